@@ -1,22 +1,27 @@
 import { InvalidArgumentError } from 'commander';
 
-/**
- * Reads an argument that is a whole number from `least` to `most`. Throws InvalidArgumentError, which becomes wrong
- * usage.
- */
-export function wholeNumber(least: number, most: number): (text: string) => number {
+/** A parser of whole numbers from `min` to `max`. It throws InvalidArgumentError, which commander reports as wrong usage. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
-    if (!/^-?\d{1,15}$/.test(text) || number < least || number > most)
-      throw new InvalidArgumentError(`not a whole number from ${least} to ${most}`);
+    if (!/^-?\d{1,15}$/.test(text) || number < min || number > max)
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
     return number;
   };
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600, d: 86_400 };
 
-/** How long, in seconds, a text like 90d, 12h, 30min or 45s says; undefined for another text. */
+/** The seconds of a duration such as 90d, 12h, 30min or 45s; undefined for any other text. */
 export function secondsOf(text: string): number | undefined {
   const [, amount, unit] = /^(\d{1,6})(s|min|h|d)$/.exec(text) ?? [];
   return unit === undefined ? undefined : Number(amount) * UNITS[unit]!;
+}
+
+/** A parser of durations; see {@link secondsOf}. It throws InvalidArgumentError for any other text. */
+export function duration(text: string): number {
+  const found = secondsOf(text);
+  if (found === undefined)
+    throw new InvalidArgumentError('It must be a duration such as 90d, 12h, 30min or 45s.');
+  return found;
 }

@@ -7,23 +7,23 @@ import { EXIT } from './exit.ts';
 import { inert } from './output.ts';
 import { readBounded } from './read-bounded.ts';
 
-/** Where the commands on batch files write. */
+/** The streams to which the commands on batch files write. */
 export interface TextStreams {
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown };
 }
 
-/** A command on batch files that cannot go on: unreadable input, or a batch or row that is not there. */
+/** Ends a command on batch files: the input is unreadable, or lacks a batch or a row. */
 export class BatchFileError extends Error {
   override readonly name = 'BatchFileError';
 }
 
-/** Reads the batches of a file. Throws a {@link BatchFileError} that names file, batch, field and what was expected. */
+/** Reads the batches of a file. Throws a {@link BatchFileError} that names the file, the batch, the field and the expectation. */
 export async function readBatchesOf(path: string): Promise<Batch[]> {
   return (await readBundleOf(path)).batches;
 }
 
-/** {@link readBatchesOf}, with what a replay bundle says of its batch; undefined for any other file. */
+/** {@link readBatchesOf}, with the head of a replay bundle; undefined for any other file. */
 export async function readBundleOf(
   path: string,
 ): Promise<{ batches: Batch[]; bundle: BundleHead | undefined }> {
@@ -34,13 +34,16 @@ export async function readBundleOf(
     if (error instanceof BatchFormatError) throw new BatchFileError(error.message, { cause: error });
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw new BatchFileError(`${path}: cannot be read (${code === 'ENOENT' ? 'no such file' : message})`, {
-      cause: error,
-    });
+    throw new BatchFileError(
+      `Cannot read ${path}: ${code === 'ENOENT' ? 'there is no such file.' : message}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-/** One batch of a file by its name; without a name, the only one. Throws a {@link BatchFileError}. */
+/** One batch of a file by its name, or the only batch if `name` is undefined. Throws a {@link BatchFileError}. */
 export async function readBatchOf(path: string, name: string | undefined): Promise<Batch> {
   const batches = await readBatchesOf(path);
   const names = batches.map((batch) => batch.name);
@@ -48,17 +51,17 @@ export async function readBatchOf(path: string, name: string | undefined): Promi
     const [only] = batches;
     if (batches.length === 1 && only !== undefined) return only;
     throw new BatchFileError(
-      `${path}: holds ${batches.length} batches: say which with --batch (${listed(names)})`,
+      `${path} holds ${batches.length} batches. Choose one with --batch: ${listed(names)}.`,
     );
   }
   const found = batches.find((batch) => batch.name === name);
   if (found !== undefined) return found;
   const near = nearestName(name, names);
-  const hint = near === undefined ? listed(names) : `did you mean ${near}?`;
-  throw new BatchFileError(`${path}: has no batch ${JSON.stringify(name)} (${hint})`);
+  const hint = near === undefined ? `The batches are ${listed(names)}.` : `Did you mean ${near}?`;
+  throw new BatchFileError(`${path} has no batch ${JSON.stringify(name)}. ${hint}`);
 }
 
-/** Runs a command: what it cannot read, or is out of range, becomes a sentence on standard error and exit status 2. */
+/** Runs a command. Unreadable input and values out of range become a message on standard error and exit status 2. */
 export async function orUnreadable(io: TextStreams, command: () => Promise<number>): Promise<number> {
   try {
     return await command();

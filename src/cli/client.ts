@@ -1,130 +1,83 @@
+import type { Connection, EventMessage } from '../client/calls.ts';
 import { connect } from '../client/connect.ts';
 import { ApiError, type ClientError } from '../client/errors.ts';
 import { follow, StreamClosed } from '../client/follow.ts';
-import type { ExperimentEvent, FeedEntry } from '../core/events.ts';
+import type { FeedEntry } from '../core/events.ts';
 import { CliError, EXIT } from './exit.ts';
 
-/** An event as the API sends it: `id` resumes behind it. */
-export interface ReceivedEvent {
-  id: string;
-  at: number;
-  event: ExperimentEvent;
+/** An event of an experiment. A stream that resumes with `id` begins with the next event. */
+export type ReceivedEvent = { id: string } & EventMessage;
+
+/** Where a stream begins, and what ends it. */
+interface StreamOptions {
+  /** Id of the last event that is already known. Default: the stream begins at its first event. */
+  after?: string | undefined;
+  signal: AbortSignal;
 }
 
-/** The API, as the commands use it. Every method throws {@link CliError} with a sentence for the person at the terminal. */
-export interface Client {
-  readonly url: string;
-  get<T>(path: string, query?: Query): Promise<T>;
-  /** The bytes of an answer that is a file. */
-  download(path: string): Promise<Uint8Array>;
-  /** `body` undefined: none is sent. */
-  post<T>(path: string, body: unknown, headers?: Record<string, string>): Promise<T>;
-  patch<T>(path: string, body: unknown): Promise<T>;
-  /** Reads a record, makes a change of it and sends that; read again where somebody else changed the record meanwhile. */
-  change<T>(path: string, make: (before: T) => unknown): Promise<T>;
-  /** An answer without a body is undefined. */
-  delete<T>(path: string): Promise<T>;
+/** The API as the commands use it. Every method throws a {@link CliError} with a message for the user. */
+export interface Client extends Connection {
   /**
-   * The events of an experiment after `after`, live, until its final state was sent or `signal` aborts. A broken
-   * connection is made again from the last event, for as long as the API answers within a minute.
+   * The events of an experiment, live, until its final state was sent or `signal` aborts. A broken connection is opened
+   * again after the last event that arrived. The stream fails if the API does not answer for a minute.
    */
-  events(
-    id: string,
-    options: { after?: string | undefined; signal: AbortSignal },
-  ): AsyncIterable<ReceivedEvent>;
-  /**
-   * What happens in a project (undefined: in all of them) behind `after`, or from now on, until `signal` aborts; else as
-   * `events`.
-   */
-  feed(
-    project: string | undefined,
-    options: { after?: string | undefined; signal: AbortSignal },
-  ): AsyncIterable<FeedEntry>;
+  events(id: string, options: StreamOptions): AsyncIterable<ReceivedEvent>;
+  /** The events of a project (undefined: of all projects), from now on unless `after` is given; else as `events`. */
+  feed(project: string | undefined, options: StreamOptions): AsyncIterable<FeedEntry>;
 }
 
-/** A refusal of a server that will answer otherwise when it is asked again. */
-class RefusedForNow extends CliError {}
+/** A refusal that the server marks as worth a retry. */
+class TemporaryRefusal extends CliError {}
 
-/** Whom a client talks to. */
+/** Address and credentials of an API, and how slow answers are handled. */
 export interface ClientOptions {
   url: string;
   token: string;
-  /** Told once, in a sentence, when an answer takes longer than 2 seconds. */
+  /** Receives one message if an answer takes longer than 2 seconds. */
   onSlow?: ((text: string) => void) | undefined;
-  /** Told in a sentence when a stream is cut, and when it goes on. */
+  /** Receives a message when a stream breaks, and when it continues. */
   onCut?: ((text: string) => void) | undefined;
-  /** Without an answer for so long a request is given up; a stream and a download are not. 60 seconds where left out. */
-  patienceMs?: number;
+  /** A request without a complete answer after this time fails. Streams and files have no limit. Default: 60 seconds. */
+  timeoutMs?: number;
 }
-
-type Query = Record<string, string | number | undefined>;
-
-/** The client without the types of its operations: the commands make paths of ids and say which answer they expect. */
-interface AnyConnection {
-  get(path: string, input: { query: Query }): Promise<unknown>;
-  post(path: string, input: { body: unknown; headers: Record<string, string> }): Promise<unknown>;
-  patch(path: string, input: { body: unknown; headers?: Record<string, string> }): Promise<unknown>;
-  delete(path: string): Promise<unknown>;
-  request(method: 'get', path: string): Promise<{ data: unknown; response: Response }>;
-  open(path: string, input?: { headers: Record<string, string>; signal: AbortSignal }): Promise<Response>;
-}
-
-/** A change that meets changes of others is made anew so many times. */
-const MAX_CHANGES = 20;
 
 const SLOW_MS = 2_000;
-/** How long a server that does not answer is asked. */
+/** How long a request is retried while the server does not answer, and how long one answer may take. */
 export const PATIENCE_MS = 60_000;
 
 /** A client of the API at `url` that presents `token`. */
 export function createClient(options: ClientOptions): Client {
-  const { url, token, onCut = () => undefined, patienceMs = PATIENCE_MS } = options;
+  const { url, token, onCut = () => undefined, timeoutMs = PATIENCE_MS } = options;
   const base = url.replace(/\/$/, '');
   const api = connect({
-    ...{ url: base, token, timeoutMs: patienceMs, fetch: announcing(base, options) },
-    toError: (error, path) => inWords(error, base, path),
-  }) as unknown as AnyConnection;
-  const change = async <T>(path: string, make: (before: T) => unknown): Promise<T> => {
-    for (let tries = 1; ; tries += 1) {
-      const { data, response } = await api.request('get', path);
-      const etag = response.headers.get('etag');
-      const input = { body: make(data as T), ...(etag !== null && { headers: { 'if-match': etag } }) };
-      try {
-        return (await api.patch(path, input)) as T;
-      } catch (error) {
-        const met = error instanceof CliError && error.code === 'precondition-failed';
-        if (!met || tries === MAX_CHANGES) throw error;
-      }
-    }
-  };
-  const stream = (path: string) => (headers: Record<string, string>, signal: AbortSignal) =>
-    api.open(path, { headers, signal });
+    ...{ url: base, token, timeoutMs, fetch: announcing(base, options) },
+    toError: (error, path) => toCliError(error, base, path),
+  });
   return {
-    url: base,
-    get: <T>(path: string, query: Query = {}) => api.get(path, { query }) as Promise<T>,
-    download: async (path) => new Uint8Array(await (await api.open(path)).arrayBuffer()),
-    post: <T>(path: string, body: unknown, headers: Record<string, string> = {}) =>
-      api.post(path, { body, headers }) as Promise<T>,
-    patch: <T>(path: string, body: unknown) => api.patch(path, { body }) as Promise<T>,
-    change,
-    delete: <T>(path: string) => api.delete(path) as Promise<T>,
+    ...api,
     events: (id, where) =>
-      messages(stream(`/v1/experiments/${encodeURIComponent(id)}/events`), { ...where, onCut }),
-    feed: (project, where) => {
-      const path =
-        project === undefined ? '/v1/events' : `/v1/projects/${encodeURIComponent(project)}/events`;
-      return messages(stream(path), { ...where, onCut });
-    },
+      messages<EventMessage>(
+        (headers, signal) => api.open('/v1/experiments/{id}/events', { path: { id }, headers, signal }),
+        { ...where, onCut },
+      ),
+    feed: (project, where) =>
+      messages<Omit<FeedEntry, 'id'>>(
+        (headers, signal) =>
+          project === undefined
+            ? api.open('/v1/events', { headers, signal })
+            : api.open('/v1/projects/{name}/events', { path: { name: project }, headers, signal }),
+        { ...where, onCut },
+      ),
   };
 }
 
-/** `fetch` that says once that an answer takes long. */
+/** `fetch` that reports the first slow answer. */
 function announcing(base: string, { onSlow }: ClientOptions) {
-  let said = false;
+  let announced = false;
   return async (url: string, init: RequestInit): Promise<Response> => {
     const slow = setTimeout(() => {
-      if (!said) onSlow?.(`Waiting for an answer from ${base}`);
-      said = true;
+      if (!announced) onSlow?.(`Waiting for an answer from ${base}`);
+      announced = true;
     }, SLOW_MS);
     try {
       return await fetch(url, init);
@@ -134,86 +87,88 @@ function announcing(base: string, { onSlow }: ClientOptions) {
   };
 }
 
-const START = 'Is it running? `echelon up` starts it; --url says where it is.';
+const START = 'Start it with `echelon up`, or give another address with --url.';
 
-/** Why there is no answer, and what to do. */
-function whyNone(error: unknown): string {
+/** Why the API gave no answer, and what the user can do. */
+function causeOf(error: unknown): string {
   const { name, cause } = error as Error;
   const { code = '', message = String(error) } = (cause ?? {}) as NodeJS.ErrnoException;
-  if (name === 'TimeoutError') return ': it took the request and is silent.';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ': its name is not known here; is --url right?';
+  if (name === 'TimeoutError') return ': it accepted the request but sent nothing. Try again later.';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ': the host name cannot be resolved. Check --url.';
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || /wrong version number/.test(message))
-    return ': it does not speak TLS; does its address begin with http://?';
+    return ': the server does not use TLS. Try an address that begins with http://.';
   if (/certificate/i.test(message))
-    return ` (${message}). NODE_EXTRA_CA_CERTS names a file with the certificate of who signed it.`;
+    return ` (${message}). Set NODE_EXTRA_CA_CERTS to a file with the certificate of the issuer.`;
   return ` (${message.split('\n', 1)[0]}). ${START}`;
 }
 
 const notTheApi = (base: string, what: string): CliError =>
-  new CliError(
-    EXIT.unreachable,
-    `What ${base} answers ${what}: it is not an API of Echelon. Is --url right?`,
-  );
+  new CliError(EXIT.unreachable, `${base} is not an Echelon API: ${what}. Check --url.`);
 
-/** An error of the client as a sentence for the person at the terminal. */
-function inWords(error: ClientError, base: string, path: string): CliError {
+/** An error of the client as a message for the user. */
+function toCliError(error: ClientError, base: string, path: string): CliError {
   const { response } = error;
   if (response === undefined)
-    return new CliError(EXIT.unreachable, `No answer from ${base}${whyNone(error.cause)}`);
+    return new CliError(EXIT.unreachable, `No answer from ${base}${causeOf(error.cause)}`);
   if (response.status === 401) {
-    const what = 'The API does not accept this token; --token or ECHELON_TOKEN gives another.';
-    return new CliError(EXIT.refused, what, error instanceof ApiError ? error.code : undefined);
+    const message = `${base} does not accept the token. Give another one with --token or ECHELON_TOKEN.`;
+    return new CliError(EXIT.refused, message, error instanceof ApiError ? error.code : undefined);
   }
   if (error instanceof ApiError) {
-    const hint = response.status === 404 ? mixedUp(path) : '';
+    const hint = response.status === 404 ? wrongKindHint(path) : '';
     const fields = error.message.slice(error.detail.length);
-    const Kind = error.retry ? RefusedForNow : CliError;
+    const Kind = error.retry ? TemporaryRefusal : CliError;
     return new Kind(EXIT.refused, `${error.detail}${hint}${fields}`, error.code, error.problems);
   }
-  if (response.ok) return notTheApi(base, 'is not JSON');
+  if (response.ok) return notTheApi(base, 'its answer is not JSON');
   const status = `${response.status} ${response.statusText}`;
-  if (response.status < 500) return notTheApi(base, `to ${path} (${status}) is no answer of ours`);
-  return new CliError(EXIT.unreachable, `No answer from ${base}: ${status}, probably of a proxy before it.`);
+  if (response.status < 500) return notTheApi(base, `it answers ${status} to ${path}`);
+  return new CliError(
+    EXIT.unreachable,
+    `No answer from ${base}: ${status}, probably from a proxy in front of it. Try again later.`,
+  );
 }
 
-/** What to say to somebody who takes a sweep for an experiment, or an experiment for a sweep. */
-function mixedUp(path: string): string {
+/** A hint for a caller who uses the id of a sweep for an experiment, or the reverse. */
+function wrongKindHint(path: string): string {
   if (path.startsWith('/v1/experiments/swp-'))
-    return ' That is the id of a sweep: `echelon sweep --help` says what it can do.';
-  if (path.startsWith('/v1/sweeps/exp-')) return ' That is the id of an experiment: `echelon get` shows it.';
+    return ' That is the id of a sweep; see `echelon sweeps --help`.';
+  if (path.startsWith('/v1/sweeps/exp-')) return ' That is the id of an experiment; `echelon get` shows it.';
   return '';
 }
 
-async function* messages<T extends { id: string }>(
+async function* messages<T>(
   open: (headers: Record<string, string>, signal: AbortSignal) => Promise<Response>,
-  options: { after?: string | undefined; signal: AbortSignal; onCut: (text: string) => void },
-): AsyncIterable<T> {
+  options: StreamOptions & { onCut: (text: string) => void },
+): AsyncIterable<{ id: string } & T> {
   const { onCut, ...where } = options;
   let [wasOpen, isCut] = [false, false];
   const opened = async (headers: Record<string, string>, signal: AbortSignal): Promise<Response> => {
     try {
       const response = await open(headers, signal);
-      if (isCut) onCut('There is an answer again; it goes on where it was cut.');
+      if (isCut) onCut('Connected again; the stream continues after the last event.');
       [wasOpen, isCut] = [true, false];
       return response;
     } catch (error) {
-      if (wasOpen && !isCut && !isFatal(error))
-        onCut(`${(error as Error).message} Trying again for a minute.`);
+      if (wasOpen && !isCut && !isFatal(error)) onCut(`${(error as Error).message} ${RETRYING}`);
       isCut = true;
       throw error;
     }
   };
-  // Somebody who has seen nothing yet is better told at once.
+  // A stream that never opened fails at once: the user has seen nothing yet, and a retry would hide the reason.
   const isFatal = (error: unknown) => error instanceof CliError && (!wasOpen || isRefusal(error));
   try {
-    for await (const { id, data } of follow<Omit<T, 'id'>>(opened, { ...where, isFatal }))
-      yield { id, ...data } as T;
+    for await (const { id, data } of follow<T>(opened, { ...where, isFatal })) yield { id, ...data };
   } catch (error) {
     if (!(error instanceof StreamClosed)) throw error;
     throw new CliError(EXIT.refused, error.message, 'unauthenticated');
   }
 }
 
-/** True for what would be refused again, and for what no server said. */
+/** What the user reads when an answer is missing and a retry follows. */
+export const RETRYING = 'Retrying for a minute.';
+
+/** True for an error that a retry would meet again. */
 export const isRefusal = (error: unknown): boolean =>
-  !(error instanceof RefusedForNow) && (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable);
+  !(error instanceof TemporaryRefusal) &&
+  (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable);

@@ -2,18 +2,19 @@ import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { type Comparison, compare } from '../verify/explain/estimate.ts';
 import { orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
-import { inert, json, table } from './output.ts';
+import { inert, json } from './output.ts';
+import { table } from './table.ts';
 
 export interface CompareFileOptions {
   readonly estimators: readonly EstimatorName[];
-  /** One batch by its name; left out: all. */
+  /** Name of one batch. Default: all batches. */
   readonly batch?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
 /**
- * `echelon compare FILE --estimators hgpo,gigpo,grpo`: recorded batches by several estimators, each against the batch's
- * own. Exit status 0, or 2 where the file is unreadable or lacks a column that an estimator needs.
+ * `echelon compare FILE --estimators hgpo,gigpo,grpo`: compares estimators with the batch's own on recorded batches. The exit
+ * status is 0, or 2 if the file is unreadable or lacks a column that an estimator needs.
  */
 export function compareFile(path: string, options: CompareFileOptions, io: TextStreams): Promise<number> {
   return orUnreadable(io, async () => {
@@ -46,7 +47,9 @@ function describe({ batch, rows, reference, differences }: Comparison): string {
     d.zeroInOne,
   ]);
   const fingerprints = differences.map((d) => `  ${d.fingerprint}`);
-  return [`${inert(batch)}, ${rows} rows, against ${reference}`, table(head, lines), ...fingerprints].join(
-    '\n',
-  );
+  return [
+    `${inert(batch)}, ${rows} rows, compared with ${reference}`,
+    table(head, lines),
+    ...fingerprints,
+  ].join('\n');
 }

@@ -1,69 +1,43 @@
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Static, Type } from 'typebox';
-import { stringify } from 'yaml';
 import { nearestName } from '../core/nearest.ts';
-import { createCheck } from '../schemas/check.ts';
-import { strict } from '../schemas/strict.ts';
+import type { ConfigFile } from './config-schema.ts';
 import { CliError, EXIT } from './exit.ts';
-import { readSpecFile } from './spec-file.ts';
 
-/** The configuration file of the command line: APIs by name, and the one that is talked to. */
-export const ConfigFile = Type.Object(
-  {
-    current: Type.Optional(
-      Type.String({ description: 'Name of the context that holds where none is named' }),
-    ),
-    contexts: Type.Optional(
-      Type.Record(
-        Type.String(),
-        Type.Object(
-          {
-            url: Type.String({ pattern: '^https?://', description: 'Address of an API' }),
-            token: Type.Optional(
-              Type.String({ minLength: 1, description: 'Only where nobody else may read the file' }),
-            ),
-            tokenFile: Type.Optional(
-              Type.String({ minLength: 1, description: 'A file that holds the token; `~/` is the home' }),
-            ),
-          },
-          strict,
-        ),
-      ),
-    ),
-  },
-  strict,
-);
-/** See {@link ConfigFile}. */
-export type ConfigFile = Static<typeof ConfigFile>;
-
-/** An API of the file, with its token. */
+/** An API of the configuration file, with its token. */
 export interface Context {
   name: string;
   url: string;
   token: string | undefined;
 }
 
-/** Where the file is, unless `--config` or ECHELON_CONFIG says otherwise. */
+/** Default of `--config`. */
 export const DEFAULT_CONFIG_FILE = join(homedir(), '.config', 'echelon', 'config.yaml');
 
-/** The name that always means the private stack that runs here. */
+/** The name that always means the API of the local `echelon up`. */
 export const LOCAL_CONTEXT = 'local';
 
-const check = createCheck(ConfigFile);
+const exists = async (file: string): Promise<boolean> =>
+  (await stat(file).catch(() => undefined)) !== undefined;
 
-/** The file's content, empty where there is none. Throws a {@link CliError} that names what is wrong in it. */
+/** The content of the file, empty if it does not exist. Throws a {@link CliError} that lists what is invalid in it. */
 export async function readConfig(file: string): Promise<ConfigFile> {
-  if ((await stat(file).catch(() => undefined)) === undefined) return {};
+  if (!(await exists(file))) return {};
+  // Most commands have no such file, and start faster without a validator.
+  const [{ checkConfig }, { readSpecFile }] = await Promise.all([
+    import('./config-schema.ts'),
+    import('./spec-file.ts'),
+  ]);
   const content = (await readSpecFile(file)) ?? {};
-  const problems = check(content).map(({ field, message }) => `\n  ${field || 'the whole'}: ${message}`);
+  const problems = checkConfig(content).map(({ field, message }) => `\n  ${field || 'the file'}: ${message}`);
   if (problems.length === 0) return content as ConfigFile;
-  throw new CliError(EXIT.usage, `${file} is not a configuration:${problems.join('')}`);
+  throw new CliError(EXIT.usage, `${file} is not a valid configuration:${problems.join('')}`);
 }
 
-/** Replaces the file at once; only this user may read it. */
+/** Replaces the file in one step; only this user may read it. */
 export async function writeConfig(file: string, config: ConfigFile): Promise<void> {
+  const { stringify } = await import('yaml');
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const next = `${file}.${process.pid}`;
   await writeFile(next, stringify(config), { mode: 0o600 });
@@ -71,8 +45,8 @@ export async function writeConfig(file: string, config: ConfigFile): Promise<voi
 }
 
 /**
- * The context of that name, or the current one; undefined where the private stack is meant. Throws a {@link CliError}
- * for an unknown name, and for a token that others can read.
+ * The context of that name, or the current one; undefined for the local `echelon up`. Throws a {@link CliError} for an
+ * unknown name, and for a token that other users can read.
  */
 export async function contextOf(file: string, name: string | undefined): Promise<Context | undefined> {
   const { current, contexts = {} } = await readConfig(file);
@@ -81,8 +55,8 @@ export async function contextOf(file: string, name: string | undefined): Promise
   const found = Object.hasOwn(contexts, wanted) ? contexts[wanted] : undefined;
   if (!found) {
     const near = nearestName(wanted, Object.keys(contexts));
-    const hint = near ? `did you mean ${near}?` : '`echelon config set NAME --url URL` adds one.';
-    throw new CliError(EXIT.usage, `There is no context ${JSON.stringify(wanted)} in ${file}; ${hint}`);
+    const hint = near ? `Did you mean ${near}?` : 'Add it with `echelon config set NAME --url URL`.';
+    throw new CliError(EXIT.usage, `There is no context ${JSON.stringify(wanted)} in ${file}. ${hint}`);
   }
   if (found.token !== undefined) {
     await requirePrivate(file);
@@ -94,10 +68,10 @@ export async function contextOf(file: string, name: string | undefined): Promise
 
 async function readToken(tokenFile: string, context: string): Promise<string> {
   const file = tokenFile.replace(/^~\//, `${homedir()}/`);
-  if ((await stat(file).catch(() => undefined)) === undefined)
+  if (!(await exists(file)))
     throw new CliError(
       EXIT.usage,
-      `There is no ${file}, in which the token of ${context} should be: put it there, readable by you alone, or pass --token.`,
+      `The token file of context ${context}, ${file}, does not exist. Create it with mode 600, or give --token.`,
     );
   await requirePrivate(file);
   return (await readFile(file, 'utf8')).trim();
@@ -108,5 +82,5 @@ async function requirePrivate(file: string): Promise<void> {
     throw new CliError(EXIT.usage, `Cannot read the token: ${error.message}`);
   });
   if ((mode & 0o077) === 0) return;
-  throw new CliError(EXIT.usage, `Others can read the token in ${file}; run: chmod 600 ${file}`);
+  throw new CliError(EXIT.usage, `Other users can read the token in ${file}. Run: chmod 600 ${file}`);
 }

@@ -5,15 +5,16 @@ import { Command, Option } from 'commander';
 import { type Client, createClient } from './client.ts';
 import { contextOf, DEFAULT_CONFIG_FILE } from './config-file.ts';
 import { CliError, EXIT } from './exit.ts';
+import { GLOBAL_OPTIONS } from './group.ts';
 import { processIdentity } from './local/process-identity.ts';
 import { terminal } from './output.ts';
 
-/** What a running private stack leaves in its state directory, for other commands of the same user. */
+/** What `echelon up` writes to its state directory, so that other commands of the same user find the API. */
 export interface Connection {
   url: string;
   token: string;
   pid: number;
-  /** See {@link processIdentity}: the id may be another process's by now. */
+  /** See {@link processIdentity}: another process may have the same id by now. */
   started?: string | undefined;
 }
 
@@ -29,70 +30,64 @@ export interface ConnectionOptions {
 
 const fileOf = (stateDir: string): string => join(stateDir, 'connection.json');
 
-/** Where a private stack keeps its data, unless it is told otherwise. */
+/** Default of `--state-dir`. */
 export const DEFAULT_STATE_DIR = join(homedir(), '.echelon');
 
 /** `--state-dir`, with its variable and default. */
 export function stateDirOption(): Option {
-  return new Option('--state-dir <directory>', 'where the private stack keeps its data')
+  return new Option('--state-dir <directory>', 'directory for the data of `echelon up`')
     .env('ECHELON_STATE_DIR')
     .default(DEFAULT_STATE_DIR, '~/.echelon');
 }
 
 /** `--config`, with its variable and default. */
 export function configOption(): Option {
-  return new Option('--config <file>', 'configuration file with the contexts')
+  return new Option('--config <file>', 'file with the contexts; see `echelon config --help`')
     .env('ECHELON_CONFIG')
     .default(DEFAULT_CONFIG_FILE, '~/.config/echelon/config.yaml');
 }
-
-/** Under what the help of a command lists the options of {@link withConnection}. */
-export const CONNECTION_GROUP = 'Which API, and as whom:';
 
 /** Adds `--url`, `--token`, `--context`, `--config` and `--state-dir` to a command. */
 export function withConnection(command: Command): Command {
   const options = [
     new Option('--url <url>', 'address of the API').env('ECHELON_URL'),
-    new Option('--token <token>', 'API token; better set by the variable').env('ECHELON_TOKEN'),
-    new Option('--context <name>', 'an API of the configuration file').env('ECHELON_CONTEXT'),
+    new Option('--token <token>', 'token of the API; the variable keeps it out of the process list').env(
+      'ECHELON_TOKEN',
+    ),
+    new Option('--context <name>', 'name of an API in the configuration file').env('ECHELON_CONTEXT'),
     configOption(),
     stateDirOption(),
   ];
-  for (const option of options) command.addOption(option.helpGroup(CONNECTION_GROUP));
-  return command.hook('preAction', preferWhatIsTyped);
+  for (const option of options) command.addOption(option.helpGroup(GLOBAL_OPTIONS));
+  return command.hook('preAction', preferTypedContext);
 }
 
 /** A command that talks to the API and prints JSON on request. */
 export function apiCommand(name: string): Command {
-  return withConnection(new Command(name)).option('--json', 'print JSON, for scripts');
+  return withConnection(new Command(name)).option('--json', 'print JSON');
 }
 
-/** The options of a command and of the commands around it: a group and its parts take them wherever they stand. */
-export function allOptions<T>(command: Command): T {
-  return command.optsWithGlobals() as T;
-}
-
-/** A context that is typed holds before the variables of the environment, which belong to another API. */
-function preferWhatIsTyped(command: Command): void {
+/** `--context` on the command line outweighs ECHELON_URL and ECHELON_TOKEN, which belong to another API. */
+function preferTypedContext(command: Command): void {
   const isFrom = (name: string, source: string) => command.getOptionValueSource(name) === source;
   if (!isFrom('context', 'cli') || !isFrom('url', 'env')) return;
   command.setOptionValue('url', undefined);
   if (isFrom('token', 'env')) command.setOptionValue('token', undefined);
 }
 
-/** Writes the file that {@link clientFor} reads; only this user may read it, since it holds the token. */
+/** Writes the file that {@link clientFor} reads. It holds the token, so only this user may read it. */
 export async function saveConnection(stateDir: string, connection: Connection): Promise<void> {
   await mkdir(stateDir, { recursive: true, mode: 0o700 });
   await writeFile(fileOf(stateDir), `${JSON.stringify(connection)}\n`, { mode: 0o600 });
 }
 
-/** The running private stack of a state directory; undefined where there is none. */
+/** The connection that a state directory holds; undefined if there is none. */
 export async function readConnection(stateDir: string): Promise<Connection | undefined> {
   const text = await readFile(fileOf(stateDir), 'utf8').catch(() => '');
   try {
     return JSON.parse(text) as Connection;
   } catch {
-    // There is none, or a full disk left half of one.
+    // There is no file, or a full disk cut it short.
     return undefined;
   }
 }
@@ -102,42 +97,51 @@ export function isRunning({ pid, started }: Connection): boolean {
   return started !== undefined && processIdentity(pid) === started;
 }
 
-/** Removes what {@link saveConnection} wrote. */
+/** Removes the file of {@link saveConnection}. */
 export async function removeConnection(stateDir: string): Promise<void> {
   await rm(fileOf(stateDir), { force: true });
 }
 
 /**
- * A client by flags, environment, the configuration file's context, or the private stack that runs here, in this order.
- * Throws a {@link CliError} where none of them says, and for an address or a configuration that cannot be used.
+ * A client for the API that the options, the environment, the current context or the local `echelon up` name, in this order.
+ * Throws a {@link CliError} if there is none, or if its address, token or configuration cannot be used.
  */
 export async function clientFor(options: ConnectionOptions): Promise<Client> {
   const { context: name, config = DEFAULT_CONFIG_FILE } = options;
   const context = options.url === undefined ? await contextOf(config, name) : undefined;
-  const here = await readConnection(options.stateDir);
-  const given = options.url ?? context?.url ?? here?.url;
+  const local = await readConnection(options.stateDir);
+  const given = options.url ?? context?.url ?? local?.url;
   if (!given) {
     throw new CliError(
       EXIT.unreachable,
-      'No API to talk to: `echelon up` starts one here, --url (or ECHELON_URL) names another.',
+      'No API is configured. Start one with `echelon up`, or name one with --url or ECHELON_URL.',
     );
   }
-  const known = context ?? here;
+  const known = context ?? local;
   if (!/^https?:\/\//.test(given) || !URL.canParse(given))
-    throw new CliError(EXIT.usage, `The address of the API is like http://127.0.0.1:7077, not ${given}.`);
+    throw new CliError(
+      EXIT.usage,
+      `${JSON.stringify(given)} is not an address of an API. Give one such as http://127.0.0.1:7077.`,
+    );
   const url = baseOf(given);
   const token = options.token ?? (known && url === baseOf(known.url) ? known.token : undefined);
   if (!token) {
-    const keep = context
-      ? ` \`echelon config set ${context.name} --url ${url} --token-file FILE\` keeps one.`
+    const store = context
+      ? ` To store one: \`echelon config set ${context.name} --url ${url} --token-file FILE\`.`
       : '';
-    throw new CliError(EXIT.refused, `No token for ${url}: pass --token or set ECHELON_TOKEN.${keep}`);
+    throw new CliError(
+      EXIT.refused,
+      `There is no token for ${url}. Give one with --token or ECHELON_TOKEN.${store}`,
+    );
   }
   if (!/^[!-~]+$/.test(token))
-    throw new CliError(EXIT.usage, 'The token has a space, a line break or a letter that no token has.');
-  const isWatched = process.stderr.isTTY === true;
-  return createClient({ url, token, onCut: terminal.remark, ...(isWatched && { onSlow: terminal.remark }) });
+    throw new CliError(
+      EXIT.usage,
+      'The token contains a space, a line break or a non-ASCII character. Check --token and ECHELON_TOKEN.',
+    );
+  const isTerminal = process.stderr.isTTY === true;
+  return createClient({ url, token, onCut: terminal.remark, ...(isTerminal && { onSlow: terminal.remark }) });
 }
 
-/** Without the `/v1` with which addresses of the API are shown, and without slashes at its end. */
+/** The address without a `/v1` and slashes at its end. */
 const baseOf = (url: string): string => url.replace(/\/+(v1\/*)?$/, '');

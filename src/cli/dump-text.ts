@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import pc from 'picocolors';
+import { styleText } from 'node:util';
 import { adapterOf } from '../verify/format/dumps/registry.ts';
 import { addSignal, NO_SIGNAL, type SignalHealth } from '../verify/provenance/signal.ts';
 import type { DumpReport } from '../verify/verify-dump.ts';
@@ -18,7 +18,7 @@ export function dumpHead(reports: readonly DumpReport[]): string[] {
     ...signalLines(signal).map((line, i): [string, string] => [i === 0 ? 'signal' : '', line]),
     ...exampleLines(reports),
   ];
-  return lines.map(([label, text]) => `${pc.bold(label.padEnd(11))}${inert(text)}`);
+  return lines.map(([label, text]) => `${styleText('bold', label.padEnd(11))}${inert(text)}`);
 }
 
 function estimatorText({ configuration }: DumpReport): string {

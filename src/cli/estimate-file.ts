@@ -5,22 +5,23 @@ import { type EstimatorOverrides, estimate } from '../verify/explain/estimate.ts
 import type { Batch } from '../verify/format/batch.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
-import { inert, json, table } from './output.ts';
+import { inert, json } from './output.ts';
+import { table } from './table.ts';
 
 export interface EstimateFileOptions {
-  /** The estimator to put in the place of the batch's own; left out: its own. */
+  /** Default: the batch's estimator. */
   readonly estimator?: EstimatorName | undefined;
-  /** Parameters to change, e.g. `historyLength`. */
+  /** Parameters that replace the batch's, such as `historyLength`. */
   readonly params?: EstimatorOverrides['params'];
-  /** One batch by its name; left out: all. */
+  /** Name of one batch. Default: all batches. */
   readonly batch?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
 /**
- * `echelon estimate FILE --estimator gigpo`: estimates recorded batches again, offline. Text says how the advantages
- * lie; JSON `{batches: [{name, fingerprint, advantage}]}` holds them all (null for what is not finite). Exit status 0,
- * or 2 where the file is unreadable or lacks a column that the estimator needs.
+ * `echelon estimate FILE --estimator gigpo`: estimates recorded batches without a server. The text is a summary of the
+ * advantages; JSON `{batches: [{name, fingerprint, advantage}]}` holds them all, with null for a value that is not finite. The
+ * exit status is 0, or 2 if the file is unreadable or lacks a column that the estimator needs.
  */
 export function estimateFile(path: string, options: EstimateFileOptions, io: TextStreams): Promise<number> {
   return orUnreadable(io, async () => {
@@ -48,15 +49,15 @@ export function estimateFile(path: string, options: EstimateFileOptions, io: Tex
     }
     const rows = estimates.map(({ batch, advantage }) => describe(batch, advantage));
     const fingerprints = [...new Set(estimates.map(({ fingerprint }) => fingerprint))];
-    io.stdout.write(`${table(['batch', 'rows', 'least', 'mean', 'greatest', 'zero'], rows)}\n\n`);
-    io.stdout.write(`by ${fingerprints.join('\n   ')}\n`);
+    io.stdout.write(`${table(['batch', 'rows', 'minimum', 'mean', 'maximum', 'zero'], rows)}\n\n`);
+    io.stdout.write(`estimator: ${fingerprints.join('\n           ')}\n`);
     return EXIT.ok;
   });
 }
 
 /**
- * Throws a {@link BatchFileError} for a parameter that changes nothing, since the numbers would not be those that were
- * asked for, and for a value that the estimator does not allow.
+ * Throws a {@link BatchFileError} for a parameter that none of the estimators has, because the user expects an effect, and for
+ * a value that the estimator does not allow.
  */
 function refuseUnused(
   params: NonNullable<EstimatorOverrides['params']>,
@@ -68,18 +69,18 @@ function refuseUnused(
     const by = [...new Set(used)].filter((name) => estimators.includes(name));
     if (by.length === 0) {
       throw new BatchFileError(
-        `${flagOf(key)} goes with ${estimators.join(', ')}; this is estimated by ${[...new Set(used)].join(', ')}`,
+        `${flagOf(key)} is a parameter of ${estimators.join(', ')}, not of ${[...new Set(used)].join(', ')}. Choose the estimator with --estimator.`,
       );
     }
     for (const name of by) {
       const rule = estimatorOf(name).parameters[key]!;
       if (!isAllowed(rule, value))
-        throw new BatchFileError(`${flagOf(key)} of ${name} is ${allowedInWords(rule)}, not ${value}`);
+        throw new BatchFileError(`${flagOf(key)} of ${name} must be ${allowedInWords(rule)}, not ${value}.`);
     }
   }
 }
 
-/** Parameters with an option of their own. */
+/** The parameters that have their own option. */
 const FLAGS: Readonly<Record<string, string>> = {
   historyLength: '--history-length',
   mode: '--mode',
@@ -93,11 +94,11 @@ function flagOf(key: string): string {
 function describe(batch: Batch, advantage: Float64Array): (string | number)[] {
   const finite = advantage.filter(Number.isFinite);
   const sum = finite.reduce((total, a) => total + a, 0);
-  const least = finite.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
-  const greatest = finite.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const minimum = finite.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const maximum = finite.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   const zeros = finite.filter((a) => a === 0).length;
   const share = finite.length === 0 ? '–' : `${((100 * zeros) / finite.length).toFixed(1)} %`;
-  // Without the sign of what is rounded to nothing.
+  // A negative value that rounds to 0 loses its sign.
   const shown = (x: number): string => (finite.length === 0 ? '–' : x.toFixed(4).replace(/^-(0\.0+)$/, '$1'));
-  return [inert(batch.name), batch.rows, shown(least), shown(sum / finite.length), shown(greatest), share];
+  return [inert(batch.name), batch.rows, shown(minimum), shown(sum / finite.length), shown(maximum), share];
 }

@@ -1,9 +1,9 @@
 import type { FieldProblem } from '../core/errors.ts';
 
-/** What an exit status of `echelon` means. */
+/** The exit statuses of `echelon`. */
 export const EXIT = {
   ok: 0,
-  /** What was asked about is not well: an experiment failed, a batch is not ok, something is missing. */
+  /** The result is negative: an experiment failed, a batch is not ok, a requirement is missing. */
   notOk: 1,
   /** Wrong usage or unreadable input. */
   usage: 2,
@@ -15,12 +15,12 @@ export const EXIT = {
   refused: 4,
 } as const;
 
-/** Ends the command with a sentence on standard error and an exit status of {@link EXIT}. */
+/** Ends the command with a message on standard error and an exit status of {@link EXIT}. */
 export class CliError extends Error {
   readonly exitCode: number;
-  /** The API's error code, where the API refused. */
+  /** The API's error code, if the API refused. */
   readonly code: string | undefined;
-  /** What the API says of each field; the message tells it too. */
+  /** What the API says about each field; the message contains it too. */
   readonly problems: readonly FieldProblem[];
 
   constructor(exitCode: number, message: string, code?: string, problems: readonly FieldProblem[] = []) {

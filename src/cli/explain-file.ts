@@ -7,7 +7,7 @@ import { EXIT } from './exit.ts';
 import { json } from './output.ts';
 
 export interface ExplainFileOptions {
-  /** The batch's name; not needed where the file holds one. */
+  /** Name of the batch; needed only if the file holds several. */
   readonly batch?: string | undefined;
   /** Default: the first wrong row. */
   readonly row?: number | undefined;
@@ -15,14 +15,16 @@ export interface ExplainFileOptions {
 }
 
 /**
- * `echelon explain FILE --batch NAME --row N`: why a row has its advantage, as text or JSON; without a row, the first
- * wrong one of the batches. Exit status: 0, or 2 where the file, batch or row cannot be read, or no row is wrong.
+ * `echelon explain FILE --batch NAME --row N`: explains the advantage of a row, as text or JSON. Default: the first wrong row.
+ * The exit status is 0, or 2 if the file, the batch or the row cannot be read, or no row is wrong.
  */
 export function explainFile(path: string, options: ExplainFileOptions, io: TextStreams): Promise<number> {
   return orUnreadable(io, async () => {
     const { batch, row } = await placeOf(path, options);
     if (!Number.isInteger(row) || row < 0 || row >= batch.rows) {
-      throw new BatchFileError(`${path}, batch ${batch.name}: has rows 0 to ${batch.rows - 1}, not ${row}`);
+      throw new BatchFileError(
+        `${path}, batch ${batch.name}: there is no row ${row}. The rows are 0 to ${batch.rows - 1}.`,
+      );
     }
     const explanation = explainRow(batch, row);
     io.stdout.write(options.json === true ? `${json(explanation)}\n` : formatExplanation(explanation));
@@ -38,5 +40,5 @@ async function placeOf(path: string, options: ExplainFileOptions): Promise<{ bat
     const [wrong] = verifyBatch(batch).wrongRows;
     if (wrong !== undefined) return { batch, row: wrong };
   }
-  throw new BatchFileError(`${path}: no row is wrong; --row names the one to explain, from 0`);
+  throw new BatchFileError(`${path}: no row is wrong. Give the row to explain with --row, from 0.`);
 }

@@ -21,7 +21,8 @@ import {
 import { type Difference, probeTable, shortValue } from '../verify/identify/probes.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
-import { inert, json, table } from './output.ts';
+import { inert, json } from './output.ts';
+import { table } from './table.ts';
 
 /** How a run of `echelon identify` is steered. */
 export interface IdentifyOptions {

@@ -1,17 +1,17 @@
 import { withLifetime } from './lifetime.ts';
 import type { Output } from './output.ts';
 
-/** Exit status of a program that Ctrl-C ended, as shells have it. */
+/** Exit status of a program that Ctrl-C ended, by the convention of shells. */
 const INTERRUPTED = 130;
 
-/** Follows something until it is over; at Ctrl-C says that it continues, and how to follow it again. */
+/** Runs `follow` to its end. Ctrl-C stops only the following: a remark tells how to follow again. */
 export async function interruptible(
   { id, output }: { id: string; output: Output },
   follow: () => Promise<void>,
 ): Promise<void> {
   await withLifetime(follow, (why) => {
     if ('err' in why) throw why.err;
-    output.remark(`\n${id} continues; this follows it again:\n  echelon watch ${id}`);
+    output.remark(`\n${id} continues. Follow it again with:\n  echelon watch ${id}`);
     process.exitCode = INTERRUPTED;
   });
 }

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
 /**
- * The line that makes `echelon` a command of a shell with this PATH; undefined where it is one already. Only a checkout
- * has the launcher: an installed package puts its command on PATH by itself.
+ * The shell command that puts `echelon` on this PATH; undefined if it is there. Only a checkout has the launcher: an installed
+ * package puts its command on PATH by itself.
  */
 export function pathLine(path: string, root = ROOT): string | undefined {
   const folder = join(root, 'bin');

@@ -1,12 +1,12 @@
 import closeWithGrace from 'close-with-grace';
 
-/** Why a command is to end before its work is done: a signal, or a fault that nobody caught. */
+/** Why a command must end before its work is done: a signal, or an uncaught error. */
 export type Interruption = { signal: NodeJS.Signals } | { err: Error };
 
 /**
- * Does `work` and releases what it registered with `resources` however it ends: by itself, by an error, by a signal
- * or by a fault that nobody caught. At the last two `interrupted` decides by a value or an error what comes out, at once,
- * while `work` may be anywhere; the process then exits when the caller has dealt with it. A second signal does not wait.
+ * Runs `work` and releases its `resources` in every case: at its end, after an error, a signal or an uncaught error. After a
+ * signal or an uncaught error, `interrupted` gives the result (or throws) at once, while `work` may still run. The process
+ * exits after the caller has handled that result. A second signal exits immediately.
  */
 export async function withLifetime<T>(
   work: (resources: AsyncDisposableStack) => Promise<T>,
@@ -15,11 +15,11 @@ export async function withLifetime<T>(
   const why = Promise.withResolvers<Interruption>();
   const over = Promise.withResolvers<void>();
   const grace = closeWithGrace({ delay: false }, async ({ signal, err }) => {
-    // It also comes where the process has nothing left to do.
+    // The callback also runs when the process has nothing left to do.
     if (!signal && !err) return;
     why.resolve(err ? { err } : { signal: signal! });
     await over.promise;
-    // Whoever called has the next word: the exit status, and what to say.
+    // The caller sets the exit status and prints the last message before the process exits.
     await new Promise(setImmediate);
     process.exit();
   });

@@ -2,19 +2,19 @@ import { clearScreenDown, moveCursor } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
 import { shortened } from './shortened.ts';
 
-/** Lines at the end of a terminal that are written over. */
+/** Lines at the end of a terminal that are overwritten. */
 export interface LiveBlock {
-  /** Shows these lines in place of the last ones; each is cut to the terminal. */
+  /** Replaces the lines that were shown before; each line is cut to the terminal. */
   show(lines: readonly string[]): void;
 }
 
-/** A block at the end of what was written to `stream`, which is a terminal. */
+/** A block at the current end of `stream`, which is a terminal. */
 export function createLiveBlock(stream: NodeJS.WriteStream): LiveBlock {
   let height = 0;
   return {
     show(lines) {
       const width = Math.max(3, stream.columns - 1);
-      // A line that is too long would break, and the block would not be where it was.
+      // A line that is too long would wrap, and the block would be higher than counted.
       const fitting = lines.map((line) =>
         stripVTControlCharacters(line).length > width
           ? shortened(stripVTControlCharacters(line), width)

@@ -3,16 +3,16 @@ import { fileURLToPath } from 'node:url';
 
 const MIN_NODE = 24;
 
-// Nothing of an older Node's lacks may be met before this: it would be told as a SyntaxError.
+// This must run before any syntax that an older Node lacks: the user would only see a SyntaxError.
 if (Number.parseInt(process.versions.node, 10) < MIN_NODE) {
   process.stderr.write(
-    `echelon: it needs Node ${MIN_NODE} or newer, and this is Node ${process.versions.node} (${process.execPath}). Install a newer one, or put it first on PATH.\n`,
+    `echelon: Node ${process.versions.node} (${process.execPath}) is too old. Install Node ${MIN_NODE} or newer, and put it first on PATH.\n`,
   );
   process.exit(1);
 }
 
-// Half of the time of a short command is compiling. The directory is the installation's own, never a shared one: whoever
-// can write there decides what runs. Where it cannot be written, nothing is kept.
+// Half of the time of a short command is compilation. The cache belongs to the installation and is never shared: a user who
+// can write there could replace our code. If it cannot be written, nothing is cached.
 const { enableCompileCache } = await import('node:module');
 enableCompileCache(fileURLToPath(new URL('../../.cache/node-compile', import.meta.url)));
 

@@ -1,38 +1,37 @@
 import { EXPERIMENT_ID } from '../core/ids.ts';
 import { SWEEP_ID } from '../core/sweep-ids.ts';
-import type { Experiment } from '../schemas/experiment.ts';
-import type { Sweep, SweepPage } from '../schemas/sweep.ts';
 import type { Client } from './client.ts';
 import { CliError, EXIT } from './exit.ts';
 import { duration, inert } from './output.ts';
+import { MAX_PAGE } from './pages.ts';
 import { shortened } from './shortened.ts';
 
-/** How the help of a command says what names an experiment or a sweep. */
-export const NAMES_IT = 'id, unique start of an id, name, or @last';
+/** How a help text describes an argument that names an experiment or a sweep. */
+export const NAME_FORMS = 'id, unique prefix of an id, name, or @last';
 
 /** What a name on the command line can mean. */
 export type Kind = 'experiment' | 'sweep';
 
-/** The thing that a name means. */
+/** The resource that a name means. */
 export interface Named {
   kind: Kind;
   id: string;
 }
 
-/** What is looked through for a name, as pages of the API: 20 for experiments, 10 for sweeps. */
-const PAGES = { experiment: 20, sweep: 10 } as const;
+/** Pages of the API that are searched for a name. */
+const MAX_PAGES = { experiment: 20, sweep: 10 } as const;
 /** Candidates that an error lists. */
-const SHOWN = 5;
+const MAX_SHOWN = 5;
 
-type Candidate = Named & { name: string; state: string; madeAt: number };
+type Candidate = Named & { name: string; state: string; createdAt: number };
 
 /**
- * The experiment or sweep that `text` means: by its id, which is not looked up; by the start of its id, by its whole
- * name, or as @last, the newest one that the caller sees (of experiments, where both kinds are possible). Throws a
- * {@link CliError} where it means none or several.
+ * The experiment or sweep that `text` means: by its id, without a request; by a prefix of its id; by its whole name; or as
+ * `@last`, the newest one that the caller sees (an experiment, if both kinds are possible). Throws a {@link CliError} if
+ * `text` means none or several.
  */
 export async function named(client: Client, text: string, kinds: readonly Kind[]): Promise<Named> {
-  // The id of another kind is refused by the API, with what to do.
+  // The API refuses the id of the wrong kind, with a hint.
   if (EXPERIMENT_ID.test(text) || SWEEP_ID.test(text))
     return { kind: kinds.length > 1 && SWEEP_ID.test(text) ? 'sweep' : kinds[0]!, id: text };
   const found: Candidate[] = [];
@@ -40,7 +39,7 @@ export async function named(client: Client, text: string, kinds: readonly Kind[]
     found.push(...(kind === 'experiment' ? await experiments(client, text) : await sweeps(client, text)));
   const [only] = found;
   if (only !== undefined && found.length === 1) return { kind: only.kind, id: only.id };
-  throw only === undefined ? absent(text, kinds) : ambiguous(text, found);
+  throw only === undefined ? notFound(text, kinds) : ambiguous(text, found);
 }
 
 /** The id of the experiment that `text` means; see {@link named}. */
@@ -53,56 +52,51 @@ export async function sweepNamed(client: Client, text: string): Promise<string> 
   return (await named(client, text, ['sweep'])).id;
 }
 
-/** The start of an id of this kind, where `text` can be one; its first four characters may be missing. */
-function startOf(text: string, prefix: 'exp-' | 'swp-'): string | undefined {
+/** `text` as a prefix of an id, with or without the four characters of its kind; undefined if it cannot be one. */
+function idPrefix(text: string, prefix: 'exp-' | 'swp-'): string | undefined {
   const rest = text.startsWith(prefix) ? text.slice(prefix.length) : text;
   return /^[0-9a-z]{4,20}$/.test(rest) ? `${prefix}${rest}` : undefined;
 }
 
 async function experiments(client: Client, text: string): Promise<Candidate[]> {
-  const list = (query: Record<string, string | number>, isWanted: (one: Experiment) => boolean) =>
+  const list = (query: { limit: number; id?: string; name?: string }, isWanted = (_name: string) => true) =>
     firstTwo({
-      pages: PAGES.experiment,
-      read: (cursor) =>
-        client.get<{ items: Experiment[]; next: string | null }>('/v1/experiments', { ...query, cursor }),
-      isWanted,
+      pages: MAX_PAGES.experiment,
+      read: (cursor) => client.get('/v1/experiments', { query: { ...query, cursor } }),
+      isWanted: ({ name }) => isWanted(name),
     });
-  const start = startOf(text, 'exp-');
+  const isLast = text === '@last';
+  const id = idPrefix(text, 'exp-');
   const found = [
-    ...(text === '@last' ? await list({ limit: 1 }, () => true) : []),
-    ...(start === undefined ? [] : await list({ id: start, limit: SHOWN }, () => true)),
-    ...(text === '@last' || text.length > 100 || text === ''
+    ...(isLast ? await list({ limit: 1 }) : []),
+    ...(id === undefined ? [] : await list({ id, limit: MAX_SHOWN })),
+    ...(isLast || text.length > 100 || text === ''
       ? []
-      : await list({ name: text, limit: 50 }, ({ name }) => name === text)),
+      : await list({ name: text, limit: 50 }, (name) => name === text)),
   ];
-  const kind = 'experiment' as const;
-  const candidates = found.map(({ id, name, state, submittedAt: madeAt }) => ({
-    kind,
-    id,
-    name,
-    state,
-    madeAt,
+  const candidates = found.map(({ id, name, state, submittedAt: createdAt }) => ({
+    ...{ kind: 'experiment' as const, id, name },
+    ...{ state, createdAt },
   }));
-  return once(text === '@last' ? candidates.slice(0, 1) : candidates);
+  return distinct(isLast ? candidates.slice(0, 1) : candidates);
 }
 
 async function sweeps(client: Client, text: string): Promise<Candidate[]> {
-  const start = startOf(text, 'swp-');
+  const prefix = idPrefix(text, 'swp-');
   const isLast = text === '@last';
-  const found = await firstTwo<Sweep>({
-    pages: PAGES.sweep,
-    read: (cursor) => client.get<SweepPage>('/v1/sweeps', { limit: isLast ? 1 : 200, cursor }),
-    isWanted: ({ id, name }) => isLast || name === text || (start !== undefined && id.startsWith(start)),
+  const found = await firstTwo({
+    pages: MAX_PAGES.sweep,
+    read: (cursor) => client.get('/v1/sweeps', { query: { limit: isLast ? 1 : MAX_PAGE, cursor } }),
+    isWanted: ({ id, name }) => isLast || name === text || (prefix !== undefined && id.startsWith(prefix)),
   });
-  const kind = 'sweep' as const;
-  return once(
-    found
-      .slice(0, isLast ? 1 : found.length)
-      .map(({ id, name, state, createdAt: madeAt }) => ({ kind, id, name, state, madeAt })),
-  );
+  const candidates = found.map(({ id, name, state, createdAt }) => ({
+    ...{ kind: 'sweep' as const, id, name },
+    ...{ state, createdAt },
+  }));
+  return distinct(isLast ? candidates.slice(0, 1) : candidates);
 }
 
-/** Reads pages until two are found that are wanted: what is named must be the only one. */
+/** Reads pages until two wanted entries are found: a name must have exactly one. */
 async function firstTwo<T>({
   pages,
   read,
@@ -123,33 +117,31 @@ async function firstTwo<T>({
   return found;
 }
 
-/** What has the text both as a name and as the start of its id is one. */
-function once(candidates: Candidate[]): Candidate[] {
+/** A text can be both the name and a prefix of the id of one resource. */
+function distinct(candidates: Candidate[]): Candidate[] {
   return [...new Map(candidates.map((one) => [one.id, one])).values()];
 }
 
-function absent(text: string, kinds: readonly Kind[]): CliError {
+function notFound(text: string, kinds: readonly Kind[]): CliError {
   const what = kinds.join(' or ');
-  const lists = kinds
-    .map((kind) => (kind === 'experiment' ? '`echelon ls`' : '`echelon sweep ls`'))
-    .join(', ');
+  const lists = kinds.map((kind) => (kind === 'experiment' ? '`echelon ls`' : '`echelon sweeps`'));
   const message =
     text === '@last'
       ? `There is no ${what} yet.`
-      : `There is no ${what} ${JSON.stringify(inert(text))}; ${lists} shows names and ids.`;
+      : `There is no ${what} ${JSON.stringify(inert(text))}. List names and ids with ${lists.join(' or ')}.`;
   return new CliError(EXIT.refused, message, 'not-found');
 }
 
 function ambiguous(text: string, found: readonly Candidate[]): CliError {
   const lines = found
-    .slice(0, SHOWN)
+    .slice(0, MAX_SHOWN)
     .map(
-      ({ id, name, state, madeAt }) =>
-        `\n  ${id}  ${state}, ${duration(Date.now() - madeAt)} old  ${shortened(name, 32)}`,
+      ({ id, name, state, createdAt }) =>
+        `\n  ${id}  ${state}, ${duration(Date.now() - createdAt)} old  ${shortened(name, 32)}`,
     );
   return new CliError(
     EXIT.usage,
-    `${JSON.stringify(text)} means more than one; name one of them by its id:${lines.join('')}`,
+    `${JSON.stringify(text)} matches several. Give the id of one of them:${lines.join('')}`,
     'ambiguous',
   );
 }

@@ -1,5 +1,4 @@
-import Table from 'cli-table3';
-import pc from 'picocolors';
+import { styleText } from 'node:util';
 import type { FieldProblem } from '../core/errors.ts';
 import type { Experiment } from '../schemas/experiment.ts';
 import { EXIT } from './exit.ts';
@@ -9,11 +8,11 @@ import { createLiveBlock, type LiveBlock } from './live-block.ts';
 export interface Output {
   /** Writes a line to standard output. */
   line(text?: string): void;
-  /** Writes a line to standard error, behind what was written before: progress and remarks that are not the answer. */
+  /** Writes a line to standard error, after everything that was written before: progress and notes beside the answer. */
   remark(text: string): void;
-  /** Columns of the terminal behind standard output; undefined: it is none. */
+  /** Columns of the terminal on standard output; undefined if it is not a terminal. */
   readonly columns?: number | undefined;
-  /** A part of the terminal that is written over; undefined: there is no terminal. */
+  /** A block of the terminal that is overwritten; undefined if there is no terminal. */
   block?(): LiveBlock | undefined;
 }
 
@@ -26,7 +25,7 @@ export const terminal: Output = {
   block: () => (process.stdout.isTTY ? createLiveBlock(process.stdout) : undefined),
   remark(text) {
     const write = () => process.stderr.write(`${text}\n`);
-    // Whoever reads slowly has not got all of the answer yet; a remark on it would overtake it.
+    // A slow reader has not received the whole answer yet; a remark on it must not overtake it.
     if (process.stdout.writableLength === 0) write();
     else process.stdout.write('', write);
   },
@@ -42,7 +41,7 @@ export function jsonLine(value: unknown): string {
   return withoutControls(JSON.stringify(value));
 }
 
-/** Codes of errors that no API gave, by exit status. */
+/** Codes of errors that did not come from the API, by exit status. */
 const CODES: Readonly<Record<number, string>> = {
   [EXIT.notOk]: 'not-ok',
   [EXIT.usage]: 'usage',
@@ -50,7 +49,7 @@ const CODES: Readonly<Record<number, string>> = {
   [EXIT.refused]: 'refused',
 };
 
-/** An error as one line of JSON, for whoever asked for JSON. */
+/** An error as one line of JSON, for commands with `--json`. */
 export function errorLine(
   message: string,
   how: { status: number; code?: string | undefined; problems?: readonly FieldProblem[] },
@@ -59,81 +58,48 @@ export function errorLine(
   return jsonLine({ error: { code, message, problems, exitStatus } });
 }
 
-/** JSON that means the same and can be read on a terminal: what the terminal would obey or hide is escaped. */
+/** Equivalent JSON in which characters that a terminal obeys or hides are escaped. */
 function withoutControls(text: string): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  // The line feeds are those between two values: inside a text they are escaped already.
+  // Every line feed stands between two values: JSON.stringify escapes those inside a string.
   return text.replace(NOT_INERT, (char) => (char === '\n' ? char : char.split('').map(escaped).join('')));
 }
 
-/** A table that people can read: a head, rows, no lines between them. */
-export function table(head: string[], rows: (string | number)[][]): string {
-  const empty = Object.fromEntries(
-    [
-      'top',
-      'top-mid',
-      'top-left',
-      'top-right',
-      'bottom',
-      'bottom-mid',
-      'bottom-left',
-      'bottom-right',
-      'left',
-      'left-mid',
-      'mid',
-      'mid-mid',
-      'right',
-      'right-mid',
-    ].map((part) => [part, '']),
-  );
-  const chars = { ...empty, middle: '  ' };
-  const made = new Table({
-    head: head.map((title) => pc.bold(title)),
-    chars,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
-  made.push(...rows);
-  return made
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
-}
-
-const STATE_COLORS: Record<string, (text: string) => string> = {
-  succeeded: pc.green,
-  failed: pc.red,
-  cancelled: pc.yellow,
-  running: pc.cyan,
+const STATE_COLORS: Readonly<Record<string, 'green' | 'red' | 'yellow' | 'cyan'>> = {
+  succeeded: 'green',
+  failed: 'red',
+  cancelled: 'yellow',
+  running: 'cyan',
 };
 
-/** A state in its colour, where the terminal has colours. */
+/** A state in its colour if standard output is a terminal with colours and NO_COLOR is not set. */
 export function coloredState(state: string): string {
-  return (STATE_COLORS[state] ?? ((text: string) => text))(state);
+  const color = STATE_COLORS[state];
+  return color === undefined ? state : styleText(color, state);
 }
 
-/** How long ago, or how long: "45 s", "12 min", "3.4 h", "90 d". */
+/** A duration in its largest fitting unit: "45 s", "12 min", "3.4 h", "90 d". */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 100) return `${Math.round(seconds)} s`;
   if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
-  // As a number: a whole one without a decimal.
+  // Number() removes the decimal of a whole number.
   if (seconds < 172_800) return `${Number((seconds / 3600).toFixed(1))} h`;
   return `${Number((seconds / 86_400).toFixed(1))} d`;
 }
 
 /** "1 row", "2 rows". */
-export function plural(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Characters that a terminal obeys, that turn or break a line, or that nobody sees. */
+/** Characters that a terminal obeys, that turn or break a line, or that are invisible. */
 const NOT_INERT =
   /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\u{200b}\u{2060}-\u{206f}\u{feff}\u{e0000}-\u{e007f}]/gu;
 
-/** Foreign text made safe for a terminal: such characters are shown, not obeyed. Tabs and line feeds stay. */
+/** Foreign text made safe for a terminal: control and invisible characters are shown as escapes. Tabs and line feeds stay. */
 export function inert(text: string): string {
-  // What a training printed could otherwise rewrite the terminal of whoever watches it.
+  // The output of a training could otherwise rewrite the terminal of the user who watches it.
   return text.replace(NOT_INERT, (char) => {
     if (char === '\t' || char === '\n') return char;
     const code = char.codePointAt(0)!.toString(16);
@@ -142,8 +108,8 @@ export function inert(text: string): string {
 }
 
 /**
- * Success in per cent: that on held-out games once it has succeeded; that of the last rollouts while it trains, and where
- * it was ended before, since the games may have been played long before.
+ * The success rate in per cent: on held-out games for a succeeded experiment, else of the last rollouts, because the last
+ * evaluation may be many steps old.
  */
 export function successRate({ state, progress }: Pick<Experiment, 'state' | 'progress'>): string {
   const names = ['episode/success_rate', 'val/success_rate'];

@@ -1,137 +1,110 @@
 import { Command, Help } from 'commander';
 import { nearestName } from '../core/nearest.ts';
 import type { TextStreams } from './batch-files.ts';
-import { auditCommand } from './commands/audit.ts';
-import { batchesCommand } from './commands/batches.ts';
-import { bundleCommand } from './commands/bundle.ts';
-import { cancelDeleteCommands } from './commands/cancel-delete.ts';
-import { clustersCommand } from './commands/clusters.ts';
-import { completionCommand } from './commands/completion.ts';
-import { configCommand } from './commands/config.ts';
-import { diffCommand } from './commands/diff.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { experimentCommands } from './commands/experiments.ts';
-import { fileCommands } from './commands/files.ts';
-import { helpCommand } from './commands/help.ts';
-import { keysCommand, whoamiCommand } from './commands/keys.ts';
-import { metricsCommand } from './commands/metrics.ts';
-import { planCommand } from './commands/plan.ts';
-import { preflightCommand } from './commands/preflight.ts';
-import { presetsCommand } from './commands/presets.ts';
-import { projectsCommand } from './commands/projects.ts';
-import { queueCommands } from './commands/queue.ts';
-import { rayCommand } from './commands/ray.ts';
-import { recipesCommand } from './commands/recipes.ts';
-import { recordCommands } from './commands/records.ts';
-import { retentionCommand } from './commands/retention.ts';
-import { rulesCommand } from './commands/rules.ts';
-import { roleCommands, serverCommands } from './commands/servers.ts';
-import { sweepCommand } from './commands/sweeps.ts';
-import { VERSION, versionCommand } from './commands/version.ts';
-import { CONNECTION_GROUP } from './connection.ts';
+import { COMMANDS, type Entry, loaded } from './commands.ts';
+import { GLOBAL_OPTIONS } from './group.ts';
 import { wrappedHelp } from './help-text.ts';
 import type { Output } from './output.ts';
+import { VERSION } from './package-version.ts';
 
 const AFTER = `
-A first look, on this machine alone:
-  echelon demo                   everything once, in a few minutes
-  echelon up                     start it and keep it running
-  echelon submit FILE --watch    run an experiment and follow it
-  echelon verify dump.json.gz    check the advantages of any HGPO, GiGPO or GRPO training
+Options:
+  -h, --help     show the help of the program or of a command
+  -V, --version  print the version
 
-Each command has a --help with examples.
-Exit status: 0 well, 1 something is not well, 2 wrong usage or unreadable input, 3 no answer from
-the API, 4 refused by it.`;
+Examples:
+  echelon demo
+  echelon up
+  echelon submit deploy/examples/hgpo.yaml --watch
+  echelon verify dump.json.gz
 
-/** Where help is not read on a terminal. */
+\`echelon COMMAND --help\` shows arguments, options and examples.
+Exit status: 0 success, 1 negative result, 2 wrong usage or unreadable input,
+3 no answer from the API, 4 refused by the API.`;
+
+/** Width of a help text that does not go to a terminal. */
 const HELP_WIDTH = 80;
 
-/** What `echelon --help` shows under which heading, from what a newcomer needs to what an operator needs. */
-function groupsOf(output: Output, streams: TextStreams): [heading: string, commands: Command[]][] {
-  const experiments = [
-    ...experimentCommands(output),
-    ...cancelDeleteCommands(output),
-    ...recordCommands(output),
-    diffCommand(output),
-    metricsCommand(output),
-    rulesCommand(output),
-    batchesCommand(output),
-    bundleCommand(output),
-    sweepCommand(output),
-    presetsCommand(output),
-  ];
-  const clusters = [
-    ...queueCommands(output),
-    preflightCommand(output),
-    clustersCommand(output),
-    rayCommand(output),
-  ];
-  const settings = [
-    projectsCommand(output),
-    keysCommand(output),
-    whoamiCommand(output),
-    auditCommand(output),
-    retentionCommand(output),
-    configCommand(output),
-    completionCommand(output),
-    versionCommand(output),
-  ];
-  return [
-    ['Start here:', [...serverCommands(output), doctorCommand(output), helpCommand()]],
-    ['Experiments:', experiments],
-    ['Line and clusters:', clusters],
-    ['Offline (no server):', [...fileCommands(streams), planCommand(output), recipesCommand(output)]],
-    ['People and settings:', settings],
-    ['Parts of a fleet:', roleCommands(output)],
-  ];
+/** How {@link createProgram} builds the program. */
+interface ProgramOptions {
+  /** Where the commands on batch files write. Default: the streams of this process. */
+  streams?: TextStreams;
+  /** Prints no errors; the caller does. */
+  isSilent?: boolean;
+  /** The arguments that will be parsed: only the command that they name is loaded. Default: all commands are loaded. */
+  argv?: readonly string[];
 }
 
-/**
- * The whole command line. Nothing is read or done before it parses; it throws commander's errors, and what the commands
- * throw. `streams` is where commands on files write; `isSilent`: whoever calls says what was wrong.
- */
-export function createProgram(
-  output: Output,
-  { streams = process, isSilent = false }: { streams?: TextStreams; isSilent?: boolean } = {},
-): Command {
-  const plain = new Help();
+/** The whole command line. Parsing throws commander's errors and those of the commands. */
+export async function createProgram(output: Output, options: ProgramOptions = {}): Promise<Command> {
+  const { streams = process, isSilent = false, argv } = options;
   const program = new Command('echelon')
     .description(
-      'Control plane for HGPO experiments on a Ray cluster; recomputes every advantage batch and says whether it is right.',
+      'Control plane for HGPO experiments on Ray clusters. It recomputes every advantage batch and reports wrong ones.',
     )
+    .usage('COMMAND [options]')
     .version(VERSION)
+    .helpOption('-h, --help', 'show this help')
     .showSuggestionAfterError()
     .exitOverride()
-    .showHelpAfterError('(--help shows what there is)')
+    .showHelpAfterError('(see --help)')
+    .addHelpText('after', AFTER);
+  configure(program, isSilent);
+  const isWanted = wanted(argv);
+  for (const [heading, entries] of COMMANDS) {
+    program.commandsGroup(heading);
+    for (const entry of entries)
+      program.addCommand(isWanted(entry) ? await loaded(entry, { output, streams }) : stub(entry));
+  }
+  inherit(program);
+  // The program has its own `help` command.
+  return program.helpCommand(false);
+}
+
+function configure(program: Command, isSilent: boolean): void {
+  const plain = new Help();
+  program
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, 'echelon: ')),
       writeOut: (text) => void process.stdout.write(wrappedHelp(text, process.stdout.columns ?? HELP_WIDTH)),
       ...(isSilent && { writeErr: () => undefined }),
     })
     .configureHelp({
-      // A column of words, however narrow, is read more easily than words that the terminal breaks.
+      // A narrow column of whole words is easier to read than words that the terminal breaks.
       minWidthToWrap: 16,
-      // Nearly all have options; a column that says so tells nothing.
-      subcommandTerm: (command) => plain.subcommandTerm(command).replace(' [options]', ''),
-      groupItems: (unsorted, visible, groupOf) =>
-        connectionLast(plain.groupItems(unsorted, visible, groupOf)),
-    })
-    .addHelpText('after', AFTER);
-  for (const [heading, commands] of groupsOf(output, streams)) {
-    program.commandsGroup(heading);
-    for (const command of commands) program.addCommand(command);
-  }
-  inherit(program);
-  // Ours is among the commands; those within commands have the library's.
-  return program.helpCommand(false);
+      // The help of each command lists its arguments and options.
+      subcommandDescription: (command) => command.summary() || firstSentence(command.description()),
+      subcommandTerm: (command) => [command.name(), ...command.aliases()].join(', '),
+      // A command that only holds others has no options but --help. Those of the program follow its commands.
+      visibleOptions: (command) => (command.commands.length > 0 ? [] : plain.visibleOptions(command)),
+      groupItems: (unsorted, visible, groupOf) => globalsLast(plain.groupItems(unsorted, visible, groupOf)),
+    });
 }
 
-/** What a command does of its own comes first. */
-function connectionLast<T>(groups: Map<string, T[]>): Map<string, T[]> {
-  const connection = groups.get(CONNECTION_GROUP);
-  if (connection === undefined) return groups;
-  groups.delete(CONNECTION_GROUP);
-  return groups.set(CONNECTION_GROUP, connection);
+/** A list of commands shows the first sentence of each description. */
+const firstSentence = (text: string): string => text.split(/[.:](?: |$)/, 1)[0]!;
+
+/** True for the entries that `argv` needs: one command, or all for `completion` and without `argv`. */
+function wanted(argv: readonly string[] | undefined): (entry: Entry) => boolean {
+  if (argv === undefined) return () => true;
+  const words = argv.filter((word) => !word.startsWith('-'));
+  if (words[0] === 'completion') return () => true;
+  const names = words.slice(0, words[0] === 'help' ? 2 : 1);
+  return ({ name, alias }) => names.some((word) => word === name || word === alias);
+}
+
+/** A command that is only listed. */
+function stub({ name, alias, summary }: Entry): Command {
+  const command = new Command(name).summary(summary);
+  return alias === undefined ? command : command.alias(alias);
+}
+
+/** The command's own options come first. */
+function globalsLast<T>(groups: Map<string, T[]>): Map<string, T[]> {
+  const globals = groups.get(GLOBAL_OPTIONS);
+  if (globals === undefined) return groups;
+  groups.delete(GLOBAL_OPTIONS);
+  return groups.set(GLOBAL_OPTIONS, globals);
 }
 
 function inherit(command: Command): void {
@@ -142,22 +115,16 @@ function inherit(command: Command): void {
   }
 }
 
-/** Where a word is none of the commands in `group`, what does something alone would count its arguments instead. */
+/** An unknown word after a group would otherwise count as an argument of the group's default command. */
 function refuseUnknown(group: Command): void {
-  const names = group.commands.map((sub) => sub.name());
-  const check = (at: Command): void => {
+  group.hook('preSubcommand', (_group, sub) => {
+    const names = group.commands.map((one) => one.name());
     const [word] = group.args;
     if (word === undefined || word.startsWith('-') || names.includes(word)) return;
-    if (at.registeredArguments.length > 0) return;
+    if (sub.registeredArguments.length > 0) return;
     const near = nearestName(word, names);
-    const known = near === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${near}?`;
-    const lists = /^(ls|list)$/.test(word) ? ` \`echelon ${group.name()}\` alone lists them.` : '';
-    const what = `error: unknown command '${word}' of ${group.name()}\n(${known}${lists})`;
+    const known = near === undefined ? `The commands are ${names.join(', ')}.` : `Did you mean ${near}?`;
+    const what = `error: unknown command '${word}' of ${group.name()}\n(${known})`;
     group.error(what, { code: 'commander.unknownCommand' });
-  };
-  if (group.registeredArguments.length === 0) group.allowExcessArguments();
-  group.hook('preSubcommand', (_group, sub) => check(sub));
-  group.hook('preAction', (_group, action) => {
-    if (action === group) check(group);
   });
 }

@@ -6,22 +6,23 @@ import type { RayConnection } from '../ray/connection.ts';
 import { credentialsFromEnvironment } from '../ray/credentials.ts';
 import { RayError, RayPythonError } from '../ray/errors.ts';
 import { CliError, EXIT } from './exit.ts';
-import { json, type Output, table } from './output.ts';
+import { json, type Output } from './output.ts';
+import { table } from './table.ts';
 
-/** What every command on a Ray cluster is given. */
+/** The input of every command on a Ray cluster. */
 export interface RayTarget {
   /** `ray://host:port`. */
   readonly address: string;
   readonly output: Output;
-  /** Variables from which token and keys are taken (RAY_AUTH_TOKEN, RAY_USE_TLS, …). */
+  /** Variables with token and keys (RAY_AUTH_TOKEN, RAY_USE_TLS and others). */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Stronger than the environment. */
+  /** Overrides the environment. */
   readonly token?: string | undefined;
   readonly namespace?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
-/** What `echelon ray status --json` prints. */
+/** The output of `echelon ray status --json`. */
 export interface RayStatus {
   readonly rayVersion: string;
   readonly pythonVersion: string;
@@ -30,7 +31,7 @@ export interface RayStatus {
   readonly available: Resources;
 }
 
-/** `echelon ray status ADDRESS`: versions, nodes, and what is free of what there is. */
+/** `echelon ray status ADDRESS`: versions, nodes, free and total resources. */
 export async function rayStatus(target: RayTarget): Promise<void> {
   await withConnection(target, {}, async (ray) => {
     const [nodes, resources, available] = await Promise.all([
@@ -58,17 +59,17 @@ export async function rayCall(
   });
 }
 
-/** `echelon ray actors ADDRESS`: named actors, of one namespace or of all. */
+/** `echelon ray actors ADDRESS`: the named actors of one namespace or of all. */
 export async function rayActors(target: RayTarget): Promise<void> {
   await withConnection(target, {}, async (ray) => {
     const actors = await ray.namedActors({ allNamespaces: target.namespace === undefined });
     const rows = actors.map(({ namespace, name }) => [namespace, name]);
     if (target.json) target.output.line(json(actors));
-    else target.output.line(rows.length === 0 ? 'no named actors' : table(['NAMESPACE', 'NAME'], rows));
+    else target.output.line(rows.length === 0 ? 'No named actors.' : table(['NAMESPACE', 'NAME'], rows));
   });
 }
 
-/** `echelon ray kill ADDRESS NAME`: ends a named actor, detached or not, without a restart. */
+/** `echelon ray kill ADDRESS NAME`: kills a named actor, detached or not, without a restart. */
 export async function rayKill(target: RayTarget & { readonly name: string }): Promise<void> {
   await withConnection(target, {}, async (ray) => {
     const { namespace = await onlyNamespaceOf(ray, target.name) } = target;
@@ -83,16 +84,20 @@ export async function rayKill(target: RayTarget & { readonly name: string }): Pr
 async function onlyNamespaceOf(ray: RayConnection, name: string): Promise<string> {
   const found = (await ray.namedActors({ allNamespaces: true })).filter((actor) => actor.name === name);
   const [only, another] = found;
-  if (only === undefined) throw new CliError(EXIT.notOk, `there is no actor named ${name}`);
+  if (only === undefined)
+    throw new CliError(
+      EXIT.notOk,
+      `There is no actor ${JSON.stringify(name)}. List the actors with \`echelon ray actors\`.`,
+    );
   if (another === undefined) return only.namespace;
   const namespaces = found.map(({ namespace }) => namespace).join(', ');
   throw new CliError(
     EXIT.usage,
-    `actors named ${name} are in several namespaces (${namespaces}); choose one with --namespace`,
+    `Several namespaces have an actor ${JSON.stringify(name)}: ${namespaces}. Choose one with --namespace.`,
   );
 }
 
-/** After so long without an answer it is said what is waited for. */
+/** After this time without a connection, a message says what the user waits for. */
 const SLOW_MS = 2_000;
 
 async function withConnection(
@@ -102,7 +107,7 @@ async function withConnection(
 ): Promise<void> {
   const credentials = usage(() => credentialsFromEnvironment(target.environment));
   if (usage(() => parseAddress(target.address)) && !namesPort(target.address)) {
-    target.output.remark(`note: ${target.address} names no port; trying ${DEFAULT_CLIENT_PORT}`);
+    target.output.remark(`note: ${target.address} has no port; trying ${DEFAULT_CLIENT_PORT}`);
   }
   const slow = setTimeout(() => target.output.remark(`connecting to ${target.address}`), SLOW_MS);
   try {
@@ -121,7 +126,7 @@ async function withConnection(
   }
 }
 
-/** A failure of the cluster as a sentence and an exit status; Python's traceback comes along. */
+/** An error of the cluster as a message and an exit status. The message includes Python's traceback. */
 function asCliError(error: unknown): unknown {
   if (error instanceof TypeError) return new CliError(EXIT.usage, error.message);
   if (!(error instanceof RayError)) return error;
@@ -147,13 +152,13 @@ function parseArguments(text: string): unknown[] {
   try {
     args = JSON.parse(text);
   } catch (error) {
-    throw new TypeError(`--args is no JSON: ${(error as Error).message}`);
+    throw new TypeError(`--args is not JSON: ${(error as Error).message}`);
   }
   if (!Array.isArray(args)) throw new TypeError('--args must be a JSON array, one element per argument');
   return args;
 }
 
-/** What JSON has no form for: bytes become base64, big integers text, maps and sets arrays. */
+/** Values that JSON cannot hold: bytes become base64, big integers text, maps and sets arrays. */
 function printable(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
@@ -173,16 +178,16 @@ function describeStatus({ rayVersion, pythonVersion, nodes, resources, available
     amount(node.resources.GPU),
     node.id.slice(0, 12),
   ]);
-  const free = Object.entries(resources)
+  const rowsOfResources = Object.entries(resources)
     .filter(([name]) => !name.startsWith('node:'))
     .map(([name, total]) => [name, quantity(name, available[name] ?? 0), quantity(name, total)]);
   const dead = nodes.length - alive.length;
   return [
-    `Ray ${rayVersion}, Python ${pythonVersion}, ${alive.length} ${alive.length === 1 ? 'node' : 'nodes'}${dead === 0 ? '' : `, ${dead} gone`}`,
+    `Ray ${rayVersion}, Python ${pythonVersion}, ${alive.length} ${alive.length === 1 ? 'node' : 'nodes'}${dead === 0 ? '' : `, ${dead} dead`}`,
     '',
     table(['ROLE', 'ADDRESS', 'CPUS', 'GPUS', 'ID'], rows),
     '',
-    table(['RESOURCE', 'FREE', 'TOTAL'], free),
+    table(['RESOURCE', 'FREE', 'TOTAL'], rowsOfResources),
   ].join('\n');
 }
 

@@ -3,10 +3,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BatchFormatError } from '../verify/format/format-error.ts';
 
-/** What may be read of a file. */
+/** Limits of a read. */
 export interface ReadLimits {
   readonly maxBytes: number;
-  /** How long a pipe may stay silent. */
+  /** How long a pipe may stay without data. */
   readonly idleMs: number;
 }
 
@@ -15,11 +15,11 @@ const CHUNK_BYTES = 1 << 20;
 const POLL_MS = 10;
 
 /**
- * Reads a file or a pipe in bounded time and memory. Throws a BatchFormatError for a directory, a device, what is
- * larger than the limit, and a pipe that nobody writes to; a system error where the path cannot be opened.
+ * Reads a file or a pipe in bounded time and memory. Throws a BatchFormatError for a directory, a device, a file above the
+ * limit, and a pipe without data; a system error if the path cannot be opened.
  */
 export async function readBounded(path: string, limits: ReadLimits = LIMITS): Promise<Uint8Array> {
-  // A plain open of a pipe without a writer never returns, and could not be given up.
+  // A blocking open of a pipe without a writer never returns and cannot be aborted.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = await file.stat();
@@ -37,7 +37,7 @@ export async function readBounded(path: string, limits: ReadLimits = LIMITS): Pr
 async function readPipe(path: string, file: FileHandle, limits: ReadLimits): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let total = 0;
-  let heard = performance.now();
+  let lastDataAt = performance.now();
   for (;;) {
     const chunk = new Uint8Array(CHUNK_BYTES);
     const bytesRead = await readNow(file, chunk);
@@ -46,14 +46,14 @@ async function readPipe(path: string, file: FileHandle, limits: ReadLimits): Pro
       total += bytesRead;
       if (total > limits.maxBytes) throw tooLarge(path, limits, 'more');
       chunks.push(chunk.subarray(0, bytesRead));
-      heard = performance.now();
-    } else if (performance.now() - heard > limits.idleMs) {
+      lastDataAt = performance.now();
+    } else if (performance.now() - lastDataAt > limits.idleMs) {
       throw fault(path, `data from the pipe within ${limits.idleMs / 1000} s`, 'none');
     } else await delay(POLL_MS);
   }
 }
 
-/** Bytes read; 0 where nobody has the pipe open for writing, undefined where its writer is silent. */
+/** The number of bytes read; 0 if no process has the pipe open for writing, undefined if its writer has sent no data. */
 async function readNow(file: FileHandle, into: Uint8Array): Promise<number | undefined> {
   try {
     return (await file.read(into)).bytesRead;

@@ -1,8 +1,8 @@
 import { Document, isScalar, visit } from 'yaml';
 
 /**
- * A resolved spec as YAML, each value that was filled in marked as a default. `defaults`: JSON pointers of what was
- * filled in, alone or with all below it.
+ * A resolved spec as YAML with a comment after each default. `defaults` are the JSON pointers of the defaults; a pointer
+ * covers everything below it.
  */
 export function resolvedYaml(spec: object, defaults: readonly string[]): string {
   const filled = new Set(defaults);

@@ -4,7 +4,7 @@ import { CliError, EXIT } from './exit.ts';
 import { errorLine, inert, terminal } from './output.ts';
 import { createProgram } from './program.ts';
 
-/** What a command threw, as it is said: a status, a code for scripts, a sentence for people. */
+/** An error of a command: a status, a code for scripts, a message for the user. */
 interface Failure {
   status: number;
   code?: string | undefined;
@@ -12,22 +12,23 @@ interface Failure {
   problems?: readonly FieldProblem[];
 }
 
-/** What an API, or a server in its place, says is foreign text. */
+/** The message may come from a server, so it is foreign text. */
 const complain = (text: string): void => terminal.remark(inert(`echelon: ${text}`));
 
-/** Does what the arguments of this process ask for, and sets its exit status; throws nothing. */
+/** Runs the command of this process's arguments and sets the exit status. It never throws. */
 export async function run(): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // Whoever reads may have seen enough (`| head`): that is no fault.
+    // The reader may have seen enough (`| head`); that is not an error.
     if (error.code === 'EPIPE') process.exit();
-    complain(`standard output cannot be written: ${error.message}`);
+    complain(`Cannot write to standard output: ${error.message}`);
     process.exit(EXIT.notOk);
   });
-  // There is nobody left to tell.
+  // Without standard error no message can be shown.
   process.stderr.on('error', () => undefined);
   const asJson = asksForJson(process.argv.slice(2));
   try {
-    await createProgram(terminal, { streams: process, isSilent: asJson }).parseAsync();
+    const argv = process.argv.slice(2);
+    await (await createProgram(terminal, { isSilent: asJson, argv })).parseAsync();
   } catch (error) {
     const failure = failureOf(error);
     process.exitCode = failure.status;
@@ -37,13 +38,13 @@ export async function run(): Promise<void> {
   }
 }
 
-/** Known before anything is parsed, since what cannot be parsed is an error too. */
+/** Known before parsing, because a parse error must be JSON too. */
 function asksForJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end === -1 ? argv.length : end).includes('--json');
 }
 
-/** A CommanderError is said by commander itself, unless it was made silent. */
+/** Commander prints its own errors, except with `--json`. */
 function failureOf(error: unknown): Failure {
   if (error instanceof CommanderError) {
     const message = error.message.replace(/^error: /, '');

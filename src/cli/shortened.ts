@@ -1,6 +1,6 @@
 /**
- * A text in at most `width` characters (3 at least), with its middle left out where it is longer: the names of a sweep's
- * children begin alike, and what tells them apart stands at the end.
+ * A text in at most `width` characters (at least 3). A longer text loses its middle: the names of a sweep's children begin
+ * alike and differ at their end.
  */
 export function shortened(text: string, width: number): string {
   const chars = [...text];

@@ -4,7 +4,7 @@ import { placeProblem, toPointer, writeAt } from '../plan/pointer.ts';
 import { wholeNumber } from './arguments.ts';
 import { CliError, EXIT } from './exit.ts';
 
-/** What the command line changes of a spec. */
+/** The changes of a spec that the command line asks for. */
 export interface SpecChanges {
   set?: readonly Setting[];
   name?: string;
@@ -12,7 +12,7 @@ export interface SpecChanges {
   project?: string;
 }
 
-/** A value and its place in a spec. */
+/** A value and its JSON pointer in a spec. */
 interface Setting {
   pointer: string;
   value: unknown;
@@ -21,16 +21,16 @@ interface Setting {
 /** Adds `--set`, `--name`, `--priority` and `--project` to a command. */
 export function withSpecChanges(command: Command): Command {
   return command
-    .option('--set <path=value>', 'change a value of the spec (training.seed=2); may be repeated', setting)
-    .option('--name <name>', 'name of the experiment')
-    .option('--priority <number>', 'from -100 to 100, higher starts first', wholeNumber(-100, 100))
-    .option('--project <project>', 'project of the experiment');
+    .option('--set <path=value>', 'set a value of the spec, such as training.seed=2; repeatable', setting)
+    .option('--name <name>', 'name of the new experiment')
+    .option('--priority <number>', 'priority from -100 to 100; higher starts first', wholeNumber(-100, 100))
+    .option('--project <project>', 'project of the new experiment');
 }
 
-/** One more `path=value` of a repeated option; the value is read as YAML. Throws InvalidArgumentError for what is none. */
+/** Adds the `path=value` of a repeated option; the value is YAML. Throws InvalidArgumentError for any other text. */
 export function setting(text: string, before: readonly Setting[] = []): Setting[] {
   const equals = text.indexOf('=');
-  if (equals <= 0) throw new InvalidArgumentError('not path=value, such as training.seed=2');
+  if (equals <= 0) throw new InvalidArgumentError('It must be path=value, such as training.seed=2.');
   try {
     const value: unknown = parse(text.slice(equals + 1)) ?? null;
     return [...before, { pointer: toPointer(text.slice(0, equals)), value }];
@@ -39,17 +39,17 @@ export function setting(text: string, before: readonly Setting[] = []): Setting[
   }
 }
 
-/** True where there is something to change. */
+/** True if there is at least one change. */
 export function changesSpec({ set, name, priority, project }: SpecChanges): boolean {
   return [set, name, priority, project].some((one) => one !== undefined);
 }
 
-/** The spec with the changes, in the order of the command line, `--name` and the like last; the given one stays as it is. */
+/** A copy of the spec with the changes: first each `--set` in order, then `--name`, `--priority` and `--project`. */
 export function changedSpec(spec: unknown, changes: SpecChanges): unknown {
   if (!changesSpec(changes)) return spec;
   const { set = [], name, priority, project } = changes;
   if (typeof spec !== 'object' || spec === null || Array.isArray(spec))
-    throw new CliError(EXIT.usage, 'The spec is no object, so that nothing of it can be changed.');
+    throw new CliError(EXIT.usage, 'The spec is not an object, so no value of it can be set.');
   const changed = structuredClone(spec) as Record<string, unknown>;
   for (const { pointer, value } of set) {
     const problem = placeProblem(changed, pointer);

@@ -1,18 +1,19 @@
 import { readFile } from 'node:fs/promises';
-import { LineCounter, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
 import { CliError, EXIT } from './exit.ts';
 
 /**
- * Reads a spec from a YAML or JSON file (`-`: standard input), JSON being YAML too. Refused with file, line and
- * column: text that is not YAML, and a key that stands twice.
+ * Reads a YAML or JSON file (`-`: standard input); JSON is valid YAML. A {@link CliError} names line and column of text that
+ * is not YAML, and of a duplicate key.
  */
 export async function readSpecFile(file: string): Promise<unknown> {
   const text = await (file === '-' ? readAll(process.stdin) : readFile(file, 'utf8')).catch(
     (error: NodeJS.ErrnoException) => {
       const why = UNREADABLE[error.code ?? ''] ?? error.message;
-      throw new CliError(EXIT.usage, `Cannot read ${file}: ${why}`);
+      throw new CliError(EXIT.usage, `Cannot read ${file}: ${why}.`);
     },
   );
+  const { LineCounter, parseDocument } = await import('yaml');
   const lines = new LineCounter();
   const document = parseDocument(text, {
     uniqueKeys: true,
@@ -30,11 +31,11 @@ export async function readSpecFile(file: string): Promise<unknown> {
   return value;
 }
 
-function expanded(file: string, document: ReturnType<typeof parseDocument>): unknown {
+function expanded(file: string, document: Document.Parsed): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    // Aliases of aliases, of which a short file can hold billions; or an alias of nothing.
+    // A short file can hold billions of aliases of aliases. An alias may also lack its anchor.
     throw new CliError(EXIT.usage, `${file}: ${(error as Error).message}`);
   }
 }
@@ -42,19 +43,19 @@ function expanded(file: string, document: ReturnType<typeof parseDocument>): unk
 const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a directory',
-  EACCES: 'you may not read it',
+  EACCES: 'permission denied',
 };
 
 /**
- * Refuses what a person who has mixed up two commands hands over: a sweep has `axes`, an experiment has not, and the API
- * would name a dozen keys.
+ * Refuses the file of an experiment if a sweep is wanted, and the reverse. The API would only list a dozen unknown keys. Only
+ * a sweep has `axes`.
  */
 export function requireKind(file: string, spec: unknown, wanted: 'experiment' | 'sweep'): void {
   if (typeof spec !== 'object' || spec === null) return;
   if (wanted === 'experiment' && 'axes' in spec)
-    throw new CliError(EXIT.usage, `${file} is a sweep: \`echelon sweep submit ${file}\` runs it.`);
+    throw new CliError(EXIT.usage, `${file} is a sweep. Run it with \`echelon sweeps submit ${file}\`.`);
   if (wanted === 'sweep' && 'engine' in spec && !('axes' in spec))
-    throw new CliError(EXIT.usage, `${file} is one experiment: \`echelon submit ${file}\` runs it.`);
+    throw new CliError(EXIT.usage, `${file} is one experiment. Run it with \`echelon submit ${file}\`.`);
 }
 
 async function readAll(stream: AsyncIterable<Buffer | string>): Promise<string> {

@@ -1,4 +1,4 @@
-import pc from 'picocolors';
+import { styleText } from 'node:util';
 import type { BundleHead } from '../verify/format/bundle.ts';
 import { reportDigest } from '../verify/format/bundle.ts';
 import type { DumpAdapter } from '../verify/format/dumps/adapter.ts';
@@ -11,14 +11,15 @@ import { BatchFileError, readBundleOf, type TextStreams } from './batch-files.ts
 import { sourcesOf } from './dump-files.ts';
 import { dumpHead, unprovenText } from './dump-text.ts';
 import { EXIT } from './exit.ts';
-import { inert, json, plural, table } from './output.ts';
+import { inert, json, plural } from './output.ts';
+import { table } from './table.ts';
 
-/** A report and the file that its batch is from. */
+/** A report and the file of its batch. */
 type FileReport = BatchReport & { readonly file: string; readonly bundle?: BundleOf };
 
-/** Where the batch of a replay bundle is from, and whether the stored report is the one that was found now. */
+/** The origin of a replay bundle, and whether its stored report equals the report of this run. */
 interface BundleOf extends Pick<BundleHead, 'experiment' | 'attempt' | 'batch' | 'version'> {
-  /** null: there was no report yet when the bundle was written. */
+  /** null: the bundle was written before its report. */
   readonly sameReport: boolean | null;
 }
 
@@ -31,9 +32,9 @@ export interface VerifyOptions extends StatedDump {
 
 /**
  * `echelon verify PATH…`: verifies every batch of every file, and every step of the dumps of other trainers. Prints a table
- * and the findings, or one JSON document `{batches: [...]}`. Exit status: 0 all ok, 1 something is not, 2 a file is
- * unreadable (said on standard error; the readable ones are reported all the same), 3 nothing is wrong but something could
- * not be verified, since its estimator was inferred or it has no advantages.
+ * and the findings, or one JSON document `{batches: [...]}`. The exit status is 0 if all batches are ok, 1 if one is not, 2 if
+ * a file is unreadable (a message on standard error names it; readable files are reported in any case), 3 if nothing is wrong
+ * but a step could not be verified, because its estimator was inferred or it has no advantages.
  */
 export async function verifyFiles(
   paths: readonly string[],
@@ -87,7 +88,7 @@ async function verifyNative(file: string, failed: (error: Error) => void): Promi
   }
 }
 
-/** The reports of a run; calls `failed` for a file that cannot be read, and continues with the next file. */
+/** The reports of a run. `failed` receives each unreadable file; the files after it are still read. */
 async function verifyRun(
   adapter: DumpAdapter,
   files: readonly string[],
@@ -128,10 +129,10 @@ function originOf(head: BundleHead, report: BatchReport): BundleOf {
 
 function bundleLine({ experiment, attempt, batch, version, sameReport }: BundleOf): string {
   const from = `  batch ${batch} of attempt ${attempt} of ${experiment}, written by ${version}`;
-  if (sameReport === null) return inert(`${from}: there was no report to compare with`);
+  if (sameReport === null) return inert(`${from}: no stored report to compare with`);
   return sameReport
-    ? inert(`${from}: the same report as was stored`)
-    : pc.yellow(inert(`${from}: ANOTHER report than was stored`));
+    ? inert(`${from}: equal to the stored report`)
+    : styleText('yellow', inert(`${from}: DIFFERS from the stored report`));
 }
 
 /** Steps in a table at most, if there are more those that are not plainly ok. */
@@ -145,7 +146,7 @@ function describe(runs: readonly (readonly AnyReport[])[]): string {
     return [...dumpHead(dumps), ...(dumps.length > 0 ? [''] : []), ...table, ...findingLines(reports), ''];
   });
   const unproven = unprovenText(all.filter((report) => 'signal' in report));
-  return `${[...lines, summary(all), ...(unproven === undefined ? [] : [pc.yellow(inert(unproven))])].join('\n')}\n`;
+  return `${[...lines, summary(all), ...(unproven === undefined ? [] : [styleText('yellow', inert(unproven))])].join('\n')}\n`;
 }
 
 function tableOf(reports: readonly AnyReport[], withFiles: boolean): string[] {
@@ -159,7 +160,7 @@ function tableOf(reports: readonly AnyReport[], withFiles: boolean): string[] {
     report.rows,
     report.exact,
     report.rounding,
-    report.wrong === 0 ? '0' : pc.red(String(report.wrong)),
+    report.wrong === 0 ? '0' : styleText('red', String(report.wrong)),
     report.unverifiable,
     resultText(report),
   ]);
@@ -175,7 +176,7 @@ function findingLines(reports: readonly AnyReport[]): string[] {
   return reports.flatMap((report) => {
     const bundle = 'bundle' in report ? report.bundle : undefined;
     if (report.findings.length === 0 && !bundle) return [];
-    const lines = ['', pc.bold(inert(report.name)), ...report.findings.map(findingLine)];
+    const lines = ['', styleText('bold', inert(report.name)), ...report.findings.map(findingLine)];
     return bundle ? [...lines, bundleLine(bundle)] : lines;
   });
 }
@@ -202,16 +203,18 @@ function mergedLine(first: Finding, [step, ...others]: readonly string[]): strin
   return findingLine({ ...first, message: `${step}: ${first.message}${more}` });
 }
 
-/** Ok or not, in a word or two, coloured. */
+/** The outcome of a batch in one or two words, coloured. */
 export function resultText(report: BatchReport & { readonly consistent?: boolean }): string {
-  if (report.ok) return report.findings.length === 0 ? pc.green('ok') : pc.green('ok, with warnings');
-  if (report.consistent === true) return pc.yellow(report.unverifiable > 0 ? 'not verified' : 'consistent');
-  return pc.red(report.unverifiable > 0 && report.wrong === 0 ? 'not verified' : 'NOT OK');
+  if (report.ok)
+    return report.findings.length === 0 ? styleText('green', 'ok') : styleText('green', 'ok, with warnings');
+  if (report.consistent === true)
+    return styleText('yellow', report.unverifiable > 0 ? 'not verified' : 'consistent');
+  return styleText('red', report.unverifiable > 0 && report.wrong === 0 ? 'not verified' : 'NOT OK');
 }
 
 /** A finding as an indented line. */
 export function findingLine({ severity, code, message }: Finding): string {
-  const label = severity === 'error' ? pc.red('error  ') : pc.yellow('warning');
+  const label = severity === 'error' ? styleText('red', 'error  ') : styleText('yellow', 'warning');
   return `  ${label} ${code}: ${inert(message)}`;
 }
 
@@ -220,6 +223,6 @@ function summary(reports: readonly AnyReport[]): string {
     reports.reduce((sum, report) => sum + report[key], 0).toLocaleString('en-US');
   const ok = reports.filter((report) => report.ok).length;
   const text = `${ok} of ${reports.length} batches ok; ${total('rows')} rows: ${total('exact')} exact, ${total('rounding')} rounding, ${total('wrong')} wrong, ${total('unverifiable')} unverifiable`;
-  if (ok === reports.length) return pc.green(text);
-  return exitOf(reports, false) === EXIT.unproven ? pc.yellow(text) : pc.red(text);
+  if (ok === reports.length) return styleText('green', text);
+  return exitOf(reports, false) === EXIT.unproven ? styleText('yellow', text) : styleText('red', text);
 }

@@ -3,13 +3,11 @@ import { Command, CommanderError } from 'commander';
 import { fileCommands } from './commands/files.ts';
 
 /*
- * `echelon-verify FILE…`: the commands on recorded batches as a program of their own, for the package `echelon-verify`,
- * which has neither the service nor its dependencies.
+ * `echelon-verify FILE…`: the commands on recorded batches as a separate program, for the package `echelon-verify`. The package
+ * has neither the service nor its dependencies.
  */
 const program = new Command('echelon-verify')
-  .description(
-    'Check the advantages of a training that it wrote to disk. `echelon-verify FILE…` verifies them.',
-  )
+  .description('Verify the advantages that a training wrote to disk: `echelon-verify FILE…`.')
   .exitOverride();
 const [verify, ...others] = fileCommands(process);
 program.addCommand(verify!, { isDefault: true });

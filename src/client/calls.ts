@@ -1,25 +1,27 @@
 import type { Paths } from './gen/api.ts';
 
+export type * from './gen/api.ts';
+
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 
-/** The paths that have an operation of this method with an answer of JSON, or with none. */
+/** The paths with an operation of this method whose answer is JSON or empty. */
 export type PathOf<M extends Method, Has = { answer: unknown }> = {
   [P in keyof Paths]: Paths[P] extends Record<M, Has> ? P : never;
 }[keyof Paths];
 
 type Operation<M extends Method, P extends keyof Paths> = Paths[P] extends Record<M, infer O> ? O : never;
 
-/** What an operation takes: `path`, `query`, `headers` and `body`, as far as it has them. */
+/** The input of an operation: those of `path`, `query`, `headers` and `body` that it has. */
 export type Input<M extends Method, P extends keyof Paths> = Omit<Operation<M, P>, 'answer' | 'messages'> & {
-  /** Gives the request up; the call throws the signal's reason. */
+  /** Aborts the request; the call throws the signal's reason. */
   signal?: AbortSignal | undefined;
 };
 
-/** What an operation answers; undefined: nothing. */
+/** The answer of an operation; undefined if it has no body. */
 export type Answer<M extends Method, P extends keyof Paths> =
   Operation<M, P> extends { answer: infer A } ? A : never;
 
-/** An answer, and the response that it was read from: its status and headers. */
+/** An answer and its response, which has status and headers. */
 export interface Answered<A> {
   data: A;
   response: Response;
@@ -33,9 +35,9 @@ type Call<M extends Method> = <P extends PathOf<M>>(
   ...input: Arguments<M, P>
 ) => Promise<Answer<M, P>>;
 
-/** The operations of an API, by their paths in its OpenAPI document. Each throws a `ClientError` if it is refused. */
+/** The operations of an API by their paths in its OpenAPI document. A refused request throws a `ClientError`. */
 export interface Connection {
-  /** The address of the API, without a slash at its end. */
+  /** The address of the API without a slash at its end. */
   readonly url: string;
   readonly get: Call<'get'>;
   readonly post: Call<'post'>;

@@ -3,7 +3,7 @@ import { ClientError, refusal, unanswered, unexpected } from './errors.ts';
 import { type FollowOptions, follow, type StreamMessage } from './follow.ts';
 import type { EventMessage } from './gen/api.ts';
 
-/** Which API a client talks to, as whom, and how. */
+/** The address and the credentials of an API, and how requests are sent. */
 export interface ConnectOptions {
   url: string;
   /** An API key or token. */
@@ -12,11 +12,11 @@ export interface ConnectOptions {
   timeoutMs?: number | undefined;
   /** Sends the requests. Default: the global `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** Replaces every error of a request; `path` is that of the request. Default: the error itself is thrown. */
+  /** Replaces every error of a request; `path` is the path of the request. Default: the error itself is thrown. */
   toError?: ((error: ClientError, path: string) => Error) | undefined;
 }
 
-/** What an operation is called with, whatever its types. */
+/** The input of any operation. */
 interface Input {
   path?: Record<string, string | number>;
   query?: Record<string, unknown>;
@@ -30,7 +30,7 @@ export function connect(options: ConnectOptions): Connection {
   const { token, timeoutMs, fetch: sendWith = fetch, toError = (error) => error } = options;
   const base = options.url.replace(/\/$/, '');
 
-  /** Sends a request and reads of the answer what `read` takes; any failure is thrown as an error with a code. */
+  /** Sends a request and reads its answer with `read`. Every failure is thrown as an error with a code. */
   async function send<T>(
     {
       method,
@@ -68,11 +68,11 @@ export function connect(options: ConnectOptions): Connection {
   const calls = { get: call('get'), post: call('post'), patch: call('patch'), delete: call('delete') };
   const open = (template: string, input: Input = {}) =>
     send({ method: 'get', template, input }, async (response) => response);
-  // The types are those of the document; what is sent is the same for every operation.
+  // The types come from the document; the code is the same for every operation.
   return { url: base, ...calls, request, open } as Connection;
 }
 
-/** The path with its parameters filled in, and the query without what is undefined; a list is repeated. */
+/** The path with its parameters, and the query without undefined values; a list becomes repeated parameters. */
 function pathOf(template: string, { path = {}, query = {} }: Input): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
   const search = new URLSearchParams();
@@ -95,8 +95,8 @@ async function dataOf(response: Response): Promise<unknown> {
 }
 
 /**
- * The events of an experiment, each once and in order, until it has ended and everything was sent. Resumes by itself;
- * an answer of 4xx is thrown as an {@link ApiError}; StreamClosed where the key is accepted no longer.
+ * The events of an experiment, each once and in order, until it has ended and all events were sent. A broken connection is
+ * resumed. Throws an {@link ApiError} for an answer of 4xx, and StreamClosed if the key is no longer accepted.
  */
 export function events(
   client: Connection,
@@ -110,7 +110,7 @@ export function events(
   });
 }
 
-/** A refusal that says that the same request would be refused again. */
+/** True for a refusal that a retry would meet again. */
 function isRefusal(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'retry' in error && error.retry === false;
 }

@@ -1,13 +1,13 @@
 import type { Problem } from './gen/api.ts';
 
-/** Whatever this client throws or returns as an error. */
+/** Every error of this client. */
 export class ClientError extends Error {
   /**
-   * Stable name of the error: that of the API, or `unreachable` (no answer), `unexpected-answer` (an answer that is not
-   * the API's), `unauthenticated` (a stream was closed because its key is accepted no longer).
+   * Stable name of the error: the API's, or `unreachable` (no answer), `unexpected-answer` (the answer is not the API's),
+   * `unauthenticated` (a stream was closed because its key is no longer accepted).
    */
   readonly code: string;
-  /** The response, unless there was none; its body is read. */
+  /** The response, if there was one; its body is consumed. */
   readonly response: Response | undefined;
 
   constructor(code: string, message: string, options: ErrorOptions & { response?: Response } = {}) {
@@ -18,7 +18,7 @@ export class ClientError extends Error {
   }
 }
 
-/** A refusal of the API, with everything that its problem document says. */
+/** A refusal of the API, with all fields of its problem document. */
 export class ApiError extends ClientError implements Problem {
   readonly type: string;
   readonly title: string;
@@ -40,7 +40,7 @@ export class ApiError extends ClientError implements Problem {
   }
 }
 
-/** The error of an answer that is not 2xx: an {@link ApiError} if it is a problem document. */
+/** The error for an answer that is not 2xx: an {@link ApiError} if it is a problem document. */
 export async function refusal(response: Response): Promise<ClientError> {
   const body: unknown = await response.json().catch((error: Error) => {
     if (!(error instanceof SyntaxError)) throw error;
@@ -48,13 +48,13 @@ export async function refusal(response: Response): Promise<ClientError> {
   return isProblem(body) ? new ApiError(body, response) : unexpected(response, body);
 }
 
-/** The error of an answer that is not the API's. */
+/** The error for an answer that is not the API's. */
 export function unexpected(response: Response, cause: unknown): ClientError {
   const what = `${response.status} ${response.statusText}`.trim();
   return new ClientError('unexpected-answer', `Not an answer of Echelon's API: ${what}`, { response, cause });
 }
 
-/** The error of a request that got no answer, or a part of one. */
+/** The error for a request without a complete answer. */
 export function unanswered(error: unknown): ClientError {
   const { cause, message } = error as Error & { cause?: Error };
   return new ClientError('unreachable', `No answer: ${cause?.message ?? message}`, { cause: error });

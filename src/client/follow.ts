@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { ClientError } from './errors.ts';
 
-/** A message of an event stream: `id` resumes behind it, `data` is its JSON. */
+/** A message of an event stream. `data` is its JSON; a stream that resumes with `id` begins with the next message. */
 export interface StreamMessage<T> {
   id: string;
   data: T;
 }
 
-/** The server has ended a stream for good: the key was revoked or has expired. */
+/** The server has closed a stream because the key was revoked or has expired. */
 export class StreamClosed extends ClientError {
-  /** Why, in the server's words. */
+  /** The reason that the server gives. */
   readonly reason: string;
 
   constructor(reason: string) {
@@ -20,26 +20,26 @@ export class StreamClosed extends ClientError {
   }
 }
 
-/** How {@link follow} goes on. */
+/** Where {@link follow} begins, and how long it retries. */
 export interface FollowOptions {
-  /** Only what came behind this id; undefined: from the start. */
+  /** Id of the last known message. Default: the stream begins at its first message. */
   after?: string | undefined;
   /** Ends the stream without an error. */
   signal?: AbortSignal | undefined;
-  /** True for an error that a new connection would meet again; it is thrown at once. */
+  /** True for an error that a new connection would meet again; it is thrown at once. Default: never. */
   isFatal?: (error: unknown) => boolean;
-  /** A server that is silent for so long is given up, and the last error thrown. */
+  /** After this time without an answer the last error is thrown. Default: 60 seconds. */
   patienceMs?: number;
-  /** Between two connections. */
+  /** Time between two connections. Default: 500 ms. */
   pauseMs?: number;
 }
 
 /**
- * The messages of an event stream, each once and in order, over any number of connections: a broken one is made again
- * from the last id. Ends with the stream's `end` event, with an answer of 204, or with `signal`. Throws
- * {@link StreamClosed} where the server lets nobody go on.
+ * The messages of an event stream, each once and in order, over any number of connections: a broken one is opened again after
+ * the last id. The stream ends with its `end` event, with an answer of 204, or with `signal`. Throws {@link StreamClosed} if
+ * the server closes it.
  *
- * `open` makes a connection with these headers; it throws where there is no answer of 200 or 204.
+ * `open` opens a connection with these headers. It throws unless the answer is 200 or 204.
  */
 export async function* follow<T>(
   open: (headers: Record<string, string>, signal: AbortSignal) => Promise<Response>,
@@ -64,7 +64,7 @@ export async function* follow<T>(
           throw new StreamClosed((JSON.parse(message.data) as { reason: string }).reason);
         if (message.id === undefined) continue;
         last = message.id;
-        // It only says where the stream begins.
+        // It only carries the id at which the stream begins.
         if (message.event === 'start') continue;
         yield { id: message.id, data: JSON.parse(message.data) as T };
       }

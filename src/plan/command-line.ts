@@ -1,22 +1,25 @@
 import type { LaunchPlan } from '../core/launch-plan.ts';
 
+/** A separator of {@link commandLine}: the shell continues the line. */
+export const LINE_PER_PART = ' \\\n  ';
+
 /**
- * The command that a plan runs, as one line for a POSIX shell: variables, program, arguments. For people to read
- * and try; nothing of ours passes it to a shell.
+ * The command that a plan runs, for a POSIX shell: variables, program, arguments. It is for people; Echelon never passes it to
+ * a shell. `separator` stands between its parts; {@link LINE_PER_PART} gives each part a line.
  */
 export function commandLine(
   plan: Pick<LaunchPlan, 'environment' | 'secrets' | 'module' | 'arguments'>,
+  separator = ' ',
 ): string {
   const variables = Object.entries(plan.environment)
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, value]) => `${name}=${quoted(value)}`);
-  // Whoever tries the command has to have their values.
+  // A user who tries the command must set these variables.
   const secrets = Object.keys(plan.secrets ?? {})
     .sort()
     .map((name) => `${name}="$${name}"`);
-  return [...variables, ...secrets, 'python', '-m', quoted(plan.module), ...plan.arguments.map(quoted)].join(
-    ' ',
-  );
+  const program = `python -m ${quoted(plan.module)}`;
+  return [...variables, ...secrets, program, ...plan.arguments.map(quoted)].join(separator);
 }
 
 function quoted(text: string): string {

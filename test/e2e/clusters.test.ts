@@ -9,7 +9,6 @@ import { isFinal } from '../../src/core/states.ts';
 import { packRayWorker } from '../../src/dispatch/clusters/setup/package.ts';
 import { setUpCluster } from '../../src/dispatch/clusters/setup/set-up.ts';
 import type { ClusterView } from '../../src/schemas/api.ts';
-import type { Command } from '../../src/schemas/clusters.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
 import { until } from '../support/dispatch.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
@@ -56,7 +55,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     });
   const add = (file: string, ...more: string[]) =>
     cli('add', NAME, address, '--ray-token-file', file, '--shared-root', sharedRoot, '--wait', ...more);
-  const view = () => system.client.get<ClusterView>(`/v1/clusters/${NAME}`);
+  const view = () => system.client.get('/v1/clusters/{name}', { path: { name: NAME } });
   const ended = ({ state, verification }: Experiment) => isFinal(state) && verification.status === 'complete';
 
   test('a wrong token is an error that says so, and no cluster is added', async () => {
@@ -65,7 +64,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     const { code, stderr } = await add(wrong);
     assert.equal(code, 1);
     assert.match(stderr, /does not accept the token[\s\S]*RAY_AUTH_TOKEN/);
-    assert.deepEqual((await system.client.get<{ items: unknown[] }>('/v1/clusters')).items, []);
+    assert.deepEqual((await system.client.get('/v1/clusters')).items, []);
   });
 
   test('a ray-worker that cannot be reached is an error that names the port and the remedy', async () => {
@@ -134,7 +133,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     await until(async () => (await view()).rayWorkerVersion === '99.0.0', 'the new version is seen');
     const { progress } = await system.get(id);
     await system.until(id, 'its events continue', (now) => now.progress.step >= progress.step + 2);
-    await system.client.post(`/v1/experiments/${id}/cancel`, undefined);
+    await system.client.post('/v1/experiments/{id}/cancel', { path: { id } });
     const { state, attempt, reason } = await system.until(id, 'the end', ended);
     assert.deepEqual([state, attempt], ['cancelled', 1], reason);
     const history = await historyOf(system.client, id);
@@ -146,8 +145,8 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
   });
 
   test('the same Ray under another name is refused', async () => {
-    const { id } = await system.client.post<Command>('/v1/clusters', {
-      ...{ name: 'duplicate', address, token: rayToken, sharedRoot },
+    const { id } = await system.client.post('/v1/clusters', {
+      body: { name: 'duplicate', address, token: rayToken, sharedRoot },
     });
     const { state, problems } = await commandEnded(system.client, id);
     assert.equal(state, 'failed');
@@ -161,35 +160,35 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     assert.match((await cli()).stdout, /draining/);
     const { id: next } = await system.submit({ name: 'next', engine: 'replay', cluster: NAME });
     const reason = async () => {
-      const { items } = await system.client.get<{ items: { waitReason: string | null }[] }>('/v1/queues');
+      const { items } = await system.client.get('/v1/queues');
       return /is draining/.test(items[0]?.waitReason ?? '');
     };
     await until(reason, 'it says why it waits');
-    const { code, stderr } = await cli('remove', NAME, '--wait');
+    const { code, stderr } = await cli('delete', NAME, '--wait');
     assert.deepEqual([code, stderr.includes(id)], [4, true], stderr);
     const { progress } = await system.get(id);
     await system.until(id, 'it continues', (now) => now.progress.step >= progress.step + 2);
-    await system.client.post(`/v1/experiments/${id}/cancel`, undefined);
+    await system.client.post('/v1/experiments/{id}/cancel', { path: { id } });
     assert.equal((await system.until(id, 'the end', ended)).state, 'cancelled');
     assert.equal((await system.get(next)).state, 'queued');
     assert.equal((await add(tokenFile)).code, 0);
     assert.equal((await system.until(next, 'it ran', ended)).state, 'succeeded');
-    const removed = await cli('remove', NAME, '--wait');
+    const removed = await cli('delete', NAME, '--wait');
     assert.equal(removed.code, 0, removed.stderr);
     await assert.rejects(view(), { code: 'cluster-not-found' });
   });
 
   test('a Ray that is open to anyone is added with a warning', async () => {
     await using head = await startRayHead({ token: false, numGpus: 2 });
-    const request = { name: 'open', address: head.address, sharedRoot: join(system.stateDir, 'open') };
-    const { id } = await system.client.post<Command>('/v1/clusters', request);
+    const body = { name: 'open', address: head.address, sharedRoot: join(system.stateDir, 'open') };
+    const { id } = await system.client.post('/v1/clusters', { body });
     const { state, problems } = await commandEnded(system.client, id);
     assert.equal(state, 'succeeded', JSON.stringify(problems));
     assert.match(problems[0]?.message ?? '', /answers without a token/);
-    const { items } = await system.client.get<{ items: ClusterView[] }>('/v1/clusters');
+    const { items } = await system.client.get('/v1/clusters');
     assert.equal(items[0]!.nodes[0]!.gpusTotal, 2);
     await system.client
-      .delete<Command>('/v1/clusters/open')
+      .delete('/v1/clusters/{name}', { path: { name: 'open' } })
       .then(({ id }) => commandEnded(system.client, id));
   });
 

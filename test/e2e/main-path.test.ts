@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { isFinal } from '../../src/core/states.ts';
-import type { ClusterView } from '../../src/schemas/api.ts';
 import type { RowExplanation } from '../../src/verify/explain/explain.ts';
 import { formatExplanation } from '../../src/verify/explain/explain-text.ts';
+import type { BatchReport } from '../../src/verify/report.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
 import { processesOf, type System, startSystem, TOKEN } from '../support/system.ts';
 
@@ -61,16 +61,14 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     const ended = await finished(id);
     assert.equal(ended.state, 'succeeded', ended.reason);
     assert.ok(ended.verification.wrong > 0);
-    const { items } = await system.client.get<{
-      items: { batch: number; report: { wrongRows: number[]; ok: boolean } }[];
-    }>(`/v1/experiments/${id}/verification`);
-    assert.equal(items[0]!.report.ok, false);
-    const row = items[0]!.report.wrongRows[0]!;
-    const { explanation } = await system.client.get<{ explanation: RowExplanation }>(
-      `/v1/experiments/${id}/explain`,
-      { batch: items[0]!.batch, row },
-    );
-    assert.match(formatExplanation(explanation), new RegExp(`Row ${row} .*WRONG`));
+    const path = { id };
+    const { items } = await system.client.get('/v1/experiments/{id}/verification', { path });
+    const report = items[0]!.report as unknown as BatchReport;
+    assert.equal(report.ok, false);
+    const query = { batch: items[0]!.batch, row: report.wrongRows[0]! };
+    const answer = await system.client.get('/v1/experiments/{id}/explain', { path, query });
+    const explanation = answer.explanation as unknown as RowExplanation;
+    assert.match(formatExplanation(explanation), new RegExp(`Row ${query.row} .*WRONG`));
   });
 
   test('the example in Python submits, follows and judges, with nothing but requests', async (t) => {
@@ -98,7 +96,7 @@ describe('REST → store and queue → dispatch → Ray → training → events 
 
   test('a cancelled experiment ends within its grace period, also if it ignores SIGTERM, and frees its resources', async () => {
     // As much as there is: the next one has to wait.
-    const { items } = await system.client.get<{ items: ClusterView[] }>('/v1/clusters');
+    const { items } = await system.client.get('/v1/clusters');
     const cpus = items[0]!.nodes[0]!.cpusTotal;
     const spec = {
       name: 'stubborn',
@@ -114,15 +112,13 @@ describe('REST → store and queue → dispatch → Ray → training → events 
       ({ state, verification }) => state === 'running' && verification.batchesVerified > 0,
     );
     const { id: next } = await system.submit({ name: 'next', engine: 'replay', resources: { cpus } });
-    const { items: queued } = await system.client.get<{ items: { experiment: string; position: number }[] }>(
-      '/v1/queues',
-    );
+    const { items: queued } = await system.client.get('/v1/queues');
     assert.deepEqual(
       queued.map(({ experiment }) => experiment),
       [next],
     );
     assert.notDeepEqual(await processesOf(id), []);
-    await system.client.post(`/v1/experiments/${id}/cancel`, undefined);
+    await system.client.post('/v1/experiments/{id}/cancel', { path: { id } });
     const ended = await finished(id);
     assert.equal(ended.state, 'cancelled');
     assert.deepEqual(await processesOf(id), []);
@@ -143,8 +139,8 @@ describe('REST → store and queue → dispatch → Ray → training → events 
   test('what was printed can be read', async () => {
     const { id } = await system.submit({ name: 'talking', engine: 'replay', replay: { logLines: 500 } });
     await finished(id);
-    const { lines } = await system.client.get<{ lines: { text: string }[] }>(`/v1/experiments/${id}/logs`, {
-      tail: 1000,
+    const { lines } = await system.client.get('/v1/experiments/{id}/logs', {
+      ...{ path: { id }, query: { tail: 1000 } },
     });
     assert.ok(lines.length >= 500);
   });

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { isFinal } from '../../src/core/states.ts';
-import type { SweepAccepted, SweepComparison, SweepDetail } from '../../src/schemas/sweep.ts';
 import type { BundleHead } from '../../src/verify/format/bundle.ts';
 import { reportDigest } from '../../src/verify/format/bundle.ts';
 import { until } from '../support/dispatch.ts';
@@ -41,6 +40,14 @@ describe('a training with a wrong signal', () => {
     await system?.stop();
     await rm(directory, { recursive: true, force: true });
   });
+
+  /** The bytes of a replay bundle. */
+  async function bundleOf(path: { id: string; attempt: number; batch: number }): Promise<Uint8Array> {
+    const response = await system.client.open('/v1/experiments/{id}/batches/{attempt}/{batch}/bundle', {
+      path,
+    });
+    return new Uint8Array(await response.arrayBuffer());
+  }
 
   // Fails (marked twice) where what rules remember is lost with the dispatcher and advance-rules.lua lets a rule that
   // fired fire again.
@@ -90,7 +97,7 @@ describe('a training with a wrong signal', () => {
     );
     assert.ok(reports.filter(({ event }) => event.type === 'verification').length >= 12);
 
-    const bytes = await system.client.download(`/v1/experiments/${id}/batches/${attempt}/${batch}/bundle`);
+    const bytes = await bundleOf({ id, attempt, batch: batch! });
     await writeFile(join(directory, 'batch.json.gz'), bytes);
     const head = (JSON.parse(gunzipSync(bytes).toString()) as { bundle: BundleHead }).bundle;
     const verified = offline(['verify', '--json', 'batch.json.gz'], directory);
@@ -123,34 +130,38 @@ describe('a training with a wrong signal', () => {
       assert.equal(ended.state, 'cancelled', ended.reason);
       const [fired] = ended.rules[0]!.fired;
       assert.ok(fired?.batch && String(fired.evidence.values[0]?.value).includes(code));
-      const path = `/v1/experiments/${id}/batches/${fired.attempt}/${fired.batch}/bundle`;
       const file = `${fault}.json.gz`;
-      await writeFile(join(directory, file), await system.client.download(path));
+      await writeFile(
+        join(directory, file),
+        await bundleOf({ id, attempt: fired.attempt, batch: fired.batch }),
+      );
       const verified = offline(['verify', file], directory);
       assert.equal(verified.status, 1, verified.stderr);
       assert.match(verified.stdout, new RegExp(`error +${code}: `));
-      assert.match(verified.stdout, /: the same report as was stored/);
+      assert.match(verified.stdout, /: equal to the stored report/);
     });
   }
 
   // Fails (the child runs on) where a look compares nothing, or its wish to stop is not carried out.
   test('a child of a sweep that is worse than the median of the others is stopped early, once', async () => {
     const metric = 'critic/advantages/max';
-    const { id } = await system.client.post<SweepAccepted>('/v1/sweeps', {
-      name: 'early stopping',
-      method: 'list',
-      spec: { engine: 'replay', gracePeriodSeconds: 2 },
-      axes: {
-        // Groups of one find less to compare: their largest advantage stays below 2, that of the others goes up to 5.6.
-        '/replay/fault': ['none', 'sample-std', 'groups-of-one'],
-        '/replay/batches': [60, 60, 500],
-        '/replay/delaySeconds': [0, 0, 0.5],
+    const { id } = await system.client.post('/v1/sweeps', {
+      body: {
+        name: 'early stopping',
+        method: 'list',
+        spec: { engine: 'replay', gracePeriodSeconds: 2 },
+        axes: {
+          // Groups of one find less to compare: their largest advantage stays below 2, that of the others goes up to 5.6.
+          '/replay/fault': ['none', 'sample-std', 'groups-of-one'],
+          '/replay/batches': [60, 60, 500],
+          '/replay/delaySeconds': [0, 0, 0.5],
+        },
+        earlyStopping: { metric, goal: 'max', afterSteps: 3, everySteps: 1, minChildren: 2 },
       },
-      earlyStopping: { metric, goal: 'max', afterSteps: 3, everySteps: 1, minChildren: 2 },
     });
-    const { children } = await system.client.get<SweepDetail>(`/v1/sweeps/${id}`);
+    const { children } = await system.client.get('/v1/sweeps/{id}', { path: { id } });
     const worst = children[2]!.experiment;
-    const now = () => system.client.get<SweepDetail>(`/v1/sweeps/${id}`);
+    const now = () => system.client.get('/v1/sweeps/{id}', { path: { id } });
     const over = async () => {
       const sweep = await now();
       return sweep.state === 'done' && sweep;
@@ -171,7 +182,7 @@ describe('a training with a wrong signal', () => {
     const history = await historyOf(system.client, worst);
     assertWhole(history);
     assert.equal(history.filter(({ event }) => event.type === 'rule').length, 1);
-    const { items } = await system.client.get<SweepComparison>(`/v1/sweeps/${id}/comparison`);
+    const { items } = await system.client.get('/v1/sweeps/{id}/comparison', { path: { id } });
     assert.deepEqual(
       items.map(({ children: of, succeeded }) => [of, succeeded]),
       [

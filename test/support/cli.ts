@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { type Client, createClient } from '../../src/cli/client.ts';
 import { CliError } from '../../src/cli/exit.ts';
 import type { Output } from '../../src/cli/output.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import type { Store } from '../../src/store/store.ts';
 import { appFor, TOKEN } from './http-app.ts';
 import { type Scope, storeFor } from './store.ts';
@@ -33,6 +34,21 @@ export async function runCommand(
 ): Promise<{ exitCode: number; error?: Error }> {
   const program = new Command('echelon').exitOverride().configureOutput({ writeErr: () => undefined });
   for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return { exitCode: 0 };
+  } catch (error) {
+    if (error instanceof CliError) return { exitCode: error.exitCode, error };
+    throw error;
+  }
+}
+
+/** Runs the whole program with these arguments; the exit status it would have, and the error behind it. */
+export async function runProgram(
+  output: Output,
+  argv: string[],
+): Promise<{ exitCode: number; error?: Error }> {
+  const program = await createProgram(output, { argv, isSilent: true });
   try {
     await program.parseAsync(argv, { from: 'user' });
     return { exitCode: 0 };

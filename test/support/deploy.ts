@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { parse } from 'yaml';
-import { roleCommands } from '../../src/cli/commands/servers.ts';
+import { apiServerCommand, dispatcherCommand } from '../../src/cli/commands/servers.ts';
 import { loadSettings, SETTINGS } from '../../src/config/settings.ts';
 
 /** A service of the compose file, as far as tests look at it. */
@@ -58,7 +58,8 @@ export function acceptEnvironment(environment: Record<string, string>): void {
 /** Parses a command line with the program's own commands, without running anything. Throws for an unknown flag. */
 export function acceptCommand(args: readonly string[]): void {
   const program = new Command('echelon').exitOverride();
-  for (const command of roleCommands({} as Parameters<typeof roleCommands>[0]))
+  const output = {} as Parameters<typeof apiServerCommand>[0];
+  for (const command of [apiServerCommand(output), dispatcherCommand(output)])
     program.addCommand(
       command
         .action(() => {})

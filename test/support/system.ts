@@ -10,6 +10,7 @@ import { CliError, EXIT } from '../../src/cli/exit.ts';
 import { freePort } from '../../src/cli/local/processes.ts';
 import { startRedis } from '../../src/cli/local/redis-server.ts';
 import { type LocalStack, startLocalStack } from '../../src/cli/local/stack.ts';
+import type { ExperimentSpec } from '../../src/client/calls.ts';
 import { isFinal } from '../../src/core/states.ts';
 import type { Accepted, ExperimentDetail } from '../../src/schemas/api.ts';
 import { type Command, isCommandOver } from '../../src/schemas/clusters.ts';
@@ -107,7 +108,7 @@ async function assemble(
   const [api, url] = await startApi();
   const client = createClient({ url, token: TOKEN });
   let added: Promise<void> | undefined;
-  const get = (id: string) => client.get<ExperimentDetail>(`/v1/experiments/${id}`);
+  const get = (id: string) => client.get('/v1/experiments/{id}', { path: { id } });
   return {
     stack,
     stateDir,
@@ -121,7 +122,7 @@ async function assemble(
       return dispatcher;
     },
     restartRedis: () => restartRedis(stateDir, resources),
-    submit: (spec) => client.post<Accepted>('/v1/experiments', spec),
+    submit: (spec) => client.post('/v1/experiments', { body: spec as ExperimentSpec }),
     get,
     async until(id, what, holds, timeoutMs = 60_000) {
       const deadline = Date.now() + timeoutMs;
@@ -152,7 +153,7 @@ async function addCluster(
   { rayAddress, rayToken, ...cluster }: LocalStack['cluster'],
 ): Promise<void> {
   const body = { ...cluster, address: rayAddress, token: rayToken };
-  const { id } = await client.post<Command>('/v1/clusters', body);
+  const { id } = await client.post('/v1/clusters', { body });
   const ended = await commandEnded(client, id);
   if (ended.state !== 'succeeded') throw new Error(JSON.stringify(ended));
 }
@@ -161,7 +162,7 @@ async function addCluster(
 export async function commandEnded(client: Client, id: string, timeoutMs = 90_000): Promise<Command> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
-    const command = await client.get<Command>(`/v1/commands/${id}`);
+    const command = await client.get('/v1/commands/{id}', { path: { id } });
     if (isCommandOver(command)) return command;
     if (Date.now() > deadline) throw new Error(`not over: ${JSON.stringify(command)}`);
     await delay(50);

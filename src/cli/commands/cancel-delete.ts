@@ -1,44 +1,43 @@
 import type { Command } from 'commander';
-import type { ExperimentDetail } from '../../schemas/api.ts';
-import type { Experiment } from '../../schemas/experiment.ts';
-import type { Sweep } from '../../schemas/sweep.ts';
 import { type Ask, askAtTerminal } from '../ask.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { NAMES_IT, type Named, named } from '../names.ts';
+import { examples } from '../group.ts';
+import { NAME_FORMS, type Named, named } from '../names.ts';
 import { inert, json, type Output, plural } from '../output.ts';
-import { patient } from '../patient.ts';
+import { MAX_PAGE } from '../pages.ts';
+import { retrying } from '../retrying.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 
-/** `echelon cancel` and `echelon delete`, of any number of experiments and sweeps. */
-export function cancelDeleteCommands(output: Output, ask: Ask = askAtTerminal): Command[] {
-  return [cancel(output), remove(output, ask)];
-}
-
-const pathOf = ({ kind, id }: Named): string => `/v1/${kind}s/${encodeURIComponent(id)}`;
-
-function cancel(output: Output): Command {
+/** `echelon cancel ID…`, of any number of experiments and sweeps. */
+export function cancelCommand(output: Output): Command {
   return apiCommand('cancel')
-    .summary('cancel experiments or sweeps and free their GPUs')
     .description(
-      'cancel experiments or sweeps: their processes are ended and their GPUs freed within the grace period',
+      'Cancel experiments or sweeps. Their processes end and their GPUs are free within the grace period. With --json, one id prints its resource, and several ids print a list of outcomes.',
     )
-    .argument('<id...>', `of experiments or sweeps: ${NAMES_IT}`)
+    .argument('<id...>', `experiments or sweeps: ${NAME_FORMS}`)
     .addHelpText(
       'after',
-      '\n--json prints the experiment or the sweep; of several, a list of what became of each.\n\nExamples:\n  echelon cancel exp-00cz8h3k7n2q4r5s6t7v\n  echelon cancel @last "a name" swp-00cz8h3k7n2q4r5s6t7v',
+      examples(
+        'echelon cancel exp-00cz8h3k7n2q4r5s6t7v',
+        'echelon cancel @last "a name" swp-00cz8h3k7n2q4r5s6t7v',
+      ),
     )
     .action(async (names: string[], options: Options) => {
       const client = await clientFor(options);
-      const outcomes = await each({
+      const outcomes = await forEach({
         names,
         output,
         isQuiet: options.json === true,
         find: (name) => named(client, name, ['experiment', 'sweep']),
-        act: async (what) => {
-          const ended = await client.post<ExperimentDetail | Sweep>(`${pathOf(what)}/cancel`, undefined);
+        act: async ({ kind, id }) => {
+          const path = { id };
+          const ended =
+            kind === 'experiment'
+              ? await client.post('/v1/experiments/{id}/cancel', { path })
+              : await client.post('/v1/sweeps/{id}/cancel', { path });
           return { text: `${ended.id} ${ended.state}`, answer: ended };
         },
       });
@@ -47,59 +46,61 @@ function cancel(output: Output): Command {
         if (names.length > 1) output.line(json(outcomes.map(({ answer: _, ...rest }) => rest)));
         else if (first!.done) output.line(json(first!.answer));
       }
-      refuse(outcomes, 'cancelled');
+      throwIfRefused(outcomes, 'cancelled');
     });
 }
 
-function remove(output: Output, ask: Ask): Command {
+/** `echelon delete ID…`, of any number of experiments and sweeps. */
+export function deleteCommand(output: Output, ask: Ask = askAtTerminal): Command {
   return apiCommand('delete')
-    .alias('rm')
-    .summary('delete experiments that have ended, or those of sweeps')
     .description(
-      'delete experiments that have ended, with all that was recorded of them; of a sweep, all its experiments, and retention deletes its own record later',
+      'Delete experiments that have ended, with everything that was recorded. For a sweep, delete all its experiments; retention deletes the record of the sweep later.',
     )
-    .argument('<id...>', `of experiments or sweeps: ${NAMES_IT}`)
-    .option('-y, --yes', 'do not ask')
+    .argument('<id...>', `experiments or sweeps: ${NAME_FORMS}`)
+    .option('-y, --yes', 'delete without a question')
     .addHelpText(
       'after',
-      '\nExamples:\n  echelon delete exp-00cz8h3k7n2q4r5s6t7v\n  echelon ls --state failed --json | jq -r ".items[].id" | xargs echelon delete --yes',
+      examples(
+        'echelon delete exp-00cz8h3k7n2q4r5s6t7v',
+        'echelon ls --state failed --json | jq -r ".items[].id" | xargs echelon delete --yes',
+      ),
     )
     .action(async (names: string[], options: Options & { yes?: boolean }) => {
       const client = await clientFor(options);
       const found = await Promise.all(names.map((name) => named(client, name, ['experiment', 'sweep'])));
       if (!options.yes) await confirm(found, ask);
-      const outcomes = await each({
+      const outcomes = await forEach({
         names: found.map(({ id }) => id),
         output,
         isQuiet: options.json === true,
         find: async (id) => found.find((one) => one.id === id)!,
-        act: async (what) => {
-          if (what.kind === 'experiment') await client.delete(pathOf(what));
-          const of =
-            what.kind === 'sweep'
-              ? `: ${plural(await deleteChildren(client, what.id, output), 'experiment')}`
-              : '';
-          return { text: `${what.id} deleted${of}`, answer: undefined };
+        act: async ({ kind, id }) => {
+          if (kind === 'sweep') {
+            const count = await deleteChildren(client, id, output);
+            return { text: `${id} deleted: ${plural(count, 'experiment')}`, answer: undefined };
+          }
+          await client.delete('/v1/experiments/{id}', { path: { id } });
+          return { text: `${id} deleted`, answer: undefined };
         },
       });
       if (options.json)
         output.line(
           json(outcomes.map(({ id, done, reason }) => ({ id, deleted: done, ...(reason && { reason }) }))),
         );
-      refuse(outcomes, 'deleted');
+      throwIfRefused(outcomes, 'deleted');
     });
 }
 
-/** Deletes the experiments of a sweep, those that were run again included; how many there were. */
+/** Deletes the experiments of a sweep, including children that ran again; returns their number. */
 async function deleteChildren(client: Client, sweep: string, output: Output): Promise<number> {
   let id = '';
-  const removeOne = patient(() => client.delete(`/v1/experiments/${id}`), { output });
+  const deleteOne = retrying(() => client.delete('/v1/experiments/{id}', { path: { id } }), { output });
   for (let deleted = 0; ; ) {
-    const page = await client.get<{ items: Experiment[] }>('/v1/experiments', { sweep, limit: 200 });
+    const page = await client.get('/v1/experiments', { query: { sweep, limit: MAX_PAGE } });
     if (page.items.length === 0) return deleted;
     for (const item of page.items) {
       id = item.id;
-      await removeOne();
+      await deleteOne();
       deleted++;
     }
   }
@@ -107,10 +108,14 @@ async function deleteChildren(client: Client, sweep: string, output: Output): Pr
 
 async function confirm(found: readonly Named[], ask: Ask): Promise<void> {
   const [one] = found;
-  const what = found.length === 1 ? `${one!.kind} ${one!.id}` : `these ${found.length} (${listed(found)})`;
-  const answer = await ask(`Delete ${what} with all that was recorded? This cannot be undone. [y/N] `);
+  const what =
+    found.length === 1 ? `${one!.kind} ${one!.id}` : `these ${found.length} resources (${listed(found)})`;
+  const answer = await ask(`Delete ${what} with all records? This cannot be undone. [y/N] `);
   if (answer === undefined)
-    throw new CliError(EXIT.usage, 'There is no terminal to ask at; --yes deletes without asking.');
+    throw new CliError(
+      EXIT.usage,
+      'Nothing was deleted: there is no terminal for a confirmation. Confirm with --yes.',
+    );
   if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(EXIT.notOk, 'Nothing was deleted.');
 }
 
@@ -119,7 +124,7 @@ function listed(found: readonly Named[]): string {
   return found.length > shown.length ? `${shown.join(', ')}, …` : shown.join(', ');
 }
 
-/** What became of one of several. */
+/** The outcome for one of several resources. */
 interface Outcome<T> {
   id: string;
   done: boolean;
@@ -128,11 +133,11 @@ interface Outcome<T> {
   error?: CliError;
 }
 
-/** Does the same with each; a refusal of one does not keep the others. */
-async function each<T>(input: {
+/** Does the same with each resource. A refusal of one does not stop the others. */
+async function forEach<T>(input: {
   names: readonly string[];
   output: Output;
-  /** Nothing is said of the single ones. */
+  /** Prints nothing about single resources. */
   isQuiet: boolean;
   find: (name: string) => Promise<Named>;
   act: (what: Named) => Promise<{ text: string; answer: T }>;
@@ -156,8 +161,8 @@ async function each<T>(input: {
   return outcomes;
 }
 
-/** Throws where one was refused: of one alone, what was said of it. */
-function refuse(outcomes: readonly Outcome<unknown>[], what: string): void {
+/** Throws if at least one was refused. The refusal of a single resource is thrown unchanged. */
+function throwIfRefused(outcomes: readonly Outcome<unknown>[], what: string): void {
   const refused = outcomes.filter(({ done }) => !done);
   if (refused.length === 0) return;
   if (outcomes.length === 1) throw refused[0]!.error!;

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { ClusterView } from '../../schemas/api.ts';
-import { type AddCluster, type Command as ClusterCommand, isCommandOver } from '../../schemas/clusters.ts';
+import type { AddCluster, Cluster, Command as ClusterCommand } from '../../client/calls.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
-import { allOptions, apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { examples, group } from '../group.ts';
 import { duration, inert, json, type Output } from '../output.ts';
-import { patient } from '../patient.ts';
+import { retrying } from '../retrying.ts';
 import { fittedTable, widthFor, withWide } from '../table.ts';
-import { clusterQueueCommands, label } from './cluster-queue.ts';
+import { clusterQueueCommands, labelOption } from './cluster-queue.ts';
 
 type Options = ConnectionOptions & { json?: boolean; wait?: boolean; output?: string };
 
@@ -27,48 +27,48 @@ interface AddOptions extends Options {
   tlsKey?: string;
 }
 
-/** `echelon clusters`: list, add, drain and remove. */
+/** `echelon clusters`: list, add, pause, resume, label, drain and delete. */
 export function clustersCommand(output: Output): Command {
-  const command = withWide(apiCommand('clusters'))
-    .summary('list the clusters; add, pause, drain or remove one')
-    .description('list the clusters: nodes, GPUs, ray-worker, last seen')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  echelon clusters\n  echelon clusters add fleet ray://head:10001 --ray-token-file token --shared-root /shared --wait',
-    )
-    .action(async (options: Options) => {
-      const client = await clientFor(options);
-      const list = await client.get<{ items: ClusterView[] }>('/v1/clusters');
-      if (options.json) return output.line(json(list));
-      if (list.items.length === 0)
-        return output.line('No clusters. `echelon clusters add NAME ray://host:10001` adds one.');
-      output.line(clusterTable(list.items, Date.now(), widthFor(output, options)));
-    });
-  const subs = [add(output), ...clusterQueueCommands(output), drain(output), remove(output)];
-  for (const sub of subs) command.addCommand(sub);
-  return command;
+  return group(
+    {
+      name: 'clusters',
+      alias: 'cluster',
+      description: 'Manage the Ray clusters that run experiments. Without a command, list them.',
+    },
+    [list(output), add(output), ...clusterQueueCommands(output), drain(output), remove(output)],
+  );
 }
 
-const waiting = (command: Command): Command =>
-  command.option('--wait', 'show what is done, and return when it is over');
+function list(output: Output): Command {
+  return withWide(apiCommand('ls'))
+    .description('List the clusters with their nodes, free GPUs and ray-workers.')
+    .addHelpText('after', examples('echelon clusters', 'echelon clusters ls -o wide'))
+    .action(async (options: Options) => {
+      const client = await clientFor(options);
+      const clusters = await client.get('/v1/clusters');
+      if (options.json) return output.line(json(clusters));
+      if (clusters.items.length === 0)
+        return output.line('No clusters. Add one with `echelon clusters add NAME ray://HOST:10001`.');
+      output.line(clusterTable(clusters.items, Date.now(), widthFor(output, options)));
+    });
+}
 
-/** GPUs and CPUs are `free/total`; "out" is what experiments of ours hold. */
-export function clusterTable(
-  clusters: readonly ClusterView[],
-  now: number,
-  width?: number | undefined,
-): string {
+const withWait = (command: Command): Command =>
+  command.option('--wait', 'print the progress, and return when the operation has ended');
+
+/** One line per cluster. GPUs and CPUs are `free/total`; ALLOCATED counts the GPUs of Echelon's attempts. */
+export function clusterTable(clusters: readonly Cluster[], now: number, width?: number | undefined): string {
   const columns = [
-    { title: 'NAME', least: 12 },
+    { title: 'NAME', minWidth: 12 },
     { title: 'STATE' },
     { title: 'NODES', drop: 1 },
-    { title: 'GPUS FREE/ALL' },
-    { title: 'GPUS OUT', drop: 2 },
-    { title: 'CPUS FREE/ALL' },
-    { title: 'RUNS' },
+    { title: 'FREE GPUS' },
+    { title: 'ALLOCATED', drop: 2 },
+    { title: 'FREE CPUS' },
+    { title: 'RUNNING' },
     { title: 'RAY-WORKER', drop: 3 },
     { title: 'RAY', drop: 4 },
-    { title: 'SEEN' },
+    { title: 'LAST SEEN' },
   ];
   return fittedTable(
     columns,
@@ -88,7 +88,7 @@ export function clusterTable(
   );
 }
 
-function stateOf({ answering, draining, paused }: ClusterView): string {
+function stateOf({ answering, draining, paused }: Cluster): string {
   const states = [
     ...(answering ? [] : ['silent']),
     ...(draining ? ['draining'] : []),
@@ -97,7 +97,7 @@ function stateOf({ answering, draining, paused }: ClusterView): string {
   return states.join(', ') || 'ready';
 }
 
-function capacity({ nodes }: ClusterView, what: 'gpus' | 'cpus'): string {
+function capacity({ nodes }: Cluster, what: 'gpus' | 'cpus'): string {
   const all = nodes.reduce((sum, node) => sum + node[`${what}Total`], 0);
   const taken = nodes.reduce((sum, node) => sum + Math.max(node[`${what}Used`], node[`${what}Allocated`]), 0);
   return `${amount(Math.max(0, all - taken))}/${amount(all)}`;
@@ -106,49 +106,43 @@ function capacity({ nodes }: ClusterView, what: 'gpus' | 'cpus'): string {
 const amount = (value: number): string => String(Number(value.toFixed(2)));
 
 function add(output: Output): Command {
-  return waiting(apiCommand('add'))
-    .summary('add a Ray cluster, or bring its ray-worker up to date')
-    .description('add a Ray cluster, or bring its ray-worker up to date; nothing of ours is needed there')
-    .argument('<name>')
-    .argument('<address>', "ray://host:port of Ray's client server (its default port is 10001)")
+  return withWait(apiCommand('add'))
+    .description(
+      'Add a Ray cluster, or upgrade its ray-worker. The cluster needs no software of Echelon beforehand.',
+    )
+    .argument('<name>', 'name of the cluster')
+    .argument('<address>', "ray://HOST:PORT of Ray's client server; its default port is 10001")
     .option('--ray-token-file <file>', "file that holds Ray's token")
-    .option('--shared-root <directory>', 'a directory that all nodes see', '~/echelon')
-    .option('--node <id>', "id, address or host name of the ray-worker's node (default: the head)")
+    .option('--shared-root <directory>', 'directory that all nodes see', '~/echelon')
+    .option('--node <id>', 'id, address or host name of the node for the ray-worker (default: the head)')
     .option('--port <port>', 'port of the ray-worker (default: a free one)', wholeNumber(1, 65_535))
-    .option('--advertise <host:port>', "where dispatchers reach the ray-worker, if not at its node's address")
-    .option('--backfill', 'others may overtake one that does not fit, where they do not delay it')
-    .option('--label <key=value>', 'what experiments choose it by (clusterLabels); may be repeated', label)
-    .option('--tls-ca <file>', 'PEM, for a Ray with TLS')
-    .option('--tls-cert <file>', 'PEM')
-    .option('--tls-key <file>', 'PEM')
+    .option('--advertise <host:port>', "address of the ray-worker for dispatchers (default: its node's)")
+    .option('--backfill', 'let smaller experiments overtake one that does not fit, if they do not delay it')
+    .option('--label <key=value>', 'label that specs select with clusterLabels; repeatable', labelOption)
+    .option('--tls-ca <file>', 'CA certificate (PEM) of a Ray with TLS')
+    .option('--tls-cert <file>', 'client certificate (PEM)')
+    .option('--tls-key <file>', 'key of the client certificate (PEM)')
     .addHelpText(
       'after',
-      '\nExamples:\n  echelon clusters add fleet ray://head:10001 --ray-token-file token --shared-root /shared --wait\n  echelon clusters add fleet ray://head:10001 --label gpu=h100 --label zone=a --backfill',
+      examples(
+        'echelon clusters add fleet ray://head:10001 --ray-token-file token --shared-root /shared --wait',
+        'echelon clusters add fleet ray://head:10001 --label gpu=h100 --label zone=a --backfill',
+      ),
     )
-    .action(async (name: string, address: string, _own: AddOptions, command: Command) => {
-      const options = allOptions<AddOptions>(command);
+    .action(async (name: string, address: string, options: AddOptions) => {
       const client = await clientFor(options);
       const body = await addBody(name, address, options);
-      const begun = await client.post<ClusterCommand>('/v1/clusters', body);
-      await follow({ client, command: begun, output, options });
+      const command = await client.post('/v1/clusters', { body });
+      await follow({ client, command, output, options });
     });
 }
 
 async function addBody(name: string, address: string, options: AddOptions): Promise<AddCluster> {
-  const {
-    rayTokenFile,
-    sharedRoot,
-    node,
-    port,
-    advertise,
-    backfill,
-    label: labels,
-    tlsCa,
-    tlsCert,
-    tlsKey,
-  } = options;
+  const { rayTokenFile, sharedRoot, node, port, advertise, backfill } = options;
+  const { label: labels, tlsCa, tlsCert, tlsKey } = options;
   const token = rayTokenFile === undefined ? undefined : (await read(rayTokenFile)).trim();
-  if (token === '') throw new CliError(EXIT.usage, `${rayTokenFile} is empty`);
+  if (token === '')
+    throw new CliError(EXIT.usage, `The token file ${rayTokenFile} is empty. Write Ray's token to it.`);
   const tls = {
     ...(tlsCa !== undefined && { ca: await read(tlsCa) }),
     ...(tlsCert !== undefined && { cert: await read(tlsCert) }),
@@ -170,40 +164,43 @@ async function read(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new CliError(EXIT.usage, `${file} cannot be read: ${(error as Error).message}`);
+    throw new CliError(EXIT.usage, `Cannot read ${file}: ${(error as Error).message}`);
   }
 }
 
 function drain(output: Output): Command {
-  return waiting(apiCommand('drain'))
-    .summary('let nothing new start on a cluster, as a step to its removal')
-    .description('let nothing new start on a cluster; what runs goes on (`clusters resume` ends it)')
-    .argument('<name>')
-    .addHelpText('after', '\nExample:\n  echelon clusters drain fleet --wait')
-    .action(async (name: string, _own: Options, command: Command) => {
-      const options = allOptions<Options>(command);
+  return withWait(apiCommand('drain'))
+    .description(
+      'Start no new experiment on a cluster, before its removal. Running experiments continue. `clusters resume` ends the drain.',
+    )
+    .argument('<name>', 'name of the cluster')
+    .addHelpText('after', examples('echelon clusters drain fleet --wait'))
+    .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
-      const path = `/v1/clusters/${encodeURIComponent(name)}/drain`;
-      await follow({ client, command: await client.post<ClusterCommand>(path, undefined), output, options });
+      const command = await client.post('/v1/clusters/{name}/drain', { path: { name } });
+      await follow({ client, command, output, options });
     });
 }
 
 function remove(output: Output): Command {
-  return waiting(apiCommand('remove'))
-    .description('remove a cluster on which nothing runs, and end its ray-worker')
-    .argument('<name>')
-    .addHelpText('after', '\nExample:\n  echelon clusters remove fleet --wait')
-    .action(async (name: string, _own: Options, command: Command) => {
-      const options = allOptions<Options>(command);
+  return withWait(apiCommand('delete'))
+    .description('Remove a cluster without running experiments, and end its ray-worker.')
+    .argument('<name>', 'name of the cluster')
+    .addHelpText('after', examples('echelon clusters delete fleet --wait'))
+    .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
-      const begun = await client.delete<ClusterCommand>(`/v1/clusters/${encodeURIComponent(name)}`);
-      await follow({ client, command: begun, output, options });
+      const command = await client.delete('/v1/clusters/{name}', { path: { name } });
+      await follow({ client, command, output, options });
     });
 }
 
 const POLL_MS = 200;
 
-/** Prints the command; with `--wait`, its report as it grows, until it is over. A CliError where it failed. */
+/** True for a command of a cluster that has ended. */
+export const hasEnded = ({ state }: Pick<ClusterCommand, 'state'>): boolean =>
+  state === 'succeeded' || state === 'failed';
+
+/** Prints the command; with `--wait`, its report until it has ended. Throws a {@link CliError} if it failed. */
 async function follow({
   client,
   command,
@@ -218,23 +215,30 @@ async function follow({
   if (!options.wait) {
     if (options.json) return output.line(json(command));
     return output.line(
-      `${command.id} ${command.state} (GET /v1/commands/${command.id}; --wait waits for it)`,
+      `${command.id} ${command.state}. Wait for such an operation with --wait, or read GET /v1/commands/${command.id}.`,
     );
   }
-  const look = patient(() => client.get<ClusterCommand>(`/v1/commands/${command.id}`), { output });
+  const { id } = command;
+  const poll = retrying(() => client.get('/v1/commands/{id}', { path: { id } }), { output });
   let seen = command;
-  for (let told = 0; ; ) {
-    for (const line of seen.report.slice(told)) output.remark(`  ${inert(line)}`);
-    told = seen.report.length;
-    if (isCommandOver(seen)) break;
+  for (let printed = 0; ; ) {
+    for (const line of seen.report.slice(printed)) output.remark(`  ${inert(line)}`);
+    printed = seen.report.length;
+    if (hasEnded(seen)) break;
     await delay(POLL_MS);
-    seen = await look();
+    seen = await poll();
   }
   for (const { severity, message, remedy } of seen.problems)
     if (severity === 'warning') output.remark(`warning: ${inert(message)}\n  ${inert(remedy)}`);
   if (options.json) output.line(json(seen));
-  const failure = seen.problems.find(({ severity }) => severity === 'error');
-  if (seen.state === 'failed')
-    throw new CliError(EXIT.notOk, inert(`${failure?.message ?? 'it failed'}\n  ${failure?.remedy ?? ''}`));
+  throwIfFailed(seen);
   if (!options.json) output.line(`${seen.kind} ${seen.cluster}: ${inert(seen.report.at(-1) ?? 'done')}`);
+}
+
+/** Throws the error of a command that failed, with its remedy. */
+export function throwIfFailed({ state, kind, cluster, problems }: ClusterCommand): void {
+  if (state !== 'failed') return;
+  const failure = problems.find(({ severity }) => severity === 'error');
+  const message = failure?.message ?? `${kind} of cluster ${cluster} failed without a reason.`;
+  throw new CliError(EXIT.notOk, inert(`${message}\n  ${failure?.remedy ?? ''}`.trimEnd()));
 }

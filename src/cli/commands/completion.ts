@@ -1,20 +1,20 @@
 import { Argument, Command } from 'commander';
+import { examples } from '../group.ts';
 import type { Output } from '../output.ts';
 
 const SHELLS = ['bash', 'zsh'] as const;
 
-/** `echelon completion`: a script by which a shell completes commands, options and their choices. */
+/** `echelon completion`: a script that completes commands, options and their choices in a shell. */
 export function completionCommand(output: Output): Command {
   return new Command('completion')
-    .summary('print a script by which bash or zsh complete commands')
-    .description('print a script by which a shell completes commands, options and their values')
-    .addArgument(new Argument('<shell>').choices(SHELLS))
+    .description('Print a script that completes commands, options and their values in a shell.')
+    .addArgument(new Argument('<shell>', 'shell that runs the script').choices(SHELLS))
     .addHelpText(
       'after',
-      `
-Examples:
-  echelon completion bash > ~/.local/share/bash-completion/completions/echelon
-  echelon completion zsh > ~/.echelon-completion && echo 'source ~/.echelon-completion' >> ~/.zshrc`,
+      examples(
+        'echelon completion bash > ~/.local/share/bash-completion/completions/echelon',
+        "echelon completion zsh > ~/.echelon-completion && echo 'source ~/.echelon-completion' >> ~/.zshrc",
+      ),
     )
     .action((shell: (typeof SHELLS)[number], _options: unknown, command: Command) => {
       output.line(completionScript(command.parent!, shell));
@@ -22,27 +22,26 @@ Examples:
 }
 
 /**
- * The script for all commands of `program`. It holds every word itself: asking the program at each press of a key would
- * take most of a second.
+ * The script for all commands of `program`. It contains every word: a call of the program at each key would take too long.
  */
 export function completionScript(program: Command, shell: (typeof SHELLS)[number]): string {
-  const places = placesOf(program, '');
-  const commands = places.map(({ path, command }) =>
-    branch(
-      path,
-      command.commands.map((sub) => sub.name()),
-    ),
+  const places = placesOf(program, ['']);
+  const commands = places.map(({ paths, command }) => branch(paths, command.commands.flatMap(namesOf)));
+  const options = places.map(({ paths, command }) =>
+    branch(paths, [...command.options.map(({ long }) => long ?? ''), '--help']),
   );
-  const options = places.map(({ path, command }) =>
-    branch(path, [...command.options.map(({ long }) => long ?? ''), '--help']),
-  );
-  const values = places.flatMap(({ path, command }) =>
+  const values = places.flatMap(({ paths, command }) =>
     command.options
       .filter(({ argChoices }) => argChoices !== undefined)
-      .map(({ long, argChoices }) => branch(`${path} ${long}`.trim(), argChoices!)),
+      .map(({ long, argChoices }) =>
+        branch(
+          paths.map((path) => `${path} ${long}`.trim()),
+          argChoices!,
+        ),
+      ),
   );
   return [
-    // zsh understands bash's way where it is asked to.
+    // zsh can run completion scripts of bash.
     ...(shell === 'zsh'
       ? ['autoload -U +X compinit && compinit', 'autoload -U +X bashcompinit && bashcompinit']
       : []),
@@ -53,18 +52,26 @@ export function completionScript(program: Command, shell: (typeof SHELLS)[number
   ].join('\n');
 }
 
+/** A command, and every path by which it can be called: aliases lead to several. */
 interface Place {
-  path: string;
+  paths: string[];
   command: Command;
 }
 
-function placesOf(command: Command, path: string): Place[] {
-  const below = command.commands.flatMap((sub) => placesOf(sub, `${path} ${sub.name()}`.trim()));
-  return [{ path, command }, ...below];
+const namesOf = (command: Command): string[] => [command.name(), ...command.aliases()];
+
+function placesOf(command: Command, paths: string[]): Place[] {
+  const below = command.commands.flatMap((sub) =>
+    placesOf(
+      sub,
+      paths.flatMap((path) => namesOf(sub).map((name) => `${path} ${name}`.trim())),
+    ),
+  );
+  return [{ paths, command }, ...below];
 }
 
-const branch = (path: string, words: readonly string[]): string =>
-  words.length === 0 ? '' : `    '${path}') echo '${words.join(' ')}' ;;`;
+const branch = (paths: readonly string[], words: readonly string[]): string =>
+  words.length === 0 ? '' : `    ${paths.map((path) => `'${path}'`).join('|')}) echo '${words.join(' ')}' ;;`;
 
 const asFunction = (name: string, branches: readonly string[]): string[] => [
   `${name}() {`,

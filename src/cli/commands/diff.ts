@@ -1,59 +1,58 @@
 import type { Command } from 'commander';
-import type { Experiment } from '../../schemas/experiment.ts';
+import type { Experiment } from '../../client/calls.ts';
 import { canonicalJson, escapePointer } from '../../schemas/json.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { experimentNamed, NAMES_IT } from '../names.ts';
-import { inert, json, type Output, successRate, table } from '../output.ts';
+import { examples } from '../group.ts';
+import { experimentNamed, NAME_FORMS } from '../names.ts';
+import { inert, json, type Output, successRate } from '../output.ts';
+import { table } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 
-/** A value that two experiments do not share; undefined where one has none. */
+/** A value that differs between two specs; undefined if a spec lacks it. */
 interface Difference {
   pointer: string;
   a: unknown;
   b: unknown;
 }
 
-/** `echelon diff A B`: what two experiments were told differently, and what came of each. */
+/** `echelon diff A B`: the differences of two specs, and the results of both experiments. */
 export function diffCommand(output: Output): Command {
   return apiCommand('diff')
-    .summary('show in what two experiments differ, and what came of each')
     .description(
-      'show in which values the specs of two experiments differ, defaults included, and what came of each',
+      'Compare two experiments: the values that differ in their specs, with defaults, and the results.',
     )
-    .argument('<a>', NAMES_IT)
-    .argument('<b>', 'another one')
-    .addHelpText('after', '\nExample:\n  echelon diff exp-00cz8h3k7n2q4r5s6t7v @last')
+    .argument('<a>', `experiment: ${NAME_FORMS}`)
+    .argument('<b>', 'the other experiment')
+    .addHelpText('after', examples('echelon diff exp-00cz8h3k7n2q4r5s6t7v @last'))
     .action(async (first: string, second: string, options: Options) => {
       const client = await clientFor(options);
       const [a, b] = await Promise.all(
         [first, second].map(async (name) =>
-          client.get<Experiment>(
-            `/v1/experiments/${encodeURIComponent(await experimentNamed(client, name))}`,
-          ),
+          client.get('/v1/experiments/{id}', { path: { id: await experimentNamed(client, name) } }),
         ),
       );
       const differences = differencesOf(a!.resolved, b!.resolved);
       const results = [resultsOf(a!), resultsOf(b!)] as const;
       if (options.json) return output.line(json({ differences, a: results[0], b: results[1] }));
-      if (differences.length === 0) output.line('Their specs are the same.');
+      if (differences.length === 0) output.line('The specs are equal.');
       else
         output.line(
           table(
             ['SPEC', inert(a!.id), inert(b!.id)],
-            differences.map(({ pointer, a, b }) => [inert(pointer), shown(a), shown(b)]),
+            differences.map(({ pointer, a, b }) => [inert(pointer), inText(a), inText(b)]),
           ),
         );
       const rows = Object.entries(results[0]).map(([name, value]) => [
         name,
-        shown(value),
-        shown(results[1][name as keyof Results]),
+        inText(value),
+        inText(results[1][name as keyof Results]),
       ]);
       output.line(`\n${table(['RESULT', '', ''], rows)}`);
     });
 }
 
-/** The values in which two specs differ, by JSON pointer; a list counts as one value. */
+/** The values that differ between two specs, by JSON pointer; a list counts as one value. */
 export function differencesOf(a: unknown, b: unknown, at = ''): Difference[] {
   if (!isTree(a) || !isTree(b)) return canonicalJson(a) === canonicalJson(b) ? [] : [{ pointer: at, a, b }];
   const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
@@ -69,14 +68,14 @@ function isTree(value: unknown): value is Record<string, unknown> {
 
 type Results = ReturnType<typeof resultsOf>;
 
-function resultsOf(experiment: Experiment) {
+function resultsOf(experiment: Pick<Experiment, 'id' | 'state' | 'progress' | 'verification'>) {
   const { id, state, progress, verification } = experiment;
   const { rowsVerified, wrong } = verification;
   const { step: steps } = progress;
   return { id, state, steps, success: successRate(experiment), rowsVerified, wrong };
 }
 
-function shown(value: unknown): string {
+function inText(value: unknown): string {
   if (value === undefined) return '-';
   return inert(typeof value === 'string' ? value : (canonicalJson(value) ?? '-'));
 }

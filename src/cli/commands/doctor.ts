@@ -1,33 +1,34 @@
 import { execFile } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { promisify } from 'node:util';
+import { promisify, styleText } from 'node:util';
 import { Command, Option } from 'commander';
-import pc from 'picocolors';
 import { CliError, EXIT } from '../exit.ts';
+import { examples } from '../group.ts';
 import { json, type Output } from '../output.ts';
 
 const run = promisify(execFile);
 
-/** One thing that Echelon needs on this machine. */
+/** A requirement of Echelon on this machine. */
 interface Check {
   name: string;
   ok: boolean;
   found: string;
-  /** What to do where it is not ok. */
+  /** What to do if it is missing. */
   remedy: string;
 }
 
-/** `echelon doctor`: says what is missing for `echelon up`, and what to do about it. */
+/** `echelon doctor`: the requirements of `echelon up`, and the remedy for each that is missing. */
 export function doctorCommand(output: Output): Command {
   return new Command('doctor')
-    .summary('say what is missing on this machine')
-    .description('say what is missing on this machine; exit status 1 where something is')
-    .option('--json', 'print JSON, for scripts')
-    .addOption(
-      new Option('--python <program>', 'Python of the local Ray').env('ECHELON_PYTHON').default('python3'),
+    .description(
+      'Check the requirements of `echelon up` on this machine. The exit status is 1 if one is missing.',
     )
-    .addHelpText('after', '\nExample:\n  echelon doctor --python .venv/bin/python')
+    .option('--json', 'print JSON')
+    .addOption(
+      new Option('--python <program>', 'Python that has Ray').env('ECHELON_PYTHON').default('python3'),
+    )
+    .addHelpText('after', examples('echelon doctor --python .venv/bin/python'))
     .action(async (options: { json?: boolean; python: string }) => {
       const checks = await Promise.all([
         node(),
@@ -40,12 +41,16 @@ export function doctorCommand(output: Output): Command {
       if (options.json) output.line(json({ ok: checks.every(({ ok }) => ok), checks }));
       else for (const check of checks) output.line(describe(check));
       const missing = checks.filter(({ ok }) => !ok).length;
-      if (missing > 0) throw new CliError(EXIT.notOk, `${missing} of ${checks.length} things are missing`);
+      if (missing > 0)
+        throw new CliError(
+          EXIT.notOk,
+          `${missing} of ${checks.length} requirements are missing. The list above has a remedy for each.`,
+        );
     });
 }
 
 function describe({ name, ok, found, remedy }: Check): string {
-  const mark = ok ? pc.green('ok     ') : pc.red('MISSING');
+  const mark = ok ? styleText('green', 'ok     ') : styleText('red', 'MISSING');
   return `${mark}  ${name.padEnd(12)} ${found}${ok ? '' : `\n         ${remedy}`}`;
 }
 
@@ -60,7 +65,7 @@ async function node(): Promise<Check> {
     name: 'Node',
     ok,
     found: process.versions.node,
-    remedy: 'Echelon needs Node 24 or newer; `npm run setup` brings one.',
+    remedy: 'Install Node 24 or newer, or run `npm run setup` in a checkout.',
   };
 }
 
@@ -72,7 +77,7 @@ async function redis(): Promise<Check> {
   return { name: 'Redis', ok: found !== undefined, found: found ? versionOf(found) : 'none on PATH', remedy };
 }
 
-/** Of what the server prints of itself no more than anybody wants to know. */
+/** The version number from the server's long version line. */
 function versionOf({ program, version }: { program: string; version: string }): string {
   return `${/\bv=(\S+)/.exec(version)?.[1] ?? version} (${program})`;
 }
@@ -83,8 +88,8 @@ async function python(program: string): Promise<Check> {
   return {
     name: 'Python',
     ok: found !== undefined,
-    found: found ?? `${program} does not run, or is older than 3.10`,
-    remedy: 'Install Python 3.10 or newer; --python (or ECHELON_PYTHON) names another one.',
+    found: found ?? `${program} does not run, or is older than Python 3.10`,
+    remedy: 'Install Python 3.10 or newer, or name another one with --python or ECHELON_PYTHON.',
   };
 }
 
@@ -98,7 +103,7 @@ async function ray(program: string): Promise<Check> {
     name: 'Ray',
     ok: found !== undefined,
     found: found ?? `not importable by ${program}`,
-    remedy: `${program} -m pip install -r ${RAY_WORKER_PACKAGE}/requirements.txt, or \`npm run setup\` in a checkout`,
+    remedy: `Run \`${program} -m pip install -r ${RAY_WORKER_PACKAGE}/requirements.txt\`, or \`npm run setup\` in a checkout.`,
   };
 }
 
@@ -111,7 +116,7 @@ async function rayWorker(program: string): Promise<Check> {
     name: 'ray-worker',
     ok: found !== undefined,
     found: found ?? 'not importable',
-    remedy: 'It needs grpcio and protobuf beside Ray, see above.',
+    remedy: 'Install grpcio and protobuf into the Python of Ray.',
   };
 }
 
@@ -123,6 +128,6 @@ async function disk(): Promise<Check> {
     name: 'disk',
     ok: free > 2,
     found: `${free.toFixed(1)} GiB free in ${place}`,
-    remedy: 'Ray and the event logs want 2 GiB at least.',
+    remedy: 'Free disk space: Ray and the event logs need at least 2 GiB.',
   };
 }

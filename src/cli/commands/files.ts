@@ -8,11 +8,12 @@ import { compareFile } from '../compare-file.ts';
 import { estimateFile } from '../estimate-file.ts';
 import { EXIT } from '../exit.ts';
 import { explainFile } from '../explain-file.ts';
+import { examples } from '../group.ts';
 import { errorLine } from '../output.ts';
 import { identifyCommand } from './identify.ts';
 import { verifyCommand } from './verify.ts';
 
-/** Commands on recorded batches, which need no server: verify, explain, estimate, compare, identify. */
+/** The commands on recorded batches, which need no server: verify, explain, estimate, compare, identify. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it lists the commands, their options and their help
 export function fileCommands(streams: TextStreams): Command[] {
   const ends = async (exitCode: Promise<number>): Promise<void> => {
@@ -22,30 +23,32 @@ export function fileCommands(streams: TextStreams): Command[] {
     json ? withJsonErrors(streams) : streams;
   const verify = verifyCommand(io, parameterOf);
 
-  const explain = file('explain', 'say how the advantage of one row comes about')
-    .argument('<file>')
-    .option('--batch <name>', "the batch's name; not needed where the file holds one")
-    .option('--row <number>', 'the row, from 0 (the first wrong one)', wholeNumber(0, 1e9))
+  const explain = file('explain', 'Explain how the advantage of one row is computed.')
+    .argument('<file>', FILE)
+    .option('--batch <name>', 'name of the batch; needed only if the file holds several')
+    .option('--row <number>', 'the row, from 0 (default: the first wrong row)', wholeNumber(0, 1e9))
     .addHelpText(
       'after',
       `
-Shows the row's clusters level by level with their members, mean and deviation, what was dropped and why, the weights,
-the aggregate, and every value that float32 arithmetic can give.
-
-Examples:
-  echelon explain dump.json.gz
-  echelon explain dump.json.gz --batch step-12 --row 3`,
+The explanation lists the row's clusters level by level with members, mean and deviation, dropped levels with reasons,
+the weights, the aggregate, and every value that float32 arithmetic can give.
+${examples('echelon explain dump.json.gz', 'echelon explain dump.json.gz --batch step-12 --row 3')}`,
     )
     .action((path: string, options: { batch?: string; row?: number; json?: boolean }) =>
       ends(explainFile(path, options, io(options))),
     );
 
-  const estimate = file('estimate', 'estimate recorded batches again, by any estimator')
-    .argument('<file>')
-    .addOption(new Option('--estimator <name>', "instead of the batch's own").choices(estimatorNames()))
-    .option('--history-length <K>', 'hgpo: previous states that must agree as well', wholeNumber(0, 1e9))
-    .addOption(new Option('--mode <mode>', withParameter('mode')).choices(['mean_std_norm', 'mean_norm']))
-    .addOption(new Option('--deviation <kind>', 'which standard deviation').choices(['population', 'sample']))
+  const estimate = file('estimate', 'Estimate the advantages of recorded batches with any estimator.')
+    .argument('<file>', FILE)
+    .addOption(new Option('--estimator <name>', "estimator (default: the batch's)").choices(estimatorNames()))
+    .option('--history-length <K>', 'hgpo: number of previous states that must agree', wholeNumber(0, 1e9))
+    .addOption(
+      new Option('--mode <mode>', `${withParameter('mode')}: normalization`).choices([
+        'mean_std_norm',
+        'mean_norm',
+      ]),
+    )
+    .addOption(new Option('--deviation <kind>', 'standard deviation').choices(['population', 'sample']))
     .option('--param <name=value>', 'any other parameter of the estimator; repeatable', parameterOf, {})
     .option('--batch <name>', 'only this batch')
     .addHelpText(
@@ -53,28 +56,27 @@ Examples:
       `
 Parameters:
 ${columns(allParameters())}
-Prints how the advantages lie; --json prints them all, {"batches": [{"name", "estimator", "fingerprint", "advantage"}]}.
-
-Example:
-  echelon estimate dump.json.gz --estimator hgpo --history-length 4 --json
-  echelon estimate dump.json.gz --estimator grpo --param epsilon=1e-4 --param normalizeByStd=false`,
+The output is the distribution of the advantages. --json prints every advantage:
+{"batches": [{"name", "estimator", "fingerprint", "advantage"}]}.
+${examples(
+  'echelon estimate dump.json.gz --estimator hgpo --history-length 4 --json',
+  'echelon estimate dump.json.gz --estimator grpo --param epsilon=1e-4 --param normalizeByStd=false',
+)}`,
     )
     .action((path: string, { estimator, batch, json, param, ...own }: EstimateOptions) =>
       ends(estimateFile(path, { estimator, batch, json, params: { ...param, ...own } }, io({ json }))),
     );
 
-  const compare = file('compare', 'put several estimators on recorded batches side by side')
-    .argument('<file>')
-    .requiredOption('--estimators <names>', 'separated by commas, e.g. hgpo,gigpo,grpo', namesOf)
+  const compare = file('compare', 'Compare several estimators on recorded batches.')
+    .argument('<file>', FILE)
+    .requiredOption('--estimators <names>', 'estimators, separated by commas', namesOf)
     .option('--batch <name>', 'only this batch')
     .addHelpText(
       'after',
       `
-Each estimator against the batch's own, row by row in float64: mean and largest |difference| and its row, correlation,
-rows whose sign differs, rows that are 0 in exactly one of the two.
-
-Example:
-  echelon compare dump.json.gz --estimators hgpo,gigpo,grpo`,
+Each estimator is compared with the batch's own, row by row in float64: mean and largest absolute difference,
+correlation, rows with another sign, and rows that are 0 for only one of the two.
+${examples('echelon compare dump.json.gz --estimators hgpo,gigpo,grpo')}`,
     )
     .action((path: string, options: { estimators: EstimatorName[]; batch?: string; json?: boolean }) =>
       ends(compareFile(path, options, io(options))),
@@ -93,38 +95,42 @@ interface EstimateOptions {
   json?: boolean;
 }
 
-/** What is said on standard error becomes a JSON document a line. */
+/** Each message on standard error becomes one line of JSON. */
 function withJsonErrors({ stdout, stderr }: TextStreams): TextStreams {
   const write = (text: string) => stderr.write(`${errorLine(text.trimEnd(), { status: EXIT.usage })}\n`);
   return { stdout, stderr: { write } };
 }
 
 const file = (name: string, description: string): Command =>
-  new Command(name).description(description).option('--json', 'print JSON, for scripts');
+  new Command(name).description(description).option('--json', 'print JSON');
+
+/** How the help describes a batch file. */
+const FILE = 'file with recorded batches';
 
 function allParameters(): string[] {
   return [...new Set(estimatorNames().flatMap((name) => Object.keys(estimatorOf(name).parameters)))];
 }
 
-/** The estimators that have the parameter, in words. */
+/** The names of the estimators that have the parameter. */
 function withParameter(key: string): string {
   return estimatorNames()
     .filter((name) => key in estimatorOf(name).parameters)
     .join(', ');
 }
 
-/** Adds `name=value` to what was read before; the value is whatever some estimator's rule allows. */
+/** Adds the `name=value` of a repeated option. An estimator with the parameter must allow the value. */
 function parameterOf(
   text: string,
   before: Readonly<Record<string, ParameterValue>>,
 ): Readonly<Record<string, ParameterValue>> {
   const [, key = '', value = ''] = /^(\w+)=(.+)$/.exec(text) ?? [];
   const rules = estimatorNames().flatMap((name) => estimatorOf(name).parameters[key] ?? []);
-  if (rules.length === 0) throw new InvalidArgumentError('no name of a parameter, =, and a value');
+  if (rules.length === 0)
+    throw new InvalidArgumentError('It must be name=value with the name of a parameter.');
   const found = [Number(value), value === 'true' || (value === 'false' ? false : value)].find((one) =>
     rules.some((rule) => isAllowed(rule, one)),
   );
-  if (found === undefined) throw new InvalidArgumentError(`${key} is ${allowedInWords(rules[0]!)}`);
+  if (found === undefined) throw new InvalidArgumentError(`${key} must be ${allowedInWords(rules[0]!)}.`);
   return { ...before, [key]: found };
 }
 
@@ -132,11 +138,11 @@ function namesOf(text: string): EstimatorName[] {
   const names = text.split(',').map((name) => name.trim());
   const known = names.filter(isEstimatorName);
   if (known.length !== names.length)
-    throw new InvalidArgumentError(`estimators are ${estimatorNames().join(', ')}`);
+    throw new InvalidArgumentError(`The estimators are ${estimatorNames().join(', ')}.`);
   return known;
 }
 
-/** Names in lines that fit a terminal. */
+/** The names in lines that fit a terminal. */
 function columns(names: readonly string[]): string {
   const lines = [''];
   for (const name of names) {

@@ -1,27 +1,30 @@
 import { Command } from 'commander';
 import { nearestName } from '../../core/nearest.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { examples } from '../group.ts';
 
-/** `echelon help [command...]`: what `--help` says, of commands within commands too. */
+/** `echelon help [command...]`: the same as `--help` of that command. */
 export function helpCommand(): Command {
   return new Command('help')
-    .description('say more about a command')
-    .argument('[command...]')
-    .addHelpText('after', '\nExample:\n  echelon help sweep submit')
+    .description('Show the help of a command.')
+    .argument('[command...]', 'the command, such as `sweeps submit`')
+    .addHelpText('after', examples('echelon help sweeps submit'))
     .action((names: string[], _options: unknown, command: Command) => {
       let at = command.parent!;
       for (const name of names) {
-        const known = at.commands.map((sub) => sub.name());
-        const next = at.commands.find((sub) => sub.name() === name);
-        if (next === undefined) throw new CliError(EXIT.usage, noCommand(name, known));
+        const next = at.commands.find((sub) => sub.name() === name || sub.aliases().includes(name));
+        if (next === undefined) throw new CliError(EXIT.usage, unknownCommand(name, at));
         at = next;
       }
       at.outputHelp();
     });
 }
 
-function noCommand(name: string, known: readonly string[]): string {
-  const near = nearestName(name, known);
-  const hint = near === undefined ? '--help lists what there is' : `did you mean ${near}?`;
-  return `There is no command ${JSON.stringify(name)}; ${hint}`;
+function unknownCommand(name: string, { commands }: Command): string {
+  const near = nearestName(
+    name,
+    commands.map((sub) => sub.name()),
+  );
+  const hint = near === undefined ? 'List the commands with `echelon --help`.' : `Did you mean ${near}?`;
+  return `There is no command ${JSON.stringify(name)}. ${hint}`;
 }

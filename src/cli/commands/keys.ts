@@ -1,36 +1,29 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import type { ApiKey, ApiKeyWithSecret } from '../../client/calls.ts';
 import { SCOPES } from '../../core/scopes.ts';
-import { type ApiKey, type ApiKeyWithSecret, isLive } from '../../schemas/key.ts';
-import { secondsOf } from '../arguments.ts';
-import type { Client } from '../client.ts';
-import { allOptions, apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { duration as durationOption } from '../arguments.ts';
+import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { examples, group } from '../group.ts';
 import { duration, inert, json, type Output } from '../output.ts';
+import { readPages } from '../pages.ts';
 import { fittedTable, widthFor, withWide } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean; output?: string };
 
 interface AddOptions extends Options {
-  scope: string[];
+  scope: (typeof SCOPES)[number][];
   project?: string;
   expiresIn?: number;
 }
 
-interface CallerShown {
-  id: string;
-  name: string;
-  project: string | null;
-  scopes: string[];
-}
-
-/** `echelon whoami`: which API, as whom, and what may be done. */
+/** `echelon whoami`: the API, the caller's name, project and scopes. */
 export function whoamiCommand(output: Output): Command {
   return apiCommand('whoami')
-    .summary('say which API is talked to, as whom, and what you may do')
-    .description('say which API is talked to, as whom, what you see and what you may do')
-    .addHelpText('after', '\nExample:\n  echelon whoami --context lab')
+    .description('Show the address of the API, and the name, the project and the scopes of your token.')
+    .addHelpText('after', examples('echelon whoami --context lab'))
     .action(async (options: Options) => {
       const client = await clientFor(options);
-      const caller = await client.get<CallerShown>('/v1/caller');
+      const caller = await client.get('/v1/caller');
       if (options.json) return output.line(json({ url: client.url, ...caller }));
       const { id, name, project, scopes } = caller;
       const facts = [
@@ -44,47 +37,34 @@ export function whoamiCommand(output: Output): Command {
     });
 }
 
-/** `echelon keys`: list, make, rotate and revoke. */
+/** `echelon keys`: list, add, rotate and delete. */
 export function keysCommand(output: Output): Command {
-  const command = withWide(apiCommand('keys'))
-    .summary('list the API keys; make, rotate or revoke one')
-    .description('list the API keys, the newest first')
-    .addHelpText(
-      'after',
-      '\nExample:\n  echelon keys add ci --project vision --scope read submit --expires-in 90d',
-    )
+  return group(
+    { name: 'keys', alias: 'key', description: 'Manage API keys. Without a command, list them.' },
+    [list(output), add(output), rotate(output), revoke(output)],
+  );
+}
+
+function list(output: Output): Command {
+  return withWide(apiCommand('ls'))
+    .description('List the API keys, newest first.')
+    .addHelpText('after', examples('echelon keys ls'))
     .action(async (options: Options) => {
       const client = await clientFor(options);
-      const list = { items: await allKeys(client) };
-      if (options.json) return output.line(json(list));
-      if (list.items.length === 0)
-        return output.line('No keys. `echelon keys add NAME --scope read` makes one.');
-      output.line(keyTable(list.items, Date.now(), widthFor(output, options)));
+      const { items } = await readPages((page) => client.get('/v1/keys', { query: page }));
+      if (options.json) return output.line(json({ items }));
+      if (items.length === 0)
+        return output.line('No keys. Add one with `echelon keys add NAME --scope read`.');
+      output.line(keyTable(items, Date.now(), widthFor(output, options)));
     });
-  for (const sub of [add(output), rotate(output), revoke(output)]) command.addCommand(sub);
-  return command;
 }
 
-async function allKeys(client: Client): Promise<ApiKey[]> {
-  const items: ApiKey[] = [];
-  let cursor: string | null | undefined;
-  do {
-    const page: { items: ApiKey[]; next: string | null } = await client.get('/v1/keys', {
-      ...(cursor && { cursor }),
-      limit: 200,
-    });
-    items.push(...page.items);
-    cursor = page.next;
-  } while (cursor !== null);
-  return items;
-}
-
-/** One line for each key. */
+/** One line per key. */
 export function keyTable(keys: readonly ApiKey[], now: number, width?: number | undefined): string {
   const columns = [
     { title: 'ID' },
-    { title: 'NAME', least: 10 },
-    { title: 'PROJECT', least: 8 },
+    { title: 'NAME', minWidth: 10 },
+    { title: 'PROJECT', minWidth: 8 },
     { title: 'SCOPES' },
     { title: 'STATE' },
     { title: 'USED', drop: 1 },
@@ -105,78 +85,68 @@ export function keyTable(keys: readonly ApiKey[], now: number, width?: number | 
   );
 }
 
-function stateOf(key: ApiKey, now: number): string {
-  if (key.revokedAt !== null) return 'revoked';
-  if (!isLive(key, now)) return 'expired';
-  return key.expiresAt === null ? 'valid' : `valid for ${duration(key.expiresAt - now)}`;
-}
-
-/** Seconds of a text like 90d, 12h, 30min or 45s. */
-export function seconds(text: string): number {
-  const found = secondsOf(text);
-  if (found === undefined) throw new InvalidArgumentError('not a time like 90d, 12h, 30min or 45s');
-  return found;
+function stateOf({ revokedAt, expiresAt }: ApiKey, now: number): string {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt === null) return 'valid';
+  return expiresAt <= now ? 'expired' : `valid for ${duration(expiresAt - now)}`;
 }
 
 function add(output: Output): Command {
   return apiCommand('add')
-    .description('make an API key; it is shown this once')
-    .argument('<name>', 'for people: whose it is, or what for')
+    .description('Add an API key and print it. It cannot be shown again.')
+    .argument('<name>', 'name of the key: its owner or its purpose')
     .addOption(
-      new Option('--scope <scope...>', 'what it may do: read, submit, custom-code, admin')
-        .choices([...SCOPES])
-        .makeOptionMandatory(),
+      new Option('--scope <scope...>', 'what the key may do').choices([...SCOPES]).makeOptionMandatory(),
     )
-    .option('--project <project>', 'the only project that it sees (all)')
-    .option('--expires-in <time>', 'e.g. 90d, 12h (it does not expire)', seconds)
+    .option('--project <project>', 'the only project that the key sees (default: all)')
+    .option('--expires-in <time>', 'lifetime, such as 90d or 12h (default: unlimited)', durationOption)
     .addHelpText(
       'after',
-      '\nExample:\n  echelon keys add ci --project vision --scope read submit --expires-in 90d',
+      examples('echelon keys add ci --project vision --scope read submit --expires-in 90d'),
     )
-    .action(async (name: string, _own: AddOptions, command: Command) => {
-      const options = allOptions<AddOptions>(command);
+    .action(async (name: string, options: AddOptions) => {
       const client = await clientFor(options);
       const { project, expiresIn, scope: scopes } = options;
-      const made = await client.post<ApiKeyWithSecret>('/v1/keys', {
+      const body = {
         ...{ name, scopes },
         ...(project !== undefined && { project }),
         ...(expiresIn !== undefined && { expiresInSeconds: expiresIn }),
-      });
-      show(output, options, made);
+      };
+      printSecret(output, options, await client.post('/v1/keys', { body }));
     });
 }
 
-/** The key alone goes to standard output, so that it can be written to a file. */
-function show(output: Output, options: Options, { key, token }: ApiKeyWithSecret): void {
-  if (!options.json) output.remark(`${key.id}: keep what follows, it is not shown again`);
+/** Only the key goes to standard output, so that it can be redirected to a file. */
+function printSecret(output: Output, options: Options, { key, token }: ApiKeyWithSecret): void {
+  if (!options.json) output.remark(`Key ${key.id}. Store the next line now; it cannot be shown again.`);
   output.line(options.json ? json({ key, token }) : token);
 }
 
 function rotate(output: Output): Command {
   return apiCommand('rotate')
-    .description('give a key a new secret, which is shown this once')
-    .argument('<id>')
-    .option('--overlap <time>', 'the old secret is accepted for so long, e.g. 1h (0s; 7d at most)', seconds)
-    .addHelpText('after', '\nExample:\n  echelon keys rotate 8t3k0q9w2m5x7y1z --overlap 1h > key')
-    .action(async (id: string, _own: Options, command: Command) => {
-      const options = allOptions<Options & { overlap?: number }>(command);
+    .description('Replace the secret of a key and print it. It cannot be shown again.')
+    .argument('<id>', 'id of the key')
+    .option(
+      '--overlap <time>',
+      'how long the old secret stays valid, such as 1h, at most 7d (default: 0s)',
+      durationOption,
+    )
+    .addHelpText('after', examples('echelon keys rotate 8t3k0q9w2m5x7y1z --overlap 1h > key'))
+    .action(async (id: string, options: Options & { overlap?: number }) => {
       const client = await clientFor(options);
       const body = options.overlap === undefined ? {} : { overlapSeconds: options.overlap };
-      show(output, options, await client.post<ApiKeyWithSecret>(`${pathOf(id)}/rotate`, body));
+      printSecret(output, options, await client.post('/v1/keys/{id}/rotate', { path: { id }, body }));
     });
 }
 
 function revoke(output: Output): Command {
-  return apiCommand('revoke')
-    .description('refuse a key from now on; its open streams end within seconds')
-    .argument('<id>')
-    .addHelpText('after', '\nExample:\n  echelon keys revoke 8t3k0q9w2m5x7y1z')
-    .action(async (id: string, _own: Options, command: Command) => {
-      const options = allOptions<Options>(command);
+  return apiCommand('delete')
+    .description('Revoke a key. The API refuses it at once and ends its open streams within seconds.')
+    .argument('<id>', 'id of the key')
+    .addHelpText('after', examples('echelon keys delete 8t3k0q9w2m5x7y1z'))
+    .action(async (id: string, options: Options) => {
       const client = await clientFor(options);
-      const key = await client.delete<ApiKey>(pathOf(id));
+      const key = await client.delete('/v1/keys/{id}', { path: { id } });
       output.line(options.json ? json(key) : `${key.id} (${inert(key.name)}) revoked`);
     });
 }
-
-const pathOf = (id: string): string => `/v1/keys/${encodeURIComponent(id)}`;

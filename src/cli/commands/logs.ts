@@ -1,11 +1,12 @@
 import { Command, Option } from 'commander';
+import type { LogPage } from '../../client/calls.ts';
 import { parseEntryId } from '../../core/ids.ts';
 import { type LogText, logTexts } from '../../core/log-lines.ts';
-import type { LogPage } from '../../schemas/streams.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
-import { experimentNamed, NAMES_IT } from '../names.ts';
+import { examples } from '../group.ts';
+import { experimentNamed, NAME_FORMS } from '../names.ts';
 import { inert, jsonLine, type Output } from '../output.ts';
 
 interface Options extends ConnectionOptions {
@@ -19,30 +20,33 @@ interface Options extends ConnectionOptions {
   contains?: string;
 }
 
-const ABOVE_0 = wholeNumber(1, 1e12);
+const COUNT = wholeNumber(1, 1e12);
 
 type Line = Omit<LogPage['lines'][number], 'id'>;
 
-/** `echelon logs`: what the driver wrote. */
+/** `echelon logs`: the output of the driver. */
 export function logsCommand(output: Output): Command {
   return withConnection(new Command('logs'))
-    .description('print what the driver wrote, all attempts one after the other')
-    .argument('<id>', NAMES_IT)
-    .option('-f, --follow', 'go on until the experiment has ended')
-    .option('--tail <lines>', 'only the last lines', ABOVE_0)
+    .description('Print the output of the driver, attempt after attempt.')
+    .argument('<id>', `experiment: ${NAME_FORMS}`)
+    .option('-f, --follow', 'continue until the experiment has ended')
+    .option('--tail <lines>', 'only this number of last lines', COUNT)
     .addOption(
-      new Option('--since-line <number>', 'from this line on; --json shows the numbers')
-        .argParser(ABOVE_0)
+      new Option('--since-line <number>', 'start at this line; --json shows line numbers')
+        .argParser(COUNT)
         .conflicts('tail'),
     )
-    .option('--attempt <number>', 'only of this attempt', ABOVE_0)
-    .addOption(new Option('--source <pipe>', 'only of this pipe').choices(['stdout', 'stderr']))
-    .option('--contains <text>', 'only lines with this text, letter by letter')
-    .option('--raw', 'as it was written, control characters too: for files, not for terminals')
-    .option('--json', 'print a JSON object for each line')
+    .option('--attempt <number>', 'only this attempt', COUNT)
+    .addOption(new Option('--source <pipe>', 'only this stream').choices(['stdout', 'stderr']))
+    .option('--contains <text>', 'only lines that contain this text')
+    .option('--raw', 'print control characters unchanged; for files, not for terminals')
+    .option('--json', 'print one JSON object per line')
     .addHelpText(
       'after',
-      '\nExamples:\n  echelon logs exp-00cz8h3k7n2q4r5s6t7v --attempt 2 --contains CUDA\n  echelon logs exp-00cz8h3k7n2q4r5s6t7v --follow --tail 20',
+      examples(
+        'echelon logs exp-00cz8h3k7n2q4r5s6t7v --attempt 2 --contains CUDA',
+        'echelon logs exp-00cz8h3k7n2q4r5s6t7v --follow --tail 20',
+      ),
     )
     .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
@@ -57,7 +61,7 @@ export function logsCommand(output: Output): Command {
     });
 }
 
-/** Number of the last line that was printed and its event; both null where there is none. */
+/** The number of the last printed line, and the id of its event; null if unknown. */
 interface Last {
   line: number | null;
   entry: string | null;
@@ -75,16 +79,16 @@ async function printRecorded({ client, id, options, print }: Printing): Promise<
   const isFiltered = (attempt ?? source ?? contains) !== undefined;
   const isWhole = !isFiltered && tail === undefined && since === undefined;
   const last: Last = { line: isWhole ? 0 : null, entry: null };
-  let place: Record<string, string | number | undefined> = { tail, since };
+  let start: { tail?: number | undefined; since?: number | undefined; after?: string } = { tail, since };
   for (;;) {
-    const query = { attempt, source, contains, ...place };
-    const page = await client.get<LogPage>(`/v1/experiments/${encodeURIComponent(id)}/logs`, query);
+    const query = { attempt, source, contains, ...start };
+    const page = await client.get('/v1/experiments/{id}/logs', { path: { id }, query });
     for (const { id: _entry, ...line } of page.lines) print(line);
-    // What was left out has numbers too.
+    // Lines that the filter omits count too, so the number of the next line is unknown.
     last.line = isFiltered ? null : (page.lines.at(-1)?.line ?? last.line);
     last.entry = page.after ?? last.entry;
     if (!page.more || page.after === null) return last;
-    place = { after: page.after };
+    start = { after: page.after };
   }
 }
 

@@ -4,10 +4,11 @@ import type { Change, CheckFinding, Correction } from '../../engines/engine.ts';
 import { validateSpec } from '../../engines/validate-spec.ts';
 import { correctedPlan, faithfulPlan } from '../../engines/verl-agent/recipe-plan.ts';
 import { RECIPE_NAMES, type RecipeName } from '../../engines/verl-agent/spec.ts';
-import { commandLine } from '../../plan/command-line.ts';
+import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import { previewPlan } from '../../plan/preview.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { examples } from '../group.ts';
 import { json, type Output } from '../output.ts';
 import { readSpecFile } from '../spec-file.ts';
 
@@ -17,34 +18,37 @@ interface Options {
   json?: boolean;
 }
 
-/** What is said of a plan, whatever it was made from. */
+/** The parts of a plan that are printed, for a spec and for a recipe. */
 interface Described {
-  commandLine: string;
-  environment: Record<string, string>;
+  launch: Parameters<typeof commandLine>[0];
   changes?: readonly Change[];
   corrections: readonly Correction[];
   checks: readonly CheckFinding[];
 }
 
-/** `echelon plan`: what a spec, or a recipe of verl-agent, would run; asks no server. */
+/** `echelon plan`: the command that a spec, or a recipe of verl-agent, would run; needs no server. */
 export function planCommand(output: Output): Command {
   return new Command('plan')
-    .summary('show what a spec, or a recipe of verl-agent, would run')
-    .description('show what a spec, or a recipe of verl-agent, would run; needs no server')
-    .argument('[file]', 'the spec, YAML or JSON; - reads standard input')
-    .addOption(new Option('--recipe <name>', 'instead of a file').choices(RECIPE_NAMES))
+    .description(
+      "Show the command that a spec, or a recipe of verl-agent, would run, and its differences from the recipe's script. Needs no server.",
+    )
+    .argument('[file]', 'file with the spec, YAML or JSON; - is standard input')
+    .addOption(new Option('--recipe <name>', 'show this recipe instead of a file').choices(RECIPE_NAMES))
     .option('--faithful', "with --recipe: exactly as the recipe's script runs it")
-    .option('--json', 'print JSON, for scripts')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  echelon plan deploy/examples/verl-agent-hgpo.yaml\n  echelon plan --recipe qwen2.5_1.5b_alfworld_train --faithful',
+      examples(
+        'echelon plan deploy/examples/verl-agent-hgpo.yaml',
+        'echelon plan --recipe qwen2.5_1.5b_alfworld_train --faithful',
+      ),
     )
     .action(async (file: string | undefined, options: Options) => {
       if ((file === undefined) === (options.recipe === undefined)) {
-        throw new CliError(EXIT.usage, 'Name either a file or, with --recipe, a recipe.');
+        throw new CliError(EXIT.usage, 'Give either the file of a spec, or a recipe with --recipe NAME.');
       }
       if (options.faithful && options.recipe === undefined) {
-        throw new CliError(EXIT.usage, '--faithful goes with --recipe.');
+        throw new CliError(EXIT.usage, '--faithful needs --recipe NAME.');
       }
       const plan =
         file === undefined ? ofRecipe(options.recipe!, options.faithful ?? false) : await ofFile(file);
@@ -56,11 +60,12 @@ export function planCommand(output: Output): Command {
 function ofRecipe(name: RecipeName, faithful: boolean) {
   const plan = faithful ? faithfulPlan(name) : correctedPlan(name);
   const { program: module, overrides, environment } = plan;
-  return { checks: [], ...plan, commandLine: commandLine({ module, arguments: overrides, environment }) };
+  const launch = { module, arguments: overrides, environment };
+  return { checks: [], ...plan, commandLine: commandLine(launch), launch };
 }
 
 async function ofFile(file: string) {
-  const resolved = await problemsSaid(file);
+  const resolved = await resolvedFile(file);
   const { plan: launch, details, ...preview } = previewPlan(resolved);
   const { environment } = launch;
   return {
@@ -71,30 +76,33 @@ async function ofFile(file: string) {
   };
 }
 
-async function problemsSaid(file: string) {
+/** The resolved spec of a file. Its problems become one error. */
+async function resolvedFile(file: string) {
   const input = await readSpecFile(file);
   try {
-    // Which directories of which cluster are allowed is for the api to say.
+    // Only the API knows the directories that a cluster allows.
     return resolveSpec(validateSpec(input), { codePaths: ['/'] });
   } catch (error) {
     if (!(error instanceof EchelonError)) throw error;
-    const lines = (error.problems ?? []).map(({ field, message }) => `\n  ${field || 'the spec'} ${message}`);
+    const lines = (error.problems ?? []).map(
+      ({ field, message }) => `\n  ${field || 'the spec'}: ${message}`,
+    );
     throw new CliError(EXIT.usage, `${error.message}${lines.join('')}`);
   }
 }
 
 function describe(plan: Described): string[] {
-  const lines = [plan.commandLine];
+  const lines = [commandLine(plan.launch, LINE_PER_PART)];
   if (plan.changes?.length) {
-    lines.push('', "As the spec asks, unlike the recipe's script:");
+    lines.push('', "Changes of the recipe's script that the spec asks for:");
     for (const change of plan.changes) lines.push(`  ${difference(change)}`);
   }
   if (plan.corrections.length > 0) {
-    lines.push('', "Corrected against the recipe's script:");
+    lines.push('', "Corrections of the recipe's script:");
     for (const one of plan.corrections) lines.push(`  ${difference(one)}`, `      ${one.reason}`);
   }
   if (plan.checks.length > 0) {
-    lines.push('', 'To know before it runs:');
+    lines.push('', 'Checks:');
     for (const { severity, message, remedy } of plan.checks)
       lines.push(`  ${severity}: ${message} ${remedy}`);
   }

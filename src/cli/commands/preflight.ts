@@ -1,67 +1,79 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command } from 'commander';
-import {
-  type Command as ClusterCommand,
-  isCommandOver,
-  type PreflightFinding,
-} from '../../schemas/clusters.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import type { Command } from 'commander';
+import type { Command as ClusterCommand, ExperimentSpec } from '../../client/calls.ts';
+import type { Client } from '../client.ts';
+import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { inert, json, type Output, plural, table } from '../output.ts';
-import { patient } from '../patient.ts';
+import { examples } from '../group.ts';
+import { inert, json, type Output, plural } from '../output.ts';
+import { retrying } from '../retrying.ts';
 import { readSpecFile } from '../spec-file.ts';
+import { table } from '../table.ts';
+import { hasEnded, throwIfFailed } from './clusters.ts';
 
 type Options = ConnectionOptions & { json?: boolean; cluster?: string; all?: boolean };
 
 const POLL_MS = 200;
-/** So many looks make about two seconds. */
-const SAID_AFTER = 8;
+/** After this number of polls, about two seconds, a message says what the user waits for. */
+const POLLS_BEFORE_MESSAGE = 8;
 
-/** `echelon preflight`: what of a spec would fail, hang or be ignored on a cluster; exit status 1 where it cannot work. */
+/** `echelon preflight`: what in a spec would fail on a cluster. The exit status is 1 if a check finds an error. */
 export function preflightCommand(output: Output): Command {
-  return withConnection(new Command('preflight'))
-    .summary('say what of a spec would fail on a cluster, before it is run')
-    .description('say what of a spec would fail, hang or be ignored on a cluster, before a GPU is taken')
-    .argument(
-      '[file]',
-      'the spec, YAML or JSON; - reads standard input; without it only the cluster is looked at',
+  return apiCommand('preflight')
+    .description(
+      'Check a spec on a cluster before it takes a GPU: settings that would fail, hang or be ignored. Without a file, check only the cluster.',
     )
-    .option('--cluster <name>', 'look there, whatever the spec says')
-    .option('--all', 'also show what is well')
-    .option('--json', 'print JSON, for scripts')
+    .argument('[file]', 'file with the spec, YAML or JSON; - is standard input')
+    .option('--cluster <name>', "check this cluster instead of the spec's")
+    .option('--all', 'also show successful checks')
     .addHelpText(
       'after',
-      '\nExamples:\n  echelon preflight deploy/examples/verl-agent-hgpo.yaml --cluster fleet\n  echelon preflight --cluster fleet --all',
+      examples(
+        'echelon preflight deploy/examples/verl-agent-hgpo.yaml --cluster fleet',
+        'echelon preflight --cluster fleet --all',
+      ),
     )
     .action(async (file: string | undefined, options: Options) => {
       const client = await clientFor(options);
-      const { path, body } = await asked(file, options.cluster);
-      let seen = await client.post<ClusterCommand>(path, body);
-      const where = file === undefined ? `/v1/commands/${seen.id}` : `/v1/preflight/${seen.id}`;
-      const look = patient(() => client.get<ClusterCommand>(where), { output });
-      for (let looks = 1; !isCommandOver(seen); looks++) {
-        if (looks === SAID_AFTER && !options.json)
-          output.remark(`Looking at ${inert(seen.cluster)}; this may take a few minutes.`);
+      const { begun, read } = await start(client, file, options.cluster);
+      const poll = retrying(read, { output });
+      let seen = begun;
+      for (let polls = 1; !hasEnded(seen); polls++) {
+        if (polls === POLLS_BEFORE_MESSAGE && !options.json)
+          output.remark(`Checking ${inert(seen.cluster)}; this may take a few minutes.`);
         await delay(POLL_MS);
-        seen = await look();
+        seen = await poll();
       }
       if (options.json) output.line(json(seen));
       else for (const line of describe(seen, options.all ?? file === undefined)) output.line(line);
-      refuse(seen);
+      throwIfFailed(seen);
+      const errors = seen.findings.filter(({ severity }) => severity === 'error').length;
+      if (errors > 0)
+        throw new CliError(
+          EXIT.notOk,
+          `${plural(errors, 'error')} on ${inert(seen.cluster)}; see the list above.`,
+        );
     });
 }
 
-async function asked(file: string | undefined, cluster: string | undefined) {
+/** Starts the checks; `read` reads their state. */
+async function start(client: Client, file: string | undefined, cluster: string | undefined) {
   if (file === undefined) {
-    if (cluster === undefined) throw new CliError(EXIT.usage, 'Name a spec, or a cluster with --cluster.');
-    return { path: `/v1/clusters/${encodeURIComponent(cluster)}/preflight`, body: undefined };
+    if (cluster === undefined)
+      throw new CliError(EXIT.usage, 'Give the file of a spec, or a cluster with --cluster NAME.');
+    const begun = await client.post('/v1/clusters/{name}/preflight', { path: { name: cluster } });
+    return { begun, read: () => client.get('/v1/commands/{id}', { path: { id: begun.id } }) };
   }
   const spec = await readSpecFile(file);
-  const placed = cluster === undefined ? spec : { ...(spec as object), cluster };
-  return { path: '/v1/preflight', body: placed };
+  // The API validates it.
+  const body = (cluster === undefined ? spec : { ...(spec as object), cluster }) as ExperimentSpec;
+  const begun = await client.post('/v1/preflight', { body });
+  return { begun, read: () => client.get('/v1/preflight/{id}', { path: { id: begun.id } }) };
 }
 
-/** Errors and warnings with their remedies; what is well only where `all`. */
+type Severity = ClusterCommand['findings'][number]['severity'];
+
+/** Errors and warnings with their remedies; successful checks only if `all`. */
 function describe({ cluster, findings }: ClusterCommand, all: boolean): string[] {
   const shown = findings.filter(({ severity }) => all || severity !== 'ok');
   const rows = shown.map(({ severity, check, message, remedy }) => [
@@ -69,16 +81,7 @@ function describe({ cluster, findings }: ClusterCommand, all: boolean): string[]
     inert(check),
     inert(remedy === '' ? message : `${message}\n→ ${remedy}`),
   ]);
-  const count = (wanted: PreflightFinding['severity']) =>
-    findings.filter(({ severity }) => severity === wanted).length;
+  const count = (wanted: Severity) => findings.filter(({ severity }) => severity === wanted).length;
   const total = `${plural(findings.length, 'check')} on ${inert(cluster)}: ${plural(count('error'), 'error')}, ${plural(count('warning'), 'warning')}.`;
-  return rows.length === 0 ? [total] : [table(['', 'CHECK', 'WHAT'], rows), '', total];
-}
-
-function refuse({ state, findings, problems }: ClusterCommand): void {
-  const failure = problems.find(({ severity }) => severity === 'error');
-  if (state === 'failed')
-    throw new CliError(EXIT.notOk, inert(`${failure?.message ?? 'it failed'}\n  ${failure?.remedy ?? ''}`));
-  const errors = findings.filter(({ severity }) => severity === 'error').length;
-  if (errors > 0) throw new CliError(EXIT.notOk, `${plural(errors, 'thing')} cannot work.`);
+  return rows.length === 0 ? [total] : [table(['', 'CHECK', 'FINDING'], rows), '', total];
 }

@@ -1,70 +1,85 @@
-import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
+import type { SubmitPreset } from '../../client/calls.ts';
 import { nearestName } from '../../core/nearest.ts';
 import { findPreset, type PaperFigures, PRESETS, type Preset } from '../../engines/verl-agent/presets.ts';
-import type { SubmitPreset } from '../../schemas/preset.ts';
-import type { SweepAccepted } from '../../schemas/sweep.ts';
 import { wholeNumber } from '../arguments.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { inert, json, type Output, table } from '../output.ts';
+import { examples, group } from '../group.ts';
+import { inert, json, type Output } from '../output.ts';
+import { table } from '../table.ts';
+import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
 import { watchSweep } from './sweep-watch.ts';
 
 type SubmitOptions = ConnectionOptions &
-  Omit<SubmitPreset, 'label'> & {
+  Omit<SubmitPreset, 'label' | 'runs'> & {
     checkpointLabel?: string;
     only?: string[];
-    as?: string;
-    key?: string;
+    idempotencyKey?: string;
     watch?: boolean;
     json?: boolean;
   };
 
-/** `echelon presets`: sweeps that reproduce the paper's tables, with its figures beside. */
+/** `echelon presets`: sweeps that reproduce the paper's tables, with the paper's figures. */
 export function presetsCommand(output: Output): Command {
-  const command = new Command('presets')
-    .summary('list the sweeps that reproduce the paper, or run one')
-    .description("list the sweeps that reproduce the paper's tables, or print one with the paper's figures")
-    .argument('[name]', 'print this one')
+  return group(
+    {
+      name: 'presets',
+      alias: 'preset',
+      description: "Run the sweeps that reproduce the paper's tables. Without a command, list them.",
+    },
+    [list(output), get(output), submit(output)],
+  );
+}
+
+function list(output: Output): Command {
+  return new Command('ls')
+    .description('List the presets. Needs no server.')
     .option('--json', 'print JSON, with every spec')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  echelon presets\n  echelon presets paper-main-table\n  echelon presets submit paper-history-ablation --cluster fleet',
-    )
-    .action((name: string | undefined, options: { json?: boolean }) => {
-      const chosen = name === undefined ? PRESETS : [presetOf(name)];
-      if (options.json) output.line(json(name === undefined ? chosen : chosen[0]));
-      else if (name === undefined) output.line(overview(chosen));
-      else for (const line of describe(chosen[0]!)) output.line(line);
+    .addHelpText('after', examples('echelon presets ls'))
+    .action((options: { json?: boolean }) => output.line(options.json ? json(PRESETS) : overview(PRESETS)));
+}
+
+function get(output: Output): Command {
+  return new Command('get')
+    .description("Show the trainings of a preset with the paper's figures. Needs no server.")
+    .argument('<name>', 'name of the preset')
+    .option('--json', 'print JSON, with every spec')
+    .addHelpText('after', examples('echelon presets get paper-main-table'))
+    .action((name: string, options: { json?: boolean }) => {
+      const preset = presetOf(name);
+      if (options.json) return output.line(json(preset));
+      for (const line of describe(preset)) output.line(line);
     });
-  return command.addCommand(submit(output));
 }
 
 function submit(output: Output): Command {
-  return withConnection(new Command('submit'))
-    .summary('run a preset on a cluster as one sweep')
-    .description('run a preset on a cluster as one sweep: trainings, and behind each its evaluations')
-    .argument('<name>')
-    .option('--as <name>', "name of the sweep (the preset's)")
-    .option('--project <project>', 'whose it is')
-    .option('--cluster <name>', 'run it there')
-    .option('--priority <number>', 'higher goes first', wholeNumber(-100, 100))
-    .option('--home <directory>', "the verl-agent checkout on the cluster (the cluster's own)")
-    .option('--checkpoint-label <label>', 'keep the checkpoints apart from those of another submission')
-    .option('--only <training...>', 'run these trainings alone')
-    .option('--key <key>', 'Idempotency-Key: the same key and options give the same sweep')
-    .option('-w, --watch', 'follow it until every child has ended; exit status 1 where one did not succeed')
-    .option('--json', 'print JSON, for scripts')
+  return withIdempotencyKey(apiCommand('submit'))
+    .description(
+      "Submit a preset as one sweep of trainings and their evaluations. `echelon sweeps compare ID` then shows the results beside the paper's figures.",
+    )
+    .argument('<name>', 'name of the preset')
+    .option('--name <name>', "name of the sweep (default: the preset's)")
+    .option('--project <project>', 'project of the sweep')
+    .option('--cluster <name>', 'cluster that runs the sweep')
+    .option('--priority <number>', 'priority from -100 to 100; higher starts first', wholeNumber(-100, 100))
+    .option('--home <directory>', "verl-agent checkout on the cluster (default: the cluster's)")
+    .option('--checkpoint-label <label>', 'separates the checkpoints from those of another submission')
+    .option('--only <training...>', 'run only these trainings')
+    .option('-w, --watch', 'follow the sweep until every child has ended; exit status 1 if one failed')
     .addHelpText(
       'after',
-      "\nExamples:\n  echelon presets submit paper-main-table --cluster fleet\n  echelon presets submit paper-main-table --only 'HGPO K=4 1.5b alfworld' --watch\nThen `echelon sweep compare ID` shows what was measured beside the paper's figures.",
+      examples(
+        'echelon presets submit paper-main-table --cluster fleet',
+        "echelon presets submit paper-main-table --only 'HGPO K=4 1.5b alfworld' --watch",
+      ),
     )
-    .action(async (name: string, _own: SubmitOptions, command: Command) => {
-      const options = command.optsWithGlobals() as SubmitOptions;
+    .action(async (preset: string, options: SubmitOptions) => {
+      const { name } = presetOf(preset);
       const client = await clientFor(options);
-      const path = `/v1/presets/${encodeURIComponent(presetOf(name).name)}/submit`;
-      const headers = { 'idempotency-key': options.key ?? randomUUID() };
-      const accepted = await client.post<SweepAccepted>(path, bodyOf(options), headers);
+      const accepted = await client.post('/v1/presets/{name}/submit', {
+        ...{ path: { name }, body: bodyOf(options), headers: idempotencyHeader(options) },
+      });
       for (const warning of accepted.warnings) output.remark(inert(`warning: ${warning}`));
       if (options.watch) return watchSweep({ client, id: accepted.id, output, json: options.json ?? false });
       output.line(options.json ? json(accepted) : accepted.id);
@@ -72,15 +87,8 @@ function submit(output: Output): Command {
     });
 }
 
-function bodyOf({
-  as: name,
-  project,
-  cluster,
-  priority,
-  home,
-  checkpointLabel: label,
-  only,
-}: SubmitOptions): SubmitPreset {
+function bodyOf(options: SubmitOptions): SubmitPreset {
+  const { name, project, cluster, priority, home, checkpointLabel: label, only: runs } = options;
   return {
     ...(name !== undefined && { name }),
     ...(project !== undefined && { project }),
@@ -88,7 +96,7 @@ function bodyOf({
     ...(priority !== undefined && { priority }),
     ...(home !== undefined && { home }),
     ...(label !== undefined && { label }),
-    ...(only !== undefined && { runs: only }),
+    ...(runs !== undefined && { runs }),
   };
 }
 
@@ -97,8 +105,8 @@ function presetOf(name: string): Preset {
   const found = findPreset(name);
   if (found) return found;
   const near = nearestName(name, names);
-  const hint = near === undefined ? `there are ${names.join(', ')}` : `did you mean ${near}?`;
-  throw new CliError(EXIT.usage, `There is no preset ${JSON.stringify(name)}; ${hint}`);
+  const hint = near === undefined ? `The presets are ${names.join(', ')}.` : `Did you mean ${near}?`;
+  throw new CliError(EXIT.usage, `There is no preset ${JSON.stringify(name)}. ${hint}`);
 }
 
 function overview(presets: readonly Preset[]): string {
@@ -108,7 +116,7 @@ function overview(presets: readonly Preset[]): string {
     runs.reduce((sum, { evaluations }) => sum + evaluations.length, 0),
     title,
   ]);
-  return table(['PRESET', 'TRAININGS', 'EVALUATIONS', 'WHAT'], rows);
+  return table(['PRESET', 'TRAININGS', 'EVALUATIONS', 'TITLE'], rows);
 }
 
 function describe({ title, notes, runs }: Preset): string[] {
@@ -126,5 +134,5 @@ function describe({ title, notes, runs }: Preset): string[] {
     ...columns.map(([, key]) => shown(figures[key])),
   ]);
   const head = ['TRAINING', 'RECIPE', 'EVALUATIONS', ...columns.map(([name]) => name)];
-  return [title, '', table(head, rows), '', ...notes, 'Figures are those of the paper, in per cent.'];
+  return [title, '', table(head, rows), '', ...notes, "The figures are the paper's, in per cent."];
 }

@@ -1,13 +1,14 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Project, ProjectChange } from '../../schemas/project.ts';
-import type { Retention } from '../../schemas/retention.ts';
-import { allOptions, apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import type { Project, ProjectChange } from '../../client/calls.ts';
+import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { inert, json, type Output, table } from '../output.ts';
+import { examples, group } from '../group.ts';
+import { inert, json, type Output } from '../output.ts';
+import { table } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 
-/** A whole number, or the word for no limit; commander takes no null. */
+/** A whole number, or the word for "unlimited"; commander options cannot be null. */
 type Count = number | 'none' | 'ever';
 
 interface ChangeOptions extends Options {
@@ -19,62 +20,76 @@ interface ChangeOptions extends Options {
   keepEventLogs?: Count;
 }
 
-/** `echelon projects`: list, make, change and remove. */
+/** `echelon projects`: list, add, set and delete. */
 export function projectsCommand(output: Output): Command {
-  const command = apiCommand('projects')
-    .summary('list the projects; add, change or remove one')
-    .description('list the projects that your key sees: weight, GPU quota, what is kept')
-    .addHelpText('after', '\nExample:\n  echelon projects add vision --weight 2 --gpu-quota 16')
-    .action(async (options: Options) => {
-      const client = await clientFor(options);
-      const list = await client.get<{ items: Project[] }>('/v1/projects');
-      output.line(options.json ? json(list) : projectTable(list.items));
-    });
-  for (const sub of [add(output), set(output), remove(output)]) command.addCommand(sub);
-  return command;
+  return group(
+    {
+      name: 'projects',
+      alias: 'project',
+      description: 'Manage projects: shares of the GPUs, quotas and retention. Without a command, list them.',
+    },
+    [list(output), add(output), set(output), remove(output)],
+  );
 }
 
-const pathOf = (name: string): string => `/v1/projects/${encodeURIComponent(name)}`;
+function list(output: Output): Command {
+  return apiCommand('ls')
+    .description('List the projects that your key sees.')
+    .addHelpText('after', examples('echelon projects ls'))
+    .action(async (options: Options) => {
+      const client = await clientFor(options);
+      const projects = await client.get('/v1/projects');
+      output.line(options.json ? json(projects) : projectTable(projects.items));
+    });
+}
 
-/** One line for each project. */
+/** One line per project. */
 export function projectTable(projects: readonly Project[]): string {
   return table(
-    ['NAME', 'WEIGHT', 'GPU QUOTA', 'BATCHES KEPT', 'STREAMS KEPT', 'RECORDS KEPT', 'EVENT LOGS KEPT'],
+    ['NAME', 'WEIGHT', 'GPU QUOTA', 'KEEP BATCHES', 'KEEP STREAMS', 'KEEP RECORDS', 'KEEP EVENT LOGS'],
     projects.map(({ name, weight, gpuQuota, retention }) => [
       inert(name),
       weight,
       gpuQuota ?? 'none',
       ...(['batchesDays', 'streamsDays', 'recordsDays', 'eventLogsDays'] as const).map((field) =>
-        kept(retention, field),
+        retentionOf(retention, field),
       ),
     ]),
   );
 }
 
-function kept(retention: Project['retention'], field: keyof Retention): string {
+function retentionOf(
+  retention: Project['retention'],
+  field: keyof NonNullable<Project['retention']>,
+): string {
   const days = retention?.[field];
   if (days === undefined) return 'default';
   return days === null ? 'ever' : `${days} d`;
 }
 
-const changes = (command: Command): Command =>
+const withChanges = (command: Command): Command =>
   command
-    .option('--weight <number>', 'share of the GPUs against other projects (1)', positive)
-    .option('--gpu-quota <count>', 'GPUs at once at most; none: no limit', (text) => countOr('none', text))
-    .option('--keep-batches <days>', 'how long bytes of batches are kept; ever', days)
-    .option('--keep-streams <days>', 'how long events, logs, metrics and reports are kept; ever', days)
-    .option('--keep-records <days>', 'how long records are kept; ever', days)
-    .option('--keep-event-logs <days>', 'how long clusters keep event logs, 7 at least; ever', days);
+    .option(
+      '--weight <number>',
+      'share of the GPUs relative to other projects; a new project has 1',
+      positive,
+    )
+    .option('--gpu-quota <count>', 'maximum number of GPUs at once, or none', (text) => countOr('none', text))
+    .option('--keep-batches <days>', 'retention of the bytes of batches, or ever', days)
+    .option('--keep-streams <days>', 'retention of events, logs, metrics and reports, or ever', days)
+    .option('--keep-records <days>', 'retention of records, or ever', days)
+    .option('--keep-event-logs <days>', 'retention of event logs on clusters, at least 7, or ever', days);
 
 function positive(text: string): number {
   const number = Number(text);
-  if (!(number > 0 && Number.isFinite(number))) throw new InvalidArgumentError('not a number above 0');
+  if (!(number > 0 && Number.isFinite(number)))
+    throw new InvalidArgumentError('It must be a number above 0.');
   return number;
 }
 
 function countOr(word: 'none' | 'ever', text: string): Count {
   if (text === word) return word;
-  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError(`neither a whole number nor ${word}`);
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError(`It must be a whole number or ${word}.`);
   return Number(text);
 }
 
@@ -97,49 +112,50 @@ function changeOf(options: ChangeOptions): ProjectChange {
 }
 
 function add(output: Output): Command {
-  return changes(apiCommand('add'))
-    .description('make a project')
-    .argument('<name>')
-    .addHelpText('after', '\nExample:\n  echelon projects add vision --weight 2 --gpu-quota 16')
-    .action(async (name: string, _own: ChangeOptions, command: Command) => {
-      const options = allOptions<ChangeOptions>(command);
+  return withChanges(apiCommand('add'))
+    .description('Add a project.')
+    .argument('<name>', 'name of the project')
+    .addHelpText('after', examples('echelon projects add vision --weight 2 --gpu-quota 16'))
+    .action(async (name: string, options: ChangeOptions) => {
       const client = await clientFor(options);
-      const project = await client.post<Project>('/v1/projects', { name, ...changeOf(options) });
+      const project = await client.post('/v1/projects', { body: { name, ...changeOf(options) } });
       output.line(options.json ? json(project) : projectTable([project]));
     });
 }
 
 function set(output: Output): Command {
-  return changes(apiCommand('set'))
-    .summary('change the weight, the GPU quota or what is kept')
-    .description('change the weight, the GPU quota or what is kept; what is not named stays')
-    .argument('<name>')
-    .addHelpText('after', '\nExample:\n  echelon projects set vision --gpu-quota none --keep-batches 30')
-    .action(async (name: string, _own: ChangeOptions, command: Command) => {
-      const options = allOptions<ChangeOptions>(command);
-      const change = changeOf(options);
-      if (Object.keys(change).length === 0) {
-        throw new CliError(EXIT.usage, 'Nothing to change: name --weight, --gpu-quota or a --keep-… option.');
-      }
+  return withChanges(apiCommand('set'))
+    .description(
+      'Change the weight, the GPU quota or the retention of a project. Omitted options change nothing.',
+    )
+    .argument('<name>', 'name of the project')
+    .addHelpText('after', examples('echelon projects set vision --gpu-quota none --keep-batches 30'))
+    .action(async (name: string, options: ChangeOptions) => {
+      const body = changeOf(options);
+      if (Object.keys(body).length === 0)
+        throw new CliError(
+          EXIT.usage,
+          'No change was given. Give --weight, --gpu-quota or a --keep-… option.',
+        );
       const client = await clientFor(options);
-      if (change.retention) {
-        const { retention } = await client.get<Project>(pathOf(name));
-        change.retention = { ...retention, ...change.retention };
+      const path = { name };
+      if (body.retention) {
+        const { retention } = await client.get('/v1/projects/{name}', { path });
+        body.retention = { ...retention, ...body.retention };
       }
-      const project = await client.patch<Project>(pathOf(name), change);
+      const project = await client.patch('/v1/projects/{name}', { path, body });
       output.line(options.json ? json(project) : projectTable([project]));
     });
 }
 
 function remove(output: Output): Command {
-  return apiCommand('rm')
-    .description('remove a project to which nothing belongs any more')
-    .argument('<name>')
-    .addHelpText('after', '\nExample:\n  echelon projects rm vision')
-    .action(async (name: string, _own: Options, command: Command) => {
-      const options = allOptions<Options>(command);
+  return apiCommand('delete')
+    .description('Delete a project that has no experiments, sweeps or keys.')
+    .argument('<name>', 'name of the project')
+    .addHelpText('after', examples('echelon projects delete vision'))
+    .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
-      await client.delete(pathOf(name));
-      output.line(options.json ? json({ removed: name }) : `${inert(name)} removed`);
+      await client.delete('/v1/projects/{name}', { path: { name } });
+      output.line(options.json ? json({ deleted: name }) : `${inert(name)} deleted`);
     });
 }

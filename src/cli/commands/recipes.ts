@@ -1,16 +1,17 @@
 import { Command } from 'commander';
 import { RECIPES } from '../../engines/verl-agent/recipes.ts';
-import { json, type Output, table } from '../output.ts';
+import { examples } from '../group.ts';
+import { json, type Output } from '../output.ts';
+import { table } from '../table.ts';
 
-/** `echelon recipes`: the scripts of verl-agent that can be run; asks no server. */
+/** `echelon recipes`: the scripts of verl-agent that Echelon can run; needs no server. */
 export function recipesCommand(output: Output): Command {
   return new Command('recipes')
-    .summary('list the scripts of verl-agent that can be run')
-    .description("list the scripts of verl-agent's recipe/hgpo that can be run; needs no server")
-    .option('--json', 'print JSON, for scripts')
+    .description("List the scripts of verl-agent's recipe/hgpo that Echelon can run. Needs no server.")
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  echelon recipes\n  echelon plan --recipe qwen2.5_1.5b_alfworld_train --faithful',
+      examples('echelon recipes', 'echelon plan --recipe qwen2.5_1.5b_alfworld_train --faithful'),
     )
     .action((options: { json?: boolean }) => {
       const items = RECIPES.map(({ name, modelSize, environment, phase, gpus, program }) => ({

@@ -1,52 +1,48 @@
-import { Command } from 'commander';
-import type { RetentionPreview } from '../../schemas/retention.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
-import { inert, json, type Output, table } from '../output.ts';
+import type { Command } from 'commander';
+import type { RetentionPreview } from '../../client/calls.ts';
+import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { examples } from '../group.ts';
+import { inert, json, type Output } from '../output.ts';
+import { table } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 
-const WHAT = {
+const DATA = {
   batches: 'bytes of batches',
   streams: 'events, logs, metrics, reports',
   records: 'records',
 } as const;
 
-/** `echelon retention`: what would be deleted, before it is. */
+/** `echelon retention [PROJECT]`: what retention would delete now. */
 export function retentionCommand(output: Output): Command {
-  const preview = withConnection(new Command('preview'))
-    .description('show what retention would delete of a project now; nothing is deleted by it')
+  return apiCommand('retention')
+    .description('Show what retention would delete of a project now. Nothing is deleted.')
     .argument('[project]', 'name of the project', 'default')
-    .option('--json', 'print JSON, for scripts')
-    .addHelpText('after', '\nExample:\n  echelon retention preview vision')
+    .addHelpText('after', examples('echelon retention vision'))
     .action(async (project: string, options: Options) => {
       const client = await clientFor(options);
-      const path = `/v1/projects/${encodeURIComponent(project)}/retention/preview`;
-      const answer = await client.get<RetentionPreview>(path);
-      if (options.json) return output.line(json(answer));
-      output.line(retentionTable(answer));
-      output.line(eventLogsLine(answer));
-      if (answer.retained > 0)
-        output.line(`${answer.retained} batches are not deleted because a rule retains them.`);
+      const preview = await client.get('/v1/projects/{name}/retention/preview', { path: { name: project } });
+      if (options.json) return output.line(json(preview));
+      output.line(retentionTable(preview));
+      output.line(eventLogsLine(preview));
+      if (preview.retained > 0)
+        output.line(`${preview.retained} batches are retained because a rule fired for them.`);
     });
-  return new Command('retention')
-    .description('what is kept for how long; alone, what would be deleted now')
-    .addHelpText('after', '\nExample:\n  echelon retention preview vision')
-    .addCommand(preview, { isDefault: true });
 }
 
-/** What clusters keep, which has no size here. */
+/** The event logs on clusters have no known size. */
 function eventLogsLine({ eventLogs: { days, experiments, complete } }: RetentionPreview): string {
-  if (days === null) return 'Clusters keep event logs for ever.';
-  const forgotten = `${experiments}${complete ? '' : ' or more'}`;
-  return `Clusters keep event logs for ${days} d; those of ${forgotten} experiments go.`;
+  if (days === null) return 'Clusters retain event logs for ever.';
+  const count = `${experiments}${complete ? '' : ' or more'}`;
+  return `Clusters retain event logs for ${days} d; those of ${count} experiments expire.`;
 }
 
-/** One line for each thing that retention deletes. */
+/** One line per kind of data that retention deletes. */
 export function retentionTable({ stages }: Pick<RetentionPreview, 'stages'>): string {
   return table(
-    ['WHAT', 'KEPT FOR', 'EXPERIMENTS', 'BYTES', 'THE FIRST OF THEM'],
+    ['DATA', 'RETAINED FOR', 'EXPERIMENTS', 'BYTES', 'FIRST TO EXPIRE'],
     stages.map(({ stage, days, experiments, bytes, complete, first }) => [
-      WHAT[stage],
+      DATA[stage],
       days === null ? 'ever' : `${days} d`,
       experiments,
       `${complete ? '' : 'over '}${size(bytes)}`,

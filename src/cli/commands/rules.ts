@@ -1,28 +1,30 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import type { ExperimentRules } from '../../client/calls.ts';
 import { presetRule, RULE_PRESETS } from '../../plan/rule-presets.ts';
 import { conditionInWords } from '../../plan/rules.ts';
-import { type ExperimentRules, RULE_PRESET_NAMES } from '../../schemas/rules.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
-import { experimentNamed, NAMES_IT } from '../names.ts';
-import { inert, json, type Output, table } from '../output.ts';
+import { RULE_PRESET_NAMES } from '../../schemas/rules.ts';
+import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { examples } from '../group.ts';
+import { experimentNamed, NAME_FORMS } from '../names.ts';
+import { inert, json, type Output } from '../output.ts';
+import { table } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 
-/** `echelon rules [id]`: the conditions that have a name; or what an experiment is watched for, and what was found. */
+/** `echelon rules [ID]`: the rule presets, or the rules of an experiment. */
 export function rulesCommand(output: Output): Command {
-  return withConnection(new Command('rules'))
-    .summary('list the conditions for rules, or the rules of an experiment')
+  return apiCommand('rules')
+    .alias('rule')
     .description(
-      'list the conditions that a rule can name, or show the rules of an experiment and when they fired',
+      'Show the rules of an experiment and when they fired. Without an id, list the presets for rules.',
     )
-    .argument('[id]', `an experiment: ${NAMES_IT}`)
-    .option('--json', 'print JSON, for scripts')
-    .addHelpText('after', '\nExamples:\n  echelon rules\n  echelon rules exp-00cz8h3k7n2q4r5s6t7v')
+    .argument('[id]', `experiment: ${NAME_FORMS}`)
+    .addHelpText('after', examples('echelon rules', 'echelon rules exp-00cz8h3k7n2q4r5s6t7v'))
     .action(async (name: string | undefined, options: Options) => {
       if (name === undefined) return output.line(options.json ? json(presets()) : presetTable());
       const client = await clientFor(options);
       const id = await experimentNamed(client, name);
-      const found = await client.get<ExperimentRules>(`/v1/experiments/${encodeURIComponent(id)}/rules`);
+      const found = await client.get('/v1/experiments/{id}/rules', { path: { id } });
       output.line(options.json ? json(found) : describeRules(found));
     });
 }
@@ -41,9 +43,9 @@ function presetTable(): string {
   );
 }
 
-/** A table of the rules, then a sentence for each time that one fired. */
+/** A table of the rules, then one line for each time that a rule fired. */
 function describeRules({ rules, stoppedBy }: ExperimentRules): string {
-  if (rules.length === 0) return 'It has no rules.';
+  if (rules.length === 0) return 'The experiment has no rules.';
   const rows = rules.map(({ name, do: action, condition, fired }) => [
     inert(name),
     action,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { EchelonError } from '../../core/errors.ts';
 import { createClient } from '../client.ts';
 import {
@@ -13,21 +13,13 @@ import {
   saveConnection,
   stateDirOption,
 } from '../connection.ts';
+import type { DemoReport } from '../demo/demo.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { examples } from '../group.ts';
 import { pathLine } from '../launcher.ts';
 import { withLifetime } from '../lifetime.ts';
 import { processIdentity } from '../local/process-identity.ts';
 import type { Output } from '../output.ts';
-
-/** Commands that start and stop everything on this machine: demo, up, down. */
-export function serverCommands(output: Output): Command[] {
-  return [demo(output), up(output), down(output)];
-}
-
-/** Commands that run one part of a fleet: api, dispatcher. */
-export function roleCommands(output: Output): Command[] {
-  return [role('api', output), role('dispatcher', output)];
-}
 
 const logFileOf = (stateDir: string): string => join(stateDir, 'logs', 'echelon.log');
 
@@ -43,7 +35,7 @@ interface System {
 /** The whole system on this machine: local stack, api and dispatcher, all released by `resources`. */
 async function startSystem(options: {
   stateDir: string;
-  /** A stack for once: a Redis of its own whatever is set, any port, nothing kept. */
+  /** A stack for one run: its own Redis whatever REDIS_URL says, any free port, no data kept. */
   temporary: boolean;
   output: Output;
   resources: AsyncDisposableStack;
@@ -54,9 +46,10 @@ async function startSystem(options: {
   const { startLocalStack } = await import('../local/stack.ts');
   const fromEnvironment = settingsOf(main);
   const settings = { ...fromEnvironment, stateDir, ...(temporary && { redisUrl: null, port: 0 }) };
-  // Ray takes seconds to start; what cannot work is said before.
+  // Ray takes seconds to start, so this checks first what can be checked.
   await assertPortFree(settings);
-  if (settings.redisUrl !== null) await main.checkStore(settings).catch(sayWhere(settings.redisUrl));
+  if (settings.redisUrl !== null)
+    await main.checkStore(settings).catch(rethrowWithAddress(settings.redisUrl));
   const stack = await startLocalStack({
     stateDir,
     temporary,
@@ -84,7 +77,7 @@ async function startSystem(options: {
 
 type Main = typeof import('../../main.ts');
 
-/** The settings of this process; a {@link CliError} where they are not usable. */
+/** The settings of this process. Throws a {@link CliError} if they are invalid. */
 function settingsOf(main: Main): ReturnType<Main['processSettings']> {
   try {
     return main.processSettings();
@@ -93,25 +86,27 @@ function settingsOf(main: Main): ReturnType<Main['processSettings']> {
   }
 }
 
-function sayWhere(redisUrl: string): (error: unknown) => never {
+function rethrowWithAddress(redisUrl: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof EchelonError)) throw error;
-    // Without what may be a password.
+    // The URL may hold a password.
     const place = URL.canParse(redisUrl) ? new URL(redisUrl).host : redisUrl;
-    const what = error.code === 'store-unavailable' ? 'does not answer' : `cannot be used: ${error.message}`;
+    const what = error.code === 'store-unavailable' ? 'does not answer.' : `cannot be used: ${error.message}`;
     throw new CliError(
       EXIT.notOk,
-      `The Redis of REDIS_URL (${place}) ${what}\nWithout REDIS_URL, \`echelon up\` starts a Redis of its own.`,
+      `The Redis of REDIS_URL (${place}) ${what}\nUnset REDIS_URL, and \`echelon up\` starts its own Redis.`,
     );
   };
 }
 
-function demo(output: Output): Command {
+/** `echelon demo`: everything once, on this machine. */
+export function demoCommand(output: Output): Command {
   return new Command('demo')
-    .summary('run everything once, privately: train, verify, catch a fault')
-    .description('run everything once, privately: train, verify, catch a fault; leaves nothing behind')
-    .option('--report <file>', 'also write the table as JSON')
-    .addHelpText('after', '\nExample:\n  echelon demo --report demo.json')
+    .description(
+      'Run everything once on this machine: train with three estimators, verify every batch, and detect a wrong one. It takes a few minutes and removes all its files and processes.',
+    )
+    .option('--report <file>', 'also write the results as JSON')
+    .addHelpText('after', examples('echelon demo --report demo.json'))
     .action(async ({ report }: { report?: string }) => {
       const reportFile = report === undefined ? undefined : resolve(report);
       const done = await withLifetime(
@@ -119,59 +114,74 @@ function demo(output: Output): Command {
           if (reportFile !== undefined) await requireWritable(reportFile);
           const stateDir = await mkdtemp(join(tmpdir(), 'echelon-demo-'));
           resources.defer(() => rm(stateDir, { recursive: true, force: true }));
-          output.line(
-            'Starting Echelon privately: its own Redis, a local Ray, a ray-worker, the api and a dispatcher.',
-          );
+          output.line('Starting a private Echelon: Redis, Ray, a ray-worker, the API and a dispatcher.');
           const system = await startSystem({ stateDir, temporary: true, output, resources });
           const broken = system.broken.then((how) => Promise.reject(new CliError(EXIT.notOk, how)));
           output.line();
           const { runDemo } = await import('../demo/demo.ts');
           const work = runDemo({ client: createClient(system), output, reportFile });
           const done = await Promise.race([work, broken]);
-          output.line('\nNext: `echelon up` keeps it running.');
-          tellPath(output, system.path);
+          output.line('\nNext: `echelon up` starts Echelon and keeps it running.');
+          printPathHint(output, system.path);
           return done;
         },
         (why) => {
           if ('err' in why) throw why.err;
-          throw new CliError(EXIT.notOk, `ended by ${why.signal}; nothing is left running`);
+          throw new CliError(
+            EXIT.notOk,
+            `The demo was stopped by ${why.signal}. All its processes have ended.`,
+          );
         },
       );
-      const unwell = done.experiments.filter(({ state, wrong }) => state !== 'succeeded' || wrong > 0);
-      if (unwell.length > 0 || !done.fault.detected)
-        throw new CliError(EXIT.notOk, 'the demo did not come out as it should');
+      const problems = demoProblems(done);
+      if (problems.length > 0) throw new CliError(EXIT.notOk, `The demo failed:\n  ${problems.join('\n  ')}`);
     });
 }
 
-/** Before minutes of work, not after them. */
+/** Why the results of a demo are not as expected; none if they are. */
+export function demoProblems({ experiments, fault }: DemoReport): string[] {
+  return [
+    ...experiments
+      .filter(({ state }) => state !== 'succeeded')
+      .map(({ name, state }) => `Experiment "${name}" ended as ${state}; expected: succeeded.`),
+    ...experiments
+      .filter(({ wrong }) => wrong > 0)
+      .map(
+        ({ name, wrong, rows }) => `Experiment "${name}" has ${wrong} wrong rows of ${rows}; expected: 0.`,
+      ),
+    ...(fault.detected ? [] : ['The planted fault was not detected; expected: wrong rows.']),
+  ];
+}
+
+/** Fails before minutes of work, not after them. */
 async function requireWritable(file: string): Promise<void> {
   await access(dirname(file), constants.W_OK).catch((error: Error) => {
-    throw new CliError(EXIT.usage, `The report cannot be written: ${error.message}`);
+    throw new CliError(EXIT.usage, `Cannot write the report ${file}: ${error.message}`);
   });
 }
 
-/** What to type once, where `echelon` is no command of the shell yet. */
-function tellPath(output: Output, path: string): void {
+/** The command that makes `echelon` a command of the shell, if it is not one. */
+function printPathHint(output: Output, path: string): void {
   const line = pathLine(path);
-  if (line !== undefined) output.line(`\nOnce in every shell, so that \`echelon\` is a command:\n  ${line}`);
+  if (line !== undefined)
+    output.line(`\nRun this once per shell, so that \`echelon\` is a command:\n  ${line}`);
 }
 
-function up(output: Output): Command {
+/** `echelon up`: Echelon on this machine. */
+export function upCommand(output: Output): Command {
   return new Command('up')
-    .summary('start Echelon on this machine and keep it running')
-    .description('start Echelon on this machine and keep it running (Ctrl-C or `echelon down` stops it)')
-    .addOption(stateDirOption())
-    .addHelpText(
-      'after',
-      '\nUses the Redis of REDIS_URL if set, and ends if that Redis may lose accepted experiments. If not set, starts a Redis of its own.\nThe API listens on port 7077 of 127.0.0.1; ECHELON_PORT and ECHELON_HOST change that (port 0: any free one).\n\nExamples:\n  echelon up\n  ECHELON_PORT=8077 echelon up',
+    .description(
+      'Start Echelon on this machine and keep it running until Ctrl-C or `echelon down`. It uses the Redis of REDIS_URL, and ends if that Redis may lose accepted experiments; without REDIS_URL it starts its own. The API listens on 127.0.0.1:7077; ECHELON_HOST and ECHELON_PORT change that (port 0: any free port).',
     )
+    .addOption(stateDirOption())
+    .addHelpText('after', examples('echelon up', 'ECHELON_PORT=8077 echelon up'))
     .action(async (options: { stateDir: string }) => {
       const stateDir = resolve(options.stateDir);
-      const running = await livingConnection(stateDir);
+      const running = await runningConnection(stateDir);
       if (running)
         throw new CliError(
           EXIT.notOk,
-          `Echelon is running already at ${running.url} (process ${running.pid}); \`echelon down\` stops it.`,
+          `Echelon already runs at ${running.url} (process ${running.pid}). Stop it with \`echelon down\`.`,
         );
       await withLifetime(
         async (resources) => {
@@ -186,88 +196,96 @@ Echelon is running.
   docs       ${system.url}/docs
   queue      ${system.url}/queues
   token      ${system.token}
-  login      ${system.loginUrl}   (once)
+  login      ${system.loginUrl}   (valid once)
   log        ${logFileOf(stateDir)}
 
   echelon submit deploy/examples/hgpo.yaml --watch`);
-          tellPath(output, system.path);
+          printPathHint(output, system.path);
           throw new CliError(EXIT.notOk, await system.broken);
         },
         (why) => {
           if ('err' in why) throw why.err;
-          output.remark(
-            `\n${why.signal}: handing over and stopping; running experiments go on at the next start`,
-          );
+          output.remark(`\n${why.signal}: stopping; running experiments continue at the next start`);
         },
       );
     });
 }
 
-async function livingConnection(stateDir: string): ReturnType<typeof readConnection> {
+async function runningConnection(stateDir: string): ReturnType<typeof readConnection> {
   const connection = await readConnection(stateDir);
   return connection && isRunning(connection) ? connection : undefined;
 }
 
-function down(output: Output): Command {
+/** `echelon down`: stops `echelon up`. */
+export function downCommand(output: Output): Command {
   return new Command('down')
-    .summary('stop what `echelon up` started')
-    .description('stop what `echelon up` started; what is queued or running goes on at the next start')
+    .description('Stop `echelon up`. Queued and running experiments continue at the next start.')
     .addOption(stateDirOption())
-    .addHelpText('after', '\nExample:\n  echelon down')
+    .addHelpText('after', examples('echelon down'))
     .action(async ({ stateDir }: { stateDir: string }) => {
-      const connection = await livingConnection(stateDir);
+      const connection = await runningConnection(stateDir);
       if (!connection) return output.line('Echelon is not running here.');
       output.remark(`Stopping Echelon (process ${connection.pid})`);
       process.kill(connection.pid, 'SIGTERM');
       const deadline = Date.now() + 60_000;
       while (isRunning(connection)) {
         if (Date.now() > deadline)
-          throw new CliError(EXIT.notOk, `process ${connection.pid} has not ended within a minute`);
+          throw new CliError(
+            EXIT.notOk,
+            `Process ${connection.pid} has not ended within a minute. See its log, ${logFileOf(stateDir)}.`,
+          );
         await delay(100);
       }
       output.line('Echelon has stopped.');
     });
 }
 
-const ROLES = {
-  api: {
-    what: 'serve the API alone; settings come from the environment',
-    example: 'echelon api',
-  },
-  dispatcher: {
-    what: 'launch and verify experiments; settings come from the environment',
-    example: 'echelon dispatcher --cluster fleet=head:7400 --cluster-token-file ray-worker.token',
-  },
-};
+/** `echelon api`: one part of a fleet. */
+export function apiServerCommand(output: Output): Command {
+  return new Command('api')
+    .description(
+      'Run the API server of a fleet. Settings come from the environment; see docs/reference/settings.md.',
+    )
+    .addHelpText('after', examples('echelon api'))
+    .action(() => runRole('api', {}, output));
+}
 
-function role(name: 'api' | 'dispatcher', output: Output): Command {
+/** `echelon dispatcher`: one part of a fleet. */
+export function dispatcherCommand(output: Output): Command {
   const several = (value: string, before: string[] = []): string[] => [...before, value];
-  const cluster = new Option(
-    '--cluster <name=address>',
-    'make a ray-worker known under a name; its token is read from --cluster-token-file; may be repeated',
-  ).argParser(several);
-  const command = new Command(name).description(ROLES[name].what).addHelpText(
-    'after',
-    `
-Settings: docs/reference/settings.md. Example:
-  ${ROLES[name].example}`,
-  );
-  if (name === 'dispatcher')
-    command
-      .addOption(cluster)
-      .option('--cluster-token-file <file>', "file that holds the ray-worker's token", several);
-  return command.action(async (options: { cluster?: string[]; clusterTokenFile?: string[] }) => {
-    const main = await import('../../main.ts');
-    const settings = settingsOf(main);
-    const clusters = await main.namedClusters(options);
-    const services = await main.startServices({ roles: [name], settings, redis: null, clusters });
-    const ended = Promise.withResolvers<void>();
-    closeWithGrace({ delay: 30_000 }, async ({ err }) => {
-      if (err) output.remark(String(err.stack));
-      await services.stop();
-      ended.resolve();
-    });
-    output.remark(services.url ? `listening on ${services.url}` : 'dispatching');
-    await ended.promise;
+  return new Command('dispatcher')
+    .description(
+      'Run a dispatcher of a fleet: it launches and verifies experiments. Settings come from the environment; see docs/reference/settings.md.',
+    )
+    .option('--cluster <name=address>', 'name and address of a ray-worker; repeatable', several)
+    .option(
+      '--cluster-token-file <file>',
+      'file with the token of the ray-worker; one per --cluster',
+      several,
+    )
+    .addHelpText(
+      'after',
+      examples('echelon dispatcher --cluster fleet=head:7400 --cluster-token-file ray-worker.token'),
+    )
+    .action((options: RoleOptions) => runRole('dispatcher', options, output));
+}
+
+interface RoleOptions {
+  cluster?: string[];
+  clusterTokenFile?: string[];
+}
+
+async function runRole(name: 'api' | 'dispatcher', options: RoleOptions, output: Output): Promise<void> {
+  const main = await import('../../main.ts');
+  const settings = settingsOf(main);
+  const clusters = await main.namedClusters(options);
+  const services = await main.startServices({ roles: [name], settings, redis: null, clusters });
+  const ended = Promise.withResolvers<void>();
+  closeWithGrace({ delay: 30_000 }, async ({ err }) => {
+    if (err) output.remark(String(err.stack));
+    await services.stop();
+    ended.resolve();
   });
+  output.remark(services.url ? `listening on ${services.url}` : 'dispatching');
+  await ended.promise;
 }

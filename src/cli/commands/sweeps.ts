@@ -1,94 +1,92 @@
-import { randomUUID } from 'node:crypto';
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import type { SweepComparison, SweepPreview, SweepRequest } from '../../client/calls.ts';
 import { valueInWords } from '../../plan/sweep-names.ts';
-import type {
-  Sweep,
-  SweepAccepted,
-  SweepComparison,
-  SweepDetail,
-  SweepPage,
-  SweepPreview,
-  SweepRerun,
-} from '../../schemas/sweep.ts';
 import { wholeNumber } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { NAMES_IT, sweepNamed } from '../names.ts';
-import { coloredState, duration, inert, json, type Output } from '../output.ts';
+import { examples, group } from '../group.ts';
+import { NAME_FORMS, sweepNamed } from '../names.ts';
+import { coloredState, duration, inert, json, type Output, plural } from '../output.ts';
+import { readPages } from '../pages.ts';
 import { shortened } from '../shortened.ts';
 import { readSpecFile, requireKind } from '../spec-file.ts';
 import { type Column, fittedTable, idColumn, widthFor, withWide } from '../table.ts';
-import { findingsInWords, findingsOf, progress, unmade, watchSweep } from './sweep-watch.ts';
+import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
+import { findingsInWords, findingsOf, notCreated, progress, watchSweep } from './sweep-watch.ts';
 
 type Options = ConnectionOptions & { json?: boolean; output?: string };
 
-/** `echelon sweep submit|ls|get|compare|cancel|rerun`. */
-export function sweepCommand(output: Output): Command {
-  const command = new Command('sweep')
-    .summary('run one spec with many values, and compare what came of it')
-    .description('run one spec with many values, and compare what came of it; alone, it lists the sweeps')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  echelon sweep submit deploy/examples/sweep-estimators.yaml\n  echelon watch swp-00cz8h3k7n2q4r5s6t7v\n  echelon sweep compare swp-00cz8h3k7n2q4r5s6t7v',
-    )
-    .addCommand(list(output), { isDefault: true });
-  for (const part of [submit, get, compare, cancel, rerun]) command.addCommand(part(output));
-  return command;
+/** `echelon sweeps`: submit, list, get, compare, cancel and rerun. */
+export function sweepsCommand(output: Output): Command {
+  return group(
+    {
+      name: 'sweeps',
+      alias: 'sweep',
+      description:
+        'Run one spec with many values and compare the results. Without a command, list the sweeps.',
+    },
+    [list(output), submit(output), get(output), compare(output), cancel(output), rerun(output)],
+  );
 }
 
-const pathOf = (id: string): string => `/v1/sweeps/${encodeURIComponent(id)}`;
+const ID = `sweep: ${NAME_FORMS}`;
+
+interface SubmitOptions extends Options {
+  idempotencyKey?: string;
+  dryRun?: boolean;
+  watch?: boolean;
+}
 
 function submit(output: Output): Command {
-  return apiCommand('submit')
-    .summary('submit a sweep from a YAML or JSON file')
-    .description('submit a sweep from a YAML or JSON file: name, method (grid, list, random), spec, axes')
-    .argument('<file>')
-    .option('--key <key>', 'Idempotency-Key: the same key and file give the same sweep')
-    .option('--dry-run', 'check every child and show how many there are; submit nothing')
-    .option(
-      '-w, --watch',
-      'follow it until every child has ended; exit status 1 where one failed or a row is wrong',
-    )
+  return withIdempotencyKey(apiCommand('submit'))
+    .description('Submit a sweep from a YAML or JSON file. The id of the sweep is printed.')
+    .argument('<file>', 'file with name, method (grid, list, random), spec and axes; - is standard input')
+    .option('--dry-run', 'check every child and print their number; submit nothing')
+    .option('-w, --watch', 'follow the sweep until every child has ended; exit status 1 if one failed')
     .addHelpText(
       'after',
-      '\nExamples:\n  echelon sweep submit --dry-run deploy/examples/sweep-estimators.yaml\n  echelon sweep submit --watch deploy/examples/sweep-estimators.yaml',
+      examples(
+        'echelon sweeps submit --dry-run deploy/examples/sweep-estimators.yaml',
+        'echelon sweeps submit --watch deploy/examples/sweep-estimators.yaml',
+      ),
     )
-    .action(async (file: string, options: Options & { key?: string; dryRun?: boolean; watch?: boolean }) => {
+    .action(async (file: string, options: SubmitOptions) => {
       const [client, request] = [await clientFor(options), await readSpecFile(file)];
       requireKind(file, request, 'sweep');
+      // The API validates it.
+      const body = request as SweepRequest;
       if (options.dryRun) {
-        const preview = await client.post<SweepPreview>('/v1/sweeps/preview', request);
+        const preview = await client.post('/v1/sweeps/preview', { body });
         return output.line(options.json ? json(preview) : describePreview(preview));
       }
-      const headers = { 'idempotency-key': options.key ?? randomUUID() };
-      const accepted = await client.post<SweepAccepted>('/v1/sweeps', request, headers);
+      const accepted = await client.post('/v1/sweeps', { body, headers: idempotencyHeader(options) });
       for (const warning of accepted.warnings) output.remark(inert(`warning: ${warning}`));
       if (options.watch) return watchSweep({ client, id: accepted.id, output, json: options.json ?? false });
       output.line(options.json ? json(accepted) : accepted.id);
-      if (!options.json) output.remark(`${accepted.count} children`);
+      if (!options.json) output.remark(plural(accepted.count, 'child', 'children'));
     });
 }
 
-function describePreview({ count: children, children: first, warnings }: SweepPreview): string {
+function describePreview({ count, children: first, warnings }: SweepPreview): string {
   const lines = first.map(({ index, name }) => `  ${index}  ${inert(name)}`);
-  if (children > first.length) lines.push(`  … and ${children - first.length} more`);
+  if (count > first.length) lines.push(`  … and ${count - first.length} more`);
   lines.push(...warnings.map((warning) => inert(`warning: ${warning}`)));
-  return [`${children} children, all of them valid; nothing was submitted.`, ...lines].join('\n');
+  return [`${plural(count, 'valid child', 'valid children')}; nothing was submitted.`, ...lines].join('\n');
 }
 
 function list(output: Output): Command {
   return withWide(apiCommand('ls'))
-    .description('list sweeps, newest first')
-    .addHelpText('after', '\nExample:\n  echelon sweep ls --project vision')
-    .option('--project <project>', 'only those of this project')
-    .option('-n, --limit <count>', 'at most so many', wholeNumber(1, 200), 20)
-    .action(async (options: Options & { project?: string; limit: number }) => {
+    .description('List sweeps, newest first.')
+    .option('--project <project>', 'only this project')
+    .option('-n, --limit <count>', 'maximum number of sweeps', wholeNumber(1, 100_000), 20)
+    .addHelpText('after', examples('echelon sweeps', 'echelon sweeps ls --project vision'))
+    .action(async ({ project, limit, ...options }: Options & { project?: string; limit: number }) => {
       const client = await clientFor(options);
-      const page = await client.get<SweepPage>('/v1/sweeps', {
-        project: options.project,
-        limit: options.limit,
+      const page = await readPages((place) => client.get('/v1/sweeps', { query: { project, ...place } }), {
+        limit,
       });
       if (options.json) return output.line(json(page));
-      if (page.items.length === 0) return output.line('No sweeps. `echelon sweep submit FILE` adds one.');
+      if (page.items.length === 0)
+        return output.line('No sweeps. Submit one with `echelon sweeps submit FILE`.');
       const rows = page.items.map((sweep) => [
         sweep.id,
         inert(sweep.name),
@@ -99,31 +97,29 @@ function list(output: Output): Command {
       ]);
       const columns = [
         idColumn(page.items.map(({ id }) => id)),
-        { title: 'NAME', least: 12 },
+        { title: 'NAME', minWidth: 12 },
         { title: 'STATE' },
         { title: 'CHILDREN', drop: 1 },
-        { title: 'OF THEM' },
+        { title: 'PROGRESS' },
         { title: 'AGE', drop: 2 },
       ];
       output.line(fittedTable(columns, rows, widthFor(output, options)));
-      if (page.next) output.remark('There are more; --limit shows them.');
+      if (page.next) output.remark('There are more sweeps; --limit shows them.');
     });
 }
 
 function get(output: Output): Command {
   return withWide(apiCommand('get'))
-    .description('show a sweep and its children')
-    .argument('<id>', NAMES_IT)
-    .option('-n, --limit <count>', 'at most so many children', wholeNumber(1, 200), 50)
-    .option('--cursor <cursor>', 'go on where an earlier answer ended')
-    .addHelpText('after', '\nExample:\n  echelon sweep get swp-00cz8h3k7n2q4r5s6t7v --limit 200')
+    .description('Show a sweep and its children.')
+    .argument('<id>', ID)
+    .option('-n, --limit <count>', 'maximum number of children', wholeNumber(1, 200), 50)
+    .option('--cursor <cursor>', 'show the page with this cursor')
+    .addHelpText('after', examples('echelon sweeps get swp-00cz8h3k7n2q4r5s6t7v --limit 200'))
     .action(async (name: string, options: Options & { limit: number; cursor?: string }) => {
       const client = await clientFor(options);
       const id = await sweepNamed(client, name);
-      const sweep = await client.get<SweepDetail>(pathOf(id), {
-        limit: options.limit,
-        cursor: options.cursor,
-      });
+      const { limit, cursor } = options;
+      const sweep = await client.get('/v1/sweeps/{id}', { path: { id }, query: { limit, cursor } });
       if (options.json) return output.line(json(sweep));
       output.line(`${inert(sweep.name)}  ${coloredState(sweep.state)} (${inert(sweep.reason)})`);
       output.line(progress(sweep));
@@ -132,64 +128,73 @@ function get(output: Output): Command {
       const rows = sweep.children.map(({ index, experiment, state, run, skipped, values, verification }) => [
         index,
         experiment,
-        coloredState(state ?? (skipped === null ? unmade(sweep) : 'skipped')) +
+        coloredState(state ?? (skipped === null ? notCreated(sweep) : 'skipped')) +
           (run > 0 ? ` (run ${run + 1})` : ''),
         verification === null || verification.rowsVerified === 0 ? '-' : verification.wrong,
-        ...sweep.axes.map(({ pointer }) => shown(values[pointer])),
+        ...sweep.axes.map(({ pointer }) => cell(values[pointer])),
       ]);
       const columns = [
         { title: '#' },
         { title: 'EXPERIMENT' },
         { title: 'STATE' },
         { title: 'WRONG' },
-        ...heads.map((title) => ({ title, least: 8 })),
+        ...heads.map((title) => ({ title, minWidth: 8 })),
       ];
       output.line(fittedTable(columns, rows, widthFor(output, options)));
-      if (sweep.next) output.remark(`There are more: --cursor ${sweep.next}`);
+      if (sweep.next) output.remark(`There are more children: --cursor ${sweep.next}`);
     });
 }
 
-/** A value of an axis in a cell. */
-function shown(value: unknown): string {
+/** A value of an axis as a cell of a table. */
+function cell(value: unknown): string {
   return shortened(inert(valueInWords(value)), 60);
+}
+
+interface CompareOptions extends Options {
+  metric?: string[];
+  over?: string[];
+  limit: number;
 }
 
 function compare(output: Output): Command {
   return withWide(apiCommand('compare'))
-    .description('one row for each combination of values, aggregated over seeds')
-    .argument('<id>', NAMES_IT)
-    .option('-m, --metric <name...>', 'metrics to show (val/success_rate)')
-    .option('--over <axis...>', 'axes to aggregate over (those that end in seed)')
-    .option('-n, --limit <count>', 'at most so many rows', wholeNumber(1, 200), 50)
+    .description('Compare the children of a sweep: one row per combination of values, aggregated over seeds.')
+    .argument('<id>', ID)
+    .option('-m, --metric <name...>', 'metrics to show (default: val/success_rate)')
+    .option('--over <axis...>', 'axes to aggregate over (default: those that end in seed)')
+    .option('-n, --limit <count>', 'maximum number of rows', wholeNumber(1, 200), 50)
     .addHelpText(
       'after',
-      '\nExamples:\n  echelon sweep compare swp-00cz8h3k7n2q4r5s6t7v\n  echelon sweep compare swp-00cz8h3k7n2q4r5s6t7v --metric val/success_rate episode/length/mean',
+      examples(
+        'echelon sweeps compare swp-00cz8h3k7n2q4r5s6t7v',
+        'echelon sweeps compare swp-00cz8h3k7n2q4r5s6t7v --metric val/success_rate episode/length/mean',
+      ),
     )
-    .action(
-      async (name: string, options: Options & { metric?: string[]; over?: string[]; limit: number }) => {
-        const client = await clientFor(options);
-        const id = await sweepNamed(client, name);
-        const comparison = await client.get<SweepComparison>(`${pathOf(id)}/comparison`, {
-          metrics: options.metric?.join(','),
-          over: options.over?.join(','),
-          limit: options.limit,
-        });
-        output.line(
-          options.json ? json(comparison) : describeComparison(comparison, widthFor(output, options)),
+    .action(async (name: string, options: CompareOptions) => {
+      const client = await clientFor(options);
+      const path = { id: await sweepNamed(client, name) };
+      const { metric: metrics, over, limit } = options;
+      const comparison = await client.get('/v1/sweeps/{id}/comparison', {
+        path,
+        query: { metrics, over, limit },
+      });
+      output.line(
+        options.json ? json(comparison) : describeComparison(comparison, widthFor(output, options)),
+      );
+      if (options.json) return;
+      if (comparison.next) output.remark('There are more rows; --limit shows them.');
+      const missing = missingMetrics(comparison);
+      if (missing.length > 0)
+        output.remark(
+          inert(
+            `No child reported ${missing.join(', ')}. List the metrics of a child with \`echelon metrics ID\`.`,
+          ),
         );
-        if (options.json) return;
-        if (comparison.next) output.remark('There are more; --limit shows them.');
-        const none = notReported(comparison);
-        if (none.length > 0)
-          output.remark(
-            inert(`No child reported ${none.join(', ')}; \`echelon metrics ID\` lists what one did.`),
-          );
-      },
-    );
+    });
 }
 
-/** The metrics that no child has, though some have succeeded: probably written otherwise than the trainer does. */
-function notReported({ items, metrics }: SweepComparison): string[] {
+/** The metrics that no child reported although children succeeded. Probably the trainer spells them differently. */
+function missingMetrics({ items, metrics }: SweepComparison): string[] {
   if (items.every(({ succeeded }) => succeeded === 0)) return [];
   return metrics.filter((name) => items.every(({ metrics: found }) => found[name]!.n === 0));
 }
@@ -200,7 +205,7 @@ function describeComparison({ items, metrics }: SweepComparison, width: number |
   const compared = new Set(items.flatMap(({ reference }) => Object.keys(reference ?? {})));
   const coded = items.some(({ customCode }) => customCode);
   const rows = items.map(({ values, metrics: found, rows: checked, reference, ...row }) => [
-    ...axes.map((pointer) => shown(values[pointer])),
+    ...axes.map((pointer) => cell(values[pointer])),
     `${row.succeeded}/${row.children}`,
     ...metrics.flatMap((name) => {
       const { mean, std, n, interval } = found[name]!;
@@ -221,10 +226,10 @@ function describeComparison({ items, metrics }: SweepComparison, width: number |
     ...how,
   });
   const columns = [
-    ...axes.map((pointer) => column(pointer, { least: 8 })),
+    ...axes.map((pointer) => column(pointer, { minWidth: 8 })),
     column('SUCCEEDED', { drop: 1 }),
     ...metrics.flatMap((name) => [
-      column(name, { least: 16, cut: withoutInterval }),
+      column(name, { minWidth: 16, cut: withoutInterval }),
       ...(compared.has(name) ? [column('PAPER')] : []),
     ]),
     column('EXACT', { drop: 4 }),
@@ -237,34 +242,34 @@ function describeComparison({ items, metrics }: SweepComparison, width: number |
   return fittedTable(columns, rows, width);
 }
 
-/** A measured value without what stands in parentheses behind it. */
+/** A measured value without the interval in parentheses after it. */
 const withoutInterval = (text: string, width: number): string =>
   shortened(text.replace(/ \(n=.*$/, ''), width);
 
 function cancel(output: Output): Command {
   return apiCommand('cancel')
-    .description('cancel a sweep with all its children')
-    .argument('<id>', NAMES_IT)
-    .addHelpText('after', '\nExample:\n  echelon sweep cancel swp-00cz8h3k7n2q4r5s6t7v')
+    .description('Cancel a sweep with all its children.')
+    .argument('<id>', ID)
+    .addHelpText('after', examples('echelon sweeps cancel swp-00cz8h3k7n2q4r5s6t7v'))
     .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
-      const id = await sweepNamed(client, name);
-      const sweep = await client.post<Sweep>(`${pathOf(id)}/cancel`, undefined);
+      const path = { id: await sweepNamed(client, name) };
+      const sweep = await client.post('/v1/sweeps/{id}/cancel', { path });
       output.line(options.json ? json(sweep) : `${sweep.id} ${sweep.state}: ${progress(sweep)}`);
     });
 }
 
 function rerun(output: Output): Command {
   return apiCommand('rerun')
-    .description('run the failed children of a sweep again')
-    .argument('<id>', NAMES_IT)
-    .addHelpText('after', '\nExample:\n  echelon sweep rerun swp-00cz8h3k7n2q4r5s6t7v')
+    .description('Run the failed children of a sweep again.')
+    .argument('<id>', ID)
+    .addHelpText('after', examples('echelon sweeps rerun swp-00cz8h3k7n2q4r5s6t7v'))
     .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
-      const id = await sweepNamed(client, name);
-      const answer = await client.post<SweepRerun>(`${pathOf(id)}/rerun-failed`, undefined);
+      const path = { id: await sweepNamed(client, name) };
+      const answer = await client.post('/v1/sweeps/{id}/rerun-failed', { path });
       if (options.json) return output.line(json(answer));
       if (answer.rerun === 0) return output.line('No child has failed; nothing runs again.');
-      output.line(`${answer.rerun === 1 ? '1 child runs' : `${answer.rerun} children run`} again`);
+      output.line(`${answer.rerun === 1 ? '1 child runs' : `${answer.rerun} children run`} again.`);
     });
 }

@@ -11,19 +11,19 @@ import { verifyFiles } from '../verify-files.ts';
 const MEANINGS: readonly (keyof Mapping)[] = ['group', 'reward', 'advantage', 'trajectory', 'step'];
 
 const HELP = `
-Reads echelon-batch/1 (JSON, gzipped or not, or protobuf) and what other trainers write to disk:
+Formats: echelon-batch/1 (JSON, optionally gzipped, or protobuf) and the dumps of other trainers:
 ${ADAPTERS.map(({ name, title }) => `  ${name.padEnd(16)} ${title}`).join('\n')}
-The content decides the format. Of a folder, every file in a known format is read, in step order.
+The content decides the format. In a folder, every file in a known format is read, in step order.
 
 The estimator of a dump is stated (--estimator, --param), found in the run's configuration (training_args.bin),
-or inferred. An inferred one is evidence, never ok.
+or inferred. A dump with an inferred estimator is never ok.
 
-Each row is exact, rounding (float32 can give it, the formula does not), wrong (nothing can) or unverifiable (what it
-needs is not in the batch). A batch is ok without wrong and unverifiable rows and without error findings.
-Exit status: 0 all ok, 1 something is not, 2 a file is unreadable, 3 nothing is wrong but something is not verified:
-the estimator was inferred, or the dump has no advantages.
+Each row is exact, rounding (float32 arithmetic can give it, the formula does not), wrong (no float32 evaluation
+gives it) or unverifiable (the batch lacks data). A batch is ok if no row is wrong or unverifiable and no finding is an
+error. Exit status: 0 all batches are ok, 1 a batch is not ok, 2 a file is unreadable, 3 nothing is wrong but something
+is not verified: the estimator was inferred, or the dump has no advantages.
 --json prints {"batches": [{"name", "rows", "exact", "rounding", "wrong", "unverifiable", "wrongRows", "roundingRows",
-"findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}; of a dump also
+"findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}; for a dump also
 "format", "configuration", "signal" and "consistent".
 
 Examples:
@@ -51,20 +51,18 @@ export function verifyCommand(
   ) => Readonly<Record<string, ParameterValue>>,
 ): Command {
   return new Command('verify')
-    .description("check every advantage of recorded batches, or of another trainer's dump")
+    .description("Verify every advantage of recorded batches, or of another trainer's dump.")
     .argument('<paths...>', 'files or folders')
-    .option('--json', 'print JSON, for scripts')
+    .option('--json', 'print JSON')
     .addOption(
       new Option('--from <name>', 'read every file as this format').choices(ADAPTERS.map(({ name }) => name)),
     )
-    .addOption(
-      new Option('--estimator <name>', 'of a dump: the estimator of the run').choices(estimatorNames()),
-    )
-    .option('--param <name=value>', 'of a dump: a parameter of the estimator; repeatable', parameterOf, {})
-    .option('--group-size <n>', 'of a dump: responses per prompt', wholeNumber(1, 1e6))
-    .option('--rewards <columns>', 'of a dump: the columns that are rewards, separated by commas', texts)
-    .option('--weights <numbers>', 'of a dump: a factor for each reward column, separated by commas', numbers)
-    .option('--map <meaning=column,...>', `of a table: columns for ${MEANINGS.join(', ')}`, mapping)
+    .addOption(new Option('--estimator <name>', 'for a dump: estimator of the run').choices(estimatorNames()))
+    .option('--param <name=value>', 'for a dump: parameter of the estimator; repeatable', parameterOf, {})
+    .option('--group-size <n>', 'for a dump: number of responses per prompt', wholeNumber(1, 1e6))
+    .option('--rewards <columns>', 'for a dump: reward columns, separated by commas', texts)
+    .option('--weights <numbers>', 'for a dump: factors of the reward columns, separated by commas', numbers)
+    .option('--map <meaning=column,...>', `for a table: columns for ${MEANINGS.join(', ')}`, mapping)
     .addHelpText('after', HELP)
     .action(async (paths: string[], { param, ...flags }: Flags) => {
       const streams = io(flags);
@@ -82,7 +80,7 @@ function texts(text: string): string[] {
 function numbers(text: string): number[] {
   const found = texts(text).map(Number);
   if (found.some((number) => !Number.isFinite(number)))
-    throw new InvalidArgumentError('not numbers, separated by commas');
+    throw new InvalidArgumentError('It must be numbers, separated by commas.');
   return found;
 }
 
@@ -90,6 +88,6 @@ function mapping(text: string): Mapping {
   const pairs = texts(text).map((pair) => /^(\w+)=(.+)$/.exec(pair));
   const known: readonly string[] = MEANINGS;
   if (pairs.some((pair) => pair === null || !known.includes(pair[1]!)))
-    throw new InvalidArgumentError(`not MEANING=COLUMN, with a meaning of ${MEANINGS.join(', ')}`);
+    throw new InvalidArgumentError(`It must be MEANING=COLUMN; the meanings are ${MEANINGS.join(', ')}.`);
   return Object.fromEntries(pairs.map((pair) => [pair![1]!, pair![2]!]));
 }

@@ -1,22 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { styleText } from 'node:util';
 import { Command, Option } from 'commander';
-import pc from 'picocolors';
-import type { ExperimentEvent, FeedEntry } from '../../core/events.ts';
-import type { ExperimentDetail } from '../../schemas/api.ts';
-import type { Experiment } from '../../schemas/experiment.ts';
+import type { Experiment, ExperimentEvent } from '../../client/calls.ts';
+import type { FeedEntry } from '../../core/events.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { examples } from '../group.ts';
 import { interruptible } from '../interruptible.ts';
-import { NAMES_IT, named } from '../names.ts';
-import { coloredState, inert, jsonLine, type Output } from '../output.ts';
+import { NAME_FORMS, named } from '../names.ts';
+import { coloredState, inert, jsonLine, type Output, plural } from '../output.ts';
 import { shortened } from '../shortened.ts';
-import { startsIn } from './queue.ts';
+import { NO_REASON, startsIn } from './queues.ts';
 import { watchSweep } from './sweep-watch.ts';
 import { watchLive } from './watch-live.ts';
 
-/** Time between two looks at why an experiment waits. */
-const LOOK_MS = 5_000;
+/** Time between two polls of the wait reason. */
+const POLL_MS = 5_000;
 
 interface Options extends ConnectionOptions {
   json?: boolean;
@@ -25,21 +25,24 @@ interface Options extends ConnectionOptions {
   verbose?: boolean;
 }
 
-/** `echelon watch`: an experiment or a sweep until it has ended, or what happens in a project. */
+/** `echelon watch`: follows an experiment or a sweep until it has ended, or the events of a project. */
 export function watchCommand(output: Output): Command {
   return withConnection(new Command('watch'))
-    .summary('follow an experiment or a sweep live, or a project')
     .description(
-      'follow an experiment live until it has ended; exit status 1 where it failed or a row is wrong; a sweep: until every child has ended. Without an id: what happens in a project, or in all of them, until it is interrupted. Times are UTC',
+      'Follow an experiment or a sweep live until it has ended. The exit status is 1 if it failed or a row is wrong. Without an id, follow the events of a project, or of all projects, until Ctrl-C. Times are UTC.',
     )
-    .argument('[id]', `of an experiment or a sweep: ${NAMES_IT}`)
-    .addOption(new Option('--project <project>', 'without an id: only what happens in this project'))
-    .option('--after <event>', 'resume behind this event id')
-    .option('-v, --verbose', 'print a line for each event, on a terminal too')
-    .option('--json', 'print a JSON object for each event')
+    .argument('[id]', `experiment or sweep: ${NAME_FORMS}`)
+    .addOption(new Option('--project <project>', 'without an id: only this project'))
+    .option('--after <event>', 'start after this event id')
+    .option('-v, --verbose', 'print one line per event, on a terminal too')
+    .option('--json', 'print one JSON object per event')
     .addHelpText(
       'after',
-      '\nExamples:\n  echelon watch exp-00cz8h3k7n2q4r5s6t7v\n  echelon watch @last\n  echelon watch --project default --json',
+      examples(
+        'echelon watch exp-00cz8h3k7n2q4r5s6t7v',
+        'echelon watch @last',
+        'echelon watch --project default --json',
+      ),
     )
     .action(async (name: string | undefined, options: Options) => {
       const client = await clientFor(options);
@@ -56,8 +59,8 @@ export function watchCommand(output: Output): Command {
 }
 
 /**
- * Prints what happens in a project, or in all of them, a line an event, until `signal` aborts. Where events were missed
- * that are not kept any more, it says so and goes on from now.
+ * Prints one line per event of a project, or of all projects, until `signal` aborts. If missed events have expired, a
+ * message says so, and the feed continues from now.
  */
 export async function watchFeed(options: {
   client: Client;
@@ -69,14 +72,14 @@ export async function watchFeed(options: {
 }): Promise<void> {
   const { client, output, signal } = options;
   let { project, after } = options;
-  const caller = await client.get<{ project: string | null }>('/v1/caller');
+  const caller = await client.get('/v1/caller');
   if (project === undefined && caller.project !== null) {
     project = caller.project;
-    if (!options.json) output.remark(`Your key sees the project ${project} alone.`);
+    if (!options.json) output.remark(`Your key sees only the project ${project}.`);
   }
   if (!options.json)
     output.remark(
-      `What happens in ${project ?? 'all projects'} ${after === undefined ? 'from now on' : `behind ${after}`}; Ctrl-C ends it.`,
+      `Following events of ${project ?? 'all projects'} ${after === undefined ? 'from now on' : `after ${after}`}. Stop with Ctrl-C.`,
     );
   for (;;) {
     try {
@@ -86,7 +89,7 @@ export async function watchFeed(options: {
       return;
     } catch (error) {
       if (!(error instanceof CliError) || error.code !== 'history-trimmed') throw error;
-      output.remark(`Events were missed: ${error.message}`);
+      output.remark(`Missed events: ${error.message}`);
       after = undefined;
     }
   }
@@ -106,8 +109,8 @@ function sweepLine({ state, counts }: Extract<FeedEntry['event'], { type: 'sweep
 }
 
 /**
- * Prints an experiment's events as they arise, or shows where it stands in a block of the terminal, until it has ended and its batches are verified. Throws
- * {@link CliError} (exit status 1) where it did not succeed or a batch was not ok.
+ * Prints the events of an experiment, or shows its progress in a block of the terminal, until it has ended and its batches are
+ * verified. Throws a {@link CliError} (exit status 1) if it did not succeed or a batch was not ok.
  */
 export async function watchExperiment(options: {
   client: Client;
@@ -115,15 +118,15 @@ export async function watchExperiment(options: {
   output: Output;
   json: boolean;
   after?: string | undefined;
-  /** A line for each event, on a terminal too. */
+  /** Prints one line per event, on a terminal too. */
   verbose?: boolean | undefined;
-  lookMs?: number;
+  pollMs?: number;
 }): Promise<void> {
   const { client, id, output } = options;
   const stop = new AbortController();
-  // What cannot be followed is refused before it is announced.
-  await client.get<Experiment>(pathOf(id));
-  if (!options.json) output.remark(`Following ${id}; Ctrl-C ends this, not the experiment.`);
+  // An unknown id is refused before anything is announced.
+  await client.get('/v1/experiments/{id}', { path: { id } });
+  if (!options.json) output.remark(`Following ${id}. Ctrl-C stops following, not the experiment.`);
   const isLive = !options.json && !options.verbose && options.after === undefined;
   const block = isLive ? output.block?.() : undefined;
   await interruptible(options, async () => {
@@ -137,32 +140,30 @@ export async function watchExperiment(options: {
   });
 }
 
-/** While it waits: its place, the reason and the expected start, whenever place or reason change. */
-async function tellWhyItWaits(options: {
+/** While the experiment is queued: prints its position, wait reason and estimated start whenever one changes. */
+async function printQueueState(options: {
   client: Client;
   id: string;
   output: Output;
-  lookMs?: number;
+  pollMs?: number;
   signal: AbortSignal;
 }): Promise<void> {
-  const { client, id, output, lookMs = LOOK_MS, signal } = options;
-  let said = '';
+  const { client, id, output, pollMs = POLL_MS, signal } = options;
+  let printed = '';
   while (!signal.aborted) {
-    // Where it cannot be asked, the stream of its events says why.
-    const experiment = await client.get<ExperimentDetail>(pathOf(id)).catch(() => undefined);
+    // If this request fails, the event stream fails too and reports why.
+    const experiment = await client.get('/v1/experiments/{id}', { path: { id } }).catch(() => undefined);
     if (experiment === undefined || experiment.state !== 'queued' || signal.aborted) return;
     const { position, waitReason, estimate } = experiment;
-    const why = `place ${position?.rank} of ${position?.length}: ${inert(waitReason ?? '')}`;
-    if (position !== null && waitReason !== null && why !== said) {
+    const why = `position ${position?.rank} of ${position?.length}: ${inert(waitReason ?? NO_REASON)}`;
+    if (position !== null && waitReason !== null && why !== printed) {
       const start = estimate === null ? '' : `; starts in ${startsIn(estimate, Date.now())}`;
-      output.remark(`          waits at ${why}${start}`);
-      said = why;
+      output.remark(`          queued at ${why}${start}`);
+      printed = why;
     }
-    await delay(lookMs, undefined, { signal }).catch(() => undefined);
+    await delay(pollMs, undefined, { signal }).catch(() => undefined);
   }
 }
-
-const pathOf = (id: string): string => `/v1/experiments/${encodeURIComponent(id)}`;
 
 async function printEvents(
   options: Parameters<typeof watchExperiment>[0],
@@ -177,31 +178,31 @@ async function printEvents(
     const text = describe(received.event);
     if (text) output.line(`${new Date(received.at).toISOString().slice(11, 19)}  ${text}`);
     const { event } = received;
-    if (event.type === 'state' && event.to === 'queued') void tellWhyItWaits({ ...options, signal });
+    if (event.type === 'state' && event.to === 'queued') void printQueueState({ ...options, signal });
   }
 }
 
-/** Says what came of it; throws where that is not well. */
+/** Prints the result; throws if it is negative. */
 async function judge(options: Parameters<typeof watchExperiment>[0]): Promise<void> {
   const { client, id, output } = options;
-  const experiment = await client.get<Experiment>(pathOf(id));
+  const experiment = await client.get('/v1/experiments/{id}', { path: { id } });
   const { verification } = experiment;
-  if (!options.json) output.remark(checkedInWords(id, verification));
+  if (!options.json) output.remark(verifiedInWords(id, verification));
   if (experiment.state !== 'succeeded')
     throw new CliError(EXIT.notOk, `${id} ${experiment.state}: ${experiment.reason}`);
   if (verification.wrong > 0 || verification.errors > 0) {
     throw new CliError(
       EXIT.notOk,
-      `${id}: the training signal was not right (${verification.wrong} wrong rows, ${verification.errors} error findings); \`echelon batches ${id} --not-ok\` says more`,
+      `${id}: wrong training signal: ${plural(verification.wrong, 'wrong row')}, ${plural(verification.errors, 'error finding')}. See \`echelon batches ${id} --not-ok\`.`,
     );
   }
 }
 
-function checkedInWords(id: string, { rowsSeen, rowsVerified, wrong }: Experiment['verification']): string {
-  return `${rowsVerified} of ${rowsSeen} rows verified, ${wrong} wrong; \`echelon get ${id}\` says more.`;
+function verifiedInWords(id: string, { rowsSeen, rowsVerified, wrong }: Experiment['verification']): string {
+  return `${rowsVerified} of ${rowsSeen} rows verified, ${wrong} wrong. See \`echelon get ${id}\`.`;
 }
 
-/** One line for people; undefined for what would only be noise. */
+/** One line for the user; undefined for an event that is not shown. */
 function describe(event: ExperimentEvent): string | undefined {
   switch (event.type) {
     case 'state':
@@ -209,23 +210,27 @@ function describe(event: ExperimentEvent): string | undefined {
     case 'started':
       return `driver started, process ${event.pid}`;
     case 'stage':
-      // Its metrics say that a step is done.
+      // The metrics of a step show that it is done.
       if (event.name.startsWith('step ')) return undefined;
       return event.steps > 0 ? `${inert(event.name)} (${event.step} of ${event.steps})` : inert(event.name);
     case 'metrics':
       return metrics(event.step, event.values);
     case 'verification':
       return event.ok
-        ? `batch of step ${event.step}: ${event.rows} rows ${pc.green('ok')}${event.rounding ? `, ${event.rounding} by rounding` : ''}`
-        : pc.red(
+        ? `batch of step ${event.step}: ${event.rows} rows ${styleText('green', 'ok')}${event.rounding ? `, ${event.rounding} by rounding` : ''}`
+        : styleText(
+            'red',
             `batch of step ${event.step}: NOT ok: ${event.wrong} of ${event.rows} rows wrong${event.errors.length > 0 ? ` (${event.errors.join(', ')})` : ''}`,
           );
     case 'rule':
-      return pc.yellow(`${event.do === 'mark' ? 'marked' : event.do}: ${inert(event.reason)}`);
+      return styleText('yellow', `${event.do === 'mark' ? 'marked' : event.do}: ${inert(event.reason)}`);
     case 'checkpoint':
       return `checkpoint of step ${event.step}`;
     case 'gap':
-      return pc.yellow(`dropped at its source: ${event.count} ${event.kind} (${inert(event.reason)})`);
+      return styleText(
+        'yellow',
+        `dropped on the cluster: ${event.count} ${event.kind} (${inert(event.reason)})`,
+      );
     case 'ended':
       return `driver ended: ${event.cause}${event.message ? `, ${inert(event.message)}` : ''}`;
     case 'log':

@@ -1,8 +1,8 @@
 import { MultiBar, type SingleBar } from 'cli-progress';
-import type { Experiment } from '../../schemas/experiment.ts';
+import type { Experiment } from '../../client/calls.ts';
 import { successRate } from '../output.ts';
 
-/** Shows how a few experiments get on. */
+/** Shows the progress of several experiments. */
 export interface Bars {
   update(experiment: Experiment): void;
   stop(): void;
@@ -10,7 +10,7 @@ export interface Bars {
 
 const FORMAT = '  {name} [{bar}] {step} | success {success} | rows verified {verified} | {note}';
 
-/** One bar an experiment on a terminal; elsewhere a line whenever a tenth more is done or the state changes. */
+/** One bar per experiment on a terminal; elsewhere a line after each tenth and each change of state. */
 export function createBars(names: string[], stream: NodeJS.WriteStream): Bars {
   return stream.isTTY ? liveBars(names, stream) : lines(stream);
 }
@@ -25,7 +25,7 @@ function facts(experiment: Experiment) {
   };
 }
 
-/** The step stands in a column of its own. */
+/** A stage that names the step is omitted: the step has its own column. */
 function stageOf(stage: string): string {
   return stage === '' || /^step \d/.test(stage) ? 'running' : stage;
 }

@@ -1,19 +1,17 @@
 import { writeFile } from 'node:fs/promises';
-import pc from 'picocolors';
-import type { ExperimentEvent } from '../../core/events.ts';
+import { styleText } from 'node:util';
+import type { Accepted, Experiment, ExperimentEvent } from '../../client/calls.ts';
 import { isFinal } from '../../core/states.ts';
-import type { ExperimentSpec } from '../../engines/registry.ts';
-import type { Accepted } from '../../schemas/api.ts';
-import type { Experiment } from '../../schemas/experiment.ts';
-import type { MetricChart } from '../../schemas/streams.ts';
 import type { RowExplanation } from '../../verify/explain/explain.ts';
 import { formatExplanation } from '../../verify/explain/explain-text.ts';
+import type { BatchReport } from '../../verify/report.ts';
 import type { Client } from '../client.ts';
-import { json, type Output, table } from '../output.ts';
+import { json, type Output } from '../output.ts';
+import { table } from '../table.ts';
 import { type Bars, createBars } from './bars.ts';
 import { FAULTY, SWEEP } from './specs.ts';
 
-/** An experiment in the demo's report. Rates are between 0 and 1; null where none was measured. */
+/** An experiment in the demo's report. Rates are between 0 and 1; null if none was measured. */
 export interface DemoRow {
   name: string;
   estimator: string;
@@ -27,17 +25,17 @@ export interface DemoRow {
   wrong: number;
 }
 
-/** A line of the demo's table. */
+/** A row of the demo's table. */
 type TableRow = DemoRow & { seconds: number };
 
-/** What `--report` writes. */
+/** The content of the file of `--report`. */
 export interface DemoReport {
   experiments: DemoRow[];
   fault: { detected: boolean; rows: number };
   seconds: number;
 }
 
-/** Runs the demo against an API that has a free local cluster, and returns what it showed. */
+/** Runs the demo against an API that has a free local cluster, and returns the results. */
 export async function runDemo({
   client,
   output,
@@ -49,24 +47,20 @@ export async function runDemo({
 }): Promise<DemoReport> {
   const startedAt = Date.now();
   output.line(
-    `${pc.bold('1. Train')}: three estimators, same seed, same budget, one after another on this machine's CPU.`,
+    `${styleText('bold', '1. Train')}: three estimators, same seed, same budget, one after another on the CPU of this machine.`,
   );
   const trained = await trainAll(client);
   output.line(
-    `\n${pc.bold('2. Catch a wrong training signal')}: a batch from an estimator with a fault, replayed.`,
+    `\n${styleText('bold', '2. Detect a wrong training signal')}: a replayed batch from an estimator with a planted fault.`,
   );
   const fault = await showFault(client, output);
   const rows = await Promise.all(trained.map((experiment) => demoRow(client, experiment)));
   const experiments = rows.map(({ seconds: _, ...row }) => row);
   const report = { experiments, fault, seconds: Math.round((Date.now() - startedAt) / 1000) };
-  output.line(`\n${pc.bold('3. What came out')}\n\n${summary(rows)}`);
+  output.line(`\n${styleText('bold', '3. Results')}\n\n${summary(rows)}`);
   output.line(remark(report));
   if (reportFile) await writeFile(reportFile, `${json(report)}\n`);
   return report;
-}
-
-async function submit(client: Client, spec: ExperimentSpec): Promise<Accepted> {
-  return client.post<Accepted>('/v1/experiments', spec);
 }
 
 async function trainAll(client: Client): Promise<Experiment[]> {
@@ -75,8 +69,8 @@ async function trainAll(client: Client): Promise<Experiment[]> {
     process.stderr,
   );
   const submitted: Accepted[] = [];
-  // In this order, so that they wait in this order.
-  for (const spec of SWEEP) submitted.push(await submit(client, spec));
+  // One after another, so that they are queued in this order.
+  for (const body of SWEEP) submitted.push(await client.post('/v1/experiments', { body }));
   try {
     return await Promise.all(submitted.map(({ id }) => followToEnd(client, id, bars)));
   } finally {
@@ -84,58 +78,58 @@ async function trainAll(client: Client): Promise<Experiment[]> {
   }
 }
 
-/** Follows an experiment's events, showing the record behind them, until it has ended and is verified. */
+/** Follows the events of an experiment and shows its record after each, until it has ended and is verified. */
 async function followToEnd(client: Client, id: string, bars?: Bars): Promise<Experiment> {
-  const path = `/v1/experiments/${id}`;
+  const path = { id };
   const stop = new AbortController();
   for await (const { event } of client.events(id, { signal: stop.signal })) {
     if (!changesView(event)) continue;
-    const experiment = await client.get<Experiment>(path);
+    const experiment = await client.get('/v1/experiments/{id}', { path });
     bars?.update(experiment);
     if (isFinal(experiment.state) && experiment.verification.status === 'complete') break;
   }
   stop.abort();
-  return client.get<Experiment>(path);
+  return client.get('/v1/experiments/{id}', { path });
 }
 
-/** Once a step is enough: what else comes with a step is seen with its verification. */
+/** True for events that change the bars. One per step is enough: its verification comes last. */
 function changesView(event: ExperimentEvent): boolean {
   if (event.type === 'stage') return !/^step \d/.test(event.name);
   return event.type === 'state' || event.type === 'verification';
 }
 
 async function showFault(client: Client, output: Output): Promise<DemoReport['fault']> {
-  const { id } = await submit(client, FAULTY);
+  const { id } = await client.post('/v1/experiments', { body: FAULTY });
   const ended = await followToEnd(client, id);
   const { wrong, rowsSeen, errors } = ended.verification;
   const detected = wrong > 0 || errors > 0;
   if (!detected) {
-    output.line(pc.yellow(`  not detected: ${ended.state}, ${ended.reason}`));
+    output.line(styleText('yellow', `  not detected: ${ended.state}, ${ended.reason}`));
     return { detected, rows: wrong };
   }
   output.line(
-    pc.red(
-      `\n  WRONG: ${wrong} of ${rowsSeen} rows carry an advantage that no float32 evaluation of the formula gives.\n`,
+    styleText(
+      'red',
+      `\n  WRONG: ${wrong} of ${rowsSeen} rows have an advantage that no float32 evaluation of the formula gives.\n`,
     ),
   );
-  const { items } = await client.get<{
-    items: { attempt: number; batch: number; report: { wrongRows: number[] } }[];
-  }>(`/v1/experiments/${id}/verification`);
-  const faulty = items.find(({ report }) => report.wrongRows.length > 0);
+  const path = { id };
+  const { items } = await client.get('/v1/experiments/{id}/verification', { path });
+  const wrongRow = (one: (typeof items)[number]) => (one.report as unknown as BatchReport).wrongRows[0];
+  const faulty = items.find((one) => wrongRow(one) !== undefined);
   if (faulty) {
-    const query = { attempt: faulty.attempt, batch: faulty.batch, row: faulty.report.wrongRows[0] };
-    const { explanation } = await client.get<{ explanation: RowExplanation }>(
-      `/v1/experiments/${id}/explain`,
-      query,
-    );
-    output.line(formatExplanation(explanation).trimEnd().replace(/^/gm, '  '));
+    const query = { attempt: faulty.attempt, batch: faulty.batch, row: wrongRow(faulty)! };
+    const answer = await client.get('/v1/experiments/{id}/explain', { path, query });
+    const explanation = formatExplanation(answer.explanation as unknown as RowExplanation);
+    output.line(explanation.trimEnd().replace(/^/gm, '  '));
   }
   return { detected, rows: wrong };
 }
 
 async function demoRow(client: Client, experiment: Experiment): Promise<TableRow> {
-  const path = `/v1/experiments/${experiment.id}/metrics`;
-  const { series } = await client.get<MetricChart>(path, { names: 'val/success_rate' });
+  const path = { id: experiment.id };
+  const query = { names: ['val/success_rate'] };
+  const { series } = await client.get('/v1/experiments/{id}/metrics', { path, query });
   const points = series[0]?.points ?? [];
   const values = points.reduce((sum, { count }) => sum + count, 0);
   const { verification: checked } = experiment;
@@ -188,13 +182,13 @@ function summary(experiments: TableRow[]): string {
   return table(head, cells);
 }
 
-/** One seed says little about which estimator is better; the demo must not suggest otherwise. */
+/** One seed is weak evidence about which estimator is better, and the demo must not suggest otherwise. */
 function remark({ experiments }: DemoReport): string {
   const best = experiments.reduce((a, b) => ((b.successAfter ?? 0) > (a.successAfter ?? 0) ? b : a));
   const hgpo = experiments[0]!;
   const beaten = best !== hgpo && (best.successAfter ?? 0) > (hgpo.successAfter ?? 0);
-  const verdict = beaten
-    ? `${best.name} ended ahead of HGPO here.`
-    : 'No estimator ended ahead of HGPO here.';
-  return `\n${verdict} This is one seed of a small environment; \`npm run bench -- estimators\` compares over several.`;
+  const result = beaten
+    ? `${best.name} had a higher success rate than HGPO in this run.`
+    : 'No estimator had a higher success rate than HGPO in this run.';
+  return `\n${result} This is one seed of a small environment; \`npm run bench -- estimators\` compares over several.`;
 }

@@ -1,5 +1,4 @@
-import type { LocalSpec } from '../../engines/local/spec.ts';
-import type { ExperimentSpec } from '../../engines/registry.ts';
+import type { ExperimentSpec, LocalSpec } from '../../client/calls.ts';
 
 const ESTIMATORS: { name: string; estimator: LocalSpec['estimator'] }[] = [
   { name: 'HGPO K=2', estimator: { name: 'hgpo', historyLength: 2 } },
@@ -7,14 +6,14 @@ const ESTIMATORS: { name: string; estimator: LocalSpec['estimator'] }[] = [
   { name: 'GRPO', estimator: { name: 'grpo' } },
 ];
 
-/** The demo's sweep: three estimators, everything else the same, seeds and budget included. */
+/** The demo's experiments: three estimators with otherwise equal specs, seeds and budgets. */
 export const SWEEP: ExperimentSpec[] = ESTIMATORS.map(({ name, estimator }) => ({
   name,
   engine: 'local',
   estimator,
 }));
 
-/** A recorded batch as a trainer with a fault would have reported it. */
+/** A recorded batch as a faulty trainer would have reported it. */
 export const FAULTY: ExperimentSpec = {
   name: 'a faulty estimator',
   engine: 'replay',

@@ -55,7 +55,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** A zombie, which nobody may ever collect, has ended. */
+/** A zombie counts as ended: its parent may never collect it. */
 function runs(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

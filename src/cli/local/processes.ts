@@ -18,7 +18,7 @@ export interface ServerProcess {
 /** Grace of a server whose starter has ended without stopping it. */
 const GUARD_GRACE_MS = 10_000;
 
-/** Starts a program in a process group of its own, its output in `logFile`. Rejects where it cannot be started. */
+/** Starts a program in a process group of its own, its output in `logFile`. Rejects if it cannot be started. */
 export async function startServer(options: {
   command: string;
   args: string[];

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 /** Names under which a Redis-compatible server may be installed, in order of preference. */
 const REDIS_PROGRAMS = ['redis-server', 'valkey-server'];
 
-/** The first of {@link REDIS_PROGRAMS} that answers, with its version line; undefined where none does. */
+/** The first of {@link REDIS_PROGRAMS} that answers, with its version line; undefined if none does. */
 export async function findRedisServer(): Promise<{ program: string; version: string } | undefined> {
   for (const program of REDIS_PROGRAMS) {
     const found = await run(program, ['--version']).catch(() => undefined);

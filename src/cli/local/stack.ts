@@ -12,7 +12,7 @@ const run = promisify(execFile);
 /** The Python package of the ray-worker, as it lies beside `src` (or `dist`). */
 export const RAY_WORKER_PACKAGE = fileURLToPath(new URL('../../../deploy/ray-worker', import.meta.url));
 
-/** What runs beside the api and the dispatcher on one machine. */
+/** The processes beside the API and the dispatcher on one machine. */
 export interface LocalStack {
   /** Options for ioredis. */
   redis: { path: string } | { url: string };
@@ -83,7 +83,7 @@ interface RayWorkerOptions {
   guard: Guard;
 }
 
-// Supervisors outlive Ray by design; on one machine, going down must leave nothing behind.
+// Supervisors outlive Ray by design; on one machine, `echelon down` must end them too.
 function stopAttemptsOf({ ray, python, sharedRoot, guard }: RayWorkerOptions): () => Promise<void> {
   const args = [
     ...['-m', 'echelon_rayworker.stop', '--state-dir', join(sharedRoot, 'echelon', CLUSTER)],

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createClient } from '../../../src/cli/client.ts';
 import { loadSettings } from '../../../src/config/settings.ts';
 import { startServices } from '../../../src/main.ts';
-import type { Accepted } from '../../../src/schemas/api.ts';
+
 import { until } from '../../support/dispatch.ts';
 import { startFakeRayWorker } from '../../support/fake-ray-worker.ts';
 import { REPLAY } from '../../support/http-app.ts';
@@ -39,7 +39,7 @@ test('with a Redis whose every answer takes half a second, submissions are accep
   const services = await startServices({ roles: ['api', 'dispatcher'], settings, redis: null, clusters });
   try {
     const client = createClient({ url: services.url!, token: TOKEN });
-    const submissions = Array.from({ length: 5 }, () => client.post<Accepted>('/v1/experiments', REPLAY));
+    const submissions = Array.from({ length: 5 }, () => client.post('/v1/experiments', { body: REPLAY }));
     const ids = (await Promise.all(submissions)).map(({ id }) => id);
     await until(
       async () => {

@@ -14,7 +14,7 @@ import { freePort, redisFor } from '../../support/redis.ts';
 
 const run = promisify(execFile);
 
-/** Installations of Node 20 and 22 on the path, where there are any. */
+/** Installations of Node 20 and 22 on the path, if any. */
 async function olderNodes(): Promise<string[]> {
   const found = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, 'node'));
   const versions = await Promise.all(

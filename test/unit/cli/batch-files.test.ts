@@ -14,7 +14,7 @@ describe('batch files', () => {
   });
 
   test('says which batches there are, or which was meant', async () => {
-    await assert.rejects(readBatchOf(SMALL, undefined), /holds 45 batches: say which with --batch/);
+    await assert.rejects(readBatchOf(SMALL, undefined), /holds 45 batches\. Choose one with --batch/);
     await assert.rejects(readBatchOf(SMALL, 'penalty'), /has no batch "penalty"/);
     await assert.rejects(readBatchOf(SMALL, 'penaltys'), BatchFileError);
   });

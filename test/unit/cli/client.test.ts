@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { type TestContext, test } from 'node:test';
 import { createClient } from '../../../src/cli/client.ts';
 import { CliError, EXIT } from '../../../src/cli/exit.ts';
+import { REPLAY } from '../../support/http-app.ts';
 
 async function serving(t: TestContext, listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
@@ -24,11 +25,14 @@ test('a request carries the token, its query without undefined values, and its b
     response.setHeader('content-type', 'application/json').end('{"ok":true}');
   });
   const client = createClient({ url: `${url}/`, token: 'abc' });
-  assert.deepEqual(await client.get('/v1/x', { a: 1, b: undefined, c: 'ü&' }), { ok: true });
-  await client.post('/v1/y', { spec: 1 });
+  assert.deepEqual(
+    await client.get('/v1/experiments', { query: { limit: 1, project: undefined, name: 'ü&' } }),
+    { ok: true },
+  );
+  await client.post('/v1/experiments', { body: REPLAY });
   assert.deepEqual(seen, [
-    { url: '/v1/x?a=1&c=%C3%BC%26', authorization: 'Bearer abc', body: '' },
-    { url: '/v1/y', authorization: 'Bearer abc', body: '{"spec":1}' },
+    { url: '/v1/experiments?limit=1&name=%C3%BC%26', authorization: 'Bearer abc', body: '' },
+    { url: '/v1/experiments', authorization: 'Bearer abc', body: JSON.stringify(REPLAY) },
   ]);
 });
 
@@ -44,7 +48,7 @@ test('a problem document becomes one error with every field', async (t) => {
     };
     response.writeHead(400, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem));
   });
-  await assert.rejects(createClient({ url, token: 't' }).get('/'), (error: unknown) => {
+  await assert.rejects(createClient({ url, token: 't' }).get('/v1/caller'), (error: unknown) => {
     assert.ok(error instanceof CliError);
     assert.deepEqual([error.exitCode, error.code], [EXIT.refused, 'invalid-spec']);
     assert.equal(error.message, 'The spec is not valid.\n  /estimator/nam: unknown\n  must be an object');
@@ -52,19 +56,20 @@ test('a problem document becomes one error with every field', async (t) => {
   });
 });
 
-test("a sweep's id where an experiment's is wanted is said to be one, and the reverse", async (t) => {
+test("the id of a sweep in place of an experiment's gets a hint, and the reverse", async (t) => {
   const url = await serving(t, (_, response) => {
     response.writeHead(404).end(JSON.stringify({ code: 'not-found', detail: 'There is no experiment.' }));
   });
   const client = createClient({ url, token: 't' });
-  await assert.rejects(client.get('/v1/experiments/swp-00cz8h3k7n2q4r5s6t7v/logs'), /id of a sweep/);
-  await assert.rejects(client.get('/v1/experiments/exp-00cz8h3k7n2q4r5s6t7v'), /experiment\.$/);
-  await assert.rejects(client.get('/v1/sweeps/exp-00cz8h3k7n2q4r5s6t7v'), /id of an experiment/);
+  const [SWEEP, EXPERIMENT] = ['swp-00cz8h3k7n2q4r5s6t7v', 'exp-00cz8h3k7n2q4r5s6t7v'];
+  await assert.rejects(client.get('/v1/experiments/{id}/logs', { path: { id: SWEEP } }), /id of a sweep/);
+  await assert.rejects(client.get('/v1/experiments/{id}', { path: { id: EXPERIMENT } }), /experiment\.$/);
+  await assert.rejects(client.get('/v1/sweeps/{id}', { path: { id: EXPERIMENT } }), /id of an experiment/);
 });
 
-test('nobody there is said with the address and what to do', async () => {
+test('without a server the error names the address and the remedy', async () => {
   await assert.rejects(
-    createClient({ url: 'http://127.0.0.1:1', token: 't' }).get('/'),
+    createClient({ url: 'http://127.0.0.1:1', token: 't' }).get('/v1/caller'),
     (error: unknown) =>
       error instanceof CliError &&
       error.exitCode === EXIT.unreachable &&
@@ -72,18 +77,18 @@ test('nobody there is said with the address and what to do', async () => {
   );
 });
 
-test('what cannot be an answer of the API is said to be none, without a stack', async (t) => {
+test("an answer that is not the API's is an error without a stack trace", async (t) => {
   const answers: Record<string, RequestListener> = {
-    'is not JSON: it is not an API of Echelon': (_, response) => response.end('<html>It works!</html>'),
-    'answers to /v1/x \\(404 Not Found\\) is no answer of ours': (_, response) =>
+    'is not an Echelon API: its answer is not JSON': (_, response) => response.end('<html>It works!</html>'),
+    'is not an Echelon API: it answers 404 Not Found to /v1/caller': (_, response) =>
       response.writeHead(404).end('<html>'),
-    'No answer from .*: 502 Bad Gateway, probably of a proxy': (_, response) =>
+    'No answer from .*: 502 Bad Gateway, probably from a proxy': (_, response) =>
       response.writeHead(502).end('<html>'),
-    'it took the request and is silent': () => undefined,
+    'it accepted the request but sent nothing': () => undefined,
   };
   for (const [said, listener] of Object.entries(answers)) {
-    const client = createClient({ url: await serving(t, listener), token: 't', patienceMs: 100 });
-    await assert.rejects(client.get('/v1/x'), (error: unknown) => {
+    const client = createClient({ url: await serving(t, listener), token: 't', timeoutMs: 100 });
+    await assert.rejects(client.get('/v1/caller'), (error: unknown) => {
       assert.ok(error instanceof CliError);
       assert.equal(error.exitCode, EXIT.unreachable);
       assert.match(error.message, new RegExp(said));
@@ -92,28 +97,31 @@ test('what cannot be an answer of the API is said to be none, without a stack', 
   }
 });
 
-test('https where there is no TLS is said in words', async (t) => {
+test('https to a server without TLS is explained', async (t) => {
   const url = await serving(t, (_, response) => response.end('{}'));
   const client = createClient({ url: url.replace('http:', 'https:'), token: 't' });
-  await assert.rejects(client.get('/'), /it does not speak TLS; does its address begin with http:/);
+  await assert.rejects(
+    client.get('/v1/caller'),
+    /the server does not use TLS. Try an address that begins with http:/,
+  );
 });
 
 test('a slow answer is announced once', async (t) => {
   const url = await serving(t, (_, response) => void setTimeout(() => response.end('{}'), 2_300));
   const said: string[] = [];
   const client = createClient({ url, token: 't', onSlow: (text) => void said.push(text) });
-  await Promise.all([client.get('/'), client.get('/')]);
+  await Promise.all([client.get('/v1/caller'), client.get('/v1/caller')]);
   assert.deepEqual(said, [`Waiting for an answer from ${url}`]);
 });
 
-test('a stream to which nobody ever answered ends at once', { timeout: 10_000 }, async () => {
-  // Fails where it goes on trying as after a cut: then it takes a minute without a word.
+test('a stream that never got an answer ends at once', { timeout: 10_000 }, async () => {
+  // Fails if it retries as after a cut: that would take a minute without a message.
   const client = createClient({ url: 'http://127.0.0.1:1', token: 't' });
   const { signal } = new AbortController();
   await assert.rejects(Array.fromAsync(client.events('exp-1', { signal })), /No answer from/);
 });
 
-test('a stream that is cut says so, and when it goes on, also past a server that is away for a moment', async (t) => {
+test('a cut stream is announced, and again when it continues after the server was away', async (t) => {
   const away = JSON.stringify({ code: 'store-unavailable', detail: 'The store is away.', retry: true });
   const message = (n: number) => `id: 1-${n}\ndata: {"at":1,"event":{}}\n\n`;
   let requests = 0;
@@ -129,12 +137,12 @@ test('a stream that is cut says so, and when it goes on, also past a server that
   const seen = await Array.fromAsync(client.events('exp-1', { signal }), ({ id }) => id);
   assert.deepEqual(seen, ['1-1', '1-2']);
   assert.deepEqual(said, [
-    'The store is away. Trying again for a minute.',
-    'There is an answer again; it goes on where it was cut.',
+    'The store is away. Retrying for a minute.',
+    'Connected again; the stream continues after the last event.',
   ]);
 });
 
-test('a broken stream of events is resumed behind the last one, until its end', async (t) => {
+test('a broken stream of events resumes after the last event, until its end', async (t) => {
   const frame = (n: number) =>
     `id: 1-${n}\nevent: stage\ndata: ${JSON.stringify({ at: n, event: { type: 'stage', name: 's', step: n, steps: 9 } })}\n\n`;
   const asked: (string | undefined)[] = [];
@@ -168,7 +176,7 @@ test('a refused stream is an error at once, not a retry', async (t) => {
   assert.equal(requests, 1);
 });
 
-test('a stream that ends with its key says why, and is not taken up again', async (t) => {
+test('a stream that the server closes for a revoked key is not resumed', async (t) => {
   let requests = 0;
   const url = await serving(t, (_, response) => {
     requests += 1;

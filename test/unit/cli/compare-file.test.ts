@@ -8,7 +8,7 @@ const FILE = 'test/golden/hgpo-large.json.gz';
 test('compares estimators with the batch’s own', async () => {
   const streams = captured();
   assert.equal(await compareFile(FILE, { estimators: ['hgpo', 'gigpo', 'grpo'] }, streams.io), 0);
-  assert.match(streams.out(), /alfworld-scale, 4621 rows, against hgpo\(K=2,/);
+  assert.match(streams.out(), /alfworld-scale, 4621 rows, compared with hgpo\(K=2,/);
   assert.match(streams.out(), /hgpo +0\.0000 +0\.0000 +0 +1\.0000 +0 +0/);
   assert.match(streams.out(), /gigpo\(mean_std_norm/);
 });

@@ -15,13 +15,13 @@ await writeFile(tokenFile, 'of-the-lab\n', { mode: 0o600 });
 const refusing = (words: RegExp) => (error: unknown) =>
   error instanceof CliError && error.exitCode === 2 && words.test(error.message);
 
-test('without a file there is no context; `local` always is the stack that runs here', async () => {
+test('without a file there is no context; `local` is always the local stack', async () => {
   assert.deepEqual(await readConfig(file), {});
   assert.equal(await contextOf(file, undefined), undefined);
   assert.equal(await contextOf(file, 'local'), undefined);
 });
 
-test('the named context holds, else the current one; its token comes from its file', async () => {
+test('the named context is used, else the current one, with the token of its file', async () => {
   const contexts = {
     lab: { url: 'https://lab.example', tokenFile },
     own: { url: 'http://own.example', token: 'kept-here' },
@@ -34,17 +34,17 @@ test('the named context holds, else the current one; its token comes from its fi
     token: 'of-the-lab',
   });
   assert.equal((await contextOf(file, 'own'))?.token, 'kept-here');
-  await assert.rejects(contextOf(file, 'la'), refusing(/no context "la".*did you mean lab\?/));
+  await assert.rejects(contextOf(file, 'la'), refusing(/no context "la".*Did you mean lab\?/));
 });
 
-test('a token that others can read is refused, with the remedy', async () => {
+test('a token file that other users can read is refused with the remedy', async () => {
   await chmod(tokenFile, 0o644);
-  await assert.rejects(contextOf(file, 'lab'), refusing(/Others can read.*chmod 600/));
+  await assert.rejects(contextOf(file, 'lab'), refusing(/Other users can read.*chmod 600/));
   await chmod(file, 0o640);
-  await assert.rejects(contextOf(file, 'own'), refusing(/Others can read/));
+  await assert.rejects(contextOf(file, 'own'), refusing(/Other users can read/));
 });
 
-test('what is no configuration is refused with its place and the nearest key', async () => {
+test('an invalid configuration is refused with the field and the nearest key', async () => {
   await writeFile(file, 'contexts:\n  lab:\n    ulr: https://lab.example\n');
   await assert.rejects(readConfig(file), refusing(/\/contexts\/lab\/ulr: .*url/));
   await writeFile(file, 'current: [');

@@ -23,7 +23,7 @@ test('in words: how the advantages lie, for all batches', async () => {
   const streams = captured();
   assert.equal(await estimateFile(FILE, { params: { historyLength: 1 } }, streams.io), 0);
   assert.match(streams.out(), /late-n7 +238 +0\.0000 +0\.0000 +0\.0000 +100\.0 %/);
-  assert.match(streams.out(), /by hgpo\(K=1,/);
+  assert.match(streams.out(), /estimator: hgpo\(K=1,/);
 });
 
 test('what is rounded to nothing has no sign', async () => {
@@ -32,12 +32,12 @@ test('what is rounded to nothing has no sign', async () => {
   assert.match(streams.out(), /-5\.2911 +0\.0000 +7\.6000/);
 });
 
-test('a parameter that the estimator does not have is refused, not passed over', async () => {
+test('a parameter that the estimator does not have is refused, not ignored', async () => {
   const streams = captured();
   const options = { estimator: 'grpo', params: { historyLength: 3 } } as const;
   assert.equal(await estimateFile(FILE, options, streams.io), 2);
   assert.equal(streams.out(), '');
-  assert.match(streams.err(), /--history-length goes with hgpo; this is estimated by grpo/);
+  assert.match(streams.err(), /--history-length is a parameter of hgpo, not of grpo/);
 });
 
 test('an unreadable file is status 2', async () => {

@@ -35,7 +35,7 @@ test('explains the first wrong row if none is named, and says so if none is wron
   };
   const none = await explained();
   assert.equal(none.status, 2);
-  assert.match(none.streams.err(), /no row is wrong; --row names/);
+  assert.match(none.streams.err(), /no row is wrong\. Give the row/);
   golden.batches[1]!.reported.advantage[2] = 9;
   const found = await explained();
   assert.equal(found.status, 0, found.streams.err());
@@ -45,9 +45,9 @@ test('explains the first wrong row if none is named, and says so if none is wron
 test('refuses batches and rows that are not there', async () => {
   const streams = captured();
   assert.equal(await explainFile(FILE, { batch: 'late-n7', row: 238 }, streams.io), 2);
-  assert.match(streams.err(), /batch late-n7: has rows 0 to 237, not 238/);
+  assert.match(streams.err(), /batch late-n7: there is no row 238\. The rows are 0 to 237/);
   assert.equal(await explainFile(FILE, { batch: 'late-n8', row: 0 }, streams.io), 2);
-  assert.match(streams.err(), /did you mean late-n7\?/);
+  assert.match(streams.err(), /Did you mean late-n7\?/);
   assert.equal(await explainFile(FILE, { batch: 'late-n7', row: Number.NaN }, streams.io), 2);
   assert.equal(streams.out(), '');
 });

@@ -31,6 +31,6 @@ test('Ctrl-C says that the run continues and how to follow it again, with the st
   const [status] = (await once(child, 'close')) as [number];
   assert.deepEqual(
     [status, await said],
-    [130, '\nexp-1 continues; this follows it again:\n  echelon watch exp-1\n'],
+    [130, '\nexp-1 continues. Follow it again with:\n  echelon watch exp-1\n'],
   );
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathLine } from '../../../src/cli/launcher.ts';
 
-test('the line that puts echelon on PATH is told to a checkout whose shell lacks it, and to no other', () => {
+test('the command that puts echelon on PATH is given only for a checkout that is not on PATH', () => {
   const folder = join(import.meta.dirname, '../../../bin');
   assert.equal(pathLine('/nowhere:/also-nowhere'), `export PATH="${folder}:$PATH"`);
   assert.equal(pathLine(`/nowhere:${folder}`), undefined);

@@ -53,7 +53,7 @@ describe('what is acquired is released', () => {
     assert.deepEqual([status, printed], [0, ['started', 'released', 'result SIGTERM']]);
   });
 
-  test('at a fault that nobody caught', async (t) => {
+  test('at an uncaught error', async (t) => {
     const work = `setImmediate(() => { throw new Error('a fault'); }); ${FOREVER}`;
     const { status, printed } = await run(t, work, '(why) => { throw why.err; }');
     assert.deepEqual([status, printed], [7, ['started', 'released', 'caught a fault']]);

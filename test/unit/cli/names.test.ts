@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { CliError, EXIT } from '../../../src/cli/exit.ts';
 import { experimentNamed, named, sweepNamed } from '../../../src/cli/names.ts';
-import type { SweepAccepted } from '../../../src/schemas/sweep.ts';
 import { apiFor } from '../../support/cli.ts';
 import { submitInput } from '../../support/store.ts';
 
@@ -16,7 +15,7 @@ async function submitted(id: string, name: string): Promise<string> {
   return id;
 }
 
-test('@last of an empty API is refused in a sentence', async () => {
+test('@last is refused with a message if there is no experiment or sweep', async () => {
   await assert.rejects(
     experimentNamed(client, '@last'),
     fails(EXIT.refused, /^There is no experiment yet\.$/),
@@ -24,7 +23,7 @@ test('@last of an empty API is refused in a sentence', async () => {
   await assert.rejects(sweepNamed(client, '@last'), fails(EXIT.refused, /^There is no sweep yet\.$/));
 });
 
-test('an experiment is named by its id, the start of it, its name or @last', async () => {
+test('an experiment is found by its id, a prefix of its id, its name or @last', async () => {
   const first = await submitted('exp-00aaaaaaaaaaaaaaaaa1', 'first');
   const second = await submitted('exp-00aabbbbbbbbbbbbbbb2', 'second');
   for (const text of [first, 'exp-00aaa', '00aaa', 'first'])
@@ -36,41 +35,41 @@ test('an experiment is named by its id, the start of it, its name or @last', asy
   });
 });
 
-test('a full id is not looked up, whether or not it is there', async () => {
-  const nobody = { get: () => assert.fail('asked') } as unknown as typeof client;
+test('a full id needs no request', async () => {
+  const offline = { get: () => assert.fail('asked') } as unknown as typeof client;
   const id = 'exp-00zzzzzzzzzzzzzzzzzz';
-  assert.equal(await experimentNamed(nobody, id), id);
+  assert.equal(await experimentNamed(offline, id), id);
   const sweep = { kind: 'sweep', id: 'swp-00zzzzzzzzzzzzzzzzzz' };
-  assert.deepEqual(await named(nobody, sweep.id, ['experiment', 'sweep']), sweep);
+  assert.deepEqual(await named(offline, sweep.id, ['experiment', 'sweep']), sweep);
 });
 
-test('the start of several ids, a name that several have, and an unknown one are refused', async () => {
-  await submitted('exp-00ccccccccccccccccc1', 'twin');
-  await submitted('exp-00ccccccccccccccccc2', 'twin');
-  for (const text of ['00cccc', 'twin'])
+test('an ambiguous prefix, an ambiguous name and an unknown name are refused', async () => {
+  await submitted('exp-00ccccccccccccccccc1', 'duplicate');
+  await submitted('exp-00ccccccccccccccccc2', 'duplicate');
+  for (const text of ['00cccc', 'duplicate'])
     await assert.rejects(
       experimentNamed(client, text),
       fails(
         EXIT.usage,
-        /more than one; name one of them by its id:\n {2}exp-00c+2 .*\n {2}exp-00c+1 .* twin$/,
+        /matches several\. Give the id of one of them:\n {2}exp-00c+2 .*\n {2}exp-00c+1 .* duplicate$/,
       ),
     );
-  for (const text of ['00dddd', 'nobody', '', 'x'.repeat(200), 'swp-00aa'])
+  for (const text of ['00dddd', 'absent', '', 'x'.repeat(200), 'swp-00aa'])
     await assert.rejects(
       experimentNamed(client, text),
       fails(EXIT.refused, /^There is no experiment .*echelon ls/),
     );
 });
 
-test('a sweep is named as an experiment is, and apart from one', async () => {
-  const { id } = await client.post<SweepAccepted>('/v1/sweeps', {
-    ...{ name: 'swept', method: 'grid', spec: { engine: 'replay' }, axes: { 'replay.batches': [1] } },
+test('a sweep is found as an experiment is, and not confused with one', async () => {
+  const { id } = await client.post('/v1/sweeps', {
+    body: { name: 'swept', method: 'grid', spec: { engine: 'replay' }, axes: { 'replay.batches': [1] } },
   });
   for (const text of [id, id.slice(0, 12), 'swept', '@last'])
     assert.equal(await sweepNamed(client, text), id);
   assert.deepEqual(await named(client, 'swept', ['experiment', 'sweep']), { kind: 'sweep', id });
   await assert.rejects(
-    sweepNamed(client, 'nobody'),
-    fails(EXIT.refused, /There is no sweep "nobody"; `echelon sweep ls`/),
+    sweepNamed(client, 'absent'),
+    fails(EXIT.refused, /There is no sweep "absent"\. List names and ids with `echelon sweeps`/),
   );
 });

@@ -2,15 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import {
-  coloredState,
-  duration,
-  inert,
-  json,
-  jsonLine,
-  successRate,
-  table,
-} from '../../../src/cli/output.ts';
+import { coloredState, duration, inert, json, jsonLine, successRate } from '../../../src/cli/output.ts';
+import { table } from '../../../src/cli/table.ts';
 import type { State } from '../../../src/core/states.ts';
 
 test('a table has its head, its rows in columns, and no trailing spaces', () => {
@@ -26,7 +19,7 @@ test('a table has its head, its rows in columns, and no trailing spaces', () => 
   for (const line of lines) assert.equal(line, line.trimEnd());
 });
 
-test('durations are said in the unit that fits', () => {
+test('durations use the largest fitting unit', () => {
   assert.deepEqual([0, 45_000, 720_000, 12_240_000, 181_440_000, -5].map(duration), [
     '0 s',
     '45 s',
@@ -39,7 +32,7 @@ test('durations are said in the unit that fits', () => {
   assert.deepEqual([2 * hour, 90 * day, 90 * day - 1].map(duration), ['2 h', '90 d', '90 d']);
 });
 
-// Fails where a remark is written at once: the pipe holds 64 kB, and the rest of the answer waits for whoever reads.
+// Fails if a remark is written at once: the pipe holds 64 kB, and the rest of the answer waits for its reader.
 test('a remark comes behind the answer, however slowly that is read', async () => {
   const output = new URL('../../../src/cli/output.ts', import.meta.url);
   const script = `import { terminal } from ${JSON.stringify(output)};

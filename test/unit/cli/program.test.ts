@@ -9,7 +9,6 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import type { Command, Option } from 'commander';
 import { createProgram } from '../../../src/cli/program.ts';
-import type { Accepted } from '../../../src/schemas/api.ts';
 import { apiFor, keptOutput } from '../../support/cli.ts';
 import { LOCAL } from '../../support/http-app.ts';
 
@@ -24,14 +23,14 @@ const WITHOUT_API = new Set(
       'explain',
       'estimate',
       'compare',
+      'identify',
       'plan',
       'recipes',
-      'presets',
       'help',
       'completion',
       'version',
     ],
-    ['config ls', 'config set', 'config use', 'config rm'],
+    ['config ls', 'config set', 'config use', 'config delete', 'presets ls', 'presets get'],
     ['ray status', 'ray call', 'ray actors', 'ray kill'],
   ].flat(),
 );
@@ -41,6 +40,7 @@ const WRITTEN_OTHERWISE: Record<string, string> = {
   'dispatcher --cluster': 'names a cluster too, and says where its ray-worker is',
   'bundle --output': 'a file to write, not how a table is printed',
   'config set --url': 'not the API to talk to, but the one to write down',
+  'verify --from': 'the format of the files, not the first step',
 };
 
 interface Place {
@@ -59,8 +59,9 @@ function placesOf(command: Command, parents: string[] = []): Place[] {
 const isLeaf = ({ command }: Place): boolean =>
   (command as unknown as { _actionHandler: unknown })._actionHandler !== null;
 
-const program = createProgram(keptOutput());
-const places = placesOf(program);
+const program = await createProgram(keptOutput());
+/** The commands; those of `experiments` are those of the program, and their examples too. */
+const places = placesOf(program).filter(({ path }) => !path.startsWith('experiments '));
 const leaves = places.filter(isLeaf);
 
 /** What `--help` prints, in a terminal so wide. */
@@ -74,20 +75,20 @@ function helpOf(command: Command, width: number): string {
 const optionsOf = ({ path, command }: Place): { path: string; option: Option }[] =>
   command.options.map((option) => ({ path, option }));
 
-test('there are the commands that people know', () => {
+test('the program has the commands of the guides', () => {
   const paths = new Set(leaves.map(({ path }) => path));
-  for (const one of ['submit', 'ls', 'watch', 'clusters', 'clusters add', 'sweep compare', 'config set'])
+  for (const one of ['submit', 'ls', 'watch', 'clusters ls', 'clusters add', 'sweeps compare', 'config set'])
     assert.ok(paths.has(one), one);
   assert.ok(leaves.length > 50);
 });
 
-test('every command says what it does, in one line of a terminal of 100 columns', () => {
+test('the list of commands has one line per command in a terminal of 80 columns, 100 within a group', () => {
   for (const { path, command } of [{ path: '', command: program }, ...places]) {
     assert.notEqual(command.description(), '', path);
-    const lines = helpOf(command, 100).split('\n');
+    const lines = helpOf(command, path === '' ? 80 : 100).split('\n');
     const names = new Set(command.commands.map((sub) => sub.name()));
     for (const name of names) {
-      const at = lines.findIndex((line) => line.startsWith(`  ${name} `) || line.startsWith(`  ${name}|`));
+      const at = lines.findIndex((line) => line.startsWith(`  ${name} `) || line.startsWith(`  ${name}, `));
       assert.notEqual(at, -1, `${path} ${name} is not listed`);
       assert.doesNotMatch(
         lines[at + 1] ?? '',
@@ -98,18 +99,18 @@ test('every command says what it does, in one line of a terminal of 100 columns'
   }
 });
 
-test('the list of the program has a heading for each', () => {
+test('every command of the program stands under a heading', () => {
   assert.doesNotMatch(helpOf(program, 100), /^Commands:$/m);
 });
 
-test('no help is wider than 120 columns', () => {
+test('no help text is wider than 120 columns', () => {
   for (const { path, command } of [{ path: '', command: program }, ...places]) {
     for (const line of helpOf(command, 100).split('\n'))
       assert.ok(line.length <= 120, `${path}: ${line.length} columns: ${line}`);
   }
 });
 
-test('every command shows an example of itself, as its program says', () => {
+test('every command has an example of itself', () => {
   const without = leaves.filter(
     ({ path, command }) => !new RegExp(`\\n {2}echelon ${path}( |\\n|$)`).test(helpOf(command, 100)),
   );
@@ -119,7 +120,7 @@ test('every command shows an example of itself, as its program says', () => {
   );
 });
 
-test('options that the examples use exist', () => {
+test('the options in the examples exist', () => {
   for (const { path, command } of [{ path: '', command: program }, ...places]) {
     for (const [, rest] of helpOf(command, 100).matchAll(/^ {2}echelon (.+)$/gm)) {
       const words = rest!.split(/\s{2,}|[|>]/)[0]!.split(' ');
@@ -140,7 +141,7 @@ test('options that the examples use exist', () => {
   }
 });
 
-test('no line of a help is longer than 80 columns where it is read', async () => {
+test('no printed line of a help text is longer than 80 columns', async () => {
   for (const argv of [
     ['clusters', 'add', '--help'],
     ['submit', '--help'],
@@ -152,7 +153,7 @@ test('no line of a help is longer than 80 columns where it is read', async () =>
   }
 });
 
-test('what talks to the API says which, and can print JSON', () => {
+test('every command on the API has the global options and --json', () => {
   const wanted = ['--url', '--token', '--context', '--config', '--state-dir', '--json'];
   for (const { path, command } of leaves) {
     const flags = command.options.map(({ long }) => long);
@@ -166,7 +167,7 @@ test('what talks to the API says which, and can print JSON', () => {
     );
 });
 
-test('one name has one meaning in all commands', () => {
+test('an option has the same flags in all commands', () => {
   const [byLong, byShort] = [new Map<string, string>(), new Map<string, string>()];
   for (const { path, option } of places.flatMap(optionsOf)) {
     if (`${path} ${option.long}` in WRITTEN_OTHERWISE) continue;
@@ -189,30 +190,28 @@ async function echelon(argv: string[], home: string): Promise<{ status: number; 
   return { status, out, err };
 }
 
-test('a word that is no command is named, with the command that was meant', async () => {
-  const failure = (argv: string[]): Promise<string> =>
-    createProgram(keptOutput())
-      .parseAsync(argv, { from: 'user' })
-      .then(
-        () => 'none',
-        (error: Error) => error.message,
-      );
+test('an unknown command is refused with the nearest command', async () => {
+  const failure = async (argv: string[]): Promise<string> =>
+    (await createProgram(keptOutput(), { isSilent: true })).parseAsync(argv, { from: 'user' }).then(
+      () => 'none',
+      (error: Error) => error.message,
+    );
   const said: [argv: string[], RegExp][] = [
     [['sumbit'], /unknown command 'sumbit'\n\(Did you mean submit\?\)/],
-    [['sweep', 'submti', 'x.yaml'], /unknown command 'submti' of sweep\n\(Did you mean submit\?\)/],
+    [['sweep', 'submti', 'x.yaml'], /unknown command 'submti' of sweeps\n\(Did you mean submit\?\)/],
     [['clusters', 'drian', 'x'], /unknown command 'drian' of clusters\n\(Did you mean drain\?\)/],
-    [['keys', 'ls'], /unknown command 'ls' of keys\n.* `echelon keys` alone lists them\./],
-    [['queue', 'nope'], /unknown command 'nope' of queue\n\(There are pause, close, resume\.\)/],
+    [['keys', 'remove'], /unknown command 'remove' of keys/],
+    [['queue', 'nope'], /unknown command 'nope' of queues\n\(The commands are ls, pause, close, resume\.\)/],
     [['config', 'nope', '--json'], /unknown command 'nope' of config/],
   ];
   for (const [argv, words] of said) assert.match(await failure(argv), words);
-  // What does something alone still takes its options, and a default command its arguments.
+  // The default command of a group still takes its options.
   const nowhere = ['--config', '/nonexistent', '--state-dir', '/nonexistent'];
   for (const argv of [['clusters'], ['sweep', '--limit', '3'], ['retention', 'vision']])
-    assert.match(await failure([...argv, ...nowhere]), /^No API to talk to/);
+    assert.match(await failure([...argv, ...nowhere]), /^No API is configured/);
 });
 
-test('with --json an error is one JSON document on standard error, whatever failed', async (t) => {
+test('with --json, every error is one JSON document on standard error', async (t) => {
   const { connection } = await apiFor(t);
   const home = await mkdtemp(join(tmpdir(), 'echelon-home-'));
   t.after(() => rm(home, { recursive: true, force: true }));
@@ -222,9 +221,9 @@ test('with --json an error is one JSON document on standard error, whatever fail
     [['get', 'exp-00cz8h3k7n2q4r5s6t7v', ...connection], 4, 'not-found', /There is no experiment/],
     [['submit', spec, ...connection], 4, 'invalid-spec', /engine/],
     [['ls', '--limt', '3'], 2, 'usage', /^unknown option '--limt'/],
-    [['keys', 'ls'], 2, 'usage', /unknown command 'ls' of keys/],
-    [['ls', '--state-dir', home], 3, 'unreachable', /No API/],
-    [['verify', join(home, 'none.json')], 2, 'usage', /no such file/],
+    [['keys', 'remove'], 2, 'usage', /unknown command 'remove' of keys/],
+    [['ls', '--state-dir', home], 3, 'unreachable', /No API is configured/],
+    [['verify', join(home, 'none.json')], 2, 'usage', /there is no such file/],
   ];
   for (const [argv, wanted, code, message] of failing) {
     const { status, out, err } = await echelon([...argv, '--json'], home);
@@ -237,14 +236,14 @@ test('with --json an error is one JSON document on standard error, whatever fail
   }
 });
 
-test('the exit status says what became of it', async (t) => {
+test('the exit status tells the kind of result', async (t) => {
   const { client, connection } = await apiFor(t);
   const home = await mkdtemp(join(tmpdir(), 'echelon-home-'));
   t.after(() => rm(home, { recursive: true, force: true }));
-  const { id } = await client.post<Accepted>('/v1/experiments', LOCAL);
-  await client.post(`/v1/experiments/${id}/cancel`, undefined);
+  const { id } = await client.post('/v1/experiments', { body: LOCAL });
+  await client.post('/v1/experiments/{id}/cancel', { path: { id } });
 
-  await t.test('0: well, and what was asked for on standard output', async () => {
+  await t.test('0: success, with the answer on standard output', async () => {
     const { status, out, err } = await echelon(['ls', ...connection, '--json'], home);
     assert.deepEqual([status, err], [0, '']);
     assert.deepEqual(
@@ -252,12 +251,12 @@ test('the exit status says what became of it', async (t) => {
       [id],
     );
   });
-  await t.test('1: an experiment that did not succeed', async () => {
+  await t.test('1: an experiment did not succeed', async () => {
     const { status, err } = await echelon(['watch', id, ...connection], home);
     assert.equal(status, 1, err);
     assert.match(err, new RegExp(`^echelon: ${id} cancelled: `, 'm'));
   });
-  await t.test('2: wrong usage, with what was meant', async () => {
+  await t.test('2: wrong usage, with the nearest option', async () => {
     const { status, out, err } = await echelon(['ls', ...connection, '--limt', '3'], home);
     assert.deepEqual([status, out], [2, '']);
     assert.match(err, /unknown option '--limt'\n\(Did you mean --limit\?\)/);
@@ -269,7 +268,7 @@ test('the exit status says what became of it', async (t) => {
     assert.equal(status, 2, err);
     assert.match(err, /spec\.yaml/);
   });
-  await t.test('3: nobody answers', async () => {
+  await t.test('3: the API does not answer', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
@@ -279,12 +278,12 @@ test('the exit status says what became of it', async (t) => {
     assert.equal(status, 3, err);
     assert.match(err, /^echelon: No answer from http:/);
   });
-  await t.test('4: refused', async () => {
+  await t.test('4: the API refuses', async () => {
     const { status, err } = await echelon(['get', 'exp-00cz8h3k7n2q4r5s6t7v', ...connection], home);
     assert.equal(status, 4, err);
     assert.match(err, /^echelon: .*exp-00cz8h3k7n2q4r5s6t7v/);
   });
-  await t.test('4: refused in words that would steer the terminal', async () => {
+  await t.test('4: a refusal cannot send control characters to the terminal', async () => {
     const words = JSON.stringify({ detail: '\u001b[2Jall is well\u202e', code: 'forbidden' });
     const server = createServer((socket) => {
       socket.on('error', () => {});
@@ -301,4 +300,13 @@ test('the exit status says what became of it', async (t) => {
     assert.equal(status, 4, err);
     assert.equal(err.split('\n', 1)[0], 'echelon: \\u001b[2Jall is well\\u202e');
   });
+});
+
+test('every argument of every command is described', () => {
+  const without = places.flatMap(({ path, command }) =>
+    command.registeredArguments
+      .filter(({ description }) => description === '')
+      .map((one) => `${path} ${one.name()}`),
+  );
+  assert.deepEqual(without, []);
 });

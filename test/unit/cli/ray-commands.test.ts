@@ -52,7 +52,7 @@ describe('ray status', () => {
   });
 });
 
-test('where nobody answers it is said what is waited for, and what came last', async () => {
+test('a silent cluster leads to a message about the wait, and to the last error', async () => {
   const remarks: string[] = [];
   const output = { line() {}, remark: (text: string) => void remarks.push(text) };
   await assert.rejects(
@@ -104,7 +104,7 @@ describe('ray kill', () => {
 
   test('an actor that is not there', async () => {
     await on({}, async (target) => {
-      await assert.rejects(rayKill({ ...target, name: 'two' }), fails(EXIT.notOk, /no actor named two/));
+      await assert.rejects(rayKill({ ...target, name: 'two' }), fails(EXIT.notOk, /no actor "two"/));
     });
   });
 });

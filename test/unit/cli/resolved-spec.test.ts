@@ -5,7 +5,7 @@ import { resolvedYaml } from '../../../src/cli/resolved-spec.ts';
 import { validateSpec } from '../../../src/engines/validate-spec.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 
-test('a resolved spec is told with what was filled in marked, and nothing else', () => {
+test('a resolved spec marks its defaults, and no other value', () => {
   const submitted = {
     name: 'a: b',
     engine: 'local',

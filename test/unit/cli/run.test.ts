@@ -28,14 +28,14 @@ test('what most commands never need is not loaded for their help', () => {
     assert.ok(!loaded.includes(heavy), `${heavy} is loaded`);
 });
 
-test('a full disk behind standard output is a sentence and a status, a closed pipe is neither', {
+test('a full disk under standard output leads to a message and a status, a closed pipe to neither', {
   skip: !existsSync('/dev/full'),
 }, () => {
   const shell = (line: string) =>
     spawnSync('bash', ['-c', line, process.execPath, MAIN], { encoding: 'utf8' });
   const full = shell('"$0" "$1" --help > /dev/full');
   assert.equal(full.status, 1, full.stderr);
-  assert.match(full.stderr, /^echelon: standard output cannot be written: ENOSPC.*\n$/);
+  assert.match(full.stderr, /^echelon: Cannot write to standard output: ENOSPC.*\n$/);
   const pipe = shell('"$0" "$1" completion bash | head -1; exit $PIPESTATUS');
   assert.deepEqual([pipe.status, pipe.stderr], [0, '']);
 });

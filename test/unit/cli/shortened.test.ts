@@ -6,7 +6,7 @@ test('a text that fits stays as it is', () => {
   for (const text of ['', 'hgpo', 'x'.repeat(9)]) assert.equal(shortened(text, 9), text);
 });
 
-test('of a longer one the middle is left out, to the width and no more', () => {
+test('a longer text loses its middle and keeps the full width', () => {
   assert.equal(shortened('estimator=hgpo, seed=1', 11), 'estim…eed=1');
   assert.equal(shortened('estimator=hgpo, seed=2', 10), 'estim…ed=2');
   assert.equal(shortened('abcd', 3), 'a…d');

@@ -7,7 +7,7 @@ import { changedSpec, changesSpec, setting } from '../../../src/cli/spec-changes
 const set = (...texts: string[]) =>
   texts.reduce<ReturnType<typeof setting>>((all, text) => setting(text, all), []);
 
-test('values are read as YAML and written where they belong, the given spec unchanged', () => {
+test('values are read as YAML and set in a copy of the spec', () => {
   const spec = { name: 'a', training: { seed: 1 } };
   const changed = changedSpec(spec, {
     set: set(

@@ -55,9 +55,9 @@ test('a bomb of aliases is not expanded', async () => {
 test('a file that is not there is refused by its name', async () => {
   await assert.rejects(
     readSpecFile(join(directory, 'none.yaml')),
-    refused(/Cannot read .*none\.yaml: there is no such file$/),
+    refused(/Cannot read .*none\.yaml: there is no such file\.$/),
   );
-  await assert.rejects(readSpecFile(directory), refused(/it is a directory$/));
+  await assert.rejects(readSpecFile(directory), refused(/it is a directory\.$/));
 });
 
 test('a file with nothing in it is said to be empty', async () => {
@@ -67,7 +67,7 @@ test('a file with nothing in it is said to be empty', async () => {
 
 test('a sweep is not taken for an experiment, nor the reverse; the API judges the rest', () => {
   const [experiment, sweep] = [{ engine: 'local' }, { spec: {}, axes: {} }];
-  assert.throws(() => requireKind('s.yaml', sweep, 'experiment'), refused(/echelon sweep submit s\.yaml/));
+  assert.throws(() => requireKind('s.yaml', sweep, 'experiment'), refused(/echelon sweeps submit s\.yaml/));
   assert.throws(() => requireKind('e.yaml', experiment, 'sweep'), refused(/echelon submit e\.yaml/));
   for (const other of [null, 'text', [], {}]) {
     requireKind('x', other, 'sweep');

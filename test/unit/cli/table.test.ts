@@ -4,7 +4,7 @@ import { fittedTable, idColumn } from '../../../src/cli/table.ts';
 
 const COLUMNS = [
   { title: 'ID' },
-  { title: 'NAME', least: 6 },
+  { title: 'NAME', minWidth: 6 },
   { title: 'A', drop: 1 },
   { title: 'B', drop: 2 },
 ];
@@ -29,7 +29,7 @@ test('a table first cuts its cells, then leaves columns out, and never exceeds t
 
 test('colours take no room', () => {
   const red = `\u001b[31m${'x'.repeat(5)}\u001b[39m`;
-  assert.match(fittedTable([{ title: 'STATE', least: 2 }], [[red]], 5), /x{5}/);
+  assert.match(fittedTable([{ title: 'STATE', minWidth: 2 }], [[red]], 5), /x{5}/);
 });
 
 test('ids are cut to a start that is unique among them', () => {
@@ -44,5 +44,5 @@ test('ids are cut to a start that is unique among them', () => {
     `ID\n${ids.map((id) => id.slice(0, 14)).join('\n')}`,
   );
   const children = ['exp-00aaaaaaaaaaaaaaaa01', 'exp-00aaaaaaaaaaaaaaaa02'];
-  assert.equal(idColumn(children).least, 24);
+  assert.equal(idColumn(children).minWidth, 24);
 });

@@ -55,7 +55,7 @@ test('a refusal is an ApiError with the problem document; no answer is a ClientE
     },
     (thrown: unknown) => thrown instanceof ApiError && thrown.code === 'not-found',
   );
-  const stranger = connect({ url, token: 'nobody' });
+  const stranger = connect({ url, token: 'unknown' });
   await assert.rejects(stranger.get('/v1/experiments'), { code: 'unauthenticated' });
 });
 

@@ -48,7 +48,7 @@ test('each message comes once and in order over connections that break', async (
   assert.deepEqual(resumed, [undefined, '2', '3']);
 });
 
-test('it begins behind `after`, and an answer of 204 ends it', async (t) => {
+test('a stream begins after `after`, and an answer of 204 ends it', async (t) => {
   const { open, resumed } = await serving(t, [(response) => response.writeHead(204).end()]);
   assert.deepEqual(await numbers(follow(open, { after: '7' })), []);
   assert.deepEqual(resumed, ['7']);
@@ -71,7 +71,7 @@ test('an abort ends it without an error, also between two messages', async (t) =
   assert.deepEqual(found, [1]);
 });
 
-test('what only says where a stream begins is no message, and is resumed behind', async (t) => {
+test('a start event is not a message, but a stream resumes after its id', async (t) => {
   const { open, resumed } = await serving(t, [
     (response) => response.end('id: 4\nevent: start\ndata: {}\n\n'),
     (response) => response.end(message(5) + END),
@@ -81,7 +81,7 @@ test('what only says where a stream begins is no message, and is resumed behind'
 });
 
 test('a stream that the server closes for good is not opened again', async (t) => {
-  // Fails where it is taken for a broken connection: there is no second answer.
+  // Fails if the closed stream counts as a broken connection: there is no second answer.
   const { open, resumed } = await serving(t, [
     (response) => response.end(`${message(1)}event: closed\ndata: {"reason":"the key was revoked"}\n\n`),
   ]);

@@ -16,7 +16,7 @@ async function run(...argv: string[]) {
 }
 
 test('the log is shown over its pages, filtered', async () => {
-  assert.match((await run('--action', 'none')).output.lines.join(), /Nothing/);
+  assert.match((await run('--action', 'none')).output.lines.join(), /No entries match/);
   const { id: _id, at: _at, ...input } = ENTRY;
   for (let at = 0; at < 250; at += 1) await store.audit.record({ ...input, target: `t${at % 2}` });
   assert.equal((await run('-n', '240', '--json')).output.json<{ items: unknown[] }>().items.length, 240);

@@ -45,15 +45,15 @@ async function run(...argv: string[]) {
   return { output, ...ended };
 }
 
-test('each batch is a line, with what was found of it', async () => {
+test('batches lists each batch with its report', async () => {
   const { output } = await run(lease.experiment);
   const [, first, second, third] = output.lines.join('\n').split('\n');
   assert.match(first!, /^1 +1 +1 +5 +5 +0 +0 +0 +ok/);
   assert.match(second!, /^1 +2 +2 +5 +4 +0 +1 +0 +NOT OK: wrong-rows/);
-  assert.match(third!, /to come$/);
+  assert.match(third!, /pending$/);
 });
 
-test('--not-ok and --limit leave lines out, and say where there are more', async () => {
+test('--not-ok and --limit omit batches, with a remark if there are more', async () => {
   const bad = (await run(lease.experiment, '--not-ok', '--json')).output.json<{ items: BatchView[] }>();
   assert.deepEqual(
     bad.items.map(({ batch }) => batch),
@@ -65,16 +65,16 @@ test('--not-ok and --limit leave lines out, and say where there are more', async
   assert.deepEqual((await run(lease.experiment, '-n', '3')).output.remarks, []);
 });
 
-test('of one batch: the findings, the wrong rows, and how to see one explained', async () => {
+test('one batch is shown with its findings, its wrong rows and the command that explains one', async () => {
   const { output } = await run(lease.experiment, '1', '2');
   assert.match(output.lines[0]!, /5 rows; 4 exact, 0 rounding, 1 wrong, 0 unverifiable: NOT OK/);
   assert.match(output.lines[0]!, /error {3}wrong-rows: .*row 2/);
   assert.match(output.lines[0]!, /wrong rows: 2$/);
   assert.match(output.remarks[0]!, new RegExp(`echelon batches ${lease.experiment} 1 2 --row 2`));
-  assert.match((await run(lease.experiment, '1', '3')).output.lines[0]!, /report is still to come$/);
+  assert.match((await run(lease.experiment, '1', '3')).output.lines[0]!, /report is pending$/);
 });
 
-test('of a row: how its advantage comes about', async () => {
+test('--row explains the advantage of a row', async () => {
   const { output } = await run(lease.experiment, '1', '2', '--row', '2');
   assert.match(output.lines[0]!, /^Row 2 of one-step-episodes is WRONG\n/);
   const { explanation } = (await run(lease.experiment, '1', '2', '--row', '2', '--json')).output.json<{

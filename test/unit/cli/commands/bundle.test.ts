@@ -46,5 +46,8 @@ test('a batch that is not there, and a place that cannot be written', async () =
   const { connection } = await apiFor({ after });
   const absent = await run('exp-00cz8h3k7n2q4r5s6t7v', '1', '1', ...connection);
   assert.equal(absent.exitCode, 4);
-  await assert.rejects(run('exp-00cz8h3k7n2q4r5s6t7v', '0', '1', ...connection), /not a whole number from 1/);
+  await assert.rejects(
+    run('exp-00cz8h3k7n2q4r5s6t7v', '0', '1', ...connection),
+    /must be a whole number from 1/,
+  );
 });

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Ask } from '../../../../src/cli/ask.ts';
-import { cancelDeleteCommands } from '../../../../src/cli/commands/cancel-delete.ts';
+import { cancelCommand, deleteCommand } from '../../../../src/cli/commands/cancel-delete.ts';
 import { EXIT } from '../../../../src/cli/exit.ts';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
-import type { SweepAccepted } from '../../../../src/schemas/sweep.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { REPLAY } from '../../../support/http-app.ts';
 import { expandAll } from '../../../support/sweep.ts';
@@ -12,21 +11,24 @@ import { expandAll } from '../../../support/sweep.ts';
 const api = await apiFor({ after });
 
 const submitted = async (name = 'a name') =>
-  (await api.client.post<{ id: string }>('/v1/experiments', { ...REPLAY, name })).id;
+  (await api.client.post('/v1/experiments', { body: { ...REPLAY, name } })).id;
 async function ended(): Promise<string> {
   const id = await submitted();
   await api.store.experiments.cancel(id, 'not wanted');
   return id;
 }
 async function sweep(): Promise<{ id: string; children: string[] }> {
-  const { id } = await api.client.post<SweepAccepted>('/v1/sweeps', {
-    ...{ name: 's', method: 'grid', spec: { engine: 'replay' }, axes: { 'replay.batches': [1, 2] } },
+  const { id } = await api.client.post('/v1/sweeps', {
+    body: { name: 's', method: 'grid', spec: { engine: 'replay' }, axes: { 'replay.batches': [1, 2] } },
   });
   return { id, children: await expandAll(api.store, id) };
 }
 async function run(args: string[], ask: Ask = async () => undefined) {
   const output = keptOutput();
-  const end = await runCommand(cancelDeleteCommands(output, ask), [...args, ...api.connection]);
+  const end = await runCommand(
+    [cancelCommand(output), deleteCommand(output, ask)],
+    [...args, ...api.connection],
+  );
   return { output, ...end };
 }
 
@@ -51,11 +53,11 @@ test('cancel ends experiments and sweeps alike, and what it cannot end keeps non
 test('cancel takes names and starts of ids, and refuses a name that two have', async () => {
   const id = await submitted('the only one of that name');
   assert.equal((await run(['cancel', 'the only one of that name'])).output.lines[0], `${id} cancelled`);
-  const twin = [await submitted('twin'), await submitted('twin')];
-  const { exitCode, error } = await run(['cancel', 'twin']);
+  const both = [await submitted('duplicate'), await submitted('duplicate')];
+  const { exitCode, error } = await run(['cancel', 'duplicate']);
   assert.equal(exitCode, EXIT.usage);
-  for (const one of twin) assert.match(error!.message, new RegExp(one));
-  assert.equal((await api.store.experiments.get(twin[0]!))!.state, 'queued');
+  for (const one of both) assert.match(error!.message, new RegExp(one));
+  assert.equal((await api.store.experiments.get(both[0]!))!.state, 'queued');
 });
 
 test('delete of a sweep deletes its experiments, once they have ended', async () => {
@@ -78,9 +80,9 @@ test('delete asks, and deletes only on a yes', async () => {
   };
   assert.equal((await run(['delete', id], saying('n'))).exitCode, EXIT.notOk);
   assert.equal((await run(['delete', id], saying(''))).exitCode, EXIT.notOk);
-  const nobody = await run(['delete', id], saying(undefined));
-  assert.equal(nobody.exitCode, EXIT.usage);
-  assert.match(nobody.error!.message, /--yes/);
+  const unasked = await run(['delete', id], saying(undefined));
+  assert.equal(unasked.exitCode, EXIT.usage);
+  assert.match(unasked.error!.message, /--yes/);
   assert.ok(await api.store.experiments.get(id));
   assert.match(questions[0]!, new RegExp(`Delete experiment ${id}`));
   assert.equal((await run(['delete', id], saying('yes'))).exitCode, EXIT.ok);
@@ -89,7 +91,7 @@ test('delete asks, and deletes only on a yes', async () => {
 
 test('delete refuses what has not ended and deletes the others', async () => {
   const [waiting, first, second] = [await submitted(), await ended(), await ended()];
-  const { output, exitCode, error } = await run(['rm', '--yes', first, waiting, second]);
+  const { output, exitCode, error } = await run(['delete', '--yes', first, waiting, second]);
   assert.equal(exitCode, EXIT.refused);
   assert.match(error!.message, /1 of 3 were not deleted/);
   assert.match(output.remarks[0]!, /is queued; cancel it/);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { label } from '../../../../src/cli/commands/cluster-queue.ts';
+import { labelOption } from '../../../../src/cli/commands/cluster-queue.ts';
 import { clustersCommand } from '../../../../src/cli/commands/clusters.ts';
 import type { ClusterView } from '../../../../src/schemas/api.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
@@ -32,8 +32,8 @@ test('labels are set, taken away and shown', async () => {
 });
 
 test('a label of `add` is key=value, and may be repeated', async () => {
-  assert.deepEqual(label('b=2', label('a=1')), { a: '1', b: '2' });
-  assert.throws(() => label('a='));
+  assert.deepEqual(labelOption('b=2', labelOption('a=1')), { a: '1', b: '2' });
+  assert.throws(() => labelOption('a='));
   await run('add', 'new', 'ray://h:1', '--label', 'gpu=h100', '--label', 'zone=x');
   const { id } = (await store.commands.open())[0]!;
   const taken = await store.commands.claim({ id, dispatcher: 'd', leaseMs: 1000 });

@@ -35,11 +35,11 @@ async function carryOut(store: Store, end: Parameters<Store['commands']['end']>[
   return { ...taken.claimed, lease: undefined };
 }
 
-test('where there is none it says how one is added', async () => {
+test('an empty list names the command that adds a cluster', async () => {
   assert.match((await run()).output.lines.join(), /echelon clusters add NAME/);
 });
 
-test('adding sends what was given, shows what is done and returns when it is over', async () => {
+test('clusters add sends its options, shows the progress and returns at the end', async () => {
   const tokenFile = join(directory, 'token');
   writeFileSync(tokenFile, 'the-token\n');
   const problems = [{ severity: 'warning', message: 'open', remedy: 'close it' }] as const;
@@ -59,7 +59,7 @@ test('adding sends what was given, shows what is done and returns when it is ove
   });
 });
 
-test('a failure is a sentence with its remedy, and an exit status', async () => {
+test('a failed command prints the remedy and sets the exit status', async () => {
   const problems = [{ severity: 'error', message: 'no way', remedy: 'open the port' }] as const;
   const [{ exitCode, error }] = await Promise.all([
     run('add', 'new', 'ray://h:1', '--wait'),
@@ -69,7 +69,7 @@ test('a failure is a sentence with its remedy, and an exit status', async () => 
   assert.match(error!.message, /no way\s+open the port/);
 });
 
-test('a store that is away for a moment does not end the waiting', async (t) => {
+test('--wait continues after a short absence of the store', async (t) => {
   let reads = 0;
   const faltering = storeThrough(store, (path, call) => {
     if (path !== 'commands.get') return call();
@@ -86,7 +86,7 @@ test('a store that is away for a moment does not end the waiting', async (t) => 
     until(() => reads > 4, 'it asks again').then(() => carryOut(store, { state: 'succeeded', problems: [] })),
   ]);
   assert.equal(exitCode, 0);
-  assert.match(output.remarks[0]!, /The store is away\. Trying again/);
+  assert.match(output.remarks[0]!, /The store is away\. Retrying/);
 });
 
 test('without --wait it prints the command, for scripts as JSON', async () => {
@@ -97,17 +97,17 @@ test('without --wait it prints the command, for scripts as JSON', async () => {
   await carryOut(store, { state: 'failed', problems: [] });
 });
 
-test('wrong usage is told before anything is sent', async () => {
+test('wrong usage is refused before a request is sent', async () => {
   assert.equal(
     (await run('add', 'new', 'ray://h:1', '--ray-token-file', join(directory, 'none'))).exitCode,
     2,
   );
   assert.match((await run('drain', 'none')).error!.message, /no cluster none/);
-  assert.equal((await run('remove', 'none')).exitCode, 4);
+  assert.equal((await run('delete', 'none')).exitCode, 4);
   assert.deepEqual(await store.commands.open(), []);
 });
 
-test('the table counts nodes, what is free and what is handed out', () => {
+test('the table counts nodes, free and allocated resources', () => {
   const node = { cpusTotal: 8, gpusTotal: 4, cpusUsed: 2, gpusUsed: 1, cpusAllocated: 3, gpusAllocated: 2 };
   const cluster: ClusterView = {
     ...{

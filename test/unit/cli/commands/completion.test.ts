@@ -6,9 +6,9 @@ import { createProgram } from '../../../../src/cli/program.ts';
 import { keptOutput } from '../../../support/cli.ts';
 
 const output = keptOutput();
-const program = createProgram(output);
+const program = await createProgram(output);
 
-/** What bash offers behind `line`, whose last word is being written. */
+/** What bash offers for `line`, whose last word is incomplete. */
 function offered(line: string): string[] {
   const words = line.split(' ');
   const script = `${completionScript(program, 'bash')}
@@ -22,18 +22,18 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 
 test('commands, and commands within them, are completed', () => {
   assert.deepEqual(offered('echelon subm'), ['submit']);
-  assert.deepEqual(offered('echelon sweep c'), ['compare', 'cancel']);
+  assert.deepEqual(offered('echelon sweeps c'), ['compare', 'cancel']);
   assert.deepEqual(offered('echelon sweep --url u c'), ['compare', 'cancel']);
   assert.ok(offered('echelon ').length > 20);
 });
 
 test('options and the values of those with a choice are completed', () => {
   assert.deepEqual(offered('echelon submit --wa'), ['--watch']);
-  assert.deepEqual(offered('echelon sweep submit --dr'), ['--dry-run']);
+  assert.deepEqual(offered('echelon sweeps submit --dr'), ['--dry-run']);
   assert.deepEqual(offered('echelon logs x --source std'), ['stdout', 'stderr']);
 });
 
-test('where a file is wanted, none of our words stand in the way', () => {
+test('no words are offered in place of a file', () => {
   assert.deepEqual(offered('echelon submit deploy'), []);
   assert.match(completionScript(program, 'bash'), /complete -o default/);
 });

@@ -18,7 +18,7 @@ async function config(...args: string[]): Promise<string> {
   return lines.join('\n');
 }
 
-test('a context is added, used, listed and forgotten', async () => {
+test('a context is added, used, listed and deleted', async () => {
   await config('set', 'lab', '--url', 'https://lab.example', '--token-file', '/dev/null');
   assert.match(await config('ls'), /\* +local.*\n +lab +https:\/\/lab\.example +\/dev\/null/);
   await config('use', 'lab');
@@ -27,23 +27,26 @@ test('a context is added, used, listed and forgotten', async () => {
   assert.deepEqual(shown.contexts, [
     { name: 'lab', url: 'https://lab.example', current: true, token: '/dev/null' },
   ]);
-  await config('rm', 'lab');
+  await config('delete', 'lab');
   assert.equal(await contextOf(file, undefined), undefined);
 });
 
-test('a token file is the same one wherever a command is run, and is named where it is missing', async () => {
+test('a token file is stored as an absolute path, and named if it is missing', async () => {
   await config('set', 'lab', '--url', 'https://lab.example', '--token-file', 'lab.token');
   const { contexts } = JSON.parse(await config('ls', '--json'));
   assert.equal(contexts[0].token, join(process.cwd(), 'lab.token'));
   await config('use', 'lab');
-  await assert.rejects(contextOf(file, undefined), /There is no \/.*lab\.token, in which the token of lab/);
-  await config('rm', 'lab');
+  await assert.rejects(
+    contextOf(file, undefined),
+    /token file of context lab, \/.*lab\.token, does not exist/,
+  );
+  await config('delete', 'lab');
 });
 
-test('an unknown name, a reserved one and what is no address are refused', async () => {
+test('an unknown name, a reserved name and an invalid address are refused', async () => {
   const refused = (error: unknown) => error instanceof CliError && error.exitCode === 2;
   await assert.rejects(config('use', 'nowhere'), refused);
-  await assert.rejects(config('rm', 'nowhere'), refused);
+  await assert.rejects(config('delete', 'nowhere'), refused);
   await assert.rejects(config('set', 'local', '--url', 'http://x.example'), refused);
   await assert.rejects(config('set', 'lab', '--url', 'x.example'), refused);
 });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { diffCommand, differencesOf } from '../../../../src/cli/commands/diff.ts';
+import type { ExperimentSpec } from '../../../../src/client/calls.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { REPLAY } from '../../../support/http-app.ts';
 
 const { client, connection } = await apiFor({ after });
-const submitted = async (spec: object) => (await client.post<{ id: string }>('/v1/experiments', spec)).id;
+const submitted = async (body: ExperimentSpec) => (await client.post('/v1/experiments', { body })).id;
 async function diff(...argv: string[]) {
   const output = keptOutput();
   await runCommand([diffCommand(output)], ['diff', ...argv, ...connection]);
@@ -20,7 +21,7 @@ test('two specs differ in the values that one has otherwise, or alone', () => {
   ]);
 });
 
-test('diff shows the values in which two experiments differ, and what came of each', async () => {
+test('diff shows the values in which two experiments differ, and both results', async () => {
   const [a, b] = [await submitted({ ...REPLAY, name: 'one' }), await submitted({ ...REPLAY, name: 'two' })];
   const text = (await diff('one', b)).lines.join('\n');
   assert.match(text, new RegExp(`^SPEC +${a} +${b}\\n/name +one +two$`, 'm'));
@@ -30,5 +31,5 @@ test('diff shows the values in which two experiments differ, and what came of ea
     differences.map(({ pointer }) => pointer),
     ['/name'],
   );
-  assert.equal((await diff(a, a)).lines[0], 'Their specs are the same.');
+  assert.equal((await diff(a, a)).lines[0], 'The specs are equal.');
 });

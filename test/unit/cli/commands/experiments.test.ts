@@ -3,11 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { cancelDeleteCommands } from '../../../../src/cli/commands/cancel-delete.ts';
-import { experimentCommands } from '../../../../src/cli/commands/experiments.ts';
 import { EXIT } from '../../../../src/cli/exit.ts';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { claimed, submitInput } from '../../../support/store.ts';
 
 describe('commands on experiments', () => {
@@ -27,10 +25,7 @@ describe('commands on experiments', () => {
 
   async function run(...args: string[]) {
     const output = keptOutput();
-    const ended = await runCommand(
-      [...experimentCommands(output), ...cancelDeleteCommands(output)],
-      [...args, ...api.connection],
-    );
+    const ended = await runProgram(output, [...args, ...api.connection]);
     return { output, ...ended };
   }
 
@@ -41,7 +36,7 @@ describe('commands on experiments', () => {
     assert.match(got.output.lines[0]!, /^id {12}exp-\w+\nname {10}from a file\nstate {9}queued/);
     assert.match(
       got.output.lines[0]!,
-      /place {9}1 of \d+\nwaits {9}not looked at yet\nstarts {8}not known: no choice/,
+      /position {6}1 of \d+ in the queue\nwait reason {3}no scheduling round yet\nstart {9}unknown: /,
     );
     const listed = await run('ls', '--state', 'queued');
     assert.match(listed.output.lines[0]!, new RegExp(`${id}.*from a file.*queued`));
@@ -54,8 +49,8 @@ describe('commands on experiments', () => {
 
   test('the same key and spec give the same experiment', async () => {
     const [first, second] = [
-      await run('submit', file, '--key', 'k1'),
-      await run('submit', file, '--key', 'k1'),
+      await run('submit', file, '--idempotency-key', 'k1'),
+      await run('submit', file, '--idempotency-key', 'k1'),
     ];
     assert.deepEqual(first.output.lines, second.output.lines);
   });
@@ -65,7 +60,7 @@ describe('commands on experiments', () => {
     const { output } = await run('submit', file, '--dry-run');
     assert.match(output.lines[0]!, /^engine: replay$/m);
     assert.match(output.lines[0]!, /^maxAttempts: 3 # default$/m);
-    assert.match(output.lines[0]!, /\n\npython -m echelon_rayworker\.engines\.replay fault=none /);
+    assert.match(output.lines[0]!, /\n\npython -m echelon_rayworker\.engines\.replay \\\n {2}fault=none /);
     assert.equal((await api.store.experiments.counts()).queued, before);
   });
 
@@ -83,11 +78,11 @@ describe('commands on experiments', () => {
     assert.deepEqual(await ids('--since', '2999-01-01'), []);
     for (let made = 0; made < 3; made++) await run('submit', file);
     assert.equal((await ids('--limit', '3')).length, 3);
-    assert.match((await run('ls', '--name', 'from b')).output.lines[0]!, /No experiments fit/);
+    assert.match((await run('ls', '--name', 'from b')).output.lines[0]!, /No experiments match/);
     await assert.rejects(run('ls', '--since', 'yesterday'), /90min, 12h, 7d/);
   });
 
-  test('ls tells the project where it is not the same for all', async () => {
+  test('ls shows the project if there are several', async () => {
     const listed = async (...args: string[]) => (await run('ls', ...args)).output.lines[0]!;
     await run('submit', file);
     assert.doesNotMatch(await listed(), /PROJECT/);

@@ -54,12 +54,12 @@ test('an unknown estimator and a bad row are wrong usage', async () => {
     run('compare', 'x.json', '--estimators', 'hgpo,ppo'),
     /estimators are hgpo, gigpo, grpo, rloo/,
   );
-  await assert.rejects(run('explain', 'x.json', '--row', '-1'), /not a whole number/);
-  await assert.rejects(run('estimate', 'x.json', '--param', 'sigma=1'), /no name of a parameter/);
+  await assert.rejects(run('explain', 'x.json', '--row', '-1'), /must be a whole number/);
+  await assert.rejects(run('estimate', 'x.json', '--param', 'sigma=1'), /the name of a parameter/);
   await assert.rejects(
     run('estimate', 'x.json', '--param', 'epsilon=-1'),
-    /epsilon is a number of 0 or more/,
+    /epsilon must be a number of 0 or more/,
   );
   const { stderr } = await run('estimate', 'test/golden/hgpo.json', '--param', 'singleton=raw');
-  assert.match(stderr, /--param singleton of hgpo is one of drop, zero, not raw/);
+  assert.match(stderr, /--param singleton of hgpo must be one of drop, zero, not raw/);
 });

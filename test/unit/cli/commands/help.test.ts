@@ -4,7 +4,7 @@ import { createProgram } from '../../../../src/cli/program.ts';
 import { keptOutput } from '../../../support/cli.ts';
 
 async function help(...names: string[]): Promise<string> {
-  const program = createProgram(keptOutput());
+  const program = await createProgram(keptOutput());
   const parts: string[] = [];
   const seen = { writeOut: (part: string) => void parts.push(part), getOutHelpWidth: () => 100 };
   program.configureOutput(seen);
@@ -14,12 +14,12 @@ async function help(...names: string[]): Promise<string> {
 }
 
 test('help says what --help says, of a command within a command too', async () => {
-  assert.match(await help(), /^Usage: echelon \[options\] \[command\]/);
-  assert.match(await help('sweep'), /^Usage: echelon sweep /);
-  assert.match(await help('sweep', 'submit'), /^Usage: echelon sweep submit .*--dry-run/s);
+  assert.match(await help(), /^Usage: echelon COMMAND \[options\]/);
+  assert.match(await help('sweep'), /^Usage: echelon sweeps/);
+  assert.match(await help('sweep', 'submit'), /^Usage: echelon sweeps submit .*--dry-run/s);
 });
 
 test('a command that is not there is named, with the one that was meant', async () => {
-  await assert.rejects(help('sweep', 'sumbit'), /There is no command "sumbit"; did you mean submit\?/);
-  await assert.rejects(help('zzzzzz'), /--help lists/);
+  await assert.rejects(help('sweep', 'sumbit'), /There is no command "sumbit"\. Did you mean submit\?/);
+  await assert.rejects(help('zzzzzz'), /List the commands with `echelon --help`/);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createClient } from '../../../../src/cli/client.ts';
-import { keysCommand, keyTable, seconds, whoamiCommand } from '../../../../src/cli/commands/keys.ts';
+import { keysCommand, keyTable, whoamiCommand } from '../../../../src/cli/commands/keys.ts';
 import { storedKey } from '../../../support/access.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 
@@ -29,19 +29,14 @@ test('a key is made, works, is rotated and revoked', async () => {
     (await run()).output.lines.join('\n'),
     new RegExp(`${key.id} +ci +all +read submit +valid for`),
   );
-  await run('revoke', key.id);
-  await assert.rejects(list(rotated.output.lines[0]!), /not accept this token/);
+  await run('delete', key.id);
+  await assert.rejects(list(rotated.output.lines[0]!), /does not accept the token/);
   assert.match((await run()).output.lines.join('\n'), /revoked/);
 });
 
 test('JSON has the key beside its token', async () => {
   const { output } = await run('add', 'ci', '--scope', 'read', '--json');
   assert.deepEqual(Object.keys(output.json<object>()), ['key', 'token']);
-});
-
-test('times are read', () => {
-  assert.deepEqual(['90d', '12h', '30min', '45s'].map(seconds), [7_776_000, 43_200, 1800, 45]);
-  for (const bad of ['', '1', '1w', '-1d', '1.5h']) assert.throws(() => seconds(bad), bad);
 });
 
 test('a table shows what a key is', () => {

@@ -57,7 +57,7 @@ describe('echelon logs', () => {
     assert.deepEqual((await run(id, '--attempt', '2')).output.lines, []);
   });
 
-  test('follows to the end, and goes on with the numbers', async () => {
+  test('--follow continues to the end with consecutive line numbers', async () => {
     const mine = await running(api.store);
     const line = (sequence: number): { sequence: number; at: number; event: AttemptEvent } => ({
       sequence,

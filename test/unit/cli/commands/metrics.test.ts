@@ -48,7 +48,7 @@ describe('echelon metrics', () => {
       [1, 4 / 3],
     );
     assert.equal((await run(id, 'nothing-like-it')).exitCode, EXIT.notOk);
-    assert.match((await run(id, 'actor/kll')).error!.message, /did you mean actor\/kl\?/);
+    assert.match((await run(id, 'actor/kll')).error!.message, /Did you mean actor\/kl\?/);
   });
 
   test('prints every value at full precision', async () => {

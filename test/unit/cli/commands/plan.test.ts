@@ -56,7 +56,10 @@ describe('echelon plan', () => {
 
   test('plans a file of any engine without a server', async () => {
     const hgpo = await file('hgpo.yaml', 'name: x\nengine: local\nestimator: { name: hgpo }\n');
-    assert.match(await plan(hgpo), /^python -m echelon_rayworker\.engines\.local estimator\.name=hgpo/);
+    assert.match(
+      await plan(hgpo),
+      /^python -m echelon_rayworker\.engines\.local \\\n {2}estimator\.name=hgpo/,
+    );
     const agent = 'name: x\nengine: verl-agent\nrecipe: qwen2.5_7b_webshop_train\ntraining: { steps: 3 }\n';
     const shown = await plan(await file('agent.yaml', agent));
     assert.match(shown, /trainer\.total_epochs: 160 → 3/);
@@ -74,10 +77,10 @@ describe('echelon plan', () => {
   test('refuses with the field and the remedy', async () => {
     const bad = 'name: x\nengine: verl-agent\nrecipe: qwen2.5_7b_webshop_train\nrollout: { groups: 3 }\n';
     const path = await file('bad.yaml', bad);
-    await assert.rejects(plan(path), { exitCode: 2, message: /\/rollout\/groups .*multiple of 4/ });
+    await assert.rejects(plan(path), { exitCode: 2, message: /\/rollout\/groups: .*multiple of 4/ });
     await assert.rejects(plan(await file('no.yaml', 'name: x\n')), {
       exitCode: 2,
-      message: /\/engine is missing/,
+      message: /\/engine: is missing/,
     });
   });
 

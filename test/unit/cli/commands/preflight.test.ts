@@ -40,7 +40,7 @@ test('an error is shown with its remedy, and the exit status says so', async () 
   assert.equal((request as { spec: { cluster: string } }).spec.cluster, 'fleet');
 });
 
-test('where nothing is wrong one line says so; --all shows what is well', async () => {
+test('without findings preflight prints one line; --all shows successful checks', async () => {
   const { output, exitCode } = await run([GOOD], file);
   assert.deepEqual([exitCode, output.lines], [0, ['1 check on fleet: 0 errors, 0 warnings.']]);
   assert.match((await run([GOOD], '--cluster', 'fleet')).output.lines.join('\n'), /ok +recipe +fine/);
@@ -50,7 +50,7 @@ test('a look that takes longer is announced', async () => {
   const output = keptOutput();
   const running = runCommand([preflightCommand(output)], ['preflight', file, ...connection]);
   await until(async () => output.remarks[0], 'it is said that it takes longer');
-  assert.equal(output.remarks[0], 'Looking at fleet; this may take a few minutes.');
+  assert.equal(output.remarks[0], 'Checking fleet; this may take a few minutes.');
   const [open] = await store.commands.open();
   const taken = await store.commands.claim({ id: open!.id, dispatcher: 'd', leaseMs: 60_000 });
   assert.ok(taken.outcome === 'claimed');

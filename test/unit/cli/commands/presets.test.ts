@@ -12,24 +12,24 @@ async function presets(...args: string[]): Promise<string> {
 }
 
 describe('echelon presets', () => {
-  test('lists all', async () => {
+  test('without a command lists all presets', async () => {
     const shown = await presets();
     for (const { name, title } of PRESETS) assert.ok(shown.includes(name) && shown.includes(title), name);
     assert.deepEqual(JSON.parse(await presets('--json')), JSON.parse(JSON.stringify(PRESETS)));
   });
 
-  test("prints one with the paper's figures beside", async () => {
-    const shown = await presets('paper-main-table');
+  test("get shows the trainings of a preset with the paper's figures", async () => {
+    const shown = await presets('get', 'paper-main-table');
     assert.match(shown, /HGPO K=4 7b webshop .* 90\.49 +79\.29/);
-    const { name, runs } = JSON.parse(await presets('paper-history-ablation', '--json'));
+    const { name, runs } = JSON.parse(await presets('get', 'paper-history-ablation', '--json'));
     assert.equal(name, 'paper-history-ablation');
     assert.equal(runs.length, 4);
   });
 
-  test('names the nearest', async () => {
-    await assert.rejects(presets('paper-main-tabel'), {
+  test('get names the nearest preset for an unknown name', async () => {
+    await assert.rejects(presets('get', 'paper-main-tabel'), {
       exitCode: 2,
-      message: /did you mean paper-main-table/,
+      message: /Did you mean paper-main-table/,
     });
   });
 });
@@ -45,7 +45,7 @@ describe('echelon presets submit', async () => {
   test('is one call, and a repeated key the same sweep', async () => {
     const args = [
       'paper-history-ablation',
-      '--key',
+      '--idempotency-key',
       'k',
       '--home',
       '/opt/verl-agent',

@@ -23,8 +23,8 @@ test('projects are made, shown, changed and removed', async () => {
   assert.deepEqual([changed?.weight, changed?.gpuQuota], [2, null]);
   assert.deepEqual(changed?.retention, { batchesDays: 30, streamsDays: null });
   assert.equal((await run('set', 'vision')).exitCode, 2);
-  assert.deepEqual((await run('rm', 'vision')).output.lines, ['vision removed']);
-  assert.equal((await run('rm', 'vision')).exitCode, 4);
+  assert.deepEqual((await run('delete', 'vision')).output.lines, ['vision deleted']);
+  assert.equal((await run('delete', 'vision')).exitCode, 4);
 });
 
 test('JSON is the answer of the API', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { recordCommands } from '../../../../src/cli/commands/records.ts';
+import { artifactsCommand, attemptsCommand, rerunCommand } from '../../../../src/cli/commands/records.ts';
 import { EXIT } from '../../../../src/cli/exit.ts';
 import type { AttemptEvent } from '../../../../src/core/events.ts';
 import type { Artifact } from '../../../../src/schemas/records.ts';
@@ -18,18 +18,21 @@ describe('commands on experiments that are there', () => {
     for (const release of releases.reverse()) await release();
   });
 
-  const submitted = async () => (await api.client.post<{ id: string }>('/v1/experiments', REPLAY)).id;
+  const submitted = async () => (await api.client.post('/v1/experiments', { body: REPLAY })).id;
   async function run(args: string[]) {
     const output = keptOutput();
-    const end = await runCommand(recordCommands(output), [...args, ...api.connection]);
+    const end = await runCommand(
+      [rerunCommand(output), attemptsCommand(output), artifactsCommand(output)],
+      [...args, ...api.connection],
+    );
     return { output, ...end };
   }
 
   test('rerun prints the id of a new one, the same for the same key', async () => {
     const id = await submitted();
     const [first, second] = [
-      await run(['rerun', id, '--key', 'r1']),
-      await run(['rerun', id, '--key', 'r1']),
+      await run(['rerun', id, '--idempotency-key', 'r1']),
+      await run(['rerun', id, '--idempotency-key', 'r1']),
     ];
     assert.deepEqual(first.output.lines, second.output.lines);
     assert.equal((await api.store.experiments.get(first.output.lines[0]!))?.rerunOf, id);
@@ -69,7 +72,7 @@ describe('commands on experiments that are there', () => {
     assert.match(shown.output.lines[0]!, /\n1 +\S+ +2\S+Z +2\S+Z +1 +failed: no room\\u001b\[2J$/);
     const asJson = await run(['attempts', lease.experiment, '--json']);
     assert.equal(asJson.output.json<{ items: unknown[] }>().items.length, 1);
-    assert.match((await run(['attempts', await submitted()])).output.lines[0]!, /not been tried/);
+    assert.match((await run(['attempts', await submitted()])).output.lines[0]!, /No attempts yet/);
   });
 
   test('attempts says once that one was stopped', async () => {
@@ -94,6 +97,6 @@ describe('commands on experiments that are there', () => {
     const asJson = await run(['artifacts', lease.experiment, '--json']);
     assert.equal(asJson.output.json<{ items: Artifact[] }>().items[0]!.path, event.path);
     const none = await claimed(api.store, await submitted());
-    assert.match((await run(['artifacts', none.experiment])).output.lines[0]!, /Nothing was registered/);
+    assert.match((await run(['artifacts', none.experiment])).output.lines[0]!, /No artifacts/);
   });
 });

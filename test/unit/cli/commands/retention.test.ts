@@ -12,17 +12,20 @@ async function run(...argv: string[]) {
 }
 
 test('shows the policy of a project, and that nothing is due', async () => {
-  const { output } = await run('preview');
+  const { output } = await run('default');
   assert.match(output.lines.join('\n'), /bytes of batches +30 d +0 +0 B\n.* 90 d .*\nrecords +730 d +0/);
-  assert.match(output.lines.join('\n'), /Clusters keep event logs for 7 d; those of 0 experiments go\./);
+  assert.match(
+    output.lines.join('\n'),
+    /Clusters retain event logs for 7 d; those of 0 experiments expire\./,
+  );
   assert.deepEqual((await run()).output.lines, output.lines);
-  assert.equal((await run('preview', '--json')).output.json<RetentionPreview>().project, 'default');
+  assert.equal((await run('--json')).output.json<RetentionPreview>().project, 'default');
 });
 
 test('an unknown project is said to be none', async () => {
-  const { error, exitCode } = await run('preview', 'nobody');
+  const { error, exitCode } = await run('absent');
   assert.notEqual(exitCode, 0);
-  assert.match(String(error), /no project nobody/);
+  assert.match(String(error), /no project absent/);
 });
 
 test('bytes are in units that people read', () => {

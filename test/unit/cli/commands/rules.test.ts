@@ -1,34 +1,28 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { experimentCommands } from '../../../../src/cli/commands/experiments.ts';
-import { rulesCommand } from '../../../../src/cli/commands/rules.ts';
 import { resolveRules } from '../../../../src/plan/rules.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { running } from '../../../support/store.ts';
 
 const { store, connection } = await apiFor({ after });
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  const commands = [rulesCommand(output), ...experimentCommands(output)];
-  return { output, ...(await runCommand(commands, argv)) };
+  return { output, ...(await runProgram(output, argv)) };
 }
 
-test('lists the presets without a server', async () => {
+test('rules lists the presets without a server', async () => {
   const { output } = await run('rules');
   assert.match(output.lines.join('\n'), /kl-high +actor\/ppo_kl above 0\.1, 3 times in a row +\S/);
   assert.equal((await run('rules', '--json')).output.json<unknown[]>().length, 11);
 });
 
-test('shows the rules of an experiment, and what fired with its evidence', async () => {
+test('rules shows the rules of an experiment and when they fired', async () => {
   const rules = resolveRules([{ preset: 'kl-high', do: 'stop' }, { preset: 'coverage' }]);
   const { experiment } = await running(store, { input: { resolved: { engine: 'replay', rules } } });
   const before = await run('rules', experiment, ...connection);
   assert.match(before.output.lines.join('\n'), /kl-high +stop +\S.* -\n/);
-  assert.match(
-    (await run('get', experiment, ...connection)).output.lines.join('\n'),
-    /rules +2, none of them fired/,
-  );
+  assert.match((await run('get', experiment, ...connection)).output.lines.join('\n'), /rules +2, none fired/);
   const { cursor, last } = await store.rules.readSignals(experiment, 10);
   const reason = 'rule kl-high: actor/ppo_kl was 1 at step 7';
   const evidence = { condition: 'actor/ppo_kl above 0.1', values: [] };
@@ -55,7 +49,9 @@ test('shows the rules of an experiment, and what fired with its evidence', async
   assert.ok(shown.includes(`fired once: ${reason}`));
 });
 
-test('an experiment without rules says so', async () => {
+test('rules prints a message for an experiment without rules', async () => {
   const { experiment } = await running(store);
-  assert.deepEqual((await run('rules', experiment, ...connection)).output.lines, ['It has no rules.']);
+  assert.deepEqual((await run('rules', experiment, ...connection)).output.lines, [
+    'The experiment has no rules.',
+  ]);
 });

@@ -7,11 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { serverCommands } from '../../../../src/cli/commands/servers.ts';
 import { saveConnection } from '../../../../src/cli/connection.ts';
 import { EXIT } from '../../../../src/cli/exit.ts';
 import { processIdentity } from '../../../../src/cli/local/process-identity.ts';
-import { keptOutput, runCommand } from '../../../support/cli.ts';
+import { keptOutput, runProgram } from '../../../support/cli.ts';
 
 const connection = { url: 'http://127.0.0.1:1', token: 't' };
 
@@ -23,15 +22,15 @@ async function stateDirFor(t: { after(release: () => Promise<void>): void }): Pr
 
 async function run(...args: string[]) {
   const output = keptOutput();
-  return { output, ...(await runCommand(serverCommands(output), args)) };
+  return { output, ...(await runProgram(output, args)) };
 }
 
-test('down where nothing runs is no error', async (t) => {
+test('down succeeds if Echelon does not run', async (t) => {
   const { exitCode, output } = await run('down', '--state-dir', await stateDirFor(t));
   assert.deepEqual([exitCode, output.lines], [0, ['Echelon is not running here.']]);
 });
 
-test('what a killed stack left behind is not taken for a running one', async (t) => {
+test('the connection file of a killed stack does not count as a running stack', async (t) => {
   const stateDir = await stateDirFor(t);
   const { pid } = spawnSync('true');
   await saveConnection(stateDir, { ...connection, pid });
@@ -40,15 +39,15 @@ test('what a killed stack left behind is not taken for a running one', async (t)
   ]);
 });
 
-test('a report that cannot be written ends the demo before it begins', async (t) => {
+test('demo fails before it starts if the report cannot be written', async (t) => {
   const report = join(await stateDirFor(t), 'nowhere', 'demo.json');
   const { exitCode, error, output } = await run('demo', '--report', report);
   assert.equal(exitCode, EXIT.usage);
-  assert.match(error!.message, /The report cannot be written: ENOENT/);
+  assert.match(error!.message, /Cannot write the report .*: ENOENT/);
   assert.deepEqual([...output.lines, ...output.remarks], []);
 });
 
-test('a process that has the id of a killed stack is neither ended by down nor taken for a running one by up', async (t) => {
+test('down and up ignore another process that has the id of a killed stack', async (t) => {
   const stateDir = await stateDirFor(t);
   const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });
   t.after(() => void stranger.kill('SIGKILL'));
@@ -86,10 +85,10 @@ test('down ends the process that wrote the connection', async (t) => {
   assert.deepEqual((await run('down', '--state-dir', stateDir)).output.lines, ['Echelon has stopped.']);
 });
 
-test('up where it runs already says where, and starts nothing', async (t) => {
+test('up fails with the address if Echelon already runs', async (t) => {
   const stateDir = await stateDirFor(t);
   await saveConnection(stateDir, { ...connection, pid: process.pid, started: processIdentity(process.pid) });
   const { exitCode, error } = await run('up', '--state-dir', stateDir);
   assert.equal(exitCode, EXIT.notOk);
-  assert.match(error!.message, /running already at http:\/\/127\.0\.0\.1:1/);
+  assert.match(error!.message, /already runs at http:\/\/127\.0\.0\.1:1/);
 });

@@ -1,25 +1,27 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { watchSweep } from '../../../../src/cli/commands/sweep-watch.ts';
-import { sweepCommand } from '../../../../src/cli/commands/sweeps.ts';
+import { sweepsCommand } from '../../../../src/cli/commands/sweeps.ts';
 import { CliError } from '../../../../src/cli/exit.ts';
-import type { SweepAccepted } from '../../../../src/schemas/sweep.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { claimed } from '../../../support/store.ts';
 import { expandAll } from '../../../support/sweep.ts';
 
 const { store, client, connection } = await apiFor({ after });
-const SWEEP = { name: 's', method: 'grid', spec: { engine: 'replay' }, axes: { 'replay.batches': [1, 2] } };
+const SWEEP = {
+  ...{ name: 's', method: 'grid' as const },
+  ...{ spec: { engine: 'replay' }, axes: { 'replay.batches': [1, 2] } },
+};
 
 async function echelon(...argv: string[]) {
   const output = keptOutput();
-  const ended = await runCommand([sweepCommand(output)], ['sweep', ...argv, ...connection]);
+  const ended = await runCommand([sweepsCommand(output)], ['sweeps', ...argv, ...connection]);
   return { ...ended, output };
 }
 
 /** Brings every child of a new sweep to an end; `wrong`: rows of the first one that are. */
 async function endedSweep(to: 'succeeded' | 'failed', wrong = 0): Promise<string> {
-  const { id } = await client.post<SweepAccepted>('/v1/sweeps', SWEEP);
+  const { id } = await client.post('/v1/sweeps', { body: SWEEP });
   for (const [at, experiment] of (await expandAll(store, id)).entries()) {
     const lease = await claimed(store, experiment);
     await store.attempts.confirm(lease);
@@ -43,20 +45,20 @@ async function recordBatch(lease: Awaited<ReturnType<typeof claimed>>, wrong: nu
 
 async function watched(id: string) {
   const output = keptOutput();
-  const error: unknown = await watchSweep({ client, id, output, json: false, everyMs: 5 }).catch(
+  const error: unknown = await watchSweep({ client, id, output, json: false, pollMs: 5 }).catch(
     (thrown) => thrown,
   );
   return { output, error };
 }
 
-test('a watch ends with the last child, and says whether all succeeded', async () => {
+test('a watch of a sweep ends with the last child and fails if a child did not succeed', async () => {
   for (const [to, expected] of [
     ['succeeded', undefined],
     ['failed', CliError],
   ] as const) {
-    const { id } = await client.post<SweepAccepted>('/v1/sweeps', SWEEP);
+    const { id } = await client.post('/v1/sweeps', { body: SWEEP });
     const output = keptOutput();
-    const watching = watchSweep({ client, id, output, json: false, everyMs: 5 }).catch((error) => error);
+    const watching = watchSweep({ client, id, output, json: false, pollMs: 5 }).catch((error) => error);
     for (const experiment of await expandAll(store, id)) {
       const lease = await claimed(store, experiment);
       await store.attempts.confirm(lease);
@@ -66,7 +68,7 @@ test('a watch ends with the last child, and says whether all succeeded', async (
     assert.equal(ended?.constructor, expected);
     assert.equal(output.lines.at(-1), `${id}  2 ${to}`);
     const compared = await echelon('compare', id, '-m', 'val/succes');
-    const remarked = to === 'succeeded' ? [/No child reported val\/succes;/] : [];
+    const remarked = to === 'succeeded' ? [/No child reported val\/succes\. /] : [];
     assert.equal(compared.output.remarks.length, remarked.length);
     for (const what of remarked) assert.match(compared.output.remarks[0]!, what);
   }
@@ -75,45 +77,39 @@ test('a watch ends with the last child, and says whether all succeeded', async (
 test('a watch of a sweep whose children all succeeded fails with a count if rows are wrong', async () => {
   const good = await watched(await endedSweep('succeeded'));
   assert.equal(good.error, undefined);
-  assert.match(good.output.remarks.at(-1)!, /^4 of 4 rows verified, 0 wrong; /);
+  assert.match(good.output.remarks.at(-1)!, /^4 of 4 rows verified, 0 wrong\. /);
   const id = await endedSweep('succeeded', 3);
   const { error, output } = await watched(id);
   assert.ok(error instanceof CliError && error.exitCode === 1, String(error));
-  assert.equal(
-    error.message,
-    `${id} done: the training signal was not right (3 wrong rows, 1 error findings)`,
-  );
-  assert.match(
-    output.remarks.at(-1)!,
-    /^4 of 4 rows verified, 3 wrong, 1 error finding, in 1 of the children; /,
-  );
+  assert.equal(error.message, `${id} done: wrong training signal: 3 wrong rows, 1 error finding`);
+  assert.match(output.remarks.at(-1)!, /^4 of 4 rows verified, 3 wrong, 1 error finding, in 1 child\. /);
   const both = await watched(await endedSweep('failed', 1));
-  assert.match(String(both.error), /0 of 2 children succeeded; the training signal was not right/);
+  assert.match(String(both.error), /0 of 2 children succeeded; wrong training signal/);
 });
 
 test('a watch of a sweep waits for the reports of its batches', async () => {
-  const { id } = await client.post<SweepAccepted>('/v1/sweeps', SWEEP);
+  const { id } = await client.post('/v1/sweeps', { body: SWEEP });
   let looks = 0;
   const slow = {
     ...client,
-    get: async <T>(...asked: Parameters<typeof client.get>): Promise<T> => {
-      const answer = await client.get<T & { children?: { verification: { status: string } }[] }>(...asked);
-      if (asked[1]?.limit === 200 && ++looks < 3) answer.children![0]!.verification.status = 'pending';
+    get: (async (path: '/v1/sweeps/{id}', input: Parameters<typeof client.get<'/v1/sweeps/{id}'>>[1]) => {
+      const answer = await client.get(path, input!);
+      if (input!.query?.limit === 200 && ++looks < 3) answer.children[0]!.verification!.status = 'pending';
       return answer;
-    },
+    }) as typeof client.get,
   };
   for (const experiment of await expandAll(store, id)) {
     const lease = await claimed(store, experiment);
     await store.attempts.confirm(lease);
     await store.attempts.end(lease, { to: 'succeeded', reason: 'a test' });
   }
-  await watchSweep({ client: slow, id, output: keptOutput(), json: false, everyMs: 1 });
+  await watchSweep({ client: slow, id, output: keptOutput(), json: false, pollMs: 1 });
   assert.equal(looks, 3);
 });
 
-test('sweep get shows the wrong rows of each child and of all', async () => {
+test('sweeps get shows the wrong rows of each child and of all children', async () => {
   const id = await endedSweep('succeeded', 2);
   const text = (await echelon('get', id, '-n', '1')).output.lines.join('\n');
-  assert.match(text, /^4 of 4 rows verified, 2 wrong, 1 error finding, in 1 of the children$/m);
+  assert.match(text, /^4 of 4 rows verified, 2 wrong, 1 error finding, in 1 child$/m);
   assert.match(text, /^0 +exp-\w+ +succeeded +2 +1$/m);
 });

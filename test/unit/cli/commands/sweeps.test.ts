@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { sweepCommand } from '../../../../src/cli/commands/sweeps.ts';
+import { sweepsCommand } from '../../../../src/cli/commands/sweeps.ts';
 import type { SweepAccepted, SweepDetail, SweepPage } from '../../../../src/schemas/sweep.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { expandAll } from '../../../support/sweep.ts';
@@ -17,19 +17,24 @@ await writeFile(file, 'name: s\nmethod: grid\nspec: { engine: replay }\naxes: { 
 async function echelon(...argv: string[]) {
   const output = keptOutput();
   const [part, ...rest] = argv;
-  const ended = await runCommand([sweepCommand(output)], ['sweep', part!, ...connection, ...rest]);
+  const ended = await runCommand([sweepsCommand(output)], ['sweeps', part!, ...connection, ...rest]);
   return { ...ended, output };
 }
 
 test('a dry run shows the children and submits nothing', async () => {
   const { output } = await echelon('submit', file, '--dry-run');
-  assert.match(output.lines.join('\n'), /^2 children.*\n {2}0 {2}s: batches=1\n {2}1 {2}s: batches=2$/);
-  assert.equal((await echelon('ls')).output.lines[0], 'No sweeps. `echelon sweep submit FILE` adds one.');
+  assert.match(output.lines.join('\n'), /^2 valid children.*\n {2}0 {2}s: batches=1\n {2}1 {2}s: batches=2$/);
+  assert.equal(
+    (await echelon('ls')).output.lines[0],
+    'No sweeps. Submit one with `echelon sweeps submit FILE`.',
+  );
 });
 
-test('a sweep is submitted once for a key, listed, shown, compared, cancelled', async () => {
-  const first = (await echelon('submit', file, '--json', '--key', 'k')).output.json<SweepAccepted>();
-  const { output } = await echelon('submit', file, '--key', 'k');
+test('a sweep is submitted once per idempotency key, listed, shown, compared and cancelled', async () => {
+  const first = (
+    await echelon('submit', file, '--json', '--idempotency-key', 'k')
+  ).output.json<SweepAccepted>();
+  const { output } = await echelon('submit', file, '--idempotency-key', 'k');
   assert.deepEqual([output.lines, output.remarks], [[first.id], ['2 children']]);
   await expandAll(store, first.id);
   assert.match((await echelon('ls')).output.lines.join('\n'), /s +running +2 +2 queued/);
@@ -42,21 +47,21 @@ test('a sweep is submitted once for a key, listed, shown, compared, cancelled', 
     'No child has failed; nothing runs again.',
   );
   const alone = keptOutput();
-  await runCommand([sweepCommand(alone)], ['sweep', ...connection]);
+  await runCommand([sweepsCommand(alone)], ['sweeps', ...connection]);
   assert.match(alone.lines.join('\n'), new RegExp(first.id));
   assert.match((await echelon('cancel', first.id)).output.lines[0]!, / cancelled: 2 cancelled$/);
 });
 
-test('children that a cancelled sweep has not made are not to come', async () => {
+test('a cancelled sweep never creates its remaining children', async () => {
   const { id } = (await echelon('submit', file, '--json')).output.json<SweepAccepted>();
   const said = async () => (await echelon('get', id)).output.lines.join('\n');
-  assert.match(await said(), /^2 to come$/m);
+  assert.match(await said(), /^2 not yet created$/m);
   await echelon('cancel', id);
-  assert.match(await said(), /^2 never made$/m);
-  assert.match(await said(), /^1 +exp-\w+ +never made/m);
+  assert.match(await said(), /^2 never created$/m);
+  assert.match(await said(), /^1 +exp-\w+ +never created/m);
 });
 
-test('what the API refuses names the child and the remedy', async () => {
+test('a refused sweep names the child and the remedy', async () => {
   const wrong = join(folder, 'wrong.yaml');
   await writeFile(wrong, 'name: s\nmethod: grid\nspec: { engine: replay }\naxes: { replay.batches: [x] }\n');
   const { exitCode, error } = await echelon('submit', wrong);

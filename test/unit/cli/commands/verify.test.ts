@@ -65,8 +65,8 @@ test('a table needs its columns', async () => {
   );
   assert.equal(exitCode, EXIT.ok);
   assert.match(out, /run\.csv +2 +2 +0 +0 +0 +ok/);
-  await assert.rejects(verify(path, '--map', 'x=y'), /not MEANING=COLUMN/);
-  await assert.rejects(verify(path, '--weights', '1,x'), /not numbers/);
+  await assert.rejects(verify(path, '--map', 'x=y'), /must be MEANING=COLUMN/);
+  await assert.rejects(verify(path, '--weights', '1,x'), /must be numbers/);
 });
 
 test('an unreadable dump and a parameter of another estimator end with 2', async () => {

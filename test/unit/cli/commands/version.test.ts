@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { VERSION, versionCommand } from '../../../../src/cli/commands/version.ts';
+import { versionCommand } from '../../../../src/cli/commands/version.ts';
+import { VERSION } from '../../../../src/cli/package-version.ts';
 import { keptOutput, runCommand } from '../../../support/cli.ts';
 
 test('version prints that of the package and of Node', async () => {

@@ -3,14 +3,14 @@ import { after, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { watchExperiment } from '../../../../src/cli/commands/watch.ts';
 import { liveLines } from '../../../../src/cli/commands/watch-live.ts';
-import type { ExperimentDetail } from '../../../../src/schemas/api.ts';
+import type { ExperimentDetail } from '../../../../src/client/calls.ts';
 import { apiFor, keptOutput } from '../../../support/cli.ts';
 import { running, submitInput } from '../../../support/store.ts';
 
 const { store, client } = await apiFor({ after });
 
 async function detail(id: string, changes: object): Promise<ExperimentDetail> {
-  return { ...(await client.get<ExperimentDetail>(`/v1/experiments/${id}`)), ...changes };
+  return { ...(await client.get('/v1/experiments/{id}', { path: { id } })), ...changes };
 }
 
 const linesOf = (experiment: ExperimentDetail, first = { at: 0, step: 0 }, now = 60_000) =>

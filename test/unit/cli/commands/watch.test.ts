@@ -57,7 +57,7 @@ async function ended(t: { after(release: () => Promise<void>): void }, wrong: nu
   return { client, id };
 }
 
-test('an experiment that went well is followed to its end, one line an event, noise left out', async (t) => {
+test('a succeeded experiment is followed to its end with one line per event that is shown', async (t) => {
   const { client, id } = await ended(t, 0);
   const output = keptOutput();
   await watchExperiment({ client, id, output, json: false });
@@ -72,11 +72,11 @@ test('an experiment that went well is followed to its end, one line an event, no
   ])
     assert.ok(text.includes(part), `${part} in\n${text}`);
   assert.doesNotMatch(text, /noise|other/);
-  assert.match(output.remarks[0]!, new RegExp(`Following ${id}; Ctrl-C`));
-  assert.match(output.remarks.at(-1)!, /^4 of 4 rows verified, 0 wrong; /);
+  assert.match(output.remarks[0]!, new RegExp(`Following ${id}\\. Ctrl-C`));
+  assert.match(output.remarks.at(-1)!, /^4 of 4 rows verified, 0 wrong\. /);
 });
 
-test('what is not there is refused before anything is announced', async (t) => {
+test('an unknown experiment is refused before anything is announced', async (t) => {
   const { client } = await apiFor(t);
   const output = keptOutput();
   await assert.rejects(
@@ -86,7 +86,7 @@ test('what is not there is refused before anything is announced', async (t) => {
   assert.deepEqual(output.remarks, []);
 });
 
-test('a wrong row is an end with exit status 1', async (t) => {
+test('a wrong row leads to exit status 1', async (t) => {
   const { client, id } = await ended(t, 2);
   const output = keptOutput();
   await assert.rejects(
@@ -97,7 +97,7 @@ test('a wrong row is an end with exit status 1', async (t) => {
   assert.match(output.lines.join('\n'), /NOT ok: 2 of 4 rows wrong \(wrong-rows\)$/m);
 });
 
-test('as JSON every event is a line, and a resumed watch shows only what is new', async (t) => {
+test('--json prints one line per event, and --after only later events', async (t) => {
   const { client, id } = await ended(t, 0);
   const [all, rest] = [keptOutput(), keptOutput()];
   await watchExperiment({ client, id, output: all, json: true });
@@ -106,7 +106,7 @@ test('as JSON every event is a line, and a resumed watch shows only what is new'
   assert.deepEqual(rest.lines, all.lines.slice(4));
 });
 
-test('without an id, what happens in a project or in all of them is a line each', async (t) => {
+test('without an id, watch prints one line per event of a project or of all projects', async (t) => {
   const { store, client } = await apiFor(t);
   const { id } = await store.experiments.submit(submitInput({ name: 'first\u001b[2J' }));
   await store.experiments.submit(submitInput({ project: 'other', name: 'second' }));
@@ -133,7 +133,7 @@ test('without an id, what happens in a project or in all of them is a line each'
   assert.deepEqual([entry.id, entry.experiment, entry.event.to], ['1', id, 'queued']);
 });
 
-test('a feed that was trimmed goes on from now, and says so', async (t) => {
+test('a trimmed feed continues from now with a message', async (t) => {
   const { client } = await apiFor(t);
   const output = keptOutput();
   const stop = new AbortController();
@@ -155,11 +155,11 @@ test('a feed that was trimmed goes on from now, and says so', async (t) => {
     signal: stop.signal,
   });
   assert.equal(calls, 2);
-  assert.match(output.remarks[1]!, /missed: not kept/);
+  assert.match(output.remarks[1]!, /Missed events: not kept/);
 });
 
-// Where nothing is said, nothing moves the story on: bounded, so that this fails with words.
-test('of one that waits, it says where and why, once, and again when that changes', {
+// Without a remark no step follows, so a limit makes a failure visible.
+test('the position and the wait reason of a queued experiment are printed once, and again after a change', {
   timeout: 60_000,
 }, async (t) => {
   const { store, client } = await apiFor(t);
@@ -171,20 +171,20 @@ test('of one that waits, it says where and why, once, and again when that change
     () => store.queue.note(new Map([[id, { reason: 'needs 4 GPUs; none is free', rank: 1 }]])),
     () => store.experiments.cancel(id, 'enough'),
   ];
-  // What was said moves the story on; two looks at the same reason say it once.
+  // Each remark triggers the next step. Two polls with the same reason print one remark.
   const remark = (text: string) => {
     output.remarks.push(text);
-    if (text.includes('waits at')) void steps.shift()?.();
+    if (text.includes('queued at')) void steps.shift()?.();
   };
   await assert.rejects(
-    watchExperiment({ client, id, output: { ...output, remark }, json: false, lookMs: 1 }),
+    watchExperiment({ client, id, output: { ...output, remark }, json: false, pollMs: 1 }),
     /cancelled: enough/,
   );
-  assert.equal(said('waits at place 1 of 1: needs 4 GPUs'), 2, output.remarks.join('\n'));
+  assert.equal(said('queued at position 1 of 1: needs 4 GPUs'), 2, output.remarks.join('\n'));
   assert.equal(said('none is free'), 1);
 });
 
-test('a sweep is followed by its id too', async (t) => {
+test('watch follows a sweep by its id', async (t) => {
   const { connection } = await apiFor(t);
   const output = keptOutput();
   const ended = await runCommand(
@@ -194,12 +194,12 @@ test('a sweep is followed by its id too', async (t) => {
   assert.match(ended.error!.message, /There is no sweep swp-/);
 });
 
-test('a key of one project watches that one, without being told its name', async (t) => {
+test('a key of one project watches that project without --project', async (t) => {
   const { store, client } = await apiFor(t);
-  await client.post('/v1/projects', { name: 'vision' });
+  await client.post('/v1/projects', { body: { name: 'vision' } });
   await store.experiments.submit(submitInput({ project: 'vision', name: 'theirs' }));
-  const { token } = await client.post<{ token: string }>('/v1/keys', {
-    ...{ name: 'k', scopes: ['read'], project: 'vision' },
+  const { token } = await client.post('/v1/keys', {
+    body: { name: 'k', scopes: ['read'], project: 'vision' },
   });
   const bound = createClient({ url: client.url, token });
   const stop = new AbortController();
@@ -211,5 +211,5 @@ test('a key of one project watches that one, without being told its name', async
   const common = { client: bound, project: undefined, json: false, after: '0', signal: stop.signal };
   await watchFeed({ ...common, output: { ...output, line } });
   assert.match(output.lines[0]!, /theirs/);
-  assert.match(output.remarks.join('\n'), /project vision alone/);
+  assert.match(output.remarks.join('\n'), /only the project vision/);
 });

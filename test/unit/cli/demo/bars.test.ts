@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { createBars } from '../../../../src/cli/demo/bars.ts';
-import type { Experiment } from '../../../../src/schemas/experiment.ts';
+import type { Experiment } from '../../../../src/client/calls.ts';
 
 function stream(isTTY: boolean) {
   let text = '';

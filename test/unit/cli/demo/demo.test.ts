@@ -6,14 +6,14 @@ import { test } from 'node:test';
 import { type DemoReport, runDemo } from '../../../../src/cli/demo/demo.ts';
 import { apiFor, keptOutput } from '../../../support/cli.ts';
 
-test('experiments that come to nothing are reported as what they are', async (t) => {
+test('cancelled experiments are reported as cancelled', async (t) => {
   const { store, client } = await apiFor(t);
   const directory = await mkdtemp(join(tmpdir(), 'echelon-demo-'));
   t.after(() => rm(directory, { recursive: true }));
-  // Nobody dispatches here: whatever is submitted is cancelled.
+  // There is no dispatcher: each submitted experiment is cancelled.
   const stop = await store.onWake(async () => {
     for (const { experiment } of await store.queue.first(10))
-      await store.experiments.cancel(experiment, 'nobody is there');
+      await store.experiments.cancel(experiment, 'there is no dispatcher');
   });
   t.after(stop);
   const reportFile = join(directory, 'report.json');

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 
 const program = new URL('../../../../src/cli/local/guard-process.ts', import.meta.url).pathname;
 
-test('it says when it listens, forgets what it is told to, and undoes the rest when its input ends', () => {
+test('the guard reports when it listens, forgets on request, and undoes the rest at the end of its input', () => {
   const [kept, removed] = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'echelon-guard-')));
   const messages = [
     { id: 1, undo: { kind: 'remove', path: kept } },

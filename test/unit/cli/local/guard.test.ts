@@ -24,7 +24,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
   }
 }
 
-/** A zombie, which nobody may have collected yet, does not live. */
+/** A zombie does not count as running: its parent may not have collected it yet. */
 function alive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -91,7 +91,7 @@ describe('the guard', () => {
     assert.throws(() => guard.add({ kind: 'remove', path: kept }), /being stopped/);
   });
 
-  test('undoes last things first, and goes on behind one that cannot be undone', async (t) => {
+  test('undoes the last entry first, and continues after an entry that cannot be undone', async (t) => {
     const directory = await directoryFor(t);
     const file = join(directory, 'order');
     const guard = await guardFor(t, directory);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startRayHead } from '../../../../src/cli/local/ray-head.ts';
 
-test('a Ray that does not start is said with its log, and leaves nothing behind', async (t) => {
+test('a Ray that does not start is reported with its log, and leaves no files', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'echelon-head-'));
   t.after(() => rm(directory, { recursive: true }));
   await symlink(process.execPath, join(directory, 'python3'));
@@ -32,7 +32,7 @@ test('a Ray that does not start is said with its log, and leaves nothing behind'
   assert.equal(await temporary(), before);
 });
 
-test('a Ray that is not installed leaves nothing behind either', async (t) => {
+test('a Ray that is not installed leaves no files', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'echelon-head-'));
   t.after(() => rm(directory, { recursive: true }));
   const temporary = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('ech-ray-'));

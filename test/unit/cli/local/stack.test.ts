@@ -10,7 +10,7 @@ test('the Python package is found beside the program', () => {
   assert.ok(existsSync(join(RAY_WORKER_PACKAGE, 'echelon_rayworker/__init__.py')));
 });
 
-test('where one part does not start, those before it are released', async (t) => {
+test('if one part does not start, the parts before it are released', async (t) => {
   const stateDir = await mkdtemp(join(tmpdir(), 'echelon-stack-'));
   t.after(() => rm(stateDir, { recursive: true, force: true }));
   const resources = new AsyncDisposableStack();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CliError, EXIT } from '../../../src/cli/exit.ts';
-import { patient } from '../../../src/cli/patient.ts';
+import { retrying } from '../../../src/cli/retrying.ts';
 import { keptOutput } from '../../support/cli.ts';
 
 const silent = new CliError(EXIT.unreachable, 'No answer.');
@@ -15,13 +15,13 @@ function asking(answers: (number | Error)[], patienceMs?: number) {
     return answer;
   };
   const settings = patienceMs === undefined ? { output, pauseMs: 1 } : { output, pauseMs: 1, patienceMs };
-  return { look: patient(ask, settings), output };
+  return { look: retrying(ask, settings), output };
 }
 
 test('a server that is away for a moment is asked again, and that is said once', async () => {
   const { look, output } = asking([1, silent, silent, 2, silent, 3]);
   assert.deepEqual([await look(), await look(), await look()], [1, 2, 3]);
-  assert.deepEqual(output.remarks, Array(2).fill('No answer. Trying again for a minute.'));
+  assert.deepEqual(output.remarks, Array(2).fill('No answer. Retrying for a minute.'));
 });
 
 test('one that never answered, one that refuses and one that stays away are not', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { queueCommands, queueTable, startsIn } from '../../../../src/cli/commands/queue.ts';
+import { priorityCommand, queuesCommand, queueTable, startsIn } from '../../../../src/cli/commands/queues.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { submitInput } from '../../../support/store.ts';
 
@@ -10,11 +10,14 @@ async function run(...argv: string[]) {
   const output = keptOutput();
   const options = argv.includes('--') ? [] : connection;
   const before = argv.includes('--') ? [argv[0]!, ...connection, ...argv.slice(1)] : argv;
-  return { output, ...(await runCommand(queueCommands(output), [...before, ...options])) };
+  return {
+    output,
+    ...(await runCommand([queuesCommand(output), priorityCommand(output)], [...before, ...options])),
+  };
 }
 
-test('nobody waits; then a table of those that do, or JSON', async () => {
-  assert.deepEqual((await run('queue')).output.lines, ['Nobody waits.']);
+test('queues lists the queued experiments as a table or JSON', async () => {
+  assert.deepEqual((await run('queue')).output.lines, ['No experiment is queued.']);
   const { id } = await store.experiments.submit(submitInput({ gpus: 4, cpus: 8, name: 'train' }));
   await store.queue.note(new Map([[id, { reason: 'needs 4 GPUs', rank: 1 }]]));
   const text = (await run('queue')).output.lines.join('\n');
@@ -22,59 +25,67 @@ test('nobody waits; then a table of those that do, or JSON', async () => {
   assert.equal((await run('queue', '--json')).output.json<{ length: number }>().length, 1);
 });
 
-test('the line and a project are paused with a reason, shown, and resumed', async () => {
-  assert.deepEqual((await run('queue', 'pause', '--reason', 'dust')).output.lines, ['the queue is paused']);
-  assert.deepEqual((await run('queue', 'pause', 'default')).output.lines, ['the queue of default is paused']);
+test('the queues of all projects and of one are paused with a reason, listed and resumed', async () => {
+  assert.deepEqual((await run('queue', 'pause', '--reason', 'dust')).output.lines, [
+    'The queue of all projects is paused.',
+  ]);
+  assert.deepEqual((await run('queue', 'pause', 'default')).output.lines, [
+    'The queue of default is paused.',
+  ]);
   const remarks = (await run('queue')).output.remarks.join('\n');
-  assert.match(remarks, /The queue is paused by .*: dust\nThe queue of default is paused by/);
+  assert.match(remarks, /The queue of all projects is paused by .*: dust\nThe queue of default is paused by/);
   await run('queue', 'resume');
-  assert.deepEqual((await run('queue', 'resume', 'default')).output.lines, ['the queue of default goes on']);
+  assert.deepEqual((await run('queue', 'resume', 'default')).output.lines, [
+    'The queue of default is resumed.',
+  ]);
   assert.equal((await store.queue.pauses()).all, null);
   assert.match((await run('queue', 'pause', 'defalt')).error!.message, /Did you mean default/);
 });
 
-test('the line and a project are closed with a reason, shown, and resumed', async () => {
+test('the queues of all projects and of one are closed with a reason, listed and resumed', async () => {
   const closed = await run('queue', 'close', 'default', '--reason', 'moving');
-  assert.deepEqual(closed.output.lines, ['the queue of default accepts no new experiments']);
-  assert.deepEqual((await run('queue', 'close')).output.lines, ['the queue accepts no new experiments']);
+  assert.deepEqual(closed.output.lines, ['The queue of default accepts no new experiments.']);
+  assert.deepEqual((await run('queue', 'close')).output.lines, [
+    'The queue of all projects accepts no new experiments.',
+  ]);
   const remarks = (await run('queue')).output.remarks.join('\n');
   assert.match(
     remarks,
-    /The queue accepts no new experiments; it was closed by .*\nThe queue of default .* by .*: moving/,
+    /The queue of all projects is closed for new experiments by .*\nThe queue of default is closed .* by .*: moving/,
   );
   for (const target of [[], ['default']]) await run('queue', 'resume', ...target);
   assert.deepEqual((await store.queue.pauses()).closed, { all: null, projects: new Map() });
 });
 
-test('a priority is changed, also to one below zero', async () => {
+test('priority changes a priority, also to a negative one', async () => {
   const experiment = (await store.queue.ids(1))[0]!;
   assert.deepEqual((await run('priority', experiment, '7')).output.lines, [
-    `${experiment} has priority 7, at place 1 of 1`,
+    `${experiment} has priority 7, at position 1 of 1`,
   ]);
   await run('priority', '--', experiment, '-5');
   assert.equal((await store.experiments.get(experiment))?.priority, -5);
-  await assert.rejects(run('priority', experiment, 'high'), /not a whole number/);
+  await assert.rejects(run('priority', experiment, 'high'), /must be a whole number/);
 });
 
-test('as many are shown as are asked for, from as many pages as that takes', async (t) => {
+test('queues shows --limit experiments from as many pages as that takes', async (t) => {
   const { store, connection } = await apiFor(t);
   await Promise.all(Array.from({ length: 1002 }, () => store.experiments.submit(submitInput())));
   const shown = async (...argv: string[]) => {
     const output = keptOutput();
-    await runCommand(queueCommands(output), ['queue', ...argv, ...connection]);
+    await runCommand([queuesCommand(output), priorityCommand(output)], ['queue', ...argv, ...connection]);
     return { rows: output.lines.join('\n').split('\n').length - 1, remarks: output.remarks };
   };
   assert.deepEqual(await shown('--limit', '1001'), {
     rows: 1001,
-    remarks: ['1002 wait; --limit shows more of them.'],
+    remarks: ['1002 experiments are queued; --limit shows more.'],
   });
   assert.deepEqual(await shown('--limit', '1002'), { rows: 1002, remarks: [] });
 });
 
-test('a start is shown with its bounds, and as unknown where it is', () => {
+test('an estimated start is shown with its bounds, an unknown one as ?', () => {
   const minute = 60_000;
   const estimate = { startAt: 12 * minute, earliest: 8 * minute, latest: 20 * minute };
   assert.equal(startsIn(estimate, 0), '12 min (8 min to 20 min)');
   assert.equal(startsIn(null, 0), '?');
-  assert.match(queueTable({ items: [] }, 0), /WHY IT WAITS/);
+  assert.match(queueTable({ items: [] }, 0), /WAIT REASON/);
 });

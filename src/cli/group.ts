@@ -1,0 +1,24 @@
+import { Command } from 'commander';
+
+/** Heading of the options that all commands on the API share, in a help text. */
+export const GLOBAL_OPTIONS = 'Global options:';
+
+/**
+ * A command that only holds others, such as `clusters`, under its plural name with a singular alias. Its `ls` command, if
+ * there is one, runs if none is named.
+ */
+export function group(
+  { name, alias, description }: { name: string; alias?: string; description: string },
+  commands: readonly Command[],
+): Command {
+  const made = new Command(name).description(description);
+  if (alias !== undefined) made.alias(alias);
+  for (const command of commands) made.addCommand(command, { isDefault: command.name() === 'ls' });
+  return made;
+}
+
+/** The examples at the end of a help text. */
+export function examples(...commands: readonly string[]): string {
+  const title = commands.length === 1 ? 'Example' : 'Examples';
+  return `\n${title}:\n${commands.map((command) => `  ${command}`).join('\n')}`;
+}

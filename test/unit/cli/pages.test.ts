@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readPages } from '../../../src/cli/pages.ts';
+
+/** A list of `count` numbers whose cursor is the next number. */
+const listOf =
+  (count: number) =>
+  async ({ cursor = '0', limit }: { cursor: string | undefined; limit: number }) => {
+    const items = Array.from({ length: count }, (_, at) => at).slice(Number(cursor), Number(cursor) + limit);
+    const next = Number(cursor) + items.length;
+    return { items, next: next < count ? String(next) : null };
+  };
+
+test('all entries are read over several pages if there is no limit', async () => {
+  assert.deepEqual(await readPages(listOf(5), { maxPage: 2 }), { items: [0, 1, 2, 3, 4], next: null });
+});
+
+test('reading stops at the limit with the cursor of the next entry', async () => {
+  assert.deepEqual(await readPages(listOf(5), { limit: 3, maxPage: 2 }), { items: [0, 1, 2], next: '3' });
+  assert.equal((await readPages(listOf(3), { limit: 3, maxPage: 2 })).next, null);
+});
