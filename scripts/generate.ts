@@ -12,6 +12,7 @@ const GENERATED = [
   'docs/reference/settings.md',
   'docs/reference/estimators.md',
   'docs/reference/fingerprints.md',
+  'docs/evidence/detection-power-trainers.md',
   'docs/reference/findings.md',
   'docs/reference/metrics.md',
   'docs/reference/spec.md',
