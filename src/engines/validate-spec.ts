@@ -7,7 +7,7 @@ import { type ExperimentSpec, engineProblem, findEngine, type RegisteredEngine }
 const checks = new WeakMap<RegisteredEngine, Check>();
 
 /**
- * What is wrong with a spec, each with a JSON pointer and the remedy; empty where nothing is. The engine decides
+ * What is wrong with a spec, each with a JSON pointer and the remedy; empty if the spec is valid. The engine decides
  * first which schema counts, so that problems are those of one engine.
  */
 export function specProblems(input: unknown): FieldProblem[] {
@@ -34,7 +34,7 @@ export function invalidSpec(problems: FieldProblem[]): EchelonError {
   return new EchelonError('invalid-spec', `The experiment spec has ${countInWords(problems)}.`, { problems });
 }
 
-/** `one problem`; at the limit of those that are told, that there may be more. */
+/** `one problem`; at the limit of listed problems, that there may be more. */
 export function countInWords({ length }: readonly FieldProblem[]): string {
   if (length === 1) return 'one problem';
   return length < MAX_PROBLEMS ? `${length} problems` : `${length} problems or more; these are the first`;

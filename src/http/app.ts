@@ -83,7 +83,7 @@ export async function createApp(input: AppDeps): Promise<App> {
   addValidation(app);
   await app.register(cookie);
   addSecurity(app, settings);
-  const onFailure = await addLimitsBehindAuth(app, deps, sessions);
+  const onFailure = await addLimitsAfterAuth(app, deps, sessions);
   addScopes(app);
   addAudit(app, deps);
   addBodyParsers(app);
@@ -175,8 +175,8 @@ function addBoundedClose(app: App): void {
   });
 }
 
-/** Limits count by token, so they come behind it; yet a failed sign-in is counted, so their plugin comes first. */
-async function addLimitsBehindAuth(app: App, deps: RouteDeps, sessions: ReturnType<typeof createSessions>) {
+/** Limits count requests by token, so their hook runs after authentication; failed sign-ins also count, so their plugin comes first. */
+async function addLimitsAfterAuth(app: App, deps: RouteDeps, sessions: ReturnType<typeof createSessions>) {
   let count: Parameters<typeof addAuth>[2]['onFailure'] = async () => {};
   const onFailure: typeof count = (request, token) => count(request, token);
   addAuth(app, deps, { sessions, onFailure });

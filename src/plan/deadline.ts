@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../core/errors.ts';
 
-/** A deadline in UTC with milliseconds; null where there is none. To be asked after {@link deadlineProblems}. */
+/** A deadline in UTC with milliseconds; null if there is none. To be asked after {@link deadlineProblems}. */
 export function resolveDeadline(deadline: string | null | undefined): string | null {
   return deadline ? new Date(deadline.toUpperCase()).toISOString() : null;
 }

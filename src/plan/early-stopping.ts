@@ -36,7 +36,7 @@ export interface Look {
 /** Looks at one child at most; from then on it runs to its end. */
 const MAX_LOOKS = 100;
 
-/** What is wrong with an early stopping that could stop none of so many children; undefined where nothing is. */
+/** What is wrong with an early stopping that could stop none of so many children; undefined if it is valid. */
 export function neverStops({ minChildren }: EarlyStopping, children: number): FieldProblem | undefined {
   if (minChildren < children) return undefined;
   const most = children - 1;
@@ -87,7 +87,7 @@ function isWorse({ goal }: EarlyStopping, value: number, than: number): boolean 
 
 /**
  * Whether the child is to be stopped at this look. `others`: running averages of the other children at the same step.
- * Undefined: it goes on.
+ * Undefined: the child continues.
  */
 export function judgeLook(
   settings: EarlyStopping,

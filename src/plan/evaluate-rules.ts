@@ -4,7 +4,7 @@ import { holds, type Subject } from './rule-conditions.ts';
 import { conditionInWords } from './rules.ts';
 
 /*
- * What always holds: the result depends on the rules, the memory and the entries alone, so that whoever evaluates the
+ * What always holds: the result depends on the rules, the memory and the entries alone, so that any dispatcher that evaluates the
  * same entries again comes to the same; memory is bounded by the rules, not by the length of the run.
  */
 

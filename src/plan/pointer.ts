@@ -17,7 +17,7 @@ export function segmentsOf(pointer: string): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Why nothing can be written at a place of a spec; undefined where it can. */
+/** Why nothing can be written at a place of a spec; undefined if it can. */
 export function placeProblem(spec: unknown, pointer: string): string | undefined {
   const parts = segmentsOf(pointer);
   if (parts.some((part) => part === '' || POLLUTING.has(part)) || parts.length > MAX_SEGMENTS)

@@ -15,9 +15,9 @@ export type Reference = Readonly<Record<string, number>>;
 /** One child of a sweep whose children have a spec each. */
 export interface ChainChild {
   spec: ExperimentSpec;
-  /** Where it stands in the comparison: children that differ in nothing but the seed are aggregated. */
+  /** Its row in the comparison: children that differ in nothing but the seed are aggregated. */
   place: { run: string; phase: string; seed: number };
-  /** Index of the child that must succeed first; such children stand behind all others. */
+  /** Index of the child that must succeed first; such children come after all others. */
   after?: number;
   reference?: Reference;
 }
@@ -45,7 +45,7 @@ export interface PresetOptions {
   home?: string;
   /** Keeps the checkpoints apart from those of another submission. */
   label?: string;
-  /** Names of the trainings to run; all where it is left out. */
+  /** Names of the trainings to run. Default: all. */
   runs?: readonly string[];
 }
 
@@ -88,7 +88,7 @@ export function draftChain(name: string, given: readonly ChainChild[]): ChainDra
   return { name, method: 'preset', spec, axes, entries, after };
 }
 
-/** A preset as a sweep: every training, and behind it the evaluations of its own last checkpoint. */
+/** A preset as a sweep: every training, followed by the evaluations of its own last checkpoint. */
 export function draftPreset(preset: Preset, options: PresetOptions = {}): ChainDraft {
   const { runs = preset.runs.map(({ name }) => name) } = options;
   const children: ChainChild[] = [];
@@ -142,7 +142,7 @@ function referenceOf(figures: PaperFigures, phase: string): Reference | undefine
   return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
-/** The published figures of a child, and null where there are none. */
+/** The published figures of a child, and null if there are none. */
 export function childReference(spec: unknown, entry: SweepEntry): Reference | null {
   return (spec as Partial<ChainSpec>).children?.[entry.at(-1)!]?.reference ?? null;
 }

@@ -2,7 +2,7 @@ import type { FieldProblem } from '../core/errors.ts';
 import { EARLY_STOPPING, type ResolvedRule, type RuleCondition, type RuleSpec } from '../schemas/rules.ts';
 import { DEFAULT_RULES, DEFAULT_WITHIN, presetRule, RULE_PRESETS } from './rule-presets.ts';
 
-/** The rules of a spec with their defaults, presets spelled out; those that every experiment has where it states none. Pure. */
+/** The rules of a spec with their defaults, presets spelled out; the default rules if the spec states none. Pure. */
 export function resolveRules(rules: readonly RuleSpec[] | undefined): ResolvedRule[] {
   if (rules === undefined) return DEFAULT_RULES.map(presetRule);
   return rules.map((rule, at) => {
@@ -23,7 +23,7 @@ function nameOf(rule: RuleSpec, at: number): string {
   return rule.name ?? rule.preset ?? `rule-${at + 1}`;
 }
 
-/** What of the rules contradicts itself, beyond what their schema says; empty where nothing does. */
+/** What of the rules contradicts itself, beyond their schema; empty if nothing does. */
 export function ruleProblems(rules: readonly RuleSpec[] | undefined): FieldProblem[] {
   const names = new Map<string, number>();
   return (rules ?? []).flatMap((rule, at) => {

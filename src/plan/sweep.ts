@@ -51,7 +51,7 @@ const MAX_INVALID = 20;
 
 /**
  * Places, values and number of children of a request. Throws EchelonError `invalid-spec` that names each axis and its
- * remedy: a place that cannot be written to, or is told twice; lists of unequal length; a range outside of random;
+ * remedy: a place that cannot be written to, or is set twice; lists of unequal length; a range outside of random;
  * more than 10,000 children.
  */
 export function draftSweep(request: SweepRequest): SweepDraft {
@@ -121,7 +121,7 @@ export function createSweepCheck(draft: SweepDraft, resolve: (spec: ExperimentSp
   const problems = new Map<string, FieldProblem>();
   let [invalid, ofAll] = [0, false];
   return {
-    /** The child's spec; undefined where it is not valid. */
+    /** The child's spec; undefined if it is invalid. */
     child(index: number): SweepChildSpec | undefined {
       const entry = draft.entries[index]!;
       const submitted = childSpec(draft, entry);

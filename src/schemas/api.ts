@@ -91,7 +91,7 @@ export const QueuePause = Type.Object(
   { ...strict, $id: 'QueuePause' },
 );
 
-/** An experiment, with its place in the line. */
+/** An experiment with its queue position. */
 export const ExperimentDetail = Type.Object(
   {
     ...Experiment.properties,
@@ -253,7 +253,7 @@ const byQueue = {
   projects: Type.Record(Type.String(), PauseView, { description: 'Entries by project name.' }),
 };
 
-/** The line and what stands behind it. */
+/** The queue and the clusters. */
 export const QueueView = Type.Object(
   {
     counts: Type.Object(

@@ -3,7 +3,7 @@ import { strict } from './strict.ts';
 
 const Nullable = Type.Union([Type.String(), Type.Null()]);
 
-/** One entry of the audit log: who asked for what, and what came of it. Never a body, never a secret. */
+/** One entry of the audit log: who asked for what, and the outcome. Never a body, never a secret. */
 export const AuditEntry = Type.Object(
   {
     id: Type.String({ description: 'Id of the entry; later entries have higher ids.' }),

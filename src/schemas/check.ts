@@ -32,7 +32,7 @@ export type Check = (input: unknown) => FieldProblem[];
 /**
  * The check of inputs against a schema. Linear in the input, however much of it is wrong: a first pass ends at the first
  * problem; all problems are then looked for in an excerpt, with the first members of each list and each object. So a
- * problem behind {@link MAX_PROBLEMS} members may show only when those before it are solved.
+ * problem after {@link MAX_PROBLEMS} members may show only when those before it are solved.
  */
 export function createCheck(schema: object, compilers: Compilers = createCompilers()): Check {
   const first = compilers.first.compile(schema);
@@ -65,7 +65,7 @@ function namesIn(schema: Schema): string[] {
 
 /**
  * The input with the first members of each list and object only. Fields that the schema knows stay, so that none is said
- * to be missing. `originals` is told what each container was made from.
+ * to be missing. `originals` receives the source of each container.
  */
 function excerptOf(value: unknown, known: ReadonlySet<string>, originals: Map<unknown, object>): unknown {
   if (value === null || typeof value !== 'object') return value;

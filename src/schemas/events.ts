@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { END_CAUSES } from '../core/events.ts';
 import { STATES } from '../core/states.ts';
 
-/** Events may gain fields: readers pass over those that they do not know. */
+/** Events may gain fields: readers ignore unknown ones. */
 const open = { additionalProperties: true } as const;
 const Count = Type.Integer({ minimum: 0 });
 const StateName = Type.Enum([...STATES], { type: 'string' });

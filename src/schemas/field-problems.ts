@@ -27,12 +27,12 @@ export const MAX_PROBLEMS = 20;
 const MAX_SHOWN = 60;
 /** Characters of a text or a key that are read to show so many: a secret among them is known by what follows. */
 const MAX_READ = 1000;
-/** Characters of a field; only keys that nobody would write are longer. */
+/** Characters of a field; only unreasonable keys are longer. */
 const MAX_FIELD = 500;
 
 /**
  * Ajv's errors (made with `verbose`) as sentences for the person who wrote the input, {@link MAX_PROBLEMS} at most: what
- * was expected, what came, and the nearest valid name. `root` is the schema of the whole input, for keys that belong
+ * was expected, the given value, and the nearest valid name. `root` is the schema of the whole input, for keys that belong
  * elsewhere in it. Linear in the number of errors; of values and keys only the beginning is read.
  */
 export function toFieldProblems(errors: readonly ErrorObject[], root: object): FieldProblem[] {
@@ -169,7 +169,7 @@ function expected(schema: Schema): string {
   return `${words[schema.type ?? ''] ?? 'something else'}${range(schema)}`;
 }
 
-/** What tells an object of a choice from the others, and from what came: ` {min, max, scale?}`. */
+/** What tells an object of a choice from the others, and from the input: ` {min, max, scale?}`. */
 function keysOf({ properties, required = [] }: Schema): string {
   const keys = Object.keys(properties ?? {}).map((key) => (required.includes(key) ? key : `${key}?`));
   return keys.length === 0 ? '' : ` {${keys.join(', ')}}`;

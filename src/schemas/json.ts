@@ -109,7 +109,7 @@ export function escapePointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The text itself, or its start where it is longer than `most`. */
+/** The text itself, or its start if it is longer than `most`. */
 export function clip(text: string, most = 60): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }

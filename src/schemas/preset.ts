@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Label, Name } from './spec-parts.ts';
 import { strict } from './strict.ts';
 
-/** The body of a preset's submission: what goes to each of its children. */
+/** The body of a preset's submission: the settings of each of its children. */
 export const SubmitPreset = Type.Object(
   {
     name: Type.Optional(Label),

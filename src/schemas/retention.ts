@@ -18,7 +18,7 @@ const Days = (what: string) =>
 /** A backup that is restored takes attempts for running that have ended since; clusters must know of them so long. */
 const MIN_LOG_DAYS = 7;
 
-/** How long a project keeps what its experiments leave; what is left out has its default. */
+/** How long a project keeps what its experiments leave; omitted fields have defaults. */
 export const Retention = Type.Object(
   {
     batchesDays: Days('the bytes of its batches are kept (default 30)'),

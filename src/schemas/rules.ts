@@ -54,6 +54,7 @@ export const ERROR_CODES = [
   'rows-lost',
   'unscorable-rewarded',
   'block-mixed',
+  'group-apart',
   'block-partial',
   'not-verifiable',
 ] as const;

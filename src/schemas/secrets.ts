@@ -38,7 +38,7 @@ const MAX_SHOWN = 100;
 
 /**
  * Where an input, of any form, holds a secret in plain text: by its known form anywhere, and by its disorder under a
- * secret's name. What is told never contains the value. Ordinary hashes, names, paths and numbers pass. Linear in the
+ * secret's name. The message never contains the value. Ordinary hashes, names, paths and numbers pass. Linear in the
  * input: what is known of a key is found once, and not again for each value below it.
  */
 export function plainSecretProblems(input: unknown): FieldProblem[] {

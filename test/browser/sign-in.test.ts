@@ -28,7 +28,7 @@ test('a person signs in and out with the form in Chromium', { skip: NO_BROWSER }
   assert.equal(await page.value('location.pathname + location.search'), '/login?next=%2Fdocs%2F');
 
   assert.equal(await page.follow(signInWith('a wrong one')), 401);
-  assert.match(await page.value(body), /This token is not valid/);
+  assert.match(await page.value(body), /The API key or token is invalid/);
   assert.ok(await page.value("document.querySelector('#token') !== null"));
 
   // Fails if the page asks for no referrer: the browser then sends `Origin: null` with the form.

@@ -39,7 +39,7 @@ const WHY = {
     "verl-agent's own examples of this estimator run a trainer that pads the batch with copies before the statistics are taken; here it runs where hgpo runs, so that nothing else differs",
   data: 'all scripts share one pair of files with differing numbers of rows; every attempt has its own',
   directory:
-    "the script's name leaves out most settings, so that a different run would resume this one's checkpoints; the hash covers everything that changes the numbers",
+    "the script's name omits most settings, so that a different run would resume this one's checkpoints; the hash covers everything that changes the numbers",
   name: 'the name carries the hash of the settings, so that no two different runs share one',
   split:
     'the script sets trainer.val_out to true for in-domain, which in the code is out-of-domain; the plan names the split',
@@ -52,7 +52,7 @@ const WHY = {
   steps: 'a finished training that is launched again would do one step more; the engine ends at this one',
   secret:
     "a secret or a place of the cluster: it comes from the ray-worker's own environment and is never printed",
-  devices: 'Ray assigns the GPUs; the script would export an empty list where it is unset',
+  devices: 'Ray assigns the GPUs; the script would export an empty list if it is unset',
 } as const;
 
 /** Compiles a resolved spec. Pure; the same spec gives the same plan. */

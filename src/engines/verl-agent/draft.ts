@@ -9,7 +9,7 @@ export interface Draft {
    * configuration is not written out. null leaves the key out. Without a reason it is a wish of the spec.
    */
   set(key: string, value: HydraValue | null, reason?: string): void;
-  /** What is passed for a key, else its default; null where it is unset. */
+  /** What is passed for a key, else its default; null if unset. */
   value(key: string): HydraValue | null;
   /** `key=value`, in order. */
   overrides(): string[];

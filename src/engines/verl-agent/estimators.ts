@@ -37,7 +37,7 @@ const REFUSED: Partial<Record<VerlAgentEstimatorName, string>> = {
 
 const EVERYWHERE = { weightType: 'length', tokenGamma: 1, lambda: 1, baseline: false } as const;
 
-/** The key of the configuration that a field sets, where there is one for it alone. */
+/** The key of the configuration that a field alone sets; undefined if it shares one. */
 const KEYS: Partial<Record<VerlAgentEstimatorName, Partial<Record<Field, string>>>> = {
   hgpo: {
     mode: 'algorithm.hgpo.mode',

@@ -3,7 +3,7 @@ import { ESTIMATOR_KEYS } from './estimators.ts';
 import type { HydraValue } from './hydra.ts';
 import type { ResolvedVerlAgent } from './spec.ts';
 
-/** How a field's value stands in the configuration, where it is not written as it is. */
+/** How a field's value is written in the configuration, if it is not written unchanged. */
 type Form = 'same' | 'every' | 'keep';
 
 /** Fields of a spec that are one key of the configuration, in the order in which new keys are appended. */
@@ -79,7 +79,7 @@ export const OWNED_KEYS: ReadonlyMap<string, string> = new Map([
   ['critic.model.enable_gradient_checkpointing', '/model/gradientCheckpointing'],
 ]);
 
-/** A field's value as it stands in the configuration; null where the key is to be left out. */
+/** A field's value as it stands in the configuration; null if the key is omitted. */
 function inConfiguration(value: unknown, form: Form = 'same'): HydraValue | null {
   if (form === 'every') return value === 0 ? -1 : (value as number);
   if (form === 'keep') return value === 0 ? null : (value as number);
@@ -107,7 +107,7 @@ function criticOverrides(spec: ResolvedVerlAgent): [key: string, value: HydraVal
 
 /**
  * The field's default in a recipe: what its script passes, else what the configuration has. `read` gives a key's
- * value, null where it is unset. `maxGenerationBatches` has none: it counts only with dynamic sampling.
+ * value, null if unset. `maxGenerationBatches` has none: it counts only with dynamic sampling.
  */
 export function fieldDefaults(
   read: (key: string) => HydraValue | null,

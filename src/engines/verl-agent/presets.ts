@@ -3,7 +3,7 @@ import { recipeOf } from './recipes.ts';
 import { EVALUATION_SEEDS, resolveVerlAgent } from './resolve.ts';
 import type { RecipeName, VerlAgentSpec } from './spec.ts';
 
-/** What the paper states, in per cent; undefined where it states nothing. */
+/** What the paper states, in per cent; undefined if it states nothing. */
 export interface PaperFigures {
   inDomainSuccess?: number;
   outOfDomainSuccess?: number;
@@ -141,7 +141,7 @@ function run(input: {
   return { name: label, figures, train, evaluations: evaluationsOf(train) };
 }
 
-/** The preset of that name, undefined where there is none. */
+/** The preset of that name, undefined if there is none. */
 export function findPreset(name: string): Preset | undefined {
   return PRESETS.find((preset) => preset.name === name);
 }

@@ -138,7 +138,7 @@ function defaultsOf(recipe: Recipe, spec: VerlAgentSpec): Tree {
   };
 }
 
-/** K as the name of the training's checkpoints says it, `k4_…`; undefined where it says nothing. */
+/** K as the name of the training's checkpoints says it, `k4_…`; undefined if the name does not state it. */
 export function historyLengthOf(spec: Pick<VerlAgentSpec, 'evaluation'>): number | undefined {
   const digits = /\/k(\d{1,2})_/.exec(spec.evaluation?.checkpoint?.directory ?? '')?.[1];
   return digits === undefined ? undefined : Number(digits);

@@ -116,7 +116,7 @@ const CheckpointReference = Type.Object(
   strict,
 );
 
-/** verl-agent's `recipe/hgpo` on GPUs. What is left out is as the recipe's script has it. */
+/** verl-agent's `recipe/hgpo` on GPUs. Omitted fields have the values of the recipe's script. */
 export const VerlAgentSpec = Type.Object(
   {
     ...commonFields,

@@ -23,7 +23,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Counts a failed sign-in, by address and by the id of the API key that was tried; throws EchelonError `rate-limited`
- * where there were too many.
+ * if there were too many.
  */
 export type FailureCounter = (request: FastifyRequest, token: string | undefined) => Promise<void>;
 
@@ -58,7 +58,7 @@ export function addAuth(app: App, deps: RouteDeps, tools: { sessions: Sessions; 
 }
 
 function tokenOf({ headers, raw }: FastifyRequest): string | undefined {
-  // Node takes the first of several, and a proxy perhaps the last: whoever sends two is known by neither.
+  // Node takes the first of several, and a proxy perhaps the last: a request with two is not authenticated.
   const given = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'authorization');
   if (given.length > 1) return undefined;
   return /^Bearer ([\x21-\x7e]{1,512})$/i.exec(headers.authorization ?? '')?.[1];
@@ -100,7 +100,7 @@ export function addScopes(app: App): void {
 export function requireScope(caller: Caller, needed: Scope): void {
   if (hasScope(caller, needed)) return;
   const has = caller.scopes.join(', ') || 'none';
-  throw new EchelonError('forbidden', `This needs the scope ${needed}; the scopes of this key: ${has}.`);
+  throw new EchelonError('forbidden', `This request needs the scope ${needed}. The key has: ${has}.`);
 }
 
 /** Throws EchelonError `forbidden` where the page behind the request is not ours. */
@@ -110,7 +110,7 @@ export function requireOwnOrigin(request: FastifyRequest, publicUrl: string): vo
   if (origin !== undefined && URL.canParse(origin) && new URL(origin).host === host) return;
   throw new EchelonError(
     'forbidden',
-    'With a cookie, writes are taken from our own pages only (Origin header).',
+    'A write with a session cookie needs an Origin header of this server. Use an API key instead.',
   );
 }
 

@@ -13,7 +13,7 @@ import type { StorePart } from '../../store/store.ts';
 const NO_PROJECT = '-';
 
 /**
- * The project whose things are listed for the caller (undefined: those of all), where it asked for `asked`. Another
+ * The project whose things are listed for the caller (undefined: those of all), if it asked for `asked`. Another
  * one than its own is as empty as one that is not there.
  */
 export function listedProject({ project }: Caller, asked: string | undefined): string | undefined {
@@ -43,7 +43,7 @@ export async function projectProblem(
 }
 
 /**
- * The caller's spec, resolved: in its own project unless it names one, with custom code where it has that scope. Throws
+ * The caller's spec, resolved: in its own project unless it names one, with custom code if it has that scope. Throws
  * EchelonError `invalid-spec`, also for a project that is not there for the caller.
  */
 export async function resolveFor(

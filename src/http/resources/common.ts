@@ -93,7 +93,7 @@ export async function experimentOf(
 
 /** EchelonError `not-found` of an experiment. */
 export function notFound(id: string): EchelonError {
-  return new EchelonError('not-found', `There is no experiment ${id.slice(0, 40)}.`);
+  return new EchelonError('not-found', `There isno experiment ${id.slice(0, 40)}.`);
 }
 
 /**
@@ -105,8 +105,8 @@ export function streamPlace(input: { value: string | undefined; field: string; e
   if (value === undefined) return undefined;
   const place = parseEntryId(value);
   if (place === undefined || place.attempt > experiment.attempt) {
-    throw new EchelonError('invalid-cursor', 'This is no stream id of this experiment.', {
-      problems: [{ field, message: 'send the id of an event of this experiment, or leave it out' }],
+    throw new EchelonError('invalid-cursor', 'The stream id does not belong to this experiment.', {
+      problems: [{ field, message: 'send the id of an event of this experiment, or omit it' }],
     });
   }
   return value;

@@ -20,7 +20,7 @@ const TOKEN_IN_QUERY = /[?&](?:access_token|api_key|apikey|token|key|auth|author
 
 /**
  * Records every request that may change something once it is authorized, whatever comes of it, and every refusal (401,
- * 403) of any request. What a client is told was done is recorded: its entry is written before the answer leaves, or in
+ * 403) of any request. Every confirmed change is recorded: its entry is written before the answer leaves, or in
  * one step with what was done (`audited`). Where the store does not take it, the answer goes out all the same, and the
  * entry is in the log of this process.
  */
@@ -35,10 +35,10 @@ export function addAudit(app: App, { store, clock, log }: RouteDeps): void {
     const refused = reply.statusCode === 401 || reply.statusCode === 403;
     if (!refused && !isChange(request, reply)) return;
     const refusedTo = reply.statusCode >= 400 ? (request.caller?.id ?? '') : undefined;
-    const passedOver = refusedTo === undefined ? 0 : admit(refusedTo, clock.now());
-    if (passedOver === undefined) return;
+    const skipped = refusedTo === undefined ? 0 : admit(refusedTo, clock.now());
+    if (skipped === undefined) return;
     const did = { status: reply.statusCode, target: targetOf(request, reply), code: codeOf(payload) };
-    const entry = auditEntry(request, did, passedOver);
+    const entry = auditEntry(request, did, skipped);
     const administrative = isAdministrative(request);
     const written = (async () => store.audit.record(entry, { administrative }))().catch((err: unknown) => {
       log.error({ err, audit: entry }, 'an entry of the audit log was not stored');
@@ -49,25 +49,25 @@ export function addAudit(app: App, { store, clock, log }: RouteDeps): void {
 }
 
 /**
- * Says of each refusal whether it is recorded: undefined where there were too many for this caller ('' for nobody) in
- * this minute, else how many of all callers were passed over since the last one.
+ * Says of each refusal whether it is recorded: undefined if there were too many for this caller ('' for anonymous ones) in
+ * this minute, else how many of all callers were skipped since the last one.
  */
 function createAdmission(): (caller: string, now: number) => number | undefined {
   const counts = new Map<string, number>();
-  let [minute, passedOver] = [0, 0];
+  let [minute, skipped] = [0, 0];
   return (caller, now) => {
     const current = Math.floor(now / 60_000);
     if (current !== minute) counts.clear();
     minute = current;
     const count = counts.get(caller) ?? 0;
     if (count >= REFUSALS_A_MINUTE) {
-      passedOver += 1;
+      skipped += 1;
       return undefined;
     }
     counts.set(caller, count + 1);
-    const told = passedOver;
-    passedOver = 0;
-    return told;
+    const reported = skipped;
+    skipped = 0;
+    return reported;
   };
 }
 
@@ -83,13 +83,13 @@ function isChange(request: FastifyRequest, reply: FastifyReply): boolean {
 }
 
 /**
- * The entry of a request that is answered with this status, did this to `target` and, where it was refused, is told
- * this `code`; `passedOver` refusals before it were not recorded.
+ * The entry of a request that is answered with this status, did this to `target` and, if it was refused, got
+ * this `code`; `skipped` refusals before it were not recorded.
  */
 export function auditEntry(
   request: FastifyRequest,
   did: Pick<AuditInput, 'status' | 'target'> & { code?: string | null },
-  passedOver = 0,
+  skipped = 0,
 ): AuditInput {
   const { caller } = request;
   const known = caller !== null && caller.id !== '';
@@ -104,7 +104,7 @@ export function auditEntry(
     requestId: request.id,
     address: request.ip,
     code: did.code ?? null,
-    note: noteOf(request, passedOver),
+    note: noteOf(request, skipped),
   };
 }
 
@@ -128,10 +128,12 @@ function outcomeOf(status: number): AuditEntry['outcome'] {
   return status >= 400 ? 'refused' : 'done';
 }
 
-function noteOf({ url }: FastifyRequest, passedOver: number): string | null {
+function noteOf({ url }: FastifyRequest, skipped: number): string | null {
   const notes = [
-    ...(TOKEN_IN_QUERY.test(url) ? ['a token seems to have come in the query, where it is not taken'] : []),
-    ...(passedOver > 0 ? [`${passedOver} refusals before this one were not recorded`] : []),
+    ...(TOKEN_IN_QUERY.test(url)
+      ? ['the query seems to contain a token; tokens in queries are ignored']
+      : []),
+    ...(skipped > 0 ? [`${skipped} refusals before this one were not recorded`] : []),
   ];
   return notes.length === 0 ? null : notes.join('; ');
 }

@@ -27,10 +27,10 @@ export function addBodyParsers(app: App): void {
     'application/json',
     { parseAs: 'buffer' },
     async (_request: unknown, body: Buffer) => {
-      // Clients that are generated name a Content-Type where they send nothing, too: that is no body.
+      // Generated clients send a Content-Type even without a body.
       if (body.length === 0) return undefined;
       const value = parseJsonBytes(body);
-      // Where a body may be left out, null would pass by its schema.
+      // If the body is optional, null would bypass the schema.
       if (value === null) throw new EchelonError('invalid-request', 'The body must be an object, not null.');
       return value;
     },
@@ -49,7 +49,7 @@ export function addBodyParsers(app: App): void {
     if (given > 1 || (type !== undefined && !JSON_TYPE.test(type) && !form)) {
       throw new EchelonError(
         'unsupported-media-type',
-        'Send the body as application/json, once and plainly.',
+        'Send exactly one header `Content-Type: application/json`, without other parameters.',
       );
     }
     const encoding = request.headers['content-encoding'];

@@ -50,9 +50,9 @@ export interface Limits {
   allStreams: number;
   /** Connections that are open at once in the process; one more is closed before it has said anything. */
   connections: number;
-  /** Between two signs of life in a stream where nothing happens. */
+  /** Time between two heartbeats of an idle stream. */
   heartbeatMs: number;
-  /** A client of a stream that has not taken what waits for it within this time is cut. */
+  /** A stream is closed if its client has not read the buffered data within this time. */
   stallMs: number;
   /** Bytes that may wait for a client of a stream. */
   streamBufferBytes: number;
@@ -79,7 +79,7 @@ export const DEFAULT_LIMITS: Limits = {
   streamBufferBytes: 256 * 1024,
 };
 
-/** What the API is told by the configuration. */
+/** The settings of the API. */
 export interface AppSettings {
   version: string;
   /** Where people reach it, e.g. `http://127.0.0.1:8080`. */
@@ -99,7 +99,7 @@ export interface AppSettings {
 export interface Verifier {
   /**
    * How the advantage of a row (from 0) of a serialized batch comes about. May take the bytes over. Throws a
-   * BatchFormatError for bytes that are no batch, a RangeError where it takes more than it may, and the signal's reason.
+   * BatchFormatError for bytes that are no batch, a RangeError if it exceeds a limit, and the signal's reason.
    */
   explain(bytes: Uint8Array, row: number, signal: AbortSignal): Promise<unknown>;
   /** A serialized batch as a bundle that can be verified elsewhere: JSON in gzip. Takes over and throws likewise. */

@@ -3,7 +3,7 @@ import { EchelonError } from '../../core/errors.ts';
 import type { App } from './deps.ts';
 import { PROBLEM_TYPE, toEchelonError, toProblem } from './to-problem.ts';
 
-/** For whoever asks the api for the metrics, which it never serves. */
+/** Answer to a request for metrics, which the api process does not serve. */
 const METRICS_ELSEWHERE =
   'Metrics are served on a port of their own, and on none by default: start with ECHELON_METRICS_PORT=9464 and read http://127.0.0.1:9464/metrics.';
 
@@ -54,7 +54,7 @@ export function answerProblem(thrown: unknown, request: FastifyRequest, reply: F
     .send(JSON.stringify(toProblem(error)));
 }
 
-/** The error of whatever was thrown: logged where it is a fault, and with `Retry-After` where a retry may help. */
+/** The error for anything thrown: logged if it is a defect, and with `Retry-After` where a retry may help. */
 export function noteFailure(thrown: unknown, request: FastifyRequest, reply: FastifyReply): EchelonError {
   const error = toEchelonError(thrown);
   if (error.code === 'internal') request.log.error({ err: thrown }, 'request failed');

@@ -19,7 +19,7 @@ const CHANGING = ['PATCH', 'DELETE'];
 
 /**
  * Whether the ETag is the revision of the record, not a digest of the answer: what else the answer tells changes every few
- * seconds, so that hardly a change of a person would meet the ETag that it was decided on. For the same reason nobody is
+ * seconds, so that hardly a change of a person would meet the ETag that it was decided on. For the same reason no client is
  * told that the answer is the one that is known.
  */
 function isByRevision(concurrency: RoutePolicy['concurrency']): concurrency is RevisedKind {
@@ -52,7 +52,7 @@ const REVISION_TAG = {
       'Validator for If-Match. It changes only with fields that users set, not with fields that the system reports.',
   },
 };
-const IF_NONE_MATCH_PASSED_OVER = {
+const IF_NONE_MATCH_IGNORED = {
   'if-none-match': {
     type: 'string',
     maxLength: 4096,
@@ -62,7 +62,7 @@ const IF_NONE_MATCH_PASSED_OVER = {
 
 /**
  * Conditional requests on records (RFC 9110, 13). `@fastify/etag` would tag every answer, errors and POSTs included,
- * and knows neither lists of tags nor `If-Match`. With `If-Match` the revision is compared, and the write is told
+ * and knows neither lists of tags nor `If-Match`. With `If-Match` the revision is compared, and the write gets
  * it: the store refuses the write in the step that would change a record of another revision, so that of two changes with one ETag one is refused.
  */
 export function addEtags(app: App, { store }: Pick<RouteDeps, 'store'>): void {
@@ -149,7 +149,7 @@ export function etagOf(text: string): string {
   return `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
 }
 
-/** The tags of a list as If-Match and If-None-Match have it; what is no tag is passed over. */
+/** The tags of a list as If-Match and If-None-Match have it; anything else is ignored. */
 function tagsOf(header: string): string[] {
   return header.match(/(?:W\/)?"[\x21\x23-\x7e]*"/g) ?? [];
 }
@@ -163,7 +163,7 @@ function documentRead(route: RouteOptions): void {
   route.schema ??= {};
   const schema = route.schema as Documented;
   const byRevision = isByRevision(concurrencyOf(route));
-  const ifNoneMatch = byRevision ? IF_NONE_MATCH_PASSED_OVER : IF_NONE_MATCH;
+  const ifNoneMatch = byRevision ? IF_NONE_MATCH_IGNORED : IF_NONE_MATCH;
   schema.headers = {
     type: 'object',
     properties: { ...schema.headers?.properties, ...ifNoneMatch },

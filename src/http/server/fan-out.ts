@@ -10,7 +10,7 @@ export interface Source<T extends { id: string }> {
   /** Id of the newest entry; undefined: there is none yet. */
   newest(): Promise<string | undefined>;
   read(after: string | undefined, limit: number): Promise<T[]>;
-  /** Entries behind `after` as they arise; it ends where nothing can come any more. */
+  /** Entries after `after` as they arise; ends when no more can follow. */
   follow(after: string | undefined, signal: AbortSignal): AsyncIterable<T>;
 }
 
@@ -22,7 +22,7 @@ export interface FanOutOptions<T> {
   bufferBytes: number;
 }
 
-/** Entries that a client which is behind reads at once. */
+/** Entries that a lagging client reads at a time. */
 const PAGE = 64;
 /** They are sent together, up to about so many bytes: a write for each of them costs more than all the rest. */
 const JOINED_BYTES = 64 * 1024;
@@ -38,7 +38,7 @@ export function createFanOut<T extends { id: string }>(options: FanOutOptions<T>
   const readers = new Map<string, Reader>();
 
   return {
-    /** Frames of the stream `key` behind `after`. Ends and fails as the source does, or when `signal` aborts. */
+    /** Frames of the stream `key` after `after`. Ends and fails as the source does, or when `signal` aborts. */
     async *frames(
       key: string,
       { source, after, signal }: { source: Source<T>; after: string | undefined; signal: AbortSignal },
@@ -54,9 +54,9 @@ export function createFanOut<T extends { id: string }>(options: FanOutOptions<T>
         let last = after;
         while (!signal.aborted) {
           const next = reader.next(last);
-          if (next === 'behind') {
+          if (next === 'lagging') {
             const page = await reader.page(last);
-            // What it was behind is gone: it goes on where the reader is.
+            // Its position is gone: it continues at the reader's position.
             if (page.length === 0) last = reader.start;
             for (const frame of page) {
               if (signal.aborted) return;
@@ -97,9 +97,9 @@ interface Reader {
   error: unknown;
   /** What lies before the oldest frame that is kept. */
   start: string | undefined;
-  /** The frame behind `last`; undefined: it is not here yet; `behind`: it has to be read elsewhere. */
-  next(last: string | undefined): Frame | 'behind' | undefined;
-  /** The entries behind `last`, from the source; clients that ask for the same at the same time share one look. */
+  /** The frame after `last`; undefined: it does not exist yet; `lagging`: it has to be read from the source. */
+  next(last: string | undefined): Frame | 'lagging' | undefined;
+  /** The entries after `last`, from the source; clients that ask for the same at the same time share one read. */
   page(last: string | undefined): Promise<Frame[]>;
   /** Called once each, when there is something new to look at. */
   waiting: Set<() => void>;
@@ -125,8 +125,8 @@ function startReader<T extends { id: string }>(
     next(last) {
       if (!isReady) return undefined;
       if (reader.start !== undefined && (last === undefined || compare(last, reader.start) < 0))
-        return 'behind';
-      return last === undefined ? frames[0] : firstBehind(frames, last, compare);
+        return 'lagging';
+      return last === undefined ? frames[0] : firstAfter(frames, last, compare);
     },
     page(last) {
       const asked = pages.get(last);
@@ -200,7 +200,7 @@ function joined<T extends { id: string }>(entries: readonly T[], encode: (entry:
 }
 
 /** By halves: the frames are in order. */
-function firstBehind(
+function firstAfter(
   frames: readonly Frame[],
   last: string,
   compare: (a: string, b: string) => number,

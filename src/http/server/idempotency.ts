@@ -23,7 +23,7 @@ const MAX_BYTES = 64 * 1024;
 const MAX_REFUSAL_BYTES = 2048;
 /** Refusals that say nothing of the request itself. */
 const PASSING = new Set([401, 403, 408, 413, 429]);
-/** Headers that a repetition must be told. */
+/** Headers that a repetition also gets. */
 const TOLD = ['content-type', 'location'];
 
 const EFFECT = {
@@ -42,8 +42,8 @@ const KEY = '^[\\x21-\\x7e]{1,255}$';
 
 /**
  * An Idempotency-Key on every POST under /v1: documented, checked, and, where the route does not do better itself, its
- * answer kept for whoever repeats the request. Keys belong to their caller. One of several equal requests at once is
- * carried out; the others are told to come back.
+ * answer stored for repetitions of the request. Keys belong to their caller. One of several equal requests at once is
+ * carried out; the others get `idempotency-in-progress`.
  */
 export function addIdempotency(app: App, { store, log }: RouteDeps): void {
   app.decorateRequest('answerClaim', null);
@@ -121,23 +121,26 @@ function repeat(claim: Exclude<AnswerClaim, { outcome: 'claimed' }>, reply: Fast
   if (claim.outcome === 'conflict') {
     throw new EchelonError(
       'idempotency-conflict',
-      'The Idempotency-Key was used with another request; use a new key',
+      'The Idempotency-Key was used for a different request. Use a new key.',
     );
   }
   if (claim.outcome === 'running') {
-    throw new EchelonError('idempotency-in-progress', 'The first request with this key is not answered yet.');
+    throw new EchelonError(
+      'idempotency-in-progress',
+      'The first request with this Idempotency-Key is in progress. Repeat the request in a moment.',
+    );
   }
   if (claim.outcome === 'full') {
     throw new EchelonError(
       'store-full',
-      'The store is nearly full and keeps no more answers; send the request without an Idempotency-Key',
+      'Redis is nearly full and stores no more responses. Send the request without an Idempotency-Key, or retry later.',
     );
   }
   const { status, headers, body, withheld } = claim.answer;
   if (withheld) {
     throw new EchelonError(
       'idempotency-conflict',
-      'This request was carried out before; its answer held a secret and was not kept. Revoke what it made, and use a new key.',
+      'This request was already carried out. Its response held a secret and was not stored. Revoke the created key, and use a new Idempotency-Key.',
     );
   }
   return reply.code(status).headers(headers).header('idempotency-replayed', 'true').send(body);

@@ -14,7 +14,7 @@ export function createOnDemand(limit: number): OnDemand {
     if (inHand >= limit) {
       throw new EchelonError(
         'verifier-busy',
-        `${limit} requests are being recomputed or wait for that. Try again later.`,
+        `${limit} recomputations are running or queued, which is the limit. Retry later.`,
       );
     }
     inHand += 1;
@@ -29,7 +29,7 @@ export function createOnDemand(limit: number): OnDemand {
       if (!signal.aborted) throw error;
       throw new EchelonError(
         'deadline-exceeded',
-        'The request was given up: its client left, or it took too long.',
+        'The request was cancelled: the client disconnected, or the deadline passed.',
       );
     } finally {
       reply.raw.off('close', leave);

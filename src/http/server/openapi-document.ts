@@ -86,7 +86,7 @@ function addExamples({ operationId, requestBody }: Operation): void {
   content.examples = Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
 }
 
-/** What the generator says of an answer that nobody described. */
+/** What the generator says of an answer without a description. */
 export const UNDESCRIBED = 'Default Response';
 
 function describeAnswers({ summary, responses = {} }: Operation): void {

@@ -11,7 +11,7 @@ interface Shareable {
 
 /**
  * Replaces repeated error responses and parameters by references to `components`: they are most of the document. Of
- * several parts with one name, the most frequent is shared and the others stay where they are. Changes the document.
+ * several parts with one name, the most frequent is shared and the others are not moved. Changes the document.
  */
 export function shareRepeated(document: Shareable): void {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));

@@ -150,7 +150,7 @@ async function addPage(app: App): Promise<void> {
   });
 }
 
-/** Path and method of the routes whose body may be left out: those that state its schema by media type. */
+/** Path and method of the routes with an optional body: those that state its schema by media type. */
 function collectOptionalBodies(app: App): [path: string, method: string][] {
   const found: [string, string][] = [];
   app.addHook('onRoute', ({ url, method, schema }) => {

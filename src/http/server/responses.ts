@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { UNDESCRIBED } from './openapi-document.ts';
 import { PROBLEM_TYPE } from './to-problem.ts';
 
-/** Errors that any request with a token can meet; a Content-Type is looked at where no body is wanted, too. */
+/** Errors that any request with a token can meet; the Content-Type is checked even if the route has no body. */
 const ALWAYS: readonly ErrorCode[] = [
   'invalid-request',
   'unauthenticated',
@@ -27,7 +27,7 @@ const RETRY_AFTER = {
 };
 const CHALLENGE = { 'WWW-Authenticate': { type: 'string', description: 'Authentication scheme.' } };
 
-/** The error answers of a route: one for each status, which names the codes behind it. */
+/** The error answers of a route: one for each status, which names its codes. */
 export function problems(...codes: ErrorCode[]) {
   const byStatus = Map.groupBy([...ALWAYS, ...codes], (code) => ERRORS[code].status);
   return Object.fromEntries([...byStatus].map(([status, all]) => [status, problem(status, all)]));

@@ -42,7 +42,10 @@ export function addSecurity(app: App, settings: AppSettings): void {
     refuseTwoReadings(request);
     const names = [request.headers.host ?? '', ...hostOfTarget(request.url)].map(hostname);
     if (!names.every((name) => allowed.has(name)) && !ANY_HOST.has(request.routeOptions.url ?? '')) {
-      throw new EchelonError('forbidden', 'This server does not go by that name (Host header).');
+      throw new EchelonError(
+        'forbidden',
+        'The Host header is not an allowed name of this server. Add the name to ECHELON_ALLOWED_HOSTS.',
+      );
     }
   });
 }

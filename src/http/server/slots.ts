@@ -2,7 +2,7 @@ import { EchelonError } from '../../core/errors.ts';
 
 /** Counts what each caller has open at once. */
 export interface Slots {
-  /** Takes a place for a caller; the answer gives it back. Throws EchelonError `rate-limited` where there is none. */
+  /** Takes a place for a caller; the answer gives it back. Throws EchelonError `rate-limited` if none is free. */
   take(caller: string): () => void;
 }
 

@@ -6,7 +6,7 @@ export interface Spread {
   n: number;
   min: number | null;
   max: number | null;
-  /** 95 % confidence interval of the mean by Student's t, for few values, within where they can lie; null below two. */
+  /** 95 % confidence interval of the mean by Student's t, for few values, limited to their range; null below two. */
   interval: { low: number; high: number } | null;
 }
 
@@ -14,7 +14,7 @@ export interface Spread {
 export const RATE = { low: 0, high: 1 } as const;
 
 /**
- * The spread of finite values; null where there are too few of them for a figure. The interval is cut at what `within`
+ * The spread of finite values; null if there are too few. The interval is cut at what `within`
  * says of where the values can lie: so does their mean, so that what is cut off takes nothing from its 95 %. Values that do
  * not lie there, such as a rate in per cent, are none of the kind.
  */

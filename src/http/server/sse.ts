@@ -21,7 +21,7 @@ export interface EventStreamOptions {
 /**
  * Sends entries as server-sent events and ends the response. Frames are taken one by one, as the client takes
  * them, so no more than `bufferBytes` and one frame wait for a slow client; one that does not take them within `stallMs`
- * is cut, and goes on from the last id it has. Where less than that waits, it is looked at with every sign of life. A stream that is complete ends with an `end` event.
+ * is cut, and continues from its last id. Where less than that waits, it is looked at with every sign of life. A stream that is complete ends with an `end` event.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the steps of one stream, each of which may be its last
 export async function sendEvents(options: EventStreamOptions): Promise<{ end: StreamEnd; error?: unknown }> {
@@ -38,7 +38,7 @@ export async function sendEvents(options: EventStreamOptions): Promise<{ end: St
   const isStuck = watchProgress(stallMs);
   const heartbeat = setInterval(() => {
     const waiting = response.writableLength;
-    // What waits may be too little for the loop below to notice, and nothing else may come for hours.
+    // The buffered data may be too little for the loop below to notice, and nothing else may come for hours.
     isStalled = isStuck({ waiting, taken: sent - waiting });
     if (isStalled) response.destroy();
     else if (waiting === 0) response.write(':\n\n');
@@ -95,7 +95,7 @@ function watchProgress(stallMs: number) {
 /** Long enough for a client that reads; the bytes for one that does not are gone then. */
 const REFUSE_MS = 2000;
 
-/** Says why, and ends: a client that comes back is told 401. */
+/** Sends the reason and ends the stream. A client that reconnects gets 401. */
 async function refuse(response: ServerResponse, { reason }: AbortSignal, stallMs: number) {
   response.write(`event: closed\ndata: ${JSON.stringify({ reason: String(reason) })}\n\n`);
   await finish(response, Math.min(stallMs, REFUSE_MS));
@@ -107,7 +107,7 @@ export function formatEntry(entry: { id: string; event: { type: string } }): str
   return `id: ${entry.id}\nevent: ${entry.event.type}\ndata: ${JSON.stringify(entry)}\n\n`;
 }
 
-/** Waits until the client has taken what waits for it; false where it has not within `stallMs`. */
+/** Waits until the client has read the buffered data; false if it has not within `stallMs`. */
 async function drained(response: ServerResponse, stallMs: number, signal: AbortSignal): Promise<boolean> {
   try {
     await once(response, 'drain', { signal: AbortSignal.any([signal, AbortSignal.timeout(stallMs)]) });

@@ -7,7 +7,7 @@ import { sendEvents } from './sse.ts';
 /** Answers requests by streams of server-sent events, within the limits that all of them share. */
 export interface Streams {
   /**
-   * Takes a place among the caller's open streams for an answer that goes on as long as its client reads; the answer gives
+   * Takes a place among the caller's open streams for an answer that lasts as long as its client reads; the answer gives
    * it back. Throws EchelonError `rate-limited` where the caller has too many open.
    */
   take(request: FastifyRequest): () => void;

@@ -58,7 +58,7 @@ function invalid(problems: FieldProblem[], texts: boolean): EchelonError {
     ? problems.map(({ field, message }) => ({ field: field.replace(/^\/([^/]*).*$/, '$1'), message }))
     : problems;
   const fields = named.map(({ field }) => field || 'the body').join(', ');
-  return new EchelonError('invalid-request', `The request does not fit: ${fields}.`, { problems: named });
+  return new EchelonError('invalid-request', `The request is invalid: ${fields}.`, { problems: named });
 }
 
 /** Values of texts where their schema asks for a number, a list or a truth value; others are left for the check. */

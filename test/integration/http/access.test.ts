@@ -111,7 +111,7 @@ describe('without its scope a route answers 403 and names it', () => {
         const { statusCode, body } = await ask(route, token, {});
         const place = `${route.method} ${route.path}: ${body}`;
         assert.equal(statusCode, 403, place);
-        assert.match(body, new RegExp(`needs the scope ${scope};`), place);
+        assert.match(body, new RegExp(`needs the scope ${scope}\\.`), place);
       }
     });
   }

@@ -52,7 +52,7 @@ describe('specProblems', () => {
     assert.deepEqual(fields(local({ name: '   ' })), ['/name']);
     assert.match(
       specProblems(local({ name: '   ' }))[0]!.message,
-      /^" {3}" does not fit: .*more than spaces/,
+      /^" {3}" does not fit: .*It needs a visible character/,
     );
     assert.deepEqual(fields(local({ project: '../etc' })), ['/project']);
     assert.deepEqual(fields(local({ cluster: 'a b' })), ['/cluster']);

@@ -80,5 +80,5 @@ export async function withSilence<T extends Pick<Experiment, 'state' | 'cluster'
 function silence({ name, lastSeenAt }: Cluster): string {
   return lastSeenAt === null
     ? `the ray-worker of ${name} has not answered yet`
-    : `the ray-worker of ${name} has not answered since ${new Date(lastSeenAt).toISOString()}; what runs there goes on unseen`;
+    : `the ray-worker of ${name} has not answered since ${new Date(lastSeenAt).toISOString()}; its experiments continue, but Echelon receives no events`;
 }

@@ -144,7 +144,7 @@ function addRemove(app: App, deps: RouteDeps): void {
           .join(', ');
         throw new EchelonError(
           'cluster-busy',
-          `${name} runs ${what}${items.length > 5 ? `, and ${items.length - 5} more` : ''}. Drain it and wait, or cancel what runs.`,
+          `${name} runs ${what}${items.length > 5 ? `, and ${items.length - 5} more` : ''}. Drain the cluster and wait, or cancel its experiments.`,
         );
       }
       request.auditTarget = name;

@@ -16,7 +16,7 @@ export function addErrorPages(app: App): void {
     },
     async (request, reply) => {
       const { code } = request.params;
-      if (!isCode(code)) throw new EchelonError('not-found', 'There is no error of that code.');
+      if (!isCode(code)) throw new EchelonError('not-found', 'This error code does not exist.');
       return reply.type('text/html; charset=utf-8').send(errorPage(code));
     },
   );
@@ -32,7 +32,7 @@ function errorPage(code: ErrorCode): string {
   return htmlPage(
     code,
     `<h1><code>${code}</code></h1>
-<p>${escapeHtml(title)}. Status ${status}; ${retry ? 'may be retried unchanged' : 'not to be retried unchanged'}.</p>
+<p>${escapeHtml(title)}. Status ${status}. ${retry ? 'The same request may succeed later.' : 'The same request will fail again.'}</p>
 <p>${advice}</p>`,
   );
 }

@@ -74,12 +74,12 @@ export function addFeeds(app: App, { store, limits }: RouteDeps, streams: Stream
     { project, after }: { project: string | null; after: string | undefined },
   ): Promise<FastifyReply> {
     const place = after ?? (await store.feed.end(project));
-    // A place that cannot be gone on from is refused here: behind the head of an answer it would be too late.
+    // An invalid position is refused here: after the response headers are sent it would be too late.
     if (after !== undefined) await store.feed.read(project, after, 1);
     const source: Source<FeedEntry> = {
       newest: () => store.feed.end(project),
-      read: (behind, limit) => store.feed.read(project, behind ?? '0', limit),
-      follow: (behind, signal) => store.feed.follow(project, behind ?? '0', signal),
+      read: (from, limit) => store.feed.read(project, from ?? '0', limit),
+      follow: (from, signal) => store.feed.follow(project, from ?? '0', signal),
     };
     async function* frames(signal: AbortSignal): AsyncGenerator<Frame, void, undefined> {
       const start = `id: ${place}\nevent: start\ndata: ${JSON.stringify({ id: place })}\n\n`;

@@ -51,7 +51,7 @@ export function addEvents(app: App, { store, limits }: RouteDeps, streams: Strea
       const after = header
         ? streamPlace({ value: header, field: 'Last-Event-ID', experiment })
         : streamPlace({ value: request.query.after, field: 'after', experiment });
-      // EventSource comes back for ever after a stream that ended, unless it is told 204.
+      // EventSource reconnects forever after a stream ended, unless it gets 204.
       if (after !== undefined && (await store.events.isOver(experiment.id))) {
         const rest = await store.events.read(experiment.id, after, 1);
         if (rest.length === 0) return reply.code(204).send(null);

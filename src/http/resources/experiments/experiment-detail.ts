@@ -7,7 +7,7 @@ import { type ClusterViewDeps, withSilence } from '../clusters/cluster-views.ts'
 import { waitingFields } from '../queues/waiting.ts';
 
 /**
- * An experiment as it is shown alone to the caller: with its place in the line, why it waits, and when it is expected to
+ * An experiment as it is shown alone to the caller: with its queue position, its wait reason, and when it is expected to
  * start.
  */
 export async function experimentDetail(

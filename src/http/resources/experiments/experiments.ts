@@ -97,7 +97,7 @@ async function accept(
     idempotency: idempotencyOf(request),
     audit: (id) => auditEntry(request, { status: 202, target: id }),
   });
-  // Where it was made before, that has an entry, and nothing was done now.
+  // A repetition does nothing, and the first request has an audit entry.
   request.audited = true;
   return accepted;
 }
@@ -150,7 +150,7 @@ function addRerun(app: App, deps: RouteDeps): void {
         throw new EchelonError('invalid-request', 'This request takes no body.');
       const { id, submitted, project } = await experimentOf(deps.store, request, request.params.id);
       const answer = await accept(deps, request, {
-        // Which project is meant where none is named depends on who asks.
+        // Without a project in the spec, the project depends on the caller.
         spec: { ...validateSpec(submitted), ...(project !== DEFAULT_PROJECT && { project }) },
         rerunOf: id,
       });

@@ -8,7 +8,7 @@ import type { StorePart } from '../../../store/store.ts';
 /** A line of a log as it is answered. */
 export type LogLine = LogPage['lines'][number];
 
-/** Which lines are wanted; what is left out wants all. */
+/** Which lines are wanted. Default of each field: all lines. */
 export interface LogFilter {
   attempt?: number;
   source?: 'stdout' | 'stderr';
@@ -16,7 +16,7 @@ export interface LogFilter {
   contains?: string;
 }
 
-/** Entries that one reading step holds at most; fewer where they are large. */
+/** Entries that one reading step holds at most; fewer if they are large. */
 const PAGE = 256;
 /** Entries of the first step, before their size is known. */
 const FIRST_PAGE = 16;
@@ -51,7 +51,7 @@ export function linesOf({ entry, before }: Numbered, filter: LogFilter = {}): Lo
 }
 
 /**
- * The entries behind `after`, or from the one that has line `since` on, in order, in pages, each with the number of
+ * The entries after `after`, or from the one that has line `since` on, in order, in pages, each with the number of
  * lines before it. It begins at most about 256 lines or 1,024 events before that place, however long the log is.
  */
 export async function* numberedEntries(
@@ -91,7 +91,7 @@ function charactersOf(entries: readonly StreamEntry[]): number {
   return characters;
 }
 
-/** The place right before an event: to read behind it begins with the event. */
+/** The position right before an event: reading after it begins with the event. */
 function placeBefore(entry: string): string {
   const [attempt, low] = entry.split('-') as [string, string];
   return `${attempt}-${BigInt(low) - 1n}`;
@@ -108,7 +108,7 @@ export async function readLines(
   let [last, read, characters] = [after ?? null, 0, 0];
   for await (const page of numberedEntries(store, { id, after: start, since })) {
     for (const numbered of page) {
-      if (isBehind(numbered, filter)) return { lines, after: last, more: false };
+      if (isAfter(numbered, filter)) return { lines, after: last, more: false };
       last = numbered.entry.id;
       read++;
       for (const line of linesOf(numbered, filter)) {
@@ -124,7 +124,7 @@ export async function readLines(
   return { lines, after: last, more: false };
 }
 
-function isBehind({ entry }: Numbered, { attempt }: LogFilter): boolean {
+function isAfter({ entry }: Numbered, { attempt }: LogFilter): boolean {
   return attempt !== undefined && (parseEntryId(entry.id)?.attempt ?? 0) > attempt;
 }
 
@@ -213,13 +213,13 @@ export async function* logText(
   for await (const page of numberedEntries(store, { id, after, since })) {
     let text = '';
     for (const numbered of page) {
-      if (isBehind(numbered, filter)) break;
+      if (isAfter(numbered, filter)) break;
       for (const line of linesOf(numbered, filter)) {
         if (since === undefined || line.line === null || line.line >= since) text += `${line.text}\n`;
       }
     }
     if (text !== '') yield text;
     const last = page.at(-1)!;
-    if (isBehind(last, filter) || compareIds(last.entry.id, end) >= 0) return;
+    if (isAfter(last, filter) || compareIds(last.entry.id, end) >= 0) return;
   }
 }

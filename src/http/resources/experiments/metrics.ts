@@ -14,7 +14,7 @@ import { readOn } from './read-steps.ts';
 const MAX_EVENTS = 2000;
 /** Values of one page: some 3 MB of answer, however many metrics a step has. */
 const MAX_VALUES = 50_000;
-/** Points of a chart, over all its series: where there are many series, each has fewer. */
+/** Points of a chart, over all its series: with many series, each has fewer. */
 const MAX_POINTS = 20_000;
 const MAX_RESOLUTION = 2000;
 const DEFAULT_RESOLUTION = 500;
@@ -195,7 +195,7 @@ function nameFilter(names: readonly string[] | undefined): (name: string) => boo
   return (name) => exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
 }
 
-/** How many values an entry has; undefined where it is none of metrics. */
+/** How many values an entry has; undefined if it has no metrics. */
 function valuesOf({ event }: StreamEntry): number | undefined {
   return event.type === 'metrics' ? Object.keys(event.values).length : undefined;
 }

@@ -35,7 +35,10 @@ export function addPriority(app: App, deps: RouteDeps): void {
       if (outcome === 'not-found') throw notFound(id);
       if (outcome === 'not-waiting') {
         const now = state === 'queued' ? 'not queued any more' : state;
-        throw new EchelonError('not-queued', `The experiment is ${now}; a priority counts while it waits.`);
+        throw new EchelonError(
+          'not-queued',
+          `The experiment is ${now}. The priority can change only while an experiment is queued.`,
+        );
       }
       return experimentDetail(deps, await experimentOf(store, request, id), request.caller);
     },

@@ -8,7 +8,7 @@ const MAX_READ = 10_000;
 /**
  * Reads a stream from `after` on and keeps the entries that are wanted, until there are `most`, or they are as large
  * together as `mostSize`. `sizeOf` an entry that is not wanted is undefined. The answer's `after` is the last entry that
- * was looked at (null: none), `more` whether there may be entries behind it already.
+ * was looked at (null: none), `more` whether later entries may already exist.
  */
 export async function readOn(
   store: StorePart<'events.read'>,

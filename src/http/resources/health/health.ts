@@ -41,7 +41,7 @@ export function addHealth(app: App, { store }: RouteDeps): void {
         await store.pressure();
       } catch (error) {
         request.log.warn({ err: error }, 'not ready');
-        throw new EchelonError('store-unavailable', 'The store does not answer.', { cause: error });
+        throw new EchelonError('store-unavailable', 'Redis does not respond. Retry later.', { cause: error });
       }
       return { status: 'ok' as const };
     },

@@ -74,10 +74,10 @@ function addList(app: App, { store, settings }: RouteDeps): void {
     },
     async ({ query: { cursor, limit = 50 } }) => {
       const after = cursor === undefined ? '' : cursors.open('keys', cursor);
-      // Keys never change their place, and new ones come first: one that goes leaves the others where they are.
-      const behind = (await store.access.keys()).filter((key) => placeOf(key) > after);
-      const items = behind.slice(0, limit);
-      const last = behind.length > limit ? items.at(-1) : undefined;
+      // Keys never change their position, and new ones come first, so removing a key does not move the others.
+      const rest = (await store.access.keys()).filter((key) => placeOf(key) > after);
+      const items = rest.slice(0, limit);
+      const last = rest.length > limit ? items.at(-1) : undefined;
       return { items: items.map(view), next: last ? cursors.seal('keys', placeOf(last)) : null };
     },
   );
@@ -162,7 +162,9 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
 }
 
 function refused(message: string, field: string): EchelonError {
-  return new EchelonError('invalid-request', 'The key cannot be made.', { problems: [{ field, message }] });
+  return new EchelonError('invalid-request', 'The API key cannot be created; `problems` names the field.', {
+    problems: [{ field, message }],
+  });
 }
 
 function addRotate(app: App, { store, clock }: RouteDeps): void {

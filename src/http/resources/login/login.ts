@@ -59,7 +59,7 @@ function addLoginPage(
       const known = sessions.redeem(code) ? await callers.byToken(settings.tokens[0] ?? '') : undefined;
       if (known === undefined) {
         await onFailure(request, undefined);
-        const message = 'This link was used already or is not valid. Sign in with a token.';
+        const message = 'This link is invalid or was already used. Sign in with an API key.';
         return page(reply, 401, { next: ownPath(next), message });
       }
       signIn(request, reply, known);
@@ -101,7 +101,7 @@ function addLoginPost(
       const next = ownPath(request.body.next);
       if (known === undefined) {
         await tools.onFailure(request, request.body.token);
-        throw new EchelonError('unauthenticated', 'This token is not valid.');
+        throw new EchelonError('unauthenticated', 'The API key or token is invalid.');
       }
       tools.signIn(request, reply, known);
       if (isForm(request)) return reply.redirect(next, 303);

@@ -59,7 +59,10 @@ const MAX_WAITING = 8;
 async function refuseCrowd({ store }: RouteDeps, cluster: string): Promise<void> {
   const waiting = (await store.commands.open()).filter((command) => command.cluster === cluster).length;
   if (waiting < MAX_WAITING) return;
-  throw new EchelonError('cluster-busy', `${waiting} commands wait for ${cluster} already; try again later.`);
+  throw new EchelonError(
+    'cluster-busy',
+    `${waiting} commands are already pending for the cluster ${cluster}. Retry later.`,
+  );
 }
 
 /** A cluster with its labels on which the spec fits, the one seen last; else any, which then says what is missing. */
@@ -74,7 +77,10 @@ function suitable(all: readonly Cluster[], { resources, clusterLabels }: Resolve
       Number(fits(right)) - Number(fits(left)) || (right.lastSeenAt ?? 0) - (left.lastSeenAt ?? 0),
   );
   if (best === undefined) {
-    throw new EchelonError('cluster-not-found', 'No cluster is known; `echelon clusters add` adds one.');
+    throw new EchelonError(
+      'cluster-not-found',
+      'No cluster is registered. Add one with `echelon clusters add`.',
+    );
   }
   return best.name;
 }

@@ -96,7 +96,7 @@ async function queueView(
   };
 }
 
-/** A caller that is bound to a project is told of no other one. */
+/** A caller that is bound to a project sees no other project. */
 function seenQueues({ project }: Caller, { all, projects }: Pauses['closed']) {
   const seen = [...projects].filter(([name]) => project === null || name === project);
   return { all, projects: Object.fromEntries(seen) };

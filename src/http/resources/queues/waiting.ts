@@ -1,7 +1,7 @@
 import type { ExperimentDetail } from '../../../schemas/api.ts';
 import type { Waiting } from '../../../store/queue/contract.ts';
 
-/** When one that waits is expected to start, or why nobody knows, as it is shown. */
+/** The expected start of a queued experiment, or why there is none, as the API shows it. */
 export function waitingFields({
   estimate = null,
   unknown = null,

@@ -79,7 +79,7 @@ function commandOf(plan: { program: string; overrides: string[]; environment: Re
   return { program, overrides, environment, commandLine: line };
 }
 
-/** The typed fields of a recipe's spec: what each sets in the configuration, and its value where it is left out. */
+/** The typed fields of a recipe's spec: what each sets in the configuration, and its default. */
 function fieldsOf(name: RecipeName): RecipeDetail['fields'] {
   const resolved = resolveVerlAgent(recipeSpec(name));
   const byField = Map.groupBy(OWNED_KEYS, ([, field]) => field);

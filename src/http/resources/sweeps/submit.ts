@@ -76,7 +76,7 @@ function addSubmit(app: App, { store }: RouteDeps): void {
 }
 
 function addPreview(app: App, { store }: RouteDeps): void {
-  const previews = createSlots(1, 'One preview at a time; wait for the answer of the one before.');
+  const previews = createSlots(1, 'Only one preview at a time. Wait for the response to the previous one.');
   app.post(
     '/v1/sweeps/preview',
     {
@@ -118,7 +118,7 @@ function preview(draft: SweepDraft, first: readonly SweepChildSpec[]): Omit<Swee
 }
 
 /**
- * Checks every child as a single experiment would be, and ends early where nobody waits for the answer any more. Throws
+ * Checks every child as a single experiment would be, and ends early if the client has disconnected. Throws
  * EchelonError `invalid-spec` with what is wrong.
  */
 async function judge(
@@ -140,9 +140,9 @@ async function judge(
   for (let index = 0; index < draft.entries.length && !check.full(); index += 1) {
     if (performance.now() - turn > TURN_MS) {
       await breathe();
-      // Its client has left, or was told that it takes too long.
+      // The client has disconnected, or the request has exceeded its deadline.
       if (reply.sent || reply.raw.destroyed)
-        throw new EchelonError('deadline-exceeded', 'The client has left.');
+        throw new EchelonError('deadline-exceeded', 'The client disconnected.');
       turn = performance.now();
     }
     const child = check.child(index);

@@ -95,7 +95,7 @@ describe('the audit log', () => {
       return entries.length === 2 && entries;
     }, 'both refusals are there');
     assert.deepEqual([first?.caller, first?.status, first?.code], [null, 401, 'unauthenticated']);
-    assert.match(first?.note ?? '', /token seems to have come in the query/);
+    assert.match(first?.note ?? '', /query seems to contain a token/);
     assert.deepEqual([second?.caller, second?.status, second?.action], [caller, 403, 'submitExperiment']);
   });
 

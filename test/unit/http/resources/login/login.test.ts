@@ -56,7 +56,7 @@ describe('sign-in by token', () => {
     const raw = new URLSearchParams({ token: 'wrong', next: '/"><script>' }).toString();
     const page = await call('POST', '/login', { token: null, raw, headers: FORM });
     assert.equal(page.statusCode, 401);
-    assert.match(page.body, /not valid/);
+    assert.match(page.body, /is invalid/);
     assert.ok(!page.body.includes('<script>'));
     for (const response of [json, page]) assert.equal(response.headers['set-cookie'], undefined);
   });
@@ -75,9 +75,9 @@ describe('sign-in by token', () => {
   test('answers a refused form with the form and a sentence, and a program with a problem document', async () => {
     const origin = { origin: 'http://evil.test' };
     for (const [raw, headers, status, sentence] of [
-      ['token=wrong', {}, 401, /This token is not valid/],
-      [`token=${TOKEN}`, origin, 403, /from our own pages only/],
-      ['', {}, 400, /The request does not fit/],
+      ['token=wrong', {}, 401, /The API key or token is invalid/],
+      [`token=${TOKEN}`, origin, 403, /needs an Origin header of this server/],
+      ['', {}, 400, /The request is invalid/],
     ] as const) {
       const response = await call('POST', '/login', { token: null, raw, headers: { ...FORM, ...headers } });
       assert.equal(response.statusCode, status);
@@ -146,7 +146,7 @@ describe('a login link', () => {
     assert.equal((await plan({ cookie: cookieOf(first), origin: 'http://echelon.test' })).statusCode, 200);
     const second = await call('GET', '/login?code=code-one', { token: null });
     assert.equal(second.statusCode, 401);
-    assert.match(second.body, /used already/);
+    assert.match(second.body, /already used/);
     assert.ok(logged.length > 0);
     assert.ok(!JSON.stringify(logged).includes('code-one'));
     assert.ok(!JSON.stringify(logged).includes(TOKEN));
