@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,7 +30,9 @@ def settings(directory: Path, *overrides: str, own: tuple[str, ...] = ()) -> Set
 def save(directory: Path, step: int, world: int = 2, tracked: bool = True) -> None:
     actor = directory / "checkpoints" / f"global_step_{step}" / "actor"
     actor.mkdir(parents=True)
-    (actor / f"model_world_size_{world}_rank_0.pt").touch()
+    for kind in ("model", "optim", "extra_state"):
+        for rank in range(world):
+            (actor / f"{kind}_world_size_{world}_rank_{rank}.pt").write_bytes(b"x")
     if tracked:
         (directory / "checkpoints" / checkpoints.TRACKER).write_text(str(step))
 
@@ -88,12 +91,58 @@ def test_a_start_that_would_silently_be_another_is_refused(tmp_path: Path):
     directory = str(tmp_path / "checkpoints")
     with pytest.raises(checkpoints.CheckpointError, match="written by 4 GPUs"):
         checkpoints.find_start(Overrides([]), directory, 2)
-    (tmp_path / "checkpoints" / checkpoints.TRACKER).write_text("9")
-    with pytest.raises(checkpoints.CheckpointError, match="silently start from the base"):
+    (tmp_path / "checkpoints" / "global_step_3" / "actor" / "optim_world_size_4_rank_3.pt").unlink()
+    with pytest.raises(checkpoints.CheckpointError, match="optim_world_size_4_rank_3.pt is missing.*silently start"):
         checkpoints.find_start(Overrides([]), directory, 4)
-    (tmp_path / "checkpoints" / checkpoints.TRACKER).write_text("x")
-    with pytest.raises(checkpoints.CheckpointError, match="not a step"):
-        checkpoints.find_start(Overrides([]), directory, 4)
+    path = ["trainer.resume_mode=resume_path", f"trainer.resume_from_path={directory}/global_step_3"]
+    with pytest.raises(checkpoints.CheckpointError, match="missing or empty: evaluate or resume another step"):
+        checkpoints.find_start(Overrides(path), directory, 4)
+
+
+def tear(directory: Path, damage: str) -> None:
+    """Damages the step of the tracker file, or that file."""
+    place = directory / "checkpoints"
+    if damage == "no actor":
+        shutil.rmtree(place / "global_step_3" / "actor")
+    elif damage == "a torn shard":
+        (place / "global_step_3" / "actor" / "extra_state_world_size_2_rank_1.pt").write_bytes(b"")
+    elif damage == "no folder":
+        shutil.rmtree(place / "global_step_3")
+    else:
+        (place / checkpoints.TRACKER).write_text("")
+
+
+@pytest.mark.parametrize("damage", ["no actor", "a torn shard", "no folder", "an empty tracker"])
+def test_a_damaged_checkpoint_is_replaced_by_the_newest_complete_one(tmp_path: Path, damage: str):
+    save(tmp_path, 1)
+    save(tmp_path, 2)
+    save(tmp_path, 3)
+    if damage == "an empty tracker":
+        shutil.rmtree(tmp_path / "checkpoints" / "global_step_3")
+    tear(tmp_path, damage)
+    overrides = Overrides([])
+    start = checkpoints.find_start(overrides, str(tmp_path / "checkpoints"), 2)
+    assert start.step == 2 and start.skipped
+    checkpoints.use_start(overrides, start)
+    assert overrides.text("trainer.resume_mode") == "resume_path"
+    assert overrides.text("trainer.resume_from_path") == start.path
+
+
+def test_an_empty_tracker_without_checkpoints_does_not_block_a_training(tmp_path: Path):
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / checkpoints.TRACKER).write_text("")
+    overrides = Overrides([])
+    start = checkpoints.find_start(overrides, str(tmp_path / "checkpoints"), 2)
+    checkpoints.use_start(overrides, start)
+    assert (start.step, start.path, overrides.text("trainer.resume_mode")) == (0, "", "disable")
+
+
+def test_only_the_stated_contents_are_required(tmp_path: Path):
+    save(tmp_path, 3)
+    for shard in (tmp_path / "checkpoints" / "global_step_3" / "actor").glob("optim*"):
+        shard.unlink()
+    kept = Overrides(["actor_rollout_ref.actor.checkpoint.contents=[model,extra]"])
+    assert checkpoints.find_start(kept, str(tmp_path / "checkpoints"), 2).step == 3
 
 
 def test_a_finished_training_is_seen_before_anything_is_written(tmp_path: Path):

@@ -182,7 +182,8 @@ def test_an_evaluation_names_its_checkpoint_and_refuses_none(ray_address: str, t
     assert "would silently evaluate the base model" in refused.text()
     saved = tmp_path / "checkpoints" / "global_step_1"
     (saved / "actor").mkdir(parents=True)
-    (saved / "actor" / "model_world_size_1_rank_0.pt").touch()
+    for kind in ("model", "optim", "extra_state"):
+        (saved / "actor" / f"{kind}_world_size_1_rank_0.pt").write_bytes(b"x")
     (saved.parent / "latest_checkpointed_iteration.txt").write_text("1")
     reports = Run(ray_address, tmp_path, *FEW, *evaluation, attempt=2).ends()
     assert reports.stages[-1] == "validating global_step_1"

@@ -64,6 +64,8 @@ class Driver:
 
     def run(self) -> int:
         """Starts the trainer and returns its exit code after it has ended."""
+        if self._start.skipped:
+            _say(f"{self._start.skipped}; starts after step {self._start.step} instead")
         self._report(StageReached(self._console.stage))
         if self._settings.evaluates:
             self._spool.checkpoint(self._start.step, _relative(self._start.path, self._settings))

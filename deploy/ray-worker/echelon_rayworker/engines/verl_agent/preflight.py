@@ -176,6 +176,9 @@ def check_checkpoints(settings: Settings) -> list[Answer]:
         text = f"step {start.step} of {settings.steps} is there: the training is finished, and would end at once"
         return [*answers, Answer("start", True, text)]
     text = f"resumes after step {start.step}" if start.path else "starts from the model itself"
+    if start.skipped:
+        remedy = f"restore that checkpoint if the run shall not lose the steps after {start.step}"
+        return [*answers, Answer("start", False, f"{start.skipped}; {text}", remedy, "warning")]
     return [*answers, Answer("start", True, text)]
 
 

@@ -36,6 +36,7 @@ def prepare(settings: Settings) -> Prepared:
         return Prepared(start, finished=True)
     else:
         _check_writable(settings.checkpoint_dir)
+    checkpoints.use_start(settings.overrides, start)
     try:
         datafiles.provide(settings.overrides, settings.attempt_dir, settings.train_rows, settings.val_rows)
         if settings.capture:

@@ -151,7 +151,10 @@ class RayPPOTrainer:
         print(f"local_global_step_folder: {self._folder(self.global_steps)}", flush=True)
         os.makedirs(os.path.join(self._folder(self.global_steps), "actor"), exist_ok=True)
         world = self.config.trainer.n_gpus_per_node * self.config.trainer.nnodes
-        torch.save({}, os.path.join(self._folder(self.global_steps), "actor", f"model_world_size_{world}_rank_0.pt"))
+        for kind in ("model", "optim", "extra_state"):
+            for rank in range(world):
+                name = f"{kind}_world_size_{world}_rank_{rank}.pt"
+                torch.save({}, os.path.join(self._folder(self.global_steps), "actor", name))
         reach(self.config, "save")
         with open(os.path.join(self.config.trainer.default_local_dir, "latest_checkpointed_iteration.txt"), "w") as f:
             f.write(str(self.global_steps))
@@ -161,6 +164,8 @@ class RayPPOTrainer:
         if self.config.trainer.resume_mode == "disable" or not os.path.exists(tracker):
             print("Training from scratch", flush=True)
             return
-        self.global_steps = int(open(tracker).read())
+        path = self.config.trainer.resume_from_path
+        named = path if self.config.trainer.resume_mode == "resume_path" else open(tracker).read()
+        self.global_steps = int(named.rsplit("_", 1)[-1])
         print(f"Setting global step to {self.global_steps}")
         print(f"Resuming from {self._folder(self.global_steps)}", flush=True)
