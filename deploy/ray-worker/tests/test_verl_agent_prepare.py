@@ -248,6 +248,14 @@ def test_secrets_and_places_are_handed_on_and_nothing_else():
     }  # fmt: skip
 
 
+def test_a_further_attempt_continues_the_trackers_run():
+    given = {"ECHELON_EXPERIMENT": "exp-1"}
+    variables = environment.runtime_variables(given, "/v", "digests", "recipe")
+    assert (variables["WANDB_RUN_ID"], variables["WANDB_RESUME"]) == ("exp-1", "allow")
+    chosen = environment.runtime_variables({**given, "WANDB_RUN_ID": "mine"}, "/v", "digests", "recipe")
+    assert chosen["WANDB_RUN_ID"] == "mine" and "WANDB_RESUME" not in chosen
+
+
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(datafiles.DataError, match="pyarrow is missing"):

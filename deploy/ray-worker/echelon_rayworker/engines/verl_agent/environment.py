@@ -13,20 +13,24 @@ _HANDED_ON = frozenset(
     "HF_HOME HF_TOKEN HF_ENDPOINT HF_HUB_OFFLINE HUGGING_FACE_HUB_TOKEN TRANSFORMERS_OFFLINE ALFWORLD_DATA "
     "TENSORBOARD_DIR HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy JAVA_HOME".split()
 )
-_PREFIXES = ("WANDB_", "MLFLOW_", "SWANLAB_", "TRACKIO_", "NCCL_", "VLLM_")
+_PREFIXES = ("WANDB_", "MLFLOW_", "SWANLAB_", "CLEARML_", "VOLC_", "NCCL_", "VLLM_")
 _OURS = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL")
 
 
 def runtime_variables(
     environment: Mapping[str, str], home: str, observations: str, advantages: str
 ) -> dict[str, str]:
-    """The variables of all processes of the run, the plan's secrets among them. `home`: the checkout, first on the search path of every process."""
+    """The variables of all processes of the run, with the plan's secrets. `home`: the checkout, first on the search path
+    of every process."""
     secrets = {NAMES_VARIABLE, *environment.get(NAMES_VARIABLE, "").split(",")}
     variables = {
         name: value
         for name, value in environment.items()
         if value and (name in _HANDED_ON or name in _OURS or name in secrets or name.startswith(_PREFIXES))
     }
+    # A further attempt continues the same run of Weights & Biases.
+    if "WANDB_RUN_ID" not in variables and (experiment := environment.get("ECHELON_EXPERIMENT")):
+        variables.update(WANDB_RUN_ID=experiment, WANDB_RESUME="allow")
     path = [home, *environment.get("PYTHONPATH", "").split(os.pathsep)]
     variables["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, path)))
     variables["ECHELON_OBSERVATIONS"] = observations
