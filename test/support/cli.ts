@@ -43,7 +43,7 @@ export async function runCommand(
   }
 }
 
-/** Runs the whole program with these arguments; the exit status it would have, and the error behind it. */
+/** Runs the whole program with these arguments; its exit status and its error. */
 export async function runProgram(
   output: Output,
   argv: string[],

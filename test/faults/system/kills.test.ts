@@ -29,7 +29,7 @@ const commandLine = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`
 const ended = ({ state, verification }: Experiment) => isFinal(state) && verification.status === 'complete';
 const atStep = (step: number) => (experiment: Experiment) =>
   experiment.state === 'running' && experiment.progress.step >= step;
-/** As {@link atStep}, where the training may be over by the time that this is told. */
+/** As {@link atStep}, where the training may be over by the time that this returns. */
 const hasDone = (step: number) => (experiment: Experiment) => experiment.progress.step >= step;
 
 describe('processes are killed while a training runs on Ray', () => {
@@ -60,7 +60,7 @@ describe('processes are killed while a training runs on Ray', () => {
     assert.deepEqual(await processesOf(id), []);
   }
 
-  test('kill -9 of the dispatcher: the training goes on, a second dispatcher attaches, one launch', async () => {
+  test('kill -9 of the dispatcher: the training continues, a second dispatcher attaches, one launch', async () => {
     const { id } = await system.submit(SLOW);
     await system.until(id, 'step 2', atStep(2));
     const [driver] = await driverOf(id);
@@ -72,7 +72,7 @@ describe('processes are killed while a training runs on Ray', () => {
     await assertSucceededOnce(id);
   });
 
-  test('kill -9 of the api: nothing stops, and its streams go on from the last event', async () => {
+  test('kill -9 of the api: nothing stops, and its streams resume after the last event', async () => {
     const { id } = await system.submit(SLOW);
     const watched = historyOf(system.client, id);
     await system.until(id, 'step 2', atStep(2));
@@ -87,7 +87,7 @@ describe('processes are killed while a training runs on Ray', () => {
     );
   });
 
-  test('kill -9 of the ray-worker actor: supervisor and driver live, events go on', async () => {
+  test('kill -9 of the ray-worker actor: supervisor and driver live, events continue', async () => {
     const { id } = await system.submit(SLOW);
     await system.until(id, 'step 2', atStep(2));
     const [driver] = await driverOf(id);
@@ -101,7 +101,7 @@ describe('processes are killed while a training runs on Ray', () => {
     await assertSucceededOnce(id);
   });
 
-  test('kill -9 of the driver: attempt 2 goes on from the checkpoint', async () => {
+  test('kill -9 of the driver: attempt 2 resumes from the checkpoint', async () => {
     const { id } = await system.submit(SLOW);
     await system.until(id, 'a checkpoint', ({ checkpoint }) => (checkpoint?.step ?? 0) >= 4);
     for (const pid of await driverOf(id)) process.kill(pid, 'SIGKILL');

@@ -125,7 +125,7 @@ describe('the rendered chart', { skip }, () => {
     ]);
   });
 
-  test('secrets of specs are mounted where the ray-worker runs and looks, and nobody else may read them', () => {
+  test('secrets of specs are mounted where the ray-worker runs and looks, and no other user may read them', () => {
     const manifests = render('helm/echelon/examples/production.yaml');
     const { spec } = manifests.find(({ kind }) => kind === 'RayCluster')!;
     const { containers, volumes } = spec.headGroupSpec!.template.spec;

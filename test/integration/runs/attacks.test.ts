@@ -51,7 +51,7 @@ describe('a secret in plain text', () => {
 });
 
 describe('a ray-worker', () => {
-  test('is not let in by another token, and lets nobody in without its own', async (t) => {
+  test('is refused with another token, and refuses callers without its own', async (t) => {
     const directory = await mkdtemp(join(tmpdir(), 'echelon-attacks-'));
     const rayWorker = await startFakeRayWorker({ directory, cpus: 1, gpus: 0 });
     t.after(async () => {
@@ -67,7 +67,7 @@ describe('a ray-worker', () => {
 });
 
 describe('events of an attempt', () => {
-  test('are refused from whoever does not hold it, or held it before', async (t) => {
+  test('are refused from a process without the lease, and from its former holder', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
     for (const stranger of [

@@ -15,7 +15,7 @@ import { type PythonRayWorker, startPythonRayWorker } from '../../support/python
 
 /*
  * A real Redis, the real ray-worker, a real training that shows its secrets in every way it can think of, the real api;
- * then every place where anything is kept or answered is searched. Values that nobody calls secret are shown in the same
+ * then every place where anything is kept or answered is searched. Values that are not declared secret are shown in the same
  * ways: where those are not found, the search would not find a leak either.
  *
  * Seen to fail, each by itself, with masking taken out of the pipes (drain.py), of the reports (supervisor.py) and of the
@@ -144,7 +144,7 @@ describe('a secret that a training shows in every way', () => {
       const reach = key.endsWith(':clusters') ? [SECRET.reference, API_TOKEN] : secrets();
       assertHidden(`Redis, ${key}`, key + text, reach);
     }
-    // The search finds what nobody hides, in each of the ways.
+    // The search finds values that are not hidden, in each of the ways.
     const all = [...values.values()].join('\n');
     for (const way of [
       'plain',

@@ -11,8 +11,8 @@ import { redisFor } from '../../support/redis.ts';
 import { storeFor } from '../../support/store.ts';
 
 /*
- * That masking is there says nothing of whether the processes use it. Clusters whose names are their tokens: whoever
- * logs the name would show the token. Seen to fail where main.ts gives its log no `redact`, and without `hideTokens`.
+ * Masking helps only if the processes use it. The clusters here have their tokens as names, so a log of the name
+ * would show the token. Seen to fail where main.ts gives its log no `redact`, and without `hideTokens`.
  */
 test('the log of the services shows no token that they were given, nor one that they find in the store', async (t) => {
   const stateDir = await mkdtemp(join(tmpdir(), 'echelon-services-'));

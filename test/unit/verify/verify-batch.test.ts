@@ -33,7 +33,7 @@ describe('verifyBatch', () => {
     assert.deepEqual(verifyBatch(batch), report);
   });
 
-  test('GRPO with statistics over trajectories is ok where it is stated, and unverifiable with several scores a trajectory', () => {
+  test('GRPO with statistics over trajectories is ok if stated, and unverifiable with several scores a trajectory', () => {
     const scores = [10, 10, 10, 0, 0, 4];
     const mean = 14 / 3;
     const deviation = Math.sqrt(((10 - mean) ** 2 + mean ** 2 + (4 - mean) ** 2) / 2);
@@ -72,7 +72,7 @@ describe('verifyBatch', () => {
     assert.match(formatExplanation(explainRow(batch, 0)), /there are no error bounds for statistics over/);
   });
 
-  test('what only a one-pass deviation gives is rounding where no form is stated, and wrong where the recipe’s is', () => {
+  test('what only a one-pass deviation gives is rounding if no form is stated, and wrong if the recipe’s form is', () => {
     const scores = [3000.25, 3000.5, 3000.25, 3000.75].map(Math.fround);
     const f = Math.fround;
     const sum = scores.reduce((s, x) => f(s + x), 0);

@@ -51,6 +51,6 @@ test('a step becomes a batch whose rows are trajectories, with float32 advantage
 
 test('known forms are found by id and by trainer, the default first', () => {
   assert.deepEqual(formsOf('trl')[0], knownForm('trl/grpo'));
-  assert.deepEqual(formsOf('nobody'), []);
+  assert.deepEqual(formsOf('unknown'), []);
   assert.throws(() => knownForm('trl/none'), /there is no form trl\/none/);
 });
