@@ -49,7 +49,7 @@ const BODIES: Record<string, unknown> = {
 
 async function ask(route: Route, token: string | null, values: Record<string, string>) {
   const { method } = route;
-  // As most routes take no body, it is sent only where it was asked for.
+  // Most routes take no body, so a body is sent only to the routes in BODIES.
   const body = route.operationId in BODIES ? { body: BODIES[route.operationId] } : {};
   return app.inject({
     method: method as 'GET',
@@ -223,7 +223,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
 
   test('projects themselves', async () => {
     for (const route of below('/v1/projects/{')) {
-      const [theirs, none] = await compared(route, 'theirs', 'nobody');
+      const [theirs, none] = await compared(route, 'theirs', 'absent');
       assert.ok([403, 404].includes(theirs.status), route.path);
       assert.deepEqual(theirs, none, route.path);
     }
@@ -268,7 +268,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
     for (const list of ['experiments', 'sweeps']) {
       const [theirs, none] = [
         await project(`/v1/${list}?project=theirs`),
-        await project(`/v1/${list}?project=nobody`),
+        await project(`/v1/${list}?project=absent`),
       ];
       assert.deepEqual(theirs.json().items, []);
       assert.equal(theirs.body, none.body);
@@ -291,7 +291,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
   test('nor is it made there', async () => {
     const submit = (project: string) =>
       call('POST', '/v1/experiments', { token: mine.token, body: { ...REPLAY, project } });
-    const [theirs, none] = [await submit('theirs'), await submit('nobody')];
+    const [theirs, none] = [await submit('theirs'), await submit('absent')];
     assert.equal(theirs.statusCode, 400);
     assert.equal(theirs.body, none.body);
     const sweep = (project: string) => {
@@ -299,7 +299,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
       const body = { ...request, spec: { ...request.spec, project } };
       return call('POST', '/v1/sweeps', { token: mine.token, body });
     };
-    const [first, second] = [await sweep('theirs'), await sweep('nobody')];
+    const [first, second] = [await sweep('theirs'), await sweep('absent')];
     assert.equal(first.statusCode, 400);
     assert.equal(first.body, second.body);
     const made = await call('POST', '/v1/experiments', { token: mine.token, body: REPLAY });

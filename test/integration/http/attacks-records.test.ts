@@ -119,7 +119,7 @@ const ATTACKS: Attack[] = [
     { of: `the batch ${id}`, status: 400, send: () => get(`${path}/batches/1/${id}`) },
   ]),
   { of: 'an artifact by its path', status: 404, send: () => get(`${path}/artifacts/..%2f..%2fetc%2fpasswd`) },
-  { of: 'deleting what runs', status: 409, send: () => call('DELETE', path) },
+  { of: 'deleting a running experiment', status: 409, send: () => call('DELETE', path) },
   {
     of: 'deleting by a method in a header',
     status: 405,
@@ -135,7 +135,7 @@ const ATTACKS: Attack[] = [
   { of: 'a time that is none', status: 400, send: () => get('/v1/experiments?submittedFrom=1e400') },
   { of: 'a time before all times', status: 400, send: () => get('/v1/experiments?submittedBefore=-1') },
   { of: 'a name of 10 kB', status: 400, send: () => get(`/v1/experiments?name=${'a'.repeat(10_000)}`) },
-  { of: 'a filter that nobody offers', status: 400, says: 'nam', send: () => get('/v1/experiments?nam=a') },
+  { of: 'an unknown filter', status: 400, says: 'nam', send: () => get('/v1/experiments?nam=a') },
   // Keys and conditions
   {
     of: 'a key with a line break',

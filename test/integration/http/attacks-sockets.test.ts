@@ -42,10 +42,10 @@ const named = (name: string) => {
 };
 const sized = (body: string) => post(`content-length: ${Buffer.byteLength(body)}\r\n`, body);
 
-/** Ends the connection, where what came before has not. */
+/** A request that ends the connection if no earlier request has ended it. */
 const LAST = `GET /healthz HTTP/1.1\r\n${HOST}connection: close\r\n\r\n`;
 
-/** Sends bytes; what came back until the server closed. Where it goes on after its answer, its last one is that to LAST. */
+/** Sends bytes and returns everything the server sent before it closed. If the server continues after the attack, the last answer is the answer to LAST. */
 async function sent(text: string | Buffer): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let received = '';
@@ -69,7 +69,7 @@ type Attack = readonly [of: string, text: string | Buffer, status: string, says?
 
 const CHUNKED = 'transfer-encoding: chunked\r\n';
 const ATTACKS: Attack[] = [
-  // Where one request ends and the next begins
+  // Boundaries between requests
   ['a length and chunks', post(`${LENGTH}${CHUNKED}`, `0\r\n\r\n${HIDDEN}`), '400'],
   ['two codings of the transfer', post(`${CHUNKED}transfer-encoding: x\r\n`, `0\r\n\r\n${HIDDEN}`), '400'],
   ['a coding that is almost one', post('transfer-encoding: xchunked\r\n', `0\r\n\r\n${HIDDEN}`), '400'],
@@ -267,7 +267,7 @@ test('a connection beyond the limit is closed, and one that closes makes room', 
     socket.write(get('/healthz'));
     await once(socket, 'data');
   }
-  // Fails where there is no limit: it is served.
+  // Fails without the limit: the server answers the request.
   assert.equal(await answerOf(), '');
   held[0]!.destroy();
   for (let tries = 0; !(await answerOf()).startsWith('HTTP/1.1 200'); tries++) assert.ok(tries < 1000);
@@ -295,7 +295,7 @@ test('streams asked for one behind the other on one connection hold no place onc
   }
 });
 
-test('texts that are bad for patterns hold nobody up', async () => {
+test('a text that is slow for regular expressions does not delay other requests', async () => {
   const quickly = async (text: string) => {
     let answer = '';
     const cpuMs = await cpuTimeOf(async () => {

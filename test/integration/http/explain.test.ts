@@ -41,7 +41,7 @@ test('a row of a recorded batch is explained as the verifier explains it, in a t
   assert.deepEqual(response.json().explanation, JSON.parse(JSON.stringify(expected)));
 });
 
-/* Fails without the signal and the bound: clients that leave keep every thread busy, and what waits has no end. */
+/* Fails without the signal and the bound: clients that leave keep every thread busy, and the queue of requests grows without end. */
 test('explanations beyond a bound get 503 with Retry-After, and clients that leave make room', async (t) => {
   const { store } = await storeFor(t);
   const { experiment } = await recorded(store);

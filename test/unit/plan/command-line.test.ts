@@ -20,7 +20,7 @@ test('is the command as a person would type it', () => {
   assert.equal(commandLine(PLAN), "A=1 B='two words' python -m package.module a=1 'dir={experimentDir}'");
 });
 
-test('takes secrets from the environment of whoever tries it', () => {
+test("a command line takes secrets from the user's environment", () => {
   const line = commandLine({ ...PLAN, environment: {}, arguments: [], secrets: { HF_TOKEN: 'hf-read' } });
   assert.equal(line, 'HF_TOKEN="$HF_TOKEN" python -m package.module');
 });

@@ -84,7 +84,7 @@ describe('conditions on metrics', () => {
     assert.equal(({} as { streak?: number }).streak, undefined);
   });
 
-  test('it is about the batch of its step, where there is one', () => {
+  test('a metric condition names the batch of its step, if the step has a batch', () => {
     const part = (batch: number, step: number): Signal => ({
       attempt: 1,
       at: 0,

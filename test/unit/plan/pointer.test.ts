@@ -8,7 +8,7 @@ test('a place with dots becomes a JSON pointer, and a pointer stays as it is', (
   assert.deepEqual(segmentsOf(toPointer('a/b.c~d')), ['a/b', 'c~d']);
 });
 
-test('a value is written where it belongs, and objects on the way are made', () => {
+test('writeAt writes a value at its pointer and creates missing objects', () => {
   const spec = { training: { seed: 1 } };
   writeAt(spec, '/training/steps', 5);
   writeAt(spec, '/estimator/name', 'hgpo');

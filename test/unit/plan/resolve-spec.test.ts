@@ -5,7 +5,7 @@ import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 
 const LOCAL: ExperimentSpec = { engine: 'local', name: 'x', estimator: { name: 'hgpo' } };
 
-/** The value that a JSON pointer points to; undefined where there is none. */
+/** The value that a JSON pointer points to; undefined if absent. */
 function at(value: unknown, pointer: string): unknown {
   return pointer
     .split('/')
@@ -65,7 +65,7 @@ describe('resolveSpec', () => {
     }
   });
 
-  test('does not change what it is given, nor hand out shared defaults', () => {
+  test('resolveSpec does not change its argument and returns no shared default object', () => {
     const before = structuredClone(LOCAL);
     const first = resolveSpec(LOCAL).spec;
     (first.resources as { cpus: number }).cpus = 99;

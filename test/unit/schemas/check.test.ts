@@ -38,7 +38,7 @@ describe('the check of an input', () => {
     );
   });
 
-  test('misses no field that stands behind many unknown ones', () => {
+  test('the check finds a bad known field after many unknown fields', () => {
     const junk = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`junk${at}`, 1]));
     const found = check({ ...junk, last: 1 });
     assert.equal(found.length, 20);
@@ -48,7 +48,7 @@ describe('the check of an input', () => {
     );
   });
 
-  test('counts what came, not what it looked at', () => {
+  test('a problem counts all keys of the input, not only the checked ones', () => {
     const map = Object.fromEntries(Array.from({ length: 90 }, (_, at) => ['a'.repeat(at + 1), 1]));
     assert.deepEqual(check({ map, last: 'x' }), [
       { field: '/map', message: 'must have at most 2 keys, but 90 came' },

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { EVENT_TYPES, type ExperimentEvent } from '../../../src/core/events.ts';
 import { EventSchema } from '../../../src/schemas/events.ts';
 
-// Whatever the store records fits what clients are told, and the reverse: this does not compile otherwise.
-const told = (event: ExperimentEvent): EventSchema => event;
+// The events of the store and the events of the API have the same type; otherwise this does not compile.
+const sent = (event: ExperimentEvent): EventSchema => event;
 const recorded = (event: EventSchema): ExperimentEvent => event;
 
 test('every type of event has its schema, once', () => {
   const types = EventSchema.anyOf.map(({ properties }) => properties.type.const);
   assert.deepEqual(types.toSorted(), [...EVENT_TYPES].toSorted());
   const event = { type: 'checkpoint', step: 1, path: '/x' } as const;
-  assert.deepEqual(recorded(told(event)), event);
+  assert.deepEqual(recorded(sent(event)), event);
 });

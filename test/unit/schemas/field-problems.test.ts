@@ -36,7 +36,7 @@ function problems(input: unknown): Record<string, string> {
   );
 }
 
-test('says what was expected and what came', () => {
+test('a field problem states the expected and the received value', () => {
   assert.deepEqual(problems({}), { '/count': 'is missing; it must be an integer from 1 to 9' });
   assert.deepEqual(problems({ count: '4', ratio: 0, most: 4, on: 1, list: {}, inner: null }), {
     '/count': 'must be an integer from 1 to 9, but the string "4" came',

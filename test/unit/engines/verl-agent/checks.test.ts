@@ -94,7 +94,7 @@ describe('checks', () => {
     });
   }
 
-  test('are silent where there is nothing to say', () => {
+  test('the checks of a harmless spec return only the padding note', () => {
     assert.deepEqual(
       check({ training: { logger: ['console'] } }).map((one) => one.check),
       ['padding'],

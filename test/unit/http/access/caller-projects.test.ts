@@ -58,7 +58,7 @@ describe('resolveFor', () => {
   });
 });
 
-test('a bound caller sees what runs of its own, and what all take', async () => {
+test('a project-bound caller sees only its own running experiments in a cluster', async () => {
   const [own, foreign] = [submitInput({ project: 'mine' }), submitInput({ project: 'other' })];
   await store.experiments.submit(own);
   await store.experiments.submit(foreign);

@@ -133,12 +133,12 @@ test('a sign-in ends when its credential is signed out; a later one counts', asy
     // Fails where cookies are only signed.
     assert.equal(await callers.bySignIn({ credential, issuedAt }), undefined);
     assert.ok(await callers.bySignIn({ credential, issuedAt: issuedAt + 1 }));
-    assert.ok(await callers.byToken(one), 'the key itself goes on');
+    assert.ok(await callers.byToken(one), 'the key itself still works');
   }
 });
 
 describe('a watched credential', () => {
-  test('aborts with the reason once its key is revoked; others go on', async () => {
+  test('a watched credential aborts with the reason when its key is revoked, and other credentials stay valid', async () => {
     const [ends, stays] = [await makeKey(), await makeKey()];
     const watch = async (token: string) => callers.watch((await callers.byToken(token))!.credential);
     const [ending, staying, own] = [await watch(ends.token), await watch(stays.token), await watch('one')];

@@ -99,7 +99,7 @@ describe('the audit log', () => {
     assert.deepEqual([second?.caller, second?.status, second?.action], [caller, 403, 'submitExperiment']);
   });
 
-  test('is not filled by who guesses: refusals are bounded, and those left out are counted', async () => {
+  test('the audit log stores at most 60 refusals a minute and counts the omitted ones', async () => {
     let now = 10 * 60_000;
     const guessed = await appFor({ after }, { store, now: () => now, limits: { failedSignIns: 10_000 } });
     const count = async () => (await store.audit.page(1000, undefined)).length;
@@ -107,7 +107,7 @@ describe('the audit log', () => {
     for (let at = 0; at < 200; at += 1) await guessed.call('GET', '/v1/sweeps', { token: 'wrong' });
     // Fails without REFUSALS_A_MINUTE.
     await until(async () => (await count()) - before === 60, 'sixty entries are there');
-    // Those of somebody who is known are counted apart.
+    // Refusals of an authenticated caller are counted separately.
     const { id: caller, token } = await makeKey(store, { scopes: ['submit'] });
     for (let at = 0; at < 70; at += 1) await guessed.call('POST', '/v1/experiments', { token, body: {} });
     const own = async () =>

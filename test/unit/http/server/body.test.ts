@@ -57,7 +57,7 @@ describe('a body', () => {
     assert.equal(response.json().code, 'body-too-large');
   });
 
-  test('must be there where one is asked for, and be JSON', async () => {
+  test('a missing body, or a body that is not a JSON object, gets 400', async () => {
     for (const raw of ['', 'null', '{', '[]', '"x"', '1', '{"a":1}{"b":2}']) {
       assert.equal((await send(raw, 'application/json')).statusCode, 400, raw);
     }

@@ -5,7 +5,7 @@ import { createCursors } from '../../../../src/http/server/cursor.ts';
 
 const cursors = createCursors('s'.repeat(32));
 
-test('a cursor opens where it was sealed, and only there', () => {
+test('a cursor opens in the scope in which it was sealed and in no other', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), fc.string(), (scope, other, place) => {
       const cursor = cursors.seal(scope, place);

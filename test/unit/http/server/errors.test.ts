@@ -22,7 +22,7 @@ describe('failures', () => {
     }
   });
 
-  test('the answer to /metrics says how metrics are turned on and where they are', async () => {
+  test('GET /metrics gets 404 with the setting that enables metrics and their address', async () => {
     const response = await call('GET', '/metrics');
     assert.equal(response.statusCode, 404);
     assert.match(

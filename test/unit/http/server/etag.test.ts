@@ -102,7 +102,7 @@ describe('the ETag of a cluster', async () => {
     const shown = await call('GET', path);
     assert.deepEqual([shown.json().nodes[0].cpusUsed, shown.json().experiments], [2, [started]]);
     assert.equal(shown.headers.etag, before);
-    // A dispatcher that is told of the cluster writes its record anew at its start, with what is known of it.
+    // A dispatcher that takes over the cluster writes its record again at its start, with the known values.
     const [known] = await store.clusters.list(['live']);
     await store.clusters.put(known!);
     assert.equal(await tag(), before);

@@ -111,7 +111,7 @@ describe('createFanOut', () => {
     assert.deepEqual(counts, { followers: 0, follows: 1, reads: 0, encoded: 20 });
   });
 
-  test('a client that falls behind what is kept reads on by itself, and misses nothing', async () => {
+  test('a client slower than the shared buffer reads the rest from the store and misses no entry', async () => {
     const { add, finish, counts, client } = streamOf(0);
     const slow = client(undefined);
     const first = slow.next();
@@ -126,8 +126,8 @@ describe('createFanOut', () => {
     assert.ok(counts.reads > 0);
   });
 
-  // Fails where each entry is a frame, and a write, of its own; and where a page of any size is one.
-  test('what a client was behind goes out in few frames, none of them long', async () => {
+  // Fails if each entry is a frame and a write of its own, or if a page of any size is one frame.
+  test('a client that is late gets its missing entries in few frames of bounded length', async () => {
     const { finish, client } = streamOf(640);
     const short = client('0');
     const frames = [(await short.next()).value as Frame];

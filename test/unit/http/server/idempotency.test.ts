@@ -160,7 +160,7 @@ describe('an Idempotency-Key', () => {
     for (const text of kept) assert.ok(!text.includes(secret ?? whole), text);
   });
 
-  test('has no effect where nothing is stored', async () => {
+  test('an Idempotency-Key has no effect on a request that stores nothing', async () => {
     const headers = { 'idempotency-key': 'plan' };
     assert.equal((await call('POST', '/v1/plans', { body: REPLAY, headers })).statusCode, 200);
     assert.equal(

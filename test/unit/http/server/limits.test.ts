@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { appFor, LOCAL } from '../../../support/http-app.ts';
 
-test('requests are limited for each token, and the answer says when to go on', async () => {
+test('each token has its own request limit, and the 429 states when to retry', async () => {
   const settings = { tokens: ['token-one', 'token-two'] };
   const { call } = await appFor({ after }, { settings, limits: { requests: 2, requestWindowMs: 60_000 } });
   const plan = (token: string) => call('POST', '/v1/plans', { token, body: LOCAL });

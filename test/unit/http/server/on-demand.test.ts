@@ -31,7 +31,7 @@ async function requestFor(scope: Scope) {
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
-/* Fails without the bound: what waits holds its bytes, however much that is. */
+/* Fails without the bound: every pending request keeps its bytes in memory. */
 test('more than the limit is refused before any work, and there is room again afterwards', async (t) => {
   const { reply } = await requestFor(t);
   const onDemand = createOnDemand(2);
@@ -54,7 +54,7 @@ test('more than the limit is refused before any work, and there is room again af
   assert.equal(worked, true);
 });
 
-/* Fails without the signal: the work goes on for nobody. */
+/* Fails without the signal: the work continues although no client waits for it. */
 test('work ends once its client has left, or its time is over', async (t) => {
   const onDemand = createOnDemand(1);
   for (const how of ['leave', 'giveUp'] as const) {

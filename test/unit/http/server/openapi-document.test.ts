@@ -12,7 +12,7 @@ const schemaOf = (schema: object): unknown => {
 const NULL = { type: 'null' };
 
 describe('a value that may be null', () => {
-  test('has a list of types, where it has one type of its own', () => {
+  test('a nullable value of one type has a list of types', () => {
     assert.deepEqual(schemaOf({ anyOf: [{ type: 'integer', minimum: 0 }, NULL], description: 'a' }), {
       ...{ type: ['integer', 'null'], minimum: 0, description: 'a' },
     });

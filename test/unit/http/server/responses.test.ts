@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { problems } from '../../../../src/http/server/responses.ts';
 
-test('one answer for each status names the codes behind it', () => {
+test('problems() has one response for each status, which names its error codes', () => {
   const answers = problems('invalid-spec', 'store-full', 'not-found') as Record<
     string,
     { description: string }

@@ -38,7 +38,7 @@ test('200 clients of one experiment are one reader of it, and each has everythin
   assert.ok(reads < 20, `${reads} calls of the store`);
 });
 
-test('a client that stops reading is cut, costs little until then, and goes on where it was', async (t) => {
+test('a client that stops reading is disconnected at a bounded cost, and resumes at its cursor', async (t) => {
   const { app, logged } = await appFor(t, { store, limits: { stallMs: 2_000 } });
   const origin = await app.listen({ port: 0, host: '127.0.0.1' });
   const lease = await running(store);

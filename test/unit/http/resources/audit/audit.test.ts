@@ -37,7 +37,7 @@ test('pages from the newest, by caller, action and target', async () => {
   assert.equal((await read('target=key&caller=odd')).items.length, 0);
 });
 
-test('goes on where a page was cut short, however little fits the filter', async () => {
+test('the audit log continues after a page that was cut short, even if few entries match the filter', async () => {
   for (let from = 0; from < 6000; from += 500) {
     await Promise.all(Array.from({ length: 500 }, () => store.audit.record(entry({ caller: 'busy' }))));
   }

@@ -43,7 +43,7 @@ test('a cluster shows its labels and who paused it', async () => {
   assert.deepEqual([view?.labels, view?.paused], [{ gpu: 'h100' }, { by: 'ann', at: 1, reason: null }]);
 });
 
-test('what runs on a silent cluster says so and since when; once it answers, as before', async () => {
+test('an experiment on a silent cluster shows since when the cluster is silent, until the cluster answers', async () => {
   const queued = { ...RUNNING, state: 'queued' } as const;
   const elsewhere = { ...RUNNING, cluster: 'gone' };
   const [silent, waiting, other] = await withSilence(of(SILENT), [RUNNING, queued, elsewhere]);
@@ -71,7 +71,7 @@ test('of all clusters only those are read on which something runs', async () => 
   assert.deepEqual(asked, [['b']]);
 });
 
-test('where nothing runs, clusters are not asked for', async () => {
+test('without a running experiment, clusters are not read', async () => {
   const fail = () => assert.fail();
   const store = { clusters: { list: fail, allocations: fail }, queue: { pauses: fail } };
   const ended = { ...RUNNING, state: 'failed' } as const;

@@ -19,7 +19,7 @@ const states = (data: string): string => {
 };
 
 describe('GET /v1/projects/:name/events and /v1/events', () => {
-  test('tell what happens from now on, and say where they begin', async (t) => {
+  test('a feed sends new events, and its start event names the cursor at which it begins', async (t) => {
     const { origin } = await served(t);
     await store.experiments.submit(submitInput());
     const project = await openStream(t, `${origin}/v1/projects/default/events`);
@@ -38,7 +38,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
       assert.equal(states((await all.next())!.data), expected);
     }
     assert.equal(JSON.parse((await all.next())!.data).project, 'other');
-    // Behind the start lies exactly what was told since.
+    // After the start cursor come exactly the events that were sent since.
     const again = await openStream(t, `${origin}/v1/projects/default/events`, {
       'last-event-id': start!.id!,
     });
@@ -106,7 +106,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
     assert.equal(JSON.parse(message!.data).event.batch, 2);
   });
 
-  test('say 410 where what comes behind a place is not kept any more, and where to go on', async (t) => {
+  test('a feed answers 410 with a usable cursor if the events after the requested cursor have expired', async (t) => {
     const { call } = await served(t);
     for (let count = 0; count < 5; count++) await store.experiments.submit(submitInput());
     const end = Number(await store.feed.end('default'));
@@ -125,7 +125,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
 
   test('of a project that is not there are not found', async (t) => {
     const { call } = await served(t);
-    assert.equal((await call('GET', '/v1/projects/nobody/events')).statusCode, 404);
+    assert.equal((await call('GET', '/v1/projects/absent/events')).statusCode, 404);
     assert.equal((await call('GET', '/v1/projects/No%20Name/events')).json().code, 'project-not-found');
     assert.equal((await call('GET', '/v1/events', { token: null })).statusCode, 401);
   });

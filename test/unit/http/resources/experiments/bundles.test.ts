@@ -41,7 +41,7 @@ for (const [at, data] of wires.entries()) {
 }
 
 describe('GET /v1/experiments/:id/batches/:attempt/:batch/bundle', () => {
-  test('gives a file that reads as the batch, with where it comes from', async () => {
+  test('the bundle of a batch is a file that reads back as the batch, with its provenance', async () => {
     const answer = await call('GET', `${url}/1/1/bundle`);
     assert.equal(answer.statusCode, 200);
     assert.equal(answer.headers['content-type'], 'application/gzip');

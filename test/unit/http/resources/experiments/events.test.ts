@@ -48,7 +48,7 @@ describe('GET /v1/experiments/:id/events', () => {
     assert.equal(events.at(-1)?.event, 'end');
   });
 
-  test('goes on behind Last-Event-ID from wherever it was cut, nothing missed or repeated', async (t) => {
+  test('an event stream resumes after any Last-Event-ID without missing or repeating an event', async (t) => {
     const { origin } = await served(t);
     const { experiment } = await ended();
     const url = `${origin}/v1/experiments/${experiment}/events`;
@@ -75,7 +75,7 @@ describe('GET /v1/experiments/:id/events', () => {
     assert.equal(response.status, 204);
   });
 
-  // Fails where an end is taken for the last event: a rule that fires about it would never be told.
+  // Fails if the end of the experiment counts as the last event: the event of a rule that fires later is lost.
   test('keeps a browser whose experiment has ended while its rules still look', async (t) => {
     const { origin } = await served(t);
     const lease = await running(store, { input: { resolved: { engine: 'replay', rules: [{ name: 'r' }] } } });

@@ -116,7 +116,7 @@ test('POST /v1/experiments says when too many of a project wait', async (t) => {
 });
 
 describe('GET /v1/experiments/:id', () => {
-  test('tells the place in the line, and 404 for what is not there', async () => {
+  test('GET of an experiment shows its queue position, and an unknown id gets 404', async () => {
     const id = await submit({ ...REPLAY, priority: -100 });
     const answer = (await call('GET', `/v1/experiments/${id}`)).json();
     assert.equal(answer.position.rank, answer.position.length);

@@ -13,7 +13,7 @@ import { running, storeFor } from '../../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });
 
-test('linesOf passes over what is no log, and shows gaps whatever is looked for', () => {
+test('linesOf ignores entries that are not logs, and returns gaps under every filter', () => {
   const metrics = { id: '1-1048576', at: 0, event: { type: 'metrics', step: 0, values: {} } } as const;
   assert.deepEqual(linesOf({ entry: metrics, before: 3 }), []);
   const gap: AttemptEvent = {
@@ -31,7 +31,7 @@ test('linesOf passes over what is no log, and shows gaps whatever is looked for'
   assert.deepEqual(linesOf({ entry, before: null }, { attempt: 1 }), []);
 });
 
-test('a page ends where it is large, and one entry more is not lost', async () => {
+test('a page of log lines ends at its size limit, and the next page starts with the next entry', async () => {
   const lease = await running(store);
   const text = 'x'.repeat(16_000);
   const events = Array.from({ length: 300 }, (_, index) => {

@@ -59,7 +59,7 @@ describe('GET /v1/experiments/:id/logs', () => {
     assert.deepEqual(nothing, { lines: [], after: tail.after, more: false });
   });
 
-  test('gives plain text, inert, where it is asked for', async () => {
+  test('GET logs with Accept: text/plain returns inert plain text', async () => {
     const response = await call('GET', `${url}?tail=2`, { headers: { accept: 'text/plain' } });
     assert.equal(response.headers['content-type'], 'text/plain; charset=utf-8');
     assert.equal(response.headers['x-content-type-options'], 'nosniff');
@@ -94,8 +94,8 @@ describe('GET /v1/experiments/:id/logs of a long run', () => {
       assert.equal(page.lines[0].line, line);
       assert.equal(page.lines[0].text, texts[line - 1]);
     }
-    const behind = (await call('GET', `/v1/experiments/${id}/logs?since=${texts.length + 1}`)).json();
-    assert.deepEqual(behind.lines, []);
+    const after = (await call('GET', `/v1/experiments/${id}/logs?since=${texts.length + 1}`)).json();
+    assert.deepEqual(after.lines, []);
   });
 
   test('numbers lines wherever it begins', async () => {

@@ -136,7 +136,7 @@ test('GET /v1/experiments/:id/metrics/points gives every value at full precision
   assert.equal(first.series[0].points.length + second.series[0].points.length, 2500);
 });
 
-test('a page of points is bounded in values too, and none is passed over', async () => {
+test('a page of metric points has a limit on its values, and the pages together hold every value', async () => {
   const lease = await running(store);
   const values = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`m ${index}`, index]));
   for (let step = 0; step < 70; step += 10) {

@@ -25,7 +25,7 @@ function streamOf(count: number) {
 
 const step = ({ event }: StreamEntry) => (event.type === 'stage' ? event.step : -1);
 
-test('readOn keeps what is wanted, and says where to go on', async () => {
+test('readOn returns the wanted entries and the cursor from which to resume', async () => {
   const { store } = streamOf(1234);
   const sizeOf = (entry: StreamEntry) => (step(entry) % 3 === 0 ? 1 : undefined);
   const seen: number[] = [];

@@ -54,7 +54,7 @@ describe('a key', () => {
     assert.equal((await call('GET', `/v1/keys/${newKeyId()}`)).json().code, 'not-found');
   });
 
-  test('is not repeated to whoever sends the same Idempotency-Key', async () => {
+  test('a repeated Idempotency-Key does not show a new key a second time', async () => {
     const headers = { 'idempotency-key': 'the-same' };
     const body = { name: 'a key', scopes: ['read'] };
     const first = await call('POST', '/v1/keys', { body, headers });
@@ -80,7 +80,7 @@ describe('a key', () => {
     assert.equal((await call('DELETE', `/v1/keys/${key.id}`, { token })).statusCode, 200, 'but revokes any');
   });
 
-  test('is refused where it could not be what it says', async () => {
+  test('a key with an unknown project or scope, without scopes, or with admin in a project is refused with its field', async () => {
     const refused = async (body: object) => {
       const response = await call('POST', '/v1/keys', { body: { name: 'a', ...body } });
       assert.equal(response.statusCode, 400, JSON.stringify(body));
@@ -103,7 +103,7 @@ describe('a key', () => {
     assert.equal((await call('DELETE', `/v1/keys/${newKeyId()}`)).statusCode, 404);
   });
 
-  test('is rotated, with an overlap where one is asked for', async () => {
+  test('a rotated key replaces its secret, after the overlap if one is requested', async () => {
     const { key, token } = await make();
     const rotate = (body?: object) =>
       call('POST', `/v1/keys/${key.id}/rotate`, body === undefined ? {} : { body });

@@ -153,7 +153,7 @@ describe('a login link', () => {
   });
 });
 
-test('a browser without a cookie is led to the sign-in; a program is told 401', async () => {
+test('without a cookie, a browser is redirected to the sign-in page and a program gets 401', async () => {
   const page = await call('GET', '/queues?a=b', { token: null, headers: { accept: 'text/html,*/*' } });
   assert.equal(page.statusCode, 303);
   assert.equal(page.headers.location, '/login?next=%2Fqueues%3Fa%3Db');

@@ -29,7 +29,7 @@ test('a place that is there is accepted, and so is none', async () => {
   await requirePlace(store, { cluster: 'fleet', clusterLabels: { gpu: 'h100' } });
 });
 
-test('where nothing was asked for, nothing is read', async () => {
+test('a spec without cluster and labels reads nothing from the store', async () => {
   await requirePlace({ clusters: { list: () => assert.fail() } }, { cluster: null, clusterLabels: {} });
 });
 

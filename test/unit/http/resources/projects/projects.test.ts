@@ -46,7 +46,7 @@ describe('projects', () => {
     assert.equal((await call('DELETE', '/v1/projects/team')).json().code, 'project-not-found');
   });
 
-  test('are refused where they are not well formed', async () => {
+  test('a project with a bad name, weight or quota is refused with 400', async () => {
     for (const body of [{ name: 'A' }, { name: 'a', weight: 0 }, { name: 'a', quota: 1 }, {}]) {
       assert.equal((await make(body)).statusCode, 400, JSON.stringify(body));
     }
@@ -77,8 +77,8 @@ describe('projects', () => {
     assert.equal((await call('GET', '/v1/projects/mine', { token })).statusCode, 200);
     const [theirs, none] = [
       await call('GET', '/v1/projects/theirs', { token }),
-      await call('GET', '/v1/projects/nobody', { token }),
+      await call('GET', '/v1/projects/absent', { token }),
     ];
-    assert.equal(theirs.body.replace('theirs', 'nobody'), none.body);
+    assert.equal(theirs.body.replace('theirs', 'absent'), none.body);
   });
 });

@@ -9,7 +9,7 @@ const scope = { after };
 const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store, now: () => Date.now() + 40 * DAY });
 
-test('the preview names what goes, by the policy of the project', async () => {
+test('the retention preview names the data that will expire under the policy of the project', async () => {
   await store.projects.create(
     newProject({ name: 'vision', retention: { streamsDays: 20, eventLogsDays: 30 } }, 1),
   );
@@ -49,6 +49,6 @@ test('the preview names what goes, by the policy of the project', async () => {
 });
 
 test('an unknown project is not found', async () => {
-  const answer = await call('GET', '/v1/projects/nobody/retention/preview');
+  const answer = await call('GET', '/v1/projects/absent/retention/preview');
   assert.deepEqual([answer.statusCode, answer.json().code], [404, 'project-not-found']);
 });

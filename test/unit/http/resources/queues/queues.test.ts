@@ -69,7 +69,7 @@ test('projects take turns, at the places that the last choice found', async () =
   await store.queue.note(
     new Map([
       [first, { reason: 'r', rank: 1, estimate }],
-      [other, { reason: 'r', rank: 2, estimate: null, unknown: 'nobody knows' }],
+      [other, { reason: 'r', rank: 2, estimate: null, unknown: 'not known' }],
       [second, { reason: 'r', rank: 3 }],
     ]),
   );
@@ -80,7 +80,7 @@ test('projects take turns, at the places that the last choice found', async () =
     [first, other, second],
   );
   assert.deepEqual([waiting[0].estimate, waiting[0].noEstimate], [estimate, null]);
-  assert.deepEqual([waiting[1].estimate, waiting[1].noEstimate], [null, 'nobody knows']);
+  assert.deepEqual([waiting[1].estimate, waiting[1].noEstimate], [null, 'not known']);
 });
 
 test('the line is read page by page, though it moves in between', async (t) => {

@@ -75,7 +75,7 @@ test('a row counts succeeded children in metrics, all in rows and seconds', () =
   assert.equal(row.reference, null);
 });
 
-test('the interval of a success rate lies within 0 and 1, that of any other metric where it may', () => {
+test('the interval of a success rate lies within 0 and 1, and the interval of another metric has no such bounds', () => {
   const names = ['val/success_rate', 'val/pick_success_rate', 'success_rate', 'loss', 'success_rate/std'];
   const found = [0.7, 0.9].map((value) =>
     figures({ metrics: Object.fromEntries(names.map((name) => [name, value])) }),

@@ -164,7 +164,7 @@ describe('GET /v1/sweeps/:id/comparison', () => {
   });
 });
 
-test('a child that is deleted keeps its counts; the sweep and its comparison go on without it', async () => {
+test('a deleted child still counts in its sweep, and the sweep, its comparison and its rerun work without it', async () => {
   const { id } = await store.sweeps.create(sweepInput(sweepRequest(2)));
   const ids = await expandAll(store, id);
   await end('failed', ids[0]!);
