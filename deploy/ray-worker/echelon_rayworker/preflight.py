@@ -21,6 +21,7 @@ from echelon_rayworker import launch, processes, redaction
 from echelon_rayworker.engines.answers import Answer, print_answers
 from echelon_rayworker.files import make_directories
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.secretstore import NAMES_VARIABLE
 
 DEFAULT_SECONDS = 300.0
 MAX_SECONDS = 1800.0
@@ -72,6 +73,8 @@ class Preflight:
         environment = dict(self._environment)
         if plan is not None:
             environment = launch.plan_environment(environment, plan, directories)
+            # Names alone: the program sees which variables the driver will have, and no value.
+            environment[NAMES_VARIABLE] = ",".join(sorted(plan.secrets))
         code, output, errors = run_program(
             [module, *own, *arguments], environment, directories.attempt, seconds, self._closed
         )

@@ -19,8 +19,9 @@ from echelon_rayworker.preflight import read_answers
 OK, WARNING, ERROR = pb.Finding.OK, pb.Finding.WARNING, pb.Finding.ERROR
 
 
-def ask(client: Client, module: str, *arguments: str, engine: str = "replay", deadline_ms: int = 0, **environment: str):
+def ask(client: Client, module: str, *arguments: str, engine: str = "replay", deadline_ms: int = 0, secrets=(), **environment: str):
     plan = pb.LaunchPlan(engine=engine, module=module, arguments=arguments, environment=environment)
+    plan.secrets.update({name: "of-the-test" for name in secrets})
     request = pb.PreflightRequest(plan=plan, deadline_ms=deadline_ms)
     return list(client.call("Preflight", request, pb.PreflightResponse).findings)
 
@@ -78,6 +79,12 @@ def test_a_program_that_fails_says_why_without_secrets(client: Client, tmp_path:
     body = "import os, sys\nsys.exit('cannot: ' + os.environ['API_TOKEN'])"
     (found,) = ask(client, "engine_of_the_test", **program(tmp_path, body))
     assert found.severity == ERROR and found.message.endswith("cannot: ***")
+
+
+def test_a_program_knows_the_names_of_the_plans_secrets(client: Client, tmp_path: Path):
+    body = "import os, sys\nsys.exit('secrets: ' + os.environ['ECHELON_HIDDEN_VARIABLES'] + str('B_KEY' in os.environ))"
+    (found,) = ask(client, "engine_of_the_test", secrets=("B_KEY", "A_KEY"), **program(tmp_path, body))
+    assert found.message.endswith("secrets: A_KEY,B_KEYFalse")
 
 
 def test_without_a_plan_the_cluster_is_looked_at(client: Client):

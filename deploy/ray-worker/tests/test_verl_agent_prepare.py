@@ -14,7 +14,7 @@ from conftest import PACKAGE_ROOT
 from verl_agent_support import STANDIN
 
 from echelon_rayworker.engines.arguments import ArgumentError
-from echelon_rayworker.engines.verl_agent import checkpoints, datafiles, directorylock, driver, environment, preflight, staging
+from echelon_rayworker.engines.verl_agent import checkpoints, datafiles, directorylock, driver, environment, preflight, staging, trackers
 from echelon_rayworker.engines.verl_agent.overrides import Overrides, quoted, unquoted
 from echelon_rayworker.engines.verl_agent.prepare import NotStartable, prepare
 from echelon_rayworker.engines.verl_agent.settings import Settings, settings_from
@@ -294,6 +294,41 @@ def test_preflight_looks_for_webshops_files_and_the_model_in_the_cache(tmp_path:
     assert said["model"]["ok"] and not said["WebShop data"]["ok"]
     _, said = answers(tmp_path, *given, HF_HOME=str(tmp_path / "none"), HF_HUB_OFFLINE="1")
     assert not said["model"]["ok"] and said["model"]["severity"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("logger", "variables", "expected"),
+    [
+        ("[console]", {}, None),
+        ("[console,mlflow,tensorboard]", {}, None),
+        ("[console,wandb]", {}, "error"),
+        ("['console','wandb']", {}, "error"),
+        ("[console,wandb]", {"WANDB_API_KEY": "k"}, "ok"),
+        ("[console,wandb]", {"ECHELON_HIDDEN_VARIABLES": "HF_TOKEN,WANDB_API_KEY"}, "ok"),
+        ("[console,wandb]", {"WANDB_MODE": "offline"}, "ok"),
+        ("[console,wandb]", {"WANDB_MODE": "online"}, "error"),
+        ("[swanlab]", {"WANDB_API_KEY": "k"}, "error"),
+        ("[swanlab]", {"SWANLAB_MODE": "local"}, "ok"),
+        ("[clearml]", {"CLEARML_API_ACCESS_KEY": "k"}, "error"),
+        ("[clearml]", {"CLEARML_API_ACCESS_KEY": "k", "CLEARML_API_SECRET_KEY": "s"}, "ok"),
+        ("[vemlp_wandb]", {"VOLC_ACCESS_KEY_ID": "k", "VOLC_SECRET_ACCESS_KEY": "s"}, "error"),
+    ],
+)
+def test_a_tracker_without_a_key_is_an_error(tmp_path: Path, logger: str, variables: dict[str, str], expected: str | None):
+    chosen = Overrides([f"trainer.logger={logger}"])
+    found = trackers.check_trackers(chosen, {"HOME": str(tmp_path), **variables})
+    assert [("ok" if one.ok else one.severity) for one in found] == ([expected] if expected else [])
+
+
+def test_a_tracker_with_a_login_file_alone_is_a_warning(tmp_path: Path):
+    (tmp_path / ".netrc").touch()
+    [answer] = trackers.check_trackers(Overrides(["trainer.logger=[wandb]"]), {"HOME": str(tmp_path)})
+    assert (answer.ok, answer.severity) == (False, "warning") and ".netrc" in answer.message
+
+
+def test_the_preflight_program_looks_at_trackers(tmp_path: Path):
+    _, said = answers(tmp_path, "trainer.logger=[console,wandb]", HOME=str(tmp_path), WANDB_API_KEY="", WANDB_MODE="")
+    assert said["tracker"]["severity"] == "error" and "WANDB_API_KEY" in said["tracker"]["remedy"]
 
 
 def test_preflight_compares_gpus_and_cpus(tmp_path: Path):

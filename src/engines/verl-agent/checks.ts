@@ -229,7 +229,7 @@ const evaluations: Check = ({ spec }) => {
   ];
 };
 
-const keeping: Check = ({ spec: { training, recipe }, defaults }) => {
+const keeping: Check = ({ spec: { training, recipe } }) => {
   if (recipeOf(recipe).phase === 'eval') return [];
   return [
     training.saveEvery === 0 && {
@@ -244,10 +244,9 @@ const keeping: Check = ({ spec: { training, recipe }, defaults }) => {
       check: 'tracker',
       severity: 'note',
       field: '/training/logger',
-      message: `The trackers ${training.logger.join(', ')} take their keys from the cluster's environment, never from a spec.`,
-      remedy: defaults.includes('/training/logger')
-        ? 'Set WANDB_API_KEY where the ray-worker starts, or training.logger to [console].'
-        : 'Set their variables where the ray-worker starts.',
+      message: `The loggers ${training.logger.join(', ')} read their keys from variables on the cluster, never from a spec.`,
+      remedy:
+        'Name the secret under secrets, e.g. WANDB_API_KEY: NAME, or set the variable in the environment of the ray-worker.',
     },
     recipeOf(recipe).environment === 'webshop' && {
       check: 'webshop-goals',

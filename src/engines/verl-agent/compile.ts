@@ -48,6 +48,8 @@ const WHY = {
   variables: 'on a running cluster exported variables do not reach the actors; Ray hands these on',
   estimator: 'the trainer reads hgpo settings for hgpo alone',
   checkpoint: 'the named step is evaluated, whatever came after it',
+  logger:
+    "the script's wandb fails without a key, after all models have been loaded; the capture hook records every metric, so the console is enough",
   placeholder: 'the script reads it from its loop',
   steps: 'a finished training that is launched again would do one step more; the engine ends at this one',
   secret:
@@ -91,14 +93,18 @@ function setFields(draft: Draft, spec: ResolvedVerlAgent, { phase, environment }
     if (spec.estimator.name !== 'hgpo') dropHgpo(draft);
     for (const [key, value] of estimatorOverrides(spec.estimator)) draft.set(key, value);
   }
-  for (const [key, value] of fieldOverrides(spec)) {
-    const reason = phase === 'eval' && /^env\.(seed|history_length)$/.test(key) ? WHY.placeholder : undefined;
-    draft.set(key, value, reason);
-  }
+  for (const [key, value] of fieldOverrides(spec)) draft.set(key, value, reasonOf(key, spec, phase));
   if (environment === 'alfworld') {
     // The flag's code, not its documentation: true is out-of-domain.
     draft.set('trainer.val_out', spec.evaluation.split === 'unseen');
   }
+}
+
+/** Why a field differs from the script although the spec does not ask for it; undefined if the spec asks for it. */
+function reasonOf(key: string, { training }: ResolvedVerlAgent, phase: Recipe['phase']): string | undefined {
+  if (phase === 'eval' && /^env\.(seed|history_length)$/.test(key)) return WHY.placeholder;
+  const isDefaultLogger = training.logger.length === 1 && training.logger[0] === 'console';
+  return key === 'trainer.logger' && isDefaultLogger ? WHY.logger : undefined;
 }
 
 function dropHgpo(draft: Draft): void {

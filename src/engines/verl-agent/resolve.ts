@@ -120,6 +120,7 @@ function defaultsOf(recipe: Recipe, spec: VerlAgentSpec): Tree {
     allowCustomCode: false,
     overrides: {},
     checkpoints: { label: null },
+    training: { ...fields.training, logger: ['console'] },
     environment: {
       ...fields.environment,
       ...(evaluation ? { seed: EVALUATION_SEEDS[0], historyLength: historyLengthOf(spec) ?? 2 } : {}),

@@ -224,7 +224,8 @@ export const VerlAgentSpec = Type.Object(
           minItems: 1,
           maxItems: VERL_AGENT_LOGGERS.length,
           uniqueItems: true,
-          description: "Trackers of verl-agent's logger.",
+          description:
+            "Trackers of verl-agent's logger. Default: [console]; Echelon records every metric without a tracker.",
         }),
       ),
     }),

@@ -77,7 +77,7 @@ describe('checks', () => {
       '/estimator/tokenGamma',
       { estimator: { name: 'reinforce_plus_plus', baseline: true, tokenGamma: 1 } },
     ],
-    ['note', 'tracker', '/training/logger', {}],
+    ['note', 'tracker', '/training/logger', { training: { logger: ['console', 'wandb'] } }],
     ['note', 'webshop-goals', '/recipe', { recipe: 'qwen2.5_1.5b_webshop_train' }],
     [
       'note',

@@ -39,7 +39,7 @@ describe('compileVerlAgent', () => {
       plan.overrides.filter((one) => !differing.has(one.split('=')[0]!)),
       kept,
     );
-    assert.equal(kept.length, 54);
+    assert.equal(kept.length, 53);
     assert.deepEqual(plan.changes, []);
     for (const { reason } of plan.corrections) assert.ok(reason.length > 20);
   });
@@ -59,6 +59,16 @@ describe('compileVerlAgent', () => {
     assert.deepEqual(compile({ rollout: { attentionBackend: 'auto' } }).environment, {});
     assert.match(reasonOf(plan, 'environment.WANDB_API_KEY')!, /never printed/);
     assert.match(reasonOf(plan, 'engine.steps')!, /one step more/);
+  });
+
+  test('logs to the console by default, and to a tracker if the spec names one', () => {
+    const plan = compile();
+    has(plan.overrides, 'trainer.logger=[console]');
+    assert.match(reasonOf(plan, 'trainer.logger')!, /without a key/);
+    const tracked = compile({ training: { logger: ['console', 'wandb'] } });
+    has(tracked.overrides, 'trainer.logger=[console,wandb]');
+    assert.equal(reasonOf(tracked, 'trainer.logger'), undefined);
+    has(faithfulOverrides(recipeOf(TRAIN.recipe)), 'trainer.logger=[console,wandb]');
   });
 
   test('keeps different runs apart, and the same run together', () => {

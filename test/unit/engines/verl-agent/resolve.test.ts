@@ -20,7 +20,7 @@ describe('resolveVerlAgent', () => {
     assert.deepEqual(spec.environment, { seed: 0, maxSteps: 50, historyLength: 2, cpusPerActor: 0.1 });
     assert.equal(spec.training.steps, 160);
     assert.equal(spec.training.entropyCoefficient, 0.001);
-    assert.deepEqual(spec.training.logger, ['console', 'wandb']);
+    assert.deepEqual(spec.training.logger, ['console']);
     assert.equal(spec.evaluation.split, 'seen');
     assert.equal(spec.estimator.mode, 'mean_std_norm');
     assert.deepEqual(spec.resources, { gpus: 2, cpus: 28.6 });
@@ -58,7 +58,7 @@ describe('resolveVerlAgent', () => {
     const before = structuredClone(TRAIN);
     resolveVerlAgent(TRAIN).training.logger.push('mlflow');
     assert.deepEqual(TRAIN, before);
-    assert.deepEqual(resolveVerlAgent(TRAIN).training.logger, ['console', 'wandb']);
+    assert.deepEqual(resolveVerlAgent(TRAIN).training.logger, ['console']);
   });
 
   test('dynamic sampling collects something', () => {

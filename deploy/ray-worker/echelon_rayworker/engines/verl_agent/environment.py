@@ -11,7 +11,8 @@ from echelon_rayworker.secretstore import NAMES_VARIABLE
 # no log: places of the cluster, and what the recipe's trackers and the model's download need.
 _HANDED_ON = frozenset(
     "HF_HOME HF_TOKEN HF_ENDPOINT HF_HUB_OFFLINE HUGGING_FACE_HUB_TOKEN TRANSFORMERS_OFFLINE ALFWORLD_DATA "
-    "TENSORBOARD_DIR HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy JAVA_HOME".split()
+    "TENSORBOARD_DIR HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy JAVA_HOME "
+    "MLP_TRACKING_REGION".split()
 )
 _PREFIXES = ("WANDB_", "MLFLOW_", "SWANLAB_", "CLEARML_", "VOLC_", "NCCL_", "VLLM_")
 _OURS = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL")

@@ -18,7 +18,7 @@ from echelon_rayworker import nodes
 
 from ..answers import OWN_KEYS, Answer, Check, answer_all, divide, print_answers
 from ..arguments import ArgumentError, parse
-from . import checkpoints, cluster, datasets, directorylock, memory
+from . import checkpoints, cluster, datasets, directorylock, memory, trackers
 from .settings import Settings, settings_from
 
 # What a checkout needs, and in which range it is known to work: (package, at least, below), from its setup.py.
@@ -46,6 +46,7 @@ def preflight(settings: Settings, shared_root: str, with_ray: bool) -> list[Answ
         ("environment data", lambda: datasets.check_data(settings, Answer)),
         ("model", lambda: check_model(settings)),
         ("checkpoints", lambda: check_checkpoints(settings)),
+        ("tracker", lambda: trackers.check_trackers(settings.overrides, os.environ)),
     ]
     if with_ray:
         checks.append(("cluster", lambda: check_cluster(settings, shared_root)))
@@ -212,10 +213,10 @@ def path_answers(looks: list[nodes.Look]) -> list[Answer]:
 def check_resources(settings: Settings, facts: Mapping[str, Any], gpus: Mapping[str, float]) -> list[Answer]:
     """`facts` as `cluster.look` gives them, `gpus`: each node's."""
     each = int(settings.overrides.number("trainer.n_gpus_per_node", 8))
-    nodes = int(settings.overrides.number("trainer.nnodes", 1))
-    enough = sum(1 for count in gpus.values() if count >= each) >= nodes
+    wanted_nodes = int(settings.overrides.number("trainer.nnodes", 1))
+    enough = sum(1 for count in gpus.values() if count >= each) >= wanted_nodes
     have = ", ".join(f"{count:g} on {node}" for node, count in gpus.items()) or "none"
-    text = f"{nodes} nodes with {each} GPUs are asked for; there are: {have}"
+    text = f"{wanted_nodes} nodes with {each} GPUs are asked for; there are: {have}"
     remedy = "" if enough else "lower trainer.n_gpus_per_node or trainer.nnodes, or use another cluster"
     wanted, total = settings.cpus_wanted, facts["cpusTotal"]
     cpus = f"{wanted:g} CPUs are wanted (environment actors + 1 + GPUs), the cluster has {total:g}"
