@@ -4,11 +4,11 @@ import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { appFor, NO_STORE } from '../../support/http-app.ts';
 
-test('createApp refuses a secret that could be guessed', async (t) => {
+test('createApp refuses a cookie secret shorter than 32 characters', async (t) => {
   await assert.rejects(appFor(t, { settings: { cookieSecret: 'short' } }), /32 characters/);
 });
 
-test('it builds without asking its store, listens and closes', async (t) => {
+test('an app starts without its store, answers health checks and closes', async (t) => {
   const { app } = await appFor(t, { store: NO_STORE });
   const origin = await app.listen({ port: 0, host: '127.0.0.1' });
   const response = await fetch(`${origin}/healthz`);
@@ -17,7 +17,7 @@ test('it builds without asking its store, listens and closes', async (t) => {
   await assert.rejects(fetch(`${origin}/healthz`));
 });
 
-test('each answer is one line of the log, by its pattern and without its query', async (t) => {
+test('each answer is one log line with its route and without its query', async (t) => {
   const { call, logged } = await appFor(t);
   await call('GET', '/v1/experiments?cursor=private-value', { token: 'private-token' });
   const lines = logged.filter(({ msg }) => msg === 'answered');
@@ -26,7 +26,7 @@ test('each answer is one line of the log, by its pattern and without its query',
   assert.ok(!JSON.stringify(logged).includes('private'));
 });
 
-test('a passed health check is no line of the log at its usual level', async (t) => {
+test('a passed health check is not logged at level info', async (t) => {
   const { call, logged } = await appFor(t);
   await call('GET', '/healthz');
   assert.deepEqual(
@@ -35,7 +35,7 @@ test('a passed health check is no line of the log at its usual level', async (t)
   );
 });
 
-test('closing does not wait for a connection that says nothing', { timeout: 30_000 }, async (t) => {
+test('closing an app does not wait for an idle connection', { timeout: 30_000 }, async (t) => {
   const { app } = await appFor(t, {
     limits: { requestTimeoutMs: 3_600_000, connectionTimeoutMs: 3_600_000 },
   });

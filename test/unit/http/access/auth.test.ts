@@ -5,7 +5,7 @@ import { requireOwnOrigin, wantsHtml } from '../../../../src/http/access/auth.ts
 import { appFor, LOCAL, TOKEN } from '../../../support/http-app.ts';
 
 describe('a request without a valid token', () => {
-  test('gets one and the same answer, whatever is wrong', async () => {
+  test('every request without a valid token gets the same 401', async () => {
     const { call } = await appFor({ after }, { limits: { failedSignIns: 1000 } });
     const bodies = new Set<string>();
     for (const authorization of [
@@ -34,7 +34,7 @@ describe('a request without a valid token', () => {
     assert.equal(bodies.size, 1);
   });
 
-  test('is asked for everywhere but at health, sign-in and the document', async () => {
+  test('every path except health and sign-in gets 401 without a token', async () => {
     const { app, call } = await appFor({ after }, { limits: { failedSignIns: 100_000 } });
     const open: string[] = [];
     const routes = app.printRoutes({ commonPrefix: false, includeHooks: false });
@@ -60,7 +60,7 @@ describe('a request without a valid token', () => {
     assert.deepEqual(open.sort(), ['/healthz', '/login', '/login', '/readyz']);
   });
 
-  test('is limited by address, which those with a token do not feel', async () => {
+  test('failed sign-ins are limited by address, and a valid token still works from there', async () => {
     const { call } = await appFor({ after }, { limits: { failedSignIns: 3 } });
     const statuses: number[] = [];
     for (let tries = 0; tries < 5; tries++) {
@@ -71,14 +71,14 @@ describe('a request without a valid token', () => {
   });
 });
 
-test('any accepted token passes', async () => {
+test('every token of the settings is accepted', async () => {
   const { call } = await appFor({ after }, { settings: { tokens: ['first-token', 'second-token'] } });
   for (const token of ['first-token', 'second-token']) {
     assert.equal((await call('POST', '/v1/plans', { token, body: LOCAL })).statusCode, 200);
   }
 });
 
-test('requireOwnOrigin passes the public address and the name that was asked', () => {
+test('requireOwnOrigin accepts only the public address and the requested host', () => {
   const from = (origin: string | undefined, host = 'a.test:1') =>
     ({ headers: { origin, host } }) as FastifyRequest;
   requireOwnOrigin(from('https://public.test'), 'https://public.test/echelon');
@@ -95,7 +95,7 @@ test('requireOwnOrigin passes the public address and the name that was asked', (
   }
 });
 
-test('wantsHtml knows a browser', () => {
+test('wantsHtml is true only if the request accepts text/html', () => {
   assert.ok(wantsHtml({ headers: { accept: 'text/html,application/xhtml+xml' } } as FastifyRequest));
   assert.ok(!wantsHtml({ headers: { accept: '*/*' } } as FastifyRequest));
   assert.ok(!wantsHtml({ headers: {} } as FastifyRequest));

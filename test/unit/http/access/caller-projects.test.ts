@@ -19,7 +19,7 @@ await makeProjects(store, 'mine', 'other');
 const ALL: Caller = { id: 'a', name: 'a', project: null, scopes: SCOPES };
 const BOUND: Caller = { ...ALL, project: 'mine', scopes: ['read', 'submit'] };
 
-test('a bound caller lists its own project, and another one is empty for it', async () => {
+test('a project-bound caller lists only its own project, and another project is empty', async () => {
   assert.equal(listedProject(ALL, undefined), undefined);
   assert.equal(listedProject(ALL, 'other'), 'other');
   for (const asked of [undefined, 'mine']) assert.equal(listedProject(BOUND, asked), 'mine');
@@ -32,7 +32,7 @@ test('a bound caller lists its own project, and another one is empty for it', as
 });
 
 describe('resolveFor', () => {
-  test('puts what names no project into the own one, and says that it did', async () => {
+  test("resolveFor puts a spec without a project into the caller's own project and lists it as a default", async () => {
     const bound = await resolveFor(store, BOUND, REPLAY);
     assert.equal(bound.spec.project, 'mine');
     assert.ok(bound.defaults.includes('/project'));
@@ -42,7 +42,7 @@ describe('resolveFor', () => {
     assert.deepEqual(inOwnProject(BOUND, { project: 'other' }), { project: 'other' });
   });
 
-  test('refuses a project that is not there, and for a bound caller all others in the same words', async () => {
+  test('resolveFor refuses an unknown project, and any foreign project of a bound caller with the same words', async () => {
     const problems = async (caller: Caller, project: string) => {
       const thrown = await resolveFor(store, caller, { ...REPLAY, project }).catch((error) => error);
       assert.equal(thrown.code, 'invalid-spec');

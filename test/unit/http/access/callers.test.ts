@@ -25,7 +25,7 @@ const signInOf = (known: { credential: string } | undefined) => ({
 const revoke = (id: string) => store.access.changeKey(id, (key) => ({ ...key, revokedAt: now }));
 
 describe('a token of the configuration', () => {
-  test('may do everything, and is known by a name that is no part of it', async () => {
+  test('a configured token has all scopes, and its caller id does not contain the token', async () => {
     const known = await callers.byToken('one');
     assert.deepEqual([known?.caller.project, known?.caller.scopes], [null, SCOPES]);
     assert.notEqual(known?.caller.id, (await callers.byToken('two'))?.caller.id);
@@ -36,7 +36,7 @@ describe('a token of the configuration', () => {
 });
 
 describe('an API key', () => {
-  test('is who it was made for, at once', async () => {
+  test('a new API key works immediately, with its own name, project and scopes', async () => {
     const { id, token } = await makeKey({ project: 'default', scopes: ['read', 'submit'], name: 'n' });
     assert.equal(keyIdOf(token), id);
     const known = await callers.byToken(token);
@@ -45,7 +45,7 @@ describe('an API key', () => {
     assert.deepEqual(await callers.bySignIn(signInOf(known)), known);
   });
 
-  test('is stored by its digest only, and differs from every other in 256 bits', async () => {
+  test('the store has only the digest of an API key, and each key has 256 random bits', async () => {
     const { token } = await makeKey();
     const secret = token.slice('echelon_'.length + 17);
     assert.equal(Buffer.from(secret, 'base64url').length, 32);
@@ -55,14 +55,14 @@ describe('an API key', () => {
     assert.equal(new Set(secrets.map(keyIdOf)).size, 1000);
   });
 
-  test('is refused with another secret, of another id, revoked or expired', async () => {
+  test('an API key with a wrong secret or id, or a revoked or expired key, is refused', async () => {
     const { id, token } = await makeKey();
     const { credential } = (await callers.byToken(token))!;
     const wrong = token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A');
     assert.equal(await callers.byToken(wrong), undefined);
     assert.equal(await callers.byToken(token.replace(id, newKeyId())), undefined);
     await revoke(id);
-    // Fails where keys are read once and kept.
+    // Fails if keys are read only once.
     assert.equal(await callers.byToken(token), undefined);
     assert.equal(await callers.bySignIn({ credential, issuedAt: now }), undefined);
     const expiring = await makeKey({ expiresAt: now + 10 });
@@ -71,7 +71,7 @@ describe('an API key', () => {
     assert.equal(await callers.byToken(expiring.token), undefined);
   });
 
-  test('keeps its old secret for the overlap after a rotation, its cookies too', async () => {
+  test('after a rotation the old secret and its cookies work until the overlap ends', async () => {
     const { id, token } = await makeKey();
     const old = (await callers.byToken(token))!;
     const next = newKeyToken(id);
@@ -87,7 +87,7 @@ describe('an API key', () => {
     assert.ok(await callers.byToken(next.token));
   });
 
-  test('is noted as used once a minute', async () => {
+  test('the last use of an API key is recorded at most once a minute', async () => {
     const { id, token } = await makeKey();
     const usedAt = async () => (await store.access.keys()).find((key) => key.id === id)?.lastUsedAt;
     assert.equal(await usedAt(), null);
@@ -102,7 +102,7 @@ describe('an API key', () => {
   });
 });
 
-test('a change makes the keys be read again, and nothing else does', async () => {
+test('the keys are read again only after a change', async () => {
   let reads = 0;
   const counting = {
     version: () => store.access.version(),
@@ -123,14 +123,14 @@ test('a change makes the keys be read again, and nothing else does', async () =>
   assert.equal(reads, 2);
 });
 
-test('a sign-in ends when its credential is signed out; a later one counts', async () => {
+test('a cookie issued before its credential signed out is refused, a later cookie is accepted', async () => {
   const { token } = await makeKey();
   for (const one of [token, 'one']) {
     const { credential } = (await callers.byToken(one))!;
     const issuedAt = now;
     assert.ok(await callers.bySignIn({ credential, issuedAt }));
     await store.access.signOut(credential, now, 1000);
-    // Fails where cookies are only signed.
+    // Fails if only the signature of a cookie is checked.
     assert.equal(await callers.bySignIn({ credential, issuedAt }), undefined);
     assert.ok(await callers.bySignIn({ credential, issuedAt: issuedAt + 1 }));
     assert.ok(await callers.byToken(one), 'the key itself still works');
@@ -150,7 +150,7 @@ describe('a watched credential', () => {
     for (const one of [ending, staying, own]) one.release();
   });
 
-  test('says that it expired, or was rotated', async () => {
+  test('a watched credential aborts with the reason when its key expires or is rotated', async () => {
     const [expires, rotates] = [await makeKey({ expiresAt: now + 10 }), await makeKey()];
     const watch = async (token: string) => callers.watch((await callers.byToken(token))!.credential).signal;
     const [one, two] = [await watch(expires.token), await watch(rotates.token)];

@@ -7,8 +7,8 @@ import { storeFor, submitInput } from '../../../support/store.ts';
 const { store } = await storeFor({ after });
 await makeProjects(store, 'mine', 'other');
 
-/* Fails where the words are passed on as they are. */
-test('a bound caller reads of its own experiments by name, and of others that they are there', async () => {
+/* Fails if the reason is returned unchanged. */
+test('a project-bound caller reads the ids of its own experiments only, in every wait reason', async () => {
   const [own, foreign] = [submitInput({ project: 'mine' }), submitInput({ project: 'other' })];
   await store.experiments.submit(own);
   await store.experiments.submit(foreign);

@@ -5,7 +5,7 @@ import { createSessions, SESSION_COOKIE, SESSION_MS } from '../../../../src/http
 const secret = 's'.repeat(32);
 const sessions = createSessions({ secret, loginCodes: ['code'] });
 
-test('a cookie holds for its time, in every process of the same secret', () => {
+test('a cookie is valid until it expires, in every process with the same secret', () => {
   const cookie = sessions.issue('token-two', 1000);
   assert.equal(sessions.verify(cookie, 1000)?.issuedAt, 1000);
   assert.equal(sessions.verify(cookie, 1000 + SESSION_MS - 1)?.credential, 'token-two');

@@ -16,7 +16,7 @@ async function newest(): Promise<AuditEntry | undefined> {
 }
 
 describe('the audit log', () => {
-  test('says who did what to which, and nothing of the body', async () => {
+  test('an audit entry names the caller, the action, the target and the outcome, and holds nothing of the body', async () => {
     const { id: caller, token } = await makeKey(store, { scopes: ['read', 'submit'], name: 'ci' });
     const made = await call('POST', '/v1/experiments', { token, body: { ...REPLAY, name: 'PRIVATE' } });
     const { id } = made.json();
@@ -41,20 +41,20 @@ describe('the audit log', () => {
     for (const secret of ['PRIVATE', token.slice(-43), TOKEN]) assert.ok(!all.includes(secret));
   });
 
-  test('has a submission once, and no entry for its repetition, which does nothing', async () => {
+  test('a submission has one audit entry, and its repetition has none', async () => {
     const asked = async () =>
       (await store.audit.page(1000, undefined))
         .filter(({ target }) => target === id)
         .map(({ action }) => action);
     const headers = { 'idempotency-key': 'audited' };
     const { id } = (await call('POST', '/v1/experiments', { body: REPLAY, headers })).json();
-    // Twice where the step in the store writes it and the answer does too.
+    // Two entries if both the store's script and the answer write one.
     assert.deepEqual(await asked(), ['submitExperiment']);
     await call('POST', '/v1/experiments', { body: REPLAY, headers });
     assert.deepEqual(await asked(), ['submitExperiment']);
   });
 
-  test('has no entry for an answer that is repeated from what is kept, nor for a sweep that was made before', async () => {
+  test('a replayed answer and a repeated sweep have no audit entry', async () => {
     const before = async () => (await store.audit.page(1000, undefined)).length;
     const sweep = { name: 's', method: 'list', spec: { engine: 'replay' }, axes: { 'replay.batches': [1] } };
     for (const [path, body] of [
@@ -71,7 +71,7 @@ describe('the audit log', () => {
     await call('POST', '/v1/queues/default/resume');
   });
 
-  test('has no reading, no dry run and no unknown path', async () => {
+  test('reads, dry runs and unknown paths have no audit entry', async () => {
     const before = (await newest())?.id;
     await call('GET', '/v1/experiments');
     await call('POST', '/v1/plans', { body: REPLAY });
@@ -79,12 +79,12 @@ describe('the audit log', () => {
     assert.equal((await newest())?.id, before);
   });
 
-  test('has sign-ins', async () => {
+  test('a sign-in has an audit entry', async () => {
     await call('POST', '/login', { token: null, body: { token: TOKEN } });
     assert.deepEqual([(await newest())?.action, (await newest())?.outcome], ['signIn', 'done']);
   });
 
-  test('has refusals of every request, with a token in the query pointed out', async () => {
+  test('a refused request has an audit entry, which points out a token in the query', async () => {
     const { id: caller, token } = await makeKey(store, { scopes: ['read'] });
     const before = (await newest())?.id;
     const since = async () => (await store.audit.page(10, undefined)).filter(({ id }) => id > (before ?? ''));
@@ -124,7 +124,7 @@ function withAudit(record: Store['audit']['record']): Store {
   return { ...store, audit: { ...store.audit, record } };
 }
 
-test('the answer waits for its entry', async () => {
+test('the answer to a write waits until its audit entry is stored', async () => {
   const [asked, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slow = withAudit(async () => {
     asked.resolve();
@@ -138,13 +138,13 @@ test('the answer waits for its entry', async () => {
   });
   await asked.promise;
   await new Promise((resolve) => setImmediate(resolve));
-  // Fails where the entry is written behind the answer.
+  // Fails if the entry is written after the answer.
   assert.equal(answered, false);
   written.resolve();
   await answer;
 });
 
-test('an entry that cannot be stored is logged, and the answer goes out', async () => {
+test('an audit entry that cannot be stored is logged, and the request succeeds', async () => {
   const broken = withAudit(async () => {
     throw new Error('away');
   });

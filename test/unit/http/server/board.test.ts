@@ -20,7 +20,7 @@ after(async () => {
 const { call } = await appFor({ after }, { queues: queue.queues });
 await queue.enqueue([id]);
 
-test('shows the queue', async () => {
+test('the board shows the queue', async () => {
   const page = await call('GET', '/queues');
   assert.equal(page.statusCode, 200);
   assert.match(page.body, /id="root"/);
@@ -32,7 +32,7 @@ test('shows the queue', async () => {
   assert.equal((await call('GET', `/queues/${script}`)).statusCode, 200);
 });
 
-test('changes nothing: no other method than GET is taken', async () => {
+test('the board accepts only GET and changes nothing', async () => {
   const before = await queue.counts();
   for (const [method, path] of [
     ['PUT', 'api/queues/experiments/pause'],
@@ -50,7 +50,7 @@ test('changes nothing: no other method than GET is taken', async () => {
   assert.deepEqual(await queue.missing([id]), []);
 });
 
-test('is for those with a token', async () => {
+test('the board without a token gets 401', async () => {
   for (const path of ['/queues', '/queues/api/queues', '/queues/api/redis/stats']) {
     assert.equal((await call('GET', path, { token: null })).statusCode, 401, path);
   }

@@ -12,7 +12,7 @@ const send = (raw: string | Buffer, type?: string, headers = {}) =>
   });
 
 describe('a body', () => {
-  test('is taken as application/json in UTF-8', async () => {
+  test('a body of type application/json in UTF-8 is accepted', async () => {
     for (const type of [
       'application/json',
       'application/json; charset=utf-8',
@@ -22,7 +22,7 @@ describe('a body', () => {
     }
   });
 
-  test('is refused with any other type, whatever it holds', async () => {
+  test('a body of any other content type gets 415', async () => {
     for (const type of [
       'text/plain',
       'application/json\ta',
@@ -41,7 +41,7 @@ describe('a body', () => {
     }
   });
 
-  test('is refused without a type or compressed', async () => {
+  test('a body without a content type or with a content encoding gets 415', async () => {
     assert.equal((await send(TEXT)).statusCode, 415);
     const bomb = gzipSync(Buffer.alloc(50_000_000, '['));
     assert.equal((await send(bomb, 'application/json', { 'content-encoding': 'gzip' })).statusCode, 415);
@@ -49,7 +49,7 @@ describe('a body', () => {
     assert.equal((await send(TEXT, 'application/json', { 'content-encoding': 'identity' })).statusCode, 200);
   });
 
-  test('has a size', async () => {
+  test('a body above 256 kB gets 413', async () => {
     const padded = (bytes: number) => TEXT.padEnd(bytes, ' ');
     assert.equal((await send(padded(256 * 1024), 'application/json')).statusCode, 200);
     const response = await send(padded(256 * 1024 + 1), 'application/json');
@@ -64,7 +64,7 @@ describe('a body', () => {
     assert.equal((await call('POST', '/v1/plans')).statusCode, 400);
   });
 
-  test('that is empty is none, though its type was said, as generated clients do', async () => {
+  test('an empty body of type application/json counts as no body', async () => {
     const headers = { 'content-type': 'application/json' };
     for (const [method, url, status] of [
       ['POST', '/v1/experiments/nope/cancel', 404],

@@ -22,20 +22,20 @@ async function exchange(scope: Scope, text: string, limits = {}): Promise<string
   return received;
 }
 
-describe('what never becomes a request', () => {
-  test('is a problem document as well', async (t) => {
+describe('answers to bytes that are not a request', () => {
+  test('bytes that are not HTTP get 400 with a problem document', async (t) => {
     const answer = await exchange(t, 'NOT HTTP\r\n\r\n');
     assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/);
     assert.equal(JSON.parse(answer.split('\r\n\r\n')[1]!).code, 'invalid-request');
   });
 
-  test('headers beyond the limit are 431', async (t) => {
+  test('headers above the limit get 431', async (t) => {
     const answer = await exchange(t, `GET / HTTP/1.1\r\nhost: x\r\nx-big: ${'a'.repeat(20_000)}\r\n\r\n`);
     assert.match(answer, /^HTTP\/1\.1 431 /);
     assert.equal(JSON.parse(answer.split('\r\n\r\n')[1]!).code, 'headers-too-large');
   });
 
-  test('headers and bodies that do not arrive are 408, and the connection is closed', async (t) => {
+  test('headers and bodies that do not arrive in time get 408, and the connection closes', async (t) => {
     const limits = { requestTimeoutMs: 100 };
     const slowHeaders = await exchange(t, 'GET / HTTP/1.1\r\nhost: x\r\nx-slow: ', limits);
     assert.match(slowHeaders, /^HTTP\/1\.1 408 /);
@@ -48,7 +48,7 @@ describe('what never becomes a request', () => {
   });
 });
 
-test('a connection that is gone is not answered', () => {
+test('a connection that is already closed gets no answer', () => {
   let destroyed = false;
   const socket = { writable: false, destroy: () => (destroyed = true) };
   answerClientError(Object.assign(new Error('x'), { code: 'EPIPE' }), socket as never);

@@ -16,7 +16,7 @@ test('a cursor opens in the scope in which it was sealed and in no other', () =>
   );
 });
 
-test('whatever was not sealed is refused', () => {
+test('a text that was not sealed as a cursor is refused', () => {
   const cursor = cursors.seal('list', 'place');
   const another = createCursors('t'.repeat(32)).seal('list', 'place');
   for (const forged of ['', '.', 'x', cursor.slice(0, -1), `${cursor.split('.')[0]}.`, another]) {

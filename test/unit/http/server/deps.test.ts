@@ -9,7 +9,7 @@ const kilo = (bytes: number) => `${bytes / 1024} kB`;
 const seconds = (ms: number) => `${ms / 1000} s`;
 const of = DEFAULT_LIMITS;
 
-/** How each limit stands in docs/guides/access.md. */
+/** The text of each limit in docs/guides/access.md. */
 const DOCUMENTED: Record<keyof Limits, string> = {
   bodyBytes: `| request | ${kilo(of.bodyBytes)};`,
   headerBytes: `; ${kilo(of.headerBytes)} |`,
@@ -30,8 +30,8 @@ const DOCUMENTED: Record<keyof Limits, string> = {
   stallMs: `, ${seconds(of.stallMs)} |`,
 };
 
-/* Fails where a limit is added, or changed, and not documented. */
-test('every limit limits, and is documented as it is', () => {
+/* Fails if a limit is added or changed and not documented. */
+test('every limit is a positive number, and docs/guides/access.md states its value', () => {
   const page = readFileSync(new URL('../../../../docs/guides/access.md', import.meta.url), 'utf8').split(
     '## Limits',
   )[1]!;
@@ -44,14 +44,14 @@ test('every limit limits, and is documented as it is', () => {
   assert.match(ADVICE['headers-too-large'], new RegExp(`\\b${DEFAULT_LIMITS.headerBytes / 1024} kB`));
 });
 
-test('a slow store is waited for, a request is given up later than its store, and a stream shows life before its socket is closed', () => {
+test('the deadlines are ordered: store before handler, request before handler, heartbeat before connection', () => {
   assert.ok(DEFAULT_LIMITS.storeTimeoutMs > 2000);
   assert.ok(DEFAULT_LIMITS.storeTimeoutMs < DEFAULT_LIMITS.handlerTimeoutMs);
   assert.ok(DEFAULT_LIMITS.requestTimeoutMs < DEFAULT_LIMITS.handlerTimeoutMs);
   assert.ok(DEFAULT_LIMITS.heartbeatMs < DEFAULT_LIMITS.connectionTimeoutMs);
 });
 
-test('streams leave connections for requests, and connections leave files', () => {
+test('open streams use at most half of the connections', () => {
   assert.ok(DEFAULT_LIMITS.streams < DEFAULT_LIMITS.allStreams);
   assert.ok(DEFAULT_LIMITS.allStreams <= DEFAULT_LIMITS.connections / 2);
 });

@@ -6,7 +6,7 @@ import { storeOf } from '../../../support/made-up-store.ts';
 const { app, call } = await appFor({ after });
 
 describe('failures', () => {
-  test('of a path are 404, of its method 405 with Allow', async () => {
+  test('an unknown path gets 404, and an unknown method of a known path gets 405 with Allow', async () => {
     assert.equal((await call('GET', '/v1/nothing')).statusCode, 404);
     const cases = [
       ['DELETE', '/v1/experiments', 'GET, HEAD, POST'],
@@ -31,7 +31,7 @@ describe('failures', () => {
     );
   });
 
-  test('are problem documents, also where a path cannot be read', async () => {
+  test('a path that cannot be decoded gets 400 with a problem document', async () => {
     for (const url of ['/v1/experiments/%', '/%c0%af', '/v1/%zz']) {
       const response = await app.inject({ url, headers: { host: 'echelon.test' } });
       assert.equal(response.statusCode, 400, url);
@@ -40,7 +40,7 @@ describe('failures', () => {
     }
   });
 
-  test('of ours keep their words in the log', async (t) => {
+  test('the message of an internal error is in the log and not in the answer', async (t) => {
     const counts = async () => Promise.reject(new TypeError('secret detail'));
     const failing = await appFor(t, {
       store: storeOf(() => counts),
@@ -53,7 +53,7 @@ describe('failures', () => {
     assert.ok(JSON.stringify(failing.logged).includes('secret detail'));
   });
 
-  test('of a store that hangs are 503 in time', async (t) => {
+  test('a request to a store that hangs gets 503 at the store timeout', async (t) => {
     const hanging = await appFor(t, {
       store: storeOf(() => () => new Promise(() => {})),
       limits: { storeTimeoutMs: 30 },

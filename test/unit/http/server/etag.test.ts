@@ -13,7 +13,7 @@ const { id } = (await call('POST', '/v1/experiments', { body: REPLAY })).json();
 const path = `/v1/experiments/${id}`;
 
 describe('the ETag of an experiment', () => {
-  test('is strong and changes with what a person decides', async () => {
+  test('the ETag of an experiment is strong and changes with priority and cancellation', async () => {
     const first = await call('GET', path);
     const etag = String(first.headers.etag);
     assert.equal(etag, '"0"');
@@ -26,8 +26,8 @@ describe('the ETag of an experiment', () => {
     assert.notEqual((await call('GET', path)).headers.etag, changed);
   });
 
-  // Fails where the ETag is a digest of the answer or of the record: both change every second while it is queued.
-  test('stays while its place in the queue, its estimate and its state change', async () => {
+  // Fails if the ETag is a digest of the answer or of the record: both change every second while it is queued.
+  test('the ETag of an experiment stays the same when its queue position, wait reason or estimate change', async () => {
     const { id: queued } = (await call('POST', '/v1/experiments', { body: REPLAY })).json();
     const at = `/v1/experiments/${queued}`;
     const etag = String((await call('GET', at)).headers.etag);
@@ -43,8 +43,8 @@ describe('the ETag of an experiment', () => {
     assert.notEqual((await call('GET', at)).headers.etag, etag);
   });
 
-  // Fails without the look at the present record.
-  test('is asked for by who changes it only as it is known', async () => {
+  // Fails if the ETag is not compared with the current record.
+  test('a DELETE with If-Match succeeds only if it names the current ETag', async () => {
     const etag = String((await call('GET', path)).headers.etag);
     for (const known of ['"other"', `W/${etag}`, 'x']) {
       const refused = await call('DELETE', path, { headers: { 'if-match': known } });
@@ -59,7 +59,7 @@ describe('the ETag of an experiment', () => {
   });
 });
 
-test('a record whose ETag is that of the answer is not sent again to who knows it', async () => {
+test('a GET with If-None-Match gets 304 if it names the current ETag', async () => {
   const body = { name: 's', method: 'list', spec: REPLAY, axes: { priority: [1] } };
   const { self } = (await call('POST', '/v1/sweeps', { body })).json();
   const first = await call('GET', self);
@@ -87,8 +87,8 @@ describe('the ETag of a cluster', async () => {
   });
   const tag = async () => String((await call('GET', path)).headers.etag);
 
-  // Fails where the tag is that of the answer, or where the version covers what is reserved.
-  test('stays while it reports what it has and experiments come and go', async () => {
+  // Fails if the ETag is a digest of the answer, or if the version covers allocations.
+  test('the ETag of a cluster stays the same when nodes report and experiments start', async () => {
     await store.clusters.see('live', seen(1));
     const before = await tag();
     await store.clusters.see('live', seen(2));
@@ -111,7 +111,7 @@ describe('the ETag of a cluster', async () => {
     assert.notEqual(await tag(), before);
   });
 
-  test('changes with all that people decide', async () => {
+  test('the ETag of a cluster changes with labels, backfill, pause, drain, resume and address', async () => {
     const changes = {
       labels: () => call('PATCH', path, { body: { labels: { gpu: 'h100' } } }),
       backfill: () => call('PATCH', path, { body: { backfill: false } }),
@@ -127,19 +127,19 @@ describe('the ETag of a cluster', async () => {
     }
   });
 
-  test('is no reason not to send the answer', async () => {
+  test('a GET of a cluster with a known ETag still returns the cluster', async () => {
     const headers = { 'if-none-match': await tag() };
     const answer = await call('GET', path, { headers });
     assert.deepEqual([answer.statusCode, answer.json().name], [200, 'live']);
   });
 
-  // Fails where the tag is made from the record: a short token of Ray could be found by trying.
-  test('tells nothing of the secrets of the cluster', async () => {
+  // Fails if the ETag is a digest of the record: a short Ray token could be guessed from it.
+  test('the ETag of a cluster is a version number and so reveals no secret', async () => {
     assert.match(await tag(), /^"\d+"$/);
   });
 });
 
-describe('of two changes with one ETag', async () => {
+describe('two changes with one ETag', async () => {
   const WRITES = [
     'queue.setPriority',
     'experiments.delete',
@@ -149,7 +149,7 @@ describe('of two changes with one ETag', async () => {
     'projects.remove',
   ];
 
-  // An app where something else is carried out behind the comparison of ETags, right before the write of the request.
+  // An app in which another change happens after the comparison of ETags, right before the write of the request.
   let meanwhile: () => Promise<unknown> = async () => {};
   const late = storeThrough(store, (path, call) => (WRITES.includes(path) ? meanwhile().then(call) : call()));
   const racing = await appFor({ after }, { store: late });
@@ -211,9 +211,9 @@ describe('of two changes with one ETag', async () => {
     },
   };
 
-  // Each fails without the look at the version in its step of the store.
+  // Each fails if its store script does not compare the version.
   for (const [title, { make, method, other, ...sent }] of Object.entries(CASES)) {
-    test(`one is refused: ${title}`, async () => {
+    test(`of two changes with one ETag the second gets 412: ${title}`, async () => {
       const path = await make();
       const etag = String((await call('GET', path)).headers.etag);
       meanwhile = () => other(path);
@@ -228,25 +228,25 @@ describe('of two changes with one ETag', async () => {
     });
   }
 
-  test('a change without If-Match is carried out', async () => {
+  test('a change without If-Match succeeds although the record has changed meanwhile', async () => {
     const path = await waiting();
     meanwhile = () => store.queue.setPriority(named(path), 3);
     assert.equal((await racing.call('PATCH', path, { body: { priority: 5 } })).json().priority, 5);
   });
 });
 
-test('errors and lists have none', async () => {
+test('errors and lists have no ETag', async () => {
   assert.equal((await call('GET', '/v1/experiments/none')).headers.etag, undefined);
   assert.equal((await call('GET', '/v1/experiments')).headers.etag, undefined);
 });
 
-test('each change of a record that has an ETag documents If-Match', () => {
+test('every change of a record with an ETag documents If-Match and 412', () => {
   type Operation = { parameters?: { name: string }[]; responses: Record<string, { headers?: object }> };
   const paths = wholeOperations(app.swagger()).paths as Record<string, Record<string, Operation>>;
   let changes = 0;
   for (const [url, methods] of Object.entries(paths)) {
     if (!Object.hasOwn(methods.get?.responses['200']?.headers ?? {}, 'ETag')) continue;
-    // The ETag of what people change is that of a version, and the answer is sent each time.
+    // A changeable record has a version as its ETag, so the answer is never 304.
     if (methods.patch ?? methods.delete) assert.ok(!('304' in methods.get!.responses), url);
     for (const change of [methods.patch, methods.delete]) {
       if (change === undefined) continue;

@@ -8,7 +8,7 @@ interface Entry {
   text: string;
 }
 
-/** A stream in memory that counts who reads it. */
+/** A stream in memory that counts its reads and followers. */
 function streamOf(initial: number) {
   const entries: Entry[] = [];
   const listeners = new Set<() => void>();
@@ -80,7 +80,7 @@ const numbers = (frames: Frame[]) =>
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
 
 describe('createFanOut', () => {
-  test('gives every client each entry behind its place once, by one reader', async () => {
+  test('every client of a fan-out gets each entry after its cursor once, from one shared reader', async () => {
     const { add, finish, counts, client } = streamOf(300);
     const places = [undefined, '0', '1', '150', '299', '300'];
     const all = [...places, ...places].map((place) => Array.fromAsync(client(place)));
@@ -92,11 +92,11 @@ describe('createFanOut', () => {
     for (const [index, frames] of (await Promise.all(all)).entries()) {
       assert.deepEqual(numbers(frames), range(Number(places[index % places.length] ?? 0) + 1, 451));
     }
-    // Fails where each client follows the source itself.
+    // Fails if each client follows the source itself.
     assert.equal(counts.follows, 1);
   });
 
-  test('encodes what arises once for all', async () => {
+  test('a fan-out encodes a new entry once for all clients', async () => {
     const { add, finish, counts, client } = streamOf(0);
     const clients = range(0, 200).map(() => Array.fromAsync(client(undefined)));
     await turn();
@@ -145,16 +145,16 @@ describe('createFanOut', () => {
     assert.ok((await long).length < 30, `${(await long).length} frames`);
   });
 
-  test('clients that come back to one place at once share one look at it', async () => {
+  test('clients that resume at one cursor at the same time share one read of the store', async () => {
     const { counts, client, finish } = streamOf(300);
     const clients = range(0, 500).map(() => Array.fromAsync(client('200')));
     finish();
     for (const frames of await Promise.all(clients)) assert.deepEqual(numbers(frames), range(201, 301));
-    // Two pages; fails where each client looks for itself.
+    // Two pages. Fails if each client reads the source itself.
     assert.ok(counts.reads < 20, `${counts.reads} reads`);
   });
 
-  test('a client that leaves wakes itself alone', async () => {
+  test('a client that leaves a fan-out wakes no other client', async () => {
     const { counts, fanOut, source, add, finish } = streamOf(0);
     let compared = 0;
     const { signal } = new AbortController();
@@ -179,7 +179,7 @@ describe('createFanOut', () => {
       await turn();
     }
     await Promise.all(clients);
-    // Each looks at its own signal once more; fails where all look each time one leaves: 45,000.
+    // Each client checks its own signal once more. Fails if all clients check when one leaves: 45,000 checks.
     assert.ok(compared <= 3 * stops.length, `${compared} looks`);
     assert.equal(fanOut.readers, 1);
     add();
@@ -187,7 +187,7 @@ describe('createFanOut', () => {
     assert.deepEqual(numbers(await stays), [1]);
   });
 
-  test('stops reading when the last client has gone', async () => {
+  test('a fan-out stops reading when its last client leaves', async () => {
     const { counts, fanOut, client, add } = streamOf(1);
     const stops = [new AbortController(), new AbortController()];
     const clients = stops.map(({ signal }) => Array.fromAsync(client('0', signal)));
@@ -208,7 +208,7 @@ describe('createFanOut', () => {
     assert.equal(counts.follows, 2);
   });
 
-  test('tells every client of a failure, and the next one tries anew', async () => {
+  test('a failed source rejects every client, and the next client reads it again', async () => {
     const { fanOut } = streamOf(0);
     let fails = true;
     const source: Source<Entry> = {

@@ -18,8 +18,8 @@ const cancel = (id: string, key: string, body?: object) =>
   });
 
 describe('an Idempotency-Key', () => {
-  // Fails without the answer that is kept: the second cancel finds nothing to cancel.
-  test('repeats the answer and not the deed', async () => {
+  // Fails without the stored answer: the second cancel finds nothing to cancel.
+  test('a repeated Idempotency-Key returns the stored answer and does not repeat the action', async () => {
     const id = await submitted();
     const first = await cancel(id, 'repeat');
     assert.equal(first.statusCode, 202);
@@ -32,8 +32,8 @@ describe('an Idempotency-Key', () => {
     assert.equal((await cancel(id, 'another')).statusCode, 409);
   });
 
-  // Fails where every final refusal is kept: some kilobytes each, for a day.
-  test('keeps a short refusal and no long one, which is refused again', async () => {
+  // Fails if every final refusal is stored: some kilobytes each, for a day.
+  test('a refusal is stored under its Idempotency-Key only if it is short', async () => {
     const kept = async () => (await redis.keys('{echelon}:answer:*')).length;
     const ask = (key: string, count: number) => {
       const overrides = Object.fromEntries(Array.from({ length: count }, (_one, at) => [`data.no${at}`, 1]));
@@ -50,7 +50,7 @@ describe('an Idempotency-Key', () => {
     assert.deepEqual([again.body, again.headers['idempotency-replayed']], [long.body, undefined]);
   });
 
-  test('belongs to one request: path, body and all', async () => {
+  test('an Idempotency-Key with another path or body gets 409 idempotency-conflict', async () => {
     const [one, two] = [await submitted(), await submitted()];
     await cancel(one, 'belongs', { reason: 'a' });
     for (const [id, reason] of [
@@ -63,8 +63,8 @@ describe('an Idempotency-Key', () => {
     assert.equal((await store.experiments.get(two))?.state, 'queued');
   });
 
-  // Fails where the caller is no part of the name under which an answer is kept.
-  test('belongs to its caller: another one with the same key and request is answered for itself', async () => {
+  // Fails if the key of a stored answer does not contain the caller.
+  test('an Idempotency-Key of another caller does not return the stored answer', async () => {
     const { token } = await makeKey(store, { scopes: ['submit'] });
     const id = await submitted();
     assert.equal((await cancel(id, 'shared')).statusCode, 202);
@@ -78,8 +78,8 @@ describe('an Idempotency-Key', () => {
     assert.equal(refused.statusCode, 403);
   });
 
-  // Fails if the caller is missing from the name, or if submissions had keys of their own.
-  test('of a submission belongs to its caller and to this one request', async () => {
+  // Fails if the key of a stored answer does not contain the caller, or if submissions use separate keys.
+  test('the Idempotency-Key of a submission belongs to its caller and to that request', async () => {
     const submit = (body: object, token?: string) =>
       call('POST', '/v1/experiments', {
         headers: { 'idempotency-key': 'submitted' },
@@ -98,7 +98,7 @@ describe('an Idempotency-Key', () => {
     assert.equal((await store.experiments.get(id))?.state, 'queued');
   });
 
-  test('keeps refusals that stay, and no faults', async () => {
+  test('an Idempotency-Key stores final refusals and no server errors', async () => {
     const gone = 'exp-00000000000000000000';
     const refused = await cancel(gone, 'refused');
     assert.equal(refused.statusCode, 404);
@@ -118,8 +118,8 @@ describe('an Idempotency-Key', () => {
     assert.deepEqual([answer.statusCode, answer.headers['idempotency-replayed']], [202, undefined]);
   });
 
-  // Fails without the claim: then several are carried out.
-  test('lets one of many equal requests through, and tells the others to come back', async () => {
+  // Fails without the claim: several requests are executed.
+  test('of 30 parallel requests with one Idempotency-Key one is executed, and the others get its answer or 409', async () => {
     const id = await submitted();
     const answers = await Promise.all(Array.from({ length: 30 }, () => cancel(id, 'parallel')));
     const fresh = answers.filter(
@@ -135,7 +135,7 @@ describe('an Idempotency-Key', () => {
     }
   });
 
-  test('is one text without spaces, of at most 255 characters', async () => {
+  test('an Idempotency-Key that is empty, has spaces, or is longer than 255 characters gets 400', async () => {
     for (const key of ['', 'a b', 'k'.repeat(256), 'é']) {
       const answer = await cancel(await submitted(), key);
       assert.deepEqual(
@@ -146,7 +146,7 @@ describe('an Idempotency-Key', () => {
     }
   });
 
-  test('of a request whose answer holds a secret keeps only that there was one', async () => {
+  test('an answer with a secret is not stored under its Idempotency-Key', async () => {
     const body = { name: 'a key', scopes: ['read'] };
     const headers = { 'idempotency-key': 'secretive' };
     const first = await call('POST', '/v1/keys', { body, headers });
@@ -169,7 +169,7 @@ describe('an Idempotency-Key', () => {
     );
   });
 
-  test('is kept for a day', async () => {
+  test('a stored answer expires within a day', async () => {
     for (const key of await redis.keys('*:answer:*')) {
       // A submission keeps the id of its experiment for longer.
       if ((await redis.hget(key, 'answer'))?.startsWith('exp-')) continue;
@@ -179,7 +179,7 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-test('every POST of the API documents it', () => {
+test('every POST of the API documents the header Idempotency-Key', () => {
   const paths = wholeOperations(app.swagger()).paths as Record<
     string,
     Record<string, { parameters?: { name: string }[] }>

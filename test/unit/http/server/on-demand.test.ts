@@ -32,7 +32,7 @@ const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
 /* Fails without the bound: every pending request keeps its bytes in memory. */
-test('more than the limit is refused before any work, and there is room again afterwards', async (t) => {
+test('work beyond the limit is refused before it starts, and accepted after other work has ended', async (t) => {
   const { reply } = await requestFor(t);
   const onDemand = createOnDemand(2);
   const end = Promise.withResolvers<string>();
@@ -55,7 +55,7 @@ test('more than the limit is refused before any work, and there is room again af
 });
 
 /* Fails without the signal: the work continues although no client waits for it. */
-test('work ends once its client has left, or its time is over', async (t) => {
+test('work is aborted when its client disconnects or its deadline passes', async (t) => {
   const onDemand = createOnDemand(1);
   for (const how of ['leave', 'giveUp'] as const) {
     const request = await requestFor(t);

@@ -28,7 +28,7 @@ describe('a value that may be null', () => {
     );
   });
 
-  test('and others stay a choice', () => {
+  test('other choices stay an anyOf', () => {
     for (const anyOf of [
       [{ $ref: '#/x' }, NULL],
       [{ type: 'string' }, { type: 'number' }],
@@ -40,7 +40,7 @@ describe('a value that may be null', () => {
   });
 });
 
-test('texts to choose from are one enumeration, beside what else may be there', () => {
+test('a choice of texts becomes one enumeration beside the other alternatives', () => {
   const text = (...values: string[]) => ({ type: 'string', enum: values });
   assert.deepEqual(schemaOf({ anyOf: [text('a'), text('b', 'c')], description: 'd' }), {
     ...{ type: 'string', enum: ['a', 'b', 'c'], description: 'd' },
@@ -52,7 +52,7 @@ test('texts to choose from are one enumeration, beside what else may be there', 
   assert.deepEqual(schemaOf(told), told);
 });
 
-test('objects that their type tells apart have names, so that generated clients have them too', () => {
+test('objects with a distinct `type` become named schemas with a discriminator', () => {
   const one = (type: string) => ({ type: 'object', properties: { type: { type: 'string', enum: [type] } } });
   const schemas: Record<string, unknown> = { SomeEvent: { anyOf: [one('log'), one('rule')] } };
   finishDocument({ paths: {}, components: { schemas } });
@@ -67,7 +67,7 @@ test('objects that their type tells apart have names, so that generated clients 
   });
 });
 
-test('bodies that are shown are accepted as they stand', async () => {
+test('every example body of the OpenAPI document is accepted unchanged', async () => {
   const { store } = await storeFor({ after });
   const { app, call } = await appFor({ after }, { store });
   type Body = { content: Record<string, { examples?: Record<string, { value: unknown }> }> };
@@ -94,7 +94,7 @@ test('bodies that are shown are accepted as they stand', async () => {
   assert.ok(shown.length >= 6, shown.join());
 });
 
-test('what is said of limits is sent', async () => {
+test('every rate limit header of the OpenAPI document is sent', async () => {
   const { app, call } = await appFor({ after });
   const answer = await call('GET', '/v1/recipes');
   const paths = app.swagger().paths as Record<

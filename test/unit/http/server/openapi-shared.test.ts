@@ -6,7 +6,7 @@ const busy = { description: '`store-full`: The store is full; `store-away`: It d
 const known = { description: 'It is the answer that is known' };
 const id = { in: 'path', name: 'id', description: "The experiment's id" };
 
-test('an error response and a parameter of two operations are written once', () => {
+test('a response or parameter of two operations is written once and referenced', () => {
   const operation = () => ({
     parameters: [{ ...id }],
     responses: { 200: {}, 304: { ...known }, 503: { ...busy } },
@@ -27,7 +27,7 @@ test('an error response and a parameter of two operations are written once', () 
   });
 });
 
-test('of two parameters with one name, the more frequent is shared; what occurs once stays in its place', () => {
+test('of two parameters with one name only the more frequent is shared, and a parameter that occurs once stays inline', () => {
   const other = { ...id, description: "The sweep's id" };
   const parameters = [[id], [other], [id], [other], [id], [{ ...id, name: 'only' }]];
   const document = {

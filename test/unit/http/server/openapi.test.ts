@@ -24,14 +24,14 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
 );
 
 describe('the OpenAPI document', () => {
-  test('is valid OpenAPI 3.1', async () => {
+  test('the OpenAPI document is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(document));
     assert.deepEqual(result.errors ?? [], []);
     assert.ok(result.valid);
     assert.equal(document.openapi, '3.1.0');
   });
 
-  test('names each operation once, with a summary, a tag, who may ask and its errors', () => {
+  test('every operation has a unique id, a summary, one tag, its security and its error responses', () => {
     const ids = operations.map(({ operation }) => operation.operationId ?? '');
     assert.equal(new Set(ids).size, operations.length);
     for (const id of ids) assert.match(id, /^[a-z][A-Za-z]+$/);
@@ -41,14 +41,14 @@ describe('the OpenAPI document', () => {
       if (!path.startsWith('/v1/')) continue;
       for (const status of ['400', '401', '403', '429', '500', '503'])
         assert.ok(operation.responses[status], path);
-      // Both are looked at before anybody asks whether the route wants a body.
+      // The server checks both before it knows whether the route takes a body.
       const refusals = ['415', ...(method === 'get' ? [] : ['413'])];
       for (const status of refusals) assert.ok(operation.responses[status], `${method} ${path} ${status}`);
       assert.ok(operation.security === undefined || operation.security.length > 0, path);
     }
   });
 
-  test('gives every answer that has one a schema, and every parameter a type', () => {
+  test('every response with a body has a schema, and every parameter a type', () => {
     for (const { method, path, operation } of operations) {
       const place = `${method} ${path}`;
       for (const [status, answer] of Object.entries(operation.responses)) {
@@ -71,7 +71,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('pages: who takes a cursor answers the next one', () => {
+  test('every list that takes a cursor also takes a limit and returns the next cursor', () => {
     let lists = 0;
     for (const { path, operation } of operations) {
       if (!operation.parameters?.some(({ name }) => name === 'cursor')) continue;
@@ -88,7 +88,7 @@ describe('the OpenAPI document', () => {
     assert.ok(lists > 5);
   });
 
-  test('every write documents how it is repeated, every 202 and 201 where to look', () => {
+  test('every POST documents the header Idempotency-Key', () => {
     for (const { method, path, operation } of operations) {
       if (!path.startsWith('/v1/')) continue;
       if (method === 'post') {
@@ -100,7 +100,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('says null by a list of types, and of a choice of objects which field tells them apart', () => {
+  test('a nullable value is a list of types, and a choice of objects has a discriminator', () => {
     const visit = (part: unknown, place: string): void => {
       if (typeof part !== 'object' || part === null) return;
       const schema = part as { anyOf?: object[]; oneOf?: object[]; discriminator?: { mapping: object } };
@@ -116,12 +116,12 @@ describe('the OpenAPI document', () => {
     visit(document.paths, '');
   });
 
-  test('states the limits', () => {
+  test('the OpenAPI document states the size limits', () => {
     assert.match(document.info.description, /256 kB for a body and 16 kB for headers/);
     assert.ok(!document.info.description.includes('undefined'));
   });
 
-  test('refers to nothing that is not there', () => {
+  test('every reference in the OpenAPI document resolves', () => {
     const text = JSON.stringify(document);
     const references = [
       ...text.matchAll(/"\$ref":"#\/components\/(schemas|headers|parameters|responses)\/([^"]+)"/g),
@@ -133,7 +133,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-test('the page at /docs comes from this server alone', async () => {
+test('the page at /docs loads only files of this server', async () => {
   const page = await call('GET', '/docs/');
   assert.equal(page.statusCode, 200);
   const addresses = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
@@ -149,7 +149,7 @@ test('the page at /docs comes from this server alone', async () => {
   assert.equal((await call('GET', '/docs/json')).statusCode, 200);
 });
 
-test('the front page leads to it', async () => {
+test('the front page redirects to /docs', async () => {
   assert.equal((await call('GET', '/')).headers.location, '/docs');
   assert.ok(app.swagger().info.version);
 });

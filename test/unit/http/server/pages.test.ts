@@ -4,7 +4,7 @@ import { escapeHtml, htmlPage, loginPage } from '../../../../src/http/server/pag
 
 const HOSTILE = `"><script>alert('1')</script>&`;
 
-test('nothing that is shown can be markup', () => {
+test('text on a page is escaped, so that it is never markup', () => {
   assert.equal(escapeHtml(HOSTILE), '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;');
   for (const page of [loginPage({ next: HOSTILE, message: HOSTILE }), htmlPage(HOSTILE, '')]) {
     assert.ok(!page.includes('<script'));
@@ -12,7 +12,7 @@ test('nothing that is shown can be markup', () => {
   }
 });
 
-test('the sign-in posts the token and where to go', () => {
+test('the sign-in form posts the token and the next page', () => {
   const page = loginPage({ next: '/docs' });
   assert.match(page, /<form method="post" action="\/login">/);
   assert.match(page, /name="next" value="\/docs"/);

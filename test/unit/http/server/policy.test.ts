@@ -12,7 +12,7 @@ test('an app with a route without a policy does not start', async () => {
   await assert.rejects(async () => app.ready(), /^TypeError: No policy: GET \/b/);
 });
 
-test('a route has the timeout of requests, unless only its calls of the store have one', () => {
+test('a route has the handler timeout, unless its policy limits only its store calls', () => {
   const app = Fastify() as unknown as App;
   addPolicies(app, 1000);
   const timeouts = new Map<string, number | undefined>();
@@ -22,7 +22,7 @@ test('a route has the timeout of requests, unless only its calls of the store ha
   assert.deepEqual([timeouts.get('/a'), timeouts.get('/b')], [1000, undefined]);
 });
 
-test('reads are not audited, writes are, and only POST stores its response', () => {
+test('READ is not audited, CREATE and CHANGE are, and only CREATE stores its response', () => {
   assert.deepEqual(
     [READ, CREATE, CHANGE].map(({ scope, audit, idempotency }) => [scope, audit, idempotency]),
     [

@@ -5,7 +5,7 @@ import { appFor } from '../../../support/http-app.ts';
 
 const { call } = await appFor({ after }, { limits: { failedSignIns: 1000 } });
 
-test('answers under its own names only', async () => {
+test('a request with a foreign Host header gets 403', async () => {
   for (const host of [
     'evil.test',
     'echelon.test.evil',
@@ -25,7 +25,7 @@ test('answers under its own names only', async () => {
   }
 });
 
-test('refuses two session cookies: which of them counts is a matter of taste', async () => {
+test('a request with two session cookies gets 400', async () => {
   const cookie = 'echelon_session=a; other=1;  echelon_session=b';
   const cookies = await call('GET', '/login', { headers: { cookie } });
   assert.equal(cookies.statusCode, 400);
@@ -34,7 +34,7 @@ test('refuses two session cookies: which of them counts is a matter of taste', a
   assert.equal((await call('GET', '/login', { headers: others })).statusCode, 200);
 });
 
-test('every answer keeps browsers from doing more than show our pages', async () => {
+test('every answer has the security headers', async () => {
   for (const path of ['/login', '/docs', '/queues', '/openapi.json', '/v1/nothing', '/healthz']) {
     const { headers } = await call('GET', path);
     const policy = String(headers['content-security-policy']);
@@ -49,20 +49,20 @@ test('every answer keeps browsers from doing more than show our pages', async ()
   assert.equal((await call('GET', '/v1/nothing')).headers['cache-control'], 'no-store');
 });
 
-test('a preflight of a foreign page is not answered', async () => {
+test('a CORS preflight of another site gets 405 without CORS headers', async () => {
   const headers = { origin: 'http://evil.test', 'access-control-request-method': 'POST' };
   const response = await call('OPTIONS', '/v1/experiments', { headers });
   assert.equal(response.statusCode, 405);
   assert.ok(!Object.keys(response.headers).some((name) => name.startsWith('access-control')));
 });
 
-test('https is insisted on where the public address has it', async (t) => {
+test('answers have Strict-Transport-Security if the public address is https', async (t) => {
   const { call: secure } = await appFor(t, { settings: { publicUrl: 'https://echelon.test' } });
   assert.ok((await secure('GET', '/login')).headers['strict-transport-security']);
   assert.equal((await call('GET', '/login')).headers['strict-transport-security'], undefined);
 });
 
-test('hostname drops the port', () => {
+test('hostname removes the port', () => {
   assert.equal(hostname('A.test:80'), 'a.test');
   assert.equal(hostname('[::1]:80'), '[::1]');
   assert.equal(hostname(''), '');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RATE, spreadOf, studentQuantile } from '../../../../src/http/server/spread.ts';
 
-test('few values: what cannot be said is null', () => {
+test('spreadOf returns null for a figure that too few values do not determine', () => {
   assert.deepEqual(spreadOf([]), { mean: null, std: null, n: 0, min: null, max: null, interval: null });
   assert.deepEqual(spreadOf([3]), { mean: 3, std: null, n: 1, min: 3, max: 3, interval: null });
   assert.deepEqual(spreadOf([3, 3, 3]), {
@@ -15,7 +15,7 @@ test('few values: what cannot be said is null', () => {
   });
 });
 
-test('the interval of three seeds is that of Student, not of Gauss', () => {
+test('the interval of three seeds uses the t distribution, not the normal distribution', () => {
   const { mean, std, interval } = spreadOf([0.7, 0.8, 0.9]);
   assert.ok(Math.abs(mean! - 0.8) < 1e-12 && Math.abs(std! - 0.1) < 1e-12);
   // t(2) = 4.302653; 0.1 / sqrt(3) times that.
@@ -32,7 +32,7 @@ test('the interval of a rate ends at 0 and 1', () => {
   assert.ok(Math.abs(high.low - 0.5515862) < 1e-6 && high.high === 1);
 });
 
-test("quantiles of Student's t", () => {
+test('studentQuantile returns the known quantiles of the t distribution', () => {
   const known: [number, number][] = [
     [1, 12.7062],
     [5, 2.57058],

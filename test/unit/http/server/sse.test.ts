@@ -75,7 +75,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 describe('sendEvents', () => {
-  test('sends all entries in order and says that they are all', async (t) => {
+  test('sendEvents sends all entries in order, then an end event', async (t) => {
     const { url, end } = await serve(t, {
       async *entries() {
         for (let sequence = 1; sequence <= 100; sequence++) yield entry(sequence, 'line\nbreak');
@@ -92,7 +92,7 @@ describe('sendEvents', () => {
     assert.deepEqual(await end, { end: 'complete' });
   });
 
-  test('cuts a client that does not read, having taken a bounded number of entries for it', async (t) => {
+  test('sendEvents disconnects a client that does not read, after a bounded number of entries', async (t) => {
     let taken = 0;
     const text = 'x'.repeat(16 * 1024);
     const { port, end, maxQueued } = await serve(t, {
@@ -103,14 +103,16 @@ describe('sendEvents', () => {
     });
     await askAndTakeNothing(t, port);
     assert.deepEqual(await end, { end: 'stalled' });
-    // Fails where the next entry is written before the last one was taken: the bound and one entry.
+    // Fails if the next entry is written before the last one was read. The bound is the buffer and one entry.
     assert.ok(maxQueued() <= 64 * 1024 + 2 * text.length, `${maxQueued()} bytes waited`);
-    // What the two kernels' buffers hold, and the stream's own: without a bound the loop above never ends.
+    // At most the buffers of both kernels and of the stream. Without a bound the loop above never ends.
     assert.ok(taken * text.length < 64 * 1024 * 1024, `${taken} entries`);
   });
 
-  // Fails, by its time, where only a full buffer is looked at.
-  test('cuts a client of whom little waits, and nothing else comes', { timeout: 30_000 }, async (t) => {
+  // Times out if only a full buffer counts as stalled.
+  test('sendEvents disconnects a client that does not read, even if the buffer is not full and no entry follows', {
+    timeout: 30_000,
+  }, async (t) => {
     const { port, end } = await serve(t, {
       ...{ stallMs: 100, heartbeatMs: 10, bufferBytes: 64 * 1024 * 1024 },
       async *entries(signal) {
@@ -123,7 +125,7 @@ describe('sendEvents', () => {
     assert.deepEqual(await end, { end: 'stalled' });
   });
 
-  test('tells clients to come back at different moments', async (t) => {
+  test('sendEvents gives clients different delays before they reconnect', async (t) => {
     const { url } = await serve(t, { entries: async function* () {} });
     const texts = await Promise.all(Array.from({ length: 20 }, async () => await (await fetch(url)).text()));
     const waits = texts.map((text) => Number(/^retry: (\d+)$/m.exec(text)?.[1]));
@@ -134,7 +136,7 @@ describe('sendEvents', () => {
     assert.ok(new Set(waits).size > 5, String(waits));
   });
 
-  test('stops taking entries when the client goes away', async (t) => {
+  test('sendEvents stops reading entries when the client disconnects', async (t) => {
     let aborted = false;
     const { url, end } = await serve(t, {
       async *entries(signal) {
@@ -150,7 +152,7 @@ describe('sendEvents', () => {
     assert.ok(aborted);
   });
 
-  test('gives signs of life while nothing happens', async (t) => {
+  test('sendEvents sends heartbeats while there are no entries', async (t) => {
     const go = Promise.withResolvers<void>();
     const { url } = await serve(t, {
       heartbeatMs: 5,
@@ -166,10 +168,10 @@ describe('sendEvents', () => {
     assert.equal((await rest).length, 2);
   });
 
-  test('ends without an end event where entries fail, or the server closes', async (t) => {
+  test('sendEvents sends no end event if the entries fail or the server closes', async (t) => {
     const failure = new Error('lost');
     const failing = await serve(t, {
-      // biome-ignore lint/correctness/useYield: it fails before it has anything
+      // biome-ignore lint/correctness/useYield: it fails before its first entry
       async *entries() {
         throw failure;
       },
@@ -193,7 +195,7 @@ describe('sendEvents', () => {
   });
 });
 
-test('sendEvents says why a client may no longer read', async (t) => {
+test('sendEvents sends the reason when the client may no longer read', async (t) => {
   const refused = new AbortController();
   const { url, end } = await serve(t, {
     refused: refused.signal,
@@ -212,7 +214,7 @@ test('sendEvents says why a client may no longer read', async (t) => {
   assert.deepEqual(await end, { end: 'refused' });
 });
 
-test('formatEntry puts an entry on lines of its own', () => {
+test('formatEntry writes an entry as one message, even if its text has line breaks', () => {
   const text = formatEntry(entry(2, 'a\n\nb'));
   assert.match(text, /^id: 1-2097152\nevent: log\ndata: \{.*\}\n\n$/);
 });

@@ -5,7 +5,7 @@ import type { Store } from '../../../../src/store/store.ts';
 
 const never = () => new Promise<never>(() => {});
 
-test('a call that hangs is given up, one that answers is passed on as it is', async () => {
+test('withDeadline rejects a call that hangs and passes every other result on unchanged', async () => {
   const failure = new Error('of its own');
   const store = withDeadline(
     {
@@ -22,7 +22,7 @@ test('a call that hangs is given up, one that answers is passed on as it is', as
   await assert.rejects(store.clusters.list(), failure);
 });
 
-test('a call keeps its object, and what may take long has no deadline', async () => {
+test('withDeadline keeps the `this` of a call, and long calls have no deadline', async () => {
   const bytes = Promise.withResolvers<Uint8Array>();
   const held = {
     batches: {

@@ -13,7 +13,7 @@ import { running, storeFor } from '../../../support/store.ts';
 const { store } = await storeFor({ after });
 const log = (text: string): AttemptEvent => ({ type: 'log', source: 'stdout', lines: [text], cutBytes: 0 });
 
-test('200 clients of one experiment are one reader of it, and each has everything', async (t) => {
+test('200 clients of one experiment share one reader, and each gets every event', async (t) => {
   let reads = 0;
   const counted = storeThrough(store, (path, call) => {
     if (/^events\.(?:read|follow|tail)$/.test(path)) reads++;
@@ -34,7 +34,7 @@ test('200 clients of one experiment are one reader of it, and each has everythin
     assert.equal(events.length, 32);
     assert.equal(events.at(-1)?.event, 'end');
   }
-  // Fails where each client reads for itself: that would be thousands.
+  // Fails if each client reads the store itself: that takes thousands of calls.
   assert.ok(reads < 20, `${reads} calls of the store`);
 });
 
@@ -67,7 +67,7 @@ test('a client that stops reading is disconnected at a bounded cost, and resumes
   }
   while (!logged.some(({ msg }) => msg === 'event stream cut: the client did not read')) await pause(5);
   await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
-  // Others are not held up by it.
+  // The stalled client does not delay other clients.
   assert.equal((await all).filter(({ event }) => event === 'log').length, count);
   const id = [...received.matchAll(/^id: (\S+)$/gm)].at(-1)![1]!;
   const rest = await (await openStream(t, origin + path, { 'last-event-id': id })).rest();
@@ -78,8 +78,8 @@ test('a client that stops reading is disconnected at a bounded cost, and resumes
   );
 });
 
-// Fails, by its time, where the streams are not told that a key has ended.
-test('the stream of a revoked key ends and says why', { timeout: 30_000 }, async (t) => {
+// Times out if the end of a key does not close its streams.
+test('the stream of a revoked key closes with the reason', { timeout: 30_000 }, async (t) => {
   const { app } = await appFor(t, { store });
   const origin = await app.listen({ port: 0, host: '127.0.0.1' });
   const { experiment } = await running(store);
@@ -92,7 +92,7 @@ test('the stream of a revoked key ends and says why', { timeout: 30_000 }, async
   assert.deepEqual(JSON.parse(last.data), { reason: 'the key was revoked' });
 });
 
-test('a key and a process have so many streams at once, and a closed one makes room', async (t) => {
+test('a stream beyond the limit of its key or process gets 429, until another stream closes', async (t) => {
   const { app, call } = await appFor(t, { store, limits: { streams: 2, allStreams: 3 } });
   const origin = await app.listen({ port: 0, host: '127.0.0.1' });
   const { experiment } = await running(store);

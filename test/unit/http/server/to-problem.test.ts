@@ -4,7 +4,7 @@ import { errorCodes } from 'fastify';
 import { EchelonError } from '../../../../src/core/errors.ts';
 import { toEchelonError, toProblem } from '../../../../src/http/server/to-problem.ts';
 
-test('our errors stay what they are, fields included', () => {
+test('toEchelonError returns our own errors unchanged, and the problem document has their fields', () => {
   const error = new EchelonError('invalid-spec', 'A sentence.', {
     problems: [{ field: '/a', message: 'is bad' }],
   });
@@ -20,7 +20,7 @@ test('our errors stay what they are, fields included', () => {
   });
 });
 
-test("Fastify's errors have codes of ours", () => {
+test('an error of Fastify gets an error code of ours', () => {
   const cases = [
     [new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE(), 'body-too-large'],
     [new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE('x'), 'unsupported-media-type'],
@@ -36,7 +36,7 @@ test("Fastify's errors have codes of ours", () => {
   for (const [error, code] of cases) assert.equal(toEchelonError(error).code, code, error.message);
 });
 
-test('what is not ours, or quotes another error, tells a client nothing', () => {
+test('the problem document of a foreign error, or of an error with a cause, shows no detail', () => {
   const secret = 'connect ECONNREFUSED 10.0.0.1:6379';
   for (const thrown of [
     new Error(secret),

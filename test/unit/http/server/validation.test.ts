@@ -7,7 +7,7 @@ import { appFor, LOCAL, NO_STORE } from '../../../support/http-app.ts';
 
 const { call } = await appFor({ after });
 
-test('a value of the wrong kind is refused by name and never read as another', async () => {
+test('a value of the wrong type is refused with its field and never converted', async () => {
   for (const value of [null, true, '4', 4.5, [4], {}]) {
     const body = { ...LOCAL, estimator: { name: 'hgpo', historyLength: value } };
     const response = await call('POST', '/v1/plans', { body });
@@ -20,12 +20,12 @@ test('a value of the wrong kind is refused by name and never read as another', a
   }
 });
 
-test('nothing is filled in or dropped while validating', async () => {
+test('validation adds and drops no field', async () => {
   const response = await call('POST', '/v1/plans', { body: { ...LOCAL, extra: undefined, more: 1 } });
   assert.deepEqual(response.json().problems[0].field, '/more');
 });
 
-test('parameters are read by their schema; unknown ones are refused by name', async () => {
+test('a bad or unknown query parameter is refused with its name', async () => {
   const response = await call('GET', '/v1/experiments?limit=abc&offset=1&constructor=1');
   assert.equal(response.statusCode, 400);
   assert.deepEqual(
@@ -40,7 +40,7 @@ test('the input schemas of all routes compile', async (t) => {
   app.compileSchemas();
 });
 
-test('a broken input schema of a route fails when it is compiled', async () => {
+test('a broken input schema of a route throws when it is compiled', async () => {
   const app = Fastify() as unknown as App;
   addValidation(app);
   app.get(
