@@ -47,15 +47,19 @@ export interface Identification {
 }
 
 /**
- * Tries every known form on batches of one trainer. Rows without a reported advantage are ignored. `tolerance` is what the
- * reported values lost when they were printed with few decimals.
+ * Tries forms, by default every known one, on batches of one trainer. Rows without a reported advantage are ignored.
+ * `tolerance` is what the reported values lost when they were printed with few decimals.
  */
-export function identify(batches: readonly Batch[], tolerance = 0): Identification {
+export function identify(
+  batches: readonly Batch[],
+  tolerance = 0,
+  forms: readonly KnownForm[] = KNOWN_FORMS,
+): Identification {
   const tried: Candidate[] = [];
   const untried: { forms: KnownForm[]; missing: string }[] = [];
-  for (const [estimator, forms] of distinctEstimators(batches)) {
-    const result = tryOut({ batches, tolerance }, estimator, forms);
-    if ('missing' in result) untried.push({ forms, missing: result.missing });
+  for (const [estimator, equal] of distinctEstimators(batches, forms)) {
+    const result = tryOut({ batches, tolerance }, estimator, equal);
+    if ('missing' in result) untried.push({ forms: equal, missing: result.missing });
     else if (result.rows > 0) tried.push(result);
   }
   const fits = tried
@@ -70,15 +74,18 @@ export function identify(batches: readonly Batch[], tolerance = 0): Identificati
   return { rows, fits, others, untried, differences };
 }
 
-/** The estimators of all forms, one for each fingerprint; without a missing score the rules for them are all the same. */
-function distinctEstimators(batches: readonly Batch[]): [BatchEstimator, KnownForm[]][] {
+/** The estimators of forms, one for each fingerprint; without a missing score the rules for them are all the same. */
+function distinctEstimators(
+  batches: readonly Batch[],
+  forms: readonly KnownForm[],
+): [BatchEstimator, KnownForm[]][] {
   const complete = batches.every(({ tokenLevelRewardSum, rewards }) =>
     [tokenLevelRewardSum, ...(rewards ?? []).map(({ value }) => value)].every(
       (column) => column === undefined || !column.some(Number.isNaN),
     ),
   );
   const found = new Map<string, [BatchEstimator, KnownForm[]]>();
-  for (const form of KNOWN_FORMS) {
+  for (const form of forms) {
     const { missing: _ignored, ...params } = form.params;
     const estimator = estimatorOfForm({ ...form, params: complete ? params : form.params });
     const key = batchFingerprint(estimator);

@@ -93,7 +93,7 @@ function checkGroups(batch: Batch): Finding[] {
 function checkSteps(batch: Batch): Finding[] {
   const { step, trajectory, trajectoryNames, rows } = batch;
   if (step === undefined) {
-    return rows === 0 ? [] : [finding('steps-unstated', 'The rows carry no step numbers.')];
+    return hasOneRowEach(batch) ? [] : [finding('steps-unstated', 'The rows carry no step numbers.')];
   }
   const expected = new Int32Array(trajectoryNames.length);
   const irregular = new Set<number>();
@@ -104,6 +104,12 @@ function checkSteps(batch: Batch): Finding[] {
   }
   if (irregular.size === 0) return [];
   return irregularSteps(batch, step, irregular);
+}
+
+/** True if no trajectory has two rows, so that no order is unchecked. */
+function hasOneRowEach({ trajectory, trajectoryNames }: Batch): boolean {
+  const seen = new Uint8Array(trajectoryNames.length);
+  return trajectory.every((t) => seen[t]!++ === 0);
 }
 
 function irregularSteps(batch: Batch, step: Int32Array, irregular: ReadonlySet<number>): Finding[] {

@@ -47,6 +47,8 @@ export interface DumpStep {
   /** Each reward function's own column, if there are several. */
   readonly rewards?: readonly RewardFunction[];
   readonly advantage?: Float64Array;
+  /** Trained tokens of each row. */
+  readonly responseLength?: Int32Array;
   /** Rows per group, if known. */
   readonly groupSize?: number;
   /** Rows of the dump, if some of them are not in the columns above. */

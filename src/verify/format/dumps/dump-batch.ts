@@ -51,6 +51,7 @@ export function batchOf(step: DumpStep, estimator: BatchEstimator): Batch {
     ...(perRow ? { step: new Int32Array(rows), reward: step.reward } : {}),
     ...present({
       rewards: step.rewards,
+      responseLength: step.responseLength,
       scoreError: step.rewardError,
       reportedAdvantage: step.advantage?.map(Math.fround),
     }),

@@ -1,10 +1,9 @@
 /** Which estimators explain the advantages of a dump, when nothing states one. Evidence, not proof. */
 
-import { createJudge } from '../../bounds/outcomes.ts';
-import { KNOWN_FORMS, type KnownForm } from '../../identify/fingerprints.ts';
-import { estimatorOfForm } from '../../identify/identify.ts';
+import { formFingerprint, KNOWN_FORMS } from '../../identify/fingerprints.ts';
+import { type Candidate, estimatorOfForm, identify } from '../../identify/identify.ts';
 import { type BatchEstimator, batchFingerprint } from '../batch.ts';
-import type { DumpStep, EstimatorSketch } from './adapter.ts';
+import type { DumpStep } from './adapter.ts';
 import { batchOf, estimatorFrom } from './dump-batch.ts';
 
 /** An estimator and the share of the rows tried that it explains, 0 to 1. */
@@ -16,54 +15,24 @@ export interface Fit {
 /** An estimator must explain this share of the rows to be taken. */
 const MIN_SHARE = 0.9;
 
-/** What trainers use, for a dump of which the trainer is not known. */
-const USUAL: readonly EstimatorSketch[] = [
-  ...[1e-4, 1e-6, 1e-8, 1e-5, 1e-9].flatMap((epsilon): EstimatorSketch[] => [
-    { name: 'grpo', params: { epsilon, deviation: 'sample' } },
-    { name: 'grpo', params: { epsilon, deviation: 'population' } },
-  ]),
-  { name: 'grpo', params: { normalizeByStd: false } },
-  { name: 'rloo' },
-];
-
 /**
- * The estimator that explains most rows, and the others that explain as many. `known` are those of the trainer; empty: any.
- * No best if none explains enough, or if no row tells one from another.
+ * The known form that explains most rows, the nearest first, and the others that explain as many. Only the forms of the
+ * estimators `known` are tried; all forms if there are none. No best if none explains enough.
  */
 export function inferEstimator(
   steps: readonly DumpStep[],
   known: readonly BatchEstimator[],
 ): { readonly best?: Fit; readonly others: readonly Fit[] } {
-  const tried = known.length > 0 ? known : [...KNOWN_FORMS.map(withoutMissing), ...USUAL.map(estimatorFrom)];
-  const fits = distinct(tried)
-    .map((estimator) => ({ estimator, share: shareOf(steps, estimator) }))
-    .sort((a, b) => b.share - a.share);
-  const [best] = fits;
-  if (best === undefined || !(best.share >= MIN_SHARE)) return { others: [] };
-  return { best, others: fits.slice(1).filter(({ share }) => share === best.share) };
+  const own = new Set(known.map(batchFingerprint));
+  const forms = KNOWN_FORMS.filter((form) => own.has(formFingerprint(form)));
+  const batches = steps.map((step) => batchOf(step, estimatorFrom({ name: 'grpo' })));
+  const found = identify(batches, 0, forms.length > 0 ? forms : KNOWN_FORMS);
+  const [best, ...rest] = [...found.fits, ...found.others].map(fitOf);
+  if (best === undefined || best.share < MIN_SHARE) return { others: [] };
+  return { best, others: rest.filter(({ share }) => share === best.share) };
 }
 
-/** The form without its rule for missing rewards: rows without a reward are not in a step. */
-function withoutMissing({ estimator, params: { missing: _, ...params } }: KnownForm): BatchEstimator {
-  return estimatorOfForm({ estimator, params });
-}
-
-function distinct(estimators: readonly BatchEstimator[]): BatchEstimator[] {
-  return [...new Map(estimators.map((estimator) => [batchFingerprint(estimator), estimator])).values()];
-}
-
-/** Share of the rows with an advantage that the estimator can give. */
-function shareOf(steps: readonly DumpStep[], estimator: BatchEstimator): number {
-  let explained = 0;
-  let rows = 0;
-  for (const step of steps) {
-    const batch = batchOf(step, estimator);
-    const judge = createJudge(batch);
-    if (!('model' in judge) || batch.reportedAdvantage === undefined) continue;
-    rows += batch.rows;
-    batch.reportedAdvantage.forEach((value, row) => {
-      if (judge.judge(row, value) !== 'wrong') explained++;
-    });
-  }
-  return rows === 0 ? 0 : explained / rows;
+/** The form keeps its rule for missing rewards, which a later step may need. */
+function fitOf({ forms, explained, rows }: Candidate): Fit {
+  return { estimator: estimatorOfForm(forms[0]!), share: explained / rows };
 }

@@ -18,6 +18,7 @@ const SELECTION = {
   filtered_rewards: true,
   token_ids: true,
   token_loss_mask: true,
+  sample_loss_mask: true,
   advantages: true,
   idx: true,
 } as const;
@@ -40,11 +41,18 @@ interface Row {
   /** False if the tokens of the response have different advantages. */
   readonly isConstant: boolean;
   readonly index: number;
+  /** Tokens that are trained. */
+  readonly length: number;
+  /** False if the whole response is masked. */
+  readonly isTrained: boolean;
 }
 
 async function readStep(source: DumpSource, { groupSize }: DumpOptions): Promise<DumpStep> {
-  const rows: Row[] = [];
-  for await (const line of pickedLines(source, SELECTION)) rows.push(rowOf(line as Record<string, unknown>));
+  const all: Row[] = [];
+  for await (const line of pickedLines(source, SELECTION)) all.push(rowOf(line as Record<string, unknown>));
+  // Whether a masked response counts in the baseline and in means over tokens depends on the version.
+  const masked = new Set(all.filter(({ isTrained }) => !isTrained).map(({ prompt }) => prompt));
+  const rows = all.filter(({ prompt }) => !masked.has(prompt));
   const number = /(\d+)\.jsonl$/.exec(source.path)?.[1];
   const varying = [...rows.keys()].filter((row) => !rows[row]!.isConstant);
   return {
@@ -54,8 +62,11 @@ async function readStep(source: DumpSource, { groupSize }: DumpOptions): Promise
     group: namesOf(rows.map(({ prompt }) => prompt)),
     reward: Float64Array.from(rows, ({ reward }) => reward),
     ...(varying.length > 0 ? {} : { advantage: Float64Array.from(rows, ({ advantage }) => advantage) }),
+    ...(masked.size === 0
+      ? { responseLength: Int32Array.from(rows, ({ length }) => length) }
+      : { rowsInDump: all.length }),
     ...(groupSize === undefined ? {} : { groupSize }),
-    findings: [...perToken(varying), ...missing(rows)],
+    findings: [...perToken(varying), ...untrained(masked.size), ...missing(all)],
   };
 }
 
@@ -76,6 +87,8 @@ function rowOf(line: Record<string, unknown>): Row {
     advantage,
     isConstant: trained.every((own) => Object.is(own, advantage)),
     index: numberOf(line.idx),
+    length: mask.filter((m) => m === 1).length,
+    isTrained: numbersOf(line.sample_loss_mask).every((m) => m === 1),
   };
 }
 
@@ -94,6 +107,11 @@ function perToken(rows: readonly number[]): Finding[] {
       rows,
     ),
   ];
+}
+
+function untrained(groups: number): Finding[] {
+  const text = `${count(groups, 'group')} with a masked response.`;
+  return groups === 0 ? [] : [finding('groups-untrained', text)];
 }
 
 /** `idx` numbers the lines from 0. */

@@ -32,7 +32,7 @@ export function promptBlocksStep(step: PromptBlocks, { groupSize, weights }: Dum
     group,
     reward: sum,
     ...(error === undefined ? {} : { rewardError: error }),
-    ...(rewards.length < 2
+    ...(rewards.length === 0
       ? {}
       : { rewards: rewards.map((one, i): RewardFunction => ({ ...one, weight: weights?.[i] ?? 1 })) }),
     advantage,

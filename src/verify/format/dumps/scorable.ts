@@ -22,6 +22,9 @@ export function scorableStep(step: DumpStep, scorable: Uint8Array): DumpStep {
       ? {}
       : { rewards: step.rewards.map((one) => ({ ...one, value: numbers(one.value) })) }),
     ...(step.advantage === undefined ? {} : { advantage: numbers(step.advantage) }),
+    ...(step.responseLength === undefined
+      ? {}
+      : { responseLength: Int32Array.from(rows, (row) => step.responseLength![row]!) }),
     findings: [...step.findings, ...unscorableFindings(step, scorable)],
   };
 }

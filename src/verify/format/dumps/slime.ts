@@ -39,6 +39,8 @@ interface Row {
   readonly reward?: number;
   readonly advantage?: number;
   readonly isConstant: boolean;
+  /** Tokens that are trained. */
+  readonly length?: number;
 }
 
 /** What one file holds. */
@@ -91,6 +93,7 @@ async function readRow(
     ...(reward === undefined ? {} : { reward }),
     ...(advantage === undefined ? {} : { advantage }),
     isConstant: trained.every((own) => Object.is(own, advantage)),
+    ...(mask.length === 0 ? {} : { length: mask.filter((m) => m !== 0).length }),
   };
 }
 
@@ -114,6 +117,7 @@ function stepOf(rollout: number, parts: readonly Part[], { groupSize }: DumpOpti
   const group = blocks?.group ?? namesOf(sorted.map((row) => row.group!));
   const varying = [...sorted.keys()].filter((row) => !sorted[row]!.isConstant);
   const reported = varying.length === 0 && sorted.every(({ advantage }) => advantage !== undefined);
+  const measured = sorted.every(({ length }) => length !== undefined);
   const unknown = finding('group-size-unknown', 'The dump of the training has no group_index.');
   return {
     name: `step ${rollout}`,
@@ -122,6 +126,7 @@ function stepOf(rollout: number, parts: readonly Part[], { groupSize }: DumpOpti
     group,
     reward: Float64Array.from(sorted, ({ reward = Number.NaN }) => reward),
     ...(reported ? { advantage: Float64Array.from(sorted, ({ advantage }) => advantage!) } : {}),
+    ...(measured ? { responseLength: Int32Array.from(sorted, ({ length }) => length!) } : {}),
     ...(groupSize === undefined ? {} : { groupSize }),
     findings: [
       ...(grouped || groupSize !== undefined ? [] : [unknown]),

@@ -4,7 +4,7 @@
  */
 
 import type { DumpAdapter, DumpOptions, DumpStep } from './adapter.ts';
-import { estimatorFrom, namesOf } from './dump-batch.ts';
+import { formsOf, namesOf } from './dump-batch.ts';
 import { hasColumns, tableSteps } from './table.ts';
 
 /** See the head of this file. */
@@ -12,10 +12,7 @@ export const VERL: DumpAdapter = {
   name: 'verl',
   title: 'verl rollouts (JSON lines)',
   matches: (start) => hasColumns(start, ['input', 'output', 'score', 'step']),
-  estimators: [
-    estimatorFrom({ name: 'grpo' }),
-    estimatorFrom({ name: 'grpo', params: { normalizeByStd: false } }),
-  ],
+  estimators: formsOf('verl'),
   async *steps(files, options) {
     const columns: DumpOptions['map'] = { reward: 'score', step: 'step', ...options.map };
     const byUid = tableSteps(

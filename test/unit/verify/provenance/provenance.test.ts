@@ -38,7 +38,10 @@ describe('provenance', () => {
   });
 
   test('without step numbers the order is taken on trust, and said so', () => {
-    assert.deepEqual(codes(handBatch([{ trajectory: 'a', state: 's' }])), ['steps-unstated']);
+    const unstated = (...names: string[]) =>
+      codes(handBatch(names.map((trajectory) => ({ trajectory, state: 's', group: 'g' }))));
+    assert.deepEqual(unstated('a', 'b', 'a'), ['steps-unstated']);
+    assert.deepEqual([unstated('a'), unstated('a', 'b')], [[], []]);
   });
 
   test('stated sizes against what is there', () => {

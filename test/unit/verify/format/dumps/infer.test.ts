@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batchFingerprint } from '../../../../../src/verify/format/batch.ts';
-import { estimatorFrom, namesOf } from '../../../../../src/verify/format/dumps/dump-batch.ts';
+import { estimatorFrom, formsOf, namesOf } from '../../../../../src/verify/format/dumps/dump-batch.ts';
 import { inferEstimator } from '../../../../../src/verify/format/dumps/infer.ts';
 
 const step = (reward: number[], advantage: number[]) => ({
@@ -43,4 +43,19 @@ test('rows that all estimators explain leave all of them', () => {
 
 test('nothing is inferred from nothing', () => {
   assert.equal(inferEstimator([], []).best, undefined);
+});
+
+test('a form that needs response lengths is tried if the dump has them', () => {
+  // Mean 0.25 and variance 3/16 over the tokens.
+  const whole = step([1, 0, 0, 0], [Math.sqrt(3), ...[1, 1, 1].map(() => -1 / Math.sqrt(3))]);
+  const measured = { ...whole, responseLength: Int32Array.of(2, 2, 2, 2) };
+  const known = formsOf('nemo-rl').filter(({ name }) => name === 'reinforce_plus_plus');
+  assert.equal(inferEstimator([measured], known).best?.estimator.name, 'reinforce_plus_plus');
+  assert.equal(inferEstimator([whole], known).best, undefined);
+});
+
+test('the inferred form keeps the rule of its trainer for rewards that a later step may lack', () => {
+  const { best } = inferEstimator([step([1, 0], [0.5, -0.5])], formsOf('ms-swift'));
+  assert.ok(best !== undefined && 'missing' in best.estimator.params);
+  assert.equal(best.estimator.params.missing, 'zero');
 });

@@ -34,6 +34,17 @@ test('equal prompt tokens are a group, and an advantage stands at the trained to
     [[...step!.reward], [...step!.advantage!], step!.findings],
     [[1, 0, 1, 1], [0.5, -0.5, 0, 0], []],
   );
+  assert.deepEqual([...step!.responseLength!], [2, 2, 2, 2]);
+});
+
+test('a group with a masked response is not verified, and said so', async () => {
+  await using file = await write([...ROWS.slice(0, 3), { ...ROWS[3], sample_loss_mask: [0] }]);
+  const [step] = await stepsOf(NEMO_RL, [file.path]);
+  assert.deepEqual([[...step!.reward], step!.rowsInDump, step!.responseLength], [[1, 0], 4, undefined]);
+  assert.deepEqual(
+    step!.findings.map(({ code }) => code),
+    ['groups-untrained'],
+  );
 });
 
 test('filtered rewards are those that were used', async () => {
