@@ -12,7 +12,7 @@ test('experimentOf does not ask the store for an id that cannot exist', async ()
   await assert.rejects(experimentOf(NO_STORE, ADMIN, `exp-${'a'.repeat(500)}`), { code: 'not-found' });
 });
 
-test('streamPlace passes ids up to the current attempt', () => {
+test('streamPlace accepts cursors up to the current attempt', () => {
   const place = (value: string | undefined) => streamPlace({ value, field: 'after', experiment });
   assert.equal(place(undefined), undefined);
   assert.equal(place('2-5'), '2-5');

@@ -11,7 +11,7 @@ test('a pause names the caller, the time and the reason, which is null without a
   assert.deepEqual(pauseBy({ name: 'ann' }, undefined, 5), { by: 'ann', at: 5, reason: null });
 });
 
-test('a request that takes no body is refused with one', () => {
+test('refuseBody refuses any body', () => {
   refuseBody(undefined);
   assert.throws(() => refuseBody({}), /takes no body/);
 });

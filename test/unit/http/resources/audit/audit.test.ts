@@ -17,7 +17,7 @@ const read = async (query: string) => {
   return response.json() as { items: { target: string }[]; next: string | null };
 };
 
-test('pages from the newest, by caller, action and target', async () => {
+test('the audit log is paged from the newest entry, and filtered by caller, action and target', async () => {
   for (let at = 0; at < 7; at += 1) {
     await store.audit.record(entry({ target: `t${at}`, caller: at % 2 ? 'odd' : 'even' }));
   }
@@ -46,7 +46,7 @@ test('the audit log continues after a page that was cut short, even if few entri
   assert.equal((await read(`caller=even&cursor=${first.next}`)).items.length, 4);
 });
 
-test('refuses a cursor of another filter', async () => {
+test('an audit cursor of another filter is refused', async () => {
   const { next } = await read('caller=busy&limit=1');
   assert.equal((await call('GET', `/v1/audit?caller=odd&cursor=${next}`)).json().code, 'invalid-cursor');
 });

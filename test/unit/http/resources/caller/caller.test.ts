@@ -7,7 +7,7 @@ import { storeFor } from '../../../../support/store.ts';
 const { store } = await storeFor({ after });
 const { call } = await appFor({ after }, { store });
 
-test('says who asks and what they may', async () => {
+test('GET /v1/caller shows the id, name, project and scopes of the key', async () => {
   const { id, token } = await makeKey(store, { name: 'ci', project: 'default', scopes: ['read', 'submit'] });
   assert.deepEqual((await call('GET', '/v1/caller', { token })).json(), {
     ...{ id, name: 'ci', project: 'default', scopes: ['read', 'submit'] },

@@ -7,7 +7,7 @@ import {
 } from '../../../../../src/http/resources/clusters/begin-command.ts';
 import { storeFor } from '../../../../support/store.ts';
 
-test('a command is recorded, and the dispatchers are woken', async (t) => {
+test('beginCommand records the command and wakes the dispatchers', async (t) => {
   const { store } = await storeFor(t);
   const woken = Promise.withResolvers<string>();
   const stop = await store.onWake((topic) => void (topic === 'command' && woken.resolve(topic)));
@@ -18,7 +18,7 @@ test('a command is recorded, and the dispatchers are woken', async (t) => {
   assert.deepEqual(await commandOf(store, command.id), command);
 });
 
-test('an unknown cluster is answered with the nearest name', async (t) => {
+test('an unknown cluster or command is refused with the nearest name', async (t) => {
   const { store } = await storeFor(t);
   await store.clusters.put({
     ...{ name: 'fleet', address: 'h:1', token: 't', ca: null, backfill: false },

@@ -27,7 +27,7 @@ const of = (...clusters: Cluster[]) => ({
 });
 const RUNNING = { state: 'running', cluster: 'b', reason: 'launched' } as const;
 
-test('clusters are shown by name, each with whether it answers', async () => {
+test('clusters are listed by name, each with its answering and draining state', async () => {
   const views = await clusterViews(of(CLUSTER, { ...NEVER, name: 'a', draining: true }));
   assert.deepEqual(
     views.map(({ name, answering, draining }) => [name, answering, draining]),
@@ -38,7 +38,7 @@ test('clusters are shown by name, each with whether it answers', async () => {
   );
 });
 
-test('a cluster shows its labels and who paused it', async () => {
+test('a cluster shows its labels and the name of the operator who paused it', async () => {
   const [view] = await clusterViews(of({ ...CLUSTER, labels: { gpu: 'h100' } }));
   assert.deepEqual([view?.labels, view?.paused], [{ gpu: 'h100' }, { by: 'ann', at: 1, reason: null }]);
 });
@@ -55,7 +55,7 @@ test('an experiment on a silent cluster shows since when the cluster is silent, 
   assert.match(never!.reason, /has not answered yet/);
 });
 
-test('of all clusters only those are read on which something runs', async () => {
+test('withSilence reads only the clusters on which an experiment runs', async () => {
   const asked: unknown[] = [];
   const { store } = of(CLUSTER);
   const clusters = async (names?: readonly string[]) => {

@@ -18,7 +18,7 @@ await store.clusters.put({
 });
 const ADD = { name: 'new', address: 'ray://h:10001', sharedRoot: '/shared' };
 
-test('adding is a command: 202, where to look, and the token in no answer, no job and no log', async () => {
+test('POST /v1/clusters records a command with a Location, and no answer, log or request shows the token', async () => {
   const body = { ...ADD, token: 'CANARY-SENT', tls: { ca: 'CANARY-PEM' }, port: 7400 };
   const response = await call('POST', '/v1/clusters', { body });
   assert.equal(response.statusCode, 202);
@@ -42,7 +42,7 @@ test('adding is a command: 202, where to look, and the token in no answer, no jo
   assert.ok(!JSON.stringify(await redis.hget(`{echelon}:command:${id}`, 'request')).includes('CANARY'));
 });
 
-test('a body that does not fit names the field, and nothing is begun', async () => {
+test('an invalid cluster is refused with its field, and no command is recorded', async () => {
   const before = await store.commands.open();
   for (const [change, field] of [
     [{ address: 'h:1' }, '/address'],
@@ -56,7 +56,7 @@ test('a body that does not fit names the field, and nothing is begun', async () 
   assert.deepEqual(await store.commands.open(), before);
 });
 
-test('a cluster is shown without its secrets; an unknown one names the nearest', async () => {
+test('a cluster is shown without its secrets, and an unknown cluster gets 404 with the nearest name', async () => {
   const response = await call('GET', '/v1/clusters/local');
   const { answering, draining, rayAddress, rayVersion } = response.json();
   assert.deepEqual([answering, draining, rayAddress, rayVersion], [true, false, 'ray://h:10001', '2.60.0']);
@@ -69,14 +69,14 @@ test('a cluster is shown without its secrets; an unknown one names the nearest',
   assert.equal((await call('GET', '/v1/commands/cmd-00000000000000000000')).statusCode, 404);
 });
 
-test('draining is a command and takes no body', async () => {
+test('a drain is a command and refuses a body', async () => {
   const response = await call('POST', '/v1/clusters/local/drain');
   assert.deepEqual([response.statusCode, response.json().kind], [202, 'drain']);
   assert.equal((await call('POST', '/v1/clusters/none/drain')).json().code, 'cluster-not-found');
   assert.equal((await call('POST', '/v1/clusters/local/drain', { body: {} })).statusCode, 400);
 });
 
-test('removing is refused while something runs there', async () => {
+test('the removal of a cluster with a running experiment gets 409 cluster-busy', async () => {
   const { id } = await store.experiments.submit(submitInput());
   const lease = await claimed(store, id);
   const refused = await call('DELETE', '/v1/clusters/local');
@@ -87,8 +87,8 @@ test('removing is refused while something runs there', async () => {
   assert.deepEqual([response.statusCode, response.json().kind], [202, 'remove']);
 });
 
-// Fails without the look at what is open in the step that records a command.
-test('of two removals with one ETag both are the same command', async () => {
+// Fails if the script that records a command does not check for an open one.
+test('two removals of one cluster with the same ETag return the same command', async () => {
   await store.clusters.put({
     ...{ name: 'twice', address: '127.0.0.1:9', token: 't', ca: null, backfill: false },
     ...{ generation: null, lastSeenAt: null, nodes: [] },

@@ -5,7 +5,7 @@ import { appFor } from '../../../../support/http-app.ts';
 
 const { call } = await appFor({ after });
 
-test('each registered error has its page, and nothing else has', async () => {
+test('each registered error code has a page, and any other code gets 404', async () => {
   for (const code of Object.keys(ERRORS)) {
     const response = await call('GET', `/errors/${code}`);
     assert.equal(response.statusCode, 200, code);

@@ -46,7 +46,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
     assert.equal(states((await again.next())!.data), 'null>queued');
   });
 
-  test('resume behind any id, nothing missed or repeated', async (t) => {
+  test('a feed resumes after any cursor without missing or repeating an event', async (t) => {
     const { origin } = await served(t);
     for (let count = 0; count < 30; count++)
       await store.experiments.submit(submitInput({ project: 'default' }));
@@ -59,7 +59,7 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
     }
   });
 
-  test('tell a verification that found something wrong, and not one that did not', async (t) => {
+  test('a feed sends a failed verification and omits a passed one', async (t) => {
     const { origin } = await served(t);
     const lease = await running(store);
     const batch = (number: number) =>
@@ -123,14 +123,14 @@ describe('GET /v1/projects/:name/events and /v1/events', () => {
     }
   });
 
-  test('of a project that is not there are not found', async (t) => {
+  test('the feed of an unknown project gets 404', async (t) => {
     const { call } = await served(t);
     assert.equal((await call('GET', '/v1/projects/absent/events')).statusCode, 404);
     assert.equal((await call('GET', '/v1/projects/No%20Name/events')).json().code, 'project-not-found');
     assert.equal((await call('GET', '/v1/events', { token: null })).statusCode, 401);
   });
 
-  test('share the limit of open streams with those of experiments', async (t) => {
+  test('feeds and experiment streams share one limit of open streams', async (t) => {
     const { origin, call } = await served(t, { streams: 2 });
     const { id } = await store.experiments.submit(submitInput());
     await openStream(t, `${origin}/v1/events`);

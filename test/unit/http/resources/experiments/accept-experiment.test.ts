@@ -29,7 +29,7 @@ function accepting() {
   return { accept, enqueued };
 }
 
-test('a request with an Idempotency-Key makes one experiment with one job', async () => {
+test('two submissions with one Idempotency-Key create one experiment with one job', async () => {
   const { accept, enqueued } = accepting();
   const idempotency = { name: 'k', digest: 'd' };
   const { accepted, created } = await accept({ idempotency });
@@ -45,7 +45,7 @@ test('a request with an Idempotency-Key makes one experiment with one job', asyn
   assert.equal((await store.experiments.get(rerun.id))?.rerunOf, accepted.id);
 });
 
-test('what is made is in the audit log with it, once; what is refused or repeated is not', async () => {
+test('a created experiment has one audit entry from the same script, and a refused or repeated submission has none', async () => {
   const { accept } = accepting();
   const before = (await store.audit.page(1000, undefined)).length;
   const idempotency = { name: 'audited', digest: 'd' };

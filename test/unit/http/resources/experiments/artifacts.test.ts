@@ -6,7 +6,7 @@ import { running, storeFor } from '../../../../support/store.ts';
 const { store } = await storeFor({ after });
 const { call } = await appFor({ after }, { store });
 
-test('every checkpoint is listed, page by page, in the order of registration', async () => {
+test('all checkpoints of an experiment are listed in pages, in order of registration', async () => {
   const lease = await running(store);
   const event = (step: number) => ({ type: 'checkpoint', step, path: `/shared/${step}` }) as const;
   await store.events.append(
@@ -31,7 +31,7 @@ test('every checkpoint is listed, page by page, in the order of registration', a
   assert.equal((await call('GET', `${path}?cursor=made-up`)).json().code, 'invalid-cursor');
 });
 
-test('none is an empty list, and no experiment is 404', async () => {
+test('an experiment without artifacts has an empty list, and an unknown id gets 404', async () => {
   const { experiment } = await running(store);
   assert.deepEqual((await call('GET', `/v1/experiments/${experiment}/artifacts`)).json(), {
     items: [],

@@ -7,7 +7,7 @@ const scope = { after };
 const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store });
 
-test('lists the attempts of an experiment, from the first', async () => {
+test('the attempts of an experiment are listed from the first', async () => {
   const { id } = await store.experiments.submit(submitInput());
   const url = `/v1/experiments/${id}/attempts`;
   assert.deepEqual((await call('GET', url)).json(), { items: [] });
@@ -26,7 +26,7 @@ test('lists the attempts of an experiment, from the first', async () => {
   assert.equal((await call('GET', '/v1/experiments/exp-00000000000000000000/attempts')).statusCode, 404);
 });
 
-test('shows no lease: its token is a right to write', async () => {
+test('no answer shows the lease token of an attempt', async () => {
   const lease = await running(store);
   for (const path of ['', '/attempts']) {
     const { body } = await call('GET', `/v1/experiments/${lease.experiment}${path}`);

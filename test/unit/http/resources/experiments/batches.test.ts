@@ -14,7 +14,7 @@ const report = {
   ...{ findings: [finding, finding], fingerprint: 'hgpo(K=2)', levels: [] },
 };
 
-describe('batches', () => {
+describe('batch routes', () => {
   let path: string;
   before(async () => {
     const lease = await running(store);
@@ -42,7 +42,7 @@ describe('batches', () => {
     );
   });
 
-  test('are listed with what was found of them in short', async () => {
+  test('the list of batches shows a summary of each report', async () => {
     const first = (await call('GET', `${path}?limit=2`)).json();
     assert.deepEqual(first.items[0].verification, {
       ...{ ok: false, exact: 2, rounding: 1, wrong: 1, unverifiable: 0 },
@@ -57,7 +57,7 @@ describe('batches', () => {
     );
   });
 
-  test('are shown one by one with their reports', async () => {
+  test('one batch shows its whole report, and an unknown batch gets 404', async () => {
     const one = await call('GET', `${path}/1/1`);
     assert.deepEqual(one.json().report, report);
     assert.ok(one.headers.etag);

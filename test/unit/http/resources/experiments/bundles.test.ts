@@ -55,7 +55,7 @@ describe('GET /v1/experiments/:id/batches/:attempt/:batch/bundle', () => {
     assert.equal(bundle.digest, createHash('sha256').update(wires[0]!).digest('hex'));
   });
 
-  test('says what there is not, and what cannot be written', async () => {
+  test('the bundle of an unknown batch gets 404, and the bundle of an unreadable batch gets not-verifiable', async () => {
     assert.equal((await call('GET', `${url}/1/9/bundle`)).json().code, 'not-found');
     assert.equal((await call('GET', `${url}/2/1/bundle`)).json().code, 'not-found');
     assert.equal((await call('GET', `${url}/0/1/bundle`)).statusCode, 400);

@@ -7,7 +7,7 @@ const away = async () => {
   throw new Error('away');
 };
 
-test('a queue that is away is logged, and fails no request', async () => {
+test('an unreachable job queue is logged and fails no request', async () => {
   const logged: object[] = [];
   const deps = {
     queue: { enqueue: away, remove: away },

@@ -33,7 +33,7 @@ async function ended(): Promise<Lease> {
 }
 
 describe('GET /v1/experiments/:id/events', () => {
-  test('tells an ended experiment from its first event to its last', async (t) => {
+  test('the stream of an ended experiment sends its events from first to last, then an end event', async (t) => {
     const { origin } = await served(t);
     const { experiment } = await ended();
     const stream = await openStream(t, `${origin}/v1/experiments/${experiment}/events`);
@@ -66,7 +66,7 @@ describe('GET /v1/experiments/:id/events', () => {
     assert.equal((await query.next())?.id, ids[4]);
   });
 
-  test('tells a browser that has everything to stay away', async (t) => {
+  test('a stream that resumes after the last event of an ended experiment gets 204', async (t) => {
     const { origin } = await served(t);
     const { experiment } = await ended();
     const last = (await store.events.tail(experiment, 1))[0]!.id;
@@ -76,7 +76,7 @@ describe('GET /v1/experiments/:id/events', () => {
   });
 
   // Fails if the end of the experiment counts as the last event: the event of a rule that fires later is lost.
-  test('keeps a browser whose experiment has ended while its rules still look', async (t) => {
+  test('a stream of an ended experiment stays open until its rules have read all signals', async (t) => {
     const { origin } = await served(t);
     const lease = await running(store, { input: { resolved: { engine: 'replay', rules: [{ name: 'r' }] } } });
     const metrics = { type: 'metrics', step: 1, values: { loss: 1 } } as const;
@@ -91,7 +91,7 @@ describe('GET /v1/experiments/:id/events', () => {
     assert.equal(again.response.status, 204);
   });
 
-  test('brings events as they arise', async (t) => {
+  test('a stream sends new events when they are recorded', async (t) => {
     const { origin } = await served(t);
     const lease = await running(store);
     const last = (await store.events.tail(lease.experiment, 1))[0]!.id;
@@ -107,7 +107,7 @@ describe('GET /v1/experiments/:id/events', () => {
     );
   });
 
-  test('refuses ids that are none of this experiment', async (t) => {
+  test('a stream refuses a cursor that does not belong to its experiment', async (t) => {
     const { call } = await served(t);
     const { experiment } = await ended();
     for (const id of [
@@ -132,7 +132,7 @@ describe('GET /v1/experiments/:id/events', () => {
     assert.equal(unknown.statusCode, 404);
   });
 
-  test('opens so many at once, and a closed one makes room', async (t) => {
+  test('a stream beyond the limit gets 429, until another stream closes', async (t) => {
     const { origin, call } = await served(t, { streams: 2 });
     const { id } = await store.experiments.submit(submitInput({ name: REPLAY.name }));
     const url = `/v1/experiments/${id}/events`;
@@ -148,7 +148,7 @@ describe('GET /v1/experiments/:id/events', () => {
     }
   });
 
-  test('ends open streams when the server closes, so that the client goes elsewhere', async (t) => {
+  test('open streams end without an end event when the server closes', async (t) => {
     const { app, origin } = await served(t);
     const { id } = await store.experiments.submit(submitInput());
     const stream = await openStream(t, `${origin}/v1/experiments/${id}/events`);

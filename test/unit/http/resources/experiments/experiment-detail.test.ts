@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { experimentDetail } from '../../../../../src/http/resources/experiments/experiment-detail.ts';
 import { storeFor, submitInput } from '../../../../support/store.ts';
 
-test('one that waits is shown with its place, its reason and when it is expected to start', async (t) => {
+test('a queued experiment shows its queue position, its wait reason and its estimated start', async (t) => {
   const { store } = await storeFor(t);
   const { id } = await store.experiments.submit(submitInput());
   const shown = async () => {

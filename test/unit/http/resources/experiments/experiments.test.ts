@@ -21,7 +21,7 @@ async function submit(spec: object = REPLAY): Promise<string> {
 }
 
 describe('POST /v1/experiments', () => {
-  test('stores the spec with its defaults and fingerprint, and enqueues the experiment', async () => {
+  test('a submission stores the spec with its defaults and fingerprint, and enqueues the experiment', async () => {
     const spec: ExperimentSpec = { ...LOCAL, priority: 7, estimator: { name: 'hgpo', historyLength: 1 } };
     const response = await call('POST', '/v1/experiments', { body: spec });
     const { id } = response.json();
@@ -36,7 +36,7 @@ describe('POST /v1/experiments', () => {
     assert.equal(enqueued.at(-1), id);
   });
 
-  test('answers a repeated key with the same id and an equal body, and enqueues once', async () => {
+  test('a submission with a repeated Idempotency-Key returns the same answer and enqueues once', async () => {
     const headers = { 'idempotency-key': 'key-1' };
     const before = enqueued.length;
     const first = await call('POST', '/v1/experiments', { body: { ...REPLAY, priority: 1 }, headers });
@@ -49,7 +49,7 @@ describe('POST /v1/experiments', () => {
     assert.equal(other.json().code, 'idempotency-conflict');
   });
 
-  test('refuses keys that are too long or not plain text', async () => {
+  test('a submission with an Idempotency-Key that is empty, has spaces or is too long gets 400', async () => {
     for (const key of ['x'.repeat(256), 'a b', '']) {
       const response = await call('POST', '/v1/experiments', {
         body: REPLAY,
@@ -60,7 +60,7 @@ describe('POST /v1/experiments', () => {
     }
   });
 
-  test('is accepted also where its job fails or never settles', async (t) => {
+  test('a submission is accepted although its job fails or never settles', async (t) => {
     const failures = [
       async () => Promise.reject(new Error('no queue')),
       () => {
@@ -76,7 +76,7 @@ describe('POST /v1/experiments', () => {
     }
   });
 
-  test('knows the clusters', async () => {
+  test('a submission to an unknown cluster is refused with the nearest name', async () => {
     await store.clusters.put({
       name: 'gpu-one',
       address: '127.0.0.1:1',
@@ -94,7 +94,7 @@ describe('POST /v1/experiments', () => {
     assert.match(response.json().problems[0].message, /did you mean gpu-one\?/);
   });
 
-  test('changes nothing where the spec is not valid', async () => {
+  test('an invalid spec creates no experiment', async () => {
     const before = await store.experiments.counts();
     const contradictory = { ...LOCAL, estimator: { name: 'grpo', gamma: 1 } };
     for (const body of [{ ...LOCAL, K: 2 }, contradictory, [], 'x']) {
@@ -106,7 +106,7 @@ describe('POST /v1/experiments', () => {
   });
 });
 
-test('POST /v1/experiments says when too many of a project wait', async (t) => {
+test('a submission beyond the queue limit of its project gets 429 queue-full', async (t) => {
   const { store: small } = await storeFor(t, { limits: { queuedOfProject: 1 } });
   const { call: ask } = await appFor(t, { store: small });
   assert.equal((await ask('POST', '/v1/experiments', { body: REPLAY })).statusCode, 202);
@@ -129,7 +129,7 @@ describe('GET /v1/experiments/:id', () => {
 });
 
 describe('GET /v1/experiments', () => {
-  test('pages through everything once, newest first', async () => {
+  test('the pages of GET /v1/experiments show every experiment once, newest first', async () => {
     await call('POST', '/v1/projects', { body: { name: 'paged' } });
     const ids: string[] = [];
     for (let count = 0; count < 5; count++) ids.push(await submit({ ...REPLAY, project: 'paged' }));
@@ -144,7 +144,7 @@ describe('GET /v1/experiments', () => {
     assert.deepEqual(seen, ids.reverse());
   });
 
-  test('refuses cursors that were made up or belong to another list', async () => {
+  test('GET /v1/experiments refuses a forged cursor and a cursor of another list', async () => {
     const page = (await call('GET', '/v1/experiments?limit=1')).json();
     assert.equal((await call('GET', `/v1/experiments?limit=1&cursor=${page.next}`)).statusCode, 200);
     const [place] = page.next.split('.');
@@ -161,7 +161,7 @@ describe('GET /v1/experiments', () => {
     }
   });
 
-  test('refuses parameters that are unknown or not what they should be', async () => {
+  test('GET /v1/experiments refuses unknown parameters and bad values by name', async () => {
     for (const [query, field] of [
       ['limit=0', 'limit'],
       ['limit=201', 'limit'],
@@ -184,7 +184,7 @@ describe('GET /v1/experiments', () => {
 });
 
 describe('filters of GET /v1/experiments', () => {
-  test('take several states, a name, times and a sweep, together', async () => {
+  test('GET /v1/experiments combines the filters state, name, time and sweep', async () => {
     const before = Date.now();
     const ids = [
       await submit({ ...REPLAY, name: 'filtered 1' }),
@@ -207,7 +207,7 @@ describe('filters of GET /v1/experiments', () => {
     assert.deepEqual(await listed(`id=${ids[0]!.slice(0, 22)}`), [ids[0]]);
   });
 
-  test('are part of the cursor', async () => {
+  test('a cursor of GET /v1/experiments is bound to its filters', async () => {
     const page = (await call('GET', '/v1/experiments?name=filtered&limit=1')).json();
     assert.equal(page.items.length, 1);
     const next = `/v1/experiments?limit=1&cursor=${page.next}`;
@@ -217,7 +217,7 @@ describe('filters of GET /v1/experiments', () => {
 });
 
 describe('POST /v1/experiments/:id/rerun', () => {
-  test('makes a new one of the submitted spec, once for a key', async () => {
+  test('a rerun creates one new experiment of the submitted spec for each Idempotency-Key', async () => {
     const id = await submit({ ...REPLAY, name: 'first', priority: 3 });
     const headers = { 'idempotency-key': 'rerun-1' };
     const answer = await call('POST', `/v1/experiments/${id}/rerun`, { headers });
@@ -236,7 +236,7 @@ describe('POST /v1/experiments/:id/rerun', () => {
     assert.equal(conflict.json().code, 'idempotency-conflict');
   });
 
-  test('stays in the project, takes no body, and needs what it runs again', async () => {
+  test('a rerun stays in its project and refuses a body, and an unknown id gets 404', async () => {
     await call('POST', '/v1/projects', { body: { name: 'reruns' } });
     const id = await submit({ ...REPLAY, project: 'reruns' });
     const { id: made } = (await call('POST', `/v1/experiments/${id}/rerun`)).json();
@@ -247,7 +247,7 @@ describe('POST /v1/experiments/:id/rerun', () => {
 });
 
 describe('DELETE /v1/experiments/:id', () => {
-  test('removes what has ended, and nothing else', async () => {
+  test('DELETE removes an ended experiment, and any other gets 409 not-ended', async () => {
     const id = await submit();
     const refused = await call('DELETE', `/v1/experiments/${id}`);
     assert.deepEqual([refused.statusCode, refused.json().code], [409, 'not-ended']);
@@ -263,7 +263,7 @@ describe('DELETE /v1/experiments/:id', () => {
 });
 
 describe('POST /v1/experiments/:id/cancel', () => {
-  test('ends one that waits, once', async () => {
+  test('the cancel of a queued experiment ends it, and a second cancel gets 409 already-final', async () => {
     const id = await submit();
     const response = await call('POST', `/v1/experiments/${id}/cancel`);
     assert.equal(response.statusCode, 202);
@@ -274,7 +274,7 @@ describe('POST /v1/experiments/:id/cancel', () => {
     assert.equal(again.json().code, 'already-final');
   });
 
-  test('keeps a reason, and needs none', async () => {
+  test('a cancel stores its reason, if the request has one', async () => {
     for (const [body, reason] of [
       [{ reason: 'the wrong seed' }, 'cancelled by request: the wrong seed'],
       [{}, 'cancelled by request'],
@@ -286,7 +286,7 @@ describe('POST /v1/experiments/:id/cancel', () => {
     }
   });
 
-  test('refuses any other body, and an id that is not there', async () => {
+  test('a cancel with another body gets 400, and with an unknown id 404', async () => {
     const id = await submit();
     for (const body of [{ force: true }, { reason: 7 }, { reason: 'x'.repeat(201) }, [], 'text']) {
       const response = await call('POST', `/v1/experiments/${id}/cancel`, { body });

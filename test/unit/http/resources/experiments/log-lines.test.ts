@@ -46,7 +46,7 @@ test('a page of log lines ends at its size limit, and the next page starts with 
   assert.equal(rest.lines[0]?.line, page.lines.length + 1);
 });
 
-test('what was recorded before lines were counted is read all the same', async () => {
+test('logs recorded before lines were numbered can still be read', async () => {
   const lease = await running(store);
   const events = Array.from({ length: 5 }, (_, index) => {
     const event: AttemptEvent = { type: 'log', source: 'stdout', lines: [`${index}`], cutBytes: 0 };
@@ -72,7 +72,7 @@ test('what was recorded before lines were counted is read all the same', async (
   assert.equal(first?.[0]?.before, 0);
 });
 
-test('a download ends with what was recorded when it began', async () => {
+test('a download ends at the last line that was recorded when it began', async () => {
   const lease = await running(store);
   let sequence = 0;
   const append = async (text: string) => {
@@ -89,7 +89,7 @@ test('a download ends with what was recorded when it began', async () => {
   assert.ok(text.split('later').length < 600);
 });
 
-test('the last lines are found by a bounded reading, whatever lies between them', async () => {
+test('the last lines are read with a bounded number of entries, even if other events lie between them', async () => {
   const lease = await running(store);
   const id = lease.experiment;
   const events: AttemptEvent[] = [];
@@ -122,14 +122,14 @@ test('the last lines are found by a bounded reading, whatever lies between them'
     );
   assert.deepEqual(await last(1), ['3002 line 3002']);
   assert.deepEqual(await last(2), ['3001 line 3001', '3002 line 3002']);
-  // What lies 11,000 events before is too far.
+  // The search does not reach 11,000 events back.
   assert.deepEqual((await last(100)).slice(-1), ['3002 line 3002']);
   assert.deepEqual(await last(5, { contains: 'rare' }), []);
-  // Fails where so many entries are asked for at once.
+  // Fails if a read asks for all entries at once.
   assert.ok(longest <= 256, `${longest}`);
 });
 
-test('the last lines are not more than an answer may have', async () => {
+test('the last lines have a limit on their total size', async () => {
   const lease = await running(store);
   const events = Array.from({ length: 400 }, (_, index) => {
     const event: AttemptEvent = { type: 'log', source: 'stdout', lines: ['y'.repeat(16_000)], cutBytes: 0 };

@@ -29,7 +29,7 @@ await store.events.append(
 );
 
 describe('GET /v1/experiments/:id/logs', () => {
-  test('gives every line in order, with its place, and a gap as what it is', async () => {
+  test('GET logs returns every line in order with its number, and a gap as a line of its own', async () => {
     const page = (await call('GET', url)).json();
     assert.equal(page.lines.length, 81);
     assert.deepEqual(page.lines[0], {
@@ -46,7 +46,7 @@ describe('GET /v1/experiments/:id/logs', () => {
     assert.equal(page.more, false);
   });
 
-  test('gives the last lines, and those behind a place', async () => {
+  test('GET logs returns the last lines with `tail`, and the lines after a cursor with `after`', async () => {
     const tail = (await call('GET', `${url}?tail=4`)).json();
     assert.deepEqual(
       tail.lines.map(({ text }: { text: string }) => text.slice(0, 3)),
@@ -67,14 +67,14 @@ describe('GET /v1/experiments/:id/logs', () => {
     assert.ok(response.headers['x-after']);
   });
 
-  test('of an experiment that has said nothing are empty', async () => {
+  test('GET logs of an experiment without output returns no lines', async () => {
     const { id } = await store.experiments.submit(submitInput());
     const page = (await call('GET', `/v1/experiments/${id}/logs`)).json();
     assert.deepEqual(page.lines, []);
     assert.equal((await call('GET', `/v1/experiments/${id}/logs?tail=5`)).json().lines.length, 0);
   });
 
-  test('refuses a tail that is none and a place that is none', async () => {
+  test('GET logs refuses a bad `tail`, a bad cursor and an unknown parameter', async () => {
     for (const query of ['tail=0', 'tail=x', 'tail=10001', 'after=x', 'tale=1']) {
       assert.equal((await call('GET', `${url}?${query}`)).statusCode, 400, query);
     }
@@ -87,7 +87,7 @@ describe('GET /v1/experiments/:id/logs', () => {
 });
 
 describe('GET /v1/experiments/:id/logs of a long run', () => {
-  test('finds any line by its number, without reading from the start', async () => {
+  test('GET logs with `since` returns the lines from any line number', async () => {
     const { id, texts } = await longRun();
     for (const line of [1, 2, 255, 256, 257, 1000, 4321, texts.length]) {
       const page = (await call('GET', `/v1/experiments/${id}/logs?since=${line}`)).json();
@@ -98,7 +98,7 @@ describe('GET /v1/experiments/:id/logs of a long run', () => {
     assert.deepEqual(after.lines, []);
   });
 
-  test('numbers lines wherever it begins', async () => {
+  test('GET logs numbers lines the same on every page and with `tail`', async () => {
     const { id, texts } = await longRun();
     let [place, count] = ['', 0];
     for (let more = true; more; ) {
@@ -118,7 +118,7 @@ describe('GET /v1/experiments/:id/logs of a long run', () => {
     );
   });
 
-  test('takes lines of an attempt, of a pipe, and with a text', async () => {
+  test('GET logs filters by attempt, source and text', async () => {
     const { id, texts } = await longRun();
     const url = `/v1/experiments/${id}/logs`;
     const second = (await call('GET', `${url}?attempt=2`)).json();
@@ -141,7 +141,7 @@ describe('GET /v1/experiments/:id/logs of a long run', () => {
     assert.deepEqual(pattern.lines, []);
   });
 
-  test('is downloaded as it was recorded, from any line on', async () => {
+  test('a download returns the log as recorded, from any line and of any attempt', async () => {
     const { id, texts } = await longRun();
     const whole = await call('GET', `/v1/experiments/${id}/logs/download`);
     assert.equal(whole.headers['content-disposition'], `attachment; filename="${id}.log"`);
@@ -168,7 +168,7 @@ describe('GET /v1/experiments/:id/logs of a long run', () => {
     );
   });
 
-  test('with odd characters: bytes are kept, and the rest of the log is none the worse', async () => {
+  test('GET logs returns control characters unchanged, and the download too', async () => {
     const odd = await running(store);
     const lines = ['\u001b[2J\u001b]0;x\u0007', '\u202eevil', 'a\u0000b', '\ufffd', '{"type":"state"}', '😀'];
     const event: AttemptEvent = { type: 'log', source: 'stdout', lines, cutBytes: 104_857_600 };
@@ -180,7 +180,7 @@ describe('GET /v1/experiments/:id/logs of a long run', () => {
     assert.ok(body.startsWith(lines.map((line) => `${line}\n`).join('')));
   });
 
-  test('refuses two places at once', async () => {
+  test('GET logs refuses two starting points at once, and bad filters', async () => {
     for (const query of [
       'tail=3&since=2',
       'since=1&after=1-0',
@@ -230,15 +230,15 @@ async function makeLongRun() {
   return { id: lease.experiment, texts };
 }
 
-describe('who reads logs', () => {
-  test('is refused a download beyond the open streams of a caller', async (t) => {
+describe('limits on readers of logs', () => {
+  test('a download beyond the open streams of a caller gets 429', async (t) => {
     const { call } = await appFor(t, { store, limits: { streams: 0 } });
     const answer = await call('GET', `${url}/download`);
     assert.deepEqual([answer.statusCode, answer.json().code], [429, 'rate-limited']);
     assert.equal(answer.headers['retry-after'], '1');
   });
 
-  test('searches twice at once at most, and again when a search has ended', async (t) => {
+  test('a third parallel search of logs gets 429, and succeeds after another search has ended', async (t) => {
     let going = () => {};
     const gate = new Promise<void>((resolve) => {
       going = resolve;
@@ -275,14 +275,14 @@ describe('a download of a log', () => {
     return { id: big.experiment, bytes: 5000 * 12_001 };
   }
 
-  test('waits for a slow client, and reads no further meanwhile', async (t) => {
+  test('a download waits for a slow client and does not read the store ahead', async (t) => {
     const { id, bytes } = await large();
     let reads = 0;
     const counted = storeThrough(store, (path, call) => {
       if (path === 'events.read') reads++;
       return call();
     });
-    // A request that takes longer than a handler may is none that hangs.
+    // A slow download may take longer than the handler timeout.
     const handlerTimeoutMs = 2_000;
     const { app } = await appFor(t, { store: counted, limits: { handlerTimeoutMs } });
     const origin = await app.listen({ port: 0, host: '127.0.0.1' });
@@ -291,7 +291,7 @@ describe('a download of a log', () => {
     const reader = response.body!.getReader();
     let received = (await reader.read()).value!.length;
     await pause(handlerTimeoutMs + 500);
-    // Fails where the whole log is read ahead: that is more than 200 calls.
+    // Fails if the whole log is read ahead: that takes more than 200 calls.
     assert.ok(reads < 100, `${reads} calls of the store`);
     for (let part = await reader.read(); !part.done; part = await reader.read())
       received += part.value.length;

@@ -28,7 +28,7 @@ const url = `/v1/experiments/${id}/metrics`;
 const names = (body: { series: { name: string }[] }) => body.series.map(({ name }) => name);
 
 describe('GET /v1/experiments/:id/metrics', () => {
-  test('gives a chart of each metric, whatever the length', async () => {
+  test('GET metrics returns a chart of every metric with a bounded number of points', async () => {
     const chart = (await call('GET', url)).json();
     assert.deepEqual(names(chart), ['a x', 'a/b', 'c']);
     assert.equal(chart.resolution, 500);
@@ -43,7 +43,7 @@ describe('GET /v1/experiments/:id/metrics', () => {
     assert.deepEqual([second.from, second.nan, second.min, second.mean, second.max], [5, 1, 1, 1, 1]);
   });
 
-  test('gives a part of the steps as they were recorded', async () => {
+  test('GET metrics of a short range of steps returns the recorded values', async () => {
     const part = (await call('GET', `${url}?names=a/b&from=100&to=104&resolution=10`)).json();
     assert.deepEqual(
       part.series[0].points.map(({ first }: { first: number }) => first),
@@ -51,7 +51,7 @@ describe('GET /v1/experiments/:id/metrics', () => {
     );
   });
 
-  test('takes names one by one, and by their beginning', async () => {
+  test('GET metrics selects metrics by name and by prefix', async () => {
     for (const [query, expected] of [
       ['names=a/*', ['a/b']],
       ['names=a*', ['a x', 'a/b']],
@@ -64,7 +64,7 @@ describe('GET /v1/experiments/:id/metrics', () => {
     }
   });
 
-  test('an answer has a bounded number of points, however many metrics there are', async () => {
+  test('GET metrics lowers the resolution for many metrics, so that an answer stays bounded', async () => {
     const lease = await running(store);
     const values = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`m ${index}`, index]));
     const events = Array.from({ length: 120 }, (_, index) => ({
@@ -79,7 +79,7 @@ describe('GET /v1/experiments/:id/metrics', () => {
     assert.ok(chart.series.every(({ points }: { points: unknown[] }) => points.length <= 50));
   });
 
-  test('refuses names that are too many or empty, and a resolution that is none', async () => {
+  test('GET metrics refuses empty or too many names, and a bad resolution or range', async () => {
     for (const query of [
       'names=',
       `names=${'a,'.repeat(100)}a`,
@@ -96,7 +96,7 @@ describe('GET /v1/experiments/:id/metrics', () => {
   });
 });
 
-test('GET /v1/experiments/:id/metrics/names gives all with their last values', async () => {
+test('GET metrics/names returns every metric with its last value', async () => {
   assert.deepEqual((await call('GET', `${url}/names`)).json(), {
     items: [
       { name: 'a x', last: 0.1 },
@@ -106,7 +106,7 @@ test('GET /v1/experiments/:id/metrics/names gives all with their last values', a
   });
 });
 
-test('GET /v1/metrics compares experiments on one resolution', async () => {
+test('GET /v1/metrics returns several experiments with one resolution', async () => {
   const { experiment } = await running(store);
   const compared = (await call('GET', `/v1/metrics?experiments=${id},${experiment}&names=c`)).json();
   assert.deepEqual(
@@ -124,7 +124,7 @@ test('GET /v1/metrics compares experiments on one resolution', async () => {
   assert.equal((await call('GET', `/v1/metrics?experiments=${id}`)).statusCode, 400);
 });
 
-test('GET /v1/experiments/:id/metrics/points gives every value at full precision, page by page', async () => {
+test('GET metrics/points returns every value at full precision, in pages', async () => {
   const first = (await call('GET', `${url}/points`)).json();
   assert.deepEqual(names(first), ['a/b', 'c', 'a x']);
   assert.equal(first.more, true);
@@ -154,7 +154,7 @@ test('a page of metric points has a limit on its values, and the pages together 
   assert.deepEqual([second.series[0].points.length, second.series[0].points[0].step], [20, 50]);
 });
 
-test('seriesOf keeps attempts apart', () => {
+test('seriesOf keeps the points of each attempt in order, even if a later attempt repeats steps', () => {
   const at = (id: string, step: number) =>
     ({ id, at: 0, event: { type: 'metrics', step, values: { x: step } } }) as const;
   assert.deepEqual(seriesOf([at('1-1048576', 3), at('2-1048576', 1)], undefined), [

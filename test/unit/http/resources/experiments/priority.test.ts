@@ -7,7 +7,7 @@ const scope = { after };
 const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store });
 
-test('a queued experiment gets another priority, and another position with it', async () => {
+test('a PATCH of the priority of a queued experiment changes its queue position', async () => {
   const [first, second] = [
     await store.experiments.submit(submitInput()),
     await store.experiments.submit(submitInput()),
@@ -18,7 +18,7 @@ test('a queued experiment gets another priority, and another position with it', 
   assert.deepEqual(await store.queue.ids(10), [second.id, first.id]);
 });
 
-test('one that has its place is left as it is', async () => {
+test('a PATCH of the priority of a started experiment gets 409 not-queued', async () => {
   const { id } = await store.experiments.submit(submitInput());
   await claimed(store, id);
   const refused = await call('PATCH', `/v1/experiments/${id}`, { body: { priority: 5 } });

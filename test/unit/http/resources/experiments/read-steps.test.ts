@@ -43,7 +43,7 @@ test('readOn returns the wanted entries and the cursor from which to resume', as
   assert.equal(after, entryId(1, 1234));
 });
 
-test('readOn stops after so many entries, wanted or not', async () => {
+test('readOn stops after 10,000 entries, even if none is wanted', async () => {
   const { store } = streamOf(25_000);
   const first = await readOn(store, {
     id: 'x',
@@ -63,7 +63,7 @@ test('readOn stops after so many entries, wanted or not', async () => {
   assert.deepEqual(empty, { entries: [], after: null, more: false });
 });
 
-test('readOn ends a page behind the entry that makes it as large as it may be', async () => {
+test('readOn ends a page after the entry that reaches the size limit', async () => {
   const page = { id: 'x', after: undefined, most: 50, mostSize: 10, sizeOf: () => 3 };
   const { entries, after, more } = await readOn(streamOf(100).store, page);
   assert.deepEqual([entries.length, after, more], [4, entryId(1, 4), true]);

@@ -8,7 +8,7 @@ const scope = { after };
 const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store });
 
-test('the rules of an experiment with their conditions in words, and what fired', async () => {
+test('an experiment shows its rules with their conditions in words and when they fired', async () => {
   const rules = resolveRules([{ preset: 'kl-high', do: 'stop' }, { preset: 'coverage' }]);
   const lease = await running(store, { input: { resolved: { engine: 'replay', priority: 0, rules } } });
   await store.events.append(lease, [

@@ -57,7 +57,7 @@ await store.batches.report(
 );
 
 describe('GET /v1/experiments/:id/verification', () => {
-  test('gives the counters, and every batch once with the report it has', async () => {
+  test('GET verification shows the counters, and every batch once with its report', async () => {
     const items: { batch: number; report: unknown }[] = [];
     let query = '?limit=2';
     for (let pages = 0; pages < 9; pages++) {
@@ -79,7 +79,7 @@ describe('GET /v1/experiments/:id/verification', () => {
     );
   });
 
-  test('refuses a cursor of another experiment', async () => {
+  test('a verification cursor of another experiment is refused', async () => {
     const { next } = (await call('GET', `${url}/verification?limit=1`)).json();
     const other = await running(store);
     const response = await call('GET', `/v1/experiments/${other.experiment}/verification?cursor=${next}`);
@@ -87,22 +87,24 @@ describe('GET /v1/experiments/:id/verification', () => {
   });
 });
 
-test('an explanation that never comes is given up in time', { timeout: 20_000 }, async (t) => {
+test('an explanation that does not finish gets 503 at the handler timeout', {
+  timeout: 20_000,
+}, async (t) => {
   const never = new Promise<never>(() => {});
   const app = await appFor(t, { store, explain: () => never, limits: { handlerTimeoutMs: 300 } });
-  // Fails, by its own time limit, where routes are not given the one of handlers.
+  // Times out if the route has no handler timeout.
   const answer = await app.call('GET', `${url}/explain?batch=2&row=1`);
   assert.deepEqual([answer.statusCode, answer.json().code], [503, 'deadline-exceeded']);
 });
 
 describe('GET /v1/experiments/:id/explain', () => {
-  test("hands the recorded batch's bytes and the row to the verifier", async () => {
+  test('GET explain passes the bytes of the recorded batch and the row to the verifier', async () => {
     const answer = (await call('GET', `${url}/explain?batch=2&row=1`)).json();
     assert.deepEqual(answer, { attempt: 1, batch: 2, step: 20, row: 1, explanation: { row: 1, levels: [] } });
     assert.deepEqual(asked.at(-1), [bytes[1], 1]);
   });
 
-  test('says what is not there, what is out of range and what cannot be explained', async () => {
+  test('GET explain refuses an unknown batch, a row out of range and a batch that cannot be verified', async () => {
     const cases: [string, number, string][] = [
       ['batch=6&row=0', 404, 'not-found'],
       ['batch=1&row=0&attempt=2', 404, 'not-found'],

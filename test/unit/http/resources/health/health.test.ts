@@ -6,7 +6,7 @@ import { storeFor } from '../../../../support/store.ts';
 
 const { store } = await storeFor({ after });
 
-test('healthz and readyz need no token and no name', async (t) => {
+test('healthz and readyz need no token and accept any Host header', async (t) => {
   const { call } = await appFor(t, { store });
   for (const path of ['/healthz', '/readyz']) {
     const response = await call('GET', path, { token: null, headers: { host: '10.1.2.3:8080' } });
@@ -15,7 +15,7 @@ test('healthz and readyz need no token and no name', async (t) => {
   }
 });
 
-test('a store that fails or hangs makes it unready, not unhealthy', async (t) => {
+test('if the store fails or hangs, readyz gets 503 and healthz still gets 200', async (t) => {
   const pressures = [async () => Promise.reject(new Error('secret address')), () => new Promise(() => {})];
   for (const pressure of pressures) {
     const { call } = await appFor(t, {

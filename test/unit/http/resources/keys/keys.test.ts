@@ -17,7 +17,7 @@ async function make(body: object = {}) {
 }
 const status = async (token: string) => (await call('POST', '/v1/plans', { token, body: LOCAL })).statusCode;
 
-test('a key beyond the limit is refused for the limit, not for its request', async () => {
+test('a key beyond the limit gets 409 limit-reached', async () => {
   const keys = async () => Array.from({ length: 1000 }, () => ({ ...storedKey(), lastUsedAt: null }));
   const full = await appFor(
     { after },
@@ -30,7 +30,7 @@ test('a key beyond the limit is refused for the limit, not for its request', asy
 });
 
 describe('a key', () => {
-  test('works as soon as it is made, and is shown once', async () => {
+  test('a new key works immediately, and its secret is shown only in the answer that creates it', async () => {
     const { key, token } = await make({ project: 'team', expiresInSeconds: 60 });
     assert.equal(token.split('_')[1], key.id);
     assert.equal(key.expiresAt, now + 60_000);
@@ -45,7 +45,7 @@ describe('a key', () => {
     assert.ok(!JSON.stringify(logged).includes(secret));
   });
 
-  test('is read where its making says that it is', async () => {
+  test('a key is read at the Location of its creation, also after it is revoked', async () => {
     const made = await call('POST', '/v1/keys', { body: { name: 'a key', scopes: ['read'] } });
     const shown = await call('GET', String(made.headers.location));
     assert.deepEqual(shown.json(), made.json().key);
@@ -66,7 +66,7 @@ describe('a key', () => {
     }
   });
 
-  test('hands on no scope that its maker lacks, neither when it is made nor when it is rotated', async () => {
+  test('a key cannot create or rotate a key with a scope that it lacks', async () => {
     const { token } = await make({ scopes: ['admin', 'read'] });
     const create = (scopes: string[]) => call('POST', '/v1/keys', { token, body: { name: 'k', scopes } });
     const refused = await create(['read', 'custom-code']);
@@ -92,7 +92,7 @@ describe('a key', () => {
     assert.equal(await refused({ scopes: ['root'] }), '/scopes/0');
   });
 
-  test('ends at once when it is revoked, and in its time', async () => {
+  test('a revoked key is refused immediately, and an expired key after its lifetime', async () => {
     const [revoked, expiring] = [await make(), await make({ expiresInSeconds: 5 })];
     const answer = await call('DELETE', `/v1/keys/${revoked.key.id}`);
     assert.equal(answer.json().revokedAt, now);
@@ -119,7 +119,7 @@ describe('a key', () => {
   });
 });
 
-test('keys are listed page by page, the newest first, each once though others are made meanwhile', async (t) => {
+test('the pages of keys show every key once, newest first, although a key is created meanwhile', async (t) => {
   const { store: own } = await storeFor(t);
   let at = 5_000;
   const { call: ask } = await appFor(t, { store: own, now: () => at });
@@ -152,7 +152,7 @@ test('keys are listed page by page, the newest first, each once though others ar
   );
 });
 
-test('every replica knows a key that was made by another, and refuses it once it was revoked there', async () => {
+test('every replica accepts a key that another replica created, and refuses it after that replica revoked it', async () => {
   const { call: elsewhere } = await appFor({ after }, { store, now: () => now });
   const by = async (token: string) => (await elsewhere('GET', '/v1/caller', { token })).statusCode;
   for (let at = 0; at < 20; at += 1) {
@@ -163,7 +163,7 @@ test('every replica knows a key that was made by another, and refuses it once it
   }
 });
 
-test('its use is listed', async () => {
+test('the list of keys shows when a key was last used', async () => {
   const { key, token } = await make();
   await status(token);
   const { items } = (await call('GET', '/v1/keys')).json();

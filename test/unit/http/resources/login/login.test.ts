@@ -23,7 +23,7 @@ const plan = (headers: Record<string, string>) =>
   call('POST', '/v1/plans', { token: null, body: LOCAL, headers });
 
 describe('sign-in by token', () => {
-  test('sets a cookie that scripts and foreign pages cannot use, and that does not hold the token', async () => {
+  test('a sign-in sets a cookie that is HttpOnly, SameSite=Strict and does not contain the token', async () => {
     const response = await signIn();
     assert.equal(response.statusCode, 204);
     const cookie = String(response.headers['set-cookie']);
@@ -31,7 +31,7 @@ describe('sign-in by token', () => {
     assert.ok(!cookie.includes(TOKEN));
   });
 
-  test('by form leads on to a page of ours only', async () => {
+  test('a sign-in by form redirects only to a path of this server', async () => {
     const form = (next: string) =>
       call('POST', '/login', {
         token: null,
@@ -50,7 +50,7 @@ describe('sign-in by token', () => {
     }
   });
 
-  test('with a wrong token sets nothing, and shows the page again to a browser', async () => {
+  test('a sign-in with a wrong token sets no cookie, and a browser gets the form again', async () => {
     const json = await call('POST', '/login', { token: null, body: { token: 'wrong' } });
     assert.equal(json.statusCode, 401);
     const raw = new URLSearchParams({ token: 'wrong', next: '/"><script>' }).toString();
@@ -61,7 +61,7 @@ describe('sign-in by token', () => {
     for (const response of [json, page]) assert.equal(response.headers['set-cookie'], undefined);
   });
 
-  test('does not take a form from another site, nor unknown fields', async () => {
+  test('a sign-in from another site or with unknown fields is refused', async () => {
     const foreign = { ...FORM, origin: 'http://evil.test' };
     const raw = `token=${TOKEN}`;
     assert.equal((await call('POST', '/login', { token: null, raw, headers: foreign })).statusCode, 403);
@@ -72,7 +72,7 @@ describe('sign-in by token', () => {
     assert.equal((await call('POST', '/login', { token: null, body: {} })).statusCode, 400);
   });
 
-  test('answers a refused form with the form and a sentence, and a program with a problem document', async () => {
+  test('a refused form gets the form with a message, and a refused JSON request a problem document', async () => {
     const origin = { origin: 'http://evil.test' };
     for (const [raw, headers, status, sentence] of [
       ['token=wrong', {}, 401, /The API key or token is invalid/],
@@ -93,7 +93,7 @@ describe('sign-in by token', () => {
 });
 
 describe('the cookie', () => {
-  test('reads, and writes from our own pages only', async () => {
+  test('a cookie allows reads, and writes only from pages of this server', async () => {
     const cookie = cookieOf(await signIn());
     assert.equal((await call('GET', '/docs', { token: null, headers: { cookie } })).statusCode, 200);
     assert.equal((await plan({ cookie })).statusCode, 403);
@@ -102,7 +102,7 @@ describe('the cookie', () => {
     assert.equal((await plan({ cookie, origin: 'http://echelon.test' })).statusCode, 200);
   });
 
-  test('ends with its time, and does not pass when changed', async () => {
+  test('an expired or changed cookie gets 401', async () => {
     const cookie = cookieOf(await signIn());
     const origin = 'http://echelon.test';
     assert.equal(
@@ -115,7 +115,7 @@ describe('the cookie', () => {
     assert.equal((await plan({ cookie, origin })).statusCode, 401);
   });
 
-  test('is forgotten at sign-out', async () => {
+  test('a sign-out deletes the cookie', async () => {
     const cookie = cookieOf(await signIn());
     const headers = { ...FORM, cookie, origin: 'http://echelon.test' };
     const response = await call('POST', '/logout', { token: null, raw: '', headers });
@@ -123,7 +123,7 @@ describe('the cookie', () => {
     assert.match(String(response.headers['set-cookie']), /echelon_session=;.*Expires=Thu, 01 Jan 1970/);
   });
 
-  test('that was copied before the sign-out is refused after it; a new sign-in works', async () => {
+  test('a copy of a cookie is refused after the sign-out, and a new sign-in works', async () => {
     const [copied, own] = [cookieOf(await signIn()), cookieOf(await signIn())];
     const origin = 'http://echelon.test';
     await call('POST', '/logout', { token: null, raw: '', headers: { ...FORM, cookie: own, origin } });
@@ -134,7 +134,7 @@ describe('the cookie', () => {
 });
 
 describe('a login link', () => {
-  test('signs in once, and its code is in no log', async () => {
+  test('a login link works once, and its code is in no log', async () => {
     const head = await app.inject({
       method: 'HEAD',
       url: '/login?code=code-one',
@@ -163,7 +163,7 @@ test('without a cookie, a browser is redirected to the sign-in page and a progra
   assert.equal((await call('GET', '/login', { token: null })).statusCode, 200);
 });
 
-test('ownPath keeps paths of ours', () => {
+test('ownPath returns a path of this server, and / for anything else', () => {
   assert.equal(ownPath('/docs'), '/docs');
   for (const next of [undefined, '', '/', 'docs', '//x', '/\\x', '/a\\b', '/a b'])
     assert.equal(ownPath(next), '/');

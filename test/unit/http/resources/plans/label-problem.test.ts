@@ -10,12 +10,12 @@ const clusters = [
 const problem = (clusterLabels: Record<string, string>, cluster: string | null = null) =>
   labelProblem({ cluster, clusterLabels }, clusters)?.message;
 
-test('labels that one cluster has are well', () => {
+test('labels that one cluster has cause no problem', () => {
   assert.equal(problem({ gpu: 'h100', zone: 'x' }), undefined);
   assert.equal(problem({ gpu: 'h200' }, 'b'), undefined);
 });
 
-test('others are named, with the nearest or with what there is', () => {
+test('labels that no cluster has are refused with the nearest or the known labels', () => {
   assert.equal(problem({ gpu: 'h300' }), 'no cluster has gpu=h300; did you mean gpu=h100?');
   assert.match(
     problem({ gpu: 'h200', zone: 'x' }) ?? '',

@@ -3,10 +3,10 @@ import { after, test } from 'node:test';
 import { appFor, LOCAL, REPLAY } from '../../../../support/http-app.ts';
 import { storeFor } from '../../../../support/store.ts';
 
-// Without a store: a dry run stores nothing and asks nothing.
+// Without a store: a dry run neither reads nor writes it.
 const { call } = await appFor({ after });
 
-test('shows what a spec means and the exact command', async () => {
+test('a plan shows the resolved spec, its defaults, its fingerprint and the exact command', async () => {
   const response = await call('POST', '/v1/plans', { body: LOCAL });
   assert.equal(response.statusCode, 200);
   const plan = response.json();
@@ -18,7 +18,7 @@ test('shows what a spec means and the exact command', async () => {
   for (const argument of plan.plan.arguments) assert.ok(plan.commandLine.includes(argument));
 });
 
-test('names the secrets of a spec', async () => {
+test('a plan names the secrets of its spec and states the deadline in UTC', async () => {
   const body = {
     ...REPLAY,
     secrets: { HF_TOKEN: 'hf-read' },
@@ -30,14 +30,14 @@ test('names the secrets of a spec', async () => {
   assert.equal(resolved.deadline, '2027-01-31T18:00:00.000Z');
 });
 
-test('has no fingerprint for a replay, and no plan for a bad spec', async () => {
+test('a replay has no fingerprint, and an invalid spec has no plan', async () => {
   assert.equal((await call('POST', '/v1/plans', { body: REPLAY })).json().fingerprint, null);
   const response = await call('POST', '/v1/plans', { body: { ...LOCAL, K: 1 } });
   assert.equal(response.statusCode, 400);
   assert.equal(response.json().problems[0].field, '/K');
 });
 
-test('refuses a cluster and labels that submitting would refuse', async (t) => {
+test('a plan refuses an unknown cluster or label with the same problem as a submission', async (t) => {
   const { store } = await storeFor(t);
   const { call: ask } = await appFor(t, { store });
   for (const [more, field] of [

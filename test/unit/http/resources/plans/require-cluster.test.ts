@@ -23,7 +23,7 @@ const problemOf = async (refused: Promise<void>) => {
   return error.problems[0]!;
 };
 
-test('a place that is there is accepted, and so is none', async () => {
+test('requirePlace accepts a known cluster, its labels, and no cluster at all', async () => {
   await requirePlace(store, { cluster: null, clusterLabels: {} });
   await requirePlace(store, { cluster: 'spare', clusterLabels: {} });
   await requirePlace(store, { cluster: 'fleet', clusterLabels: { gpu: 'h100' } });
@@ -33,7 +33,7 @@ test('a spec without cluster and labels reads nothing from the store', async () 
   await requirePlace({ clusters: { list: () => assert.fail() } }, { cluster: null, clusterLabels: {} });
 });
 
-test('an unknown cluster, and labels that it does not have, are refused with the nearest', async () => {
+test('an unknown cluster or label is refused with the nearest name or the known ones', async () => {
   const unknown = await problemOf(requireCluster(store, 'fleat'));
   assert.deepEqual([unknown.field, /did you mean fleet/.test(unknown.message)], ['/cluster', true]);
   assert.match(

@@ -4,7 +4,7 @@ import { appFor } from '../../../../support/http-app.ts';
 
 const { call } = await appFor({ after });
 
-test('presets are listed, and shown with every spec and the figures of the paper', async () => {
+test('presets are listed, and one preset shows its specs and the published figures', async () => {
   const { items } = (await call('GET', '/v1/presets')).json();
   const main = items.find(
     ({ name }: { name: string }) => name.startsWith('paper-') && !name.includes('ablation'),

@@ -10,7 +10,7 @@ const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store });
 const submit = (name: string, body: object) => call('POST', `/v1/presets/${name}/submit`, { body });
 
-test('a table is one sweep: its trainings, and evaluations that wait for their own one', async () => {
+test('a submitted paper table is one sweep, whose evaluations wait for their own training', async () => {
   const response = await submit('paper-main-table', { label: 'mine' });
   assert.equal(response.statusCode, 202);
   const { id, self, count } = response.json();
@@ -28,8 +28,8 @@ test('a table is one sweep: its trainings, and evaluations that wait for their o
   assert.deepEqual([first, evaluation.after, evaluation.values['/phase']], [8, 0, 'seen']);
 });
 
-// Fails where only the answer is kept: what was stored before a crash would be stored again.
-test('it is made once for a key, in the step that makes it', async () => {
+// Fails if only the answer is stored: after a crash the repetition creates a second sweep.
+test('parallel submissions of a preset with one Idempotency-Key create one sweep', async () => {
   const headers = { 'idempotency-key': 'one-table' };
   const send = (body: object, name = 'paper-main-table') =>
     call('POST', `/v1/presets/${name}/submit`, { body, headers });
@@ -42,7 +42,7 @@ test('it is made once for a key, in the step that makes it', async () => {
   assert.equal((await send({ label: 'once' }, 'comparison')).json().code, 'idempotency-conflict');
 });
 
-test('what is measured stands beside the published figures, in the unit of the metric, over the seeds', async () => {
+test('the comparison of a preset sweep shows the means over seeds beside the published figures, in the same unit', async () => {
   const runs = ['HGPO K=4 1.5b webshop'];
   const { id, self } = (await submit('paper-main-table', { runs })).json();
   const [training] = await expandAll(store, id);
@@ -73,7 +73,7 @@ test('what is measured stands beside the published figures, in the unit of the m
   );
 });
 
-test('what is wrong is named, and nothing is created', async () => {
+test('an unknown preset, run, cluster or project is refused by name, and no sweep is created', async () => {
   const before = (await store.sweeps.list({ limit: 100 })).items.length;
   assert.match((await submit('paper-main-tabel', {})).json().detail, /Did you mean paper-main-table/);
   const run = await submit('paper-main-table', { runs: ['HGPO K=4 1.5b alfword'] });

@@ -9,7 +9,7 @@ const { store } = await storeFor({ after });
 const { call } = await appFor({ after }, { store });
 const make = (body: unknown) => call('POST', '/v1/projects', { body });
 
-test('a project beyond the limit is refused for the limit, not for its name', async () => {
+test('a project beyond the limit gets 409 limit-reached', async () => {
   const list = async () => Array.from({ length: 1000 }, (_, at) => newProject({ name: `p${at}` }, 1));
   const full = await appFor(
     { after },
@@ -21,8 +21,8 @@ test('a project beyond the limit is refused for the limit, not for its name', as
   assert.deepEqual([answer.statusCode, answer.json().code], [409, 'limit-reached']);
 });
 
-describe('projects', () => {
-  test('are made, listed, changed and removed', async () => {
+describe('project routes', () => {
+  test('a project can be created, listed, changed and removed', async () => {
     const made = await make({ name: 'team', weight: 2 });
     assert.equal(made.statusCode, 201);
     assert.equal(made.headers.location, '/v1/projects/team');
@@ -57,7 +57,7 @@ describe('projects', () => {
     assert.equal(unknown.json().code, 'project-not-found');
   });
 
-  test('stay while something belongs to them', async () => {
+  test('a project with experiments, and the default project, cannot be removed', async () => {
     await make({ name: 'used' });
     await call('POST', '/v1/experiments', { body: { ...REPLAY, project: 'used' } });
     const answer = await call('DELETE', '/v1/projects/used');
@@ -66,7 +66,7 @@ describe('projects', () => {
     assert.match((await call('DELETE', '/v1/projects/default')).json().detail, /always there/);
   });
 
-  test('are there for a bound key as far as it sees', async () => {
+  test('a project-bound key sees its own project, and another project looks like an unknown one', async () => {
     for (const name of ['mine', 'theirs']) await make({ name });
     const { token } = await makeKey(store, { project: 'mine', scopes: ['read'] });
     const list = (await call('GET', '/v1/projects', { token })).json();

@@ -48,7 +48,7 @@ test('the retention preview names the data that will expire under the policy of 
   assert.equal((await store.events.read(id, undefined, 10)).length, 2, 'a preview deletes nothing');
 });
 
-test('an unknown project is not found', async () => {
+test('the retention preview of an unknown project gets 404', async () => {
   const answer = await call('GET', '/v1/projects/absent/retention/preview');
   assert.deepEqual([answer.statusCode, answer.json().code], [404, 'project-not-found']);
 });

@@ -19,7 +19,7 @@ await store.clusters.put({
   nodes: [{ id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed: 1, gpusUsed: 0 }],
 });
 
-test('GET /v1/queues shows the line in its order with reasons, and what the clusters have', async () => {
+test('GET /v1/queues shows experiments in queue order with wait reasons, and the allocations of the clusters', async () => {
   const { id: low } = await store.experiments.submit(submitInput({ priority: -1, name: 'low' }));
   const { id: high } = await store.experiments.submit(submitInput({ priority: 1, name: 'high', gpus: 4 }));
   const { id: held } = await store.experiments.submit(submitInput({ priority: 9, cpus: 3 }));
@@ -54,14 +54,14 @@ test('GET /v1/queues shows the line in its order with reasons, and what the clus
   assert.equal((await call('GET', '/v1/queues?limit=1')).json().items.length, 1);
 });
 
-test('GET /v1/clusters shows no secret', async () => {
+test('GET /v1/clusters and GET /v1/queues show no secret of a cluster', async () => {
   const response = await call('GET', '/v1/clusters');
   assert.deepEqual(response.json().items[0].tls, true);
   assert.ok(!response.body.includes('CANARY'));
   assert.ok(!(await call('GET', '/v1/queues')).body.includes('CANARY'));
 });
 
-test('projects take turns, at the places that the last choice found', async () => {
+test('GET /v1/queues interleaves projects in the order of the last scheduling round', async () => {
   const { id: first } = await store.experiments.submit(submitInput({ project: 'team-a' }));
   const { id: second } = await store.experiments.submit(submitInput({ project: 'team-a' }));
   const { id: other } = await store.experiments.submit(submitInput({ project: 'team-b' }));
@@ -83,7 +83,7 @@ test('projects take turns, at the places that the last choice found', async () =
   assert.deepEqual([waiting[1].estimate, waiting[1].noEstimate], [null, 'not known']);
 });
 
-test('the line is read page by page, though it moves in between', async (t) => {
+test('the pages of the queue show every experiment once although an experiment starts between two pages', async (t) => {
   const { store: own } = await storeFor(t);
   const { call: ask } = await appFor(t, { store: own });
   const ids: string[] = [];
@@ -114,7 +114,7 @@ test('the line is read page by page, though it moves in between', async (t) => {
   assert.deepEqual([last.shown, last.next], [[[4, ids[4]]], null]);
 });
 
-test('a cursor that the line did not give out to the caller is refused', async (t) => {
+test('a forged queue cursor, or a cursor of another caller, is refused', async (t) => {
   for (let at = 0; at < 2; at++) await store.experiments.submit(submitInput());
   const { next } = (await call('GET', '/v1/queues?limit=1')).json();
   assert.equal((await call('GET', `/v1/queues?cursor=${next}`)).statusCode, 200);

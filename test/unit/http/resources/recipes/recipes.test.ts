@@ -6,12 +6,12 @@ import { appFor } from '../../../../support/http-app.ts';
 
 const { call } = await appFor({ after });
 
-test('recipes are named after their scripts', async () => {
+test('the list of recipes has one recipe per script, with its name', async () => {
   const { items } = (await call('GET', '/v1/recipes')).json();
   assert.deepEqual(items.map(({ name }: { name: string }) => name).sort(), [...RECIPE_NAMES].sort());
 });
 
-test('each shows the faithful command, what is run instead and why, and its fields', async () => {
+test('a recipe shows its faithful command, its corrections with reasons, and its fields', async () => {
   for (const name of RECIPE_NAMES) {
     const response = await call('GET', `/v1/recipes/${name}`);
     assert.equal(response.statusCode, 200);
@@ -29,7 +29,7 @@ test('each shows the faithful command, what is run instead and why, and its fiel
   }
 });
 
-test('another name is answered with the nearest one', async () => {
+test('an unknown recipe gets 404 with the nearest name', async () => {
   const answer = await call('GET', '/v1/recipes/qwen2.5_1.5b_alfword_train');
   assert.equal(answer.statusCode, 404);
   assert.match(answer.json().detail, /Did you mean qwen2\.5_1\.5b_alfworld_train\?/);

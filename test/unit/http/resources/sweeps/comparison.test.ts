@@ -39,14 +39,14 @@ const figures = (changes: Partial<Figures>): Figures => ({
   ...changes,
 });
 
-test('axes that end in seed are aggregated over', () => {
+test('seedAxes returns the axes whose last segment is `seed`', () => {
   assert.deepEqual(seedAxes(axes), ['/training/seed']);
   assert.deepEqual(seedAxes([{ pointer: '/seeds' }, { pointer: '/environment/seed' }]), [
     '/environment/seed',
   ]);
 });
 
-test('equal values are one combination, whatever the order of their keys', () => {
+test('children with equal values are one combination, even if the keys have another order', () => {
   const children = [child(0, [0, 0]), child(1, [0, 1]), child(2, [1, 0]), child(3, [2, 1])];
   const groups = combinationsOf(axes, children, ['/training/seed']);
   assert.deepEqual(
@@ -57,7 +57,7 @@ test('equal values are one combination, whatever the order of their keys', () =>
   assert.equal(combinationsOf(axes, children, []).length, 3);
 });
 
-test('a row counts succeeded children in metrics, all in rows and seconds', () => {
+test('the metrics of a combination count only succeeded children, its rows and seconds count all', () => {
   const group = { values: {}, children: [0, 1, 2, 3].map((index) => child(index, [0, 0])) };
   const found = [
     figures({ metrics: { m: 0.2 }, exact: 5 }),

@@ -22,7 +22,7 @@ const need = (gpus: number, more: Partial<Need> = {}): Need => ({
   ...more,
 });
 
-test('an experiment never fits if every cluster that it asks for is known and has no node that is large enough', () => {
+test('neverFits reports a need if all matching clusters are known and no node is large enough', () => {
   const clusters = [cluster('small', [2, 4]), cluster('large', [8], { zone: 'b' })];
   assert.equal(neverFits(need(8), clusters), null);
   assert.match(neverFits(need(9), clusters) ?? '', /^can never fit: needs 9 GPUs and 1 CPU on one node/);
@@ -32,7 +32,7 @@ test('an experiment never fits if every cluster that it asks for is known and ha
   assert.equal(neverFits(need(9), []), null);
 });
 
-test('the children of a sweep are warned of by what they need, with their number', () => {
+test('the fit check warns once for each need, with the number of children', () => {
   const check = createFitCheck();
   for (const gpus of [1, 9, 9, 16]) check.add(need(gpus));
   const warnings = check.warnings([cluster('a', [8])]);

@@ -18,9 +18,9 @@ const ESTIMATORS = {
   axes: { estimator: [{ name: 'hgpo' }, { name: 'grpo' }], 'training.seed': [1, 2] },
 };
 
-describe('what a preview costs', () => {
-  // Fails where every child is judged: 5,000 times that of one.
-  test('is that of a few children where the shared spec is wrong', async () => {
+describe('cost of a sweep preview', () => {
+  // Fails if every child is checked: that costs 5,000 times one check.
+  test('a preview with an invalid shared spec checks only a few of 5,000 children', async () => {
     const junk = Object.fromEntries(Array.from({ length: 9000 }, (_, at) => [`unknown_field_${at}`, 1]));
     const seeds = Array.from({ length: 5000 }, (_, at) => at);
     const body = { ...ESTIMATORS, spec: { engine: 'local', ...junk }, axes: { 'training.seed': seeds } };
@@ -32,7 +32,7 @@ describe('what a preview costs', () => {
     assert.ok(ms < 1500, `${ms} ms of CPU`);
   });
 
-  test('is borne once at a time for one caller', async () => {
+  test('a second parallel preview of one caller gets 429', async () => {
     const body = {
       ...ESTIMATORS,
       method: 'random',
@@ -48,7 +48,7 @@ describe('what a preview costs', () => {
 });
 
 describe('POST /v1/sweeps', () => {
-  test('accepts all children in one call, and they are what single ones would be', async () => {
+  test('a sweep creates the same experiments as single submissions of its children', async () => {
     const answer = await call('POST', '/v1/sweeps', { body: ESTIMATORS });
     assert.equal(answer.statusCode, 202, answer.body);
     const { id, count, self } = answer.json();
@@ -63,7 +63,7 @@ describe('POST /v1/sweeps', () => {
     assert.ok(third.fingerprint?.startsWith('grpo'));
   });
 
-  test('keeps when children are to be stopped early, and refuses what could never be', async () => {
+  test('a sweep stores its early stopping, and refuses conditions that can never be met', async () => {
     const earlyStopping = { metric: 'm', goal: 'max', afterSteps: 5, everySteps: 5, minChildren: 3 };
     const answer = await call('POST', '/v1/sweeps', { body: { ...ESTIMATORS, earlyStopping } });
     assert.equal(answer.statusCode, 202, answer.body);
@@ -81,7 +81,7 @@ describe('POST /v1/sweeps', () => {
     assert.equal((await refused({ goal: 'most' })).field, '/earlyStopping/goal');
   });
 
-  test('is one sweep for one key and body, and a conflict for another body', async () => {
+  test('two equal sweeps with one Idempotency-Key are one sweep, and another body gets 409', async () => {
     const headers = { 'idempotency-key': 'once' };
     const [first, again] = await Promise.all([
       call('POST', '/v1/sweeps', { body: ESTIMATORS, headers }),
@@ -94,7 +94,7 @@ describe('POST /v1/sweeps', () => {
     assert.equal((await call('POST', '/v1/experiments', { body: single, headers })).statusCode, 409);
   });
 
-  test('refuses all for one child that is not valid, and creates nothing', async () => {
+  test('a sweep with one invalid child is refused with its field, and nothing is created', async () => {
     const before = await store.sweeps.list({ limit: 100 });
     const body = { ...ESTIMATORS, axes: { ...ESTIMATORS.axes, 'training.seed': [1, -2] } };
     const answer = await call('POST', '/v1/sweeps', { body });
@@ -105,7 +105,7 @@ describe('POST /v1/sweeps', () => {
     assert.deepEqual(await store.sweeps.list({ limit: 100 }), before);
   });
 
-  test('refuses what its schema does not know, and clusters that are not there', async () => {
+  test('a sweep with an unknown field or cluster is refused with its name', async () => {
     const unknown = await call('POST', '/v1/sweeps', { body: { ...ESTIMATORS, axis: {} } });
     assert.match(unknown.json().problems[0].message, /did you mean axes/);
     const body = { ...ESTIMATORS, axes: { cluster: ['nowhere'], estimator: [{ name: 'grpo' }] } };
@@ -114,7 +114,7 @@ describe('POST /v1/sweeps', () => {
     assert.match(nowhere.json().problems[0].message, /in child 0, \/cluster: is not the name of a cluster/);
   });
 
-  test('takes ten thousand children, and not one more', async () => {
+  test('a sweep of 10,000 children is accepted, and of 10,001 refused', async () => {
     const most = {
       ...sweepRequest(1),
       method: 'random',
@@ -128,7 +128,7 @@ describe('POST /v1/sweeps', () => {
 });
 
 describe('POST /v1/sweeps/preview', () => {
-  test('counts the children and shows the first, and stores nothing', async () => {
+  test('a preview returns the number of children and the first ten, and stores nothing', async () => {
     const before = await store.sweeps.list({ limit: 100 });
     const answer = await call('POST', '/v1/sweeps/preview', { body: sweepRequest(25) });
     assert.equal(answer.statusCode, 200, answer.body);
@@ -143,7 +143,7 @@ describe('POST /v1/sweeps/preview', () => {
     assert.deepEqual(await store.sweeps.list({ limit: 100 }), before);
   });
 
-  test('refuses what a submit refuses', async () => {
+  test('a preview refuses a request that a submission refuses', async () => {
     const answer = await call('POST', '/v1/sweeps/preview', {
       body: { ...ESTIMATORS, method: 'list', count: 2 },
     });
@@ -152,7 +152,7 @@ describe('POST /v1/sweeps/preview', () => {
   });
 });
 
-test('a sweep that no node is large enough for is accepted with a warning, and previewed with it', async () => {
+test('a sweep that needs more than any node has is accepted and previewed with a warning', async () => {
   await store.clusters.put({
     ...{ name: 'small', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
     ...{ lastSeenAt: null, nodes: [{ id: 'n', cpusTotal: 1, gpusTotal: 0, cpusUsed: 0, gpusUsed: 0 }] },

@@ -26,7 +26,7 @@ async function end(to: 'succeeded' | 'failed', experiment: string, rate?: number
   await store.attempts.end(lease, { to, reason: 'a test' });
 }
 
-test('what is not there is not found', async () => {
+test('every route of an unknown sweep gets 404', async () => {
   for (const path of ['', '/comparison'])
     for (const id of [newSweepId(), 'swp-x', 'exp-00000000000000000000'])
       assert.equal((await call('GET', `/v1/sweeps/${id}${path}`)).statusCode, 404);
@@ -34,7 +34,7 @@ test('what is not there is not found', async () => {
     assert.equal((await call('POST', `/v1/sweeps/${newSweepId()}/${path}`)).statusCode, 404);
 });
 
-test('GET /v1/sweeps pages newest first, and refuses cursors of another list', async () => {
+test('GET /v1/sweeps is paged newest first, and refuses a cursor of another list', async () => {
   const ids: string[] = [];
   for (let at = 0; at < 3; at += 1) {
     ids.push((await store.sweeps.create(sweepInput(sweepRequest(1), { project: 'listed' }))).id);
@@ -49,7 +49,7 @@ test('GET /v1/sweeps pages newest first, and refuses cursors of another list', a
   assert.equal((await call('GET', `/v1/sweeps?cursor=${first.next}`)).json().code, 'invalid-cursor');
 });
 
-test('GET /v1/sweeps/:id shows children before and after they are experiments, in pages', async () => {
+test('GET of a sweep shows its children in pages, before and after they become experiments', async () => {
   const { id } = await store.sweeps.create(sweepInput(sweepRequest(7)));
   const before = (await call('GET', `/v1/sweeps/${id}?limit=3`)).json();
   assert.deepEqual([before.count, before.expanded, before.children[2].state], [7, 0, null]);
@@ -74,7 +74,7 @@ test('GET /v1/sweeps/:id shows children before and after they are experiments, i
 });
 
 describe('POST /v1/sweeps/:id/cancel', () => {
-  test('cancels all children, removes their jobs, and answers the same when it is repeated', async () => {
+  test('a cancel of a sweep cancels all children, and its repetition gets the same answer', async () => {
     removed.length = 0;
     const { id } = await expandedSweep(store, 300);
     for (let time = 0; time < 2; time += 1) {
@@ -87,7 +87,7 @@ describe('POST /v1/sweeps/:id/cancel', () => {
     assert.equal((await call('POST', `/v1/sweeps/${id}/rerun-failed`)).json().code, 'already-final');
   });
 
-  test('keeps a reason', async () => {
+  test('a cancel of a sweep stores its reason', async () => {
     const { id } = await expandedSweep(store, 1);
     const answer = await call('POST', `/v1/sweeps/${id}/cancel`, { body: { reason: 'the wrong seed' } });
     assert.deepEqual(
@@ -96,7 +96,7 @@ describe('POST /v1/sweeps/:id/cancel', () => {
     );
   });
 
-  test('is refused once all have ended, and with any other body', async () => {
+  test('a cancel of an ended sweep gets already-final, and with another body 400', async () => {
     const { id, children } = await expandedSweep(store, 1);
     for (const body of [{ why: 'x' }, { reason: 'x'.repeat(201) }, []])
       assert.equal((await call('POST', `/v1/sweeps/${id}/cancel`, { body })).statusCode, 400);
@@ -105,7 +105,7 @@ describe('POST /v1/sweeps/:id/cancel', () => {
   });
 });
 
-test('POST /v1/sweeps/:id/rerun-failed runs failed children again, each once, with a job', async () => {
+test('POST rerun-failed runs each failed child once again, with a job', async () => {
   const { id, children } = await expandedSweep(store, 3);
   await end('failed', children[0]!);
   await end('succeeded', children[1]!);
@@ -122,7 +122,7 @@ test('POST /v1/sweeps/:id/rerun-failed runs failed children again, each once, wi
 });
 
 describe('GET /v1/sweeps/:id/comparison', () => {
-  test('has a row for each combination, over its seeds', async () => {
+  test('the comparison of a sweep has a row for each combination, aggregated over its seeds', async () => {
     const request = {
       ...{ name: 'compared', method: 'grid' as const, spec: { engine: 'local' } },
       axes: { estimator: [{ name: 'hgpo' }, { name: 'grpo' }], 'training.seed': [1, 2] },
@@ -154,7 +154,7 @@ describe('GET /v1/sweeps/:id/comparison', () => {
     assert.deepEqual(Object.keys(by.items[0].metrics), ['a', 'b']);
   });
 
-  test('pages, and refuses axes that the sweep does not have', async () => {
+  test('the comparison of a sweep is paged, and refuses an axis that the sweep does not have', async () => {
     const { id } = await expandedSweep(store, 5);
     const first = (await call('GET', `/v1/sweeps/${id}/comparison?limit=3`)).json();
     const rest = (await call('GET', `/v1/sweeps/${id}/comparison?limit=3&cursor=${first.next}`)).json();
