@@ -125,7 +125,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
       signal: new AbortController().signal,
     });
     assert.equal(description.version, '99.0.0');
-    assert.match(said.join('\n'), /replacing the ray-worker .* version 99\.0\.0 is here/);
+    assert.match(said.join('\n'), /replacing the ray-worker .* version 99\.0\.0;/);
     assert.ok(
       (await processesOf(id)).some((pid) => running.includes(pid)),
       'the driver did not live on',
@@ -150,7 +150,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     });
     const { state, problems } = await commandEnded(system.client, id);
     assert.equal(state, 'failed');
-    assert.match(problems.at(-1)!.message, new RegExp(`known as ${NAME}`));
+    assert.match(problems.at(-1)!.message, new RegExp(`registered as ${NAME}`));
   });
 
   test('a draining cluster finishes its experiments and starts none; its removal waits for their end', async () => {

@@ -93,7 +93,7 @@ export async function experimentOf(
 
 /** EchelonError `not-found` of an experiment. */
 export function notFound(id: string): EchelonError {
-  return new EchelonError('not-found', `There isno experiment ${id.slice(0, 40)}.`);
+  return new EchelonError('not-found', `There is no experiment ${id.slice(0, 40)}.`);
 }
 
 /**

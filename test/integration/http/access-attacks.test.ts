@@ -56,7 +56,7 @@ describe('keys that are none', () => {
     assert.equal(answers.size, 1);
     await until(async () => {
       const log = await store.audit.page(10, undefined);
-      return log.filter(({ note }) => note?.includes('in the query')).length === 3;
+      return log.filter(({ note }) => note?.includes('the query seems to contain a token')).length === 3;
     }, 'the query is pointed out');
     assert.ok(!JSON.stringify(await store.audit.page(1000, undefined)).includes(token));
   });

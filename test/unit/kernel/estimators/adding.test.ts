@@ -112,7 +112,7 @@ describe('an estimator that is added', () => {
     assert.equal(await verifyFiles([wrong], {}, captured().io), 1);
     const estimated = captured();
     assert.equal(await estimateFile(honest, { params: { scale: 2 } }, estimated.io), 0);
-    assert.match(estimated.out(), /by mean_baseline\(scale=2,over=rows\)/);
+    assert.match(estimated.out(), /estimator: mean_baseline\(scale=2,over=rows\)/);
     const compared = captured();
     assert.equal(await compareFile(honest, { estimators: [NAME, 'grpo'] }, compared.io), 0);
     assert.match(compared.out(), /mean_baseline/);
