@@ -87,8 +87,6 @@ export const CODE_OVERRIDES: Readonly<Record<string, Kind>> = {
   'actor_rollout_ref.model.external_lib': WORD,
   'actor_rollout_ref.model.trust_remote_code': BOOLEAN,
   'data.trust_remote_code': BOOLEAN,
-  'custom_reward_function.path': WORD,
-  'custom_reward_function.name': WORD,
   'reward_model.model.trust_remote_code': BOOLEAN,
   'critic.model.external_lib': WORD,
   'critic.model.trust_remote_code': BOOLEAN,
@@ -107,6 +105,7 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/(^|\.)_(target|partial|args|recursive|convert)_$/, 'would let Hydra call code of its choice'],
   [/^hydra(\.|$)/, "is Hydra's own: it decides where files go and which code runs"],
   [/^(ray_init|ray_kwargs)(\.|$)/, 'belongs to the connection with Ray, which the cluster decides'],
+  [/^custom_reward_function(\.|$)/, 'has no effect: the recipe always uses its own reward manager'],
   [/^data\.custom_cls(\.|$)/, 'loads code; the capture hook that records the advantages stands there'],
   [
     /^trainer\.(resume_mode|resume_from_path)$/,

@@ -11,10 +11,9 @@ from typing import Optional
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
 # What Ray prints when its memory monitor killed a task or an actor of the driver.
-_RAY_MEMORY = re.compile(r"ray\.exceptions\.OutOfMemoryError|due to the node running low on memory")
+RAY_MEMORY = re.compile(r"ray\.exceptions\.OutOfMemoryError|due to the node running low on memory")
 # What a driver prints when a GPU had no memory left: it ends with a code of its own.
-_GPU_MEMORY = re.compile(r"CUDA out of memory|torch(?:\.cuda)?\.OutOfMemoryError|CUDA error: out of memory")
-# What the driver sees when one of its Ray processes vanished: alone it says nothing about memory.
+GPU_MEMORY = re.compile(r"CUDA out of memory|torch(?:\.cuda)?\.OutOfMemoryError|CUDA error: out of memory")
 # What the driver prints when a part of the cluster failed, which another attempt may not meet again.
 _CLUSTER_FAILURE = re.compile(
     r"(?P<node>NodeDiedError|its node has died|node it was running on is dead or unavailable|OwnerDiedError"
@@ -29,9 +28,10 @@ _FAILED_PART = {
     "ecc": "a GPU reported an uncorrectable memory error",
 }
 # What verl raises when it makes its resource pools, before it has taken a GPU.
-_GPU_SHORTAGE = re.compile(
+GPU_SHORTAGE = re.compile(
     r"Total available GPUs [\d.]+ is less than total desired GPUs|cannot be satisfied in this ray cluster"
 )
+# What the driver sees when one of its Ray processes vanished: alone it says nothing about memory.
 _RAY_DEATH = re.compile(r"ActorDiedError|WorkerCrashedError|RayActorError|ActorUnavailableError")
 
 
@@ -65,7 +65,7 @@ def describe_end(status: int, known: Circumstances) -> pb.Ended:
         ended.cause, ended.message = pb.Ended.OUT_OF_MEMORY, f"{memory} ({how})"
     elif failure := _CLUSTER_FAILURE.search(text):
         ended.cause, ended.message = pb.Ended.CLUSTER_FAILED, f"{_FAILED_PART[str(failure.lastgroup)]} ({how})"
-    elif _GPU_SHORTAGE.search(text):
+    elif GPU_SHORTAGE.search(text):
         ended.cause, ended.message = pb.Ended.GPUS_SHORT, f"Ray had fewer free GPUs than the run needs ({how})"
     elif number:
         ended.cause, ended.message = pb.Ended.KILLED, how
@@ -79,9 +79,9 @@ def _memory(number: int, code: int, known: Circumstances) -> str:
     text = "\n".join(known.last_lines)
     if number == signal.SIGKILL and known.kernel_oom_kills:
         return "killed by the kernel for memory"
-    if _GPU_MEMORY.search(text):
+    if GPU_MEMORY.search(text):
         return "a GPU ran out of memory"
-    if _RAY_MEMORY.search(text):
+    if RAY_MEMORY.search(text):
         return "a process of it was killed by Ray for memory"
     # A shell or launcher in between passes a child's SIGKILL on as 137.
     if known.kernel_oom_kills and (code == 128 + signal.SIGKILL or _RAY_DEATH.search(text)):

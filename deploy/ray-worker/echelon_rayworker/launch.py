@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import sysconfig
 from dataclasses import dataclass
 from typing import Mapping
 
@@ -126,13 +127,24 @@ def base_environment(
         base["RAY_ADDRESS"] = ray_address
     base["RAY_USAGE_STATS_ENABLED"] = "0"
     base["PYTHONUNBUFFERED"] = "1"
-    base["PYTHONPATH"] = _join_paths(package_root(), base.get("PYTHONPATH", ""))
+    base["PYTHONPATH"] = with_package(base.get("PYTHONPATH", ""))
     return base
 
 
 def package_root() -> str:
     """The directory that holds the package ``echelon_rayworker``."""
     return os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def is_installed() -> bool:
+    """Whether Python finds the package ``echelon_rayworker`` without a search path."""
+    return package_root() in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
+
+
+def with_package(python_path: str) -> str:
+    """A PYTHONPATH by which the package is found. An installed package needs no entry: PYTHONPATH comes before the
+    standard library, and other installed packages may have modules of the same names."""
+    return _join_paths("" if is_installed() else package_root(), python_path)
 
 
 def driver_environment(

@@ -14,14 +14,13 @@ import dataclasses
 import json
 import os
 import sys
-import sysconfig
 from typing import Any, Mapping
 
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from echelon_rayworker.actor import ACTOR_NAME, NAMESPACE, READY_SECONDS, RayWorker
-from echelon_rayworker.launch import package_root
+from echelon_rayworker.launch import is_installed, with_package
 from echelon_rayworker.server import add_server_arguments, options_from
 
 # Calls that may be in work at once; each is short or only waits.
@@ -36,7 +35,7 @@ def ensure_ray_worker(options: Mapping[str, Any], node_id: str = "", replace: bo
     the one that is there first; attempts run on."""
     if replace:
         _end_actor()
-    environment = {} if _is_installed() else {"PYTHONPATH": _python_path()}
+    environment = {} if is_installed() else {"PYTHONPATH": with_package(os.environ.get("PYTHONPATH", ""))}
     actor = ray.remote(RayWorker).options(
         name=ACTOR_NAME,
         namespace=NAMESPACE,
@@ -59,14 +58,6 @@ def _end_actor() -> None:
         ray.kill(ray.get_actor(ACTOR_NAME, namespace=NAMESPACE), no_restart=True)
     except ValueError:
         pass
-
-
-def _is_installed() -> bool:
-    return package_root() in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
-
-
-def _python_path() -> str:
-    return os.pathsep.join(entry for entry in (package_root(), os.environ.get("PYTHONPATH", "")) if entry)
 
 
 def main() -> None:

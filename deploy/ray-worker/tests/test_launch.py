@@ -9,6 +9,12 @@ from echelon_rayworker.launch import Directories
 DIRECTORIES = Directories("/s/experiments/e/attempts/1", "/s/experiments/e", "/shared")
 
 
+def test_the_search_path_names_the_package_unless_it_is_installed(monkeypatch):
+    assert launch.with_package("/mine") == f"{launch.package_root()}{os.pathsep}/mine"
+    monkeypatch.setattr(launch.sysconfig, "get_path", lambda _name: launch.package_root())
+    assert launch.with_package("/mine") == "/mine"
+
+
 def test_placeholders_are_replaced_once() -> None:
     tricky = Directories("/a/{sharedRoot}", "/e", "/shared")
     assert launch.fill("{attemptDir}|{experimentDir}|{sharedRoot}|{x}", tricky) == "/a/{sharedRoot}|/e|/shared|{x}"

@@ -156,7 +156,7 @@ def test_a_finished_training_is_seen_before_anything_is_written(tmp_path: Path):
     [
         (["trainer.val_only=True"], (), "would silently evaluate the base model"),
         (["trainer.val_only=True", "trainer.val_before_train=False"], (), "needs trainer.val_only=True and"),
-        (["data.custom_cls.path=/x/mine.py"], (), "capture=false"),
+        (["data.custom_cls.path=/x/mine.py"], (), "the capture hook is loaded by this key"),
         ([], ("program=recipe.other.main",), "holds no recipe.other.main"),
         ([], ("val_rows=100",), "no multiple of data.val_batch_size=128"),
         (["data.train_files=/not/there.parquet"], (), "does not exist"),

@@ -36,7 +36,7 @@ describe('overrides', () => {
   test('that load code or read files are refused with the reason', () => {
     const cases: [string, RegExp][] = [
       ['actor_rollout_ref.model.external_lib', /loads code/],
-      ['custom_reward_function.path', /loads code/],
+      ['custom_reward_function.path', /no effect: the recipe always uses its own reward manager/],
       ['data.trust_remote_code', /loads code/],
       ['data.custom_cls.path', /the capture hook/],
       ['+x._target_', /code of its choice/],
@@ -61,10 +61,11 @@ describe('overrides', () => {
   });
 
   test('that load code pass where the spec says so; references never do', () => {
-    const path = 'pkg://my.rewards';
-    assert.deepEqual(messages({ 'custom_reward_function.path': path }, true), []);
-    assert.match(messages({ 'custom_reward_function.path': `\${oc.env:HOME}` }, true)[0]!, /refer/);
-    assert.match(messages({ 'custom_reward_function.path': 'a/../b' }, true)[0]!, /plain/);
+    const key = 'actor_rollout_ref.model.external_lib';
+    assert.deepEqual(messages({ [key]: 'my.models' }, true), []);
+    assert.match(messages({ [key]: `\${oc.env:HOME}` }, true)[0]!, /refer/);
+    assert.match(messages({ [key]: 'a/../b' }, true)[0]!, /plain/);
+    assert.match(messages({ 'custom_reward_function.name': 'score' }, true)[0]!, /no effect/);
     assert.match(messages({ _target_: 'os.system' }, true)[0]!, /code of its choice/);
     assert.match(messages({ 'data.custom_cls.path': 'x' }, true)[0]!, /capture hook/);
   });

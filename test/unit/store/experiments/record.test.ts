@@ -56,7 +56,7 @@ test('attempts come in order of their numbers, not of their names', () => {
 test('what loads code of its own is marked', () => {
   const marked = (overrides: object) =>
     toExperiment({ id: 'exp-1', state: 'queued', resolved: JSON.stringify({ overrides }) }, {})?.customCode;
-  assert.equal(marked({ 'custom_reward_function.path': 'x' }), true);
+  assert.equal(marked({ 'actor_rollout_ref.model.external_lib': 'x' }), true);
   assert.equal(marked({}), false);
 });
 

@@ -10,8 +10,8 @@ os.environ.update(ONE_THREAD)
 
 import signal
 import sys
-from pathlib import Path
 
+from echelon_rayworker.launch import with_package
 from echelon_rayworker.spool import Spool
 
 from ..arguments import parse_or_exit
@@ -25,11 +25,9 @@ def connect() -> None:
     """Connects to the Ray at RAY_ADDRESS; the run's actors find this package where this one does."""
     import ray  # slow to import
 
-    root = str(Path(__file__).resolve().parents[3])
-    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     ray.init(
         address=os.environ.get("RAY_ADDRESS", "auto"),
-        runtime_env={"env_vars": {**ONE_THREAD, "PYTHONPATH": path}},
+        runtime_env={"env_vars": {**ONE_THREAD, "PYTHONPATH": with_package(os.environ.get("PYTHONPATH", ""))}},
         log_to_driver=False,
         logging_level="warning",
     )

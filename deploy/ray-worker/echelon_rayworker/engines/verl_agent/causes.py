@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from echelon_rayworker import ending
+
 from . import console
 
 # How long a stage may last before its likely cause is said, in seconds.
@@ -20,7 +22,7 @@ STEP_FACTOR = 5
 
 _ENDS = (
     (
-        r"Total available GPUs [\d.]+ is less than total desired GPUs|cannot be satisfied in this ray cluster",
+        ending.GPU_SHORTAGE,
         "the cluster has fewer free GPUs than the run asks for: lower trainer.n_gpus_per_node, or wait for others",
     ),
     (
@@ -29,11 +31,11 @@ _ENDS = (
         "env.resources_per_worker.num_cpus so that they get their CPUs sooner",
     ),
     (
-        r"CUDA out of memory|OutOfMemoryError: CUDA",
+        ending.GPU_MEMORY,
         "a GPU ran out of memory: lower the micro batch sizes or rollout.gpu_memory_utilization, or offload parameters",
     ),
     (
-        r"killed due to the node running low on memory|OutOfMemoryError: Task was killed",
+        ending.RAY_MEMORY,
         "Ray killed a process since its node ran out of memory: fewer environments, or optimizer_offload off",
     ),
     (

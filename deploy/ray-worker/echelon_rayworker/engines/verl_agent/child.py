@@ -11,10 +11,10 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from typing import Mapping, Optional
+from typing import Optional
 
 from echelon_rayworker import processes
-from echelon_rayworker.launch import forget_hidden, package_root
+from echelon_rayworker.launch import forget_hidden, with_package
 
 from . import environment, hidden, launcher
 from .settings import Settings
@@ -38,6 +38,8 @@ class Child:
         shown = hidden.hide({**variables, **given}, settings.attempt_dir)
         runtime = {"variables": shown, "init": {key: _scalar(text) for key, text in init.items()}}
         command = [sys.executable, "-m", launcher.__name__, settings.program, *settings.overrides.arguments()]
+        # The launcher's directory is the checkout, so that this package is found by the search path alone.
+        path = with_package(os.environ.get("PYTHONPATH", ""))
         parent = os.getpid()
         self.lines: queue.Queue[str | None] = queue.Queue()
         self.last: deque[str] = deque(maxlen=LAST_LINES)
@@ -46,7 +48,7 @@ class Child:
         self._process = subprocess.Popen(
             command,
             cwd=settings.home,
-            env={**_with_package(os.environ), **given, launcher.VARIABLE: json.dumps(runtime)},
+            env={**os.environ, "PYTHONPATH": path, **given, launcher.VARIABLE: json.dumps(runtime)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -102,12 +104,6 @@ class Child:
         text = line.decode("utf-8", "replace")
         self.last.append(text)
         self.lines.put(text)
-
-
-def _with_package(variables: Mapping[str, str]) -> dict[str, str]:
-    """The launcher's directory is the checkout, so that this package is found by the search path alone."""
-    path = [package_root(), *variables.get("PYTHONPATH", "").split(os.pathsep)]
-    return {**variables, "PYTHONPATH": os.pathsep.join(dict.fromkeys(filter(None, path)))}
 
 
 def _scalar(text: str) -> object:

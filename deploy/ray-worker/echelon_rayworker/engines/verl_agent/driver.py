@@ -126,8 +126,7 @@ class Driver:
         """The console's metrics, rounded as they are, and a gap where the batch would be."""
         self._spool.metrics(fact.step, fact.values)
         if not self._settings.evaluates:
-            reason = self._console.hook or ("the capture hook was not loaded" if self._settings.capture else "run without the capture hook")
-            self._spool.gap(fact.step, 0, reason)
+            self._spool.gap(fact.step, 0, self._console.hook or "the capture hook was not loaded")
 
     def _register(self, fact: CheckpointDone) -> None:
         path = os.path.abspath(fact.path)

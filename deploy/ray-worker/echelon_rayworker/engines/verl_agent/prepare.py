@@ -39,8 +39,7 @@ def prepare(settings: Settings) -> Prepared:
     checkpoints.use_start(settings.overrides, start)
     try:
         datafiles.provide(settings.overrides, settings.attempt_dir, settings.train_rows, settings.val_rows)
-        if settings.capture:
-            _load_hook(settings)
+        _load_hook(settings)
     except (datafiles.DataError, OSError) as error:
         raise NotStartable(str(error)) from None
     if settings.overrides.text("hydra.run.dir") is None:
@@ -84,8 +83,7 @@ def _load_hook(settings: Settings) -> None:
     given = overrides.text("data.custom_cls.path")
     if given and "echelon_rayworker" not in given:
         raise NotStartable(
-            f"data.custom_cls.path={given} is needed to load the capture hook: omit it, or say capture=false to run without "
-            "recorded advantages"
+            f"data.custom_cls.path={given} cannot be used: the capture hook is loaded by this key. Omit it"
         )
     overrides.set("data.custom_cls.path", staging.stage_hook(settings.attempt_dir))
     overrides.set("data.custom_cls.name", "CaptureDataset")

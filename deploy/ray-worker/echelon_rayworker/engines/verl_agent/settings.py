@@ -21,7 +21,6 @@ KEYS: dict[str, Key] = {
     "steps": Key(0, minimum=0),
     "advantages": Key("recipe", choices=("recipe", "exact")),
     "observations": Key("digests", choices=("digests", "texts")),
-    "capture": Key(True),
     "base_model": Key(False),
     # Instead of each stage's own patience; 0: the table's.
     "patience_seconds": Key(0.0, minimum=0),
@@ -48,7 +47,6 @@ class Settings:
     steps: int
     advantages: str
     observations: str
-    capture: bool
     base_model: bool
     patience_seconds: float
     wait_seconds: float
