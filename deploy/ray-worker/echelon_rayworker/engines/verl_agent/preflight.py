@@ -171,7 +171,7 @@ def check_checkpoints(settings: Settings) -> list[Answer]:
     except checkpoints.CheckpointError as error:
         return [*answers, Answer("start", False, str(error), "see the message")]
     if settings.evaluates and not start.path and not settings.base_model:
-        remedy = "name the directory of a training, or say base_model=true"
+        remedy = "name the checkpoint directory of a training in evaluation.checkpoint.directory"
         return [*answers, Answer("start", False, f"{directory} holds no checkpoint to evaluate", remedy)]
     if settings.steps and start.step >= settings.steps:
         text = f"step {start.step} of {settings.steps} is there: the training is finished, and would end at once"
