@@ -12,7 +12,7 @@ const body = 'document.body.innerText';
 const signInWith = (token: string) =>
   `document.querySelector('#token').value = ${JSON.stringify(token)}; document.querySelector('form').requestSubmit()`;
 
-test('a person signs in and out with the form in Chromium', { skip: NO_BROWSER }, async (t) => {
+test('a user signs in and out with the form in Chromium', { skip: NO_BROWSER }, async (t) => {
   const server = await redisFor(t);
   await using resources = new AsyncDisposableStack();
   const stateDir = await mkdtemp(join(tmpdir(), 'echelon-sign-in-'));

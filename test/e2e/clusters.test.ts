@@ -18,7 +18,7 @@ import { commandEnded, processesOf, type RoleProcess, type System, startSystem }
 const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
 const NAME = 'fleet';
 
-/** Long enough to be met in the middle. */
+/** Long enough to be interrupted. */
 const SLOW = {
   name: 'slow',
   engine: 'local',
@@ -58,7 +58,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
   const view = () => system.client.get('/v1/clusters/{name}', { path: { name: NAME } });
   const ended = ({ state, verification }: Experiment) => isFinal(state) && verification.status === 'complete';
 
-  test('a wrong token is an error that says so, and no cluster is added', async () => {
+  test('adding a cluster with a wrong token fails with the reason, and no cluster is added', async () => {
     const wrong = join(system.stateDir, 'wrong-token');
     await writeFile(wrong, 'f'.repeat(64));
     const { code, stderr } = await add(wrong);
@@ -67,14 +67,14 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     assert.deepEqual((await system.client.get('/v1/clusters')).items, []);
   });
 
-  test('a ray-worker that cannot be reached is an error that names the port and the remedy', async () => {
+  test('adding a cluster with an unreachable ray-worker fails with its address', async () => {
     const { code, stderr } = await add(tokenFile, '--advertise', '127.0.0.2:9');
     assert.equal(code, 1, stderr);
     assert.match(stderr, /127\.0\.0\.2:9 cannot be reached from here/);
     await assert.rejects(view(), { code: 'cluster-not-found' });
   });
 
-  test('the CLI adds it, finding the ray-worker of the last try; the list shows what it has', async () => {
+  test('adding a cluster again uses the running ray-worker, and the list shows its resources', async () => {
     const { code, stdout, stderr } = await add(tokenFile);
     assert.equal(code, 0, stderr);
     assert.match(stderr, /found the ray-worker/);
@@ -104,7 +104,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     );
   });
 
-  test('a newer version replaces the ray-worker while an attempt runs: one launch, and its events continue', async () => {
+  test('a newer version replaces the ray-worker during an attempt, whose driver and events continue', async () => {
     const { id } = await system.submit({ ...SLOW, training: { steps: 500, stepDelaySeconds: 0.3 } });
     await system.until(id, 'step 2', ({ progress }) => progress.step >= 2);
     const running = await processesOf(id);
@@ -144,7 +144,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     assert.match(stderr, /newer than/);
   });
 
-  test('the same Ray under another name is refused', async () => {
+  test('adding the same Ray under another name is refused', async () => {
     const { id } = await system.client.post('/v1/clusters', {
       body: { name: 'duplicate', address, token: rayToken, sharedRoot },
     });
@@ -153,7 +153,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     assert.match(problems.at(-1)!.message, new RegExp(`registered as ${NAME}`));
   });
 
-  test('a draining cluster finishes its experiments and starts none; its removal waits for their end', async () => {
+  test('a draining cluster finishes its experiments and starts none, and its removal waits for them', async () => {
     const { id } = await system.submit({ ...SLOW, training: { steps: 500, stepDelaySeconds: 0.3 } });
     await system.until(id, 'it runs', ({ state }) => state === 'running');
     assert.equal((await cli('drain', NAME, '--wait')).code, 0);
@@ -178,7 +178,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     await assert.rejects(view(), { code: 'cluster-not-found' });
   });
 
-  test('a Ray that is open to anyone is added with a warning', async () => {
+  test('adding a Ray without authentication succeeds with a warning', async () => {
     await using head = await startRayHead({ token: false, numGpus: 2 });
     const body = { name: 'open', address: head.address, sharedRoot: join(system.stateDir, 'open') };
     const { id } = await system.client.post('/v1/clusters', { body });
@@ -192,7 +192,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
       .then(({ id }) => commandEnded(system.client, id));
   });
 
-  test('no token was logged', () => {
+  test('no token of a cluster is in a log', () => {
     for (const log of [system.api.log(), dispatcher.log()]) {
       assert.ok(log.length > 0);
       assert.ok(!log.includes(rayToken) && !log.includes('f'.repeat(64)));
@@ -200,7 +200,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
   });
 });
 
-/** The package as it will be one day. */
+/** A copy of the package with a higher version. */
 function newerPackage(directory: string): string {
   const copy = join(directory, 'newer');
   cpSync(join(RAY_WORKER_PACKAGE, 'echelon_rayworker'), join(copy, 'echelon_rayworker'), { recursive: true });

@@ -32,7 +32,7 @@ describe('REST → store and queue → dispatch → Ray → training → events 
       ({ state, verification }) => isFinal(state) && verification.status === 'complete',
     );
 
-  test('a training succeeds, every row is verified, and nothing of it is left', async () => {
+  test('a training succeeds, every row is verified, and no process is left', async () => {
     const spec = { name: 'small', engine: 'local', estimator: { name: 'hgpo', historyLength: 2 }, ...SMALL };
     const submitted = await system.submit(spec);
     const ended = await finished(submitted.id);
@@ -71,7 +71,7 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     assert.match(formatExplanation(explanation), new RegExp(`Row ${query.row} .*WRONG`));
   });
 
-  test('the example in Python submits, follows and judges, with nothing but requests', async (t) => {
+  test('the Python example submits, follows and reports an experiment over plain HTTP', async (t) => {
     const directory = await mkdtemp(join(tmpdir(), 'echelon-python-'));
     t.after(() => rm(directory, { recursive: true }));
     const run = async (spec: object) => {
@@ -94,7 +94,7 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     assert.match(refused.stderr, /\/engine: .*did you mean replay\?/);
   });
 
-  test('a cancelled experiment ends within its grace period, also if it ignores SIGTERM, and frees its resources', async () => {
+  test('a cancelled experiment ends within its grace period even if it ignores SIGTERM, and frees its resources', async () => {
     // As much as there is: the next one has to wait.
     const { items } = await system.client.get('/v1/clusters');
     const cpus = items[0]!.nodes[0]!.cpusTotal;
@@ -125,7 +125,7 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     assert.equal((await finished(next)).state, 'succeeded');
   });
 
-  test('a driver that fails says how, with its last lines, and is not tried again', async () => {
+  test('a training whose driver fails ends with the exit code as its reason and is not retried', async () => {
     const { id } = await system.submit({
       name: 'failing',
       engine: 'replay',
@@ -136,7 +136,7 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     assert.match(ended.reason, /exit code 3/);
   });
 
-  test('what was printed can be read', async () => {
+  test('the output of a training can be read from its logs', async () => {
     const { id } = await system.submit({ name: 'talking', engine: 'replay', replay: { logLines: 500 } });
     await finished(id);
     const { lines } = await system.client.get('/v1/experiments/{id}/logs', {

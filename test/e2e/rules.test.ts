@@ -19,7 +19,7 @@ interface Verified {
   bundle: { sameReport: boolean };
 }
 
-/** A command that needs no server, in an environment that knows of none. */
+/** Runs a command that needs no server, in an environment without one. */
 function offline(args: string[], cwd: string) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
     cwd,
@@ -49,9 +49,9 @@ describe('a training with a wrong signal', () => {
     return new Uint8Array(await response.arrayBuffer());
   }
 
-  // Fails (marked twice) where what rules remember is lost with the dispatcher and advance-rules.lua lets a rule that
+  // Fails (two marks) if the memory of the rules is lost with the dispatcher and advance-rules.lua lets a rule that
   // fired fire again.
-  test('is marked once, stopped by a rule though its dispatcher dies, and its batch verifies elsewhere', async () => {
+  test('a training with wrong rows is marked once and stopped by a rule after its dispatcher dies, and its bundle verifies offline', async () => {
     const first = await system.startDispatcher();
     const { id } = await system.submit({
       ...{ name: 'faulty', engine: 'replay', gracePeriodSeconds: 2 },
@@ -90,7 +90,7 @@ describe('a training with a wrong signal', () => {
     const { batch, evidence, attempt } = events[1]!;
     assert.equal(evidence.values.length, 5);
     assert.equal(evidence.values.at(-1)?.batch, batch);
-    // Reports need not come in the order of their batches; the row is one of reports.
+    // Reports may arrive in another order than their batches, and `for` counts reports.
     const reports = history.slice(
       0,
       history.findIndex(({ event }) => event === events[1]),
@@ -116,7 +116,7 @@ describe('a training with a wrong signal', () => {
     ['shuffled-rows', 'steps-out-of-order'],
     ['sample-std', 'wrong-rows'],
   ] as const) {
-    test(`${fault}: the rule names the finding, and the bundle gives it again`, async () => {
+    test(`a replay with ${fault} is stopped by the rule on its finding, and its bundle verifies with the same finding`, async () => {
       const { id } = await system.submit({
         ...{ name: fault, engine: 'replay', gracePeriodSeconds: 2 },
         replay: { fault, batches: 500, delaySeconds: 0.2 },
@@ -142,7 +142,7 @@ describe('a training with a wrong signal', () => {
     });
   }
 
-  // Fails (the child runs on) where a look compares nothing, or its wish to stop is not carried out.
+  // Fails (the child continues) if a comparison has no other children, or its stop is not executed.
   test('a child of a sweep that is worse than the median of the others is stopped early, once', async () => {
     const metric = 'critic/advantages/max';
     const { id } = await system.client.post('/v1/sweeps', {
@@ -151,7 +151,7 @@ describe('a training with a wrong signal', () => {
         method: 'list',
         spec: { engine: 'replay', gracePeriodSeconds: 2 },
         axes: {
-          // Groups of one find less to compare: their largest advantage stays below 2, that of the others goes up to 5.6.
+          // Groups of one have less to compare: their largest advantage stays below 2, the others reach 5.6.
           '/replay/fault': ['none', 'sample-std', 'groups-of-one'],
           '/replay/batches': [60, 60, 500],
           '/replay/delaySeconds': [0, 0, 0.5],

@@ -83,7 +83,7 @@ function mayReach(
 }
 
 describe('the rendered chart', { skip }, () => {
-  test('its policies let each reach what it needs and nothing else', () => {
+  test('the network policies of the chart allow exactly the connections that each pod needs', () => {
     const manifests = render('helm/echelon/examples/ray.yaml');
     const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
     const pods = podsOf(manifests);
@@ -114,7 +114,7 @@ describe('the rendered chart', { skip }, () => {
     ]);
   });
 
-  test('what trainings reach outside leaves private ranges closed', () => {
+  test('the network policy of Ray blocks private address ranges outside the cluster', () => {
     const manifests = render('helm/echelon/examples/ray.yaml');
     const ray = manifests.find(
       ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name.endsWith('-ray'),
@@ -125,7 +125,7 @@ describe('the rendered chart', { skip }, () => {
     ]);
   });
 
-  test('secrets of specs are mounted where the ray-worker runs and looks, and no other user may read them', () => {
+  test('training secrets are mounted only into the head, where the ray-worker reads them, and not for other users', () => {
     const manifests = render('helm/echelon/examples/production.yaml');
     const { spec } = manifests.find(({ kind }) => kind === 'RayCluster')!;
     const { containers, volumes } = spec.headGroupSpec!.template.spec;
@@ -142,7 +142,7 @@ describe('the rendered chart', { skip }, () => {
     );
   });
 
-  test('every policy applies to pods that are there', () => {
+  test('every network policy of the chart selects a pod', () => {
     for (const example of ['minimal', 'ray', 'production']) {
       const manifests = render(`helm/echelon/examples/${example}.yaml`);
       const pods = [...podsOf(manifests).values()];

@@ -13,10 +13,10 @@ const PLAYED = ['redis', 'api', 'dispatcher', 'ray', 'prometheus'];
 const CLI = resolve('src/cli/main.ts');
 const TOKEN = 'token-of-the-rehearsal-0123456789';
 
-/** Ports at which each host is knocked on. */
+/** Ports of each host to which the test connects. */
 const DOORS: Record<string, number[]> = { redis: [6379], api: [7077, 9464], dispatcher: [9464], ray: [7400] };
 
-/** Who may reach what, written by hand: what the networks of the compose file are to bring about. */
+/** The ports that each service may reach, written by hand: the purpose of the networks of the compose file. */
 const MAY_REACH: Record<string, string[]> = {
   redis: ['api:7077'],
   api: ['redis:6379', 'dispatcher:9464'],
@@ -81,7 +81,7 @@ describe('the services of the compose file as processes in network namespaces', 
       .replace(/^include .*$/m, `requirepass ${await readFile(secret('redis-password'), 'utf8')}`);
     await writeFile(join(directory, 'redis.conf'), config);
     topology.start('redis', ['redis-server', join(directory, 'redis.conf')]);
-    // The ray-worker as the head starts it, without a Ray below it: replays need none.
+    // The ray-worker as the head starts it, but without Ray: replays do not need it.
     const worker = ['--state-dir', join(directory, 'shared'), '--listen', '0.0.0.0:7400'];
     topology.start(
       'ray',
@@ -111,7 +111,7 @@ describe('the services of the compose file as processes in network namespaces', 
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('each reaches what it needs and nothing else', () => {
+  test('each service of the compose file reaches exactly the ports that it needs', () => {
     const knock = `import concurrent.futures, socket, sys
 def opens(door):
     host, port = door.split(":")
@@ -142,7 +142,7 @@ with concurrent.futures.ThreadPoolExecutor(32) as pool:
     }
   });
 
-  test('an experiment goes through it, and Prometheus sees it', async () => {
+  test('an experiment succeeds in the compose topology, and Prometheus scrapes its metrics', async () => {
     const api = `http://127.0.0.1:7077`;
     const spec = join(directory, 'spec.json');
     await writeFile(spec, JSON.stringify({ engine: 'replay', name: 'rehearsal', replay: { batches: 2 } }));

@@ -12,8 +12,8 @@ import { claimed, running, storeFor, submitInput } from '../../support/store.ts'
 import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 /*
- * Attacks on identity, each with the answer to expect. That every route refuses who has no token, no scope, or asks for
- * another project's things, is in access.test.ts.
+ * Attacks on identity, each with the expected answer. access.test.ts checks that every route refuses callers without a
+ * token, without its scope, or of another project.
  */
 
 const { store, redis } = await storeFor({ after });
@@ -22,7 +22,7 @@ const appOf = (limits: object = {}) =>
   appFor({ after }, { store, limits: { failedSignIns: 1e6, ...limits } });
 
 describe('keys that are none', () => {
-  test('get one answer, whatever is wrong, and a key in the query is in the audit log', async () => {
+  test('every invalid key gets the same 401, and a key in the query is noted in the audit log', async () => {
     const { call } = await appOf();
     const { id, token } = await makeKey(store);
     const revoked = await makeKey(store, { revokedAt: 1 });
@@ -61,7 +61,7 @@ describe('keys that are none', () => {
     assert.ok(!JSON.stringify(await store.audit.page(1000, undefined)).includes(token));
   });
 
-  test('are looked up alike, so that no answer comes sooner', async () => {
+  test('every invalid key causes the same store calls, so that the time reveals nothing', async () => {
     const asked: string[] = [];
     const spied = storeThrough(store, (path, call) => {
       asked.push(path);
@@ -85,7 +85,7 @@ describe('keys that are none', () => {
 });
 
 describe('guessing the secret of a known key', () => {
-  test('ends in 429 from one address, and from many; who has the key notices nothing', async () => {
+  test("guesses of a key's secret end in 429, from one address or many, and the key itself still works", async () => {
     const { app, call } = await appOf({ failedSignIns: 30 });
     const { id, token } = await makeKey(store);
     const guess = async (remoteAddress: string) =>
@@ -96,7 +96,7 @@ describe('guessing the secret of a known key', () => {
         })
       ).statusCode;
     const statuses: number[] = [];
-    // Fails without the counter by key: each address tries once only.
+    // Fails without the counter for each key: each address tries only once.
     for (let at = 0; at < 500; at += 1) statuses.push(await guess(`10.0.${at >> 8}.${at & 255}`));
     assert.deepEqual(new Set(statuses.slice(0, 30)), new Set([401]));
     assert.deepEqual(new Set(statuses.slice(30)), new Set([429]));
@@ -116,7 +116,7 @@ describe('an open stream', () => {
     ['an expired key', { expiresAt: 1 }, 'the key has expired'],
     ['a rotated key', { digest: 'd'.repeat(64) }, 'the key was rotated'],
   ] as const) {
-    test(`of ${what} is closed at the next look, with the reason`, async (t) => {
+    test(`an open stream of ${what} is closed immediately, with the reason`, async (t) => {
       const { app } = await appOf();
       const origin = await app.listen({ host: '127.0.0.1', port: 0 });
       const { experiment } = await running(store);
@@ -127,7 +127,7 @@ describe('an open stream', () => {
       assert.equal((await stream.next())?.event, 'state');
       const other = await openStream(t, url);
       await store.access.changeKey(id, (key) => ({ ...key, ...end }));
-      // Fails without the watch of the streams.
+      // Fails if open streams do not watch their key.
       const last = (await stream.rest()).at(-1);
       assert.equal(last?.event, 'closed');
       assert.deepEqual(JSON.parse(last.data), { reason });
@@ -139,7 +139,7 @@ describe('an open stream', () => {
 });
 
 describe('a cookie', () => {
-  test('has its key: what it may, and its end', async () => {
+  test('a cookie has the project and scopes of its key, and ends with it', async () => {
     const { call } = await appOf();
     const { id, token } = await makeKey(store, { project: 'mine', scopes: ['read'] });
     const foreign = submitInput({ project: 'theirs' });
@@ -158,7 +158,7 @@ describe('a cookie', () => {
     assert.equal((await by('GET', '/v1/experiments')).statusCode, 401);
   });
 
-  test('changes nothing from another site, by whatever method', async () => {
+  test('a cookie from another site changes nothing, with any method', async () => {
     const { call } = await appOf();
     const signIn = await call('POST', '/login', { token: null, body: { token: TOKEN } });
     const cookie = String(signIn.headers['set-cookie']).split(';', 1)[0]!;
@@ -186,7 +186,7 @@ describe('a cookie', () => {
 });
 
 describe('doors beside the API', () => {
-  test('the board takes admin and no writes; there are no metrics and no profiler here', async () => {
+  test('the board needs the scope admin and refuses writes, and the API port has no metrics or profiler', async () => {
     const { call } = await appOf();
     const { token } = await makeKey(store, { scopes: ['read', 'submit', 'custom-code'] });
     for (const path of ['/queues', '/queues/', '/queues/api/queues']) {
@@ -203,7 +203,7 @@ describe('doors beside the API', () => {
 });
 
 describe('cursors', () => {
-  test('of another project, filter or list, and made up ones, are refused', async () => {
+  test('a forged cursor, or a cursor of another project, filter or list, is refused', async () => {
     const { call } = await appOf();
     for (const project of ['mine', 'theirs']) {
       for (let at = 0; at < 3; at += 1) await store.experiments.submit(submitInput({ project }));
@@ -232,7 +232,7 @@ describe('custom code', () => {
     ...{ home: '/h', allowCustomCode: true, overrides: { 'data.custom_cls.path': '/x.py' } },
   };
 
-  test('takes its scope, alone, in a sweep, in a dry run, and when a sweep runs again', async () => {
+  test('custom code needs its scope in a submission, a sweep, a dry run and a rerun', async () => {
     const { call } = await appOf();
     const without = await makeKey(store, { scopes: ['read', 'submit', 'admin'] });
     const having = await makeKey(store, { scopes: ['read', 'submit', 'custom-code'] });
@@ -259,7 +259,7 @@ describe('custom code', () => {
     assert.equal((await rerun(having.token)).statusCode, 202);
   });
 
-  test('from a directory of the cluster takes the scope, or a directory that is allowed for the cluster', async () => {
+  test('a directory of a cluster needs the scope custom-code or a code path that the cluster allows', async () => {
     const { call } = await appOf();
     const cluster = (name: string) => ({
       ...{ name, address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
@@ -276,7 +276,7 @@ describe('custom code', () => {
       const path = 'axes' in body ? '/v1/sweeps/preview' : '/v1/preflight';
       return (await call('POST', path, { token, body })).statusCode;
     };
-    // Fails where only overrides are looked at: the preflight would import the recipe from there.
+    // Fails if only overrides are checked: the preflight would import the recipe from that directory.
     for (const body of [named, { ...named, home: undefined, model: { path: '/srv/models/eve' } }, sweep]) {
       assert.equal(await asked(body, without.token), 400, JSON.stringify(body));
       assert.ok((await asked(body, having.token)) < 300);
@@ -284,7 +284,7 @@ describe('custom code', () => {
     const change = (codePaths: string[]) => call('PATCH', '/v1/clusters/allowing', { body: { codePaths } });
     assert.deepEqual((await change(['/srv/models'])).json().codePaths, ['/srv/models']);
     for (const body of [named, sweep]) assert.ok((await asked(body, without.token)) < 300);
-    // Another cluster, or any, may take it.
+    // Without a cluster, or on another one, the directory is not allowed.
     for (const cluster of ['strict', undefined])
       assert.equal(await asked({ ...named, cluster }, without.token), 400);
     await change([]);
@@ -302,7 +302,7 @@ describe('custom code', () => {
   });
 });
 
-test('no secret of a key is in Redis or in a log', async () => {
+test('the secret of a key is neither in Redis nor in a log', async () => {
   const { call, logged } = await appOf();
   const made = await call('POST', '/v1/keys', { body: { name: 'k', scopes: ['read'] } });
   const secret = (made.json().token as string).slice(-43);

@@ -12,8 +12,8 @@ import { running, storeFor, submitInput } from '../../support/store.ts';
 import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 /*
- * Every route of the OpenAPI document, those to come included: without a token, without its scope, and for things of
- * another project. A new route that does not ask for its caller fails here.
+ * Every route of the OpenAPI document, future ones included: without a token, without its scope, and for resources of
+ * another project. A new route that does not check its caller fails here.
  */
 
 const { store } = await storeFor({ after });
@@ -21,7 +21,7 @@ await makeProjects(store, 'mine', 'theirs');
 const asked: string[] = [];
 const spied = storeThrough(store, (path, call) => {
   const answer = call();
-  // What is read for nothing takes its time too.
+  // A read whose result is discarded takes time too.
   if (answer instanceof Promise)
     answer.then(
       (value) => asked.push(`${path} ${sizeOf(value)}`),
@@ -35,14 +35,14 @@ function sizeOf(value: unknown): 'small' | 'large' {
 const { app, call } = await appFor({ after }, { store: spied, limits: { failedSignIns: 1_000_000 } });
 const routes = everyRoute(app);
 const PUBLIC = ['health', 'readiness', 'signIn'];
-/** Refused by themselves, whatever the scope: what they show belongs to no project. */
+/** Routes that refuse project-bound keys with any scope: their answers belong to no project. */
 const UNBOUND_ONLY = ['streamAllEvents'];
 
 const ALL_SCOPES = [...SCOPES];
 const BOUND_SCOPES = ALL_SCOPES.filter((scope) => scope !== 'admin');
 const mine = await makeKey(store, { project: 'mine', scopes: BOUND_SCOPES });
 
-/** Bodies that routes need before they look for what their path names; others get an empty object. */
+/** Bodies that routes check before they read the resource in their path. */
 const BODIES: Record<string, unknown> = {
   changeExperiment: { priority: 1 },
 };
@@ -76,14 +76,14 @@ async function sweepOf(project: string): Promise<string> {
   return id;
 }
 
-test('the document states the scope of every route but the public ones', () => {
+test('the OpenAPI document states the scope of every route except the public ones', () => {
   assert.ok(routes.length > 30);
   assert.deepEqual(
     routes.filter(({ scope }) => scope === null).map(({ operationId }) => operationId),
     PUBLIC,
   );
   const changing = routes.filter(({ method, scope }) => method !== 'GET' && scope === 'read');
-  // What stores nothing, or ends one's own cookie. Anything else that is not a GET takes more than `read`.
+  // These store nothing or end the caller's own cookie. Any other write needs more than `read`.
   const harmless = ['signOut', 'planExperiment', 'previewSweep'];
   assert.deepEqual(
     changing.map(({ operationId }) => operationId).filter((id) => !harmless.includes(id)),
@@ -91,7 +91,7 @@ test('the document states the scope of every route but the public ones', () => {
   );
 });
 
-test('without a token every route but the public ones answers 401, all in the same words', async () => {
+test('every route except the public ones gets the same 401 without a token', async () => {
   const bodies = new Set<string>();
   const open: string[] = [];
   for (const route of routes) {
@@ -105,7 +105,7 @@ test('without a token every route but the public ones answers 401, all in the sa
 
 describe('without its scope a route answers 403 and names it', () => {
   for (const scope of SCOPES) {
-    test(scope, async () => {
+    test(`a route gets 403 without its scope ${scope}`, async () => {
       const { token } = await makeKey(store, { scopes: ALL_SCOPES.filter((one) => one !== scope) });
       for (const route of routes.filter((one) => one.scope === scope)) {
         const { statusCode, body } = await ask(route, token, {});
@@ -116,7 +116,7 @@ describe('without its scope a route answers 403 and names it', () => {
     });
   }
 
-  test('admin, though the key says so, for a key that is bound to a project', async () => {
+  test('a project-bound key with the scope admin gets 403 for every admin route', async () => {
     const { token } = await makeKey(store, { project: 'mine', scopes: ALL_SCOPES });
     for (const route of routes.filter(({ scope }) => scope === 'admin')) {
       assert.equal((await ask(route, token, {})).statusCode, 403, route.path);
@@ -124,7 +124,7 @@ describe('without its scope a route answers 403 and names it', () => {
   });
 });
 
-/** The route's answers for a thing of another project and for one that is not there, less the id itself. */
+/** The route's answers for a resource of another project and for an unknown one, without the id itself. */
 async function compared(route: Route, foreign: string, unknown: string) {
   const one = async (id: string) => {
     asked.length = 0;
@@ -135,7 +135,7 @@ async function compared(route: Route, foreign: string, unknown: string) {
       attempt: '1',
       batch: '1',
     });
-    // Every answer differs in its request's id and its time, and in what is left of a rate limit.
+    // Every answer has its own time and remaining rate limit.
     const headers = Object.entries(response.headers).filter(
       ([name]) => !/^(?:date|x-ratelimit-.*)$/.test(name),
     );
@@ -149,7 +149,7 @@ async function compared(route: Route, foreign: string, unknown: string) {
 describe('for a key of one project, what belongs to another is not there', () => {
   const below = (prefix: string) => routes.filter(({ path }) => path.startsWith(prefix));
 
-  test('experiments, on every route below them', async () => {
+  test('a key of one project gets 404 on every route of an experiment of another project', async () => {
     const found = below('/v1/experiments/{');
     assert.ok(found.length > 8);
     for (const route of found) {
@@ -157,7 +157,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
       const foreign = await endedExperiment('theirs');
       const [theirs, none] = await compared(route, foreign, newExperimentId());
       assert.equal(theirs.status, 404, `${place}: ${theirs.text} (does it need a body? see BODIES)`);
-      // The same words and headers, and the same questions to the store: so the same time.
+      // The same words, headers and store calls: so the same time.
       assert.deepEqual(theirs, none, place);
       assert.equal((await store.experiments.get(foreign))?.state, 'succeeded', place);
       // The same request by its owner finds it: the 404 above was about the project.
@@ -167,7 +167,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
     }
   });
 
-  test('sweeps, on every route below them', async () => {
+  test('a key of one project gets 404 on every route of a sweep of another project', async () => {
     const found = below('/v1/sweeps/{');
     assert.ok(found.length >= 4);
     for (const route of found) {
@@ -180,7 +180,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
     }
   });
 
-  test('experiments that a query names', async () => {
+  test('a key of one project gets 404 for a query that names an experiment of another project', async () => {
     const naming = routes.filter(
       ({ method, queries }) => method === 'GET' && queries.includes('experiments'),
     );
@@ -195,7 +195,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
     }
   });
 
-  test('preflights', async () => {
+  test('a key of one project gets 404 for a preflight of another project', async () => {
     const found = below('/v1/preflight/{');
     assert.equal(found.length, 1);
     for (const route of found) {
@@ -208,7 +208,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
     }
   });
 
-  test('and no other thing is named by a path that is not for admins alone, and belongs to a project', () => {
+  test('every resource in the path of a route without the scope admin is tested here or belongs to no project', () => {
     // Tried here, or the same for everybody. Something new in a path has to be put into one of the two.
     const tried = ['experiments', 'sweeps', 'projects', 'preflight'];
     const common = ['clusters', 'presets', 'recipes'];
@@ -221,7 +221,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
     );
   });
 
-  test('projects themselves', async () => {
+  test('a key of one project gets the same answer for another project as for an unknown one', async () => {
     for (const route of below('/v1/projects/{')) {
       const [theirs, none] = await compared(route, 'theirs', 'absent');
       assert.ok([403, 404].includes(theirs.status), route.path);
@@ -229,7 +229,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
     }
   });
 
-  test('and nothing of it stands in any list', async () => {
+  test('a key of one project finds nothing of another project in any list', async () => {
     const experiment = await endedExperiment('theirs');
     const { id: waiting } = await store.experiments.submit(
       submitInput({ project: 'theirs', name: 'SECRET-NAME' }),
@@ -254,7 +254,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
       if (statusCode === 200) seen += 1;
     }
     assert.ok(seen >= 5);
-    // Why its own waits is said of the whole line.
+    // The wait reason of an own experiment can name experiments of other projects.
     const { id: own } = await store.experiments.submit(submitInput({ project: 'mine' }));
     const words = { reason: `waits for ${waiting}`, unknown: `${held} is in the way`, estimate: null };
     await store.queue.note(new Map([[own, { ...words, rank: 2 }]]));
@@ -275,7 +275,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
     }
   });
 
-  test('though its places in the line count', async () => {
+  test('a key of one project sees its queue position among the experiments of all projects', async () => {
     const { id } = await store.experiments.submit(submitInput({ project: 'mine', priority: -100 }));
     const { body } = await call('GET', '/v1/queues', { token: mine.token });
     const queue = JSON.parse(body) as { length: number; items: { position: number; experiment: string }[] };
@@ -288,7 +288,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
     assert.ok(rank! > 1);
   });
 
-  test('nor is it made there', async () => {
+  test('a key of one project cannot submit to another project, and submits to its own by default', async () => {
     const submit = (project: string) =>
       call('POST', '/v1/experiments', { token: mine.token, body: { ...REPLAY, project } });
     const [theirs, none] = [await submit('theirs'), await submit('absent')];

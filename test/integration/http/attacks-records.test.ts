@@ -3,8 +3,8 @@ import { after, describe, test } from 'node:test';
 import { appFor, LOCAL, REPLAY } from '../../support/http-app.ts';
 import { running, storeFor } from '../../support/store.ts';
 
-// Attacks on what is submitted, listed and named, as a table: what is sent, and the answer that is promised. None may
-// change what is stored, and each answer is held against the API's document.
+// Attacks on submissions, lists and names, as a table of requests and expected answers. None may
+// change the store, and each answer is checked against the OpenAPI document.
 
 const { store, redis } = await storeFor({ after });
 const { call } = await appFor({ after }, { store });
@@ -152,7 +152,7 @@ const ATTACKS: Attack[] = [
 
 describe('attacks on records', () => {
   for (const { of, send, status, says } of ATTACKS) {
-    test(`${of}: ${status}`, async () => {
+    test(`an attack (${of}) gets ${status}`, async () => {
       const before = [await store.experiments.counts(), (await redis.keys('{echelon}:[xis]*')).sort()];
       const answer = await send();
       assert.equal(answer.statusCode, status, answer.body);
@@ -167,7 +167,7 @@ describe('attacks on records', () => {
   }
 });
 
-test('what looks like a pattern is a text: it finds its own letters only, at once', async () => {
+test('a name filter with pattern characters matches them literally', async () => {
   const names = ['(a+)+$', 'a%%%%', '.*', '[', "';--", '\\'];
   for (const name of names) await call('POST', '/v1/experiments', { body: { ...REPLAY, name } });
   for (const name of names) {
@@ -183,7 +183,7 @@ test('what looks like a pattern is a text: it finds its own letters only, at onc
   );
 });
 
-test('a value with the characters of a shell is one argument, to the letter', async () => {
+test('an override with shell characters stays one argument', async () => {
   const value = 'a; curl x|sh $(id) `id` && -rf --config-dir=/';
   const body = { ...VERL, overrides: { 'trainer.project_name': value } };
   const answer = await call('POST', '/v1/plans', { body });
@@ -193,7 +193,7 @@ test('a value with the characters of a shell is one argument, to the letter', as
   assert.ok(spoken[0]!.startsWith('trainer.project_name='));
 });
 
-test('100 equal cancels with one key are one cancel', async () => {
+test('100 parallel cancels with one Idempotency-Key cancel once', async () => {
   const { id } = (await call('POST', '/v1/experiments', { body: REPLAY })).json();
   const headers = { 'idempotency-key': 'hundred' };
   const answers = await Promise.all(

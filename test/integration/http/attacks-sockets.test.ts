@@ -208,12 +208,12 @@ const ATTACKS: Attack[] = [
 
 describe('attacks on sockets', () => {
   for (const [of, text, status, says] of ATTACKS) {
-    test(`${of}: ${status}`, async () => {
+    test(`an attack (${of}) gets ${status}`, async () => {
       const before = await store.experiments.counts();
       const answer = await sent(text);
       const [first, ...others] = statusesOf(answer);
       assert.equal(first, status, answer);
-      // Nothing or LAST: what was hidden would be answered 202.
+      // No answer or that to LAST: a smuggled submission would get 202.
       assert.ok(others.length === 0 || others.join() === '200', answer);
       if (says !== undefined) assert.ok(answer.includes(says), answer);
       assert.ok(!/^(?:x|set-cookie): *[ay]/im.test(answer), answer);
@@ -224,7 +224,7 @@ describe('attacks on sockets', () => {
   }
 });
 
-test('names of every script, and of signs that are several characters, are labels', async () => {
+test('names in every script, and with combined characters, are accepted', async () => {
   for (const name of [
     'שלום',
     'مرحبا',
@@ -241,7 +241,7 @@ test('names of every script, and of signs that are several characters, are label
   }
 });
 
-test('a connection beyond the limit is closed, and one that closes makes room', async (t) => {
+test('a connection beyond the limit is closed, until another connection closes', async (t) => {
   const { app: small } = await appFor(t, { store, limits: { connections: 2 } });
   await small.listen({ port: 0, host: '127.0.0.1' });
   const { port: at } = small.server.address() as AddressInfo;
@@ -273,7 +273,7 @@ test('a connection beyond the limit is closed, and one that closes makes room', 
   for (let tries = 0; !(await answerOf()).startsWith('HTTP/1.1 200'); tries++) assert.ok(tries < 1000);
 });
 
-test('streams asked for one behind the other on one connection hold no place once it is gone', async (t) => {
+test('pipelined streams on one connection free their slots when the connection closes', async (t) => {
   const { app: small } = await appFor(t, { store, limits: { streams: 3 } });
   await small.listen({ port: 0, host: '127.0.0.1' });
   const { port: at } = small.server.address() as AddressInfo;
@@ -342,7 +342,7 @@ test('a text that is slow for regular expressions does not delay other requests'
   }
 });
 
-test('none of it was a failure of ours', () => {
+test('no attack on sockets caused a server error', () => {
   const failures = logged.filter(({ level }) => Number(level) >= 50);
   assert.deepEqual(failures, []);
 });

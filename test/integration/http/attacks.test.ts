@@ -8,8 +8,8 @@ import { cpuTimeOf } from '../../support/cpu-time.ts';
 import { appFor, LOCAL, REPLAY, TOKEN } from '../../support/http-app.ts';
 import { running, storeFor, submitInput } from '../../support/store.ts';
 
-// Attacks on a real server over real sockets, as a table: what is sent, and the answer that is promised. After each,
-// the server must still serve, and what it stores must not have changed.
+// Attacks on a real server over real sockets, as a table of requests and expected answers. After each,
+// the server must still answer, and its store must not have changed.
 
 const { store } = await storeFor({ after });
 const { app, logged } = await appFor({ after }, { store, limits: { failedSignIns: 100_000 } });
@@ -36,7 +36,7 @@ async function send({ body, headers, ...options }: Sent): Promise<Answer> {
     ...options,
   });
   const answered = once(request, 'response') as Promise<[IncomingMessage]>;
-  // Where the server closes before it has read all, its answer counts.
+  // If the server closes before it has read the whole request, its answer counts.
   request.on('error', () => {});
   request.end(body);
   const [response] = await answered;
@@ -51,7 +51,7 @@ const submit = (body: string | Buffer, headers: Record<string, string | string[]
 const get = (path: string, headers: Record<string, string> = {}) => send({ path, headers });
 const spec = (text: string) => `{"engine":"local","name":"x","estimator":{"name":"hgpo",${text}}}`;
 
-/** One attack: what must come back. `problem` is a piece of the answer. */
+/** One attack and its expected answer. `problem` is a part of the answer. */
 interface Attack {
   of: string;
   send: () => Promise<Answer>;
@@ -194,7 +194,7 @@ const ATTACKS: Attack[] = [
 
 describe('attacks', () => {
   for (const { of, send: run, status, problem } of ATTACKS) {
-    test(`${of}: ${status}`, async () => {
+    test(`an attack (${of}) gets ${status}`, async () => {
       const before = await store.experiments.counts();
       const answer = await run();
       assert.equal(answer.status, status, answer.body);
@@ -208,7 +208,7 @@ describe('attacks', () => {
   }
 });
 
-test('names of every kind are labels: the id is made here', async () => {
+test('the name of an experiment may be any text, and its id comes from the server', async () => {
   for (const name of [
     '123456',
     'a:b:c',
@@ -226,7 +226,7 @@ test('names of every kind are labels: the id is made here', async () => {
   }
 });
 
-test('100 equal submits at once are one experiment and 100 equal answers', async () => {
+test('100 parallel submissions with one Idempotency-Key create one experiment and get equal answers', async () => {
   const before = (await store.experiments.counts()).queued;
   const headers = { 'idempotency-key': 'parallel' };
   const answers = await Promise.all(
@@ -239,7 +239,7 @@ test('100 equal submits at once are one experiment and 100 equal answers', async
   assert.equal(conflict.status, 409);
 });
 
-test('a stream id of one experiment shows nothing of another', async () => {
+test('a cursor of one experiment shows no log of another', async () => {
   const event = (text: string) => ({ type: 'log', source: 'stdout', lines: [text], cutBytes: 0 }) as const;
   await store.events.append(lease, [{ sequence: 1, at: 1, event: { ...event('mine'), lines: ['mine'] } }]);
   await store.events.append(other, [
@@ -250,7 +250,7 @@ test('a stream id of one experiment shows nothing of another', async () => {
   assert.ok(!body.includes('theirs'));
 });
 
-test('idle and slow connections are closed, and the others are served meanwhile', async (t) => {
+test('idle and slow connections are closed, and other requests succeed meanwhile', async (t) => {
   const { app: hasty } = await appFor(t, { store, limits: { requestTimeoutMs: 1000 } });
   const origin = await hasty.listen({ port: 0, host: '127.0.0.1' });
   const { port: at } = hasty.server.address() as AddressInfo;
@@ -273,7 +273,7 @@ test('idle and slow connections are closed, and the others are served meanwhile'
   for (const received of await Promise.all(closed)) assert.match(received, /^HTTP\/1\.1 408 /);
 });
 
-test('the largest and deepest bodies do not hold the others up', async () => {
+test('the largest and deepest bodies do not delay other requests', async () => {
   for (const body of [
     `${'['.repeat(125_000)}${']'.repeat(125_000)}`,
     `{${Array.from({ length: 10_000 }, (_, index) => `"unknown${index}":${index}`).join()}}`,
@@ -285,7 +285,7 @@ test('the largest and deepest bodies do not hold the others up', async () => {
   }
 });
 
-test('what was sent in secret is in no log', async () => {
+test('the token is in no log', async () => {
   await store.experiments.submit(submitInput());
   const text = JSON.stringify(logged);
   assert.ok(logged.length > 50);

@@ -9,8 +9,8 @@ import { redisFor } from '../../support/redis.ts';
 import { storeFor } from '../../support/store.ts';
 
 /*
- * Two clusters through the server as it is composed for production: whatever stands between a route and the store must pass
- * on which cluster is meant.
+ * Two clusters through the server as composed for production: every layer between a route and the store must pass
+ * on the name of the cluster.
  */
 
 // The services stop before their Redis, which is stopped by a hook that is added later.
@@ -61,7 +61,7 @@ test('a request for an unknown cluster gets 404 and changes no other cluster', a
   assert.deepEqual((await store.queue.pauses()).clusters.size, 0);
 });
 
-test('a request for a cluster reaches that cluster, whatever its place among the others', async () => {
+test('a request for a cluster reaches that cluster among several', async () => {
   for (const name of ['first', 'second']) {
     assert.equal((await call('GET', `/v1/clusters/${name}`)).body.name, name);
     for (const [method, path, body] of CHANGES) {

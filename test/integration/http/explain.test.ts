@@ -29,7 +29,7 @@ async function recorded(store: Store) {
   return { data, experiment: lease.experiment };
 }
 
-test('a row of a recorded batch is explained as the verifier explains it, in a thread of its own', async (t) => {
+test('the explanation of a row comes from the verifier, in a thread of its own', async (t) => {
   const { store } = await storeFor(t);
   const pool = createVerifierPool({ threads: 1, budgetMs: 60_000, budgetBytes: 2 ** 30 });
   t.after(() => pool.close());
@@ -42,7 +42,7 @@ test('a row of a recorded batch is explained as the verifier explains it, in a t
 });
 
 /* Fails without the signal and the bound: clients that leave keep every thread busy, and the queue of requests grows without end. */
-test('explanations beyond a bound get 503 with Retry-After, and clients that leave make room', async (t) => {
+test('an explanation beyond the limit gets 503 with Retry-After, until a client disconnects', async (t) => {
   const { store } = await storeFor(t);
   const { experiment } = await recorded(store);
   const working: AbortSignal[] = [];

@@ -5,13 +5,13 @@ import { DEFAULT_LIMITS } from '../../../src/http/server/deps.ts';
 import { cpuTimeOf } from '../../support/cpu-time.ts';
 import { hostileTexts, PIECES } from '../../support/hostile-bodies.ts';
 
-// A text of a request may be as long as its body, and one regular expression that looks back in it again and again stops
-// the process that serves everyone. So each expression of what reads requests is linear, and is measured to be.
+// A text of a request may be as long as its body, and a regular expression that backtracks over it stops
+// the process for all callers. So each expression that reads requests must be linear, and this test measures it.
 
 const BUDGET_MS = 50;
 const QUICK_MS = 0.5;
 
-/** The CPU time in ms for one text; the least of three, since the garbage of others may be collected meanwhile. */
+/** The CPU time in ms for one text; the least of three, because garbage collection may add to it. */
 async function leastCost(expression: RegExp, piece: string, size: number, enough: number): Promise<number> {
   const [text] = hostileTexts(size, [piece]) as [string];
   let least = Number.POSITIVE_INFINITY;
@@ -20,10 +20,10 @@ async function leastCost(expression: RegExp, piece: string, size: number, enough
   return least;
 }
 
-/** A literal of an expression where the source has one: behind an operator, a bracket or a comma. */
+/** A literal of a regular expression in the source: after an operator, a bracket or a comma. */
 const LITERAL =
   /(?:[=(,:?&|![]|return|=>)\s*\/(?![*/])((?:[^\\/\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)[\s,.;)\]}]/g;
-/** A text that is an expression: of a schema, or for `new RegExp`. */
+/** A regular expression written as a string: in a schema, or for `new RegExp`. */
 const PATTERN = /'(\^(?:[^'\\]|\\.)*\$)'/g;
 
 function expressionsOf(file: string): RegExp[] {
@@ -46,18 +46,18 @@ function wordsIn({ source }: RegExp): string[] {
   return [...new Set(words)].slice(0, 12);
 }
 
-test('the expressions of the source are found', () => {
+test('the search finds the regular expressions of the source', () => {
   assert.ok(expressions.length > 100, String(expressions.length));
   assert.ok(expressions.some(({ expression }) => expression.source.includes('PRIVATE KEY')));
   assert.ok(expressions.some(({ expression }) => expression.source.startsWith('^[a-z0-9]([a-z0-9-]{0,61}')));
 });
 
-test('no expression takes longer than its budget for a text of the size of a body', async () => {
+test('every regular expression stays within its budget for a text of the largest body', async () => {
   const slow: string[] = [];
   for (const { file, expression } of expressions) {
     const every = new RegExp(expression.source, `${expression.flags}g`);
     for (const piece of [...PIECES, ...wordsIn(expression)]) {
-      // What is quick for an eighth is within its budget for the whole, even where its time grows with the square.
+      // An expression that is fast for an eighth is within its budget for the whole, even if its time is quadratic.
       if ((await leastCost(every, piece, DEFAULT_LIMITS.bodyBytes / 8, QUICK_MS)) <= QUICK_MS) continue;
       const ms = await leastCost(every, piece, DEFAULT_LIMITS.bodyBytes, BUDGET_MS);
       if (ms > BUDGET_MS) slow.push(`${file}: ${expression} took ${ms.toFixed()} ms for ${piece}…`);

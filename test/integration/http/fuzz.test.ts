@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { appFor, LOCAL, REPLAY } from '../../support/http-app.ts';
 import { running, storeFor } from '../../support/store.ts';
 
-// Random requests, made from the document that clients are given. Each answer is held against that document by
-// `call`; none may be a fault of ours. A failure prints its seed.
+// Random requests, generated from the OpenAPI document. Each answer is checked against that document by
+// `call`, and none may be a server error. A failure prints its seed.
 
 const { store } = await storeFor({ after });
 const { app, call } = await appFor({ after }, { store });
@@ -44,7 +44,7 @@ const value = fc.oneof(
   ),
 );
 
-test('no read is a fault of ours', async () => {
+test('random reads cause no server error', async () => {
   const request = fc.record({
     route: fc.constantFrom(...READS),
     id: fc.oneof({ weight: 3, arbitrary: fc.constant(experiment) }, value),
@@ -65,7 +65,7 @@ test('no read is a fault of ours', async () => {
   );
 });
 
-test('no spec is a fault of ours, and each is accepted or refused by its fields', async () => {
+test('random specs cause no server error, and a refused spec names its fields', async () => {
   const key = fc.constantFrom(
     ...[
       'estimator',
@@ -113,7 +113,7 @@ test('no spec is a fault of ours, and each is accepted or refused by its fields'
   );
 });
 
-test('no bytes are a fault of ours', async () => {
+test('random bytes cause no server error', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
       const headers = { 'content-type': 'application/json' };

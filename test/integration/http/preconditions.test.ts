@@ -7,8 +7,8 @@ import { everyRoute, type Route } from '../../support/every-route.ts';
 import { appFor } from '../../support/http-app.ts';
 import { running, storeFor } from '../../support/store.ts';
 
-// Every operation that names a thing, with every scope and with If-Match: what belongs to another project, and what lies
-// beside its record in the store, is answered like what does not exist.
+// Every operation on a resource, with every scope and with If-Match: a resource of another project, and a key
+// beside its record in the store, get the same answer as an unknown resource.
 
 const { store } = await storeFor({ after });
 await makeProjects(store, 'mine', 'theirs');

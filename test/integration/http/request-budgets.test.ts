@@ -6,8 +6,8 @@ import { hostileShapes, hostileTexts } from '../../support/hostile-bodies.ts';
 import { appFor, LOCAL, REPLAY } from '../../support/http-app.ts';
 import { storeFor } from '../../support/store.ts';
 
-// What one request may cost the process that serves all others, whatever it holds: each field of each body, and each
-// key, as large as a body may be, through the whole server.
+// The maximum CPU time of one request, whatever it contains: each field of each body, and each
+// key, at the largest size of a body, through the whole server.
 
 /** CPU in ms that one request may take; parsing a body of the largest size takes about a fifth of it. */
 const BUDGET_MS = 250;
@@ -15,7 +15,7 @@ const BUDGET_MS = 250;
 const { store } = await storeFor({ after });
 const { app, call } = await appFor({ after }, { store });
 
-/** A JSON schema of the document, as far as it is looked at. */
+/** The used part of a JSON schema of the document. */
 interface Schema {
   $ref?: string;
   type?: string;
@@ -40,7 +40,7 @@ const VERL_AGENT = { engine: 'verl-agent', name: 'a training', recipe: 'qwen2.5_
 const SPECS = [LOCAL, REPLAY, VERL_AGENT];
 const SWEEP = { name: 'a sweep', method: 'list', spec: LOCAL, axes: { 'training.seed': [1] } };
 
-/** Requests that are accepted, so that what is put into them meets all that looks at it. */
+/** Accepted requests, so that a hostile value reaches every check. */
 const BASES: Record<string, readonly object[]> = {
   submitExperiment: SPECS,
   planExperiment: SPECS,
@@ -54,7 +54,7 @@ const BASES: Record<string, readonly object[]> = {
 };
 
 const LARGEST = DEFAULT_LIMITS.bodyBytes;
-/** What of a body is left for the rest of it. */
+/** Bytes of a body that its other fields need. */
 const ROOM = 2000;
 const texts = hostileTexts(LARGEST - ROOM);
 const shapes = Object.entries(hostileShapes(LARGEST - ROOM));
@@ -67,7 +67,7 @@ const VALUES: readonly (readonly [string, unknown])[] = [
 
 type Place = readonly string[];
 
-/** Where a body may hold a value: every field of its schema at any depth, one key of each map, one item of each list. */
+/** Every place for a value in a body: each field at any depth, one key of each map, one item of each list. */
 function placesOf(schema: Schema, at: Place = [], depth = 0): Place[] {
   const name = schema.$ref?.split('/').at(-1);
   if (name !== undefined) return placesOf(document.components.schemas[name]!, at, depth);
@@ -93,13 +93,13 @@ function bodyWith(base: object, place: Place, value: unknown): Buffer {
   }
   at[place.at(-1)!] = value;
   const text = Buffer.from(JSON.stringify(body));
-  // Escapes make some larger: as much of them as goes in.
+  // Escapes make some values larger: use as much as fits.
   if (text.length > LARGEST && typeof value === 'string')
     return bodyWith(base, place, value.slice(0, Math.floor((value.length * (LARGEST - ROOM)) / text.length)));
   return text;
 }
 
-/** The cost of a request: the lesser of two, since a process also collects the garbage of the one before. */
+/** The cost of a request: the lower of two, because the process also collects the garbage of the previous request. */
 async function costOf(method: string, url: string, raw: Buffer): Promise<number> {
   const once = () =>
     cpuTimeOf(async () => {
@@ -121,9 +121,9 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   }),
 );
 
-describe('a request of the largest size costs no more than its budget', () => {
+describe('CPU cost of the largest requests', () => {
   for (const { method, url, operationId, schema } of operations) {
-    test(`${operationId}, hostile in any field or key`, async () => {
+    test(`the largest request of ${operationId} stays within its CPU budget, with hostile text in any field or key`, async () => {
       const tooMuch: string[] = [];
       const places = [...new Map(placesOf(schema).map((place) => [place.join('/'), place])).values()];
       let turn = 0;

@@ -75,7 +75,7 @@ async function status(url: string): Promise<number> {
   return response.status;
 }
 
-test('an api with a heap of 512 MB serves on under slow downloads, searches and lists', async () => {
+test('an api process with a heap of 512 MB stays available under slow downloads, searches and lists', async () => {
   const experiment = await largeLog();
   const { url, child } = await startApi();
   const logs = `${url}/v1/experiments/${experiment}/logs`;

@@ -12,7 +12,7 @@ const ROUTES = [
 ] as const;
 
 for (const how of ['frozen', 'gone'] as const) {
-  test(`with Redis ${how}, every request is answered 503 in time, and served again when it is back`, async (t) => {
+  test(`with Redis ${how}, every request gets 503 in time, and succeeds when Redis is back`, async (t) => {
     const { server, store } = await storeFor(t);
     const { call } = await appFor(t, { store, limits: { storeTimeoutMs: 900 } });
     const { id } = (await call('POST', '/v1/experiments', { body: REPLAY })).json();
@@ -39,7 +39,7 @@ for (const how of ['frozen', 'gone'] as const) {
   });
 }
 
-test('a stream outlives a restart of Redis', async (t) => {
+test('a stream continues after a restart of Redis', async (t) => {
   const { server, store } = await storeFor(t);
   const { app, call } = await appFor(t, { store });
   const origin = await app.listen({ port: 0, host: '127.0.0.1' });

@@ -11,7 +11,7 @@ import { SECRETS } from '../../support/secrets.ts';
 import { coded, running, storeFor } from '../../support/store.ts';
 
 /*
- * Attacks that concern runs, each with the answer to expect. Others are elsewhere: a secret that a training shows
+ * Attacks that concern runs, each with the expected answer. Others are elsewhere: a secret that a training prints
  * (integration/secrets/canary), certificates that are missing, expired or of another (contract/rpc/tls), a ray-worker's
  * clock (unit/rpc/events).
  */
@@ -23,7 +23,7 @@ const log = (sequence: number, line = `line ${sequence}`): NumberedEvent => ({
 });
 
 describe('a secret in plain text', () => {
-  test('is refused with the field and the remedy, and shows nowhere', async (t) => {
+  test('a spec with a secret in plain text is refused with its field, and the secret is stored and logged nowhere', async (t) => {
     const { store, redis } = await storeFor(t);
     const { call, logged } = await appFor(t, { store });
     for (const { kind, secret } of SECRETS)
@@ -51,7 +51,7 @@ describe('a secret in plain text', () => {
 });
 
 describe('a ray-worker', () => {
-  test('is refused with another token, and refuses callers without its own', async (t) => {
+  test('a ray-worker refuses a call with another token', async (t) => {
     const directory = await mkdtemp(join(tmpdir(), 'echelon-attacks-'));
     const rayWorker = await startFakeRayWorker({ directory, cpus: 1, gpus: 0 });
     t.after(async () => {
@@ -67,7 +67,7 @@ describe('a ray-worker', () => {
 });
 
 describe('events of an attempt', () => {
-  test('are refused from a process without the lease, and from its former holder', async (t) => {
+  test('events from a process without the lease, or from a former holder, are refused', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
     for (const stranger of [
@@ -86,7 +86,7 @@ describe('events of an attempt', () => {
     );
   });
 
-  test('with a hole, twice with other content, or with an impossible number change nothing that is recorded', async (t) => {
+  test('events with a gap, a changed repetition or an impossible number change nothing that is recorded', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
     await assert.rejects(store.events.append(lease, [log(1), log(2), log(4)]), coded('sequence-gap'));

@@ -14,12 +14,12 @@ import { TOKEN as API_TOKEN, appFor, type TestApp } from '../../support/http-app
 import { type PythonRayWorker, startPythonRayWorker } from '../../support/python-ray-worker.ts';
 
 /*
- * A real Redis, the real ray-worker, a real training that shows its secrets in every way it can think of, the real api;
- * then every place where anything is kept or answered is searched. Values that are not declared secret are shown in the same
- * ways: where those are not found, the search would not find a leak either.
+ * A real Redis, the real ray-worker, a real training that shows its secrets in every known way, and the real api;
+ * then the test searches everything that is stored or answered. The training also shows values that are not secret;
+ * if the search does not find those, it would not find a leak either.
  *
  * Seen to fail, each by itself, with masking taken out of the pipes (drain.py), of the reports (supervisor.py) and of the
- * service's log (log.ts). That reports are masked before they reach the disk, too, is for test_secretstore.py to say.
+ * service's log (log.ts). test_secretstore.py checks that reports are masked before they reach the disk.
  */
 
 /** Shows the value of a variable. argv: names of variables and files (@path) that hold values. */
@@ -137,7 +137,7 @@ describe('a secret that a training shows in every way', () => {
       }
   }
 
-  test('is in no key and no value of Redis, but for what a dispatcher needs to reach the cluster', async () => {
+  test('a printed secret is in no key or value of Redis, except the token that reaches the cluster', async () => {
     const values = await everything(bench.redis);
     assert.ok(values.size > 10);
     for (const [key, text] of values) {
@@ -159,7 +159,7 @@ describe('a secret that a training shows in every way', () => {
     assert.ok(all.includes(forms(CONTROL)[1]!), 'not found in base64');
   });
 
-  test('was never in the file that Redis writes', async () => {
+  test('a printed secret is not in the file that Redis writes', async () => {
     const files = await filesBelow(bench.server.dir);
     let found = false;
     for (const file of files) {
@@ -170,7 +170,7 @@ describe('a secret that a training shows in every way', () => {
     assert.ok(found, 'the search would not find a leak');
   });
 
-  test('is in no event log, no archive and no other file, but those that hold it', async () => {
+  test('a printed secret is in no event log, archive or other file, except those that hold it', async () => {
     let found = 0;
     for (const file of [...(await filesBelow(directory)), ...(await filesBelow(bench.directory))]) {
       if (/\/secrets\/tracker$|\/token$/.test(file)) continue;
@@ -182,14 +182,14 @@ describe('a secret that a training shows in every way', () => {
     assert.ok(found >= 2, 'the search would not find a leak');
   });
 
-  test('is in no log of the service', async () => {
+  test('a printed secret is in no log of the service', async () => {
     const text = await readFile(logFile(), 'utf8');
     assert.match(text, /for the log/);
     assertHidden('the log', text);
     assertHidden('the log of the api', JSON.stringify(app.logged));
   });
 
-  test('is in no answer and no export', async () => {
+  test('a printed secret is in no answer and no export of the api', async () => {
     const base = `/v1/experiments/${id}`;
     const answers = [
       ...[
@@ -204,7 +204,7 @@ describe('a secret that a training shows in every way', () => {
       ],
       ...['/batches', '/batches/1/1/bundle', '/logs/download', '/rules', '/explain?batch=1&row=0'],
     ].map((path) => base + path);
-    // Every route to come as well; feeds never end, and what they tell is searched in Redis.
+    // Future routes are included. Feeds never end, so their messages are searched in Redis.
     const named = { id, attempt: '1', batch: '1', row: '0', experiments: id, names: '*' };
     const routes = everyRoute(app.app).filter(
       ({ method, operationId }) => method === 'GET' && !/^stream(?:Project|All)Events$/.test(operationId),
@@ -227,7 +227,7 @@ describe('a secret that a training shows in every way', () => {
     assert.ok(found >= 4, `the search would not find a leak: ${found}`);
   });
 
-  test('is missed: the launch is refused with its name and the remedy, once', async () => {
+  test('a launch with a missing secret is refused once, with its name and the remedy', async () => {
     const plan = { module: 'training', arguments: [], secrets: { TRACKER_KEY: 'not-there' } };
     const missing = await bench.submit({}, { cluster: 'real', plan });
     const record = await bench.reaches(missing, 'failed');

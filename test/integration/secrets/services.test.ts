@@ -12,9 +12,9 @@ import { storeFor } from '../../support/store.ts';
 
 /*
  * Masking helps only if the processes use it. The clusters here have their tokens as names, so a log of the name
- * would show the token. Seen to fail where main.ts gives its log no `redact`, and without `hideTokens`.
+ * would show the token. Seen to fail if main.ts passes no `redact` to its log, and without `hideTokens`.
  */
-test('the log of the services shows no token that they were given, nor one that they find in the store', async (t) => {
+test('the log of the services shows no token from their settings or from the store', async (t) => {
   const stateDir = await mkdtemp(join(tmpdir(), 'echelon-services-'));
   t.after(() => rm(stateDir, { recursive: true, force: true }));
   const server = await redisFor(t);

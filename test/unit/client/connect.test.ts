@@ -13,7 +13,7 @@ const address = app.server.address() as { port: number };
 const url = `http://127.0.0.1:${address.port}/`;
 const client = connect({ url, token: TOKEN });
 
-test('the client submits, reads, lists and cancels over a real connection', async () => {
+test('the client submits, reads, lists, cancels and deletes over a real connection', async () => {
   const request = { body: LOCAL, headers: { 'idempotency-key': 'once' } };
   const first = await client.request('post', '/v1/experiments', request);
   const again = await client.post('/v1/experiments', request);
@@ -30,7 +30,7 @@ test('the client submits, reads, lists and cancels over a real connection', asyn
   assert.equal(await client.delete('/v1/experiments/{id}', { path }), undefined);
 });
 
-test('the events of an experiment come in order, and end with it', async () => {
+test('the client yields the events of an experiment in order, until the experiment ends', async () => {
   const { id } = await client.post('/v1/experiments', { body: LOCAL });
   await client.post('/v1/experiments/{id}/cancel', { path: { id } });
   const seen: string[] = [];
@@ -39,7 +39,7 @@ test('the events of an experiment come in order, and end with it', async () => {
   assert.deepEqual(seen, ['queued', 'cancelled']);
 });
 
-test('a refusal is an ApiError with the problem document; no answer is a ClientError', async () => {
+test('a refused request throws an ApiError with the problem document, a missing answer a ClientError', async () => {
   const absent = client.get('/v1/experiments/{id}', { path: { id: 'none' } });
   await assert.rejects(absent, (error) => error instanceof ApiError && error.response?.status === 404);
   await assert.rejects(absent, { code: 'not-found', status: 404, retry: false });
@@ -48,7 +48,7 @@ test('a refusal is an ApiError with the problem document; no answer is a ClientE
     nowhere.get('/v1/experiments'),
     (thrown: unknown) => thrown instanceof ClientError && thrown.code === 'unreachable',
   );
-  // Fails where a refused stream would be opened again until the server's time is over.
+  // Times out if a refused stream is opened again.
   await assert.rejects(
     async () => {
       for await (const one of events(client, 'none')) assert.fail(JSON.stringify(one));
@@ -65,7 +65,7 @@ test('an aborted request throws the reason of its caller', async () => {
   await assert.rejects(aborted, (error) => error === reason);
 });
 
-test('a server that is silent for longer than the timeout is unreachable', async (t) => {
+test('a request to a server that is silent beyond the timeout throws unreachable', async (t) => {
   const silent = createServer(() => undefined).listen(0, '127.0.0.1');
   t.after(() => {
     silent.closeAllConnections();
@@ -77,7 +77,7 @@ test('a server that is silent for longer than the timeout is unreachable', async
   await assert.rejects(waiting.get('/v1/experiments'), { code: 'unreachable' });
 });
 
-test('a file is opened unread, a caller may send requests itself and change the errors', async () => {
+test("the client opens a file unread, and uses the caller's `fetch` and `toError`", async () => {
   const asked: string[] = [];
   const own = connect({
     ...{ url, token: TOKEN },

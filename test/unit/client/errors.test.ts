@@ -12,7 +12,7 @@ const PROBLEM = {
   ...{ code: 'invalid-spec', retry: false, problems: [{ field: '/engine', message: 'is missing' }] },
 };
 
-test('a problem document becomes an ApiError that says all of it', async () => {
+test('a problem document becomes an ApiError with all its fields', async () => {
   const response = Response.json(PROBLEM, { status: 400 });
   const error = await refusal(response);
   assert.ok(error instanceof ApiError && error instanceof ClientError && error instanceof Error);
@@ -22,7 +22,7 @@ test('a problem document becomes an ApiError that says all of it', async () => {
   assert.equal(error.response, response);
 });
 
-test('no answer, and an answer of something else, are ClientErrors with a code', async () => {
+test('a missing answer, and an answer that is no problem document, become a ClientError with a code', async () => {
   const cause = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
   const none = unanswered(cause);
   assert.deepEqual(

@@ -38,7 +38,7 @@ async function numbers(stream: AsyncIterable<{ id: string; data: { n: number } }
   return found;
 }
 
-test('each message comes once and in order over connections that break', async (t) => {
+test('follow yields each message once and in order over broken connections', async (t) => {
   const { open, resumed } = await serving(t, [
     (response) => response.write(message(1) + message(2), () => response.destroy()),
     (response) => response.end(`: nothing yet\n\n${message(3)}`),
@@ -48,19 +48,19 @@ test('each message comes once and in order over connections that break', async (
   assert.deepEqual(resumed, [undefined, '2', '3']);
 });
 
-test('a stream begins after `after`, and an answer of 204 ends it', async (t) => {
+test('follow starts after the cursor `after`, and an answer of 204 ends it', async (t) => {
   const { open, resumed } = await serving(t, [(response) => response.writeHead(204).end()]);
   assert.deepEqual(await numbers(follow(open, { after: '7' })), []);
   assert.deepEqual(resumed, ['7']);
 });
 
-test('what would be refused again is thrown at once, a silent server after its time', async (t) => {
+test('follow throws a fatal error immediately, and any other after its time limit', async (t) => {
   const { open } = await serving(t, []);
   await assert.rejects(numbers(follow(open, { isFatal: () => true })), /status 500/);
   await assert.rejects(numbers(follow(open, { patienceMs: 0, pauseMs: 2 })), /status 500/);
 });
 
-test('an abort ends it without an error, also between two messages', async (t) => {
+test('an abort ends follow without an error, even between two messages', async (t) => {
   const { open } = await serving(t, [(response) => response.write(message(1))]);
   const leaving = new AbortController();
   const found: number[] = [];
@@ -71,7 +71,7 @@ test('an abort ends it without an error, also between two messages', async (t) =
   assert.deepEqual(found, [1]);
 });
 
-test('a start event is not a message, but a stream resumes after its id', async (t) => {
+test('follow does not yield a start event, but resumes after its id', async (t) => {
   const { open, resumed } = await serving(t, [
     (response) => response.end('id: 4\nevent: start\ndata: {}\n\n'),
     (response) => response.end(message(5) + END),
@@ -80,7 +80,7 @@ test('a start event is not a message, but a stream resumes after its id', async 
   assert.deepEqual(resumed, [undefined, '4']);
 });
 
-test('a stream that the server closes for good is not opened again', async (t) => {
+test('follow does not reopen a stream that the server closed for good', async (t) => {
   // Fails if the closed stream counts as a broken connection: there is no second answer.
   const { open, resumed } = await serving(t, [
     (response) => response.end(`${message(1)}event: closed\ndata: {"reason":"the key was revoked"}\n\n`),

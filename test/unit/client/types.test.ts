@@ -27,7 +27,7 @@ function inWords(event: ExperimentEvent): string {
   }
 }
 
-test('event types are a closed union: a switch over them is exhaustive, a field of another type is an error', () => {
+test('a switch over the event types is exhaustive, and a field of another type does not compile', () => {
   const started: ExperimentEvent = { type: 'started', pid: 7, nodeId: 'n', command: [] };
   assert.equal(inWords(started), 'pid 7');
   // @ts-expect-error: a field that the event does not have
@@ -37,7 +37,7 @@ test('event types are a closed union: a switch over them is exhaustive, a field 
   assert.equal(unknown, 'finished');
 });
 
-test('estimator types are a closed union: each name takes its own fields only', () => {
+test('an estimator type accepts only its own fields', () => {
   const hgpo: LocalSpec['estimator'] = { name: 'hgpo', historyLength: 2 };
   if (hgpo.name === 'hgpo') assert.equal(hgpo.historyLength, 2);
   // @ts-expect-error: GRPO has no history

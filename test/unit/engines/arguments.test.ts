@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { assignment } from '../../../src/engines/arguments.ts';
 
-test('writes words, numbers, truth values and placeholders', () => {
+test('assignment writes words, numbers, booleans and placeholders', () => {
   assert.equal(assignment('a.b_c', 'mean_std_norm'), 'a.b_c=mean_std_norm');
   assert.equal(assignment('a', 0.1), 'a=0.1');
   assert.equal(assignment('a', 1e-7), 'a=1e-7');
@@ -11,7 +11,7 @@ test('writes words, numbers, truth values and placeholders', () => {
   assert.equal(assignment('dir', '{experimentDir}'), 'dir={experimentDir}');
 });
 
-test('no value can hold a second override, an interpolation, an option or a shell word', () => {
+test('assignment refuses a value with an override, an interpolation, an option or a shell character', () => {
   const values = [
     'a b',
     'a=1',
@@ -44,7 +44,7 @@ test('no value can hold a second override, an interpolation, an option or a shel
   );
 });
 
-test('refuses keys that are none', () => {
+test('assignment refuses an invalid key', () => {
   for (const key of ['', 'A', '+a', '~a', 'a..b', 'a=', 'hydra/launcher', '_a']) {
     assert.throws(() => assignment(key, 1), TypeError, key);
   }

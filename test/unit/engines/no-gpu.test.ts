@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noGpu } from '../../../src/engines/no-gpu.ts';
 
-test('only a spec that asks for GPUs has the problem', () => {
+test('noGpu reports a problem only if the spec requests GPUs', () => {
   const spec = { engine: 'x', name: 'x' };
   assert.deepEqual(noGpu(spec, 'must be 0'), []);
   assert.deepEqual(noGpu({ ...spec, resources: { gpus: 0 } }, 'must be 0'), []);

@@ -32,7 +32,7 @@ function walk(node: Node, at: string, visit: (node: Node, at: string) => void): 
   for (const inner of node.anyOf ?? []) walk(inner, at, visit);
 }
 
-test('every object is closed, every number and text bounded, and no value is defaulted while validating', () => {
+test('the schema of every engine has closed objects, bounded numbers and texts, and no defaults', () => {
   for (const { schema } of allEngines()) {
     walk(schema as Node, '', (node, at) => {
       assert.equal(node.default, undefined, at);
@@ -45,7 +45,7 @@ test('every object is closed, every number and text bounded, and no value is def
   }
 });
 
-test('each engine has its own schema, with its name and the common fields', () => {
+test('every engine has its own schema with its name and the common fields', () => {
   for (const { name, schema } of allEngines()) {
     const { properties = {}, required } = schema as Node;
     assert.equal(properties.engine?.const, name);
@@ -55,7 +55,7 @@ test('each engine has its own schema, with its name and the common fields', () =
   }
 });
 
-test("every engine's example is accepted as it stands, and its resolved form compiles to the same plan twice", () => {
+test('the example of every engine is valid, and its resolved form always compiles to the same plan', () => {
   for (const engine of allEngines()) {
     const { spec } = resolveSpec(validateSpec(engine.example));
     assert.deepEqual(engine.compile(spec), engine.compile(structuredClone(spec)));
@@ -88,7 +88,7 @@ test('an unknown engine is refused with the known ones and the nearest name', ()
     assert.equal(findEngine(name), undefined);
 });
 
-test('a registered engine is known until it is removed, and no two engines share a name or a schema', () => {
+test('a registered engine is known until it is removed, and a duplicate name or schema id is refused', () => {
   const engine = (name: string, $id: string): Engine =>
     ({ ...engineOf('replay'), name, schema: { ...engineOf('replay').schema, $id } }) as unknown as Engine;
   const remove = registerEngine(engine('replay-2', 'Replay2Spec'));
@@ -99,7 +99,7 @@ test('a registered engine is known until it is removed, and no two engines share
     assert.throws(() => registerEngine(bad), /name/);
 });
 
-test('no module outside of src/engines asks which engine a spec has', () => {
+test('no module outside src/engines compares the engine of a spec', () => {
   const asking = globSync('src/**/*.ts', { exclude: ['src/engines/**'] }).filter((file) =>
     /\.engine\s*[!=]==|case '(local|replay|verl-agent)'/.test(readFileSync(file, 'utf8')),
   );

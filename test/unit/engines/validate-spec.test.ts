@@ -14,7 +14,7 @@ function fields(input: unknown): string[] {
 }
 
 describe('specProblems', () => {
-  test('passes valid specs, without touching them', () => {
+  test('specProblems accepts valid specs without changing them', () => {
     const spec = local({ rollout: { groupSize: 4 }, name: '😀 12:34 日本' });
     const before = structuredClone(spec);
     assert.deepEqual(specProblems(spec), []);
@@ -22,7 +22,7 @@ describe('specProblems', () => {
     assert.deepEqual(specProblems({ engine: 'replay', name: '42' }), []);
   });
 
-  test('asks for the engine first', () => {
+  test('specProblems of an unknown engine reports only the engine', () => {
     assert.deepEqual(fields({}), ['/engine']);
     assert.match(specProblems({ engine: 'Local' })[0]!.message, /did you mean local\?/);
     assert.deepEqual(fields({ engine: 'toString' }), ['/engine']);
@@ -30,12 +30,12 @@ describe('specProblems', () => {
     assert.deepEqual(fields(Object.create({ engine: 'local' })), ['/engine']);
   });
 
-  test('judges by that engine only', () => {
+  test('specProblems applies only the schema of the named engine', () => {
     assert.deepEqual(fields({ engine: 'replay', name: 'x', estimator: { name: 'hgpo' } }), ['/estimator']);
     assert.deepEqual(fields({ engine: 'local', name: 'x' }), ['/estimator']);
   });
 
-  test('coerces nothing', () => {
+  test('specProblems converts no value', () => {
     for (const value of [null, true, '4', [], {}, 1.5, -1]) {
       assert.deepEqual(
         fields(local({ estimator: { name: 'hgpo', historyLength: value } })),
@@ -45,7 +45,7 @@ describe('specProblems', () => {
     }
   });
 
-  test('bounds every text', () => {
+  test('specProblems refuses texts that are empty, too long or malformed', () => {
     assert.deepEqual(fields(local({ name: 'x'.repeat(101) })), ['/name']);
     assert.deepEqual(fields(local({ name: '' })), ['/name']);
     assert.deepEqual(fields(local({ name: 'a\nb' })), ['/name']);
@@ -58,12 +58,12 @@ describe('specProblems', () => {
     assert.deepEqual(fields(local({ cluster: 'a b' })), ['/cluster']);
   });
 
-  test('refuses what is no object', () => {
+  test('specProblems refuses an input that is not an object', () => {
     for (const input of [null, 1, 'x', [], undefined]) assert.deepEqual(fields(input), ['']);
   });
 });
 
-test('validateSpec gives the spec or throws all problems at once', () => {
+test('validateSpec returns the spec or throws all problems at once', () => {
   assert.equal(validateSpec(local()).name, 'x');
   assert.throws(
     () => validateSpec(local({ nmae: 1, rollout: { groups: 0 } })),
@@ -72,6 +72,6 @@ test('validateSpec gives the spec or throws all problems at once', () => {
   );
 });
 
-test('invalidSpec counts its problems', () => {
+test('the message of invalidSpec counts its problems', () => {
   assert.match(invalidSpec([{ field: '/a', message: 'is bad' }]).message, /one problem/);
 });

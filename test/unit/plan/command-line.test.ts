@@ -16,7 +16,7 @@ const PLAN: LaunchPlan = {
   files: {},
 };
 
-test('is the command as a person would type it', () => {
+test('a command line quotes its arguments and environment as a shell needs them', () => {
   assert.equal(commandLine(PLAN), "A=1 B='two words' python -m package.module a=1 'dir={experimentDir}'");
 });
 
@@ -25,7 +25,7 @@ test("a command line takes secrets from the user's environment", () => {
   assert.equal(line, 'HF_TOKEN="$HF_TOKEN" python -m package.module');
 });
 
-test('a shell reads back exactly the arguments, whatever they hold', () => {
+test('a shell reads exactly the arguments of a command line, whatever they contain', () => {
   const text = fc
     .string({ unit: 'binary', maxLength: 20 })
     .filter((one) => !one.includes('\0') && one.isWellFormed());

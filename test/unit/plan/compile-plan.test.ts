@@ -4,7 +4,7 @@ import { allEngines, type ResolvedSpec } from '../../../src/engines/registry.ts'
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 
-test('the plan of every engine names its package and takes the common fields from the spec', () => {
+test('the plan of every engine names its module and takes the common fields from the spec', () => {
   for (const { name, example } of allEngines()) {
     const spec = { ...example, gracePeriodSeconds: 1.5, secrets: { A_TOKEN: 'a-token' } };
     const { spec: resolved } = resolveSpec(spec);
@@ -18,7 +18,7 @@ test('the plan of every engine names its package and takes the common fields fro
   }
 });
 
-test('a recorded spec of an engine that this version does not have is refused by name', () => {
+test('a spec of an unknown engine is refused with its name', () => {
   const spec = { engine: 'gone', name: 'x' } as unknown as ResolvedSpec['spec'];
   assert.throws(() => compilePlan(spec), { code: 'invalid-spec', message: /local or replay.*"gone" came/ });
 });

@@ -4,7 +4,7 @@ import { specProblems } from '../../../src/engines/validate-spec.ts';
 import { deadlineProblems, resolveDeadline } from '../../../src/plan/deadline.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 
-test('a deadline is kept in UTC with milliseconds', () => {
+test('a deadline is stored in UTC with milliseconds', () => {
   assert.equal(resolveDeadline(undefined), null);
   assert.equal(resolveDeadline('2027-01-31T18:00:00+02:00'), '2027-01-31T16:00:00.000Z');
   assert.equal(resolveDeadline('2027-01-31t18:00:00.5z'), '2027-01-31T18:00:00.500Z');
@@ -13,7 +13,7 @@ test('a deadline is kept in UTC with milliseconds', () => {
   assert.ok(defaults.includes('/timeoutSeconds') && !defaults.includes('/deadline'));
 });
 
-test('an instant that is none is refused', () => {
+test('a deadline that is not a date-time with a time zone is refused', () => {
   for (const deadline of ['tomorrow', '2027-01-31', '2027-01-31T18:00:00', '2027-13-01T00:00:00Z', 1])
     assert.deepEqual(
       specProblems({ engine: 'replay', name: 'x', deadline }).map(({ field }) => field),

@@ -7,7 +7,7 @@ const settings: EarlyStopping = { metric: 'm', goal: 'max', afterSteps: 3, every
 
 const at = (step: number, value: number | 'NaN' | undefined) => ({ step, value, at: step, attempt: 1 });
 
-test('looks come at the first step and every so many from there, with running average and best', () => {
+test('takeValues compares first at `afterSteps`, then every `everySteps`, with the running average and the best value', () => {
   const { memory, looks } = takeValues(
     settings,
     emptyEarlyMemory(),
@@ -23,14 +23,14 @@ test('looks come at the first step and every so many from there, with running av
   assert.equal(memory.n, 6);
 });
 
-test('steps that a later attempt repeats, and what is not a number, do not count', () => {
+test('takeValues ignores repeated steps of a later attempt and values that are not numbers', () => {
   const first = takeValues(settings, emptyEarlyMemory(), [at(1, 1), at(2, 'NaN'), at(3, undefined)]);
   assert.deepEqual(first.looks, []);
   const again = takeValues(settings, first.memory, [at(1, 100), at(2, 3)]);
   assert.equal(again.memory.sum, 4);
 });
 
-test('a value that comes late settles the looks before it', () => {
+test('a late value completes all comparisons before its step', () => {
   const { looks } = takeValues({ ...settings, goal: 'min' }, emptyEarlyMemory(), [at(2, 5), at(8, 3)]);
   assert.deepEqual(
     looks.map(({ step, best }) => [step, best]),
@@ -42,7 +42,7 @@ test('a value that comes late settles the looks before it', () => {
   );
 });
 
-test('stopped where the best is strictly worse than the median of enough others', () => {
+test('a child is stopped if its best value is strictly worse than the median of enough others', () => {
   const look = { step: 3, average: 0.1, best: 0.4, at: 9, attempt: 1 };
   assert.equal(judgeLook(settings, look, [0.9]), undefined);
   assert.equal(judgeLook(settings, look, [0.4, 0.4]), undefined);
@@ -55,7 +55,7 @@ test('stopped where the best is strictly worse than the median of enough others'
   assert.equal(judgeLook({ ...settings, goal: 'min' }, look, [0.2, 0.5, 0.9]), undefined);
 });
 
-test('median', () => {
+test('medianOf returns the middle value or the mean of the two middle values', () => {
   assert.equal(medianOf([3, 1, 2]), 2);
   assert.equal(medianOf([4, 1, 3, 2]), 2.5);
 });

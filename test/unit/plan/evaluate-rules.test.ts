@@ -33,7 +33,7 @@ function firedAt(rules: RuleSpec[], signals: Signal[]): number[] {
 }
 
 describe('conditions on metrics', () => {
-  test('above, so many times in a row; the evidence holds the values', () => {
+  test('a rule with `above` and `for` fires after that many values in a row, and its evidence holds them', () => {
     const rule: RuleSpec = { name: 'kl', when: { metric: ['kl'], above: 0.1 }, for: 3 };
     const { fired } = evaluate([rule], series('kl', [0.2, 0.3, 0.05, 0.2, 0.2, 0.4, 0.5]));
     assert.equal(fired.length, 1);
@@ -45,7 +45,7 @@ describe('conditions on metrics', () => {
     assert.equal(fired[0]?.reason, 'rule kl: kl was 0.4 at step 6 (kl above 0.1, 3 times in a row)');
   });
 
-  test('infinite values are above or below; NaN is neither and breaks a row', () => {
+  test('an infinite value is above or below a threshold, and NaN is neither and interrupts a row', () => {
     const above: RuleSpec = { when: { metric: ['x'], above: 1 }, for: 2 };
     assert.deepEqual(firedAt([above], series('x', [2, 'NaN', 2, 'Infinity'])), [4]);
     assert.deepEqual(
@@ -55,7 +55,7 @@ describe('conditions on metrics', () => {
     assert.deepEqual(firedAt([{ when: { metric: ['x'], above: 1 } }], series('x', [1])), []);
   });
 
-  test('not finite: any of the metrics, each by itself', () => {
+  test('`notFinite` counts the values of each metric separately', () => {
     const rule: RuleSpec = { when: { metric: ['a', 'b'], notFinite: true }, for: 2 };
     assert.deepEqual(
       firedAt([rule], [metrics(1, { a: 'NaN' }), metrics(2, { b: 'NaN' }), metrics(3, { a: 1 })]),
@@ -64,19 +64,19 @@ describe('conditions on metrics', () => {
     assert.deepEqual(firedAt([rule], [metrics(1, { b: 'NaN', a: 1 }), metrics(2, { b: 'Infinity' })]), [2]);
   });
 
-  test('plateau: values since the last improvement', () => {
+  test('`plateau` counts the values since the last improvement', () => {
     const rule: RuleSpec = { when: { metric: ['s'], plateau: { window: 3, minDelta: 0.1 } } };
     assert.deepEqual(firedAt([rule], series('s', [0.1, 0.3, 0.35, 0.39, 0.5, 0.55, 0.1, 0.6])), [8]);
     const least: RuleSpec = { when: { metric: ['s'], plateau: { window: 2, minDelta: 0, goal: 'min' } } };
     assert.deepEqual(firedAt([least], series('s', [3, 2, 'NaN', 2.5])), [4]);
   });
 
-  test('after: earlier steps do not count', () => {
+  test('values up to the step `after` do not count', () => {
     const rule: RuleSpec = { when: { metric: ['x'], above: 0 }, after: 3, for: 2 };
     assert.deepEqual(firedAt([rule], series('x', [1, 1, 1, 1, 1])), [5]);
   });
 
-  test('names that every object has are names like others', () => {
+  test('a metric named `__proto__` or `constructor` is evaluated like any other', () => {
     const names = ['__proto__', 'constructor'];
     const rule: RuleSpec = { name: 'constructor', when: { metric: names, above: 0 }, for: 2 };
     const values = JSON.parse('{"__proto__": 1, "constructor": -1}') as Record<string, MetricValue>;
@@ -97,7 +97,7 @@ describe('conditions on metrics', () => {
 });
 
 describe('conditions on verification', () => {
-  test('wrong rows, shares and findings of a batch', () => {
+  test('a verification condition fires for wrong rows, shares of rows and error findings', () => {
     assert.deepEqual(firedAt([{ preset: 'wrong-rows' }], [report(1), report(2, { wrong: 3 })]), [2]);
     assert.deepEqual(
       firedAt([{ preset: 'rounding' }], [report(1, { rounding: 1 }), report(2, { rounding: 2 })]),
@@ -114,7 +114,7 @@ describe('conditions on verification', () => {
     assert.deepEqual(firedAt([{ preset: 'error-findings' }], [found([]), found(['group-size'])]), [1]);
   });
 
-  test('coverage counts what was dropped', () => {
+  test('coverage counts dropped rows as unverified', () => {
     const dropped: Signal = {
       attempt: 1,
       at: 0,
@@ -125,7 +125,7 @@ describe('conditions on verification', () => {
     assert.deepEqual(firedAt([rule], [report(1), dropped]), [4]);
   });
 
-  test('coverage counts the rows of a batch once when its report is replaced', () => {
+  test('coverage counts the rows of a batch once if its report is replaced', () => {
     const rule: RuleSpec = { when: { verification: 'coverage', below: 0.6 }, for: 2 };
     const condemned = report(2, { exact: 0, unverifiable: 10, errors: ['not-verifiable'], ok: false });
     const replaced = report(2, { replaces: true });
@@ -136,7 +136,7 @@ describe('conditions on verification', () => {
 });
 
 describe('what a rule does', () => {
-  test('it fires once in an attempt, and again in the next', () => {
+  test('a rule fires once in each attempt', () => {
     const rule: RuleSpec = { when: { metric: ['x'], above: 0 } };
     const { fired } = evaluate([rule], [...series('x', [1, 1]), metrics(1, { x: 1 }, 2)]);
     assert.deepEqual(
@@ -148,7 +148,7 @@ describe('what a rule does', () => {
     );
   });
 
-  test('stop asks for it at once; stop-at-checkpoint at the next checkpoint', () => {
+  test('`stop` requests a stop immediately, `stop-at-checkpoint` at the next checkpoint or after its limits', () => {
     const stop: RuleSpec = { name: 'r', when: { metric: ['x'], above: 0 }, do: 'stop' };
     assert.equal(evaluate([stop], series('x', [1])).stop?.rule, 'r');
     assert.equal(evaluate([{ ...stop, do: 'mark' }], series('x', [1])).stop, null);
@@ -169,7 +169,7 @@ describe('what a rule does', () => {
     assert.match(go([], 7 * MINUTE) ?? '', /no checkpoint came in 2 minutes$/);
   });
 
-  test('the pages into which the stream is cut change nothing', () => {
+  test('the rules fire the same, however the signals are divided into pages', () => {
     const rules = resolveRules([
       { name: 'a', when: { metric: ['x'], above: 0.5 }, for: 3 },
       { name: 'b', when: { metric: ['x'], plateau: { window: 4, minDelta: 0.2 } } },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { placeProblem, segmentsOf, toPointer, writeAt } from '../../../src/plan/pointer.ts';
 
-test('a place with dots becomes a JSON pointer, and a pointer stays as it is', () => {
+test('toPointer converts a dotted path to a JSON pointer and returns a pointer unchanged', () => {
   assert.equal(toPointer('training.seed'), '/training/seed');
   assert.equal(toPointer('/a~1b/c'), '/a~1b/c');
   assert.deepEqual(segmentsOf(toPointer('a/b.c~d')), ['a/b', 'c~d']);
@@ -15,7 +15,7 @@ test('writeAt writes a value at its pointer and creates missing objects', () => 
   assert.deepEqual(spec, { training: { seed: 1, steps: 5 }, estimator: { name: 'hgpo' } });
 });
 
-test('a place below a scalar, an empty one and one that pollutes are refused', () => {
+test('placeProblem refuses an empty pointer, a pointer below a scalar, and a pointer to a prototype', () => {
   assert.equal(placeProblem({ a: { b: 1 } }, '/a/c'), undefined);
   assert.match(placeProblem({ a: 1 }, '/a/c')!, /a is no object there/);
   for (const pointer of ['/', '/a/', '/__proto__/x', '/constructor', `/${'a/'.repeat(16)}a`])

@@ -12,7 +12,7 @@ const specOf = (draft: ReturnType<typeof draftPreset>, index: number) =>
   childSpec(draft, draft.entries[index]!) as unknown as VerlAgentSpec;
 
 describe('a preset as a sweep', () => {
-  test('evaluates the last checkpoint of that very training, whatever was chosen for it', () => {
+  test('an evaluation of a preset uses the last checkpoint of its own training, with the same label, project and home', () => {
     for (const preset of PRESETS) {
       const draft = draftPreset(preset, { label: 'mine', project: 'p', home: '/opt/v' });
       for (const [index, after] of Object.entries(draft.after)) {
@@ -27,7 +27,7 @@ describe('a preset as a sweep', () => {
     }
   });
 
-  test('has its trainings first, and each place told by run, phase and seed', () => {
+  test('the trainings of a preset come first, and each child has a distinct run, phase and seed', () => {
     const draft = draftPreset(PRESETS[0]!);
     const waiting = draft.entries.map((_entry, index) => index in draft.after);
     assert.deepEqual(waiting, waiting.toSorted());
@@ -35,7 +35,7 @@ describe('a preset as a sweep', () => {
     assert.equal(new Set(places).size, places.length);
   });
 
-  test('has the figures of the paper as shares of one', () => {
+  test('the published figures of a preset are shares between 0 and 1', () => {
     const draft = draftPreset(PRESETS[0]!, { runs: ['HGPO K=4 1.5b alfworld'] });
     const found = draft.entries.map(
       (entry) => childReference(draft.spec, entry)?.['val/success_rate'] ?? null,
@@ -46,7 +46,7 @@ describe('a preset as a sweep', () => {
   });
 });
 
-test('children that wait come last, and wait for the same one as before', () => {
+test('in a chain, children that wait come last and still wait for the same child', () => {
   const child = (name: string, after?: number) => ({
     spec: { engine: 'replay', name } as const,
     place: { run: name, phase: 'train', seed: 0 },

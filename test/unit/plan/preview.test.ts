@@ -5,7 +5,7 @@ import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { previewPlan } from '../../../src/plan/preview.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 
-test('the preview of every engine has the plan that is launched, and no error among its checks', () => {
+test('the preview of every engine has the launched plan and no failed check', () => {
   for (const { name, example } of allEngines()) {
     const resolved = resolveSpec(example);
     const preview = previewPlan(resolved);
@@ -18,7 +18,7 @@ test('the preview of every engine has the plan that is launched, and no error am
   }
 });
 
-test('the preview of an engine without a script says of no difference from one', () => {
+test('the preview of an engine without a script has no changes, corrections or details', () => {
   const { changes, corrections, details } = previewPlan(resolveSpec({ engine: 'replay', name: 'x' }));
   assert.deepEqual({ changes, corrections, details }, { changes: [], corrections: [], details: {} });
 });

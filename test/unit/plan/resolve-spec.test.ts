@@ -14,7 +14,7 @@ function at(value: unknown, pointer: string): unknown {
 }
 
 describe('resolveSpec', () => {
-  test('keeps what was submitted, at any depth, and fills in the rest', () => {
+  test('resolveSpec retains submitted values at any depth and adds the defaults', () => {
     const spec: ExperimentSpec = {
       ...LOCAL,
       project: 'p',
@@ -37,7 +37,7 @@ describe('resolveSpec', () => {
     });
   });
 
-  test('points to exactly the values that were not submitted', () => {
+  test('the defaults of a resolved spec are exactly the values that were not submitted', () => {
     for (const spec of [
       LOCAL,
       { engine: 'replay', name: 'x', replay: { hang: false } },
@@ -56,7 +56,7 @@ describe('resolveSpec', () => {
     }
   });
 
-  test('a resolved spec resolves to itself, without defaults', () => {
+  test('a resolved spec resolves to itself', () => {
     for (const spec of [LOCAL, { engine: 'replay', name: 'x' }] as ExperimentSpec[]) {
       const { cluster: _any, timeoutSeconds: _none, deadline: _never, ...resolved } = resolveSpec(spec).spec;
       const again = resolveSpec(resolved as ExperimentSpec);
@@ -73,7 +73,7 @@ describe('resolveSpec', () => {
     assert.deepEqual(LOCAL, before);
   });
 
-  test('refuses contradictions by naming the fields', () => {
+  test('resolveSpec refuses contradictory fields by name', () => {
     const fields = (spec: ExperimentSpec) => {
       try {
         resolveSpec(spec);

@@ -8,7 +8,7 @@ function series(when: RuleCondition, values: readonly (number | string)[]): bool
   return values.map((value, at) => holds(when, subject, { name: 'x', step: at, value, batch: null }));
 }
 
-test('a value is above, below, not finite, or a finding', () => {
+test('a condition holds for a value above, below or not finite, or for a finding', () => {
   assert.deepEqual(series({ metric: ['x'], above: 1 }, [1, 2, 'NaN', 'Infinity']), [
     false,
     true,
@@ -25,7 +25,7 @@ test('a value is above, below, not finite, or a finding', () => {
   assert.deepEqual(series({ errors: ['any'] }, ['', 'step-gap']), [false, true]);
 });
 
-test('a plateau begins so many values after the best one', () => {
+test('a plateau condition holds after `window` values without an improvement', () => {
   const flat = (window: number, minDelta: number, goal?: 'max' | 'min'): RuleCondition => ({
     metric: ['x'],
     plateau: { window, minDelta, ...(goal && { goal }) },

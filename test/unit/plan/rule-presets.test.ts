@@ -4,7 +4,7 @@ import { DEFAULT_RULES, presetRule, RULE_PRESETS } from '../../../src/plan/rule-
 import { ruleProblems } from '../../../src/plan/rules.ts';
 import { RULE_PRESET_NAMES } from '../../../src/schemas/rules.ts';
 
-test('every preset is a rule that a spec may state', () => {
+test('every rule preset is a valid rule of a spec', () => {
   assert.deepEqual(Object.keys(RULE_PRESETS).sort(), [...RULE_PRESET_NAMES].sort());
   for (const name of RULE_PRESET_NAMES) {
     const rule = presetRule(name);

@@ -9,7 +9,7 @@ import { draftSweep } from '../../../src/plan/sweep.ts';
 import type { SweepRequest } from '../../../src/schemas/sweep.ts';
 
 describe('rules of a spec', () => {
-  test('a spec without rules marks wrong rows and losses that are not finite, shown as defaults', () => {
+  test('a spec without rules gets the default rules for wrong rows and losses that are not finite', () => {
     const { spec, defaults } = resolveSpec({ engine: 'replay', name: 'r' });
     assert.deepEqual(
       spec.rules.map((rule) => [rule.name, rule.do]),
@@ -24,7 +24,7 @@ describe('rules of a spec', () => {
     assert.ok(!none.defaults.includes('/rules'));
   });
 
-  test('a preset brings its condition; a rule without a name is numbered', () => {
+  test('a rule with a preset gets its condition, and a rule without a name gets a number', () => {
     const [first, second] = resolveRules([
       { preset: 'kl-high', do: 'stop', for: 5 },
       { when: { metric: ['a'], below: 1 }, do: 'stop-at-checkpoint', after: 10, within: { steps: 7 } },
@@ -42,7 +42,7 @@ describe('rules of a spec', () => {
     assert.equal(conditionInWords(second!), 'a below 1, after step 10');
   });
 
-  test('what contradicts itself is refused, with its place', () => {
+  test('a contradictory rule is refused with its field', () => {
     const fields = (rules: Parameters<typeof ruleProblems>[0]) =>
       ruleProblems(rules).map(({ field }) => field);
     assert.deepEqual(fields([{ preset: 'coverage', when: { errors: ['any'] } }]), ['/rules/0/when']);
@@ -61,7 +61,7 @@ describe('rules of a spec', () => {
     assert.throws(() => resolveSpec({ engine: 'replay', name: 'r', rules: [{}] }), { code: 'invalid-spec' });
   });
 
-  test('the schema is strict and names the nearest key and preset', () => {
+  test('a rule with an unknown key or preset is refused with the nearest name', () => {
     const problems = (rule: object) => specProblems({ engine: 'replay', name: 'r', rules: [rule] });
     assert.deepEqual(
       problems({ preset: 'kl-hihg' }).map(({ field }) => field),
@@ -74,7 +74,7 @@ describe('rules of a spec', () => {
     assert.deepEqual(problems({ preset: 'coverage', do: 'stop' }), []);
   });
 
-  test('every kind of condition has words', () => {
+  test('conditionInWords describes every kind of condition', () => {
     const words = (when: Parameters<typeof conditionInWords>[0]['when']) =>
       conditionInWords({ when, for: 1, after: 0 });
     assert.equal(words({ errors: ['any'] }), 'any error finding');

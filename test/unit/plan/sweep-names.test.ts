@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { valueInWords } from '../../../src/plan/sweep-names.ts';
 
-test('a value is said in the fewest words that tell it from others', () => {
+test('valueInWords names an object by its name and its other fields, and any other value as JSON', () => {
   const cases: [unknown, string][] = [
     ['grpo', 'grpo'],
     [3, '3'],

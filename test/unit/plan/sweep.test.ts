@@ -26,8 +26,8 @@ function problemsOf(changes: Partial<SweepRequest>): readonly FieldProblem[] {
   return [];
 }
 
-// Fails without the look at the whole request: no child has what only the sweep has.
-test('a secret in plain text is refused wherever the request holds it, and is not told', () => {
+// Fails if only the children are checked: no child contains the name of the sweep.
+test('a secret in plain text anywhere in a sweep request is refused and not quoted', () => {
   for (const { secret } of SECRETS)
     for (const changes of [
       { name: `with ${secret}`, axes: { name: ['a', 'b'] } },
@@ -41,7 +41,7 @@ test('a secret in plain text is refused wherever the request holds it, and is no
     }
 });
 
-test('early stopping needs other children to compare with', () => {
+test('early stopping is refused if there are too few other children', () => {
   const earlyStopping = { metric: 'm', goal: 'max', afterSteps: 1, everySteps: 1, minChildren: 1 } as const;
   assert.deepEqual(problemsOf({ earlyStopping }), []);
   const fields = (changes: Partial<SweepRequest>) => problemsOf(changes).map(({ field }) => field);
@@ -52,7 +52,7 @@ test('early stopping needs other children to compare with', () => {
 });
 
 describe('children', () => {
-  test('of a grid are every combination, the last axis changing fastest', () => {
+  test('a grid has a child for every combination, and its last axis changes fastest', () => {
     const draft = draftSweep(
       request({ axes: { '/training/seed': [1, 2], 'estimator.name': ['hgpo', 'grpo'] } }),
     );
@@ -67,7 +67,7 @@ describe('children', () => {
     );
   });
 
-  test('of a list take the n-th value of every axis', () => {
+  test('the n-th child of a list has the n-th value of every axis', () => {
     const axes = { 'training.seed': [3, 4], 'training.steps': [30, 40] };
     const draft = draftSweep(request({ method: 'list', axes }));
     assert.deepEqual(
@@ -76,7 +76,7 @@ describe('children', () => {
     );
   });
 
-  test('are the shared spec with their values, resolved as it would be alone', () => {
+  test('a child is the shared spec with its values, resolved like a single submission', () => {
     const draft = draftSweep(request({ axes: { estimator: [{ name: 'grpo' }], 'training.seed': [5] } }));
     const spec = childSpec(draft, draft.entries[0]!);
     assert.deepEqual(spec, {
@@ -91,7 +91,7 @@ describe('children', () => {
     assert.deepEqual(LOCAL, { engine: 'local', estimator: { name: 'hgpo' } });
   });
 
-  test('have names of their own, also where their values do not fit into a name', () => {
+  test('children have distinct names of at most 100 characters, even if their values are long', () => {
     const name = 'a sweep with a long name, '.repeat(3).trim();
     const draft = draftSweep(
       request({ name, axes: { labels: [{ team: 'x'.repeat(60) }], 'training.seed': [1, 2, 3] } }),
@@ -102,7 +102,7 @@ describe('children', () => {
     assert.ok(names.every((one) => one.length <= 100));
   });
 
-  test('have names that a spec takes, whatever the values', () => {
+  test('the name of a child is valid for a spec, whatever its values', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {
         const draft = draftSweep(request({ axes: { anything: [text] } }));
@@ -128,13 +128,13 @@ describe('random draws', () => {
     );
   };
 
-  test('are the same for the same seed, and others for another', () => {
+  test('random draws with one seed are equal, and with another seed different', () => {
     assert.deepEqual(drawn(7), drawn(7));
     assert.deepEqual(drawn(7, 5), drawn(7).slice(0, 5));
     assert.notDeepEqual(drawn(7), drawn(8));
   });
 
-  test('stay in their range and reach all of it', () => {
+  test('random draws stay in their range and cover it', () => {
     const draws = drawn(1);
     assert.ok(draws.every(([rate]) => rate >= 1e-4 && rate <= 1e-1 && Number(rate.toPrecision(6)) === rate));
     const low = draws.filter(([rate]) => rate < 10 ** -2.5).length;
@@ -232,14 +232,14 @@ describe('a sweep is refused as a whole', () => {
     ],
   ];
   for (const [what, changes, field, message] of cases) {
-    test(what, () => {
+    test(`a sweep is refused as a whole ${what}`, () => {
       const [first] = problemsOf(changes);
       assert.equal(first?.field, field);
       assert.match(first.message, message);
     });
   }
 
-  test('with each problem once, though many children have it', () => {
+  test('a problem of the shared spec is reported once, not for every child', () => {
     const problems = problemsOf({ spec: { ...LOCAL, stepz: 1 }, axes: { 'training.seed': [1, 2, 3, 4] } });
     assert.equal(problems.length, 1);
   });

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import { AuditEntry } from '../../../src/schemas/audit.ts';
 import { STRICT_AJV } from '../../../src/schemas/check.ts';
 
-test('an entry has no place for a body', () => {
+test('the schema of an audit entry refuses a body', () => {
   const entry = {
     ...{ id: '1-1', at: 1, caller: null, name: null, project: null, action: 'a', target: null, status: 401 },
     ...{ outcome: 'refused', code: 'unauthenticated', requestId: 'r', address: '::1', note: null },

@@ -19,18 +19,18 @@ const check = createCheck(
 );
 
 describe('the check of an input', () => {
-  test('finds nothing in an input that fits', () => {
+  test('the check finds no problem in a valid input', () => {
     assert.deepEqual(check({ items: Array.from({ length: 100 }, (_, id) => ({ id })), last: 1 }), []);
   });
 
-  test('tells all problems of an ordinary input', () => {
+  test('the check finds all problems of an ordinary input', () => {
     const fields = check({ items: [{ id: 'a' }, {}, { id: 1, more: 1 }], map: { a: 1, b: 'x' } }).map(
       ({ field }) => field,
     );
     assert.deepEqual(fields, ['/last', '/items/0/id', '/items/1/id', '/items/2/more', '/map/b']);
   });
 
-  test('finds a problem behind any number of good members', () => {
+  test('the check finds a bad member after many valid members', () => {
     const items = Array.from({ length: 1000 }, (_, id) => ({ id: id === 700 ? 'x' : id }));
     assert.deepEqual(
       check({ items, last: 1 }).map(({ field }) => field),
@@ -38,7 +38,7 @@ describe('the check of an input', () => {
     );
   });
 
-  test('the check finds a bad known field after many unknown fields', () => {
+  test('the check reports no known field as missing after many unknown fields', () => {
     const junk = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`junk${at}`, 1]));
     const found = check({ ...junk, last: 1 });
     assert.equal(found.length, 20);

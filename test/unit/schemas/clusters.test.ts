@@ -7,7 +7,7 @@ import { AddCluster, COMMAND_STATES, isCommandOver } from '../../../src/schemas/
 const check = new Ajv(STRICT_AJV).compile(AddCluster);
 const LEAST = { name: 'a', address: 'ray://h:10001', sharedRoot: '/shared' };
 
-test('the body of a new cluster is strict', () => {
+test('a new cluster with an unknown field or a bad value is refused', () => {
   const all = {
     ...{ token: 't', node: 'n', port: 7400, advertise: 'lb.example:30740', backfill: true },
     tls: { ca: 'x', cert: 'x', key: 'x', serverName: 'h' },
@@ -38,7 +38,7 @@ test('the body of a new cluster is strict', () => {
     assert.ok(!check(bad), JSON.stringify(bad));
 });
 
-test('a command is over in its final states', () => {
+test('a command is over if it succeeded or failed', () => {
   assert.deepEqual(
     COMMAND_STATES.filter((state) => isCommandOver({ state })),
     ['succeeded', 'failed'],

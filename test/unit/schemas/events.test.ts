@@ -7,7 +7,7 @@ import { EventSchema } from '../../../src/schemas/events.ts';
 const sent = (event: ExperimentEvent): EventSchema => event;
 const recorded = (event: EventSchema): ExperimentEvent => event;
 
-test('every type of event has its schema, once', () => {
+test('every event type has one schema', () => {
   const types = EventSchema.anyOf.map(({ properties }) => properties.type.const);
   assert.deepEqual(types.toSorted(), [...EVENT_TYPES].toSorted());
   const event = { type: 'checkpoint', step: 1, path: '/x' } as const;

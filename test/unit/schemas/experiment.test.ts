@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { STATES } from '../../../src/core/states.ts';
 import { Experiment, RECORD_VERSION, VerificationCounts } from '../../../src/schemas/experiment.ts';
 
-test('a record names its version and knows every state', () => {
+test('the schema of an experiment has the record version and every state', () => {
   assert.equal((Experiment.properties.version as { const?: number }).const, RECORD_VERSION);
   assert.deepEqual((Experiment.properties.state as { enum?: string[] }).enum, [...STATES]);
   // Assigned to show that the type has the states and not `never`.
@@ -11,7 +11,7 @@ test('a record names its version and knows every state', () => {
   assert.ok(STATES.includes(state));
 });
 
-test('the counters of a verification are closed', () => {
+test('the schema of the verification counts is closed', () => {
   assert.equal((VerificationCounts as { additionalProperties?: boolean }).additionalProperties, false);
   assert.ok(Object.keys(VerificationCounts.properties).includes('unverifiable'));
 });

@@ -48,20 +48,20 @@ test('a field problem states the expected and the received value', () => {
   });
 });
 
-test('tells an object of a choice by its keys, and the one that came', () => {
+test('a field problem of a union names the keys of its objects and of the received object', () => {
   assert.deepEqual(problems({ count: 1, range: { uniform: [1, 2] } }), {
     '/range': 'must be an array, or an object {min, log?}, but an object {uniform} came',
   });
 });
 
-test('tells the choice of a union or an enum once, with the nearest', () => {
+test('a field problem of a union or enum lists the choices once, with the nearest', () => {
   assert.deepEqual(problems({ count: 1, kind: 'tow', colour: 'blue' }), {
     '/kind': 'must be one of "one", "two", but the string "tow" came; did you mean two?',
     '/colour': 'must be one of "red", "green", but the string "blue" came',
   });
 });
 
-test('tells where an unknown key belongs', () => {
+test('a field problem of an unknown key names the nearest key, also at another depth', () => {
   assert.deepEqual(problems({ count: 1, cuont: 1, deep: 2, xyzzyplugh: 3, 'a/b': 1, empty: { a: 1 } }), {
     '/cuont': 'is not a known key; did you mean count?',
     '/deep': 'is not a known key here; did you mean /inner/deep?',
@@ -73,7 +73,7 @@ test('tells where an unknown key belongs', () => {
   });
 });
 
-test('counts values and keys, and says which are the same', () => {
+test('a field problem of an array or map states its counts and equal values', () => {
   const some = Type.Object({
     few: Type.Optional(Type.Array(Type.Integer(), { minItems: 1, maxItems: 2, uniqueItems: true })),
     keys: Type.Optional(
@@ -99,13 +99,13 @@ test('counts values and keys, and says which are the same', () => {
   assert.deepEqual(said({ keys: { z: 1 } }), ['/keys/z is no key that fits: one letter (^[a-c]$)']);
 });
 
-test('explains patterns and lengths, and echoes no more than a piece of the input', () => {
+test('a field problem explains a pattern or length and quotes at most a part of the input', () => {
   assert.deepEqual(problems({ count: 1, word: 'b' }), { '/word': '"b" does not fit: the letter a (^a+$)' });
   assert.deepEqual(problems({ count: 1, word: 'aaaa' }), { '/word': 'must have at most 3 characters' });
   assert.ok(JSON.stringify(problems({ count: 'x'.repeat(10_000), ['y'.repeat(10_000)]: 1 })).length < 600);
 });
 
-test('tells twenty problems at most', () => {
+test('an input has at most twenty field problems', () => {
   const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`unknown${index}`, 1]));
   assert.equal(Object.keys(problems({ count: 1, ...many })).length, 20);
 });

@@ -6,7 +6,7 @@ import { ApiKeyInput, ApiKeyRotation, isLive } from '../../../src/schemas/key.ts
 
 const ajv = new Ajv(STRICT_AJV);
 
-test('a key has scopes, each once', () => {
+test('a key needs at least one scope, and each scope once', () => {
   const fits = (scopes: unknown) => ajv.validate(ApiKeyInput, { name: 'a', scopes });
   assert.ok(fits(['read', 'submit']));
   for (const bad of [[], ['read', 'read'], ['write'], 'read', null]) assert.ok(!fits(bad), String(bad));
@@ -14,7 +14,7 @@ test('a key has scopes, each once', () => {
   assert.ok(!ajv.validate(ApiKeyRotation, { overlapSeconds: -1 }));
 });
 
-test('a key is live until it is revoked or its time is over', () => {
+test('a key is live until it is revoked or expires', () => {
   assert.equal(isLive({ revokedAt: null, expiresAt: null }, 5), true);
   assert.equal(isLive({ revokedAt: null, expiresAt: 6 }, 5), true);
   assert.equal(isLive({ revokedAt: null, expiresAt: 5 }, 5), false);

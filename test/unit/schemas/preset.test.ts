@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Value } from 'typebox/value';
 import { SubmitPreset } from '../../../src/schemas/preset.ts';
 
-test('a submission knows its fields', () => {
+test('a preset submission refuses unknown fields and bad paths', () => {
   assert.ok(Value.Check(SubmitPreset, {}));
   assert.ok(Value.Check(SubmitPreset, { label: 'mine', home: '/opt/verl-agent', runs: ['HGPO K=4'] }));
   for (const wrong of [{ seed: 1 }, { home: 'relative' }, { home: '/a/../b' }, { runs: [] }]) {

@@ -6,7 +6,7 @@ import { newProject, Project, ProjectChange, ProjectInput } from '../../../src/s
 
 const ajv = new Ajv(STRICT_AJV);
 
-test('a project has its defaults, and fits its schema', () => {
+test('a new project has the defaults and fits its schema', () => {
   const project = newProject({ name: 'a-team' }, 5);
   assert.deepEqual(project, {
     ...{ version: 1, name: 'a-team', weight: 1, gpuQuota: null, retention: null, createdAt: 5 },
@@ -14,7 +14,7 @@ test('a project has its defaults, and fits its schema', () => {
   assert.ok(ajv.validate(Project, project));
 });
 
-test('a change has something to change, weights above zero, quotas not below it, and no unknown keys', () => {
+test('a project change that is empty, unknown or out of bounds is refused', () => {
   for (const good of [{ weight: 0.5 }, { gpuQuota: 0 }, { gpuQuota: null }])
     assert.ok(ajv.validate(ProjectChange, good), JSON.stringify(good));
   for (const bad of [{}, { weight: 0 }, { gpuQuota: -1 }, { gpuQuota: 1.5 }, { name: 'b' }, { quota: 1 }])

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Value } from 'typebox/value';
 import { Artifact, BatchReportView } from '../../../src/schemas/records.ts';
 
-test('a report may say more than what every report says, an artifact may not', () => {
+test('a batch report may have additional fields, an artifact may not', () => {
   const report = {
     ...{ name: 'x', rows: 1, exact: 1, rounding: 0, wrong: 0, unverifiable: 0, findings: [], ok: true },
     ...{ fingerprint: 'hgpo', levels: [] },

@@ -9,14 +9,14 @@ import {
   Retention,
 } from '../../../src/schemas/retention.ts';
 
-test('a project that says nothing has the defaults', () => {
+test('a project without a retention policy has the defaults', () => {
   const { batchesDays, streamsDays, recordsDays } = DEFAULT_RETENTION;
   for (const nothing of [null, {}, undefined]) {
     assert.deepEqual(policyOf(nothing), { batches: batchesDays, streams: streamsDays, records: recordsDays });
   }
 });
 
-test('nothing outlives what it belongs to, and null is for ever', () => {
+test('data never outlives the record it belongs to, and null means no limit', () => {
   const policy = (batchesDays: number | null, streamsDays: number | null, recordsDays: number | null) =>
     Object.values(policyOf({ batchesDays, streamsDays, recordsDays }));
   assert.deepEqual(policy(null, null, null), [null, null, null]);
@@ -26,7 +26,7 @@ test('nothing outlives what it belongs to, and null is for ever', () => {
   assert.deepEqual(policy(0, null, null), [0, null, null]);
 });
 
-test('a day has 24 hours', () => {
+test('cutoffsOf converts days to milliseconds', () => {
   const policy = { batches: 1, streams: null, records: 0 };
   assert.deepEqual(cutoffsOf(policy, 100_000_000), {
     batches: 13_600_000,
@@ -35,14 +35,14 @@ test('a day has 24 hours', () => {
   });
 });
 
-test('a policy names whole days and nothing else', () => {
+test('a retention policy accepts only whole days', () => {
   assert.ok(Value.Check(Retention, { batchesDays: null, recordsDays: 36_500 }));
   for (const bad of [{ batchesDays: -1 }, { streamsDays: 1.5 }, { recordsDays: '1' }, { batchDays: 1 }]) {
     assert.ok(!Value.Check(Retention, bad), JSON.stringify(bad));
   }
 });
 
-test('event logs stay on clusters for a week at least, and go with the record', () => {
+test('event logs are retained for at least 7 days and at most as long as the record', () => {
   assert.equal(eventLogDaysOf(null), 7);
   assert.equal(eventLogDaysOf({ eventLogsDays: 30 }), 30);
   assert.equal(eventLogDaysOf({ eventLogsDays: null, recordsDays: null }), null);

@@ -15,7 +15,7 @@ const fields = (input: unknown) => plainSecretProblems(input).map(({ field }) =>
 
 describe('a spec with a secret in plain text', () => {
   for (const { kind, secret } of SECRETS)
-    test(`is refused and never quoted: ${kind}`, () => {
+    test(`a spec with a secret in plain text is refused and the secret not quoted: ${kind}`, () => {
       for (const spec of [
         local({ name: `with ${secret}` }),
         local({ [secret]: 1 }),
@@ -29,7 +29,7 @@ describe('a spec with a secret in plain text', () => {
       }
     });
 
-  test('is found by name and disorder, wherever it stands', () => {
+  test('a random value is refused as a secret under a secret name, anywhere in a spec', () => {
     const value = '0123456789abcdef0123456789abcdef01234567';
     assert.deepEqual(fields({ env: { WANDB_API_KEY: value } }), ['/env/WANDB_API_KEY']);
     assert.deepEqual(fields({ overrides: { 'trainer.wandb_api_key': value } }), [
@@ -39,14 +39,14 @@ describe('a spec with a secret in plain text', () => {
     assert.deepEqual(fields({ db: { password: 'hunter2' } }), ['/db/password']);
   });
 
-  test('is found where a reference belongs', () => {
+  test('a secret in place of a reference is refused', () => {
     assert.deepEqual(fields({ secrets: { WANDB_API_KEY: '0123456789abcdef0123456789abcdef01234567' } }), [
       '/secrets/WANDB_API_KEY',
     ]);
   });
 });
 
-test('ordinary specs pass: hashes, models, paths, seeds, references', () => {
+test('hashes, models, paths, seeds and references are not refused as secrets', () => {
   for (const text of PLAIN)
     assert.deepEqual(fields({ name: text, overrides: { 'model.path': text } }), [], text);
   assert.deepEqual(
@@ -57,7 +57,7 @@ test('ordinary specs pass: hashes, models, paths, seeds, references', () => {
   assert.deepEqual(fields({ secrets: { HF_TOKEN: 'hf-read', WANDB_API_KEY: 'wandb-team-2026' } }), []);
 });
 
-test('references are checked: names of variables, names of secrets', () => {
+test('a reserved variable name or a bad secret reference is refused', () => {
   const of = (secrets: object) => specProblems(local({ secrets })).map(({ field }) => field);
   assert.deepEqual(of({ HF_TOKEN: 'hf-read', A_1: 'b.c_d-e' }), []);
   for (const name of ['PATH', 'LD_PRELOAD', 'PYTHONPATH', 'RAY_ADDRESS', 'ECHELON_SPOOL', '1A', 'A-B', ''])

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Label, Name, Resources } from '../../../src/schemas/spec-parts.ts';
 
-test('the resources are a closed object', () => {
+test('the schema of the resources is closed', () => {
   assert.equal((Resources as { additionalProperties?: boolean }).additionalProperties, false);
 });
 
-test('a label has no control characters, a name is fit for a path', () => {
+test('a label refuses control characters, and a name refuses anything unfit for a path', () => {
   assert.ok(patternOf(Label).test('HGPO, K=2 – größer'));
   for (const bad of [
     '\n',
@@ -30,11 +30,11 @@ test('a label has no control characters, a name is fit for a path', () => {
   assert.ok(patternOf(Name).test('a-1'));
 });
 
-test('a long text is held against the pattern of a label once', () => {
+test('a label of a million characters is checked in linear time', () => {
   const long = `${'a '.repeat(500_000)}\n`;
   const before = process.cpuUsage();
   assert.ok(!patternOf(Label).test(long));
-  // Twice the length would take four times as long where two parts of the pattern could share it: minutes.
+  // If two parts of the pattern could match the same text, the time would be quadratic: minutes.
   assert.ok(process.cpuUsage(before).user < 5e6);
 });
 

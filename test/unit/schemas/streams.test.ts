@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Value } from 'typebox/value';
 import { FeedMessage, MetricPoints } from '../../../src/schemas/streams.ts';
 
-test('a value that is no finite number is a word, and nothing else is', () => {
+test('a metric value is a number, or a word if it is not finite', () => {
   const of = (value: unknown) => ({
     series: [{ name: 'x', points: [{ attempt: 1, step: 0, value }] }],
     after: null,
@@ -14,7 +14,7 @@ test('a value that is no finite number is a word, and nothing else is', () => {
   for (const value of ['1', null, 'nan']) assert.ok(!Value.Check(MetricPoints, of(value)));
 });
 
-test('a message of a feed is of an experiment or of a sweep', () => {
+test('a feed message belongs to an experiment or to a sweep', () => {
   const message = { id: '7', at: 1, project: 'p', name: 'n', sweep: 'swp-1' };
   const event = { type: 'sweep', state: 'running', counts: {} };
   assert.ok(Value.Check(FeedMessage, { ...message, experiment: null, event }));

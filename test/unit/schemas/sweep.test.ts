@@ -7,7 +7,7 @@ import { SweepRequest } from '../../../src/schemas/sweep.ts';
 const validate = new Ajv(STRICT_AJV).compile(SweepRequest);
 const GOOD = { name: 'n', method: 'grid', spec: { engine: 'local' }, axes: { 'training.seed': [1, 2] } };
 
-test('requests of every method are taken', () => {
+test('a valid sweep request of every method is accepted', () => {
   for (const request of [
     GOOD,
     { ...GOOD, method: 'list' },
@@ -22,7 +22,7 @@ test('requests of every method are taken', () => {
     assert.ok(validate(request), JSON.stringify(validate.errors));
 });
 
-test('what is missing, unknown or out of bounds is refused', () => {
+test('a sweep request with a missing, unknown or out-of-range value is refused', () => {
   for (const request of [
     { ...GOOD, name: '' },
     { ...GOOD, method: 'bayes' },

@@ -18,14 +18,14 @@ const refused = (key: string, value: unknown, pattern: RegExp) => {
 };
 
 describe('overrides', () => {
-  test('of the list exist in the configuration, or add to it, and none has a field of its own', () => {
+  test('every allowed override exists in the configuration or adds to it, and no spec field sets it', () => {
     for (const key of [...Object.keys(ALLOWED_OVERRIDES), ...Object.keys(CODE_OVERRIDES)]) {
       assert.notEqual(MERGED_CONFIG.has(key), key.startsWith('+'), key);
       assert.ok(!OWNED_KEYS.has(key), key);
     }
   });
 
-  test('are checked by the type of their key', () => {
+  test('the value of an override is checked by the type of its key', () => {
     assert.deepEqual(messages({ 'data.shuffle': false, '+data.seed': 3, 'data.truncation': 'left' }), []);
     refused('data.shuffle', 'False', /true or false/);
     refused('+data.seed', 1.5, /an integer/);
@@ -33,7 +33,7 @@ describe('overrides', () => {
     refused('data.truncation', 'centre', /one of left/);
   });
 
-  test('that load code or read files are refused with the reason', () => {
+  test('an override that loads code or reads a file is refused with the reason', () => {
     const cases: [string, RegExp][] = [
       ['actor_rollout_ref.model.external_lib', /loads code/],
       ['custom_reward_function.path', /no effect: the recipe always uses its own reward manager/],
@@ -60,7 +60,7 @@ describe('overrides', () => {
     for (const [key, pattern] of cases) refused(key, 'x', pattern);
   });
 
-  test('that load code pass where the spec says so; references never do', () => {
+  test('an override that loads code is accepted with allowCustomCode, unless it is a reference', () => {
     const key = 'actor_rollout_ref.model.external_lib';
     assert.deepEqual(messages({ [key]: 'my.models' }, true), []);
     assert.match(messages({ [key]: `\${oc.env:HOME}` }, true)[0]!, /refer/);
@@ -70,7 +70,7 @@ describe('overrides', () => {
     assert.match(messages({ 'data.custom_cls.path': 'x' }, true)[0]!, /capture hook/);
   });
 
-  test('that load code mark the spec', () => {
+  test('loadsCode is true for a spec with an override that loads code', () => {
     assert.ok(loadsCode({ overrides: { 'data.trust_remote_code': true } }));
     assert.ok(!loadsCode({ overrides: { 'data.trust_remote_code': false, 'data.shuffle': true } }));
     assert.ok(!loadsCode({ engine: 'replay' }));

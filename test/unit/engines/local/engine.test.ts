@@ -8,7 +8,7 @@ import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
 
 const plan = (spec: LocalSpec) => compilePlan(resolveSpec(spec).spec);
 
-test('of the local engine hands over every value of the spec', () => {
+test('the plan of a local training passes every value of the spec', () => {
   const compiled = plan({
     engine: 'local',
     name: 'not in the plan; rm -rf /',
@@ -35,7 +35,7 @@ test('of the local engine hands over every value of the spec', () => {
   assert.ok(!JSON.stringify(compiled).includes('rm -rf'));
 });
 
-test('names only the fields that the estimator uses', () => {
+test('the plan of a local training passes only the fields that its estimator uses', () => {
   const keys = plan({ engine: 'local', name: 'x', estimator: { name: 'grpo' } })
     .arguments.map((argument) => argument.split('=')[0])
     .filter((key) => key?.startsWith('estimator.'));
@@ -46,7 +46,7 @@ test('names only the fields that the estimator uses', () => {
   ]);
 });
 
-test('sets no key twice', () => {
+test('the plan of a local training sets no key twice', () => {
   for (const name of ['hgpo', 'gigpo', 'grpo'] as const) {
     const keys = plan({ engine: 'local', name: 'x', estimator: { name } }).arguments.map(
       (one) => one.split('=')[0],
@@ -55,7 +55,7 @@ test('sets no key twice', () => {
   }
 });
 
-test("the fingerprint of a local training is the kernel's own", () => {
+test("the fingerprint of a local training is the kernel's", () => {
   const of = (estimator: LocalSpec['estimator']) =>
     LOCAL.fingerprint(LOCAL.resolve({ engine: 'local', name: 'x', estimator }));
   for (const name of ['hgpo', 'gigpo', 'grpo'] as const) assert.equal(of({ name }), fingerprint(name, {}));

@@ -11,7 +11,7 @@ import { GIGPO_RECIPE } from '../../../../src/kernel/estimators/gigpo.ts';
 import { GRPO_RECIPE } from '../../../../src/kernel/estimators/grpo.ts';
 import { HGPO_RECIPE } from '../../../../src/kernel/estimators/hgpo.ts';
 
-test('every field of the schema is used by some estimator and has a default', () => {
+test('every field of the estimator schema is used by an estimator and has a default', () => {
   const fields = Object.keys(EstimatorSpec.properties).filter((field) => field !== 'name');
   assert.deepEqual([...new Set(Object.values(ESTIMATOR_FIELDS).flat())].sort(), [...fields].sort());
   for (const name of ['hgpo', 'gigpo', 'grpo'] as const) {
@@ -19,7 +19,7 @@ test('every field of the schema is used by some estimator and has a default', ()
   }
 });
 
-test("defaults are the recipe's, as the kernel has them", () => {
+test('the defaults of an estimator are those of its recipe in the kernel', () => {
   const recipes = { hgpo: HGPO_RECIPE, gigpo: GIGPO_RECIPE, grpo: GRPO_RECIPE };
   let compared = 0;
   for (const name of ['hgpo', 'gigpo', 'grpo'] as const) {
@@ -32,7 +32,7 @@ test("defaults are the recipe's, as the kernel has them", () => {
   assert.equal(compared, 7);
 });
 
-test('completes an estimator with what it uses and nothing else', () => {
+test('completeEstimator adds only the fields that the estimator uses', () => {
   assert.deepEqual(completeEstimator({ name: 'grpo' }, { historyLength: 5 }), {
     name: 'grpo',
     normalizeByStd: true,
@@ -43,7 +43,7 @@ test('completes an estimator with what it uses and nothing else', () => {
   assert.deepEqual([hgpo.baseGroup, hgpo.historyLength], [true, 5]);
 });
 
-test('names each field without effect', () => {
+test('unusedFields names each field without effect', () => {
   assert.deepEqual(unusedFields({ name: 'hgpo', historyLength: 1 }), []);
   assert.deepEqual(
     unusedFields({ name: 'grpo', historyLength: 2, gamma: 1 }).map(({ field }) => field),

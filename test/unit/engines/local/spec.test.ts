@@ -5,7 +5,7 @@ import { specProblems } from '../../../../src/engines/validate-spec.ts';
 
 const SPEC = { engine: 'local', name: 'x', estimator: { name: 'hgpo' } };
 
-test('a local spec takes the fields of its environment, and none of a recipe', () => {
+test('a local spec accepts the fields of its environment and refuses those of a recipe', () => {
   assert.deepEqual(specProblems({ ...SPEC, environment: { seed: 3, maxSteps: 20 } }), []);
   const fields = (spec: object) => specProblems(spec).map(({ field }) => field);
   assert.deepEqual(fields({ ...SPEC, recipe: 'x' }), ['/recipe']);

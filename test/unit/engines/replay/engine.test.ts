@@ -7,7 +7,7 @@ import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
 
 const plan = (spec: ReplaySpec) => compilePlan(resolveSpec(spec).spec);
 
-test('of a replay hands over every value, for every fault', () => {
+test('the plan of a replay passes every value, for every fault', () => {
   for (const fault of REPLAY_FAULTS) {
     assert.deepEqual(plan({ engine: 'replay', name: 'x', replay: { fault, delaySeconds: 0.1 } }).arguments, [
       `fault=${fault}`,
@@ -22,6 +22,6 @@ test('of a replay hands over every value, for every fault', () => {
   }
 });
 
-test('a replay has no fingerprint: its record states the estimator', () => {
+test('a replay has no fingerprint, because its record states the estimator', () => {
   assert.equal(REPLAY.fingerprint(REPLAY.resolve({ engine: 'replay', name: 'x' })), null);
 });

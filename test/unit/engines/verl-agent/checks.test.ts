@@ -20,7 +20,7 @@ const names = (severity: string, spec: Partial<VerlAgentSpec> = {}) =>
     .map((finding) => finding.check);
 
 describe('checks', () => {
-  test('find nothing wrong with any recipe, and say what its batches are filled up to', () => {
+  test('the checks find no problem in any recipe and state its padding multiple', () => {
     const multiples = RECIPE_NAMES.filter((name) => name.endsWith('train')).map((recipe) => {
       assert.deepEqual([...names('error', { recipe }), ...names('warning', { recipe })], [], recipe);
       const padding = check({ recipe }).find((finding) => finding.check === 'padding');
@@ -87,7 +87,7 @@ describe('checks', () => {
     ],
   ];
   for (const [severity, name, field, spec] of cases) {
-    test(`say ${name} of ${JSON.stringify(spec)}`, () => {
+    test(`the check ${name} fires for ${JSON.stringify(spec)}`, () => {
       const finding = check(spec).find((one) => one.check === name);
       assert.deepEqual([finding?.severity, finding?.field], [severity, field]);
       for (const sentence of [finding!.message, finding!.remedy]) assert.match(sentence, /^\w.* .*\.$/);
@@ -102,14 +102,14 @@ describe('checks', () => {
     assert.ok(!names('note').includes('weight-type'));
   });
 
-  test('put errors first', () => {
+  test('the findings of the checks start with the errors', () => {
     const order = check({ resources: { cpus: 1 }, training: { saveEvery: 0 } }).map(
       ({ severity }) => severity,
     );
     assert.deepEqual(order.slice(0, 2), ['error', 'warning']);
   });
 
-  test('refuse a spec that would certainly fail, with the remedy', () => {
+  test('a spec with a failed check is refused with the remedy', () => {
     assert.throws(
       () => resolveSpec({ ...TRAIN, rollout: { groups: 15 } }),
       (error: { problems: { field: string; message: string }[] }) =>

@@ -12,14 +12,14 @@ const spec = (changes: Partial<VerlAgentSpec>): VerlAgentSpec => ({
 const fields = (changes: Partial<VerlAgentSpec>, allowed: string[] = []) =>
   codePathProblems(spec(changes), allowed).map(({ field }) => field);
 
-test('a checkout and a model by its directory need a directory that is allowed; the cluster’s own and names do not', () => {
+test('a spec that names a directory needs an allowed directory, a spec with a model name does not', () => {
   assert.deepEqual(fields({}), []);
   assert.deepEqual(fields({ model: { path: 'Qwen/Qwen2.5-1.5B-Instruct' } }), []);
   const all = { home: '/home/eve', model: { path: '/home/eve/m' }, critic: { path: '~/m' } };
   assert.deepEqual(fields(all), ['/home', '/model/path', '/critic/path']);
 });
 
-test('what is allowed is the directory itself and what is below it, and nothing beside or above it', () => {
+test('an allowed directory permits itself and paths below it, and no path beside or above it', () => {
   const allowed = ['/shared/models/', '/opt/verl-agent'];
   for (const path of ['/shared/models', '/shared/models/qwen', '/shared//models/./qwen', '/opt/verl-agent'])
     assert.deepEqual(fields({ model: { path } }, allowed), [], path);

@@ -29,7 +29,7 @@ const reasonOf = (plan: ReturnType<typeof compile>, key: string) =>
   plan.corrections.find((one) => one.key === key)?.reason;
 
 describe('compileVerlAgent', () => {
-  test('passes what the script passes, in its order, but for what it names', () => {
+  test('a plan passes the overrides of its script in order, except the named corrections and changes', () => {
     const plan = compile();
     const differing = new Set([...plan.corrections, ...plan.changes].map(({ key }) => key));
     const kept = faithfulOverrides(recipeOf(TRAIN.recipe)).filter(
@@ -44,7 +44,7 @@ describe('compileVerlAgent', () => {
     for (const { reason } of plan.corrections) assert.ok(reason.length > 20);
   });
 
-  test('gives every attempt data of its own, loads the capture hook, and hands variables on through Ray', () => {
+  test('a plan has data and a capture hook for each attempt, and passes its environment through Ray', () => {
     const plan = compile();
     has(
       plan.overrides,
@@ -71,7 +71,7 @@ describe('compileVerlAgent', () => {
     has(faithfulOverrides(recipeOf(TRAIN.recipe)), 'trainer.logger=[console,wandb]');
   });
 
-  test('keeps different runs apart, and the same run together', () => {
+  test('different specs have different checkpoint directories, and a longer run has the same', () => {
     const directory = (spec: Partial<VerlAgentSpec>) => compile(spec).checkpointDirectory;
     assert.match(
       directory({}),
@@ -98,7 +98,7 @@ describe('compileVerlAgent', () => {
     assert.match(directory({ checkpoints: { label: 'second' } }), /-second$/);
   });
 
-  test('runs other estimators through the same trainer, without settings of hgpo', () => {
+  test('a plan for another estimator uses the same trainer without hgpo settings', () => {
     const plan = compile({ estimator: { name: 'gigpo' } });
     assert.equal(plan.program, PROGRAM);
     has(plan.overrides, 'algorithm.adv_estimator=gigpo', 'algorithm.gigpo.mode=mean_std_norm');
@@ -106,7 +106,7 @@ describe('compileVerlAgent', () => {
     assert.match(reasonOf(plan, 'program')!, /before the statistics/);
   });
 
-  test("plans DAPO's settings, alone and with hgpo", () => {
+  test('a plan has the DAPO settings, with grpo and with hgpo', () => {
     const dapo = {
       rollout: { dynamicSampling: true },
       training: { clipRatioHigh: 0.28, lossAggregation: 'token-mean' as const },
@@ -123,7 +123,7 @@ describe('compileVerlAgent', () => {
     }
   });
 
-  test('plans ppo with a critic, on one GPU', () => {
+  test('a plan for ppo has a critic, on one GPU', () => {
     const plan = compile({
       estimator: { name: 'ppo' },
       resources: { gpus: 1 },
@@ -139,7 +139,7 @@ describe('compileVerlAgent', () => {
     );
   });
 
-  test('evaluates a named checkpoint through the trainer that knows hgpo, in the split by name', () => {
+  test('a plan for an evaluation uses the named checkpoint, the trainer that knows hgpo, and the named split', () => {
     const directory = 'qwen2.5_1.5b_alfworld_train/k4_hgpo-0123456789';
     const evaluate = (evaluation: object) =>
       compile({
@@ -169,7 +169,7 @@ describe('compileVerlAgent', () => {
     );
   });
 
-  test('sets only keys of the configuration, each once, in every preset', () => {
+  test('the plan of every preset sets only keys of the configuration, each once', () => {
     const ours = /^(hydra\.run\.dir|\+ray_init\.runtime_env\.env_vars\.[A-Z_]+)$/;
     let plans = 0;
     for (const spec of PRESETS.flatMap(({ runs }) =>
@@ -183,13 +183,13 @@ describe('compileVerlAgent', () => {
     assert.ok(plans > 100);
   });
 
-  test('holds no secret and nothing of a person', () => {
+  test('a plan contains no secret and no name of an experiment', () => {
     const text = JSON.stringify(compilePlan(resolveSpec({ ...TRAIN, name: 'a label; rm -rf /' }).spec));
     assert.ok(!text.includes('rm -rf') && !/WANDB_API_KEY/.test(text));
   });
 });
 
-test("the engine's arguments come first, the overrides after a divider", () => {
+test('the arguments are those of the engine, a divider, then the overrides', () => {
   const spec = resolveVerlAgent({ ...TRAIN, home: '/opt/verl-agent', advantages: 'exact' });
   const plan = compileVerlAgent(spec);
   const args = engineArguments(spec, plan);
@@ -213,7 +213,7 @@ test("the engine's arguments come first, the overrides after a divider", () => {
   assert.deepEqual([launch.engine, launch.gpus, launch.cpus], ['verl-agent', 2, 28.6]);
 });
 
-test('no text of a spec brings in a second override or a reference', () => {
+test('no text of a spec adds an override or a reference to a plan', () => {
   const unit = fc.constantFrom(...'aZ9/._- \'"\\=,{$}[]():+~\n');
   const text = fc.string({ unit, minLength: 1, maxLength: 10 });
   const plain = compile();

@@ -5,13 +5,13 @@ import { resolveVerlAgent } from '../../../../src/engines/verl-agent/resolve.ts'
 
 const BASE = { engine: 'verl-agent', name: 'x' } as const;
 
-test("is the recipe's formula: actors, the trainer, the GPUs", () => {
+test('the CPUs of a training are those of actors, trainer and GPUs', () => {
   const train = resolveVerlAgent({ ...BASE, recipe: 'qwen2.5_1.5b_alfworld_train' });
   assert.deepEqual(cpusNeeded(train), { actors: 256, actorCpus: 25.6, total: 28.6 });
   assert.equal(train.resources.cpus, 28.6);
 });
 
-test('an evaluation has no actors of a training', () => {
+test('the CPUs of an evaluation do not count training actors', () => {
   const checkpoint = { directory: 'a/b' };
   const spec = resolveVerlAgent({ ...BASE, recipe: 'qwen2.5_7b_alfworld_eval', evaluation: { checkpoint } });
   assert.deepEqual(cpusNeeded(spec), { actors: 128, actorCpus: 12.8, total: 17.8 });

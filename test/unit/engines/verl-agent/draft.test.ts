@@ -8,7 +8,7 @@ const SCRIPT = [
   ['env.seed', '0'],
 ] as const;
 
-test('keeps the script as it is where values mean the same', () => {
+test('a draft retains the text of the script for an equal value', () => {
   const draft = createDraft(SCRIPT);
   draft.set('algorithm.gamma', 0.95);
   draft.set('algorithm.hgpo.length_weight_alpha', 1);
@@ -20,7 +20,7 @@ test('keeps the script as it is where values mean the same', () => {
   assert.deepEqual([draft.changes(), draft.corrections()], [[], []]);
 });
 
-test('changes in place, appends, removes, and tells wishes from corrections', () => {
+test('a draft changes, appends and removes overrides, and separates changes from corrections', () => {
   const draft = createDraft(SCRIPT);
   draft.set('algorithm.gamma', 1);
   draft.set('trainer.balance_batch', false);
@@ -37,7 +37,7 @@ test('changes in place, appends, removes, and tells wishes from corrections', ()
   assert.deepEqual(draft.corrections(), [{ key: 'env.seed', from: '0', to: null, reason: 'why' }]);
 });
 
-test('forgets a change that is taken back', () => {
+test('a draft forgets a change that is reverted', () => {
   const draft = createDraft(SCRIPT);
   draft.set('trainer.balance_batch', false);
   draft.set('trainer.balance_batch', true);

@@ -4,7 +4,7 @@ import { VERL_AGENT } from '../../../../src/engines/verl-agent/engine.ts';
 
 const SPEC = { ...VERL_AGENT.example, home: '/srv/verl-agent', allowCustomCode: true };
 
-test('a spec that names a directory and custom code needs the permission for both', () => {
+test('a spec with a directory and custom code needs permission for both', () => {
   const fields = (permissions: Parameters<typeof VERL_AGENT.permissionProblems>[1]) =>
     VERL_AGENT.permissionProblems(SPEC, permissions).map(({ field }) => field);
   assert.deepEqual(fields({}), ['/home', '/allowCustomCode']);
@@ -12,7 +12,7 @@ test('a spec that names a directory and custom code needs the permission for bot
   assert.deepEqual(fields({ customCode: true }), []);
 });
 
-test('the notes of a plan hold its changes and corrections once, and the rest as details', () => {
+test('the notes of a plan have changes and corrections once, and the details without them', () => {
   const { changes, corrections, details } = VERL_AGENT.notes!(VERL_AGENT.resolve(VERL_AGENT.example));
   assert.ok(corrections.length > 0);
   assert.ok(Array.isArray(changes));

@@ -18,7 +18,7 @@ const PENALTY = {
 };
 
 describe('estimators', () => {
-  test('set their keys, and those alone', () => {
+  test('each estimator sets exactly its own keys', () => {
     assert.deepEqual(settings(undefined), {
       'algorithm.adv_estimator': 'hgpo',
       'algorithm.hgpo.mode': 'mean_norm',
@@ -43,7 +43,7 @@ describe('estimators', () => {
     assert.deepEqual(settings({ name: 'rloo' }), { 'algorithm.adv_estimator': 'rloo', ...PENALTY });
   });
 
-  test('over tokens do not discount them', () => {
+  test('an estimator over tokens does not discount them', () => {
     assert.deepEqual(settings({ name: 'ppo', lambda: 0.9 }), {
       'algorithm.adv_estimator': 'gae',
       'algorithm.gamma': 1,
@@ -60,12 +60,12 @@ describe('estimators', () => {
     assert.match(problem.message, /tokenGamma/);
   });
 
-  test('without a penalty switch it off', () => {
+  test('an estimator with penalty 0 disables the penalty', () => {
     const without = settings({ name: 'rloo', invalidActionPenalty: 0 });
     assert.equal(without['actor_rollout_ref.actor.use_invalid_action_penalty'], false);
   });
 
-  test('that the trainer cannot run are refused with the reason', () => {
+  test('an estimator that the trainer cannot run is refused with the reason', () => {
     for (const name of ['remax', 'grpo_passk'] as const) {
       const [problem] = estimatorProblems({ name });
       assert.equal(problem?.field, '/estimator/name');
@@ -73,13 +73,13 @@ describe('estimators', () => {
     }
   });
 
-  test('refuse fields that have no effect', () => {
+  test('an estimator field without effect is refused', () => {
     const fields = estimatorProblems({ name: 'grpo', mode: 'mean_norm', gamma: 1 }).map(({ field }) => field);
     assert.deepEqual(fields, ['/estimator/mode', '/estimator/gamma']);
     assert.deepEqual(estimatorProblems({ lengthWeightAlpha: 0 }), []);
   });
 
-  test('know only keys of the configuration', () => {
+  test('every key of an estimator exists in the configuration', () => {
     for (const key of ESTIMATOR_KEYS.keys()) assert.ok(MERGED_CONFIG.has(key), key);
   });
 });

@@ -7,7 +7,7 @@ import { VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';
 
 const SPEC = { engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_7b_webshop_train' } as const;
 
-test('every key is one of the configuration, and every field one of the spec', () => {
+test('every owned key exists in the configuration, and its field in the spec', () => {
   for (const [key, pointer] of OWNED_KEYS) {
     assert.ok(MERGED_CONFIG.has(key), key);
     let node = VerlAgentSpec as { properties?: Record<string, object> };
@@ -18,7 +18,7 @@ test('every key is one of the configuration, and every field one of the spec', (
   }
 });
 
-test('every field of rollout, training, model, critic and environment reaches the configuration', () => {
+test('every field of rollout, training, model, critic and environment sets a key of the configuration', () => {
   const elsewhere = new Set(['/rollout/attentionBackend']);
   const set = new Set(OWNED_KEYS.values());
   for (const section of ['rollout', 'training', 'model', 'critic', 'environment'] as const) {
@@ -29,7 +29,7 @@ test('every field of rollout, training, model, critic and environment reaches th
   }
 });
 
-test('writes "never" and "all" as the configuration does', () => {
+test('`never` and `all` are written as the configuration writes them', () => {
   const values = (training: object) =>
     new Map(
       fieldOverrides(resolveVerlAgent({ ...SPEC, training } as Parameters<typeof resolveVerlAgent>[0])),
@@ -41,14 +41,14 @@ test('writes "never" and "all" as the configuration does', () => {
   assert.equal(values({ keepCheckpoints: 3 }).get('trainer.max_actor_ckpt_to_keep'), 3);
 });
 
-test('reads defaults back in the terms of the spec', () => {
+test('fieldDefaults returns the defaults of the configuration as values of the spec', () => {
   const defaults = fieldDefaults((key) => (key === 'trainer.save_freq' ? -1 : null));
   assert.equal(defaults.training?.saveEvery, 0);
   assert.equal(defaults.training?.keepCheckpoints, 0);
   assert.ok(!Object.hasOwn(defaults.rollout!, 'maxGenerationBatches'));
 });
 
-test('only ppo has keys of a critic', () => {
+test('only ppo sets keys of the critic', () => {
   const keys = (spec: Parameters<typeof resolveVerlAgent>[0]) =>
     fieldOverrides(resolveVerlAgent(spec)).filter(([key]) => key.startsWith('critic.'));
   assert.deepEqual(keys(SPEC), []);

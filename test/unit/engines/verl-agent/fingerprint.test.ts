@@ -5,7 +5,7 @@ import { resolveVerlAgent } from '../../../../src/engines/verl-agent/resolve.ts'
 import type { VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';
 import { fingerprint } from '../../../../src/kernel/estimators/fingerprint.ts';
 
-test("of verl-agent is the kernel's, its K being that of the environment", () => {
+test("the fingerprint of a verl-agent training is the kernel's, with K from the environment", () => {
   const of = (spec: Partial<VerlAgentSpec>) =>
     fingerprintOf(
       resolveVerlAgent({ engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_1.5b_webshop_train', ...spec }),

@@ -6,7 +6,7 @@ import { hydraOverride, hydraText, readHydraText } from '../../../../src/engines
 const text = fc.string({ unit: fc.constantFrom(...'ab1 =\'"\\{$}[](),:\n\t~+%#é;|'), maxLength: 12 });
 
 describe('an override', () => {
-  test('writes values as the scripts do', () => {
+  test('hydraOverride writes values as the scripts do', () => {
     assert.equal(hydraOverride('a.b', true), 'a.b=True');
     assert.equal(hydraOverride('a', 1e-7), 'a=1e-7');
     assert.equal(hydraOverride('a', 1e21), 'a=1e21');
@@ -15,14 +15,14 @@ describe('an override', () => {
     assert.equal(hydraOverride('a', '{attemptDir}/x'), "a='{attemptDir}/x'");
   });
 
-  test('quotes whatever Hydra would read as something else than text', () => {
+  test('hydraText quotes a text that Hydra would read as another type', () => {
     for (const value of ['null', 'True', 'inf', '12', '1e3', '', 'a b', 'a,b', 'x=y', '[a]', '{a:b}', '~a']) {
       assert.equal(hydraText(value), `'${value}'`);
     }
     assert.equal(hydraText("it's"), "'it\\'s'");
   });
 
-  test('refuses what no quoting makes plain', () => {
+  test('a value or key that quoting cannot protect is refused', () => {
     for (const value of [`\${x}`, 'a\\', 'a\nb', '\0', '\u2028', '\ud800']) {
       assert.throws(() => hydraText(value), TypeError, JSON.stringify(value));
     }
@@ -34,7 +34,7 @@ describe('an override', () => {
     assert.throws(() => hydraText(['a,b']), TypeError);
   });
 
-  test('never holds more than one value: it is a bare word, or one closed pair of quotes', () => {
+  test('hydraText returns one bare word or one quoted text', () => {
     fc.assert(
       fc.property(text, (value) => {
         let written: string;
@@ -53,7 +53,7 @@ describe('an override', () => {
   });
 });
 
-test('reads the texts of scripts', () => {
+test('readHydraText reads the values of the scripts', () => {
   const cases: [string, unknown][] = [
     ['True', true],
     ['false', false],

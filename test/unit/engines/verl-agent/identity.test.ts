@@ -11,7 +11,7 @@ const BASE: [string, string][] = [
 const hash = (changed: [string, string][] = [], besides: string[] = []) =>
   numbersHash({ entries: [...new Map([...BASE, ...changed])], besides });
 
-test('differs with what changes the numbers, and not with its spelling or order', () => {
+test('numbersHash changes with settings that change the numbers, and not with their spelling or order', () => {
   assert.match(hash(), /^[0-9a-f]{10}$/);
   assert.notEqual(hash([['env.seed', '1']]), hash());
   assert.notEqual(hash([['algorithm.gamma', '0.9']]), hash());
@@ -20,7 +20,7 @@ test('differs with what changes the numbers, and not with its spelling or order'
   assert.equal(numbersHash({ entries: BASE.toReversed(), besides: [] }), hash());
 });
 
-test('is the same wherever files are, whatever is logged, and for a longer training', () => {
+test('numbersHash stays the same for other paths, loggers, save intervals and a longer training', () => {
   for (const changed of [
     ['trainer.total_epochs', '320'],
     ['trainer.save_freq', '10'],
@@ -32,7 +32,7 @@ test('is the same wherever files are, whatever is logged, and for a longer train
   }
 });
 
-test('counts the steps where the learning rate follows them', () => {
+test('numbersHash changes with the steps if the learning rate depends on them', () => {
   const cosine: [string, string] = ['actor_rollout_ref.actor.optim.warmup_style', 'cosine'];
   assert.notEqual(hash([cosine, ['trainer.total_epochs', '320']]), hash([cosine]));
 });

@@ -7,7 +7,7 @@ import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
 const named = (name: string) => PRESETS.find((preset) => preset.name === name)!;
 
 describe('presets', () => {
-  test('are valid specs that can be planned, and no two trainings share checkpoints', () => {
+  test('every preset has valid specs with plans, and no two trainings share a checkpoint directory', () => {
     for (const { name, runs } of PRESETS) {
       for (const spec of runs.flatMap((run) => [run.train, ...run.evaluations])) {
         assert.deepEqual(specProblems(JSON.parse(JSON.stringify(spec))), [], name);
@@ -18,7 +18,7 @@ describe('presets', () => {
     }
   });
 
-  test('evaluate with three seeds, ALFWorld in both domains', () => {
+  test('a preset evaluates with three seeds, and ALFWorld in both splits', () => {
     const [run] = named('paper-main-table').runs;
     const pairs = run!.evaluations.map(({ evaluation, environment }) => [
       evaluation!.split,
@@ -39,7 +39,7 @@ describe('presets', () => {
     );
   });
 
-  test('an evaluation is judged as its training was prompted, on as many GPUs', () => {
+  test('an evaluation of a preset has the history, the GPUs and the model of its training', () => {
     for (const { train, evaluations } of PRESETS.flatMap(({ runs }) => runs)) {
       const trained = resolveSpec(train).spec;
       for (const one of evaluations) {
@@ -52,7 +52,7 @@ describe('presets', () => {
     }
   });
 
-  test("have the paper's figures", () => {
+  test('the presets have the figures of the paper', () => {
     const table = named('paper-main-table').runs.map(({ name, figures }) => [
       name,
       ...Object.values(figures),

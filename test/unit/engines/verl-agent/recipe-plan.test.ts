@@ -16,7 +16,7 @@ const SCRIPTS = JSON.parse(readFileSync('test/golden/recipes/hgpo-recipes.json',
 
 describe('a faithful plan', () => {
   for (const name of RECIPE_NAMES) {
-    test(`is what the script of ${name} passes`, () => {
+    test(`the faithful plan of ${name} equals its script`, () => {
       const script = SCRIPTS.find((one) => one.script.endsWith(`/run_${name}.sh`))!;
       assert.deepEqual(faithfulPlan(name), {
         recipe: name,
@@ -33,7 +33,7 @@ describe('a faithful plan', () => {
 
 describe('a corrected plan', () => {
   for (const name of RECIPE_NAMES) {
-    test(`of ${name} starts the program that works, and names every difference`, () => {
+    test(`the corrected plan of ${name} starts the program that works and names every difference`, () => {
       const plan = correctedPlan(name);
       const script = SCRIPTS.find((one) => one.script.endsWith(`/run_${name}.sh`))!;
       assert.equal(plan.program, script.entrypointThatWorks);
@@ -49,7 +49,7 @@ describe('a corrected plan', () => {
     });
   }
 
-  test("of an evaluation reads its own training's checkpoints", () => {
+  test('the corrected plan of an evaluation reads the checkpoints of its own training', () => {
     const training = correctedPlan('qwen2.5_7b_webshop_train').checkpointDirectory;
     assert.equal(correctedPlan('qwen2.5_7b_webshop_eval').checkpointDirectory, training);
     assert.equal(recipeSpec('qwen2.5_7b_webshop_eval').evaluation?.checkpoint?.directory, training);

@@ -19,7 +19,7 @@ interface Script {
 const SCRIPTS = JSON.parse(readFileSync('test/golden/recipes/hgpo-recipes.json', 'utf8')) as Script[];
 
 describe("the recipes are the scripts'", () => {
-  test('by name', () => {
+  test('there is one recipe for each script, with its name', () => {
     const names = SCRIPTS.map(({ script }) => /run_(.*)\.sh$/.exec(script)![1]);
     assert.deepEqual(new Set(names), new Set(RECIPE_NAMES));
     assert.deepEqual(
@@ -29,7 +29,7 @@ describe("the recipes are the scripts'", () => {
   });
 
   for (const script of SCRIPTS) {
-    test(script.script, () => {
+    test(`the recipe of ${script.script} has the settings of the script`, () => {
       const recipe = RECIPES.find(({ name }) => script.script.endsWith(`/run_${name}.sh`))!;
       assert.equal(recipe, recipeOf(recipe.name));
       assert.deepEqual(recipe.overrides, Object.entries(script.overrides));

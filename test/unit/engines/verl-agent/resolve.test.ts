@@ -15,7 +15,7 @@ const EVAL: VerlAgentSpec = { ...TRAIN, recipe: 'qwen2.5_1.5b_alfworld_eval', ev
 const fields = (spec: VerlAgentSpec) => verlAgentContradictions(spec).map(({ field }) => field);
 
 describe('resolveVerlAgent', () => {
-  test("takes the recipe's settings, and the configuration's where the script is silent", () => {
+  test('resolveVerlAgent takes settings from the recipe, else from the configuration', () => {
     const spec = resolveVerlAgent(TRAIN);
     assert.deepEqual(spec.environment, { seed: 0, maxSteps: 50, historyLength: 2, cpusPerActor: 0.1 });
     assert.equal(spec.training.steps, 160);
@@ -26,7 +26,7 @@ describe('resolveVerlAgent', () => {
     assert.deepEqual(spec.resources, { gpus: 2, cpus: 28.6 });
   });
 
-  test('leaves no value of any recipe open', () => {
+  test('a resolved recipe has no undefined setting except the optional ones', () => {
     for (const recipe of RECIPE_NAMES) {
       const evaluation = recipe.endsWith('eval') ? { evaluation: { checkpoint } } : {};
       const { spec, defaults } = resolveSpec({ ...TRAIN, recipe, ...evaluation });
@@ -45,7 +45,7 @@ describe('resolveVerlAgent', () => {
     }
   });
 
-  test("an evaluation takes K from the checkpoint's name, its first seed and the script's real split", () => {
+  test('an evaluation takes K from its checkpoint, the first seed, and the split of its script', () => {
     const spec = resolveVerlAgent(EVAL);
     assert.equal(spec.environment.historyLength, 4);
     assert.equal(spec.environment.seed, EVALUATION_SEEDS[0]);
@@ -54,14 +54,14 @@ describe('resolveVerlAgent', () => {
     assert.equal(historyLengthOf({ evaluation: { checkpoint: { directory: 'a/run_k2_task3' } } }), undefined);
   });
 
-  test('does not change what it is given', () => {
+  test('resolveVerlAgent does not change its argument', () => {
     const before = structuredClone(TRAIN);
     resolveVerlAgent(TRAIN).training.logger.push('mlflow');
     assert.deepEqual(TRAIN, before);
     assert.deepEqual(resolveVerlAgent(TRAIN).training.logger, ['console']);
   });
 
-  test('dynamic sampling collects something', () => {
+  test('dynamic sampling sets a maximum number of generation batches', () => {
     assert.equal(resolveVerlAgent(TRAIN).rollout.maxGenerationBatches, undefined);
     const dynamic = resolveVerlAgent({ ...TRAIN, rollout: { dynamicSampling: true } });
     assert.equal(dynamic.rollout.maxGenerationBatches, 10);
@@ -69,7 +69,7 @@ describe('resolveVerlAgent', () => {
 });
 
 describe('contradictions', () => {
-  test('name fields without effect', () => {
+  test('a field without effect is a contradiction', () => {
     assert.deepEqual(fields(TRAIN), []);
     assert.deepEqual(fields({ ...TRAIN, critic: {} }), ['/critic']);
     assert.deepEqual(fields({ ...TRAIN, rollout: { maxGenerationBatches: 3 } }), [
@@ -86,11 +86,11 @@ describe('contradictions', () => {
     ]);
   });
 
-  test('ask an evaluation for its checkpoint', () => {
+  test('an evaluation without a checkpoint is a contradiction', () => {
     assert.deepEqual(fields({ ...TRAIN, recipe: 'qwen2.5_7b_webshop_eval' }), ['/evaluation/checkpoint']);
   });
 
-  test('refuse custom code by default, and hold the hook that allows it', () => {
+  test("custom code needs both allowCustomCode and the caller's permission", () => {
     const spec: VerlAgentSpec = {
       ...TRAIN,
       allowCustomCode: true,

@@ -6,12 +6,12 @@ import { RECIPE_NAMES } from '../../../../src/engines/verl-agent/spec.ts';
 const SPEC = { engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_1.5b_alfworld_train' };
 const fields = (spec: object) => specProblems({ ...SPEC, ...spec }).map(({ field }) => field);
 
-test('a recipe is enough, and each is known', () => {
+test('a spec needs only a known recipe', () => {
   for (const recipe of RECIPE_NAMES) assert.deepEqual(fields({ recipe }), []);
   assert.deepEqual(fields({ recipe: 'qwen2.5_1.5b_alfworld' }), ['/recipe']);
 });
 
-test('paths of a spec stay inside, and hold nothing that is more than a path', () => {
+test('a path of a spec with `..`, spaces, quotes or references is refused', () => {
   const bad = ['../x/y', 'a/../b', 'a/b/c', '/a/b', 'a', "a/b'", `a/\${x}`, 'a/b,c', 'a/b c'];
   for (const directory of bad) {
     assert.deepEqual(fields({ evaluation: { checkpoint: { directory } } }), [
@@ -26,7 +26,7 @@ test('paths of a spec stay inside, and hold nothing that is more than a path', (
   for (const home of ['relative', '/a/../b', '/a\n']) assert.deepEqual(fields({ home }), ['/home']);
 });
 
-test('what is no single value cannot be an override', () => {
+test('an override or logger without a single valid value is refused', () => {
   assert.deepEqual(fields({ overrides: { 'data.shuffle': { a: 1 } } }), ['/overrides/data.shuffle']);
   assert.deepEqual(fields({ overrides: { 'a b': 1 } }), ['/overrides/a b']);
   assert.deepEqual(fields({ training: { logger: [] } }), ['/training/logger']);
