@@ -7,10 +7,12 @@ import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import { changeParameters } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
+import { estimate } from './explain/estimate.ts';
 import { type BatchEstimator, batchFingerprint } from './format/batch.ts';
 import type { DumpAdapter, DumpOptions, DumpStep } from './format/dumps/adapter.ts';
 import { batchOf, estimatorFrom } from './format/dumps/dump-batch.ts';
 import { type Fit, inferEstimator } from './format/dumps/infer.ts';
+import { BatchFormatError } from './format/format-error.ts';
 import { present } from './present.ts';
 import { count, finding } from './provenance/findings.ts';
 import { type SignalHealth, signalOf, zeroFindings } from './provenance/signal.ts';
@@ -208,21 +210,23 @@ function exampleOf(step: DumpStep, estimator: BatchEstimator): DumpReport['examp
   if (differs === -1) return undefined;
   const g = group.ids[differs]!;
   const rows = Array.from(group.ids.keys()).filter((row) => group.ids[row] === g);
-  const batch = batchOf(step, estimator);
-  const { rows: all, group: ids, trajectory } = batch;
-  const advantage = estimatorOf(estimator.name).evaluate(
-    {
-      steps: { rows: all, group: ids, trajectory, observation: new Int32Array(all) },
-      stepReturn: () => reward,
-      score: () => reward,
-    },
-    estimator.params,
-  );
+  const advantage = valuesOf(step, estimator);
+  if (advantage === undefined) return undefined;
   return {
     group: group.names[g]!,
     rewards: rows.map((row) => reward[row]!),
     advantages: rows.map((row) => advantage[row]!),
   };
+}
+
+/** What the estimator gives; undefined if the dump lacks a column that it needs. */
+function valuesOf(step: DumpStep, estimator: BatchEstimator): Float64Array | undefined {
+  try {
+    return estimate(batchOf(step, estimator)).advantage;
+  } catch (error) {
+    if (error instanceof BatchFormatError) return undefined;
+    throw error;
+  }
 }
 
 /** Steps below which no number of rows is usual. */

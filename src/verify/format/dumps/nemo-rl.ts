@@ -7,8 +7,9 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { count, finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
-import type { DumpAdapter, DumpOptions, DumpStep } from './adapter.ts';
-import { formsOf, namesOf } from './dump-batch.ts';
+import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
+import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';
+import { formsOf, knownForm, namesOf } from './dump-batch.ts';
 import { pickedLines } from './records.ts';
 import { numberOf } from './rewards.ts';
 import { type DumpSource, withSource } from './source.ts';
@@ -32,7 +33,57 @@ export const NEMO_RL: DumpAdapter = {
   async *steps(files, options) {
     for (const file of files) yield await withSource(file, (source) => readStep(source, options));
   },
+  find: async (file) => {
+    const found = await findConfigYaml(file, 'grpo');
+    const estimator = found && estimatorOfSettings(found.settings);
+    return estimator && { file: found.file, options: {}, estimator };
+  },
 };
+
+/** Forms by the name of `adv_estimator` and the settings that decide its arithmetic. */
+const FORMS: Readonly<Record<string, string>> = {
+  'name=grpo, normalize_rewards=true, use_leave_one_out_baseline=true': 'nemo-rl/grpo',
+  'name=grpo, normalize_rewards=false, use_leave_one_out_baseline=true': 'nemo-rl/rloo',
+  'name=gdpo, normalize_rewards=true, use_leave_one_out_baseline=true': 'nemo-rl/gdpo',
+  'name=reinforce_plus_plus, minus_baseline=true': 'nemo-rl/reinforce-plus-plus',
+};
+
+/** Undefined if the file does not state it: another file, from which it inherits, may. */
+function estimatorOfSettings({ grpo, loss_fn: loss }: Settings): FoundConfiguration['estimator'] | undefined {
+  const own = settingsOf(grpo) ?? {};
+  // Before there was a section adv_estimator, grpo was the only estimator.
+  const section = settingsOf(own.adv_estimator) ?? { ...own, name: 'grpo' };
+  const deciding =
+    section.name === 'reinforce_plus_plus'
+      ? ['name', 'minus_baseline']
+      : ['name', 'normalize_rewards', 'use_leave_one_out_baseline'];
+  const isKnown = ['grpo', 'gdpo', 'reinforce_plus_plus'].includes(String(section.name));
+  const keys = isKnown ? deciding : ['name'];
+  if (keys.some((key) => section[key] === undefined)) return undefined;
+  const stated = keys.map((key) => `${key}=${String(section[key])}`).join(', ');
+  const changes = [
+    ...changesOf(own, section, keys.slice(1)),
+    ...(settingsOf(loss)?.use_kl_in_reward ? ['use_kl_in_reward'] : []),
+  ];
+  const form = FORMS[stated];
+  if (form !== undefined && changes.length === 0) return knownForm(form);
+  return { unsupported: [`adv_estimator with ${stated}`, ...changes].join(', ') };
+}
+
+/** Settings that change advantages after the estimator, such as bounds to clip them. */
+const CHANGES = [
+  'advantage_clip_low',
+  'advantage_clip_high',
+  'invalid_tool_call_advantage',
+  'malformed_thinking_advantage',
+];
+
+/** The settings outside the section that change its arithmetic, or contradict it: which one counts depends on the version. */
+function changesOf(grpo: Settings, section: Settings, keys: readonly string[]): string[] {
+  const other = keys.filter((key) => grpo[key] !== undefined && grpo[key] !== section[key]);
+  const set = CHANGES.filter((key) => (grpo[key] ?? null) !== null);
+  return [...other, ...set].map((key) => `grpo.${key}=${JSON.stringify(grpo[key])}`);
+}
 
 interface Row {
   readonly prompt: string;

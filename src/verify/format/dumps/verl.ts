@@ -3,8 +3,9 @@
  * and takes the last output of each session; the trainer before it writes no group, so equal inputs are one. No advantages.
  */
 
-import type { DumpAdapter, DumpOptions, DumpStep } from './adapter.ts';
-import { formsOf, namesOf } from './dump-batch.ts';
+import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
+import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';
+import { formsOf, knownForm, namesOf } from './dump-batch.ts';
 import { hasColumns, tableSteps } from './table.ts';
 
 /** See the head of this file. */
@@ -22,7 +23,45 @@ export const VERL: DumpAdapter = {
     );
     for await (const step of byUid) yield lastOfSessions(step);
   },
+  find: async (file) => {
+    const found = await findConfigYaml(file, 'algorithm');
+    const estimator = found && estimatorOfSettings(settingsOf(found.settings.algorithm) ?? {});
+    return estimator && { file: found.file, options: {}, estimator };
+  },
 };
+
+/** Forms by `adv_estimator`, with `norm_adv_by_std_in_grpo` for those that it changes. */
+const FORMS: Readonly<Record<string, string>> = {
+  'grpo true': 'grpo',
+  'grpo false': 'dr-grpo',
+  'grpo_vectorized true': 'grpo',
+  'grpo_vectorized false': 'dr-grpo',
+  grpo_passk: 'grpo-passk',
+  rloo: 'rloo',
+  rloo_vectorized: 'rloo-vectorized',
+  reinforce_plus_plus: 'reinforce-plus-plus',
+  reinforce_plus_plus_baseline: 'reinforce-plus-plus-baseline',
+  gdpo: 'gdpo',
+  opo: 'opo',
+  gpg: 'gpg',
+};
+
+/** Undefined if the file does not state it: another file, from which it inherits, may. */
+function estimatorOfSettings(algorithm: Settings): FoundConfiguration['estimator'] | undefined {
+  const { adv_estimator: name, norm_adv_by_std_in_grpo: divides, use_kl_in_reward: kl, gamma } = algorithm;
+  const isGrpo = name === 'grpo' || name === 'grpo_vectorized';
+  if (name === undefined || (isGrpo && divides === undefined)) return undefined;
+  const form = FORMS[isGrpo ? `${name} ${String(divides)}` : String(name)];
+  const isDiscounted = name === 'reinforce_plus_plus' && gamma !== 1;
+  if (form !== undefined && kl !== true && !isDiscounted) return knownForm(`verl/${form}`);
+  const settings = { adv_estimator: name, ...(isGrpo ? { norm_adv_by_std_in_grpo: divides } : {}) };
+  const more = { ...(kl === true ? { use_kl_in_reward: kl } : {}), ...(isDiscounted ? { gamma } : {}) };
+  return {
+    unsupported: Object.entries({ ...settings, ...more })
+      .map(([key, value]) => `${key}=${String(value)}`)
+      .join(', '),
+  };
+}
 
 const UID = /^(.*)_(\d+)_(\d+)$/;
 

@@ -67,3 +67,67 @@ test('a gap in the index is an error', async () => {
     ['rows-lost'],
   );
 });
+
+const LEAVE_ONE_OUT = 'normalize_rewards: false, use_leave_one_out_baseline: true';
+
+/** The report of a dump beside a config.yaml. */
+async function reportBeside(config: string) {
+  await using dir = await folder();
+  const rows = [1, -1, 0, 0].map((advantage, i) =>
+    row(i, i < 2 ? [1, 2] : [1, 3], i === 1 ? 0 : 1, advantage),
+  );
+  const path = await dir.write('train_data_step1.jsonl', jsonLines(rows));
+  await dir.write('config.yaml', config);
+  const [report] = await Array.fromAsync(verifyDump(NEMO_RL, [path]));
+  return report!;
+}
+
+test('the estimator is found in config.yaml, in its own section or in the older one', async () => {
+  for (const config of [
+    `grpo: {adv_estimator: {name: grpo, ${LEAVE_ONE_OUT}}}`,
+    `grpo: {${LEAVE_ONE_OUT}}`,
+  ]) {
+    const { ok, wrong, configuration } = await reportBeside(config);
+    assert.deepEqual([ok, wrong, configuration.origin], [true, 0, 'found']);
+    assert.match(configuration.file!, /config\.yaml$/);
+    assert.match(configuration.fingerprint!, /^rloo/);
+  }
+});
+
+for (const [name, config, reason] of [
+  ['an unknown estimator', 'grpo: {adv_estimator: {name: opd}}', /name=opd/],
+  [
+    'another baseline',
+    `grpo: {${LEAVE_ONE_OUT.replace('true', 'false')}}`,
+    /use_leave_one_out_baseline=false/,
+  ],
+  ['clipped advantages', `grpo: {${LEAVE_ONE_OUT}, advantage_clip_high: 5}`, /advantage_clip_high=5/],
+  [
+    'two places that contradict',
+    `grpo: {normalize_rewards: true, adv_estimator: {name: grpo, ${LEAVE_ONE_OUT}}}`,
+    /grpo\.normalize_rewards=true/,
+  ],
+  [
+    'a reference to another value',
+    `grpo: {adv_estimator: {name: grpo, normalize_rewards: "\${a}", use_leave_one_out_baseline: true}}`,
+    /\$\{a\}/,
+  ],
+  [
+    'KL in the reward',
+    'grpo: {adv_estimator: {name: reinforce_plus_plus, minus_baseline: true}}\nloss_fn: {use_kl_in_reward: true}',
+    /use_kl_in_reward/,
+  ],
+] as const)
+  test(`a config.yaml with ${name} leaves the rows unverifiable, with a remedy`, async () => {
+    const { ok, consistent, wrong, unverifiable, configuration, findings } = await reportBeside(config);
+    assert.deepEqual([ok, consistent, wrong, unverifiable], [false, false, 0, 4]);
+    assert.match(configuration.reason!, reason);
+    assert.match(findings[0]!.message, /State it with --estimator/);
+  });
+
+test('a config.yaml that does not state the estimator leaves it to be inferred', async () => {
+  const { ok, consistent, configuration } = await reportBeside(
+    'defaults: base.yaml\ngrpo: {normalize_rewards: false}',
+  );
+  assert.deepEqual([ok, consistent, configuration.origin], [false, true, 'inferred']);
+});

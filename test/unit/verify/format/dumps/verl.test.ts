@@ -45,3 +45,35 @@ test('without advantages nothing is verified, and the report says what they shou
     [1.5, -0.5, -0.5, -0.5],
   );
 });
+
+for (const [algorithm, expected] of [
+  ['adv_estimator: grpo, norm_adv_by_std_in_grpo: false', [0.75, -0.25]],
+  ['adv_estimator: rloo', [1, -0.3333]],
+  // It needs the lengths of the responses, which the dump does not have.
+  ['adv_estimator: opo', undefined],
+] as const)
+  test(`config.yaml states the values that are due: ${algorithm}`, async () => {
+    const report = await reportBeside(algorithm);
+    assert.deepEqual([report.ok, report.wrong, report.configuration.origin], [false, 0, 'found']);
+    const values = report.example?.advantages.slice(0, 2).map((a) => Number(a.toFixed(4)));
+    assert.deepEqual(values, expected);
+  });
+
+for (const [algorithm, reason] of [
+  ['adv_estimator: gae', /adv_estimator=gae/],
+  ['adv_estimator: rloo, use_kl_in_reward: true', /use_kl_in_reward=true/],
+  ['adv_estimator: reinforce_plus_plus, gamma: 0.9', /gamma=0.9/],
+] as const)
+  test(`a setting without a known form is unknown: ${algorithm}`, async () => {
+    const { ok, consistent, wrong, configuration } = await reportBeside(algorithm);
+    assert.deepEqual([ok, consistent, wrong, configuration.origin], [false, false, 0, 'unknown']);
+    assert.match(configuration.reason!, reason);
+  });
+
+async function reportBeside(algorithm: string) {
+  await using dir = await folder();
+  const rows = [1, 0, 0, 0].map((score, i) => row(`a_${i}_0`, score));
+  await dir.write('config.yaml', `algorithm: {${algorithm}}`);
+  const [report] = await Array.fromAsync(verifyDump(VERL, [await dir.write('7.jsonl', jsonLines(rows))]));
+  return report!;
+}

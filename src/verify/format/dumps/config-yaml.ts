@@ -1,0 +1,59 @@
+import { dirname, join } from 'node:path';
+import { BatchFormatError } from '../format-error.ts';
+import { withSource } from './source.ts';
+
+/** Settings by name: values of any kind. */
+export type Settings = Readonly<Record<string, unknown>>;
+
+/** A larger file is not a configuration. */
+const MAX_BYTES = 2 ** 20;
+
+/**
+ * The `config.yaml` near a file (in its folder, or in the folder above; as Hydra writes it, in `.hydra`) that has the
+ * section. Undefined if there is none that can be read.
+ */
+export async function findConfigYaml(
+  file: string,
+  section: string,
+): Promise<{ file: string; settings: Settings } | undefined> {
+  const own = dirname(file);
+  for (const folder of [own, dirname(own)]) {
+    for (const place of [join(folder, 'config.yaml'), join(folder, '.hydra', 'config.yaml')]) {
+      const settings = settingsOf(await readYaml(place));
+      if (settings !== undefined && settingsOf(settings[section]) !== undefined)
+        return { file: place, settings };
+    }
+  }
+  return undefined;
+}
+
+/** The value if it is a mapping. */
+export function settingsOf(value: unknown): Settings | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Settings)
+    : undefined;
+}
+
+async function readYaml(place: string): Promise<unknown> {
+  const bytes = await readSmall(place);
+  if (bytes === undefined) return undefined;
+  const { parse } = await import('yaml');
+  try {
+    // Warnings, as for tags of Python, are not printed; errors are thrown.
+    return parse(Buffer.from(bytes).toString('utf8'), { logLevel: 'error' });
+  } catch {
+    return undefined;
+  }
+}
+
+async function readSmall(place: string): Promise<ArrayBuffer | undefined> {
+  try {
+    return await withSource(place, async (source) =>
+      source.byteLength > MAX_BYTES ? undefined : await source.slice(0),
+    );
+  } catch (error) {
+    if (error instanceof BatchFormatError || (error as NodeJS.ErrnoException).code !== undefined)
+      return undefined;
+    throw error;
+  }
+}
