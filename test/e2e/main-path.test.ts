@@ -95,7 +95,7 @@ describe('REST → store and queue → dispatch → Ray → training → events 
   });
 
   test('a cancelled experiment ends within its grace period even if it ignores SIGTERM, and frees its resources', async () => {
-    // As much as there is: the next one has to wait.
+    // All CPUs: the next experiment has to wait.
     const { items } = await system.client.get('/v1/clusters');
     const cpus = items[0]!.nodes[0]!.cpusTotal;
     const spec = {

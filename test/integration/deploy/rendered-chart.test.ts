@@ -41,7 +41,7 @@ function render(values: string): Manifest[] {
   return JSON.parse(done.stdout) as Manifest[];
 }
 
-/** Labels of the pods that the manifests bring, by a short name. */
+/** Labels of the pods of the manifests, by a short name. */
 function podsOf(manifests: Manifest[]): Map<string, Record<string, string>> {
   const pods = new Map<string, Record<string, string>>();
   for (const { kind, spec } of manifests) {

@@ -30,7 +30,7 @@ describe('the services of the compose file as processes in network namespaces', 
   let directory: string;
   const secret = (name: string) => join(directory, 'secrets', name);
 
-  /** A service's environment: its own, paths of the container put here, names replaced by addresses. */
+  /** The environment of a service, with container paths replaced by local paths and names by addresses. */
   function environmentOf(name: string): NodeJS.ProcessEnv {
     const own = Object.entries(services[name]!.environment ?? {}).map(([variable, value]) => [
       variable,
@@ -46,7 +46,7 @@ describe('the services of the compose file as processes in network namespaces', 
     return { PATH: process.env.PATH, HOME: directory, ...Object.fromEntries(own), ...state };
   }
 
-  /** Runs one of our services by its own command line. */
+  /** Starts one of our services with its own command line. */
   function play(name: 'api' | 'dispatcher') {
     const args = services[name]!.command!.map((word) =>
       interpolate(word)
@@ -128,7 +128,7 @@ with concurrent.futures.ThreadPoolExecutor(32) as pool:
         to === from
           ? []
           : ports.flatMap((port) =>
-              // Every address that the other has, whether or not they share its network.
+              // Every address of the other service, also on networks that the two do not share.
               PLAYED.flatMap((third) => {
                 const address = topology.address(third, to);
                 return address ? [{ door: `${to}:${port}`, at: `${address}:${port}` }] : [];

@@ -21,7 +21,7 @@ await makeProjects(store, 'mine', 'theirs');
 const appOf = (limits: object = {}) =>
   appFor({ after }, { store, limits: { failedSignIns: 1e6, ...limits } });
 
-describe('keys that are none', () => {
+describe('invalid keys', () => {
   test('every invalid key gets the same 401, and a key in the query is noted in the audit log', async () => {
     const { call } = await appOf();
     const { id, token } = await makeKey(store);
@@ -105,7 +105,7 @@ describe('guessing the secret of a known key', () => {
     for (let at = 0; at < 40; at += 1) one.push(await guess('10.9.9.9'));
     assert.equal(one.at(-1), 429);
     assert.equal((await call('GET', '/v1/experiments', { token })).statusCode, 200);
-    // Refusals are counted, not stored: the audit log has the first of a minute.
+    // The audit log stores only the first refusals of a minute and counts the others.
     assert.ok((await redis.xlen('{echelon}:audit')) < 400);
   });
 });
@@ -179,13 +179,13 @@ describe('a cookie', () => {
     }
     assert.equal((await store.projects.get('mine'))?.weight, 1);
     assert.equal((await store.access.keys()).find((key) => key.id === id)?.revokedAt, null);
-    // A name of its own, as by DNS rebinding.
+    // A foreign Host header, as in DNS rebinding.
     const rebound = await call('GET', '/v1/experiments', { headers: { host: 'evil.test' } });
     assert.equal(rebound.statusCode, 403);
   });
 });
 
-describe('doors beside the API', () => {
+describe('endpoints beside the API', () => {
   test('the board needs the scope admin and refuses writes, and the API port has no metrics or profiler', async () => {
     const { call } = await appOf();
     const { token } = await makeKey(store, { scopes: ['read', 'submit', 'custom-code'] });

@@ -103,7 +103,7 @@ test('every route except the public ones gets the same 401 without a token', asy
   assert.equal(bodies.size, 1);
 });
 
-describe('without its scope a route answers 403 and names it', () => {
+describe('routes without their scope', () => {
   for (const scope of SCOPES) {
     test(`a route gets 403 without its scope ${scope}`, async () => {
       const { token } = await makeKey(store, { scopes: ALL_SCOPES.filter((one) => one !== scope) });
@@ -146,7 +146,7 @@ async function compared(route: Route, foreign: string, unknown: string) {
   return [await one(foreign), await one(unknown)] as const;
 }
 
-describe('for a key of one project, what belongs to another is not there', () => {
+describe('a key of one project and resources of another', () => {
   const below = (prefix: string) => routes.filter(({ path }) => path.startsWith(prefix));
 
   test('a key of one project gets 404 on every route of an experiment of another project', async () => {
@@ -209,7 +209,7 @@ describe('for a key of one project, what belongs to another is not there', () =>
   });
 
   test('every resource in the path of a route without the scope admin is tested here or belongs to no project', () => {
-    // Tried here, or the same for everybody. Something new in a path has to be put into one of the two.
+    // `tried` is tested here; `common` is the same for all callers. A new resource in a path belongs into one of the two.
     const tried = ['experiments', 'sweeps', 'projects', 'preflight'];
     const common = ['clusters', 'presets', 'recipes'];
     const named = routes

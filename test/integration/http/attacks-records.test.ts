@@ -15,7 +15,7 @@ interface Attack {
   of: string;
   send: () => ReturnType<typeof call>;
   status: number;
-  /** A piece of the answer. */
+  /** A part of the answer. */
   says?: string;
 }
 
@@ -54,7 +54,7 @@ const KEYS = [
   ],
   ...['actor_rollout_ref.model.trust_remote_code', 'trainer.resume_from_path', 'trainer.resume_mode'],
 ];
-/** Values that would, once they stand on a command line or in Hydra's grammar. */
+/** Values that would do so on a command line or in Hydra's grammar. */
 const VALUES = [
   `\${oc.env:WANDB_API_KEY}`,
   `\${oc.env:AWS_SECRET_ACCESS_KEY}`,
@@ -90,13 +90,13 @@ const ATTACKS: Attack[] = [
     },
   },
   {
-    of: 'a sweep of a million millions of millions',
+    of: 'a sweep of 10^18 children',
     status: 400,
     says: '1000000000000000000',
     send: () => call('POST', '/v1/sweeps', { body: { name: 's', method: 'grid', spec: REPLAY, axes: wide } }),
   },
   {
-    of: 'a sweep of a range without an end',
+    of: 'a sweep of a huge range',
     status: 400,
     send: () =>
       call('POST', '/v1/sweeps', {
@@ -109,7 +109,7 @@ const ATTACKS: Attack[] = [
         },
       }),
   },
-  // Names of things
+  // Names of resources
   ...['..%2f..%2fetc%2fpasswd', '%2e%2e%2f', '..%5c..%5c', '%00', '%252e%252e%252f'].flatMap((id) => [
     { of: `artifacts of ${id}`, status: 404, send: () => get(`/v1/experiments/${id}/artifacts`) },
     { of: `the recipe ${id}`, status: 404, send: () => get(`/v1/recipes/${id}`) },
@@ -118,22 +118,26 @@ const ATTACKS: Attack[] = [
     { of: `running ${id} again`, status: 404, send: () => call('POST', `/v1/experiments/${id}/rerun`) },
     { of: `the batch ${id}`, status: 400, send: () => get(`${path}/batches/1/${id}`) },
   ]),
-  { of: 'an artifact by its path', status: 404, send: () => get(`${path}/artifacts/..%2f..%2fetc%2fpasswd`) },
+  {
+    of: 'an artifact path with ..',
+    status: 404,
+    send: () => get(`${path}/artifacts/..%2f..%2fetc%2fpasswd`),
+  },
   { of: 'deleting a running experiment', status: 409, send: () => call('DELETE', path) },
   {
-    of: 'deleting by a method in a header',
+    of: 'a DELETE by X-HTTP-Method-Override',
     status: 405,
     send: () => call('POST', path, { headers: { 'x-http-method-override': 'DELETE' } }),
   },
   // Filters
   {
-    of: 'a state that is none',
+    of: 'an unknown state',
     status: 400,
     says: '"field":"state"',
     send: () => get('/v1/experiments?state=queued,*'),
   },
-  { of: 'a time that is none', status: 400, send: () => get('/v1/experiments?submittedFrom=1e400') },
-  { of: 'a time before all times', status: 400, send: () => get('/v1/experiments?submittedBefore=-1') },
+  { of: 'a time that is not finite', status: 400, send: () => get('/v1/experiments?submittedFrom=1e400') },
+  { of: 'a negative time', status: 400, send: () => get('/v1/experiments?submittedBefore=-1') },
   { of: 'a name of 10 kB', status: 400, send: () => get(`/v1/experiments?name=${'a'.repeat(10_000)}`) },
   { of: 'an unknown filter', status: 400, says: 'nam', send: () => get('/v1/experiments?nam=a') },
   // Keys and conditions
@@ -142,9 +146,13 @@ const ATTACKS: Attack[] = [
     status: 400,
     send: () => call('POST', `${path}/cancel`, { headers: { 'idempotency-key': 'a\tb' } }),
   },
-  { of: 'a condition of 5 kB', status: 400, send: () => get(path, { 'if-none-match': '"a",'.repeat(1250) }) },
   {
-    of: 'a condition that is no tag',
+    of: 'an If-None-Match of 5 kB',
+    status: 400,
+    send: () => get(path, { 'if-none-match': '"a",'.repeat(1250) }),
+  },
+  {
+    of: 'an If-Match without an ETag',
     status: 412,
     send: () => call('DELETE', path, { headers: { 'if-match': 'x'.repeat(4000) } }),
   },

@@ -87,14 +87,14 @@ const ATTACKS: Attack[] = [
   ),
   attack('a token with bytes after it', 401, () => get('/v1/queues', { authorization: `Bearer ${TOKEN} x` })),
   // Size
-  attack('a body of one byte too many', 413, () => submit(JSON.stringify(REPLAY).padEnd(256 * 1024 + 1))),
-  attack('the same in chunks without a length', 413, () =>
+  attack('a body one byte above the limit', 413, () => submit(JSON.stringify(REPLAY).padEnd(256 * 1024 + 1))),
+  attack('a chunked body above the limit', 413, () =>
     submit(JSON.stringify(REPLAY).padEnd(300_000), { 'transfer-encoding': 'chunked' }),
   ),
-  attack('a compressed bomb', 415, () =>
+  attack('a decompression bomb', 415, () =>
     submit(gzipSync(Buffer.alloc(20_000_000)), { 'content-encoding': 'gzip' }),
   ),
-  attack('headers beyond their limit', 431, () => get('/v1/queues', { 'x-big': 'a'.repeat(20_000) })),
+  attack('headers above the limit', 431, () => get('/v1/queues', { 'x-big': 'a'.repeat(20_000) })),
   attack('an id of 10 kB', 404, () => get(`/v1/experiments/${'a'.repeat(10_000)}`)),
   // Shape
   attack('100,000 levels', 400, () => submit(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)),
@@ -133,8 +133,8 @@ const ATTACKS: Attack[] = [
     '/estimator/historyLength',
   ),
   attack('an unknown field', 400, () => submit(spec('"gama":1')), 'did you mean gamma?'),
-  attack('a field of somewhere else', 400, () => submit(spec('"groupSize":4')), '/rollout/groupSize'),
-  attack('a number where a name belongs', 400, () => submit('{"engine":"replay","name":42}'), '/name'),
+  attack('a field of another object', 400, () => submit(spec('"groupSize":4')), '/rollout/groupSize'),
+  attack('a number as a name', 400, () => submit('{"engine":"replay","name":42}'), '/name'),
   attack(
     'a name of 10 kB',
     400,
@@ -150,15 +150,15 @@ const ATTACKS: Attack[] = [
         submit(JSON.stringify(REPLAY), { 'content-type': type }),
       ),
   ),
-  attack('two types', 415, () =>
+  attack('two content types', 415, () =>
     submit(JSON.stringify(REPLAY), { 'content-type': ['application/json', 'text/plain'] }),
   ),
-  attack('no type', 415, () =>
+  attack('no content type', 415, () =>
     send({ method: 'POST', path: '/v1/experiments', body: JSON.stringify(REPLAY) }),
   ),
   // Browsers
-  attack('a foreign name (DNS rebinding)', 403, () => get('/v1/queues', { host: 'evil.test' })),
-  attack('a foreign name that deletes', 403, () =>
+  attack('a foreign Host header (DNS rebinding)', 403, () => get('/v1/queues', { host: 'evil.test' })),
+  attack('a DELETE with a foreign Host header', 403, () =>
     send({ method: 'DELETE', path: '/v1/experiments/x', headers: { host: 'evil.test' } }),
   ),
   attack('a preflight', 405, () =>
@@ -169,15 +169,10 @@ const ATTACKS: Attack[] = [
     }),
   ),
   // Cursors and ids
-  attack(
-    'a cursor that was made up',
-    400,
-    () => get('/v1/experiments?cursor=YWZ0ZXIgMQ.AAAA'),
-    'invalid-cursor',
-  ),
-  attack('an id that climbs', 404, () => get('/v1/experiments/..%2f..%2fetc%2fpasswd')),
+  attack('a forged cursor', 400, () => get('/v1/experiments?cursor=YWZ0ZXIgMQ.AAAA'), 'invalid-cursor'),
+  attack('an id with ..', 404, () => get('/v1/experiments/..%2f..%2fetc%2fpasswd')),
   attack('an id with NUL', 404, () => get('/v1/experiments/exp%00')),
-  attack('a path that cannot be read', 400, () => get('/v1/experiments/%zz')),
+  attack('a path that cannot be decoded', 400, () => get('/v1/experiments/%zz')),
   ...['-1', '999999999999999999999-1', '2-1048576', 'exp-x', '*', '$', '1-99999999999999999999'].map((id) =>
     attack(`Last-Event-ID ${id}`, 400, () =>
       get(`/v1/experiments/${lease.experiment}/events`, { 'last-event-id': id }),
@@ -186,7 +181,7 @@ const ATTACKS: Attack[] = [
   attack('an Idempotency-Key of 10 kB', 400, () =>
     submit(JSON.stringify(REPLAY), { 'idempotency-key': 'k'.repeat(10_000) }),
   ),
-  // Doors
+  // Other endpoints
   attack('the board without a token', 401, () => send({ path: '/queues', headers: { authorization: [] } })),
   attack('the metrics of a process', 404, () => get('/metrics')),
   attack('a method of another protocol', 404, () => send({ method: 'TRACE', path: '/v1/nothing' })),

@@ -75,7 +75,7 @@ test('an explanation beyond the limit gets 503 with Retry-After, until a client 
   await until(() => working.every(({ aborted }) => aborted), 'the work is given up');
   const third = ask(next);
   await until(() => working.length === 3, 'there is room again');
-  // An open request would hold up the end of the app.
+  // An open request would delay the close of the app.
   next.abort();
   assert.equal(await third, 'left');
 });

@@ -124,7 +124,7 @@ test('random bytes cause no server error', async () => {
   );
 });
 
-/** Puts a value at a path of own keys, making objects on the way. */
+/** Writes a value at a path of own keys and creates missing objects. */
 function assign(target: Record<string, unknown>, [key, ...rest]: string[], put: unknown): void {
   const inner = Object.hasOwn(target, key!) ? target[key!] : undefined;
   const isObject = inner !== null && typeof inner === 'object' && !Array.isArray(inner);

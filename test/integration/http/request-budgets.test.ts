@@ -129,7 +129,7 @@ describe('CPU cost of the largest requests', () => {
       let turn = 0;
       for (const base of BASES[operationId] ?? [{}]) {
         for (const place of [...places, ['another field']]) {
-          // Each place takes some of the values, so that over all places each value is met many times.
+          // Each place gets some of the values; over all places each value is used many times.
           const stride = places.length < 50 ? 5 : operationId === 'planExperiment' ? 47 : 199;
           for (const [what, value] of VALUES.filter(() => turn++ % stride === 0)) {
             const ms = await costOf(method, url, bodyWith(base, place, value));

@@ -9,7 +9,7 @@ import { after, test } from 'node:test';
 import type { AttemptEvent } from '../../../src/core/events.ts';
 import { running, storeFor } from '../../support/store.ts';
 
-// A real api with the heap of a small container, and clients that ask for a large log and do not read it.
+// A real api with the heap of a small container, and clients that request a large log and do not read it.
 
 const TOKEN = 'token-of-the-slow-readers-0123456789';
 const DOWNLOADS = 20;
@@ -30,7 +30,7 @@ async function largeLog(): Promise<string> {
   return lease.experiment;
 }
 
-/** `echelon`'s api in a process of its own, with 512 MB of heap; its address. */
+/** Starts the api in its own process with a heap of 512 MB and returns its address. */
 async function startApi(): Promise<{ url: string; child: ChildProcess }> {
   const stateDir = await mkdtemp(join(tmpdir(), 'echelon-slow-'));
   const child = spawn(process.execPath, ['--max-old-space-size=512', 'src/cli/main.ts', 'api'], {
@@ -49,7 +49,7 @@ async function startApi(): Promise<{ url: string; child: ChildProcess }> {
   });
   let said = '';
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  // Read to its end: a full pipe would hold the process up.
+  // Read to its end: a full pipe would block the process.
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     said = `${said}${text}`.slice(-20_000);
     const url = /listening on (\S+)/.exec(said)?.[1];
@@ -61,7 +61,7 @@ async function startApi(): Promise<{ url: string; child: ChildProcess }> {
 
 const headers = { authorization: `Bearer ${TOKEN}` };
 
-/** Asks, takes the head of the answer, and reads nothing more. */
+/** Sends a request, reads the head of the answer and nothing more. */
 async function askAndWait(url: string): Promise<IncomingMessage> {
   const request = get(url, { headers, agent: false });
   const [response] = (await once(request, 'response')) as [IncomingMessage];

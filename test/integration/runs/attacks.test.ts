@@ -12,7 +12,7 @@ import { coded, running, storeFor } from '../../support/store.ts';
 
 /*
  * Attacks that concern runs, each with the expected answer. Others are elsewhere: a secret that a training prints
- * (integration/secrets/canary), certificates that are missing, expired or of another (contract/rpc/tls), a ray-worker's
+ * (integration/secrets/canary), missing, expired or foreign certificates (contract/rpc/tls), a ray-worker's
  * clock (unit/rpc/events).
  */
 

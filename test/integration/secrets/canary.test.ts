@@ -49,14 +49,14 @@ raise RuntimeError("a traceback with " + " and ".join(values))
 `;
 
 const made = (prefix: string) => `${prefix}${randomBytes(18).toString('base64url')}`;
-/** Known to the system as secrets, by reference, by its configuration or by its own making. */
+/** Values that the system knows as secrets: referenced, configured or generated. */
 const SECRET = { reference: made('canary-'), rayToken: made('ray-') };
-/** Shown in the same ways, and no secret. */
+/** A value shown in the same ways that is not secret. */
 const CONTROL = made('control-');
 
 const forms = (value: string) => [value, Buffer.from(value).toString('base64').slice(0, -3)];
 
-describe('a secret that a training shows in every way', () => {
+describe('a secret that a training prints in every way', () => {
   let directory: string;
   let bench: Bench;
   let rayWorker: PythonRayWorker;
@@ -239,7 +239,7 @@ describe('a secret that a training shows in every way', () => {
   });
 });
 
-/** Every key of a Redis with all that it holds, as text. */
+/** Every key of a Redis with its value as text. */
 async function everything(redis: Redis): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const keys: string[] = [];

@@ -30,7 +30,7 @@ test('the log of the services shows no token from their settings or from the sto
     ...{ roles: ['api', 'dispatcher'], settings, redis: null, logFile },
     clusters: [named(given), named(control, made('another'))],
   });
-  // Before Redis, which is `t`'s to stop.
+  // Stop the services before `t` stops Redis.
   await using resources = new AsyncDisposableStack();
   resources.defer(() => services.stop());
   const silent = (text: string) => text.match(/does not answer/g)?.length ?? 0;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExperimentEvent, LocalSpec } from '../../../src/client/index.ts';
 
-/** Compiles only if every type of event is handled, and each has the fields of its own. */
+/** Compiles only if every event type is handled and has its own fields. */
 function inWords(event: ExperimentEvent): string {
   switch (event.type) {
     case 'started':

@@ -135,7 +135,7 @@ describe('conditions on verification', () => {
   });
 });
 
-describe('what a rule does', () => {
+describe('actions of rules', () => {
   test('a rule fires once in each attempt', () => {
     const rule: RuleSpec = { when: { metric: ['x'], above: 0 } };
     const { fired } = evaluate([rule], [...series('x', [1, 1]), metrics(1, { x: 1 }, 2)]);
@@ -192,7 +192,7 @@ describe('what a rule does', () => {
     for (let at = 0; at < signals.length; ) {
       const size = 1 + Math.floor(random() * 9);
       const page = evaluateRules(rules, { memory, signals: signals.slice(at, at + size), now: 0 });
-      // As it comes back from the store.
+      // The store returns the memory as JSON.
       memory = JSON.parse(JSON.stringify(page.memory));
       fired.push(...page.fired);
       at += size;

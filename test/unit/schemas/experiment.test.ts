@@ -6,7 +6,7 @@ import { Experiment, RECORD_VERSION, VerificationCounts } from '../../../src/sch
 test('the schema of an experiment has the record version and every state', () => {
   assert.equal((Experiment.properties.version as { const?: number }).const, RECORD_VERSION);
   assert.deepEqual((Experiment.properties.state as { enum?: string[] }).enum, [...STATES]);
-  // Assigned to show that the type has the states and not `never`.
+  // The assignment compiles only if the type has the states and is not `never`.
   const state: Experiment['state'] = 'queued';
   assert.ok(STATES.includes(state));
 });

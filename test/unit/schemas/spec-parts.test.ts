@@ -21,7 +21,7 @@ test('a label refuses control characters, and a name refuses anything unfit for 
     '\ufeff',
   ])
     assert.ok(!patternOf(Label).test(`a${bad}b`), JSON.stringify(bad));
-  // Joined letters and joined signs are written with these two.
+  // Some scripts and emoji need these two joining characters.
   assert.ok(patternOf(Label).test('می\u200cخواهم 👩\u200d🔬'));
   for (const blank of [' ', '   ', '\u00a0', '\u2003 ', '\u3000', ''])
     assert.ok(!patternOf(Label).test(blank), JSON.stringify(blank));

@@ -119,7 +119,7 @@ describe('the audit log', () => {
   });
 });
 
-/** The same store, whose audit log is written by `audit`. */
+/** The same store, whose audit log is written by `record`. */
 function withAudit(record: Store['audit']['record']): Store {
   return { ...store, audit: { ...store.audit, record } };
 }

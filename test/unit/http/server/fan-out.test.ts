@@ -70,11 +70,11 @@ function streamOf(initial: number) {
   return { entries, add, finish, counts, fanOut, source, client };
 }
 
-/** Of the entries that the frames are made of, in order. */
+/** The numbers of the entries in the frames, in order. */
 const numbers = (frames: Frame[]) =>
   frames.flatMap(({ id, bytes }) => {
     const ids = bytes.toString().trimEnd().split('\n').map(Number.parseFloat);
-    assert.equal(ids.at(-1), Number(id), 'a frame is the place behind its last entry');
+    assert.equal(ids.at(-1), Number(id), 'the id of a frame is that of its last entry');
     return ids;
   });
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);

@@ -171,7 +171,7 @@ describe('an Idempotency-Key', () => {
 
   test('a stored answer expires within a day', async () => {
     for (const key of await redis.keys('*:answer:*')) {
-      // A submission keeps the id of its experiment for longer.
+      // The key of a submission, which stores the id of its experiment, expires later.
       if ((await redis.hget(key, 'answer'))?.startsWith('exp-')) continue;
       const left = await redis.pttl(key);
       assert.ok(left > 0 && left <= 24 * 3600 * 1000, key);

@@ -7,7 +7,7 @@ import type { FastifyReply } from 'fastify';
 import { createOnDemand } from '../../../../src/http/server/on-demand.ts';
 import { coded, type Scope } from '../../../support/store.ts';
 
-/** A request under way, as its route gets it, and the client that can leave it. */
+/** An open request as its route gets it, and functions that disconnect its client or end its time. */
 async function requestFor(scope: Scope) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -11,7 +11,7 @@ const schemaOf = (schema: object): unknown => {
 };
 const NULL = { type: 'null' };
 
-describe('a value that may be null', () => {
+describe('a nullable value', () => {
   test('a nullable value of one type has a list of types', () => {
     assert.deepEqual(schemaOf({ anyOf: [{ type: 'integer', minimum: 0 }, NULL], description: 'a' }), {
       ...{ type: ['integer', 'null'], minimum: 0, description: 'a' },
@@ -28,7 +28,7 @@ describe('a value that may be null', () => {
     );
   });
 
-  test('other choices stay an anyOf', () => {
+  test('a choice that is not nullable with one type stays an anyOf', () => {
     for (const anyOf of [
       [{ $ref: '#/x' }, NULL],
       [{ type: 'string' }, { type: 'number' }],

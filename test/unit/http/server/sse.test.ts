@@ -20,7 +20,7 @@ function entry(sequence: number, text = 'x'): StreamEntry {
   return { id: entryId(1, sequence), at: sequence, event };
 }
 
-/** A client that asks for the stream and reads nothing of it. */
+/** A client that requests the stream and reads nothing of it. */
 async function askAndTakeNothing(scope: Scope, port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   scope.after(async () => void socket.destroy());
@@ -30,7 +30,7 @@ async function askAndTakeNothing(scope: Scope, port: number): Promise<void> {
   socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
 }
 
-/** A server with one stream; `end` is how it came to its end. */
+/** A server with one stream; `end` is how the stream ended. */
 async function serve(
   scope: Scope,
   {

@@ -22,7 +22,7 @@ test('withDeadline rejects a call that hangs and passes every other result on un
   await assert.rejects(store.clusters.list(), failure);
 });
 
-test('withDeadline keeps the `this` of a call, and long calls have no deadline', async () => {
+test('withDeadline preserves the `this` of a call, and long calls have no deadline', async () => {
   const bytes = Promise.withResolvers<Uint8Array>();
   const held = {
     batches: {

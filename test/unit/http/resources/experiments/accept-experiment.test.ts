@@ -19,7 +19,7 @@ function entry(target: string): AuditInput {
   return { ...did, ...by, code: null, note: null };
 }
 
-/** Accepts through a queue that records what is enqueued. */
+/** `acceptExperiment` with a queue that records the enqueued ids. */
 function accepting() {
   const enqueued: string[] = [];
   const queue = { enqueue: async (ids: readonly string[]) => void enqueued.push(...ids), queues: [] };
@@ -59,6 +59,6 @@ test('a created experiment has one audit entry from the same script, and a refus
   assert.equal(entries.length, before + 1);
   const { id: _id, at, ...written } = entries[0]!;
   assert.deepEqual(written, entry(accepted.id));
-  // Redis reads its clock twice in the step.
+  // The script reads the clock of Redis twice.
   assert.ok(Math.abs(at - (await store.experiments.get(accepted.id))!.submittedAt) < 1_000);
 });
