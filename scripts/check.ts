@@ -1,4 +1,4 @@
-// What CI checks besides the tests: types, lint and format, generated files unchanged.
+// What CI checks besides the tests: types, lint and format, words, imports, generated files unchanged.
 import { spawnSync } from 'node:child_process';
 
 const STEPS: [what: string, command: string, args: string[]][] = [
