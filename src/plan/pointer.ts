@@ -21,7 +21,7 @@ export function segmentsOf(pointer: string): string[] {
 export function placeProblem(spec: unknown, pointer: string): string | undefined {
   const parts = segmentsOf(pointer);
   if (parts.some((part) => part === '' || POLLUTING.has(part)) || parts.length > MAX_SEGMENTS)
-    return 'is no place in a spec; write /training/seed or training.seed';
+    return 'is not a path in a spec; write /training/seed or training.seed';
   let at: unknown = spec;
   for (const part of parts.slice(0, -1)) {
     if (at === undefined) return undefined;

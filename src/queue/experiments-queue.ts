@@ -106,7 +106,7 @@ export function createExperimentsQueue({ redis, prefix, onError, statesOf }: Que
     async close() {
       await adding.idle();
       await queue.close();
-      // Without Redis it would try to connect for ever.
+      // Without Redis it would try to connect forever.
       await connection.quit().catch(() => connection.disconnect());
     },
   };

@@ -60,7 +60,7 @@ export function serveQueue(handle: (experiment: string) => Promise<Served>, part
   worker.on('completed', (job) => void onServed(job.id!, 'complete').catch(onError));
   return {
     async close(graceMs) {
-      // `close` alone would wait for active jobs for ever.
+      // `close` alone would wait for active jobs forever.
       await settledWithin(graceMs, worker.pause());
       await worker.close(true);
       connection.disconnect();

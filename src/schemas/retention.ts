@@ -11,7 +11,7 @@ export type RetentionStage = (typeof RETENTION_STAGES)[number];
 const Days = (what: string) =>
   Type.Optional(
     Type.Union([Type.Integer({ minimum: 0, maximum: 36_500 }), Type.Null()], {
-      description: `Days after an experiment's end for which ${what}; null: for ever`,
+      description: `Days after an experiment's end for which ${what}; null: forever`,
     }),
   );
 
@@ -44,7 +44,7 @@ export const DEFAULT_RETENTION = {
   eventLogsDays: MIN_LOG_DAYS,
 } as const;
 
-/** A policy without gaps: days by stage, null for ever. */
+/** A policy without gaps: days by stage, null forever. */
 export type RetentionPolicy = Record<RetentionStage, number | null>;
 
 /**
@@ -58,7 +58,7 @@ export function policyOf(retention: unknown): RetentionPolicy {
   return { batches: shorter(given.batchesDays ?? null, streams), streams, records };
 }
 
-/** Days for which clusters keep an experiment's event logs, with its record at the latest; null: for ever. */
+/** Days for which clusters keep an experiment's event logs, with its record at the latest; null: forever. */
 export function eventLogDaysOf(retention: unknown): number | null {
   const { eventLogsDays } = { ...DEFAULT_RETENTION, ...(retention as Retention | null) };
   const days = shorter(eventLogsDays ?? null, policyOf(retention).records);

@@ -32,7 +32,7 @@ export function retentionCommand(output: Output): Command {
 
 /** The event logs on clusters have no known size. */
 function eventLogsLine({ eventLogs: { days, experiments, complete } }: RetentionPreview): string {
-  if (days === null) return 'Clusters retain event logs for ever.';
+  if (days === null) return 'Clusters retain event logs forever.';
   const count = `${experiments}${complete ? '' : ' or more'}`;
   return `Clusters retain event logs for ${days} d; those of ${count} experiments expire.`;
 }

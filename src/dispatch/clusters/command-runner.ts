@@ -34,7 +34,7 @@ export interface CommandRunner {
   stop(graceMs: number): Promise<void>;
 }
 
-/** A command fails after so many tries, so that a command which ends dispatchers is not tried for ever. */
+/** A command fails after so many tries, so that a command which ends dispatchers is not tried forever. */
 const MAX_TRIES = 5;
 
 /** The services and settings of a command runner. */

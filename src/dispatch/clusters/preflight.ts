@@ -93,7 +93,7 @@ function roomFor(
   const wanted = `${needInWords({ gpus, cpus })} on one node`;
   if (fits.length === 0) {
     const settings = ['/resources', ...(findEngine(engine)?.sizeSettings ?? [])];
-    const remedy = `Lower ${settings.join(' or ')}, or use a cluster with larger nodes; otherwise the experiment waits for ever.`;
+    const remedy = `Lower ${settings.join(' or ')}, or use a cluster with larger nodes; otherwise the experiment waits forever.`;
     return [{ severity: 'error', check: 'room', message: `No node has ${wanted}.`, remedy }];
   }
   const free = fits.some((node) => node.gpusAvailable >= gpus && node.cpusAvailable >= cpus);

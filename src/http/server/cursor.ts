@@ -29,7 +29,7 @@ export function createCursors(secret: string): Cursors {
       const given = Buffer.from(signature, 'base64url');
       const right = sign(scope, place);
       if (given.length !== right.length || !timingSafeEqual(given, right)) {
-        throw new EchelonError('invalid-cursor', 'The cursor is not one that this list gave out.', {
+        throw new EchelonError('invalid-cursor', 'The cursor does not belong to this list.', {
           problems: [{ field: 'cursor', message: 'leave it out to start from the beginning' }],
         });
       }

@@ -219,7 +219,7 @@ for (const [name, implementation] of Object.entries(IMPLEMENTATIONS))
       await client.stop(id, 1, { gracePeriodMs: 500, reason: 'test' });
     });
 
-    // Without keepalive the stream stays open for ever and the test runs into its deadline.
+    // Without keepalive the stream stays open forever and the test runs into its deadline.
     test('notices a half-open connection', { timeout: 60_000 }, async (t) => {
       const { proxied, proxy, id } = await throughProxy(t, { timeMs: 250, timeoutMs: 1_000 });
       const broken = assert.rejects(collect(proxied.attach(id, 1, 0, never)), failsWith('unreachable'));

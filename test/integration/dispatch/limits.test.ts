@@ -65,7 +65,7 @@ describe('limits', () => {
     assert.equal(await bench.redis.zcard('{echelon}:deadlines'), 0);
   });
 
-  // Fails where take-over.lua counts nothing: it is launched, or dispatchers die, for ever.
+  // Fails where take-over.lua counts nothing: it is launched, or dispatchers die, forever.
   test('an experiment that kills three dispatchers in a row is quarantined, and nothing of it runs', async (t) => {
     const id = await bench.submit({ hang: true }, { maxAttempts: 20 });
     for (const name of ['a', 'b', 'c']) {

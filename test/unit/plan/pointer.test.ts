@@ -19,5 +19,5 @@ test('placeProblem refuses an empty pointer, a pointer below a scalar, and a poi
   assert.equal(placeProblem({ a: { b: 1 } }, '/a/c'), undefined);
   assert.match(placeProblem({ a: 1 }, '/a/c')!, /a is no object there/);
   for (const pointer of ['/', '/a/', '/__proto__/x', '/constructor', `/${'a/'.repeat(16)}a`])
-    assert.match(placeProblem({}, pointer)!, /is no place in a spec/);
+    assert.match(placeProblem({}, pointer)!, /is not a path in a spec/);
 });

@@ -475,7 +475,7 @@ describe('over any history', () => {
     );
   });
 
-  // One large experiment against a stream of small ones that would fill every hole for ever.
+  // One large experiment against a stream of small ones that would fill every hole forever.
   test('a large experiment starts on a strict cluster although small ones keep arriving', () => {
     const clusters = [cluster('a', [node('n', 8, 64)])];
     let running: Running[] = [];

@@ -5,7 +5,7 @@ import type { StorePart } from '../../../store/store.ts';
 import { labelProblem } from './label-problem.ts';
 
 /**
- * Refuses a spec that names a cluster that is not there, or labels that no cluster has: it would wait for ever. Throws
+ * Refuses a spec that names a cluster that is not there, or labels that no cluster has: it would wait forever. Throws
  * EchelonError `invalid-spec` with the nearest name.
  */
 export async function requirePlace(

@@ -180,7 +180,7 @@ function noteLabels(
   if (!wanted.has(key)) wanted.set(key, { cluster, clusterLabels, index });
 }
 
-/** Labels that no cluster has would wait for ever as well. */
+/** Labels that no cluster has would wait forever as well. */
 async function requireLabels(store: Store, wanted: ReadonlyMap<string, WantedLabels>): Promise<void> {
   if (wanted.size === 0) return;
   const known = await store.clusters.list();
@@ -198,7 +198,7 @@ async function requireLabels(store: Store, wanted: ReadonlyMap<string, WantedLab
   if (wrong.length > 0) throw invalidSweep(wrong.slice(0, SHOWN));
 }
 
-/** A name that no cluster has would wait for ever. `wanted`: the first child that names it. */
+/** A name that no cluster has would wait forever. `wanted`: the first child that names it. */
 async function requireClusters(store: Store, wanted: ReadonlyMap<string, number>): Promise<void> {
   if (wanted.size === 0) return;
   const known = (await store.clusters.list()).map(({ name }) => name);

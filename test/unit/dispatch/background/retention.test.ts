@@ -124,7 +124,7 @@ describe('retention', () => {
     assert.ok(!fake.did.includes('archive exp-7'));
   });
 
-  test('a step whose experiments all fail is not repeated for ever', async () => {
+  test('a step whose experiments all fail is not repeated forever', async () => {
     const ids = Array.from({ length: 60 }, (_v, at) => `exp-d${at}`);
     const fake = fakeStore({ due: { 'batches default': ids }, broken: ids });
     await once(fake, () => 'records short' in fake.asked);

@@ -96,7 +96,7 @@ describe('verification', () => {
     assert.equal(most, 3);
   });
 
-  // Without a report of its own, such a batch would come back for ever.
+  // Without a report of its own, such a batch would come back forever.
   test('a batch that cannot be verified is reported as unverifiable, with the reason', async () => {
     const { store, reports } = bench([record(1), record(2)]);
     const verifier = {
@@ -116,7 +116,7 @@ describe('verification', () => {
     assert.deepEqual(unverifiableReport(record(1), NO_BATCH), report);
   });
 
-  /* Fails without MAX_TRIES in either place: the batch is tried for ever. */
+  /* Fails without MAX_TRIES in either place: the batch is tried forever. */
   test('a batch on which the verifier dies repeatedly is given up, with a report', async () => {
     const { store, reports } = bench([record(1), { ...record(2), deaths: 3 }, { ...record(3), deaths: 2 }]);
     const tries = new Map<number, number>();

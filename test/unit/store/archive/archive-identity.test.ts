@@ -34,7 +34,7 @@ describe('the id of an archive', () => {
     await (await open(where)).bind(store);
   });
 
-  /* Fails without the comparison: bytes that lie in one directory are missing in the other, for ever. */
+  /* Fails without the comparison: bytes that lie in one directory are missing in the other, forever. */
   test('another directory and an empty mount point are refused with what to do', async (t) => {
     const { store } = await storeFor(t);
     await (await open(await directoryFor(t))).bind(store);

@@ -72,7 +72,7 @@ test('what was seen stands beside the record, and counts only at its address', a
   const seen = { address: '127.0.0.1:1', generation: 'g', nodes, rayVersion: '2.60.0' };
   await store.clusters.see('a', seen);
   assert.deepEqual(await store.clusters.list(), [], 'it brought a cluster into being');
-  // Fails without the look in see-cluster.lua: what a cluster said that is gone would stay for ever.
+  // Fails without the look in see-cluster.lua: what a cluster said that is gone would stay forever.
   assert.equal(await redis.exists('{echelon}:clusters:seen'), 0);
   await store.clusters.put(cluster('a'));
   await store.clusters.see('a', seen);

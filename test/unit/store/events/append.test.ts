@@ -104,7 +104,7 @@ describe('append', () => {
     assert.equal(await store.batches.backlog(), 0);
   });
 
-  // Fails if the bytes of a dispatcher that was frozen for long stay in the archive for ever.
+  // Fails if the bytes of a dispatcher that was frozen for long stay in the archive forever.
   test('leaves nothing in the archive for an experiment that was deleted meanwhile', async (t) => {
     const { store, archive } = await storeFor(t, { limits: { inlineBytes: 1 } });
     const lease = await running(store);

@@ -10,7 +10,7 @@ import { coded, type Scope, storeFor } from '../../../support/store.ts';
 
 /*
  * A sample is a whole Redis as a version of Echelon left it: one experiment that waits, one that runs and one that has
- * ended, a cluster, a command, a sweep. Every one of them must read right for ever.
+ * ended, a cluster, a command, a sweep. Every one of them must read right forever.
  */
 const FOLDER = new URL('../../../golden/records/', import.meta.url);
 const VERSIONS = readdirSync(FOLDER).filter((name) => name.startsWith('v'));

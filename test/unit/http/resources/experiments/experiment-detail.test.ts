@@ -17,7 +17,7 @@ test('a queued experiment shows its queue position, its wait reason and its esti
   const position = { rank: 1, length: 1 };
   assert.deepEqual(await shown(), {
     ...{ position, waitReason: null, estimate: null },
-    noEstimate: 'no choice has looked at it yet',
+    noEstimate: 'no scheduling round has read it yet',
   });
   const estimate = { startAt: 30, earliest: 20, latest: 40 };
   await store.queue.note(new Map([[id, { reason: 'needs 4 GPUs', rank: 1, estimate }]]));
