@@ -8,6 +8,7 @@ export function waitingFields({
   reason,
 }: Pick<Waiting, 'estimate' | 'unknown' | 'reason'>): Pick<ExperimentDetail, 'estimate' | 'noEstimate'> {
   if (estimate !== null) return { estimate, noEstimate: null };
-  const never = reason === null ? 'no scheduling round has read it yet' : 'the last scheduling round found no estimate';
+  const never =
+    reason === null ? 'no scheduling round has read it yet' : 'the last scheduling round found no estimate';
   return { estimate: null, noEstimate: unknown ?? never };
 }

@@ -295,7 +295,10 @@ function addRerun(app: App, deps: RouteDeps): void {
       refuseBody(request.body);
       const sweep = await sweepOf(store, request, request.params.id);
       if (sweep.state === 'cancelled') {
-        throw new EchelonError('already-final', 'The sweep was cancelled, so its experiments cannot run again. Submit a new sweep.');
+        throw new EchelonError(
+          'already-final',
+          'The sweep was cancelled, so its experiments cannot run again. Submit a new sweep.',
+        );
       }
       if (mayLoadCode(sweep)) requireScope(request.caller, 'custom-code');
       let rerun = 0;
