@@ -16,7 +16,8 @@ ${ADAPTERS.map(({ name, title }) => `  ${name.padEnd(16)} ${title}`).join('\n')}
 The content decides the format. In a folder, every file in a known format is read, in step order.
 
 The estimator of a dump is stated (--estimator, --param), found in the run's configuration beside it or
-one folder above (training_args.bin, args.json, config.yaml), or inferred. A dump with an inferred estimator is never ok.
+one folder above (training_args.bin, args.json, config.yaml), or inferred. A dump with an inferred estimator is
+never ok.
 
 Each row is exact, rounding (float32 arithmetic can give it, the formula does not), wrong (no float32 evaluation
 gives it) or unverifiable (the batch lacks data). A batch is ok if no row is wrong or unverifiable and no finding is an
