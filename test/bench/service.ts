@@ -93,8 +93,8 @@ const ARMS: readonly Arm[] = [
     args: [],
     figures: [
       {
-        what: 'estimates of 10⁴ that wait',
-        says: /estimates of 10000 that wait, ms:/,
+        what: 'estimates of 10⁴ queued experiments',
+        says: /estimates of 10000 queued experiments, ms:/,
         ...atMost(100, ' ms'),
       },
     ],

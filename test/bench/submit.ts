@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { cpus } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
+import { CREATE } from '../../src/http/server/policy.ts';
 import { startDurableApi, TOKEN } from './durable-api.ts';
 import { spreadOf } from './rounds.ts';
 import type { LoadFigures, LoadSettings } from './submit-load.ts';
@@ -77,7 +78,7 @@ async function startService() {
   app.post(
     NOOP,
     {
-      config: { idempotency: 'none', quick: true },
+      config: { policy: { ...CREATE, audit: false, idempotency: 'own', timeout: 'store' } },
       schema: { hide: true, body: { $ref: 'ExperimentSpec#' } },
     },
     async (_request, reply) => reply.code(202).send({ id: '', self: '', events: '' }),
