@@ -1,6 +1,6 @@
 """Runs the advantage functions of published trainers on the CPU and writes what they give as golden data.
 
-    python scripts/golden/estimators.py SOURCES > test/golden/estimators.json
+    python scripts/golden/estimators.py SOURCES > test/golden/trainers/estimators.json
 
 SOURCES is a folder with a clone of each repository of REPOSITORIES, named OWNER+NAME. The functions are read from the pinned
 commits and run as they stand; only their data is kept. Statements inside a long method are cut out of it and run with the

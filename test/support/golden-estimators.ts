@@ -18,7 +18,7 @@ interface GoldenCase {
 
 /** What the functions of published trainers give (scripts/golden/estimators.py), as batches of the form that they are. */
 export function goldenEstimates(): { form: string; batch: Batch }[] {
-  const file = new URL('../golden/estimators.json', import.meta.url);
+  const file = new URL('../golden/trainers/estimators.json', import.meta.url);
   const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: GoldenCase[] };
   return cases.map((one) => ({ form: one.form, batch: batchOf(one) }));
 }

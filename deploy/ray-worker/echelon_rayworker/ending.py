@@ -61,7 +61,7 @@ def describe_end(status: int, known: Circumstances) -> pb.Ended:
         ended.cause, ended.message = pb.Ended.KILLED, f"the supervisor received SIGTERM ({how})"
     elif code == 0:
         ended.cause, ended.message = pb.Ended.SUCCEEDED, "exit code 0"
-    elif memory := _memory(number, code, known):
+    elif memory := _memory(number, code, text, known.kernel_oom_kills):
         ended.cause, ended.message = pb.Ended.OUT_OF_MEMORY, f"{memory} ({how})"
     elif failure := _CLUSTER_FAILURE.search(text):
         ended.cause, ended.message = pb.Ended.CLUSTER_FAILED, f"{_FAILED_PART[str(failure.lastgroup)]} ({how})"
@@ -74,17 +74,16 @@ def describe_end(status: int, known: Circumstances) -> pb.Ended:
     return ended
 
 
-def _memory(number: int, code: int, known: Circumstances) -> str:
+def _memory(number: int, code: int, text: str, kernel_oom_kills: int) -> str:
     """What points to a kill for memory; empty if nothing does."""
-    text = "\n".join(known.last_lines)
-    if number == signal.SIGKILL and known.kernel_oom_kills:
+    if number == signal.SIGKILL and kernel_oom_kills:
         return "killed by the kernel for memory"
     if GPU_MEMORY.search(text):
         return "a GPU ran out of memory"
     if RAY_MEMORY.search(text):
         return "a process of it was killed by Ray for memory"
     # A shell or launcher in between passes a child's SIGKILL on as 137.
-    if known.kernel_oom_kills and (code == 128 + signal.SIGKILL or _RAY_DEATH.search(text)):
+    if kernel_oom_kills and (code == 128 + signal.SIGKILL or _RAY_DEATH.search(text)):
         return "a process of it was killed by the kernel for memory"
     return ""
 

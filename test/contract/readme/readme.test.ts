@@ -39,6 +39,15 @@ test('the commands of the README that need no server work as they stand', () => 
   }
 });
 
+test('the golden files of the README verify with the figures that it states', () => {
+  const [, batches, rows] = /batches of the official estimator \| (.+) ok, ([\d,]+ rows), 0 wrong \|/.exec(
+    readme,
+  )!;
+  const { status, stdout } = run(`verify ${globSync('test/golden/*.{json,gz}').join(' ')}`);
+  assert.equal(status, 0, stdout);
+  assert.match(stdout, new RegExp(`${batches} batches ok; ${rows}: .* 0 wrong`));
+});
+
 test('the report that the README shows is what the program prints', () => {
   const shown = /```console\n([\s\S]*?)```/.exec(readme)![1]!;
   const [verify, explain] = shown.split('$ ').slice(1);

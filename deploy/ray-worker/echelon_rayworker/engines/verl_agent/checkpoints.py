@@ -36,8 +36,11 @@ def folder(directory: str, step: int) -> str:
 
 def latest_step(directory: str) -> int | None:
     """The step in the tracker file; None if there is no such file, or no step in it."""
-    text = _tracker(directory)
-    return int(text) if text is not None and text.isdigit() else None
+    return _step(_tracker(directory) or "")
+
+
+def _step(text: str) -> int | None:
+    return int(text) if text.isdigit() else None
 
 
 def _tracker(directory: str) -> str | None:
@@ -87,17 +90,18 @@ def _newest(overrides: Overrides, directory: str, world_size: int) -> Start:
     text = _tracker(directory)
     if text is None:
         return Start()
-    step = latest_step(directory)
+    step = _step(text)
     if step is None:
         lack = f"{os.path.join(directory, TRACKER)} holds {text[:40]!r}, not a step"
     else:
         lack = _lacks(overrides, folder(directory, step), world_size)
         if not lack:
             return Start(step, folder(directory, step))
-    for other in reversed(saved_steps(directory)):
+    saved = saved_steps(directory)
+    for other in reversed(saved):
         if other != step and not _lacks(overrides, folder(directory, other), world_size):
             return Start(other, folder(directory, other), lack)
-    if step is None and not saved_steps(directory):
+    if step is None and not saved:
         return Start(skipped=lack)
     raise CheckpointError(
         f"{lack}, and no other step is complete; the trainer would silently start from the base model, or fail on the "
