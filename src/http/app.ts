@@ -15,6 +15,7 @@ import { addErrorPages } from './resources/errors/errors.ts';
 import { addFeeds } from './resources/events/feeds.ts';
 import { addArtifacts } from './resources/experiments/artifacts.ts';
 import { addAttempts } from './resources/experiments/attempts.ts';
+import { addBatchRows } from './resources/experiments/batch-rows.ts';
 import { addBatches } from './resources/experiments/batches.ts';
 import { addBundles } from './resources/experiments/bundles.ts';
 import { addEvents } from './resources/experiments/events.ts';
@@ -111,6 +112,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addMetrics(routes, deps);
     addLogs(routes, deps, streams);
     addVerification(routes, deps);
+    addBatchRows(routes, deps);
     addBundles(routes, deps);
     addRules(routes, deps);
     addRulePresets(routes);

@@ -185,6 +185,62 @@ export const Explanation = Type.Object(
   { ...strict, $id: 'Explanation' },
 );
 
+const Values = (description: string) => Type.Array(nullable(Type.Number()), { description });
+const Indexes = (description: string) => Type.Array(Count, { description });
+
+/** Rows of a batch, recomputed, in columns. */
+export const BatchRows = Type.Object(
+  {
+    rows: Type.Integer({ description: 'Rows of the whole batch.' }),
+    matching: Type.Integer({ description: 'Rows that match the query, on all pages.' }),
+    first: Type.Integer({ description: 'Matching rows that this page skips.' }),
+    fingerprint: Type.String({ description: 'Estimator with its parameters.' }),
+    row: Indexes(
+      'Index of each row in the batch, from 0. Entry i of every column belongs to entry i of this one.',
+    ),
+    groups: Type.Array(Type.String(), { description: 'Names of the groups of these rows.' }),
+    group: Indexes('Index into `groups`.'),
+    trajectories: Type.Array(Type.String(), { description: 'Names of the trajectories of these rows.' }),
+    trajectory: Indexes('Index into `trajectories`.'),
+    step: Indexes('Step in the trajectory, from 0.'),
+    observations: nullable(
+      Type.Array(Type.String(), {
+        description:
+          'Text of each distinct observation, or its digest if the batch has no texts. Null: the batch has no observations.',
+      }),
+    ),
+    observation: nullable(Indexes('Index into `observations`.')),
+    reported: Values(
+      'Advantage as the trainer computed it; null if the batch has none or if it is not finite.',
+    ),
+    true: Values('Advantage by the stated formula, in float64.'),
+    outcome: Type.Array(Type.Enum(['exact', 'rounding', 'wrong', 'unverifiable']), {
+      description: 'Outcome of the row.',
+    }),
+    low: Values('Smallest value that the arithmetic of the trainer can give.'),
+    high: Values('Largest value that the arithmetic of the trainer can give.'),
+    stepReturn: Values('Return from this step on.'),
+    score: Values('Score of the trajectory.'),
+    levels: Type.Array(
+      Type.Object(
+        {
+          level: Type.Integer({ description: 'Shared previous states k; -1 for the whole group.' }),
+          advantage: Values('Advantage within the level, before any weight.'),
+          share: Type.Array(Type.Number(), {
+            description: 'Coefficient of the level in the advantage; 0 if the level was dropped.',
+          }),
+          dropped: Type.Array(nullable(Type.Enum(['no-such-step', 'singleton', 'equal', 'at-mean'])), {
+            description: 'Why the level adds nothing; null if it adds something.',
+          }),
+        },
+        strict,
+      ),
+      { description: 'One entry per level; empty for an estimator that is a chain of stages.' },
+    ),
+  },
+  { ...strict, $id: 'BatchRows' },
+);
+
 /** A cluster with its resources: total, used according to Ray, and allocated by Echelon. It contains no secret. */
 export const ClusterView = Type.Object(
   {

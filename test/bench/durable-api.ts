@@ -22,7 +22,11 @@ export async function startDurableApi() {
   const log = pino({ level: 'silent' });
   const app = await createApp({
     ...{ store, queue, log, clock: Date },
-    verifier: { explain: async () => ({}), bundle: async () => new Uint8Array() },
+    verifier: {
+      explain: async () => ({}),
+      rows: async () => new Uint8Array(),
+      bundle: async () => new Uint8Array(),
+    },
 
     settings: {
       ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'], tokens: [TOKEN] },

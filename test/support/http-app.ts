@@ -23,6 +23,7 @@ export interface TestAppOptions {
   removeJobs?: AppDeps['queue']['remove'];
   queues?: Queue[];
   explain?: AppDeps['verifier']['explain'];
+  rows?: AppDeps['verifier']['rows'];
   bundle?: AppDeps['verifier']['bundle'];
   settings?: Partial<AppSettings>;
   limits?: Partial<Limits>;
@@ -64,6 +65,7 @@ export async function appFor(scope: Scope, options: TestAppOptions = {}): Promis
     },
     verifier: {
       explain: options.explain ?? (async () => ({})),
+      rows: options.rows ?? (async () => new Uint8Array()),
       bundle: options.bundle ?? (async () => new Uint8Array()),
     },
     settings: {

@@ -20,6 +20,7 @@ interface Options extends ConnectionOptions {
   notOk?: boolean;
   limit: number;
   row?: number;
+  rows?: boolean;
   output?: string;
 }
 
@@ -29,14 +30,15 @@ const NUMBER = wholeNumber(1, 1e9);
 export function batchesCommand(output: Output): Command {
   return withWide(apiCommand('batches'))
     .description(
-      'List the recorded batches of an experiment with their reports. With an attempt and a batch, show the findings and the wrong rows of that batch. With --row, show how the advantage of that row is computed.',
+      'List the recorded batches of an experiment with their reports. With an attempt and a batch, show the findings and the wrong rows of that batch. With --rows, list its rows with reported and true advantages. With --row, show how the advantage of that row is computed.',
     )
     .argument('<id>', `experiment: ${NAME_FORMS}`)
     .argument('[attempt]', 'number of the attempt, from 1', NUMBER)
     .argument('[batch]', 'number of the batch in the attempt, from 1', NUMBER)
     .addOption(new Option('--row <number>', 'explain this row, from 0').argParser(wholeNumber(0, 1e9)))
+    .option('--rows', 'list the rows of the batch, up to --limit')
     .option('--not-ok', 'only batches that are not ok')
-    .option('-n, --limit <count>', 'maximum number of batches', wholeNumber(1, 100_000), 50)
+    .option('-n, --limit <count>', 'maximum number of batches or rows', wholeNumber(1, 100_000), 50)
     .addHelpText(
       'after',
       `${examples(
@@ -53,11 +55,12 @@ export function batchesCommand(output: Output): Command {
             EXIT.usage,
             'The number of the batch is missing. Give both, as in `echelon batches ID 1 12`.',
           );
-        if (options.row !== undefined && batch === undefined)
-          throw new CliError(
-            EXIT.usage,
-            '--row needs an attempt and a batch, as in `echelon batches ID 1 12 --row 40`.',
-          );
+        for (const option of ['row', 'rows'] as const)
+          if (options[option] !== undefined && batch === undefined)
+            throw new CliError(
+              EXIT.usage,
+              `--${option} needs an attempt and a batch, as in \`echelon batches ID 1 12 --${option}${option === 'row' ? ' 40' : ''}\`.`,
+            );
         const client = await clientFor(options);
         const id = await experimentNamed(client, name);
         if (attempt === undefined || batch === undefined) return await list({ client, id, options, output });
@@ -132,6 +135,7 @@ async function show(input: {
     return output.line(asJson ? json(answer) : formatExplanation(explanation).trimEnd());
   }
   const path = { id, attempt, batch };
+  if (options.rows) return await showRows(client, path, options, output);
   const detail = await client.get('/v1/experiments/{id}/batches/{attempt}/{batch}', { path });
   if (asJson) return output.line(json(detail));
   const head = `batch ${batch} of attempt ${attempt}, step ${detail.step}: ${detail.rows} rows`;
@@ -143,6 +147,39 @@ async function show(input: {
     output.remark(
       `Explain a wrong row with \`echelon batches ${inert(id)} ${attempt} ${batch} --row ${wrongRow}\`.`,
     );
+}
+
+async function showRows(
+  client: Client,
+  path: { id: string; attempt: number; batch: number },
+  options: Options,
+  output: Output,
+): Promise<void> {
+  const query = { count: options.limit };
+  const columns = await client.get('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, query });
+  if (options.json) return output.line(json(columns));
+  const value = (x: number | null | undefined) => (x ?? '-').toString();
+  const rows = columns.row.map((row, at) => [
+    ...[
+      row,
+      columns.groups[columns.group[at]!]!,
+      columns.trajectories[columns.trajectory[at]!]!,
+      columns.step[at]!,
+    ],
+    ...[value(columns.reported[at]), value(columns.true[at]), columns.outcome[at]!],
+  ]);
+  const titles = [
+    { title: 'ROW' },
+    ...[
+      { title: 'GROUP', drop: 2 },
+      { title: 'TRAJECTORY', drop: 3 },
+      { title: 'STEP', drop: 1 },
+    ],
+    ...[{ title: 'REPORTED' }, { title: 'TRUE' }, { title: 'OUTCOME' }],
+  ];
+  output.line(fittedTable(titles, rows, widthFor(output, options)));
+  const rest = columns.matching - columns.row.length;
+  if (rest > 0) output.remark(`The batch has ${columns.matching} rows; --limit shows more.`);
 }
 
 function reportLines(head: string, report: BatchReport): string[] {

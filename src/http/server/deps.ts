@@ -8,6 +8,7 @@ import type {
 } from 'fastify';
 import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
 import type { Store } from '../../store/store.ts';
+import type { RowQuery } from '../../verify/explain/row-columns.ts';
 import type { BundleOrigin } from '../../verify/format/bundle.ts';
 import type { Callers } from '../access/callers.ts';
 import type { OnDemand } from './on-demand.ts';
@@ -102,6 +103,8 @@ export interface Verifier {
    * BatchFormatError for bytes that are no batch, a RangeError if it exceeds a limit, and the signal's reason.
    */
   explain(bytes: Uint8Array, row: number, signal: AbortSignal): Promise<unknown>;
+  /** Rows of a serialized batch as the JSON text of `RowColumns`. Takes over and throws likewise. */
+  rows(bytes: Uint8Array, query: RowQuery, signal: AbortSignal): Promise<Uint8Array>;
   /** A serialized batch as a bundle that can be verified elsewhere: JSON in gzip. Takes over and throws likewise. */
   bundle(bytes: Uint8Array, origin: BundleOrigin, signal: AbortSignal): Promise<Uint8Array>;
 }

@@ -11,6 +11,17 @@ export interface TruePart {
   readonly reason?: DropReason;
 }
 
+/** The coefficient of each level in a row's advantage; 0 for a level that gives nothing. `parts` has one entry per level. */
+export function sharesOf(model: RowModel, parts: readonly TruePart[]): number[] {
+  const weights = model.levels.map(({ weight }, at) => {
+    const { value, reason } = parts[at]!;
+    return reason !== undefined || value === 0 ? 0 : weight;
+  });
+  if (model.combination === 'sum') return weights;
+  const total = weights.reduce((sum, weight) => sum + weight, model.weightEpsilon);
+  return weights.map((weight) => weight / total);
+}
+
 /** The true contribution of one level to one row, before any weight. */
 export function truePart(model: RowModel, level: ModelLevel, row: number): TruePart {
   const { bounds, cluster, input, norm } = level;

@@ -7,7 +7,7 @@ import type { Norm } from '../../kernel/estimators/estimator.ts';
 import { hull } from '../bounds/admissible.ts';
 import { createJudge, type Judge } from '../bounds/outcomes.ts';
 import type { ModelLevel, RowModel } from '../bounds/row-model.ts';
-import { type DropReason, truePart } from '../bounds/true-part.ts';
+import { type DropReason, sharesOf, truePart } from '../bounds/true-part.ts';
 import { type Batch, batchFingerprint, type Forms } from '../format/batch.ts';
 import type { RowOutcome } from '../report.ts';
 import { findLikelyCause } from './likely-cause.ts';
@@ -139,12 +139,12 @@ function causeOf(batch: Batch, judge: Judge): string | null {
 }
 
 function explainLevels(batch: Batch, model: RowModel, row: number, step: Int32Array): ExplainedLevel[] {
-  const described = model.levels.map((level) => explainLevel(batch, model, { level, row, step }));
-  const kept = described.filter((level) => level.dropped === null && level.advantage !== 0);
-  const total =
-    model.combination === 'sum' ? 1 : kept.reduce((sum, level) => sum + level.weight, model.weightEpsilon);
-  for (const level of kept) level.share = level.weight / total;
-  return described;
+  const parts = model.levels.map((level) => truePart(model, level, row));
+  const shares = sharesOf(model, parts);
+  return model.levels.map((level, at) => ({
+    ...explainLevel(batch, model, { level, row, step }),
+    share: shares[at]!,
+  }));
 }
 
 function explainLevel(
@@ -219,7 +219,7 @@ function dropText(reason: DropReason, level: number): string {
 }
 
 /** Step numbers as stated, else positions in the trajectory. */
-function stepsOf({ step, trajectory, trajectoryNames, rows }: Batch): Int32Array {
+export function stepsOf({ step, trajectory, trajectoryNames, rows }: Batch): Int32Array {
   if (step !== undefined) return step;
   const next = new Int32Array(trajectoryNames.length);
   return Int32Array.from({ length: rows }, (_, row) => next[trajectory[row]!]!++);

@@ -1,6 +1,7 @@
 /** The work of a worker thread of the verifier's pool. Errors are answers: they would lose their class on the way. */
 
 import { explainRow, type RowExplanation } from '../explain/explain.ts';
+import { type RowQuery, rowColumns } from '../explain/row-columns.ts';
 import type { Batch } from '../format/batch.ts';
 import { batchFingerprint } from '../format/batch.ts';
 import { type BundleOrigin, writeBundle } from '../format/bundle.ts';
@@ -16,7 +17,9 @@ export interface PoolTask {
   readonly budgetBytes: number;
   /** The row to explain. */
   readonly row?: number;
-  /** If the batch of a bundle comes from. */
+  /** Which rows to return in columns. */
+  readonly query?: RowQuery;
+  /** Where the batch of a bundle comes from. */
   readonly origin?: BundleOrigin;
 }
 
@@ -42,6 +45,12 @@ export function verify({ wire, budgetBytes }: PoolTask): PoolAnswer<BatchReport>
 /** Explains one row of a batch. */
 export function explain({ wire, row }: PoolTask): PoolAnswer<RowExplanation> {
   return answer(wire, (batch) => explainRow(batch, row ?? -1));
+}
+
+/** Rows of a batch in columns, as the bytes of a JSON text: the event loop then only sends them. */
+export function rows({ wire, query }: PoolTask): PoolAnswer<Uint8Array> {
+  if (query === undefined) throw new TypeError('a query says which rows');
+  return answer(wire, (batch) => new TextEncoder().encode(JSON.stringify(rowColumns(batch, query))));
 }
 
 /** Writes a batch as a bundle. */

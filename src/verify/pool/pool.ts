@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import * as workerThreads from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { RowExplanation } from '../explain/explain.ts';
+import type { RowQuery } from '../explain/row-columns.ts';
 import type { BundleOrigin } from '../format/bundle.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { readWireHeader, type WireHeader } from '../format/wire-header.ts';
@@ -37,6 +38,8 @@ export interface VerifierPool {
    * if there is no such row or the budget is exceeded, and with the signal's reason once it aborts.
    */
   explain(wire: Uint8Array, row: number, signal?: AbortSignal): Promise<RowExplanation>;
+  /** Rows of a protobuf batch as the JSON text of `RowColumns`, handed over and refused likewise. */
+  rows(wire: Uint8Array, query: RowQuery, signal?: AbortSignal): Promise<Uint8Array>;
   /** Writes a protobuf batch as a bundle (see bundle.ts), handed over and refused likewise. */
   bundle(wire: Uint8Array, origin: BundleOrigin, signal?: AbortSignal): Promise<Uint8Array>;
   /** Ends the threads; what is running is given up. Safe to call twice. */
@@ -81,6 +84,17 @@ export function createVerifierPool(options: VerifierPoolOptions): VerifierPool {
     }
   }
 
+  async function answered<T>(
+    name: string,
+    wire: Uint8Array,
+    asked: Partial<PoolTask>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const made = await runTask<T>(name, { wire: owned(wire), budgetBytes, ...asked }, signal);
+    if (made === 'over-budget') throw new RangeError(`it takes more than ${budgetMs} ms`);
+    return made;
+  }
+
   return {
     async verify(wire, signal) {
       const header = readWireHeader(wire);
@@ -88,21 +102,9 @@ export function createVerifierPool(options: VerifierPoolOptions): VerifierPool {
       const report = await runTask<BatchReport>('verify', { wire: owned(wire), budgetBytes }, signal);
       return report === 'over-budget' ? givenUp(header, options) : report;
     },
-    async explain(wire, row, signal) {
-      const explanation = await runTask<RowExplanation>(
-        'explain',
-        { wire: owned(wire), budgetBytes, row },
-        signal,
-      );
-      if (explanation === 'over-budget')
-        throw new RangeError(`the explanation takes more than ${budgetMs} ms`);
-      return explanation;
-    },
-    async bundle(wire, origin, signal) {
-      const made = await runTask<Uint8Array>('bundle', { wire: owned(wire), budgetBytes, origin }, signal);
-      if (made === 'over-budget') throw new RangeError(`the bundle takes more than ${budgetMs} ms`);
-      return made;
-    },
+    explain: (wire, row, signal) => answered('explain', wire, { row }, signal),
+    rows: (wire, query, signal) => answered('rows', wire, { query }, signal),
+    bundle: (wire, origin, signal) => answered('bundle', wire, { origin }, signal),
     close: () => pool.destroy(),
   };
 }

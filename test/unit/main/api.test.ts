@@ -22,7 +22,11 @@ async function benchFor(scope: Scope) {
         version: '1.2.3',
         queue: { enqueue: async () => {}, remove: async () => {}, queues: [] },
 
-        verifier: { explain: async () => ({}), bundle: async () => new Uint8Array() },
+        verifier: {
+          explain: async () => ({}),
+          rows: async () => new Uint8Array(),
+          bundle: async () => new Uint8Array(),
+        },
         log: createLog({ level: 'silent', name: 'test' }),
         ...{ store, hidden, resources },
       }),

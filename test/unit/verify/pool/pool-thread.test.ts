@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodeBatch } from '../../../../src/verify/format/wire.ts';
-import { bundle, explain, verify } from '../../../../src/verify/pool/pool-thread.ts';
+import { bundle, explain, rows, verify } from '../../../../src/verify/pool/pool-thread.ts';
 import { goldenBatch } from '../../../support/golden-batches.ts';
 
 const wire = encodeBatch(goldenBatch('alfworld-scale'));
@@ -21,6 +21,14 @@ describe('tasks of a worker thread', () => {
     assert.ok('value' in answer && answer.value.row === 3);
     assert.ok('outOfRange' in explain({ wire, budgetBytes: 2 ** 28, row: 4621 }));
     assert.ok('outOfRange' in explain({ wire, budgetBytes: 2 ** 28 }));
+  });
+
+  test('rows as JSON, or that there are no such rows', () => {
+    const answer = rows({ wire, budgetBytes: 2 ** 28, query: { first: 2, count: 1 } });
+    assert.ok('value' in answer);
+    assert.deepEqual(JSON.parse(new TextDecoder().decode(answer.value)).row, [2]);
+    const beyond = { first: 0, count: 1, sameStateAs: 4621 };
+    assert.ok('outOfRange' in rows({ wire, budgetBytes: 2 ** 28, query: beyond }));
   });
 
   test('a bundle, or a fault', () => {

@@ -1,0 +1,80 @@
+import { Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { strict } from '../../../schemas/strict.ts';
+import { BatchFormatError } from '../../../verify/format/format-error.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { experimentOf } from '../common.ts';
+import { BatchParams, batchOf } from './batches.ts';
+
+const RowsQuery = Type.Object(
+  {
+    first: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'Skip this many rows. Default: 0.' }),
+    ),
+    count: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100_000, description: 'Maximum number of rows. Default: 10,000.' }),
+    ),
+    trajectory: Type.Optional(
+      Type.String({ maxLength: 1000, description: 'Return only rows of the trajectory with this name.' }),
+    ),
+    sameStateAs: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 2 ** 31 - 1,
+        description: 'Return only rows of the same group and with the same observation as this row, from 0.',
+      }),
+    ),
+  },
+  strict,
+);
+
+/** GET …/batches/:attempt/:batch/rows. */
+export function addBatchRows(app: App, { store, verifier, onDemand }: RouteDeps): void {
+  app.get(
+    '/v1/experiments/:id/batches/:attempt/:batch/rows',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'getBatchRows',
+        summary: 'Get rows of a recorded batch in columns',
+        description:
+          'Recomputes the rows from the recorded batch: outcome, reported and true advantage, admissible interval, and the contribution of every level. Rows are in the order of the batch.',
+        tags: ['verification'],
+        params: BatchParams,
+        querystring: RowsQuery,
+        response: {
+          200: { $ref: 'BatchRows#' },
+          ...problems('not-found', 'not-verifiable', 'expired', 'verifier-busy'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id, attempt, batch } = request.params;
+      const { first = 0, count = 10_000, trajectory, sameStateAs } = request.query;
+      const experiment = await experimentOf(store, request, id);
+      const record = await batchOf(store, { id: experiment.id, attempt, batch });
+      if (sameStateAs !== undefined && sameStateAs >= record.rows) {
+        throw new EchelonError('invalid-request', `The batch has ${record.rows} rows.`, {
+          problems: [{ field: 'sameStateAs', message: `must be from 0 to ${record.rows - 1}` }],
+        });
+      }
+      const query = {
+        ...{ first, count },
+        ...(trajectory !== undefined && { trajectory }),
+        ...(sameStateAs !== undefined && { sameStateAs }),
+      };
+      const json = await onDemand(reply, async (signal) =>
+        verifier.rows(await store.batches.bytes(record), query, signal),
+      ).catch((error: unknown) => {
+        throw error instanceof BatchFormatError || error instanceof RangeError
+          ? new EchelonError('not-verifiable', `The rows of this batch cannot be read: ${error.message}.`)
+          : error;
+      });
+      // The worker thread wrote the JSON text: a large answer must not block the event loop.
+      const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+      return reply.type('application/json; charset=utf-8').send(bytes as never);
+    },
+  );
+}
