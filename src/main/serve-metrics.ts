@@ -54,7 +54,7 @@ export async function readFigures(store: Store): Promise<StoreFigures> {
     store.archive.backlog(),
     store.rules.backlog(),
   ]);
-  const reservations = await Promise.all(clusters.map(({ name }) => store.clusters.allocations(name)));
+  const allocations = await Promise.all(clusters.map(({ name }) => store.clusters.allocations(name)));
   return {
     experiments,
     queueLength: line.length,
@@ -65,11 +65,11 @@ export async function readFigures(store: Store): Promise<StoreFigures> {
     memory,
     clusters: clusters.map(({ name, lastSeenAt, nodes }, at) => ({
       ...{ name, lastSeenAt, nodes },
-      reserved: reservations[at]?.items ?? [],
+      allocated: allocations[at]?.items ?? [],
     })),
     projects: projectFigures({
       ...{ clusters, projects, paused: pauses.projects },
-      held: reservations.flatMap(({ items }) => items),
+      held: allocations.flatMap(({ items }) => items),
     }),
     running: running.items.map(({ id, progress }) => ({ id, ...progress })),
   };

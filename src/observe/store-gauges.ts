@@ -8,7 +8,7 @@ interface ClusterFigures {
   lastSeenAt: number | null;
   nodes: readonly { gpusTotal: number; gpusUsed: number; cpusTotal: number; cpusUsed: number }[];
   /** Allocations of Echelon. */
-  reserved: readonly { gpus: number; cpus: number }[];
+  allocated: readonly { gpus: number; cpus: number }[];
 }
 
 /** A running experiment as its gauges show it. */
@@ -112,15 +112,15 @@ function createClusterGauges(registry: Registry): (clusters: readonly ClusterFig
   );
   return (clusters) => {
     for (const one of [gpus, cpus, nodes, seen]) one.reset();
-    for (const { name: cluster, lastSeenAt, nodes: alive, reserved } of clusters) {
+    for (const { name: cluster, lastSeenAt, nodes: alive, allocated } of clusters) {
       nodes.set({ cluster }, alive.length);
       seen.set({ cluster }, (lastSeenAt ?? 0) / 1000);
       gpus.set({ cluster, kind: 'total' }, sumOf(alive, 'gpusTotal'));
       gpus.set({ cluster, kind: 'used' }, sumOf(alive, 'gpusUsed'));
-      gpus.set({ cluster, kind: 'allocated' }, sumOf(reserved, 'gpus'));
+      gpus.set({ cluster, kind: 'allocated' }, sumOf(allocated, 'gpus'));
       cpus.set({ cluster, kind: 'total' }, sumOf(alive, 'cpusTotal'));
       cpus.set({ cluster, kind: 'used' }, sumOf(alive, 'cpusUsed'));
-      cpus.set({ cluster, kind: 'allocated' }, sumOf(reserved, 'cpus'));
+      cpus.set({ cluster, kind: 'allocated' }, sumOf(allocated, 'cpus'));
     }
   };
 }

@@ -1,4 +1,4 @@
-import type { Waiting } from '../store/queue/contract.ts';
+import type { QueuedExperiment } from '../store/queue/contract.ts';
 import {
   type Amount,
   couldFitOn,
@@ -27,9 +27,9 @@ import {
 /** Decides where experiments after the blocked head of a cluster may start. */
 export interface Backfill {
   /** `takes`: the run time of the experiment; null: not known. */
-  allows(item: Waiting, node: FreeNode, takes: Span | null): boolean;
+  allows(item: QueuedExperiment, node: FreeNode, takes: Span | null): boolean;
   /** Records that the experiment starts there. */
-  take(item: Waiting, node: FreeNode, takes: Span | null): void;
+  take(item: QueuedExperiment, node: FreeNode, takes: Span | null): void;
   /** Where and when the head is expected to start; null: not known. */
   head: { node: FreeNode; at: Span } | null;
 }
@@ -42,7 +42,7 @@ interface NodeReservation {
 }
 
 /** See {@link Backfill}. `nodes`: all nodes of the head's cluster, as they are when the head is blocked. */
-export function createBackfill(head: Waiting, nodes: readonly FreeNode[], now: number): Backfill {
+export function createBackfill(head: QueuedExperiment, nodes: readonly FreeNode[], now: number): Backfill {
   const reservations = new Map<FreeNode, NodeReservation>();
   let first: Backfill['head'] = null;
   for (const node of nodes) {

@@ -1,4 +1,4 @@
-import type { Waiting } from '../store/queue/contract.ts';
+import type { QueuedExperiment } from '../store/queue/contract.ts';
 import { createHeap, type Heap } from './heap.ts';
 import { type Amount, couldFitOn, type FreeNode, type RoundCluster, type Span, take } from './nodes.ts';
 import {
@@ -33,7 +33,7 @@ const TOO_FAR = 'it is too far back in the queue to be estimated';
 
 /** Queued experiments of one project that ask for the same: none of them starts before the first. */
 interface Group {
-  items: Waiting[];
+  items: QueuedExperiment[];
   /** Positions of the items in the order of the schedule. */
   turns: number[];
   /** Index of the first item that has not started. */
@@ -91,7 +91,7 @@ export function estimateStarts(input: ScheduleInput, schedule: Schedule): Map<st
 
 function beginReplay(input: ScheduleInput): Replay {
   const clusters = input.clusters.map((cluster) => ({ ...cluster, backfill: false }));
-  const { round } = beginRound({ ...input, clusters, waiting: [] });
+  const { round } = beginRound({ ...input, clusters, queued: [] });
   const replay: Replay = {
     round,
     events: createHeap((a, b) => a.at < b.at),
@@ -112,11 +112,14 @@ function roomOf(start: { cluster: string; node: string }, { clusters }: Round): 
 }
 
 /** Sorts experiments into groups; records at once for which ones no start can be expected. */
-function createGroups({ round, found }: Replay): { all: Group[]; add(item: Waiting, turn: number): void } {
+function createGroups({ round, found }: Replay): {
+  all: Group[];
+  add(item: QueuedExperiment, turn: number): void;
+} {
   const known = new Map<Places, Map<string, Group>>();
   const all: Group[] = [];
 
-  function groupOf({ project, notBefore }: Waiting, places: Places): Group {
+  function groupOf({ project, notBefore }: QueuedExperiment, places: Places): Group {
     const from = notBefore ?? round.now;
     const ofPlaces = known.get(places) ?? new Map<string, Group>();
     known.set(places, ofPlaces);
@@ -177,7 +180,7 @@ function isBlocked({ blocker, answering, draining, paused }: RoundCluster): bool
   return blocker !== null || !answering || draining || paused !== null;
 }
 
-function start(item: Waiting, group: Group, room: Room, replay: Replay): void {
+function start(item: QueuedExperiment, group: Group, room: Room, replay: Replay): void {
   const { round, bounds } = replay;
   const { now } = round;
   const at = { early: group.from, likely: now, late: now };
@@ -201,7 +204,7 @@ function setBound(key: FreeNode | RoundCluster | string, at: Span, { bounds }: R
   bounds.set(key, known === undefined ? at : latest(known, at));
 }
 
-function allocate(item: Waiting, { node }: Room, at: Span, { round, events, held }: Replay): void {
+function allocate(item: QueuedExperiment, { node }: Room, at: Span, { round, events, held }: Replay): void {
   const length = round.lengths.get(item.experiment);
   const ends = length === undefined ? null : plus(at, length);
   take(node, item, ends);
@@ -244,7 +247,7 @@ function explainRest(groups: readonly Group[], replay: Replay): void {
   }
 }
 
-function whyQuotaUnknown({ project }: Waiting, refusal: string, { clusters }: Round): string {
+function whyQuotaUnknown({ project }: QueuedExperiment, refusal: string, { clusters }: Round): string {
   const allocations = clusters.flatMap(({ nodes }) => nodes).flatMap((node) => node.allocations);
   const holder = allocations.find((item) => item.project === project && item.gpus > 0 && item.ends === null);
   return holder === undefined
@@ -252,7 +255,7 @@ function whyQuotaUnknown({ project }: Waiting, refusal: string, { clusters }: Ro
     : `the run time of ${holder.experiment}, which holds GPUs of the quota, is not known yet`;
 }
 
-function whyUnknown(item: Waiting, { taking }: Places): string {
+function whyUnknown(item: QueuedExperiment, { taking }: Places): string {
   const blocker = taking.find((cluster) => cluster.blocker !== null)?.blocker;
   if (blocker) return `it waits for ${blocker.experiment}, whose start is not known`;
   const possible = taking.flatMap(({ nodes }) => nodes).filter((node) => couldFitOn(item, node));

@@ -1,5 +1,5 @@
-import type { ClusterNode, Reservation } from '../store/clusters/contract.ts';
-import type { Waiting } from '../store/queue/contract.ts';
+import type { Allocation, ClusterNode } from '../store/clusters/contract.ts';
+import type { QueuedExperiment } from '../store/queue/contract.ts';
 
 /*
  * Invariant: `gpus` and `cpus` of a node can be allocated now. They are total − max(used in Ray, allocated by Echelon),
@@ -58,7 +58,7 @@ export interface RoundCluster {
   labels: Readonly<Record<string, string>>;
   nodes: FreeNode[];
   /** The blocked head: the first experiment that waits for this cluster; null: there is none. */
-  blocker: Waiting | null;
+  blocker: QueuedExperiment | null;
 }
 
 /** Amounts are sums of decimal fractions: smaller differences are rounding errors. */
@@ -68,8 +68,8 @@ export const EPSILON = 1e-6;
  * The free GPUs and CPUs of a node: total − max(used in Ray, allocated by Echelon). Ray's figure includes running attempts;
  * Echelon's figure also includes attempts that have not started yet.
  */
-export function freeOn(node: ClusterNode, reservations: readonly Reservation[]): Amount {
-  const ours = reservations.filter((item) => item.node === node.id);
+export function freeOn(node: ClusterNode, allocations: readonly Allocation[]): Amount {
+  const ours = allocations.filter((item) => item.node === node.id);
   const gpus = ours.reduce((sum, item) => sum + item.gpus, 0);
   const cpus = ours.reduce((sum, item) => sum + item.cpus, 0);
   return {
@@ -109,7 +109,11 @@ export function bestNode(
 }
 
 /** Allocates what an experiment needs on a node. */
-export function take(node: FreeNode, { experiment, project, gpus, cpus }: Waiting, ends: Span | null): void {
+export function take(
+  node: FreeNode,
+  { experiment, project, gpus, cpus }: QueuedExperiment,
+  ends: Span | null,
+): void {
   node.gpus -= gpus;
   node.cpus -= cpus;
   node.allocations.push({ experiment, project, gpus, cpus, ends });
@@ -118,15 +122,15 @@ export function take(node: FreeNode, { experiment, project, gpus, cpus }: Waitin
 /** The clusters with free and allocated amounts of their nodes. `ends`: expected ends of the running experiments. */
 export function toRoundClusters({
   clusters,
-  reservations,
+  allocations,
   ends,
 }: {
   clusters: readonly SchedulerCluster[];
-  reservations: ReadonlyMap<string, readonly Reservation[]>;
+  allocations: ReadonlyMap<string, readonly Allocation[]>;
   ends: ReadonlyMap<string, Span>;
 }): RoundCluster[] {
   return clusters.map((cluster) => {
-    const items = reservations.get(cluster.name) ?? [];
+    const items = allocations.get(cluster.name) ?? [];
     return {
       name: cluster.name,
       backfill: cluster.backfill,

@@ -1,5 +1,5 @@
-import type { Reservation } from '../store/clusters/contract.ts';
-import type { Waiting } from '../store/queue/contract.ts';
+import type { Allocation } from '../store/clusters/contract.ts';
+import type { QueuedExperiment } from '../store/queue/contract.ts';
 import { createHeap } from './heap.ts';
 import type { Amount, RoundCluster } from './nodes.ts';
 
@@ -15,9 +15,9 @@ import type { Amount, RoundCluster } from './nodes.ts';
 /** The order of turns of a scheduling round, which depends on what the round starts. */
 export interface Order {
   /** The next experiment; undefined at the end, or when the window of a project is used up: see `dry`. */
-  next(): Waiting | undefined;
+  next(): QueuedExperiment | undefined;
   /** Counts the experiment that `next` returned last towards its project's share. */
-  count(item: Waiting): void;
+  count(item: QueuedExperiment): void;
   /** The project that may have more queued experiments than were given, so the next experiment is not known; or null. */
   dry(): string | null;
 }
@@ -44,9 +44,9 @@ export function capacityOf(clusters: readonly RoundCluster[]): Amount {
 }
 
 /** What each project holds, including on nodes that the clusters no longer report. */
-export function holdings(reservations: Iterable<readonly Reservation[]>): Map<string, Amount> {
+export function holdings(allocations: Iterable<readonly Allocation[]>): Map<string, Amount> {
   const all = new Map<string, Amount>();
-  for (const items of reservations)
+  for (const items of allocations)
     for (const { project, gpus, cpus } of items) {
       const sum = all.get(project) ?? { gpus: 0, cpus: 0 };
       all.set(project, { gpus: sum.gpus + gpus, cpus: sum.cpus + cpus });
@@ -59,16 +59,16 @@ export function dominantShare(held: Amount, all: Amount): number {
   return Math.max(all.gpus > 0 ? held.gpus / all.gpus : 0, all.cpus > 0 ? held.cpus / all.cpus : 0);
 }
 
-/** See {@link Order}. `waiting` is in the order of the queue. Projects in `truncated` have more queued experiments. */
+/** See {@link Order}. `queued` is in the order of the queue. Projects in `truncated` have more queued experiments. */
 export function createOrder({
-  waiting,
+  queued,
   held,
   capacity,
   weightOf,
   truncated,
   isClosed = () => false,
 }: {
-  waiting: readonly Waiting[];
+  queued: readonly QueuedExperiment[];
   held: ReadonlyMap<string, Amount>;
   capacity: Amount;
   weightOf: (project: string) => number;
@@ -78,7 +78,7 @@ export function createOrder({
 }): Order {
   const queues = new Map<string, ProjectQueue>();
   const shareOf = (queue: ProjectQueue) => dominantShare(queue.held, capacity) / queue.weight;
-  for (const [position, { project, priority }] of waiting.entries()) {
+  for (const [position, { project, priority }] of queued.entries()) {
     const known = queues.get(project);
     if (known !== undefined) {
       known.positions.push(position);
@@ -99,7 +99,7 @@ export function createOrder({
   function putBack(queue: ProjectQueue): void {
     const position = queue.positions[queue.at];
     if (position !== undefined) {
-      queue.priority = waiting[position]!.priority;
+      queue.priority = queued[position]!.priority;
       heap.push(queue);
     } else if (truncated.has(queue.project) && !isClosed(queue.project)) dry = queue.project;
   }
@@ -110,7 +110,7 @@ export function createOrder({
       if (current !== undefined) putBack(current);
       current = dry === null ? heap.pop() : undefined;
       if (current === undefined) return undefined;
-      const item = waiting[current.positions[current.at]!]!;
+      const item = queued[current.positions[current.at]!]!;
       current.at += 1;
       return item;
     },

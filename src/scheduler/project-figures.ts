@@ -1,4 +1,4 @@
-import type { ClusterNode, Reservation } from '../store/clusters/contract.ts';
+import type { Allocation, ClusterNode } from '../store/clusters/contract.ts';
 import { dominantShare } from './order.ts';
 
 /** What each project holds and its limits. `held`: the allocations on all `clusters`. */
@@ -10,7 +10,7 @@ export function projectFigures({
 }: {
   clusters: readonly { nodes: readonly Pick<ClusterNode, 'gpusTotal' | 'cpusTotal'>[] }[];
   projects: readonly { name: string; weight: number; gpuQuota: number | null }[];
-  held: readonly Reservation[];
+  held: readonly Allocation[];
   paused: ReadonlyMap<string, unknown>;
 }) {
   const nodes = clusters.flatMap((cluster) => cluster.nodes);

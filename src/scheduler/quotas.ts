@@ -1,4 +1,4 @@
-import type { Waiting } from '../store/queue/contract.ts';
+import type { QueuedExperiment } from '../store/queue/contract.ts';
 import { type Amount, EPSILON } from './nodes.ts';
 
 /** The project settings that the scheduler uses; see src/schemas/project.ts. */
@@ -22,13 +22,13 @@ export const DEFAULT_POLICY: ProjectPolicy = { weight: 1, gpuQuota: null };
  */
 export interface Quotas {
   /** Why the project's quota has no room for the experiment now, or null. A refusal delays no other project. */
-  refusal(item: Waiting): string | null;
+  refusal(item: QueuedExperiment): string | null;
   /** Whether an experiment of the project waits for the quota: no other one that needs GPUs starts. */
   isFull(project: string): boolean;
   /** Counts the GPUs of an experiment that starts. */
-  take(item: Waiting): void;
+  take(item: QueuedExperiment): void;
   /** Reserves the GPUs of the blocked head of a cluster within the quota. */
-  reserve(item: Waiting): void;
+  reserve(item: QueuedExperiment): void;
 }
 
 /** For a round in which no project has a quota. */

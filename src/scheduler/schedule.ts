@@ -1,5 +1,5 @@
-import type { Reservation } from '../store/clusters/contract.ts';
-import type { Waiting } from '../store/queue/contract.ts';
+import type { Allocation } from '../store/clusters/contract.ts';
+import type { QueuedExperiment } from '../store/queue/contract.ts';
 import { type Backfill, createBackfill } from './backfill.ts';
 import {
   type Amount,
@@ -28,15 +28,15 @@ import { closed, frees, freest, needInWords, nowhere, silent, tooLarge } from '.
 /** The input of a scheduling round. */
 export interface ScheduleInput {
   /** In the order of the queue: by priority, then by arrival. */
-  waiting: readonly Waiting[];
+  queued: readonly QueuedExperiment[];
   clusters: readonly SchedulerCluster[];
   /** Present allocations, by cluster name. */
-  reservations: ReadonlyMap<string, readonly Reservation[]>;
+  allocations: ReadonlyMap<string, readonly Allocation[]>;
   /** Weights and quotas. A project that is not listed has weight 1 and no quota. */
   projects?: ReadonlyMap<string, ProjectPolicy>;
   /** If set, nothing starts. The words follow "the queue is paused". */
   paused?: string | null;
-  /** Projects that have more queued experiments than `waiting` contains. */
+  /** Projects that have more queued experiments than `queued` contains. */
   truncated?: ReadonlySet<string>;
   /** Expected ends of running experiments; an experiment that is not listed has no known end. */
   ends?: ReadonlyMap<string, Span>;
@@ -62,7 +62,7 @@ export interface Schedule {
   /** Wait reasons of the experiments that do not start. */
   reasons: Map<string, string>;
   /** All experiments that had their turn, in that order, whether they start or not. */
-  order: Waiting[];
+  order: QueuedExperiment[];
   /** Clusters with room and without a blocked head: any later experiment that fits may start. */
   open: string[];
   /** Clusters with room and a blocked head on which later experiments may start out of turn. */
@@ -102,9 +102,9 @@ export interface Round {
   quotasFor(held: ReadonlyMap<string, Amount>): Quotas;
   lengths: ReadonlyMap<string, Span>;
   now: number;
-  placesOf(item: Waiting): Places;
+  placesOf(item: QueuedExperiment): Places;
   /** Why no experiment of its project starts; null: they may start. */
-  pausedFor(item: Waiting): string | null;
+  pausedFor(item: QueuedExperiment): string | null;
 }
 
 /**
@@ -133,9 +133,9 @@ export function scheduleRound(input: ScheduleInput): Schedule {
 
 /** A scheduling round before the first turn. */
 export function beginRound(input: ScheduleInput) {
-  const { waiting, projects = new Map(), paused = null, truncated = new Set(), now = 0 } = input;
+  const { queued, projects = new Map(), paused = null, truncated = new Set(), now = 0 } = input;
   const clusters = toRoundClusters({ ...input, ends: input.ends ?? new Map() });
-  const held = holdings(input.reservations.values());
+  const held = holdings(input.allocations.values());
   const policyOf = (project: string): ProjectPolicy => projects.get(project) ?? DEFAULT_POLICY;
   const somePaused = [...projects.values()].some((policy) => policy.paused != null);
   const someQuota = [...projects.values()].some((policy) => policy.gpuQuota !== null);
@@ -144,7 +144,7 @@ export function beginRound(input: ScheduleInput) {
   const quotas = quotasFor(held);
   const isClosed = (project: string) => quotas.isFull(project) || policyOf(project).paused != null;
   const capacity = capacityOf(clusters);
-  const order = createOrder({ waiting, held, capacity, weightOf, truncated, isClosed });
+  const order = createOrder({ queued, held, capacity, weightOf, truncated, isClosed });
   const round: Round = {
     ...{ clusters, held, now, guards: new Map(), quotas, quotasFor },
     lengths: input.lengths ?? new Map(),
@@ -178,14 +178,14 @@ function createPlaces(clusters: RoundCluster[]): Round['placesOf'] {
 
 /** Whether the experiment's cluster and labels allow this cluster. */
 export function isWanted(
-  { cluster, labels }: Pick<Waiting, 'cluster' | 'labels'>,
+  { cluster, labels }: Pick<QueuedExperiment, 'cluster' | 'labels'>,
   has: Pick<RoundCluster, 'name' | 'labels'>,
 ): boolean {
   if (cluster !== null && cluster !== has.name) return false;
   return Object.entries(labels ?? {}).every(([key, value]) => has.labels[key] === value);
 }
 
-function findPlaces(item: Waiting, clusters: RoundCluster[]): Places {
+function findPlaces(item: QueuedExperiment, clusters: RoundCluster[]): Places {
   const refused = (refusal: string): Places => ({ refusal, taking: [], refused: null });
   const wanted = clusters.filter((cluster) => isWanted(item, cluster));
   if (wanted.length === 0) return refused(nowhere(item, clusters));
@@ -201,7 +201,7 @@ function findPlaces(item: Waiting, clusters: RoundCluster[]): Places {
 type Placed = { start: Start; counts: true } | { start?: undefined; reason: string; counts: boolean };
 
 /** Starts the experiment if it has its turn and room, or says why not. `counts`: its project's share counts it. */
-function place(item: Waiting, round: Round): Placed {
+function place(item: QueuedExperiment, round: Round): Placed {
   const places = round.placesOf(item);
   const refusal =
     places.refusal ?? pauseAfterLoss(item) ?? round.pausedFor(item) ?? round.quotas.refusal(item);
@@ -226,12 +226,12 @@ function place(item: Waiting, round: Round): Placed {
 }
 
 /** An experiment whose last attempt was lost waits a while, and blocks no cluster meanwhile. */
-function pauseAfterLoss({ notBefore }: Waiting): string | null {
+function pauseAfterLoss({ notBefore }: QueuedExperiment): string | null {
   if (notBefore == null) return null;
   return `its last attempt was lost: the next one starts after ${new Date(notBefore).toISOString()}`;
 }
 
-function startOn({ experiment, project, gpus, cpus }: Waiting, { cluster, node }: Room): Start {
+function startOn({ experiment, project, gpus, cpus }: QueuedExperiment, { cluster, node }: Room): Start {
   return { experiment, project, cluster: cluster.name, node: node.id, gpus, cpus };
 }
 
@@ -243,7 +243,7 @@ export interface Room {
 
 /** The first of the clusters on which it is the experiment's turn and that has room for it. */
 export function findRoom(
-  item: Waiting,
+  item: QueuedExperiment,
   taking: readonly RoundCluster[],
   takes: Span | null,
   round: Pick<Round, 'guards'>,
@@ -256,7 +256,7 @@ export function findRoom(
 }
 
 function nodeFor(
-  item: Waiting,
+  item: QueuedExperiment,
   cluster: RoundCluster,
   takes: Span | null,
   { guards }: Pick<Round, 'guards'>,
@@ -270,7 +270,7 @@ function nodeFor(
 
 /** Makes the experiment the blocked head of the clusters on which it could run and that have none yet. */
 export function block(
-  item: Waiting,
+  item: QueuedExperiment,
   taking: readonly RoundCluster[],
   { guards, quotas, now }: Pick<Round, 'guards' | 'quotas' | 'now'>,
 ): void {
@@ -285,7 +285,7 @@ export function block(
 }
 
 function whyNot(
-  item: Waiting,
+  item: QueuedExperiment,
   taking: readonly RoundCluster[],
   { round, takes }: { round: Round; takes: Span | null },
 ): Refused {

@@ -1,5 +1,5 @@
 import { shortNode } from '../core/ids.ts';
-import type { Waiting } from '../store/queue/contract.ts';
+import type { QueuedExperiment } from '../store/queue/contract.ts';
 import type { Amount, FreeNode, RoundCluster, Span } from './nodes.ts';
 
 /** "1 GPU", "2 GPUs". */
@@ -14,7 +14,7 @@ export function needInWords({ gpus, cpus }: Amount): string {
 }
 
 /** No cluster has the name and the labels that the experiment asks for. */
-export function nowhere({ cluster, labels }: Waiting, known: readonly RoundCluster[]): string {
+export function nowhere({ cluster, labels }: QueuedExperiment, known: readonly RoundCluster[]): string {
   if (cluster !== null && !known.some(({ name }) => name === cluster))
     return `there is no cluster ${cluster}`;
   if (known.length === 0) return 'no cluster is known yet';
@@ -24,7 +24,7 @@ export function nowhere({ cluster, labels }: Waiting, known: readonly RoundClust
 
 /** No node of those clusters is large enough. */
 export function tooLarge(
-  item: Pick<Waiting, 'cluster' | 'labels' | 'gpus' | 'cpus'>,
+  item: Pick<QueuedExperiment, 'cluster' | 'labels' | 'gpus' | 'cpus'>,
   clusters: readonly { name: string; nodes: readonly Pick<FreeNode, 'gpusTotal' | 'cpusTotal'>[] }[],
 ): string {
   const names = clusters.map(({ name }) => name).join(', ');

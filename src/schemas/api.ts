@@ -66,7 +66,7 @@ const StartEstimate = Type.Object(
 );
 
 /** Of one that waits: its estimate, or why there is none. */
-const waitingFields = {
+const estimateFields = {
   estimate: nullable(StartEstimate),
   noEstimate: nullable(Type.String({ description: 'Why there is no estimate; null if there is one.' })),
 };
@@ -109,7 +109,7 @@ export const ExperimentDetail = Type.Object(
         description: 'Wait reason of the last scheduling round; null if the experiment is not queued.',
       }),
     ),
-    ...waitingFields,
+    ...estimateFields,
   },
   { ...strict, $id: 'ExperimentDetail' },
 );
@@ -338,7 +338,7 @@ export const QueueView = Type.Object(
               description: 'Why the experiment is still queued; null before the first scheduling round',
             }),
           ),
-          ...waitingFields,
+          ...estimateFields,
         },
         strict,
       ),

@@ -16,13 +16,13 @@ const MINUTE = 60_000;
 /** The schedule over this queue is timed as well. */
 const LONG_QUEUE = 100_000;
 
-/** `--waiting N` (10000), `--rounds N` (9). */
+/** `--queued N` (10000), `--rounds N` (9). */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
-    options: { waiting: { type: 'string', default: '10000' }, rounds: { type: 'string', default: '9' } },
+    options: { queued: { type: 'string', default: '10000' }, rounds: { type: 'string', default: '9' } },
   });
-  const input = fullCluster(Number(values.waiting));
+  const input = fullCluster(Number(values.queued));
   const times: { schedule: number[]; estimates: number[] } = { schedule: [], estimates: [] };
   for (let round = -1; round < Number(values.rounds); round += 1) {
     const start = performance.now();
@@ -31,7 +31,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const found = estimateStarts(input, schedule);
     const over = performance.now();
     const known = [...found.values()].filter(({ at }) => at !== null);
-    if (known.length !== input.waiting.length) throw new Error(`only ${known.length} are estimated`);
+    if (known.length !== input.queued.length) throw new Error(`only ${known.length} are estimated`);
     if (round < 0) continue; // warms both
     times.schedule.push(chosen - start);
     times.estimates.push(over - chosen);
@@ -43,9 +43,9 @@ export async function run(args: readonly string[]): Promise<void> {
     return performance.now() - start;
   });
   console.log(machine());
-  console.log(`schedule over ${values.waiting} queued experiments, ms: ${spreadOf(times.schedule, 1)}`);
+  console.log(`schedule over ${values.queued} queued experiments, ms: ${spreadOf(times.schedule, 1)}`);
   console.log(`schedule over ${LONG_QUEUE} queued experiments, ms: ${spreadOf(longTimes, 1)}`);
-  console.log(`estimates of ${values.waiting} queued experiments, ms: ${spreadOf(times.estimates, 1)}`);
+  console.log(`estimates of ${values.queued} queued experiments, ms: ${spreadOf(times.estimates, 1)}`);
 }
 
 /** A cluster on which one experiment of 8 GPUs runs on each node, and the line that waits for it. */
@@ -54,15 +54,15 @@ function fullCluster(count: number) {
   const running = nodes.map(({ id }, at) => ({
     ...{ experiment: `r${at}`, node: id, gpus: 8, cpus: 8, project: `p${at % PROJECTS}` },
   }));
-  const waiting = Array.from({ length: count }, (_, at) =>
+  const queued = Array.from({ length: count }, (_, at) =>
     waits(`w${at}`, 2 ** (at % 4), 1, { project: `p${at % PROJECTS}` }),
   );
   return {
-    waiting,
+    queued,
     clusters: [cluster('c', nodes)],
-    reservations: new Map([['c', running]]),
+    allocations: new Map([['c', running]]),
     ends: new Map(running.map(({ experiment }, at) => [experiment, exactly((at + 1) * MINUTE)])),
-    lengths: new Map(waiting.map(({ experiment }, at) => [experiment, exactly((10 + (at % 50)) * MINUTE)])),
+    lengths: new Map(queued.map(({ experiment }, at) => [experiment, exactly((10 + (at % 50)) * MINUTE)])),
     now: 0,
   };
 }

@@ -29,7 +29,7 @@ interface Sample {
 }
 
 /**
- * `--rounds`, `--events` (appended per round and arm), `--depths` (waiting experiments, by comma), `--fsync`, `--only`
+ * `--rounds`, `--events` (appended per round and arm), `--depths` (queued experiments, by comma), `--fsync`, `--only`
  * (`append` or `depth`).
  */
 export async function run(args: readonly string[]): Promise<void> {
@@ -123,9 +123,9 @@ async function benchDepth(
     const before = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
     const ms = await timed(() => submitMany(store, depth));
     const after = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
-    const waiting = await own.zcard(createKeys(prefix).queue);
+    const queued = await own.zcard(createKeys(prefix).queue);
     console.log(
-      `depth ${waiting}: ${Math.round((depth / ms) * 1000)} submits/s at 256 in flight, ` +
+      `depth ${queued}: ${Math.round((depth / ms) * 1000)} submits/s at 256 in flight, ` +
         `${Math.round((after - before) / depth)} B each`,
     );
     arms.push({ depth, store, redis: own });
@@ -182,7 +182,7 @@ async function claimAndEnd(store: Store): Promise<void> {
     node: 'n',
     gpus: 1,
     cpus: 1,
-    reservationVersion: version,
+    allocationVersion: version,
     dispatcher: 'd',
     leaseMs: 60_000,
   });
@@ -204,7 +204,7 @@ async function runningLease(store: Store) {
     node: 'n',
     gpus: 1,
     cpus: 1,
-    reservationVersion: version,
+    allocationVersion: version,
     dispatcher: 'd',
     leaseMs: 600_000,
   });

@@ -2,8 +2,8 @@ import type { SchedulerCluster, Span } from '../../src/scheduler/nodes.ts';
 import type { ProjectPolicy } from '../../src/scheduler/quotas.ts';
 import { type Schedule, type ScheduleInput, scheduleRound } from '../../src/scheduler/schedule.ts';
 import { plus } from '../../src/scheduler/spans.ts';
-import type { ClusterNode, Reservation } from '../../src/store/clusters/contract.ts';
-import type { Waiting } from '../../src/store/queue/contract.ts';
+import type { Allocation, ClusterNode } from '../../src/store/clusters/contract.ts';
+import type { QueuedExperiment } from '../../src/store/queue/contract.ts';
 
 /** A node of a cluster. */
 export function node(id: string, gpus: number, cpus: number, used: Partial<ClusterNode> = {}): ClusterNode {
@@ -20,7 +20,12 @@ export function cluster(
 }
 
 /** An experiment that waits. */
-export function waits(experiment: string, gpus: number, cpus = 1, more: Partial<Waiting> = {}): Waiting {
+export function waits(
+  experiment: string,
+  gpus: number,
+  cpus = 1,
+  more: Partial<QueuedExperiment> = {},
+): QueuedExperiment {
   return {
     experiment,
     name: experiment,
@@ -56,7 +61,7 @@ export function snapshotFrom(store: SnapshotParts) {
     const held = clusters.map(async ({ name }) => [name, await store.clusters.allocations(name)] as const);
     return {
       clusters,
-      reservations: new Map(await Promise.all(held)),
+      allocations: new Map(await Promise.all(held)),
       projects: await store.projects.list(),
       pauses: await store.queue.pauses(),
       projectVersions: await store.queue.projectVersions(),
@@ -71,12 +76,12 @@ export const exactly = (ms: number): Span => ({ early: ms, likely: ms, late: ms 
 /** One that will arrive, and how long it then really runs. */
 export interface Arrival {
   at: number;
-  item: Waiting;
+  item: QueuedExperiment;
   length: number;
 }
 
 /** One that runs, until `ends`, which is the truth. */
-export interface Running extends Reservation {
+export interface Running extends Allocation {
   project: string;
   cluster: string;
   ends: number;
@@ -117,25 +122,25 @@ export function play({
   spanOf?: (experiment: string, length: number) => Span;
   until?: number;
   check?: (step: Step) => void;
-}): { started: Map<string, number>; waiting: Waiting[] } {
+}): { started: Map<string, number>; queued: QueuedExperiment[] } {
   const coming = arrivals.toSorted((a, b) => a.at - b.at);
   const lengths = new Map(arrivals.map(({ item, length }) => [item.experiment, length]));
   const started = new Map<string, number>();
-  let waiting: Waiting[] = [];
+  let queued: QueuedExperiment[] = [];
   let running: Running[] = [];
   for (;;) {
     const now = Math.min(coming[0]?.at ?? Number.POSITIVE_INFINITY, ...running.map(({ ends }) => ends));
-    if (now === Number.POSITIVE_INFINITY || now > until) return { started, waiting };
+    if (now === Number.POSITIVE_INFINITY || now > until) return { started, queued };
     running = running
       .filter(({ ends }) => ends > now)
       .map((item) => ({ ...item, expected: notBefore(now, item.expected) }));
-    while (coming[0] !== undefined && coming[0].at <= now) waiting = joined(waiting, coming.shift()!);
+    while (coming[0] !== undefined && coming[0].at <= now) queued = joined(queued, coming.shift()!);
     const input: ScheduleInput = {
-      ...{ waiting, clusters, projects, now },
-      reservations: Map.groupBy(running, (item) => item.cluster),
+      ...{ queued, clusters, projects, now },
+      allocations: Map.groupBy(running, (item) => item.cluster),
       ends: new Map(running.filter(isKnown).map(({ experiment, expected }) => [experiment, expected])),
       lengths: new Map(
-        waiting
+        queued
           .filter(isKnown)
           .map(({ experiment }) => [experiment, spanOf(experiment, lengthOf(experiment))]),
       ),
@@ -154,7 +159,7 @@ export function play({
       };
     });
     running = [...running, ...starts];
-    waiting = waiting.filter(({ experiment }) => !started.has(experiment));
+    queued = queued.filter(({ experiment }) => !started.has(experiment));
     check?.({ now, input, schedule, before, after: running, lengths });
   }
 
@@ -173,8 +178,8 @@ function notBefore(now: number, { early, likely, late }: Span): Span {
 }
 
 /** The line with one more, as the store keeps it: by priority, then by arrival. */
-function joined(waiting: Waiting[], { item, at }: Arrival): Waiting[] {
-  return [...waiting, { ...item, submittedAt: at }].toSorted(
+function joined(queued: QueuedExperiment[], { item, at }: Arrival): QueuedExperiment[] {
+  return [...queued, { ...item, submittedAt: at }].toSorted(
     (a, b) => b.priority - a.priority || a.submittedAt - b.submittedAt,
   );
 }

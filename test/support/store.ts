@@ -87,7 +87,7 @@ export function submitInput(changes: Partial<SubmitInput> = {}): SubmitInput {
   };
 }
 
-/** Claims a waiting experiment on the cluster `local`. */
+/** Claims a queued experiment on the cluster `local`. */
 export async function claimed(store: Store, experiment: string, leaseMs = 60_000): Promise<Lease> {
   const { version } = await store.clusters.allocations('local');
   const claim = await claimOn(store, {
@@ -96,7 +96,7 @@ export async function claimed(store: Store, experiment: string, leaseMs = 60_000
     node: 'node-1',
     gpus: 0,
     cpus: 1,
-    reservationVersion: version,
+    allocationVersion: version,
     dispatcher: 'dispatcher-1',
     leaseMs,
   });

@@ -2,8 +2,8 @@ import type { Span } from '../../scheduler/nodes.ts';
 import type { ProjectPolicy } from '../../scheduler/quotas.ts';
 import { type Schedule, type ScheduleInput, scheduleRound } from '../../scheduler/schedule.ts';
 import { expectedEnd, expectedLength } from '../../scheduler/spans.ts';
-import type { Reservation } from '../../store/clusters/contract.ts';
-import type { Pause, Pauses, Waiting } from '../../store/queue/contract.ts';
+import type { Allocation } from '../../store/clusters/contract.ts';
+import type { Pause, Pauses, QueuedExperiment } from '../../store/queue/contract.ts';
 import type { StorePart } from '../../store/store.ts';
 import { toSchedulerCluster } from '../clusters/clusters.ts';
 
@@ -15,7 +15,7 @@ import { toSchedulerCluster } from '../clusters/clusters.ts';
 /** A schedule, and the state on which it was decided. */
 export interface RoundDecision {
   input: ScheduleInput;
-  waiting: readonly Waiting[];
+  queued: readonly QueuedExperiment[];
   schedule: Schedule;
   /** Version of each cluster's allocations. */
   versions: Map<string, number>;
@@ -54,15 +54,15 @@ export function createRoundDecider({
     let limit = Math.max(MIN_WINDOW, Math.ceil(WINDOW / known));
     const seen = await store.queue.snapshot(limit);
     const { clusters, projects, pauses } = seen;
-    const held = [...seen.reservations];
-    const reservations = new Map(held.map(([name, { items }]) => [name, items]));
+    const held = [...seen.allocations];
+    const allocations = new Map(held.map(([name, { items }]) => [name, items]));
     const at = now();
     const common = {
       clusters: clusters.map((cluster) => ({
         ...toSchedulerCluster(cluster),
         paused: pauseInWords(pauses.clusters.get(cluster.name)),
       })),
-      ...{ reservations, now: at, paused: pauseInWords(pauses.all) },
+      ...{ allocations, now: at, paused: pauseInWords(pauses.all) },
       projects: toPolicies(projects, pauses),
     };
     const quotas = projects.filter(({ gpuQuota }) => gpuQuota !== null);
@@ -71,14 +71,14 @@ export function createRoundDecider({
     let near: number | undefined;
     for (let window = seen.window; ; window = await store.queue.window(limit)) {
       limit *= 4;
-      const { waiting, truncated } = window;
-      known = Math.max(1, new Set(waiting.map(({ project }) => project)).size);
-      const input = { ...common, waiting, truncated, ...(await paces(reservations, waiting)) };
+      const { queued, truncated } = window;
+      known = Math.max(1, new Set(queued.map(({ project }) => project)).size);
+      const input = { ...common, queued, truncated, ...(await paces(allocations, queued)) };
       const schedule = scheduleRound(input);
-      if (schedule.dry === null || waiting.length >= windowFor(schedule) || at < nearUntil) {
+      if (schedule.dry === null || queued.length >= windowFor(schedule) || at < nearUntil) {
         if (near !== undefined && schedule.start.length <= near)
           nearUntil = now() + REST_FACTOR * (now() - at);
-        return { input, waiting, schedule, versions, projectVersions };
+        return { input, queued, schedule, versions, projectVersions };
       }
       near ??= schedule.start.length;
     }
@@ -123,15 +123,15 @@ function createPaces(store: StorePart<'queue.paces'>, now: () => number) {
   let readOf = 1;
   let last: Paces = { ends: new Map(), lengths: new Map() };
   return async (
-    reservations: ReadonlyMap<string, readonly Reservation[]>,
-    waiting: readonly Waiting[],
+    allocations: ReadonlyMap<string, readonly Allocation[]>,
+    queued: readonly QueuedExperiment[],
   ): Promise<Paces> => {
     const at = now();
-    const asked = waiting.slice(0, PACED).map(({ experiment }) => experiment);
+    const asked = queued.slice(0, PACED).map(({ experiment }) => experiment);
     if (at - readAt < PACES_MS && asked.length < 2 * readOf) return last;
     readAt = at;
     readOf = Math.max(1, asked.length);
-    const running = [...reservations.values()].flat().map(({ experiment }) => experiment);
+    const running = [...allocations.values()].flat().map(({ experiment }) => experiment);
     const paces = await store.queue.paces([...running, ...asked]);
     const ends = new Map<string, Span>();
     const lengths = new Map<string, Span>();

@@ -1,5 +1,5 @@
 import { type EstimatedStart, estimateStarts } from '../../scheduler/estimate.ts';
-import type { StartEstimate, Waiting, WaitNote } from '../../store/queue/contract.ts';
+import type { QueuedExperiment, StartEstimate, WaitNote } from '../../store/queue/contract.ts';
 import type { StorePart } from '../../store/store.ts';
 import type { RoundDecision } from './round-decision.ts';
 
@@ -20,13 +20,13 @@ export function createWaitNotes(deps: {
   let writtenAt = Number.NEGATIVE_INFINITY;
   let estimatedAt = Number.NEGATIVE_INFINITY;
   let estimates = new Map<string, EstimatedStart>();
-  return async ({ input, schedule, waiting }) => {
+  return async ({ input, schedule, queued }) => {
     const now = deps.now();
     if (now - estimatedAt >= ESTIMATES_MS) {
       estimates = estimateStarts(input, schedule);
       estimatedAt = now;
     }
-    const known = new Map(waiting.map((item) => [item.experiment, item]));
+    const known = new Map(queued.map((item) => [item.experiment, item]));
     const changed = new Map<string, WaitNote>();
     let rank = 0;
     for (const { experiment } of schedule.order) {
@@ -51,7 +51,7 @@ function toNote(found: EstimatedStart | undefined): Pick<WaitNote, 'estimate' | 
   return { estimate: { startAt: startAt!, earliest: earliest!, latest: latest! } };
 }
 
-function hasChanged(item: Waiting, note: WaitNote, now: number): boolean {
+function hasChanged(item: QueuedExperiment, note: WaitNote, now: number): boolean {
   if (item.reason !== note.reason || item.rank !== note.rank) return true;
   const [was, is] = [item.estimate ?? null, note.estimate ?? null];
   if (was === null || is === null) return was !== is || (item.unknown ?? undefined) !== note.unknown;

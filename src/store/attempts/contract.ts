@@ -64,7 +64,7 @@ export interface AllocationInput {
   node: string;
   gpus: number;
   cpus: number;
-  reservationVersion: number;
+  allocationVersion: number;
   /** Its quota counts the allocation. */
   project: string;
   /** Of `projectVersions`, if the project has a quota. */

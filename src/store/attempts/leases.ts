@@ -108,7 +108,7 @@ async function allocate(
     cluster,
     JSON.stringify({ node, gpus, cpus, project }),
     `placed on ${cluster}, node ${shortNode(node)}`,
-    versions.reservationVersion,
+    versions.allocationVersion,
     versions.projectVersion ?? '',
   ]);
   return (await run('allocate', [randomUUID(), ...args])) as Allocated[];

@@ -4,12 +4,12 @@ import { runAll } from '../redis/errors.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import type { Cluster, ClusterStore, Reservation, Seen } from './contract.ts';
+import type { Allocation, Cluster, ClusterStore, Seen } from './contract.ts';
 
 /** A ray-worker without a report for longer counts as not answering. Dispatchers ask it every two seconds. */
 const SILENT_MS = 15_000;
 
-/** Clusters, and what is reserved on them. */
+/** Clusters, and what is allocated on them. */
 export function createClusters(context: StoreContext): ClusterStore {
   const { redis, keys, run } = context;
   return {
@@ -59,9 +59,9 @@ export function createClusters(context: StoreContext): ClusterStore {
     async allocations(cluster) {
       // The version is read first: a claim in between makes it too old, and what is decided on it is refused.
       const [version, items] = (await runAll(
-        redis.pipeline().hget(keys.versions, cluster).hgetall(keys.reserved(cluster)),
+        redis.pipeline().hget(keys.versions, cluster).hgetall(keys.allocations(cluster)),
       )) as [string | null, Record<string, string>];
-      return { version: Number(version ?? 0), items: toReservations(items) };
+      return { version: Number(version ?? 0), items: toAllocations(items) };
     },
   };
 }
@@ -117,11 +117,11 @@ export function toClusters(records: Record<string, string>, beside: Beside): Clu
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** From the hash of a cluster's reservations. */
-export function toReservations(items: Record<string, string>): Reservation[] {
+/** From the hash of a cluster's allocations. */
+export function toAllocations(items: Record<string, string>): Allocation[] {
   return Object.entries(items).map(([experiment, text]) => ({
     experiment,
-    ...(JSON.parse(text) as Omit<Reservation, 'experiment'>),
+    ...(JSON.parse(text) as Omit<Allocation, 'experiment'>),
   }));
 }
 

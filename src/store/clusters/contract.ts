@@ -60,7 +60,7 @@ export interface ClusterNode {
 }
 
 /** What an experiment holds of a cluster, on which node. */
-export interface Reservation {
+export interface Allocation {
   experiment: string;
   node: string;
   gpus: number;
@@ -84,7 +84,7 @@ export interface ClusterStore {
    * Allocations on a cluster and their version, which each new one raises (a release does not). An allocation that names an
    * older version is refused.
    */
-  allocations(cluster: string): Promise<{ version: number; items: Reservation[] }>;
+  allocations(cluster: string): Promise<{ version: number; items: Allocation[] }>;
   /**
    * Changes settings of a cluster; null deletes one. False: no such cluster. Throws `precondition-failed` if it has another
    * `revision`.

@@ -4,7 +4,7 @@ import { type Experiment, RECORD_VERSION } from '../../schemas/experiment.ts';
 import { loadsCode } from '../../schemas/verl-agent-overrides.ts';
 import type { Attempt } from '../attempts/contract.ts';
 import type { BatchRecord } from '../batches/contract.ts';
-import type { Waiting } from '../queue/contract.ts';
+import type { QueuedExperiment } from '../queue/contract.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 
 /** A hash of Redis; null is stored as an absent or empty field. */
@@ -76,7 +76,7 @@ export function toVerification(fields: Fields): Experiment['verification'] {
 }
 
 /** A queued experiment from its hash. */
-export function toWaiting(id: string, fields: Fields): Waiting {
+export function toQueuedExperiment(id: string, fields: Fields): QueuedExperiment {
   return {
     experiment: id,
     name: fields.name ?? '',
@@ -96,7 +96,7 @@ export function toWaiting(id: string, fields: Fields): Waiting {
 }
 
 /** A stored estimate: its three times, or why there is none. */
-function toEstimate(text: string | undefined): Pick<Waiting, 'estimate' | 'unknown'> {
+function toEstimate(text: string | undefined): Pick<QueuedExperiment, 'estimate' | 'unknown'> {
   const stored = text ? (JSON.parse(text) as string | [number, number, number]) : null;
   if (stored === null || typeof stored === 'string') return { estimate: null, unknown: stored };
   const [startAt, earliest, latest] = stored;

@@ -1,5 +1,5 @@
 import type { Project } from '../../schemas/project.ts';
-import type { Cluster, Reservation } from '../clusters/contract.ts';
+import type { Allocation, Cluster } from '../clusters/contract.ts';
 
 /** What can be paused: all queues, the queue of a project, or a cluster. */
 export type PauseTarget =
@@ -71,13 +71,13 @@ export interface Pace {
 /** The first queued experiments of each project. */
 export interface QueueWindow {
   /** In the order of the queue: by priority, then by arrival. */
-  waiting: Waiting[];
+  queued: QueuedExperiment[];
   /** Projects with further queued experiments. */
   truncated: ReadonlySet<string>;
 }
 
 /** A queued experiment. */
-export interface Waiting {
+export interface QueuedExperiment {
   experiment: string;
   name: string;
   project: string;
@@ -107,7 +107,7 @@ export type QueueState = 'queued' | 'allocated';
 /** A page of the queue. */
 export interface QueuePage {
   /** By `position`: that of the last scheduling round; without one, the rank by priority and arrival. From 1. */
-  waiting: (Waiting & { position: number })[];
+  queued: (QueuedExperiment & { position: number })[];
   /** Number of all queued experiments. */
   length: number;
   /** `after` of the next page; null: this is the last one. */
@@ -117,14 +117,14 @@ export interface QueuePage {
 /** The allocations of a cluster, and the version that a further allocation has to name. */
 export interface Holding {
   version: number;
-  items: Reservation[];
+  items: Allocation[];
 }
 
 /** The input of a scheduling round. */
 export interface QueueSnapshot {
   clusters: Cluster[];
   /** By cluster. */
-  reservations: ReadonlyMap<string, Holding>;
+  allocations: ReadonlyMap<string, Holding>;
   projects: Project[];
   pauses: Pauses;
   /** Versions of the projects' allocations; an allocation that names an older one is refused. */
@@ -137,17 +137,17 @@ export interface QueueStore {
   /** The first `perProject` of each project. */
   window(perProject: number): Promise<QueueWindow>;
   /** A queued experiment; undefined if it is not queued. */
-  get(id: string): Promise<Waiting | undefined>;
+  get(id: string): Promise<QueuedExperiment | undefined>;
   note(notes: ReadonlyMap<string, WaitNote>): Promise<void>;
   /**
-   * `not-waiting`: it has an allocation, or has ended; nothing was changed. Throws `precondition-failed` if it has another
+   * `not-queued`: it has an allocation, or has ended; nothing was changed. Throws `precondition-failed` if it has another
    * `revision`.
    */
   setPriority(
     id: string,
     priority: number,
     revision?: number,
-  ): Promise<'changed' | 'not-waiting' | 'not-found'>;
+  ): Promise<'changed' | 'not-queued' | 'not-found'>;
   /** Null resumes it. An allocation that was decided before a pause is refused after it. False: no such cluster. */
   setPaused(target: PauseTarget, pause: Pause | null): Promise<boolean>;
   /**
@@ -165,7 +165,7 @@ export interface QueueStore {
    * experiment that stays queued at the same priority is on exactly one of them.
    */
   page(input: { limit: number; project?: string; after?: string }): Promise<QueuePage>;
-  first(limit: number): Promise<Waiting[]>;
+  first(limit: number): Promise<QueuedExperiment[]>;
   /** Length of the queue, and this experiment's rank from 1 (null if it is not queued). */
   position(id: string): Promise<{ rank: number | null; length: number }>;
   /** Queued experiments in order: `limit` from position `from` on. Default: 0. */

@@ -1,7 +1,7 @@
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { QueueStore } from './contract.ts';
-import { readWaiting } from './positions.ts';
+import { readQueued } from './positions.ts';
 
 /** See {@link QueueStore.page}. */
 export function createQueuePage(context: StoreContext): Pick<QueueStore, 'page'> {
@@ -16,13 +16,13 @@ export function createQueuePage(context: StoreContext): Pick<QueueStore, 'page'>
         ids.reduce((all, id) => all.zrank(keys.queue, id), redis.pipeline().zcard(keys.queue)),
       );
       const rankOf = new Map(ids.map((id, at) => [id, Number(ranks[at] ?? 0) + 1]));
-      const waiting = (await readWaiting(context, ids)).map((one) => ({
+      const queued = (await readQueued(context, ids)).map((one) => ({
         ...one,
         position: one.rank ?? rankOf.get(one.experiment)!,
       }));
       return {
         length: Number(length),
-        waiting: waiting.sort((a, b) => a.position - b.position),
+        queued: queued.sort((a, b) => a.position - b.position),
         next: found.length > 2 * limit ? found[2 * limit - 1]! : null,
       };
     },

@@ -1,10 +1,10 @@
-import { type Fields, toWaiting } from '../experiments/record.ts';
+import { type Fields, toQueuedExperiment } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { QueueState, QueueStore, Waiting } from './contract.ts';
+import type { QueuedExperiment, QueueState, QueueStore } from './contract.ts';
 
 /** The fields of a record that describe a queued experiment. */
-export const WAITING_FIELDS = [
+export const QUEUED_FIELDS = [
   'state',
   'name',
   'project',
@@ -22,25 +22,28 @@ export const WAITING_FIELDS = [
 ];
 
 /** These experiments in their order, without those that are not queued. */
-export async function readWaiting({ redis, keys }: StoreContext, ids: readonly string[]): Promise<Waiting[]> {
+export async function readQueued(
+  { redis, keys }: StoreContext,
+  ids: readonly string[],
+): Promise<QueuedExperiment[]> {
   if (ids.length === 0) return [];
   const commands = redis.pipeline();
-  for (const id of ids) commands.hmget(keys.experiment(id), ...WAITING_FIELDS);
+  for (const id of ids) commands.hmget(keys.experiment(id), ...QUEUED_FIELDS);
   commands.time();
   const rows = (await runAll(commands)) as (string | null)[][];
   const nowMs = Number(rows.at(-1)?.[0]) * 1000;
-  return ids.flatMap((id, at) => waitingOf(id, rows[at] ?? [], nowMs));
+  return ids.flatMap((id, at) => queuedOf(id, rows[at] ?? [], nowMs));
 }
 
-/** A queued experiment from its {@link WAITING_FIELDS}; none if it is not queued. */
-export function waitingOf(id: string, row: readonly (string | null)[], nowMs: number): Waiting[] {
+/** A queued experiment from its {@link QUEUED_FIELDS}; none if it is not queued. */
+export function queuedOf(id: string, row: readonly (string | null)[], nowMs: number): QueuedExperiment[] {
   const fields: Fields = {};
-  WAITING_FIELDS.forEach((name, column) => {
+  QUEUED_FIELDS.forEach((name, column) => {
     const value = row[column];
     if (value !== null && value !== undefined) fields[name] = value;
   });
   if (fields.state !== 'queued') return [];
-  const item = toWaiting(id, fields);
+  const item = toQueuedExperiment(id, fields);
   // Compared by the server's clock, so that the scheduler needs none.
   return [item.notBefore != null && item.notBefore <= nowMs ? { ...item, notBefore: null } : item];
 }
@@ -51,12 +54,12 @@ export function createPositions(
 ): Pick<QueueStore, 'first' | 'position' | 'ids' | 'states'> {
   const { redis, keys } = context;
 
-  async function waitingIds(limit: number, from = 0): Promise<string[]> {
+  async function queuedIds(limit: number, from = 0): Promise<string[]> {
     return limit <= 0 ? [] : await guarded(redis.zrange(keys.queue, String(from), String(from + limit - 1)));
   }
 
   return {
-    ids: waitingIds,
+    ids: queuedIds,
 
     async states(ids) {
       if (ids.length === 0) return new Map();
@@ -74,7 +77,7 @@ export function createPositions(
     },
 
     async first(limit) {
-      return readWaiting(context, await waitingIds(limit));
+      return readQueued(context, await queuedIds(limit));
     },
 
     async position(id) {

@@ -11,7 +11,7 @@ import type {
   QueueWindow,
   WaitNote,
 } from './contract.ts';
-import { readWaiting } from './positions.ts';
+import { readQueued } from './positions.ts';
 
 /** Notes written in one atomic step. */
 const NOTES_PER_CALL = 500;
@@ -26,7 +26,7 @@ export function createQueue(
     window: createWindow(context),
 
     async get(id) {
-      return (await readWaiting(context, [id]))[0];
+      return (await readQueued(context, [id]))[0];
     },
 
     async note(notes) {
@@ -34,7 +34,7 @@ export function createQueue(
       for (let at = 0; at < entries.length; at += NOTES_PER_CALL) {
         const some = entries.slice(at, at + NOTES_PER_CALL);
         await run(
-          'set-waiting-reasons',
+          'set-wait-reasons',
           some.flatMap(([id, note]) => [id, note.reason, note.rank ?? '', estimateText(note)]),
         );
       }
@@ -73,7 +73,7 @@ export function createQueue(
 function createWindow(context: StoreContext): QueueStore['window'] {
   const { redis, keys } = context;
   return async (perProject): Promise<QueueWindow> => {
-    if (perProject <= 0) return { waiting: [], truncated: new Set() };
+    if (perProject <= 0) return { queued: [], truncated: new Set() };
     const projects = await guarded(redis.smembers(`${keys.root}:queues`));
     const commands = redis.pipeline();
     for (const project of projects) {
@@ -91,11 +91,11 @@ function createWindow(context: StoreContext): QueueStore['window'] {
     });
     places.sort((a, b) => a.score - b.score);
     // Experiments that started since their ids were read are not in the answer.
-    const waiting = await readWaiting(
+    const queued = await readQueued(
       context,
       places.map(({ id }) => id),
     );
-    return { waiting, truncated };
+    return { queued, truncated };
   };
 }
 

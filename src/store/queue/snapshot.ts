@@ -1,8 +1,8 @@
 import { toProjects } from '../access/projects.ts';
-import { toClusters, toReservations } from '../clusters/clusters.ts';
+import { toAllocations, toClusters } from '../clusters/clusters.ts';
 import type { StoreContext } from '../redis/context.ts';
 import type { Holding, QueueSnapshot, QueueStore, QueueWindow } from './contract.ts';
-import { WAITING_FIELDS, waitingOf } from './positions.ts';
+import { QUEUED_FIELDS, queuedOf } from './positions.ts';
 import { toPauses, toProjectVersions } from './queue.ts';
 
 /** MAX queued experiments of one step, so that it does not block the server for long. */
@@ -17,7 +17,7 @@ type Reply = [
   projects: string[],
   pauses: string[],
   versions: string[],
-  reserved: (string | string[])[],
+  allocated: (string | string[])[],
   tooLong: 0 | 1,
   truncated: string[],
   rows: (string | (string | null)[])[],
@@ -30,8 +30,8 @@ export function createSnapshot(
 ): Pick<QueueStore, 'snapshot'> {
   return {
     async snapshot(perProject): Promise<QueueSnapshot> {
-      const reply = (await run('snapshot', [perProject, ROWS_IN_ONE_STEP, ...WAITING_FIELDS])) as Reply;
-      const [seconds, clusters, seen, draining, set, projects, pauses, versionList, reserved, tooLong] =
+      const reply = (await run('snapshot', [perProject, ROWS_IN_ONE_STEP, ...QUEUED_FIELDS])) as Reply;
+      const [seconds, clusters, seen, draining, set, projects, pauses, versionList, allocated, tooLong] =
         reply;
       const versions = pairs(versionList);
       return {
@@ -39,7 +39,7 @@ export function createSnapshot(
           now: Number(seconds) * 1000,
           ...{ seen: pairs(seen), draining, set: pairs(set) },
         }),
-        reservations: toHoldings(reserved, versions),
+        allocations: toHoldings(allocated, versions),
         projects: toProjects(pairs(projects)),
         pauses: toPauses(pairs(pauses)),
         projectVersions: toProjectVersions(versions),
@@ -49,11 +49,11 @@ export function createSnapshot(
   };
 }
 
-function toHoldings(reserved: Reply[8], versions: Record<string, string>): Map<string, Holding> {
+function toHoldings(allocated: Reply[8], versions: Record<string, string>): Map<string, Holding> {
   const holdings = new Map<string, Holding>();
-  for (let at = 0; at < reserved.length; at += 2) {
-    const [name, items] = reserved.slice(at, at + 2) as [string, string[]];
-    holdings.set(name, { version: Number(versions[name] ?? 0), items: toReservations(pairs(items)) });
+  for (let at = 0; at < allocated.length; at += 2) {
+    const [name, items] = allocated.slice(at, at + 2) as [string, string[]];
+    holdings.set(name, { version: Number(versions[name] ?? 0), items: toAllocations(pairs(items)) });
   }
   return holdings;
 }
@@ -66,8 +66,8 @@ function toWindow([seconds, , , , , , , , , , truncated, rows]: Reply): QueueWin
   }
   found.sort((a, b) => a.place - b.place);
   const nowMs = Number(seconds) * 1000;
-  const waiting = found.flatMap(({ id, row }) => waitingOf(id, row, nowMs));
-  return { waiting, truncated: new Set(truncated) };
+  const queued = found.flatMap(({ id, row }) => queuedOf(id, row, nowMs));
+  return { queued, truncated: new Set(truncated) };
 }
 
 /** A hash from the answer of a script: name and value in turn. */

@@ -53,7 +53,7 @@ export interface Keys {
   /** Sorted set: open commands in the order of their creation. */
   openCommands: string;
   /** Hash: allocation (JSON) by experiment. */
-  reserved(cluster: string): string;
+  allocations(cluster: string): string;
   /** Hash: number of allocations by cluster and by `project:<name>`; number of releases by `freed:<cluster>`. */
   versions: string;
   /** Sorted set by arrival: all experiments, or those of a project, of a state, or of both. */
@@ -97,7 +97,7 @@ export function createKeys(prefix: string): Keys {
     command: (id) => `${root}:command:${id}`,
     commandReport: (id) => `${root}:command:${id}:report`,
     openCommands: `${root}:commands`,
-    reserved: (cluster) => `${root}:reserved:${cluster}`,
+    allocations: (cluster) => `${root}:allocations:${cluster}`,
     versions: `${root}:versions`,
     index({ project, state }) {
       if (project !== undefined && state !== undefined) return `${root}:project-state:${state}:${project}`;

@@ -9,7 +9,7 @@ async function benchFor(t: TestContext, size: { cpus?: number; gpus?: number }):
   return bench;
 }
 
-const waitingOf = async (bench: Bench, id: string) =>
+const queuedOf = async (bench: Bench, id: string) =>
   (await bench.store.queue.first(100)).find(({ experiment }) => experiment === id);
 
 describe('the queue', () => {
@@ -20,7 +20,7 @@ describe('the queue', () => {
     await bench.reaches(first, 'running');
     const second = await bench.submit({ steps: 1 });
     const waiting = await until(async () => {
-      const now = await waitingOf(bench, second);
+      const now = await queuedOf(bench, second);
       return now?.estimate && now.reason !== null ? now : undefined;
     }, 'there is an estimate');
     const { startAt, earliest, latest } = waiting.estimate!;
@@ -36,7 +36,7 @@ describe('the queue', () => {
     await bench.store.queue.setPaused({ kind: 'all' }, { by: 'ann', at: 1, reason: 'upgrade' });
     const id = await bench.submit({ steps: 1 });
     const isPaused = async () =>
-      (await waitingOf(bench, id))?.reason === 'the queue is paused by ann: upgrade';
+      (await queuedOf(bench, id))?.reason === 'the queue is paused by ann: upgrade';
     await until(isPaused, 'it says why');
     await bench.store.queue.setPaused({ kind: 'all' }, null);
     await bench.reaches(id, 'succeeded');

@@ -105,8 +105,8 @@ async function train(store: Store, key: string, look: Look): Promise<string> {
   const { id } = await store.experiments.submit(submitInput({ project: PROJECT, resolved, idempotency }));
   await look();
   const start = { experiment: id, cluster: 'local', node: 'node-1', gpus: 0, cpus: 1, project: 'default' };
-  const { version: reservationVersion } = await store.clusters.allocations('local');
-  await store.attempts.allocate([{ ...start, reservationVersion }]);
+  const { version: allocationVersion } = await store.clusters.allocations('local');
+  await store.attempts.allocate([{ ...start, allocationVersion }]);
   await look();
   await store.attempts.confirm(await claimed(store, id));
   const lease = await takeOverTwice(store, id, look);

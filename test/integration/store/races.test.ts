@@ -27,7 +27,7 @@ type Outcome =
 
 /*
  * 1,000 operations of eight racers at a time over two connections. Seen to fail where claim.lua does not look at the
- * state or at the version of the reservations, where end.lua or confirm.lua do not compare the token, where cancel.lua
+ * state or at the version of the allocations, where end.lua or confirm.lua do not compare the token, where cancel.lua
  * keeps the queue position, and where take-over.lua keeps the old token.
  */
 test('claims, cancels, takeovers and ends race to legal outcomes only', async (t) => {
@@ -61,7 +61,7 @@ test('claims, cancels, takeovers and ends race to legal outcomes only', async (t
     }
     assert.ok(
       (await stores[0]!.clusters.allocations('local')).items.length <= 2,
-      'more was reserved than there is',
+      'more was allocated than there is',
     );
   }
 
@@ -137,7 +137,7 @@ async function claimAny({ store, random, racer }: Racer): Promise<Outcome> {
     node: 'n',
     gpus: 1,
     cpus: 1,
-    reservationVersion: version,
+    allocationVersion: version,
     dispatcher: `d${racer}`,
     leaseMs: 60_000,
   });
@@ -200,7 +200,7 @@ function stageOf(event: Extract<ExperimentEvent, { type: 'stage' }>): string {
   return `${event.name} ${event.step}`;
 }
 
-/** Line, leases, reservations and counts say the same as the records. */
+/** Line, leases, allocations and counts say the same as the records. */
 async function checkIndexes(store: Store, redis: Redis, ids: readonly string[]): Promise<void> {
   const records = await Promise.all(ids.map(async (id) => (await store.experiments.get(id))!));
   const sorted = (list: readonly string[]) => [...list].sort();

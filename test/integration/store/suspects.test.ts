@@ -81,8 +81,8 @@ describe('suspects', () => {
         cpus: 1,
         leaseMs: 60_000,
       };
-      const { version: reservationVersion } = await store.clusters.allocations('local');
-      assert.deepEqual(await claimOn(store, { ...claim, reservationVersion, dispatcher: 'd2' }), {
+      const { version: allocationVersion } = await store.clusters.allocations('local');
+      assert.deepEqual(await claimOn(store, { ...claim, allocationVersion, dispatcher: 'd2' }), {
         outcome: 'busy',
       });
       await store.attempts.confirm(taken.lease);
@@ -111,7 +111,7 @@ describe('suspects', () => {
     const { version } = await store.clusters.allocations('local');
     const own = await claimOn(store, {
       ...{ experiment: id, cluster: 'local', node: 'n', gpus: 0, cpus: 1, leaseMs: 60_000 },
-      ...{ reservationVersion: version, dispatcher: 'd2' },
+      ...{ allocationVersion: version, dispatcher: 'd2' },
     });
     assert.ok(own.outcome === 'claimed');
     assert.deepEqual(await store.attempts.takeOver(taker('d2')), []);

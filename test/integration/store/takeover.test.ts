@@ -49,7 +49,7 @@ describe('leases', () => {
   });
 
   /* Seen to fail where take-over.lua keeps the number of an attempt whose launch may still be under way. */
-  test('one that was never confirmed becomes a new attempt, with its reservation', async (t) => {
+  test('one that was never confirmed becomes a new attempt, with its allocation', async (t) => {
     const { store, redis } = await storeFor(t);
     const { id } = await store.experiments.submit(submitInput());
     const lease = await claimed(store, id);
@@ -155,15 +155,15 @@ describe('leases', () => {
     ];
     const lease = await claimed(store, first.id);
     const { version } = await store.clusters.allocations('local');
-    await store.attempts.end(lease, { to: 'failed', reason: 'for its reservation' });
+    await store.attempts.end(lease, { to: 'failed', reason: 'for its allocation' });
     const claim = await claimOn(store, {
       ...{ experiment: second.id, cluster: 'local', node: 'n', gpus: 1, cpus: 1 },
-      ...{ reservationVersion: version, dispatcher: 'd', leaseMs: 60_000 },
+      ...{ allocationVersion: version, dispatcher: 'd', leaseMs: 60_000 },
     });
     assert.equal(claim.outcome, 'claimed');
   });
 
-  test('a claim against reservations that have changed is refused', async (t) => {
+  test('a claim against allocations that have changed is refused', async (t) => {
     const { store } = await storeFor(t);
     const inputs = [submitInput(), submitInput()];
     for (const input of inputs) await store.experiments.submit(input);
@@ -176,7 +176,7 @@ describe('leases', () => {
           node: 'n',
           gpus: 1,
           cpus: 1,
-          reservationVersion: version,
+          allocationVersion: version,
           dispatcher: 'd',
           leaseMs: 60_000,
         }),
@@ -189,7 +189,7 @@ describe('leases', () => {
     assert.equal(await store.clusters.remove('local'), 'busy');
     const [claim] = claims;
     assert.ok(claim?.outcome === 'claimed');
-    await store.attempts.end(claim.lease, { to: 'failed', reason: 'for its reservation' });
+    await store.attempts.end(claim.lease, { to: 'failed', reason: 'for its allocation' });
     const ended = (await store.clusters.allocations('local')).version;
     assert.equal(ended, version + 1);
     // A choice made before the removal is refused after it.

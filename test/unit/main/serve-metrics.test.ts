@@ -15,7 +15,7 @@ test('the figures are those of the store', async (t) => {
   assert.equal(figures.experiments.queued, 1);
   assert.equal(figures.queueLength, 1);
   assert.deepEqual(
-    figures.clusters.map(({ name, reserved }) => [name, reserved]),
+    figures.clusters.map(({ name, allocated }) => [name, allocated]),
     [['a', []]],
   );
   assert.deepEqual(figures.running, []);

@@ -24,7 +24,7 @@ const FIGURES: StoreFigures = {
         { gpusTotal: 8, gpusUsed: 2, cpusTotal: 64, cpusUsed: 4 },
         { gpusTotal: 8, gpusUsed: 0, cpusTotal: 64, cpusUsed: 0 },
       ],
-      reserved: [{ gpus: 2, cpus: 3 }],
+      allocated: [{ gpus: 2, cpus: 3 }],
     },
   ],
   projects: [{ name: 'p', gpusHeld: 2, gpuQuota: 4, weight: 1, share: 0.1, paused: false }],

@@ -16,7 +16,7 @@ const held = (experiment: string, at: string, gpus: number, cpus = 1) => ({
 function guard(ends: [string, number][]) {
   const [one] = toRoundClusters({
     clusters: [cluster('a', [node('n', 8, 16), node('m', 8, 16), node('small', 2, 16)])],
-    reservations: new Map([['a', [held('o', 'n', 6), held('u', 'm', 7)]]]),
+    allocations: new Map([['a', [held('o', 'n', 6), held('u', 'm', 7)]]]),
     ends: new Map(ends.map(([experiment, at]) => [experiment, exactly(at)])),
   });
   const [n, m, small] = one!.nodes;
@@ -52,7 +52,7 @@ test('nodes that the head cannot use or does not need are free for backfill', ()
 function two(late: number) {
   const [one] = toRoundClusters({
     clusters: [cluster('c', [node('b', 8, 16), node('a', 8, 16)])],
-    reservations: new Map([['c', [held('o', 'a', 4), held('u', 'b', 6)]]]),
+    allocations: new Map([['c', [held('o', 'a', 4), held('u', 'b', 6)]]]),
     ends: new Map([
       ['o', { early: 5, likely: 8, late }],
       ['u', { early: 12, likely: 20, late: 30 }],
@@ -81,7 +81,7 @@ test('the head is expected on the node that most likely has room first, in any o
   for (const order of [nodes, nodes.toReversed()]) {
     const [one] = toRoundClusters({
       clusters: [cluster('c', order)],
-      reservations: new Map([['c', [held('o', 'soon', 8), held('u', 'perhaps', 8)]]]),
+      allocations: new Map([['c', [held('o', 'soon', 8), held('u', 'perhaps', 8)]]]),
       ends: new Map([
         ['o', { early: 5, likely: 7, late: 9 }],
         ['u', { early: 1, likely: 8, late: 30 }],

@@ -20,9 +20,9 @@ function estimates(input: ScheduleInput) {
 
 test('the head starts at the end of the running experiment, and the next one at the end of the head', () => {
   const found = estimates({
-    waiting: [waits('x', 8), waits('y', 8)],
+    queued: [waits('x', 8), waits('y', 8)],
     clusters: [cluster('a', NODE)],
-    reservations: new Map([['a', [held('o', 8)]]]),
+    allocations: new Map([['a', [held('o', 8)]]]),
     ends: new Map([['o', { early: 50, likely: 100, late: 150 }]]),
     lengths: new Map([['x', { early: 10, likely: 20, late: 30 }]]),
     now: 7,
@@ -33,9 +33,9 @@ test('the head starts at the end of the running experiment, and the next one at 
 
 test('the reason for a missing estimate names the experiment whose run time is unknown', () => {
   const input: ScheduleInput = {
-    waiting: [waits('x', 8), waits('y', 8)],
+    queued: [waits('x', 8), waits('y', 8)],
     clusters: [cluster('a', NODE)],
-    reservations: new Map([['a', [held('o', 8)]]]),
+    allocations: new Map([['a', [held('o', 8)]]]),
   };
   assert.match(
     estimates(input).get('x')?.why ?? '',
@@ -51,9 +51,9 @@ test('the reason for a missing estimate names the experiment whose run time is u
 
 test('an experiment that waits for its quota starts when its project releases GPUs', () => {
   const found = estimates({
-    waiting: [waits('x', 2), waits('y', 2, 1, { project: 'q' }), waits('z', 2)],
+    queued: [waits('x', 2), waits('y', 2, 1, { project: 'q' }), waits('z', 2)],
     clusters: [cluster('a', [node('n', 6, 64)])],
-    reservations: new Map([['a', [held('o', 4, { project: 'p' })]]]),
+    allocations: new Map([['a', [held('o', 4, { project: 'p' })]]]),
     projects: new Map([['p', { weight: 1, gpuQuota: 4 }]]),
     ends: new Map([['o', exactly(90)]]),
     lengths: new Map([['x', exactly(5)]]),
@@ -65,9 +65,9 @@ test('an experiment that waits for its quota starts when its project releases GP
 /* Fails if GPUs of other projects count towards the quota, or if the quota is checked only after its GPUs are free. */
 test('an experiment waits for its quota although there is room, and GPUs of other projects do not help', () => {
   const found = estimates({
-    waiting: [waits('x', 2), waits('y', 3)],
+    queued: [waits('x', 2), waits('y', 3)],
     clusters: [cluster('a', [node('n', 32, 64)])],
-    reservations: new Map([['a', [held('o', 4, { project: 'p' }), held('r', 4, { project: 'q' })]]]),
+    allocations: new Map([['a', [held('o', 4, { project: 'p' }), held('r', 4, { project: 'q' })]]]),
     projects: new Map([['p', { weight: 1, gpuQuota: 4 }]]),
     ends: new Map([
       ['o', { early: 80, likely: 90, late: 95 }],
@@ -83,9 +83,9 @@ test('an experiment waits for its quota although there is room, and GPUs of othe
 /* Fails if the CPUs of an ended experiment are not released. */
 test('experiments without GPUs follow each other on the CPUs', () => {
   const found = estimates({
-    waiting: [waits('x', 0, 4), waits('y', 0, 4)],
+    queued: [waits('x', 0, 4), waits('y', 0, 4)],
     clusters: [cluster('a', [node('n', 0, 4)])],
-    reservations: new Map([['a', [held('o', 0, { cpus: 4 })]]]),
+    allocations: new Map([['a', [held('o', 0, { cpus: 4 })]]]),
     ends: new Map([['o', exactly(10)]]),
     lengths: new Map([['x', exactly(7)]]),
   });
@@ -95,9 +95,9 @@ test('experiments without GPUs follow each other on the CPUs', () => {
 /* Fails if bounds are compared instead of likely times. */
 test('of two clusters, the one that most likely has room first counts', () => {
   const found = estimates({
-    waiting: [waits('x', 8)],
+    queued: [waits('x', 8)],
     clusters: [cluster('a', NODE), cluster('b', NODE)],
-    reservations: new Map([
+    allocations: new Map([
       ['a', [held('o', 8)]],
       ['b', [held('u', 8)]],
     ]),
@@ -136,9 +136,9 @@ test('if all run times are known, experiments start at their estimates on any cl
 
 test('an experiment whose last attempt was lost is not expected before it may start again', () => {
   const found = estimates({
-    waiting: [waits('x', 8, 1, { notBefore: 200 }), waits('y', 8)],
+    queued: [waits('x', 8, 1, { notBefore: 200 }), waits('y', 8)],
     clusters: [cluster('a', NODE)],
-    reservations: new Map([['a', [held('o', 8)]]]),
+    allocations: new Map([['a', [held('o', 8)]]]),
     ends: new Map([['o', exactly(100)]]),
     lengths: new Map([['y', exactly(50)]]),
     now: 7,

@@ -16,7 +16,7 @@ function open(ends: [string, number][], gpus: number[]) {
   const items = gpus.map((count, at) => held(`o${at}`, count));
   const [one] = toRoundClusters({
     clusters: [cluster('a', [node('n', 8, 16)])],
-    reservations: new Map([['a', items]]),
+    allocations: new Map([['a', items]]),
     ends: new Map(ends.map(([experiment, at]) => [experiment, exactly(at)])),
   });
   return one!.nodes[0]!;
@@ -52,7 +52,7 @@ test('the bounds of a release follow from all ends that it needs, and from now',
   ]);
   const [one] = toRoundClusters({
     clusters: [cluster('a', [node('n', 8, 16)])],
-    reservations: new Map([['a', [held('o0', 4), held('o1', 4)]]]),
+    allocations: new Map([['a', [held('o0', 4), held('o1', 4)]]]),
     ends: spans,
   });
   const at = (gpus: number, now: number) => releaseOf({ gpus, cpus: 1 }, one!.nodes[0]!, now)?.at;
@@ -74,7 +74,7 @@ test('an allocation is released at its end', () => {
 test('the best node is one of the allowed nodes', () => {
   const [one] = toRoundClusters({
     clusters: [cluster('a', [node('n', 4, 16), node('m', 8, 16)])],
-    reservations: new Map(),
+    allocations: new Map(),
     ends: new Map(),
   });
   assert.equal(bestNode({ gpus: 1, cpus: 1 }, one!.nodes)?.id, 'n');

@@ -3,12 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Amount, toRoundClusters } from '../../../src/scheduler/nodes.ts';
 import { capacityOf, createOrder, dominantShare, holdings } from '../../../src/scheduler/order.ts';
-import type { Waiting } from '../../../src/store/queue/contract.ts';
+import type { QueuedExperiment } from '../../../src/store/queue/contract.ts';
 import { cluster, node, waits } from '../../support/queue.ts';
 
-function orderOf(waiting: Waiting[], more: Partial<Parameters<typeof createOrder>[0]> = {}): string[] {
+function orderOf(
+  queued: QueuedExperiment[],
+  more: Partial<Parameters<typeof createOrder>[0]> = {},
+): string[] {
   const order = createOrder({
-    waiting,
+    queued,
     held: new Map(),
     capacity: { gpus: 100, cpus: 1000 },
     weightOf: () => 1,
@@ -23,12 +26,12 @@ function orderOf(waiting: Waiting[], more: Partial<Parameters<typeof createOrder
   return names;
 }
 
-const of = (project: string, count: number, gpus = 1, priority = 0): Waiting[] =>
+const of = (project: string, count: number, gpus = 1, priority = 0): QueuedExperiment[] =>
   Array.from({ length: count }, (_, at) => waits(`${project}${at + 1}`, gpus, 1, { project, priority }));
 
 test('priority comes before every share', () => {
-  const waiting = [...of('a', 2, 10, 5), ...of('b', 2)];
-  assert.deepEqual(orderOf(waiting, { held: new Map([['a', { gpus: 90, cpus: 1 }]]) }), [
+  const queued = [...of('a', 2, 10, 5), ...of('b', 2)];
+  assert.deepEqual(orderOf(queued, { held: new Map([['a', { gpus: 90, cpus: 1 }]]) }), [
     'a1',
     'a2',
     'b1',
@@ -37,12 +40,12 @@ test('priority comes before every share', () => {
 });
 
 test('projects take turns by their share for their weight, and their experiments come in order of arrival', () => {
-  const waiting = [...of('a', 4), ...of('b', 4)];
-  assert.deepEqual(orderOf(waiting), ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4', 'b4']);
+  const queued = [...of('a', 4), ...of('b', 4)];
+  assert.deepEqual(orderOf(queued), ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4', 'b4']);
   const weightOf = (project: string) => (project === 'a' ? 1 : 3);
-  assert.deepEqual(orderOf(waiting, { weightOf }).slice(0, 5), ['a1', 'b1', 'b2', 'b3', 'a2']);
+  assert.deepEqual(orderOf(queued, { weightOf }).slice(0, 5), ['a1', 'b1', 'b2', 'b3', 'a2']);
   const held = new Map([['a', { gpus: 2, cpus: 2 }]]);
-  assert.deepEqual(orderOf(waiting, { held }).slice(0, 4), ['b1', 'b2', 'a1', 'b3']);
+  assert.deepEqual(orderOf(queued, { held }).slice(0, 4), ['b1', 'b2', 'a1', 'b3']);
 });
 
 test('the dominant share is that of the resource with the larger share', () => {
@@ -54,34 +57,35 @@ test('the dominant share is that of the resource with the larger share', () => {
 
 /* Fails where CPUs are not counted among what is held, had or taken. */
 test('CPUs count like GPUs', () => {
-  const waiting = ['a', 'b'].flatMap((project) =>
+  const queued = ['a', 'b'].flatMap((project) =>
     [1, 2].map((at) => waits(`${project}${at}`, 0, 300, { project })),
   );
-  assert.deepEqual(orderOf(waiting), ['a1', 'b1', 'a2', 'b2']);
-  const reservations = [
+  assert.deepEqual(orderOf(queued), ['a1', 'b1', 'a2', 'b2']);
+  const allocations = [
     [{ experiment: 'x', node: 'n', gpus: 1, cpus: 200, project: 'a' }],
     [{ experiment: 'y', node: 'm', gpus: 1, cpus: 200, project: 'a' }],
   ];
-  const held = holdings(reservations);
+  const held = holdings(allocations);
   assert.deepEqual(held.get('a'), { gpus: 2, cpus: 400 });
-  assert.deepEqual(orderOf(waiting, { held }), ['b1', 'b2', 'a1', 'a2']);
+  assert.deepEqual(orderOf(queued, { held }), ['b1', 'b2', 'a1', 'a2']);
   const clusters = [cluster('c', [node('n', 4, 16), node('m', 4, 16)]), cluster('d', [node('n', 1, 8)])];
-  const all = toRoundClusters({ clusters, reservations: new Map(), ends: new Map() });
+  const all = toRoundClusters({ clusters, allocations: new Map(), ends: new Map() });
   assert.deepEqual(capacityOf(all), { gpus: 9, cpus: 40 });
 });
 
 test('the order ends when the window of a project is used up, and names the project', () => {
-  const waiting = [...of('a', 1), ...of('b', 3)];
-  assert.deepEqual(orderOf(waiting, { truncated: new Set(['a']) }), ['a1']);
-  assert.deepEqual(orderOf(waiting, { truncated: new Set(['b']) }), ['a1', 'b1', 'b2', 'b3']);
-  assert.deepEqual(orderOf(waiting, { truncated: new Set(['c']) }), []);
+  const queued = [...of('a', 1), ...of('b', 3)];
+  assert.deepEqual(orderOf(queued, { truncated: new Set(['a']) }), ['a1']);
+  assert.deepEqual(orderOf(queued, { truncated: new Set(['b']) }), ['a1', 'b1', 'b2', 'b3']);
+  assert.deepEqual(orderOf(queued, { truncated: new Set(['c']) }), []);
 });
 
 /** The same order, computed by comparing all queued experiments before each turn. */
-function slowOrder(waiting: readonly Waiting[], held: ReadonlyMap<string, Amount>): string[] {
+function slowOrder(queued: readonly QueuedExperiment[], held: ReadonlyMap<string, Amount>): string[] {
   const holds = new Map(PROJECTS.map((project) => [project, { ...(held.get(project) ?? NOTHING) }]));
-  const left = [...waiting];
-  const shareOf = ({ project }: Waiting) => dominantShare(holds.get(project)!, CAPACITY) / WEIGHTS[project]!;
+  const left = [...queued];
+  const shareOf = ({ project }: QueuedExperiment) =>
+    dominantShare(holds.get(project)!, CAPACITY) / WEIGHTS[project]!;
   const names: string[] = [];
   while (left.length > 0) {
     const firsts = left.filter(
@@ -116,12 +120,12 @@ test('the order equals that of comparing all projects before each turn', () => {
   const holdingsOf = fc.array(fc.tuple(fc.constantFrom(...PROJECTS), amounts));
   fc.assert(
     fc.property(fc.array(item, { maxLength: 60, size: 'max' }), holdingsOf, (items, entries) => {
-      const waiting = items
+      const queued = items
         .map(({ project, gpus, cpus, priority }, at) => waits(`e${at}`, gpus, cpus, { project, priority }))
         .toSorted((a, b) => b.priority - a.priority);
       const held = new Map(entries);
-      const order = orderOf(waiting, { held, capacity: CAPACITY, weightOf: (project) => WEIGHTS[project]! });
-      assert.deepEqual(order, slowOrder(waiting, held));
+      const order = orderOf(queued, { held, capacity: CAPACITY, weightOf: (project) => WEIGHTS[project]! });
+      assert.deepEqual(order, slowOrder(queued, held));
     }),
     { numRuns: 300 },
   );

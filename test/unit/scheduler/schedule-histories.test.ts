@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Span } from '../../../src/scheduler/nodes.ts';
 import type { ProjectPolicy } from '../../../src/scheduler/quotas.ts';
-import type { Waiting } from '../../../src/store/queue/contract.ts';
+import type { QueuedExperiment } from '../../../src/store/queue/contract.ts';
 import { type Arrival, cluster, node, play, type Running, type Step, waits } from '../../support/queue.ts';
 
 /* Random histories in virtual time: arrivals, true lengths, clusters, weights and quotas. */
@@ -83,7 +83,7 @@ describe('over any history', () => {
                   ) <= gpuQuota,
                 project,
               );
-            assert.equal(schedule.start.length + schedule.reasons.size, input.waiting.length);
+            assert.equal(schedule.start.length + schedule.reasons.size, input.queued.length);
           },
         });
       }),
@@ -95,8 +95,8 @@ describe('over any history', () => {
     fc.assert(
       fc.property(histories, (history) => {
         const built = build(history);
-        const { waiting } = play({ ...built, known: half });
-        for (const item of waiting) assert.ok(!canRun(item, built), `${item.experiment} starved`);
+        const { queued } = play({ ...built, known: half });
+        for (const item of queued) assert.ok(!canRun(item, built), `${item.experiment} starved`);
       }),
       RUNS,
     );
@@ -141,11 +141,11 @@ describe('over any history', () => {
 
 function checkOrder({ input, schedule }: Step): void {
   const startOf = new Map(schedule.start.map((start) => [start.experiment, start.cluster]));
-  for (const [place, item] of input.waiting.entries()) {
+  for (const [place, item] of input.queued.entries()) {
     const where = startOf.get(item.experiment);
     const on = input.clusters.find(({ name }) => name === where);
     if (on === undefined) continue;
-    for (const ahead of input.waiting.slice(0, place)) {
+    for (const ahead of input.queued.slice(0, place)) {
       const isAhead = ahead.priority > item.priority || ahead.project === item.project;
       if (!isAhead || startOf.has(ahead.experiment) || !couldRunOn(ahead, on)) continue;
       assert.fail(`${item.experiment} passed ${ahead.experiment}`);
@@ -153,7 +153,7 @@ function checkOrder({ input, schedule }: Step): void {
   }
 }
 
-function couldRunOn(item: Waiting, { name, nodes }: ReturnType<typeof cluster>): boolean {
+function couldRunOn(item: QueuedExperiment, { name, nodes }: ReturnType<typeof cluster>): boolean {
   const wanted = item.cluster === null || item.cluster === name;
   return wanted && nodes.some((at) => at.gpusTotal >= item.gpus && at.cpusTotal >= item.cpus);
 }
@@ -171,7 +171,7 @@ function checkHeads({ input, schedule, before, after }: Step): number {
   let filled = 0;
   for (const { name, nodes } of input.clusters) {
     const starts = new Set(schedule.start.map(({ experiment }) => experiment));
-    const couldRun = (item: Waiting) =>
+    const couldRun = (item: QueuedExperiment) =>
       (item.cluster === null || item.cluster === name) &&
       nodes.some((at) => at.gpusTotal >= item.gpus && at.cpusTotal >= item.cpus);
     const place = schedule.order.findIndex((item) => !starts.has(item.experiment) && couldRun(item));
@@ -197,7 +197,7 @@ function checkHeads({ input, schedule, before, after }: Step): number {
   return filled;
 }
 
-function roomAt(need: Waiting, at: ReturnType<typeof node>, running: Running[]): number {
+function roomAt(need: QueuedExperiment, at: ReturnType<typeof node>, running: Running[]): number {
   const here = running.filter((item) => item.node === at.id);
   const times = [0, ...here.map(({ expected }) => expected.likely)].toSorted((a, b) => a - b);
   const found = times.find((time) => {
@@ -207,7 +207,7 @@ function roomAt(need: Waiting, at: ReturnType<typeof node>, running: Running[]):
   return found ?? Number.POSITIVE_INFINITY;
 }
 
-function canRun(item: Waiting, { clusters, projects }: ReturnType<typeof build>): boolean {
+function canRun(item: QueuedExperiment, { clusters, projects }: ReturnType<typeof build>): boolean {
   const quota = projects.get(item.project)!.gpuQuota;
   if (quota !== null && item.gpus > quota) return false;
   return clusters.some(

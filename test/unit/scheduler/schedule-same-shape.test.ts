@@ -12,12 +12,12 @@ const started = (schedule: Schedule) => schedule.start.map((start) => start.expe
 
 test('a short experiment is backfilled although one of the same shape and unknown or longer length was refused', () => {
   const clusters = [cluster('a', [node('n', 4, 16, { gpusUsed: 2 })], { backfill: true })];
-  const reservations = new Map([
+  const allocations = new Map([
     ['a', [{ experiment: 'o', project: 'default', node: 'n', gpus: 2, cpus: 1 }]],
   ]);
   const schedule = scheduleRound({
-    waiting: [waits('large', 4), waits('unknown', 1), waits('long', 1), waits('short', 1)],
-    ...{ clusters, reservations, ends: new Map([['o', exactly(100)]]) },
+    queued: [waits('large', 4), waits('unknown', 1), waits('long', 1), waits('short', 1)],
+    ...{ clusters, allocations, ends: new Map([['o', exactly(100)]]) },
     lengths: new Map([
       ['long', exactly(101)],
       ['short', exactly(100)],
@@ -36,9 +36,9 @@ test('a short experiment is backfilled on one cluster although a strict one is b
   const clusters = [cluster('strict', [used]), cluster('filling', [used], { backfill: true })];
   const held = { experiment: 'o', project: 'default', node: 'n', gpus: 2, cpus: 1 };
   const schedule = scheduleRound({
-    waiting: [waits('large', 4), waits('long', 1), waits('short', 1)],
+    queued: [waits('large', 4), waits('long', 1), waits('short', 1)],
     ...{ clusters, ends: new Map([['o', exactly(100)]]) },
-    reservations: new Map([['filling', [held]]]),
+    allocations: new Map([['filling', [held]]]),
     lengths: new Map([
       ['long', exactly(101)],
       ['short', exactly(100)],
@@ -64,7 +64,7 @@ const place = fc.record({
 });
 const labels = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`${index}`, '']));
 const worlds = fc.record({
-  waiting: fc.array(item, { maxLength: 12 }),
+  queued: fc.array(item, { maxLength: 12 }),
   clusters: fc.array(
     fc.record({
       backfill: fc.boolean(),
@@ -77,7 +77,7 @@ const worlds = fc.record({
 
 /** Every cluster has the labels `0` to `11`; `labelOf` says which of them an experiment asks for. */
 function inputOf(
-  { waiting, clusters }: typeof worlds extends fc.Arbitrary<infer T> ? T : never,
+  { queued, clusters }: typeof worlds extends fc.Arbitrary<infer T> ? T : never,
   labelOf: (index: number) => string,
 ): ScheduleInput {
   const held = clusters.map(({ places }, at) =>
@@ -99,7 +99,7 @@ function inputOf(
     ),
   );
   return {
-    waiting: waiting.map(({ gpus, pinned }, index) =>
+    queued: queued.map(({ gpus, pinned }, index) =>
       waits(`x${index}`, gpus, 1, {
         cluster: pinned === null ? null : `c${pinned}`,
         labels: { [labelOf(index)]: '' },
@@ -112,10 +112,10 @@ function inputOf(
         { ...rest, labels },
       ),
     ),
-    reservations: new Map(held.map((items, at) => [`c${at}`, items])),
+    allocations: new Map(held.map((items, at) => [`c${at}`, items])),
     ends: new Map(held.flat().map(({ experiment, end }) => [experiment, exactly(end)])),
     lengths: new Map(
-      waiting.flatMap(({ length }, index) =>
+      queued.flatMap(({ length }, index) =>
         length === null ? [] : [[`x${index}`, exactly(length)] as const],
       ),
     ),
@@ -132,7 +132,7 @@ test('experiments of one shape start on the same nodes as experiments that share
       assert.deepEqual(places(shared), places(apart));
       for (const [id, reason] of shared.reasons)
         if (/its own run time is not known yet/.test(reason))
-          assert.equal(world.waiting[Number(id.slice(1))]!.length, null, `${id}: ${reason}`);
+          assert.equal(world.queued[Number(id.slice(1))]!.length, null, `${id}: ${reason}`);
     }),
     { numRuns: 3000 },
   );

@@ -3,11 +3,11 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { freeOn, type SchedulerCluster } from '../../../src/scheduler/nodes.ts';
 import { scheduleRound } from '../../../src/scheduler/schedule.ts';
-import type { Reservation } from '../../../src/store/clusters/contract.ts';
-import type { Waiting } from '../../../src/store/queue/contract.ts';
+import type { Allocation } from '../../../src/store/clusters/contract.ts';
+import type { QueuedExperiment } from '../../../src/store/queue/contract.ts';
 import { cluster, exactly, node, waits } from '../../support/queue.ts';
 
-const none = new Map<string, Reservation[]>();
+const none = new Map<string, Allocation[]>();
 const started = (schedule: ReturnType<typeof scheduleRound>) =>
   schedule.start.map((start) => start.experiment);
 
@@ -15,9 +15,9 @@ describe('scheduleRound', () => {
   test('experiments that fit on one node start in the order of the queue', () => {
     const clusters = [cluster('a', [node('n', 4, 16)])];
     const schedule = scheduleRound({
-      waiting: [waits('x', 2), waits('y', 2), waits('z', 1)],
+      queued: [waits('x', 2), waits('y', 2), waits('z', 1)],
       clusters,
-      reservations: none,
+      allocations: none,
     });
     assert.deepEqual(schedule.start, [
       { experiment: 'x', project: 'p', cluster: 'a', node: 'n', gpus: 2, cpus: 1 },
@@ -29,16 +29,16 @@ describe('scheduleRound', () => {
 
   test('an experiment never starts on the combined room of two nodes', () => {
     const clusters = [cluster('a', [node('m', 4, 8), node('n', 8, 8)])];
-    const reservations = new Map([
+    const allocations = new Map([
       ['a', [{ experiment: 'o', project: 'default', node: 'n', gpus: 4, cpus: 1 }]],
     ]);
-    const schedule = scheduleRound({ waiting: [waits('x', 8)], clusters, reservations });
+    const schedule = scheduleRound({ queued: [waits('x', 8)], clusters, allocations });
     assert.deepEqual(schedule.start, []);
   });
 
   test('an experiment takes the fullest node that has room', () => {
     const clusters = [cluster('a', [node('large', 8, 8), node('small', 2, 8)])];
-    const schedule = scheduleRound({ waiting: [waits('x', 1), waits('y', 8)], clusters, reservations: none });
+    const schedule = scheduleRound({ queued: [waits('x', 1), waits('y', 8)], clusters, allocations: none });
     assert.deepEqual(
       schedule.start.map((start) => start.node),
       ['small', 'large'],
@@ -47,8 +47,8 @@ describe('scheduleRound', () => {
 
   test('later experiments wait for one that does not fit, unless the cluster allows backfill', () => {
     const nodes = [node('n', 4, 16, { gpusUsed: 2 })];
-    const waiting = [waits('large', 4), waits('small', 1)];
-    const strict = scheduleRound({ waiting, clusters: [cluster('a', nodes)], reservations: none });
+    const queued = [waits('large', 4), waits('small', 1)];
+    const strict = scheduleRound({ queued, clusters: [cluster('a', nodes)], allocations: none });
     assert.deepEqual(started(strict), []);
     assert.match(strict.reasons.get('small') ?? '', /waits for large/);
     const clusters = [cluster('a', nodes, { backfill: true })];
@@ -56,13 +56,13 @@ describe('scheduleRound', () => {
     const ends = new Map([['o', exactly(100)]]);
     const filled = (length: number) =>
       scheduleRound({
-        ...{ waiting, clusters, ends, reservations: new Map([['a', [held]]]) },
+        ...{ queued, clusters, ends, allocations: new Map([['a', [held]]]) },
         lengths: new Map([['small', exactly(length)]]),
       });
     assert.deepEqual(started(filled(100)), ['small']);
     assert.deepEqual(started(filled(101)), []);
     assert.equal(filled(101).reasons.get('small'), 'would delay large, which is next on a');
-    const unknown = scheduleRound({ waiting, clusters, ends, reservations: new Map([['a', [held]]]) });
+    const unknown = scheduleRound({ queued, clusters, ends, allocations: new Map([['a', [held]]]) });
     assert.match(
       unknown.reasons.get('small') ?? '',
       /would delay large, .*: its own run time is not known yet/,
@@ -71,17 +71,17 @@ describe('scheduleRound', () => {
 
   test('projects take turns, and wait reasons name the project whose quota is used up', () => {
     const clusters = [cluster('a', [node('n', 4, 16)])];
-    const waiting = [
+    const queued = [
       ...['a1', 'a2', 'a3', 'a4'].map((id) => waits(id, 1, 1, { project: 'a' })),
       ...['b1', 'b2', 'b3'].map((id) => waits(id, 1, 1, { project: 'b' })),
     ];
-    const fair = scheduleRound({ waiting, clusters, reservations: none });
+    const fair = scheduleRound({ queued, clusters, allocations: none });
     assert.deepEqual(started(fair), ['a1', 'b1', 'a2', 'b2']);
     const heavier = new Map([['a', { weight: 2, gpuQuota: null }]]);
-    const weighted = scheduleRound({ waiting, clusters, reservations: none, projects: heavier });
+    const weighted = scheduleRound({ queued, clusters, allocations: none, projects: heavier });
     assert.deepEqual(started(weighted), ['a1', 'b1', 'a2', 'a3'], 'one that is not known weighs 1');
     const projects = new Map([['a', { weight: 1, gpuQuota: 1 }]]);
-    const bound = scheduleRound({ waiting, clusters, reservations: none, projects });
+    const bound = scheduleRound({ queued, clusters, allocations: none, projects });
     assert.deepEqual(started(bound), ['a1', 'b1', 'b2', 'b3']);
     assert.equal(bound.reasons.get('a2'), 'needs 1 GPU; project a holds 1 of the 1 that it may hold');
     assert.match(bound.reasons.get('a3') ?? '', /waits for a2, which waits for the GPU quota of project a/);
@@ -90,11 +90,11 @@ describe('scheduleRound', () => {
   /* Fails if a blocked experiment does not count as a turn, or if one that can never start does. */
   test("a blocked experiment counts as its project's turn, a refused one does not", () => {
     const q = waits('q1', 8, 1, { project: 'q' });
-    const order = (first: Waiting) =>
+    const order = (first: QueuedExperiment) =>
       scheduleRound({
-        waiting: [first, waits('p2', 8), q],
+        queued: [first, waits('p2', 8), q],
         clusters: [cluster('a', [node('n', 8, 64)])],
-        reservations: new Map([['a', [{ experiment: 'r', node: 'n', gpus: 4, cpus: 1, project: 'r' }]]]),
+        allocations: new Map([['a', [{ experiment: 'r', node: 'n', gpus: 4, cpus: 1, project: 'r' }]]]),
       }).order.map(({ experiment }) => experiment);
     assert.deepEqual(order(waits('p1', 8)), ['p1', 'q1', 'p2']);
     assert.deepEqual(order(waits('p1', 9)), ['p1', 'p2', 'q1']);
@@ -103,9 +103,9 @@ describe('scheduleRound', () => {
   // Fails where only the first of those that ask for the same counts.
   test('projects take turns among experiments of the same shape', () => {
     const schedule = scheduleRound({
-      waiting: ['p1', 'p2', 'p3', 'q1', 'q2'].map((id) => waits(id, 8, 1, { project: id[0]! })),
+      queued: ['p1', 'p2', 'p3', 'q1', 'q2'].map((id) => waits(id, 8, 1, { project: id[0]! })),
       clusters: [cluster('a', [node('n', 8, 64, { gpusUsed: 4 })])],
-      reservations: none,
+      allocations: none,
     });
     assert.deepEqual(
       schedule.order.map(({ experiment }) => experiment),
@@ -117,11 +117,11 @@ describe('scheduleRound', () => {
   test('the quota reserves GPUs for the blocked head of a cluster, and not for later experiments', () => {
     const clusters = [cluster('a', [node('n', 8, 64, { gpusUsed: 8 })]), cluster('b', [node('m', 8, 64)])];
     const schedule = scheduleRound({
-      waiting: [
+      queued: [
         ...[waits('next', 4, 1, { cluster: 'a' }), waits('later', 2, 1, { cluster: 'a' })],
         ...[waits('fits', 4, 1, { cluster: 'b' }), waits('over', 1, 1, { cluster: 'b' })],
       ],
-      ...{ clusters, reservations: none, projects: new Map([['p', { weight: 1, gpuQuota: 8 }]]) },
+      ...{ clusters, allocations: none, projects: new Map([['p', { weight: 1, gpuQuota: 8 }]]) },
     });
     assert.deepEqual(started(schedule), ['fits']);
     assert.match(
@@ -135,8 +135,8 @@ describe('scheduleRound', () => {
     const clusters = [cluster('a', [node('n', 4, 16)]), cluster('silent', [], { answering: false })];
     const held = { experiment: 'o', node: 'm', gpus: 4, cpus: 1, project: 'p' };
     const schedule = scheduleRound({
-      ...{ waiting: [waits('x', 1, 1, { cluster: 'a' })], clusters },
-      reservations: new Map([['silent', [held]]]),
+      ...{ queued: [waits('x', 1, 1, { cluster: 'a' })], clusters },
+      allocations: new Map([['silent', [held]]]),
       projects: new Map([['p', { weight: 1, gpuQuota: 4 }]]),
     });
     assert.deepEqual(started(schedule), []);
@@ -145,31 +145,31 @@ describe('scheduleRound', () => {
 
   test('nothing starts while the queue, a project or a cluster is paused, and wait reasons name the person', () => {
     const clusters = [cluster('a', [node('n', 4, 16)])];
-    const waiting = [waits('x', 1), waits('y', 1, 1, { project: 'q' })];
-    const line = scheduleRound({ waiting, clusters, reservations: none, paused: ' by ann: upgrade' });
+    const queued = [waits('x', 1), waits('y', 1, 1, { project: 'q' })];
+    const line = scheduleRound({ queued, clusters, allocations: none, paused: ' by ann: upgrade' });
     assert.deepEqual([started(line), line.open], [[], []]);
     assert.equal(line.reasons.get('x'), 'the queue is paused by ann: upgrade');
     const projects = new Map([
       ['p', { weight: 1, gpuQuota: null, paused: ' by ann' }],
       ['q', { weight: 1, gpuQuota: null }],
     ]);
-    const project = scheduleRound({ waiting, clusters, reservations: none, projects });
+    const project = scheduleRound({ queued, clusters, allocations: none, projects });
     assert.deepEqual(started(project), ['y']);
     assert.equal(project.reasons.get('x'), 'the queue of p is paused by ann');
     const paused = [cluster('a', [node('n', 4, 16)], { paused: ' by ann' })];
-    const one = scheduleRound({ waiting, clusters: paused, reservations: none });
+    const one = scheduleRound({ queued, clusters: paused, allocations: none });
     assert.deepEqual([started(one), one.reasons.get('x')], [[], 'cluster a is paused by ann']);
   });
 
   // Fails without pauseAfterLoss.
   test('an experiment waits after a lost attempt, and others start meanwhile', () => {
     const clusters = [cluster('a', [node('n', 4, 16)])];
-    const waiting = [waits('lost', 4, 1, { notBefore: 60_000 }), waits('other', 4)];
-    const schedule = scheduleRound({ waiting, clusters, reservations: none });
+    const queued = [waits('lost', 4, 1, { notBefore: 60_000 }), waits('other', 4)];
+    const schedule = scheduleRound({ queued, clusters, allocations: none });
     assert.deepEqual(started(schedule), ['other']);
     assert.match(schedule.reasons.get('lost') ?? '', /its last attempt was lost: .* 1970-01-01T00:01:00/);
     const due = [waits('lost', 4, 1, { notBefore: null }), waits('other', 4)];
-    assert.deepEqual(started(scheduleRound({ waiting: due, clusters, reservations: none })), ['lost']);
+    assert.deepEqual(started(scheduleRound({ queued: due, clusters, allocations: none })), ['lost']);
   });
 
   test('an experiment starts only on a cluster that has all its labels', () => {
@@ -177,12 +177,12 @@ describe('scheduleRound', () => {
       cluster('a', [node('n', 4, 16)], { labels: { gpu: 'h100', zone: 'x' } }),
       cluster('b', [node('n', 4, 16)], { labels: { gpu: 'h200', zone: 'x' } }),
     ];
-    const waiting = [
+    const queued = [
       waits('x', 1, 1, { labels: { gpu: 'h200', zone: 'x' } }),
       waits('y', 1, 1, { labels: { gpu: 'h200', zone: 'y' } }),
       waits('z', 8, 1, { labels: { gpu: 'h100' } }),
     ];
-    const schedule = scheduleRound({ waiting, clusters, reservations: none });
+    const schedule = scheduleRound({ queued, clusters, allocations: none });
     assert.deepEqual(
       schedule.start.map((start) => [start.experiment, start.cluster]),
       [['x', 'b']],
@@ -193,23 +193,23 @@ describe('scheduleRound', () => {
 
   test('the round stops when the window of a project is used up, and names the project', () => {
     const clusters = [cluster('a', [node('n', 8, 16)])];
-    const waiting = [
+    const queued = [
       waits('a1', 1, 1, { project: 'a' }),
       waits('b1', 1, 1, { project: 'b' }),
       waits('b2', 1, 1, { project: 'b' }),
     ];
-    const schedule = scheduleRound({ waiting, clusters, reservations: none, truncated: new Set(['a']) });
+    const schedule = scheduleRound({ queued, clusters, allocations: none, truncated: new Set(['a']) });
     assert.deepEqual([started(schedule), schedule.dry, schedule.open], [['a1'], 'a', ['a']]);
   });
 
   // Fails where the end of such a window ends the schedule: the others would wait for a project that cannot start anyway.
   test('the round continues after the window of a project that can start no more experiments', () => {
     const clusters = [cluster('a', [node('n', 8, 16)])];
-    const waiting = ['a1', 'a2', 'b1'].map((id) => waits(id, 1, 1, { project: id[0]! }));
+    const queued = ['a1', 'a2', 'b1'].map((id) => waits(id, 1, 1, { project: id[0]! }));
     const truncated = new Set(['a']);
     for (const policy of [{ gpuQuota: 1 }, { gpuQuota: null, paused: ' by ann' }]) {
       const projects = new Map([['a', { weight: 1, ...policy }]]);
-      const schedule = scheduleRound({ ...{ waiting, clusters, projects, truncated }, reservations: none });
+      const schedule = scheduleRound({ ...{ queued, clusters, projects, truncated }, allocations: none });
       assert.ok(started(schedule).includes('b1'));
       assert.equal(schedule.dry, null);
     }
@@ -218,8 +218,8 @@ describe('scheduleRound', () => {
   test('the schedule names the clusters on which a later experiment might start', () => {
     const [full, free] = [node('n', 8, 16, { cpusUsed: 16 }), node('m', 8, 16)];
     const places = (...clusters: SchedulerCluster[]) => {
-      const waiting = [waits('x', 8, 16, { cluster: 'a' })];
-      const { open, filling } = scheduleRound({ waiting, clusters, reservations: none });
+      const queued = [waits('x', 8, 16, { cluster: 'a' })];
+      const { open, filling } = scheduleRound({ queued, clusters, allocations: none });
       return [open, filling];
     };
     const busy = node('m', 8, 16, { gpusUsed: 1, cpusUsed: 1 });
@@ -241,7 +241,7 @@ describe('scheduleRound', () => {
       cpus: 1,
     });
     const input = {
-      reservations: new Map([
+      allocations: new Map([
         ['a', [held('o', 'n')]],
         ['b', [held('u', 'm')]],
       ]),
@@ -252,12 +252,12 @@ describe('scheduleRound', () => {
     };
     const both = [cluster('a', nodes('n')), cluster('b', nodes('m'))];
     for (const clusters of [both, both.toReversed()]) {
-      const { reasons } = scheduleRound({ ...input, clusters, waiting: [waits('x', 4)] });
+      const { reasons } = scheduleRound({ ...input, clusters, queued: [waits('x', 4)] });
       assert.match(reasons.get('x') ?? '', /0 GPUs .*; node m has 4 GPUs free in about 5 min$/);
     }
     const filling = [cluster('a', [...nodes('n'), node('l', 2, 16)], { backfill: true })];
-    const waiting = [waits('x', 4), waits('none', 3), waits('late', 2)];
-    const { reasons, start } = scheduleRound({ ...input, clusters: filling, waiting: waiting });
+    const queued = [waits('x', 4), waits('none', 3), waits('late', 2)];
+    const { reasons, start } = scheduleRound({ ...input, clusters: filling, queued });
     assert.match(
       reasons.get('none') ?? '',
       /^needs 3 GPUs and 1 CPU on one node; the freest node has 2 GPUs/,
@@ -270,13 +270,13 @@ describe('scheduleRound', () => {
 
   test('an experiment for another cluster blocks no experiment', () => {
     const clusters = [cluster('a', [node('n', 4, 8, { gpusUsed: 4 })]), cluster('b', [node('n', 4, 8)])];
-    const waiting = [waits('x', 4, 1, { cluster: 'a' }), waits('y', 4, 1, { cluster: 'b' })];
-    assert.deepEqual(started(scheduleRound({ waiting, clusters, reservations: none })), ['y']);
+    const queued = [waits('x', 4, 1, { cluster: 'a' }), waits('y', 4, 1, { cluster: 'b' })];
+    assert.deepEqual(started(scheduleRound({ queued, clusters, allocations: none })), ['y']);
   });
 
   test('an experiment that can never fit gets that reason and blocks no other', () => {
     const clusters = [cluster('a', [node('n', 4, 8)])];
-    const schedule = scheduleRound({ waiting: [waits('x', 5), waits('y', 1)], clusters, reservations: none });
+    const schedule = scheduleRound({ queued: [waits('x', 5), waits('y', 1)], clusters, allocations: none });
     assert.deepEqual(started(schedule), ['y']);
     assert.match(schedule.reasons.get('x') ?? '', /can never fit: needs 5 GPUs .* at most 4 GPUs and 8 CPUs/);
   });
@@ -285,30 +285,30 @@ describe('scheduleRound', () => {
     const draining = cluster('a', [node('n', 4, 8)], { draining: true });
     const pinned = waits('x', 1, 1, { cluster: 'a' });
     const alone = scheduleRound({
-      waiting: [pinned, waits('y', 1)],
+      queued: [pinned, waits('y', 1)],
       clusters: [draining],
-      reservations: none,
+      allocations: none,
     });
     assert.deepEqual([started(alone), alone.open], [[], []]);
     for (const id of ['x', 'y'])
       assert.match(alone.reasons.get(id) ?? '', /^cluster a is draining: nothing new/);
     const clusters = [draining, cluster('b', [node('m', 4, 8)])];
-    const schedule = scheduleRound({ waiting: [pinned, waits('y', 1)], clusters, reservations: none });
+    const schedule = scheduleRound({ queued: [pinned, waits('y', 1)], clusters, allocations: none });
     assert.deepEqual([started(schedule), schedule.start[0]?.cluster], [['y'], 'b']);
   });
 
   test('nothing starts on a silent cluster, and the first experiment for it stays its blocked head', () => {
     const silent = cluster('a', [node('n', 4, 8)], { answering: false });
-    const schedule = scheduleRound({ waiting: [waits('x', 1)], clusters: [silent], reservations: none });
+    const schedule = scheduleRound({ queued: [waits('x', 1)], clusters: [silent], allocations: none });
     assert.deepEqual(started(schedule), []);
     assert.match(schedule.reasons.get('x') ?? '', /ray-worker of a does not answer/);
     const unknown = scheduleRound({
-      waiting: [waits('x', 1, 1, { cluster: 'z' })],
+      queued: [waits('x', 1, 1, { cluster: 'z' })],
       clusters: [],
-      reservations: none,
+      allocations: none,
     });
     assert.match(unknown.reasons.get('x') ?? '', /no cluster z/);
-    const empty = scheduleRound({ waiting: [waits('x', 1)], clusters: [], reservations: none });
+    const empty = scheduleRound({ queued: [waits('x', 1)], clusters: [], allocations: none });
     assert.match(empty.reasons.get('x') ?? '', /no cluster is known/);
   });
 
@@ -318,11 +318,11 @@ describe('scheduleRound', () => {
   });
 
   test('decimal fractions of CPUs add up without rounding errors', () => {
-    const waiting = Array.from({ length: 10 }, (_, index) => waits(`x${index}`, 0, 0.1));
+    const queued = Array.from({ length: 10 }, (_, index) => waits(`x${index}`, 0, 0.1));
     const schedule = scheduleRound({
-      waiting,
+      queued,
       clusters: [cluster('a', [node('n', 0, 1)])],
-      reservations: none,
+      allocations: none,
     });
     assert.equal(schedule.start.length, 10);
   });
@@ -332,7 +332,7 @@ describe('scheduleRound', () => {
  * Histories: arrivals and ends in any order on one or two clusters. After each event the schedule is made and carried
  * out, as the dispatcher does.
  */
-interface Running extends Reservation {
+interface Running extends Allocation {
   cluster: string;
 }
 
@@ -366,19 +366,19 @@ const events = fc.array(
 function simulate(
   clusters: SchedulerCluster[],
   history: typeof events extends fc.Arbitrary<infer T> ? T : never,
-  check: (before: Waiting[], schedule: ReturnType<typeof scheduleRound>, running: Running[]) => void,
-): { waiting: Waiting[]; running: Running[]; settle(): void } {
-  let waiting: Waiting[] = [];
+  check: (before: QueuedExperiment[], schedule: ReturnType<typeof scheduleRound>, running: Running[]) => void,
+): { queued: QueuedExperiment[]; running: Running[]; settle(): void } {
+  let queued: QueuedExperiment[] = [];
   let running: Running[] = [];
   function step(): void {
-    const reservations = new Map(
+    const allocations = new Map(
       clusters.map(({ name }) => [name, running.filter((item) => item.cluster === name)]),
     );
-    const before = waiting;
-    const schedule = scheduleRound({ waiting, clusters, reservations });
+    const before = queued;
+    const schedule = scheduleRound({ queued, clusters, allocations });
     running = [...running, ...schedule.start];
     const gone = new Set(schedule.start.map((start) => start.experiment));
-    waiting = waiting.filter((item) => !gone.has(item.experiment));
+    queued = queued.filter((item) => !gone.has(item.experiment));
     check(before, schedule, running);
   }
   let number = 0;
@@ -387,8 +387,8 @@ function simulate(
       number += 1;
       const pinned = event.pinned === null ? null : (clusters[event.pinned]?.name ?? null);
       const { gpus, cpus, priority } = event;
-      waiting = [
-        ...waiting,
+      queued = [
+        ...queued,
         waits(`e${number}`, gpus, cpus, { priority, cluster: pinned, submittedAt: number }),
       ]
         // As the store keeps the line: by priority, then first come first served.
@@ -397,8 +397,8 @@ function simulate(
     step();
   }
   return {
-    get waiting() {
-      return waiting;
+    get queued() {
+      return queued;
     },
     get running() {
       return running;
@@ -422,7 +422,7 @@ function build(shape: typeof shapes extends fc.Arbitrary<infer T> ? T : never): 
   );
 }
 
-const couldRunOn = (item: Waiting, { name, nodes }: SchedulerCluster) =>
+const couldRunOn = (item: QueuedExperiment, { name, nodes }: SchedulerCluster) =>
   (item.cluster === null || item.cluster === name) &&
   nodes.some((at) => at.gpusTotal >= item.gpus && at.cpusTotal >= item.cpus);
 
@@ -469,7 +469,7 @@ describe('over any history', () => {
         const clusters = build(shape);
         const simulation = simulate(clusters, history, () => {});
         simulation.settle();
-        for (const item of simulation.waiting)
+        for (const item of simulation.queued)
           assert.ok(!clusters.some((one) => couldRunOn(item, one)), `${item.experiment} starved`);
       }),
     );
@@ -479,17 +479,17 @@ describe('over any history', () => {
   test('a large experiment starts on a strict cluster although small ones keep arriving', () => {
     const clusters = [cluster('a', [node('n', 8, 64)])];
     let running: Running[] = [];
-    let waiting: Waiting[] = [];
+    let queued: QueuedExperiment[] = [];
     for (let round = 0; round < 50; round += 1) {
-      if (round === 5) waiting.push(waits('large', 8));
-      waiting.push(waits(`small${round}a`, 1), waits(`small${round}b`, 1));
+      if (round === 5) queued.push(waits('large', 8));
+      queued.push(waits(`small${round}a`, 1), waits(`small${round}b`, 1));
       if (running.length > 6) running = running.slice(1);
       if (round > 5) running = running.slice(1);
-      const schedule = scheduleRound({ waiting, clusters, reservations: new Map([['a', running]]) });
+      const schedule = scheduleRound({ queued, clusters, allocations: new Map([['a', running]]) });
       running = [...running, ...schedule.start];
       const gone = new Set(started(schedule));
       if (gone.has('large')) return;
-      waiting = waiting.filter((item) => !gone.has(item.experiment));
+      queued = queued.filter((item) => !gone.has(item.experiment));
     }
     assert.fail('the large one starved');
   });

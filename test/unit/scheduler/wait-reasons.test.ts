@@ -13,7 +13,7 @@ import {
 import { cluster, exactly, node, waits } from '../../support/queue.ts';
 
 const open = (...clusters: ReturnType<typeof cluster>[]) =>
-  toRoundClusters({ clusters, reservations: new Map(), ends: new Map() });
+  toRoundClusters({ clusters, allocations: new Map(), ends: new Map() });
 
 test('times from now are coarse', () => {
   const minute = 60_000;

@@ -4,7 +4,7 @@ import type { Experiment } from '../../../schemas/experiment.ts';
 import type { StorePart } from '../../../store/store.ts';
 import { seenWords } from '../../access/seen-words.ts';
 import { type ClusterViewDeps, withSilence } from '../clusters/cluster-views.ts';
-import { waitingFields } from '../queues/waiting.ts';
+import { estimateFields } from '../queues/estimate-fields.ts';
 
 /**
  * An experiment as it is shown alone to the caller: with its queue position, its wait reason, and when it is expected to
@@ -28,7 +28,7 @@ export async function experimentDetail(
   if (note === undefined)
     return { ...experiment, position, waitReason: null, estimate: null, noEstimate: null };
   const seen = seenWords(store, caller);
-  const { estimate, noEstimate } = waitingFields(note);
+  const { estimate, noEstimate } = estimateFields(note);
   return {
     ...{ ...experiment, position, estimate },
     waitReason: await seen(note.reason),

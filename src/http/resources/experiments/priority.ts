@@ -33,7 +33,7 @@ export function addPriority(app: App, deps: RouteDeps): void {
       const { priority } = request.body;
       const outcome = await store.queue.setPriority(id, priority, request.readRevision);
       if (outcome === 'not-found') throw notFound(id);
-      if (outcome === 'not-waiting') {
+      if (outcome === 'not-queued') {
         const now = state === 'queued' ? 'not queued any more' : state;
         throw new EchelonError(
           'not-queued',

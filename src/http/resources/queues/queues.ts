@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../../core/scopes.ts';
 import { strict } from '../../../schemas/strict.ts';
-import type { Pauses, Waiting } from '../../../store/queue/contract.ts';
+import type { Pauses, QueuedExperiment } from '../../../store/queue/contract.ts';
 import { seenClusters } from '../../access/caller-projects.ts';
 import { seenWords } from '../../access/seen-words.ts';
 import { createCursors } from '../../server/cursor.ts';
@@ -9,7 +9,7 @@ import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { clusterViews } from '../clusters/cluster-views.ts';
-import { waitingFields } from './waiting.ts';
+import { estimateFields } from './estimate-fields.ts';
 
 const Query = Type.Object(
   {
@@ -56,7 +56,7 @@ async function queueView(
 ) {
   const { store } = deps;
   const { project } = caller;
-  const [counts, { length, waiting, next }, pauses, backlog, pressure, clusters] = await Promise.all([
+  const [counts, { length, queued, next }, pauses, backlog, pressure, clusters] = await Promise.all([
     store.experiments.counts(project ?? undefined),
     store.queue.page({ ...page, ...(project !== null && { project }) }),
     store.queue.pauses(),
@@ -65,8 +65,8 @@ async function queueView(
     clusterViews(deps),
   ]);
   const seen = seenWords(store, caller);
-  const seenFields = async (one: Waiting) => {
-    const { estimate, noEstimate } = waitingFields(one);
+  const seenFields = async (one: QueuedExperiment) => {
+    const { estimate, noEstimate } = estimateFields(one);
     return { estimate, noEstimate: await seen(noEstimate) };
   };
   return {
@@ -74,7 +74,7 @@ async function queueView(
     accepting: pressure.accepting,
     length,
     items: await Promise.all(
-      waiting.map(async (one) => ({
+      queued.map(async (one) => ({
         position: one.position,
         experiment: one.experiment,
         name: one.name,

@@ -46,7 +46,7 @@ local function allocate(id, cluster, start)
   redis.call('HSET', x, 'attempt', attempt, 'cluster', cluster, 'allocation', ARGV[1])
   redis.call('HDEL', x, 'confirmed', 'waitReason', 'waitRank', 'waitEstimate', 'open', 'notBefore', 'limitReached')
   redis.call('HSET', x .. ':attempts', attempt .. ':cluster', cluster, attempt .. ':claimedAt', int(now))
-  redis.call('HSET', root .. ':reserved:' .. cluster, id, start.reservation)
+  redis.call('HSET', root .. ':allocations:' .. cluster, id, start.allocation)
   redis.call('HINCRBY', root .. ':versions', cluster, 1)
   redis.call('HINCRBY', root .. ':versions', project, 1)
   redis.call('ZADD', root .. ':allocated', int(now), id)
@@ -56,7 +56,7 @@ end
 
 local outcomes = {}
 for at = 2, #ARGV, SIZE do
-  outcomes[#outcomes + 1] = allocate(ARGV[at], ARGV[at + 1], { reservation = ARGV[at + 2], reason = ARGV[at + 3],
+  outcomes[#outcomes + 1] = allocate(ARGV[at], ARGV[at + 1], { allocation = ARGV[at + 2], reason = ARGV[at + 3],
     version = ARGV[at + 4], projectVersion = ARGV[at + 5] })
 end
 return outcomes

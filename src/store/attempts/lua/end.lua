@@ -34,7 +34,7 @@ end
 local now = nowMs()
 redis.call('ZREM', root .. ':leases', id)
 settle(root, id)
-freeReservation(root, id, record[2])
+freeAllocation(root, id, record[2])
 redis.call('HDEL', x, 'token', 'dispatcher', 'confirmed', 'open')
 if to == 'queued' then
   if tonumber(ARGV[7]) > tonumber(ARGV[2]) then redis.call('HSET', x, 'attempt', ARGV[7]) end

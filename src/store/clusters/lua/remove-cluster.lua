@@ -8,7 +8,7 @@
 -- include revision
 
 local root, name = KEYS[1], ARGV[1]
-if redis.call('HLEN', root .. ':reserved:' .. name) > 0 then return -1 end
+if redis.call('HLEN', root .. ':allocations:' .. name) > 0 then return -1 end
 redis.call('HINCRBY', root .. ':versions', name, 1)
 redis.call('HDEL', root .. ':clusters:seen', name)
 redis.call('HDEL', root .. ':clusters:set', 'labels:' .. name, 'backfill:' .. name,

@@ -3,7 +3,7 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 priority, 3 the revision that it must have, or ''
--- Returns   'changed' | 'not-found'; 'not-waiting' | 'changed-since': nothing was changed
+-- Returns   'changed' | 'not-found'; 'not-queued' | 'changed-since': nothing was changed
 -- Events    PUBLISH wake 'queue'
 -- include queue
 -- include revision
@@ -13,7 +13,7 @@ local x = root .. ':x:' .. id
 local record = redis.call('HMGET', x, 'state', 'seq', 'project')
 if not record[1] then return 'not-found' end
 if not hasRevision(root, 'experiment', id, ARGV[3]) then return 'changed-since' end
-if record[1] ~= 'queued' then return 'not-waiting' end
+if record[1] ~= 'queued' then return 'not-queued' end
 redis.call('HSET', x, 'priority', ARGV[2])
 raiseRevision(root, 'experiment', id)
 enqueue(root, id, record[3], queueScore(record[2], ARGV[2]))

@@ -15,10 +15,10 @@ for i = 3, #ARGV do fields[#fields + 1] = ARGV[i] end
 
 local function hash(name) return redis.call('HGETALL', root .. ':' .. name) end
 
-local clusters, reserved = hash('clusters'), {}
+local clusters, allocated = hash('clusters'), {}
 for i = 1, #clusters, 2 do
-  reserved[#reserved + 1] = clusters[i]
-  reserved[#reserved + 1] = hash('reserved:' .. clusters[i])
+  allocated[#allocated + 1] = clusters[i]
+  allocated[#allocated + 1] = hash('allocations:' .. clusters[i])
 end
 
 local truncated, places, length = {}, {}, 0
@@ -43,4 +43,4 @@ if length <= max then
 end
 
 return { redis.call('TIME')[1], clusters, hash('clusters:seen'), redis.call('SMEMBERS', root .. ':clusters:draining'),
-  hash('clusters:set'), hash('projects'), hash('paused'), hash('versions'), reserved, length > max and 1 or 0, truncated, rows }
+  hash('clusters:set'), hash('projects'), hash('paused'), hash('versions'), allocated, length > max and 1 or 0, truncated, rows }

@@ -6,9 +6,9 @@ end
 
 -- Whether the queue of a project has room for `count` more experiments. Future children of its sweeps count as queued.
 local function hasRoom(root, project, count, max)
-  local waiting = redis.call('ZCARD', root .. ':queue:' .. project)
+  local queued = redis.call('ZCARD', root .. ':queue:' .. project)
   local toCome = redis.call('HGET', root .. ':to-come', project) or 0
-  return waiting + toCome + count <= tonumber(max)
+  return queued + toCome + count <= tonumber(max)
 end
 
 -- Why new work is refused, as the answer of the step; nil if it is accepted.

@@ -15,7 +15,7 @@ end
 local function endUnacquired(root, id, change)
   local x = root .. ':x:' .. id
   if redis.call('ZREM', root .. ':allocated', id) == 1 then
-    freeReservation(root, id, redis.call('HGET', x, 'cluster'))
+    freeAllocation(root, id, redis.call('HGET', x, 'cluster'))
   end
   redis.call('ZREM', root .. ':deadlines', id)
   redis.call('HSET', x, 'endedAt', int(change.now))

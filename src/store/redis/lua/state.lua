@@ -84,9 +84,9 @@ end
 
 -- Frees the allocation of an experiment, if it has one. An allocation that was decided on the older state stays valid, so
 -- this raises a counter of its own and not the version that allocations name.
-local function freeReservation(root, id, cluster)
+local function freeAllocation(root, id, cluster)
   if not cluster then return end
-  if redis.call('HDEL', root .. ':reserved:' .. cluster, id) == 1 then
+  if redis.call('HDEL', root .. ':allocations:' .. cluster, id) == 1 then
     redis.call('HINCRBY', root .. ':versions', 'freed:' .. cluster, 1)
   end
 end

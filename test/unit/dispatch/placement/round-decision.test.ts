@@ -5,10 +5,13 @@ import {
   type DecisionStore,
   pauseInWords,
 } from '../../../../src/dispatch/placement/round-decision.ts';
-import type { Pace, Waiting } from '../../../../src/store/queue/contract.ts';
+import type { Pace, QueuedExperiment } from '../../../../src/store/queue/contract.ts';
 import { node, snapshotFrom, waits } from '../../../support/queue.ts';
 
-function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, backfill = false } = {}) {
+function bench(
+  queued: QueuedExperiment[],
+  { quota = null as number | null, gpus = 4, backfill = false } = {},
+) {
   const asked: number[] = [];
   const state = {
     now: 0,
@@ -18,7 +21,7 @@ function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, ba
     pauses: new Map(),
     pace: undefined as Pace | undefined,
   };
-  const projects = [...new Set(waiting.map(({ project }) => project))];
+  const projects = [...new Set(queued.map(({ project }) => project))];
   const store = {
     clusters: {
       list: async () => [
@@ -56,12 +59,12 @@ function bench(waiting: Waiting[], { quota = null as number | null, gpus = 4, ba
         asked.push(limit);
         state.now += state.readMs;
         const shown = projects.flatMap((name) =>
-          waiting.filter(({ project }) => project === name).slice(0, limit),
+          queued.filter(({ project }) => project === name).slice(0, limit),
         );
         const truncated = projects.filter(
-          (name) => waiting.filter(({ project }) => project === name).length > limit,
+          (name) => queued.filter(({ project }) => project === name).length > limit,
         );
-        return { waiting: waiting.filter((item) => shown.includes(item)), truncated: new Set(truncated) };
+        return { queued: queued.filter((item) => shown.includes(item)), truncated: new Set(truncated) };
       },
     },
   };
@@ -80,11 +83,11 @@ test('a blocked queue is read no further than its first window', async () => {
 });
 
 test('the window grows while a later experiment could start', async () => {
-  const waiting = [...many(2_000, 'p', 99), ...many(1, 'p', 1)].map((item, at) => ({
+  const queued = [...many(2_000, 'p', 99), ...many(1, 'p', 1)].map((item, at) => ({
     ...item,
     experiment: `e${at}`,
   }));
-  const { decide, asked } = bench(waiting);
+  const { decide, asked } = bench(queued);
   const { schedule } = await decide();
   assert.deepEqual(
     [asked, schedule.start.map(({ experiment }) => experiment)],
@@ -100,8 +103,8 @@ test('the window for backfill is bounded', async () => {
 
 // Fails where the end of a look is not noted: all that wait for a full cluster would be read again and again for an idle one.
 test('a long window without a new start is not repeated at once; one with a new start is', async () => {
-  const waiting = many(20_000, 'p', 99);
-  const { decide, asked, state } = bench(waiting);
+  const queued = many(20_000, 'p', 99);
+  const { decide, asked, state } = bench(queued);
   state.readMs = 100;
   await decide();
   assert.deepEqual(asked.splice(0), [256, 1024, 4096, 16384]);
@@ -113,7 +116,7 @@ test('a long window without a new start is not repeated at once; one with a new 
     await decide();
     assert.deepEqual(asked.splice(0), read);
   }
-  waiting[500] = waits('small', 1, 1, { project: 'p' });
+  queued[500] = waits('small', 1, 1, { project: 'p' });
   state.now = 10_000;
   for (let looks = 0; looks < 2; looks += 1) {
     await decide();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { createSchedulingRounds } from '../../../../src/dispatch/placement/scheduling-round.ts';
-import type { Cluster, Reservation } from '../../../../src/store/clusters/contract.ts';
-import type { Pause, Waiting, WaitNote } from '../../../../src/store/queue/contract.ts';
+import type { Allocation, Cluster } from '../../../../src/store/clusters/contract.ts';
+import type { Pause, QueuedExperiment, WaitNote } from '../../../../src/store/queue/contract.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 import { snapshotFrom } from '../../../support/queue.ts';
@@ -19,7 +19,7 @@ const CLUSTER: Cluster = {
   nodes: [{ id: 'n', cpusTotal: 2, gpusTotal: 0, cpusUsed: 0, gpusUsed: 0 }],
 };
 
-function waits(experiment: string): Waiting {
+function waits(experiment: string): QueuedExperiment {
   return {
     experiment,
     name: '',
@@ -36,8 +36,8 @@ function waits(experiment: string): Waiting {
 /** A store of one cluster with two CPUs, as far as scheduling rounds ask for it. */
 function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {}) {
   const state = {
-    waiting: ids.map(waits),
-    held: [] as Reservation[],
+    queued: ids.map(waits),
+    held: [] as Allocation[],
     version: 0,
     allocations: [] as string[],
     released: [] as string[],
@@ -63,8 +63,8 @@ function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {})
     projects: { list: async () => state.projects },
     queue: {
       window: async (limit: number) => ({
-        waiting: state.waiting.slice(0, limit),
-        truncated: new Set(state.waiting.length > limit ? ['p'] : []),
+        queued: state.queued.slice(0, limit),
+        truncated: new Set(state.queued.length > limit ? ['p'] : []),
       }),
       projectVersions: async () => new Map([['p', state.projectVersion]]),
       pauses: async () => ({ all: state.paused, projects: new Map(), clusters: new Map() }),
@@ -72,7 +72,7 @@ function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {})
       async note(notes: ReadonlyMap<string, WaitNote>) {
         for (const [id, note] of notes) {
           state.reasons.set(id, note.reason);
-          state.waiting = state.waiting.map((item) => (item.experiment === id ? { ...item, ...note } : item));
+          state.queued = state.queued.map((item) => (item.experiment === id ? { ...item, ...note } : item));
         }
       },
     },
@@ -82,12 +82,12 @@ function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {})
         const { version, projectVersion } = state;
         return starts.map((input) => {
           state.allocations.push(input.experiment);
-          if (!state.waiting.some((item) => item.experiment === input.experiment)) return 'not-queued';
-          if (input.reservationVersion !== version) return 'changed';
+          if (!state.queued.some((item) => item.experiment === input.experiment)) return 'not-queued';
+          if (input.allocationVersion !== version) return 'changed';
           if ((input.projectVersion ?? projectVersion) !== projectVersion) return 'changed';
           state.projectVersion += 1;
           state.version += 1;
-          state.waiting = state.waiting.filter((item) => item.experiment !== input.experiment);
+          state.queued = state.queued.filter((item) => item.experiment !== input.experiment);
           const { experiment, project, node } = input;
           state.held.push({ experiment, project, node, gpus: 0, cpus: 1 });
           return 'allocated';
@@ -160,7 +160,7 @@ describe('a scheduling round', () => {
     const { state } = bench(t, ['a', 'b', 'c'], { started: true });
     state.beforeAllocation = () => {
       state.beforeAllocation = () => {};
-      state.waiting = state.waiting.filter(({ experiment }) => experiment !== 'a');
+      state.queued = state.queued.filter(({ experiment }) => experiment !== 'a');
     };
     await until(() => state.released.length === 2, 'the others start without a wake-up');
     assert.deepEqual(state.released.toSorted(), ['b', 'c']);
@@ -236,7 +236,7 @@ describe('a scheduling round', () => {
     const { state, again } = bench(t, ids);
     await until(() => state.reasons.size === 38, 'the first reasons are written');
     assert.match(state.reasons.get('e39') ?? '', /waits for e2,/);
-    state.waiting = state.waiting.filter(({ experiment }) => experiment !== 'e2');
+    state.queued = state.queued.filter(({ experiment }) => experiment !== 'e2');
     await again();
     assert.match(state.reasons.get('e39') ?? '', /waits for e2,/, 'not yet');
     state.now += 1_001;

@@ -10,7 +10,7 @@ function bench() {
   const state = {
     now: 0,
     written: [] as [string, WaitNote][],
-    waiting: [waits('x', 8), waits('y', 8)],
+    queued: [waits('x', 8), waits('y', 8)],
     end: 100_000,
   };
   const note = createWaitNotes({
@@ -19,7 +19,7 @@ function bench() {
       queue: {
         async note(notes) {
           state.written.push(...notes);
-          state.waiting = state.waiting.map((item) => ({ ...item, ...notes.get(item.experiment) }));
+          state.queued = state.queued.map((item) => ({ ...item, ...notes.get(item.experiment) }));
         },
       },
     },
@@ -27,13 +27,13 @@ function bench() {
   async function round(): Promise<[string, WaitNote][]> {
     state.written = [];
     const input: ScheduleInput = {
-      waiting: state.waiting,
+      queued: state.queued,
       clusters: [cluster('a', [node('n', 8, 64)])],
-      reservations: new Map([['a', [{ experiment: 'o', project: 'default', node: 'n', gpus: 8, cpus: 1 }]]]),
+      allocations: new Map([['a', [{ experiment: 'o', project: 'default', node: 'n', gpus: 8, cpus: 1 }]]]),
       ends: new Map([['o', exactly(state.end)]]),
       now: state.now,
     };
-    const look = { input, waiting: state.waiting, schedule: scheduleRound(input) };
+    const look = { input, queued: state.queued, schedule: scheduleRound(input) };
     await note({ ...look, versions: new Map(), projectVersions: new Map() } satisfies RoundDecision);
     return state.written;
   }

@@ -96,7 +96,7 @@ describe('the ETag of a cluster', async () => {
     const { version } = await store.clusters.allocations('live');
     const claim = await claimOn(store, {
       ...{ experiment: started, cluster: 'live', node: 'node-1', gpus: 0, cpus: 1 },
-      ...{ reservationVersion: version, dispatcher: 'd', leaseMs: 1000 },
+      ...{ allocationVersion: version, dispatcher: 'd', leaseMs: 1000 },
     });
     assert.equal(claim.outcome, 'claimed');
     const shown = await call('GET', path);

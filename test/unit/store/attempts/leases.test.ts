@@ -9,9 +9,9 @@ import { claimed, coded, running, storeFor, submitInput } from '../../../support
 
 const keys = createKeys('echelon');
 
-/** A start of an experiment on the cluster `local`, decided on version `reservationVersion`. */
-const startOf = (experiment: string, reservationVersion = 0) => ({
-  ...{ experiment, cluster: 'local', node: 'n', gpus: 1, cpus: 1, project: 'default', reservationVersion },
+/** A start of an experiment on the cluster `local`, decided on version `allocationVersion`. */
+const startOf = (experiment: string, allocationVersion = 0) => ({
+  ...{ experiment, cluster: 'local', node: 'n', gpus: 1, cpus: 1, project: 'default', allocationVersion },
 });
 
 describe('an allocation', () => {
@@ -98,7 +98,7 @@ describe('end', () => {
     }
   });
 
-  test('gives back the reservation and the lease', async (t) => {
+  test('gives back the allocation and the lease', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store);
     await store.attempts.end(lease, { to: 'failed', reason: '' });

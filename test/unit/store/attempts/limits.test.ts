@@ -69,7 +69,7 @@ describe('a deadline', () => {
       gpus: 1,
       cpus: 1,
       project: 'default',
-      reservationVersion: 0,
+      allocationVersion: 0,
     };
     assert.deepEqual(await store.attempts.allocate([start]), ['allocated']);
     await redis.zadd('{echelon}:deadlines', 1, id);

@@ -51,7 +51,7 @@ test('clusters are read by their names with all that stands beside their records
   assert.deepEqual(await store.clusters.list([]), []);
 });
 
-test('the version of the reservations rises with each new one, and with the removal of the cluster', async (t) => {
+test('the version of the allocations rises with each new one, and with the removal of the cluster', async (t) => {
   const { store } = await storeFor(t);
   assert.deepEqual(await store.clusters.allocations('local'), { version: 0, items: [] });
   const { id } = await store.experiments.submit(submitInput());
@@ -97,7 +97,7 @@ test('on a draining cluster no claim succeeds, whenever it was decided', async (
   const claim = () =>
     claimOn(store, {
       ...{ experiment: id, cluster: 'local', node: 'n', gpus: 0, cpus: 1 },
-      ...{ reservationVersion: version, dispatcher: 'd', leaseMs: 1000 },
+      ...{ allocationVersion: version, dispatcher: 'd', leaseMs: 1000 },
     });
   assert.equal(await store.clusters.setDraining('local', true), true);
   assert.equal((await store.clusters.list())[0]!.draining, true);
@@ -109,7 +109,7 @@ test('on a draining cluster no claim succeeds, whenever it was decided', async (
   assert.equal((await claim()).outcome, 'claimed');
 });
 
-test('a cluster is not removed while something is reserved; once removed, nothing starts there until it is added', async (t) => {
+test('a cluster is not removed while something is allocated; once removed, nothing starts there until it is added', async (t) => {
   const { store } = await storeFor(t);
   await store.clusters.put(cluster('local'));
   const { id } = await store.experiments.submit(submitInput());
@@ -121,7 +121,7 @@ test('a cluster is not removed while something is reserved; once removed, nothin
   const { version } = await store.clusters.allocations('local');
   const late = {
     ...{ experiment: id, cluster: 'local', node: 'n', gpus: 0, cpus: 1 },
-    ...{ reservationVersion: version, dispatcher: 'd', leaseMs: 1000 },
+    ...{ allocationVersion: version, dispatcher: 'd', leaseMs: 1000 },
   };
   assert.equal((await claimOn(store, late)).outcome, 'changed');
   await store.clusters.put(cluster('local'));

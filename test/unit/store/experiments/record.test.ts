@@ -4,8 +4,8 @@ import {
   toAttempts,
   toBatch,
   toExperiment,
+  toQueuedExperiment,
   toVerification,
-  toWaiting,
 } from '../../../../src/store/experiments/record.ts';
 
 test('there is no record without its id', () => {
@@ -73,6 +73,6 @@ test('absent fields read as what they stand for', () => {
     gpuMs: 0,
     report: null,
   });
-  const waiting = toWaiting('e', { wanted: '', cpus: '0.1' });
-  assert.deepEqual([waiting.cluster, waiting.cpus, waiting.reason], [null, 0.1, null]);
+  const queued = toQueuedExperiment('e', { wanted: '', cpus: '0.1' });
+  assert.deepEqual([queued.cluster, queued.cpus, queued.reason], [null, 0.1, null]);
 });

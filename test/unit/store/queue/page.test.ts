@@ -20,7 +20,7 @@ async function pages(
   const found: { id: string; position: number }[][] = [];
   for (let at: string | null | undefined; at !== null; ) {
     const page = await store.queue.page({ ...input, ...(at && { after: at }) });
-    found.push(page.waiting.map(({ experiment, position }) => ({ id: experiment, position })));
+    found.push(page.queued.map(({ experiment, position }) => ({ id: experiment, position })));
     at = page.next;
     assert.ok(found.length < 1000, 'the pages never end');
     await between();
@@ -42,8 +42,8 @@ const plan = fc.record({
 
 /** Notes places as a choice does: the own ones of a project in the order of the line. Returns the order. */
 async function noteTurns(store: Store, turns: readonly number[]): Promise<string[]> {
-  const waiting = await store.queue.first(1000);
-  const queues = Map.groupBy(waiting, ({ project }) => project);
+  const queued = await store.queue.first(1000);
+  const queues = Map.groupBy(queued, ({ project }) => project);
   const order: string[] = [];
   for (const turn of turns) {
     const left = [...queues.values()].filter((queue) => queue.length > 0);
@@ -97,11 +97,11 @@ test('one that waits all the while is on one page, whatever else starts, comes o
       const left = [...moved];
       const move = async () => {
         const [what, number] = left.shift() ?? ['none', 0];
-        const waiting = await store.queue.ids(1000);
-        const one = waiting[number % Math.max(1, waiting.length)];
+        const queued = await store.queue.ids(1000);
+        const one = queued[number % Math.max(1, queued.length)];
         if (what === 'submit') await submitted(store, { project: 'abcd'[number % 4]!, priority: number % 3 });
         if (what === 'note') await noteTurns(store, [...turns, number]);
-        if (what === 'start' && waiting[0]) await claimed(store, waiting[0]);
+        if (what === 'start' && queued[0]) await claimed(store, queued[0]);
         if (what === 'cancel' && one) await store.experiments.cancel(one, '');
       };
       const shown = ids(await pages(store, { limit }, move));
@@ -139,7 +139,7 @@ test('a page reads little more than it shows', async (t) => {
   const { store, redis } = await storeFor(t, { server });
   for (let at = 0; at < 150; at++) await submitted(store, { project: 'abc'[at % 3]! });
   await redis.config('RESETSTAT');
-  assert.equal((await store.queue.page({ limit: 15 })).waiting.length, 15);
+  assert.equal((await store.queue.page({ limit: 15 })).queued.length, 15);
   const calls = /cmdstat_hmget:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1];
   assert.ok(Number(calls) <= 30, `${calls} records were looked at`);
 });

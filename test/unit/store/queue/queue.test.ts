@@ -25,8 +25,8 @@ describe('the lines of the projects', () => {
     const second = await submitted(store, { project: 'b', priority: 5 });
     const third = await submitted(store, { project: 'a' });
     const ids = async (limit: number) => {
-      const { waiting, truncated } = await store.queue.window(limit);
-      return [waiting.map(({ experiment }) => experiment), [...truncated]];
+      const { queued, truncated } = await store.queue.window(limit);
+      return [queued.map(({ experiment }) => experiment), [...truncated]];
     };
     assert.deepEqual(await ids(10), [[second, first, third], []]);
     assert.deepEqual(await ids(1), [[second, first], ['a']]);
@@ -49,16 +49,16 @@ describe('a change of priority', () => {
     const [first, second] = [await submitted(store), await submitted(store)];
     assert.equal(await store.queue.setPriority(second, 7), 'changed');
     assert.deepEqual(await store.queue.ids(10), [second, first]);
-    const { waiting } = await store.queue.window(10);
+    const { queued } = await store.queue.window(10);
     assert.deepEqual(
-      waiting.map(({ experiment, priority }) => [experiment, priority]),
+      queued.map(({ experiment, priority }) => [experiment, priority]),
       [
         [second, 7],
         [first, 0],
       ],
     );
     const lease = await claimed(store, second);
-    assert.equal(await store.queue.setPriority(second, 1), 'not-waiting');
+    assert.equal(await store.queue.setPriority(second, 1), 'not-queued');
     assert.equal((await store.experiments.get(second))?.priority, 7);
     await store.attempts.end(lease, { to: 'queued', reason: '' });
     assert.deepEqual(await store.queue.ids(10), [second, first]);
@@ -114,7 +114,7 @@ test('a claim is refused where its project has got something since', async (t) =
   const projectVersion = (await store.queue.projectVersions()).get('default') ?? 0;
   const claim = (experiment: string, cluster: string) =>
     claimOn(store, {
-      ...{ experiment, cluster, node: 'n', gpus: 1, cpus: 1, reservationVersion: 0 },
+      ...{ experiment, cluster, node: 'n', gpus: 1, cpus: 1, allocationVersion: 0 },
       ...{ dispatcher: 'd', leaseMs: 1e4, project: 'default', projectVersion },
     });
   assert.equal((await claim(first, 'one')).outcome, 'claimed');

@@ -39,9 +39,9 @@ test('one step says what its parts say', async (t) => {
       perProject < 2 ? ['default', 'p'] : perProject < 3 ? ['p'] : [],
     );
   }
-  const { reservations, window, projectVersions } = await store.queue.snapshot(100);
-  assert.equal(reservations.get('local')?.items[0]?.experiment, id);
-  assert.deepEqual([window.waiting.length, projectVersions.get('default')], [5, 1]);
+  const { allocations, window, projectVersions } = await store.queue.snapshot(100);
+  assert.equal(allocations.get('local')?.items[0]?.experiment, id);
+  assert.deepEqual([window.queued.length, projectVersions.get('default')], [5, 1]);
 });
 
 // Fails where the step answers for all of a long line: it would hold up the server.
@@ -56,8 +56,8 @@ test('a long window is read after the rest', async (t) => {
     return reply;
   };
   await Promise.all(Array.from({ length: 1_030 }, () => store.experiments.submit(submitInput())));
-  const { waiting } = (await store.queue.snapshot(2_000)).window;
+  const { queued } = (await store.queue.snapshot(2_000)).window;
   assert.deepEqual(rows, []);
-  assert.equal(waiting.length, 1_030);
-  assert.deepEqual(waiting, (await store.queue.window(2_000)).waiting);
+  assert.equal(queued.length, 1_030);
+  assert.deepEqual(queued, (await store.queue.window(2_000)).queued);
 });

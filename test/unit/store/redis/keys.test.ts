@@ -14,7 +14,7 @@ test('no two keys have one name', () => {
     keys.clusters,
     keys.versions,
     keys.wake,
-    keys.reserved('queued'),
+    keys.allocations('queued'),
     keys.index({}),
     keys.index({ project: 'queued' }),
     keys.index({ state: 'queued' }),
