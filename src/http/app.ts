@@ -38,6 +38,7 @@ import { addQueuePauses } from './resources/queues/pauses.ts';
 import { addQueues } from './resources/queues/queues.ts';
 import { addRecipes } from './resources/recipes/recipes.ts';
 import { addRulePresets } from './resources/rules/presets.ts';
+import { addSweepSeries } from './resources/sweeps/series.ts';
 import { addSweeps } from './resources/sweeps/sweeps.ts';
 import { addAudit } from './server/audit.ts';
 import { addBoard } from './server/board.ts';
@@ -106,6 +107,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addErrorPages(routes);
     addExperiments(routes, deps);
     addSweeps(routes, deps);
+    addSweepSeries(routes, deps);
     const streams = createStreams(routes, deps);
     addEvents(routes, deps, streams);
     addFeeds(routes, deps, streams);

@@ -270,6 +270,20 @@ export type SweepRerun = Static<typeof SweepRerun>;
 
 const Nullable = Type.Union([Type.Number(), Type.Null()]);
 
+const spread = (children: string) => ({
+  mean: Nullable,
+  std: Type.Union([Type.Number(), Type.Null()], {
+    description: 'Sample standard deviation (n - 1); null for fewer than two values.',
+  }),
+  n: Type.Integer({ minimum: 0, description: `Number of ${children} with a finite value.` }),
+  min: Nullable,
+  max: Nullable,
+  interval: Type.Union([Type.Object({ low: Type.Number(), high: Type.Number() }, strict), Type.Null()], {
+    description:
+      "95 % confidence interval of the mean by Student's t, limited to 0 and 1 for a success rate; null for fewer than two values.",
+  }),
+});
+
 /** One combination of values, aggregated over its seeds. */
 export const SweepCombination = Type.Object(
   {
@@ -277,29 +291,9 @@ export const SweepCombination = Type.Object(
     children: Type.Integer({ minimum: 0, description: 'Number of children of this combination.' }),
     succeeded: Count,
     failed: Count,
-    metrics: Type.Record(
-      Type.String(),
-      Type.Object(
-        {
-          mean: Nullable,
-          std: Type.Union([Type.Number(), Type.Null()], {
-            description: 'Sample standard deviation (n - 1); null for fewer than two values.',
-          }),
-          n: Type.Integer({ minimum: 0, description: 'Number of succeeded children with a finite value.' }),
-          min: Nullable,
-          max: Nullable,
-          interval: Type.Union(
-            [Type.Object({ low: Type.Number(), high: Type.Number() }, strict), Type.Null()],
-            {
-              description:
-                "95 % confidence interval of the mean by Student's t, limited to 0 and 1 for a success rate; null for fewer than two values.",
-            },
-          ),
-        },
-        strict,
-      ),
-      { description: 'Statistics of the last values of succeeded children, by metric.' },
-    ),
+    metrics: Type.Record(Type.String(), Type.Object(spread('succeeded children'), strict), {
+      description: 'Statistics of the last values of succeeded children, by metric.',
+    }),
     rows: Type.Object(
       { exact: Count, rounding: Count, wrong: Count, unverifiable: Count },
       { ...strict, description: 'Verified rows of all children of the combination.' },
@@ -331,3 +325,40 @@ export const SweepComparison = Type.Object(
 );
 /** See {@link SweepComparison}. */
 export type SweepComparison = Static<typeof SweepComparison>;
+
+/** A metric over the steps of each combination, as bands over its seeds. */
+export const SweepSeries = Type.Object(
+  {
+    over: Type.Array(Type.String(), { description: 'Axes over which the values are aggregated.' }),
+    metric: Type.String(),
+    items: Type.Array(
+      Type.Object(
+        {
+          values: Values,
+          children: Type.Integer({ minimum: 0, description: 'Number of children of this combination.' }),
+          curves: Type.Integer({
+            minimum: 0,
+            description: 'Number of children whose values are in the band.',
+          }),
+          points: Type.Array(
+            Type.Object(
+              {
+                from: Type.Integer({ minimum: 0, description: 'First step of the point.' }),
+                to: Type.Integer({ minimum: 0, description: 'Last step of the point.' }),
+                ...spread('children'),
+              },
+              strict,
+            ),
+            { description: 'In the order of steps. Steps without a finite value have no point.' },
+          ),
+        },
+        strict,
+      ),
+      { description: 'In the order of the first child of each combination.' },
+    ),
+    next: Cursor,
+  },
+  { ...strict, $id: 'SweepSeries' },
+);
+/** See {@link SweepSeries}. */
+export type SweepSeries = Static<typeof SweepSeries>;

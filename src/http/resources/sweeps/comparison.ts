@@ -36,7 +36,7 @@ export function combinationsOf(
 }
 
 /** By its name, as the recipes and the local engine call it: `val/success_rate`, `val/pick_success_rate`. */
-function isRate(metric: string): boolean {
+export function isRate(metric: string): boolean {
   return /(^|[/_])success_rate$/.test(metric);
 }
 

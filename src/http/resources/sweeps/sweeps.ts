@@ -24,7 +24,8 @@ import { addSweepSubmit } from './submit.ts';
 /** Children read from the store in one call. */
 const PAGE = 500;
 
-const SweepParams = Type.Object({ id: Type.String({ description: 'Id of the sweep.' }) }, strict);
+/** Path parameters of one sweep. */
+export const SweepParams = Type.Object({ id: Type.String({ description: 'Id of the sweep.' }) }, strict);
 
 /** Everything under /v1/sweeps. */
 export function addSweeps(app: App, deps: RouteDeps): void {
@@ -37,7 +38,11 @@ export function addSweeps(app: App, deps: RouteDeps): void {
 }
 
 /** As for experiments: the sweep of that id, where the caller may see it. Throws EchelonError `not-found`. */
-async function sweepOf(store: Store, { caller }: { caller: Caller }, id: string): Promise<SweepRecord> {
+export async function sweepOf(
+  store: Store,
+  { caller }: { caller: Caller },
+  id: string,
+): Promise<SweepRecord> {
   const absent = () => new EchelonError('not-found', `There is no sweep ${id.slice(0, 40)}.`);
   if (!SWEEP_ID.test(id)) throw absent();
   if (caller.project !== null && !(await store.projects.contains(caller.project, id))) throw absent();
@@ -194,7 +199,8 @@ function metricsOf({ method, spec }: SweepRecord): string[] {
   return [...new Set(['val/success_rate', ...compared])];
 }
 
-function axesNamed(sweep: SweepRecord, named: readonly string[] | undefined): string[] {
+/** The named axes; by default those that are seeds. Throws EchelonError `invalid-request` for an unknown axis. */
+export function axesNamed(sweep: SweepRecord, named: readonly string[] | undefined): string[] {
   if (named === undefined) return seedAxes(sweep.axes);
   const known = sweep.axes.map(({ pointer }) => pointer);
   const unknown = named.find((name) => !known.includes(name));
@@ -204,7 +210,8 @@ function axesNamed(sweep: SweepRecord, named: readonly string[] | undefined): st
   });
 }
 
-async function childrenOf(store: Store, sweep: SweepRecord): Promise<SweepChild[]> {
+/** All children, by index. */
+export async function childrenOf(store: Store, sweep: SweepRecord): Promise<SweepChild[]> {
   const children: SweepChild[] = [];
   for (let from = 0; from < Math.min(sweep.count, MAX_CHILDREN); from += PAGE) {
     children.push(...(await store.sweeps.children(sweep, from, PAGE)));

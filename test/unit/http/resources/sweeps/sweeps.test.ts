@@ -27,7 +27,7 @@ async function end(to: 'succeeded' | 'failed', experiment: string, rate?: number
 }
 
 test('every route of an unknown sweep gets 404', async () => {
-  for (const path of ['', '/comparison'])
+  for (const path of ['', '/comparison', '/series?metric=a'])
     for (const id of [newSweepId(), 'swp-x', 'exp-00000000000000000000'])
       assert.equal((await call('GET', `/v1/sweeps/${id}${path}`)).statusCode, 404);
   for (const path of ['cancel', 'rerun-failed'])
