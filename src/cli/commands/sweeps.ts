@@ -11,11 +11,12 @@ import { shortened } from '../shortened.ts';
 import { readSpecFile, requireKind } from '../spec-file.ts';
 import { type Column, fittedTable, idColumn, widthFor, withWide } from '../table.ts';
 import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
+import { sweepSeriesCommand } from './sweep-series.ts';
 import { findingsInWords, findingsOf, notCreated, progress, watchSweep } from './sweep-watch.ts';
 
 type Options = ConnectionOptions & { json?: boolean; output?: string };
 
-/** `echelon sweeps`: submit, list, get, compare, cancel and rerun. */
+/** `echelon sweeps`: submit, list, get, compare, series, cancel and rerun. */
 export function sweepsCommand(output: Output): Command {
   return group(
     {
@@ -24,7 +25,15 @@ export function sweepsCommand(output: Output): Command {
       description:
         'Run one spec with many values and compare the results. Without a command, list the sweeps.',
     },
-    [list(output), submit(output), get(output), compare(output), cancel(output), rerun(output)],
+    [
+      list(output),
+      submit(output),
+      get(output),
+      compare(output),
+      sweepSeriesCommand(output),
+      cancel(output),
+      rerun(output),
+    ],
   );
 }
 
