@@ -26,7 +26,7 @@ export function sweepSeriesCommand(output: Output): Command {
     .argument('<id>', `sweep: ${NAME_FORMS}`)
     .argument('[metric]', 'name of the metric', 'val/success_rate')
     .option('--over <axis...>', 'axes to aggregate over (default: those that end in seed)')
-    .option('--resolution <count>', 'maximum number of points per combination', wholeNumber(1, 500), 10)
+    .option('--resolution <points>', 'maximum number of points per combination', wholeNumber(1, 500), 10)
     .option('-n, --limit <count>', 'maximum number of combinations', wholeNumber(1, 20), 10)
     .addHelpText('after', examples('echelon sweeps series swp-00cz8h3k7n2q4r5s6t7v episode/length/mean'))
     .action(async (name: string, metric: string, options: Options) => {

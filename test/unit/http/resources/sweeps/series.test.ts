@@ -37,7 +37,7 @@ test('a band has the mean over the curves, each of which counts once per bin', (
   );
 });
 
-test('a band has no point where no curve has a finite value', () => {
+test('a bin in which no curve has a finite value has no point', () => {
   const points = bandOf([[point(1, 1, null, 1, 1), point(3, 3, 2, 3, 2)]], { resolution: 10, isRate: false });
   assert.deepEqual(
     points.map(({ from, mean, n }) => [from, mean, n]),
