@@ -53,19 +53,8 @@ export interface StoreOptions {
  * write may then have taken effect; repeating it is safe), `store-full`, and the codes in its own comment. `close` ends
  * the store's own connection for wake-ups and its followers.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
-export function createStore({ redis, archive, prefix = 'echelon', limits }: StoreOptions): Store {
-  const keys = createKeys(prefix);
-  const hub = createWakeHub(redis);
-  const context: StoreContext = {
-    redis,
-    keys,
-    run: loadScripts(redis, keys.root),
-    archive,
-    archived: createArchiveReader(archive),
-    hub,
-    limits: { ...DEFAULT_STORE_LIMITS, ...limits },
-  };
+export function createStore(options: StoreOptions): Store {
+  const context = createContext(options);
   const pressure = createPressure(context);
   const batches = createBatches(context);
   const queue = createQueue(context);
@@ -96,7 +85,29 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
     retention: createRetention(context, batches),
     ...createFitness(context),
     pressure: pressure.now,
+    ...createWakeUps(context),
 
+    async close() {
+      context.hub.close();
+    },
+  };
+}
+
+function createContext({ redis, archive, prefix = 'echelon', limits }: StoreOptions): StoreContext {
+  const keys = createKeys(prefix);
+  return {
+    redis,
+    keys,
+    run: loadScripts(redis, keys.root),
+    archive,
+    archived: createArchiveReader(archive),
+    hub: createWakeHub(redis),
+    limits: { ...DEFAULT_STORE_LIMITS, ...limits },
+  };
+}
+
+function createWakeUps({ redis, keys, hub }: StoreContext): Pick<Store, 'wake' | 'onWake'> {
+  return {
     async wake(topic) {
       await guarded(redis.publish(keys.wake, topic));
     },
@@ -108,10 +119,6 @@ export function createStore({ redis, archive, prefix = 'echelon', limits }: Stor
       });
       await subscription.ready;
       return async () => subscription.stop();
-    },
-
-    async close() {
-      hub.close();
     },
   };
 }

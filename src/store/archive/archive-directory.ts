@@ -11,56 +11,16 @@ import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact } from '
  * another name first (file, then the directories that name it) and renamed, so that a name never stands for less than
  * its bytes. Readers check the digest. Several processes may share a root.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createDirectoryArchive(root: string): Archive & ArchiveIdentity {
   const folderOf = (owner: string) => join(root, 'x', owner.slice(-2), owner);
-  const idPath = join(root, 'archive-id');
-
-  async function readId(): Promise<string | null> {
-    const bytes = await readOrNothing(idPath);
-    return bytes === undefined ? null : Buffer.from(bytes).toString().trim() || null;
-  }
 
   return {
-    readId,
-
-    async claimId(id) {
-      const temporary = `${idPath}.${randomUUID()}.tmp`;
-      try {
-        await writeDurably(temporary, Buffer.from(`${id}\n`));
-        // Whole or not at all, and never over another one; not every network file system has links.
-        await link(temporary, idPath).catch(async (error: NodeJS.ErrnoException) => {
-          if (error.code !== 'EEXIST' && (await readId()) === null) await rename(temporary, idPath);
-        });
-        await syncDirectory(root);
-      } catch (error) {
-        throw archiveUnavailable(error);
-      } finally {
-        await rm(temporary, { force: true }).catch(() => {});
-      }
-      return (await readId()) ?? id;
-    },
+    ...createIdentity(root),
 
     async put(owner, digest, bytes) {
       checkPlace(owner, digest);
       checkBytes(digest, bytes);
-      const folder = folderOf(owner);
-      const path = join(folder, digest);
-      const temporary = `${path}.${randomUUID()}.tmp`;
-      try {
-        const made = await mkdir(folder, { recursive: true, mode: 0o700 });
-        if (!(await hasLength(path, bytes.byteLength))) {
-          await writeDurably(temporary, bytes);
-          await rename(temporary, path);
-        }
-        // Also where another process made the file or the directories: it may not have come this far yet.
-        const shard = dirname(folder);
-        for (const directory of [folder, shard, dirname(shard), root]) await syncDirectory(directory);
-        if (made !== undefined) await syncDirectory(dirname(made));
-      } catch (error) {
-        await rm(temporary, { force: true }).catch(() => {});
-        throw archiveUnavailable(error);
-      }
+      await putDurably({ root, folder: folderOf(owner) }, digest, bytes);
     },
 
     async get(owner, digest) {
@@ -83,6 +43,59 @@ export function createDirectoryArchive(root: string): Archive & ArchiveIdentity 
       }
     },
   };
+}
+
+function createIdentity(root: string): ArchiveIdentity {
+  const path = join(root, 'archive-id');
+
+  async function readId(): Promise<string | null> {
+    const bytes = await readOrNothing(path);
+    return bytes === undefined ? null : Buffer.from(bytes).toString().trim() || null;
+  }
+
+  return {
+    readId,
+
+    async claimId(id) {
+      const temporary = `${path}.${randomUUID()}.tmp`;
+      try {
+        await writeDurably(temporary, Buffer.from(`${id}\n`));
+        // Whole or not at all, and never over another one; not every network file system has links.
+        await link(temporary, path).catch(async (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'EEXIST' && (await readId()) === null) await rename(temporary, path);
+        });
+        await syncDirectory(root);
+      } catch (error) {
+        throw archiveUnavailable(error);
+      } finally {
+        await rm(temporary, { force: true }).catch(() => {});
+      }
+      return (await readId()) ?? id;
+    },
+  };
+}
+
+async function putDurably(
+  { root, folder }: { root: string; folder: string },
+  digest: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  const path = join(folder, digest);
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (!(await hasLength(path, bytes.byteLength))) {
+      await writeDurably(temporary, bytes);
+      await rename(temporary, path);
+    }
+    // Also if another process made the file or the directories: it may not have synced them yet.
+    const shard = dirname(folder);
+    for (const directory of [folder, shard, dirname(shard), root]) await syncDirectory(directory);
+    if (made !== undefined) await syncDirectory(dirname(made));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw archiveUnavailable(error);
+  }
 }
 
 async function readOrNothing(path: string): Promise<Uint8Array | undefined> {

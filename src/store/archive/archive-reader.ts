@@ -23,9 +23,8 @@ export interface ArchiveReader {
   between(owner: string, segments: readonly Segment[], from: string, to: string): AsyncIterable<RawEntry>;
 }
 
-/** See {@link ArchiveReader}. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
-export function createArchiveReader(archive: Archive): ArchiveReader {
+/** Concurrent callers share the read of a segment. The least recently used segment leaves the cache first. */
+function createSegmentCache(archive: Archive): (owner: string, segment: Segment) => Promise<RawEntry[]> {
   const kept = new Map<string, { bytes: number; entries: Promise<RawEntry[]> }>();
   let keptBytes = 0;
 
@@ -34,8 +33,7 @@ export function createArchiveReader(archive: Archive): ArchiveReader {
     kept.delete(digest);
   }
 
-  /** Concurrent callers share the read of a segment. The least recently used segment leaves the cache first. */
-  function entriesOf(owner: string, { entries: { digest, bytes } }: Segment): Promise<RawEntry[]> {
+  return (owner, { entries: { digest, bytes } }) => {
     const known = kept.get(digest);
     if (known) {
       kept.delete(digest);
@@ -53,8 +51,12 @@ export function createArchiveReader(archive: Archive): ArchiveReader {
       forget(oldest);
     }
     return entries;
-  }
+  };
+}
 
+/** See {@link ArchiveReader}. */
+export function createArchiveReader(archive: Archive): ArchiveReader {
+  const entriesOf = createSegmentCache(archive);
   return {
     async forwards(owner, segments, after, limit) {
       const found: RawEntry[] = [];

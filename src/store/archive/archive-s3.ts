@@ -38,69 +38,19 @@ const LISTED_AT_ONCE = 1000;
  * An object appears whole or not at all; readers check the digest. What is refused for a while, or does not answer, is
  * tried again, a bounded number of times: each call is idempotent.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Archive & ArchiveIdentity {
-  const { requestMs = 30_000, tries = 4, firstWaitMs = 200 } = patience;
-  const host = bucket.endpoint ?? `https://s3.${bucket.region}.amazonaws.com`;
-  const s3 = new S3mini({
-    accessKeyId: bucket.accessKey,
-    secretAccessKey: bucket.secretKey,
-    endpoint: `${host.replace(/\/+$/, '')}/${bucket.name}`,
-    region: bucket.region,
-    requestAbortTimeout: requestMs,
-  });
+  const service = connect(bucket, patience);
+  const { s3, retrying } = service;
   const folderOf = (owner: string) =>
     [bucket.prefix, 'x', owner, ''].filter((part, at) => part || at > 0).join('/');
 
-  function retrying<T>(call: () => Promise<T>): Promise<T> {
-    const waits = { firstMs: firstWaitMs, longestMs: Number.POSITIVE_INFINITY };
-    const shouldRetry = (error: unknown, tried: number) => tried < tries && mayPass(error);
-    return retryUntil(call, { waits, shouldRetry }).catch((error: unknown) => {
-      throw archiveUnavailable(error);
-    });
-  }
-
-  async function namesOf(owner: string): Promise<string[]> {
-    const names: string[] = [];
-    for (let from: string | undefined; ; ) {
-      const after = from;
-      const page = await retrying(() => s3.listObjectsPaged('/', folderOf(owner), LISTED_AT_ONCE, after));
-      if (page === null || page === undefined) {
-        throw archiveUnavailable(new Error(`there is no bucket ${bucket.name}`));
-      }
-      for (const { Key } of page.objects ?? []) names.push(Key);
-      from = page.nextContinuationToken;
-      if (!from) return names;
-    }
-  }
-
-  const idName = [bucket.prefix, 'archive-id'].filter(Boolean).join('/');
-  async function readId(): Promise<string | null> {
-    const bytes = await retrying(() => s3.getObjectArrayBuffer(idName));
-    return bytes === null ? null : Buffer.from(bytes).toString().trim() || null;
-  }
-
   return {
-    readId,
-
-    async claimId(id) {
-      const before = await readId();
-      if (before !== null) return before;
-      await retrying(async () => {
-        const answer = await s3.putObject(idName, Buffer.from(`${id}\n`));
-        await answer.body?.cancel();
-      });
-      await delay(SETTLED_MS);
-      return (await readId()) ?? id;
-    },
+    ...createIdentity(service, [bucket.prefix, 'archive-id'].filter(Boolean).join('/')),
 
     async put(owner, digest, bytes) {
       checkPlace(owner, digest);
       checkBytes(digest, bytes);
-      await retrying(async () => {
-        const answer = await s3.putObject(`${folderOf(owner)}${digest}`, Buffer.from(bytes));
-        await answer.body?.cancel();
-      });
+      await putObject(service, `${folderOf(owner)}${digest}`, Buffer.from(bytes));
     },
 
     async get(owner, digest) {
@@ -112,12 +62,79 @@ export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Arch
 
     async remove(owner, except = new Set()) {
       checkOwner(owner);
-      const names = (await namesOf(owner)).filter(
+      const names = (await namesOf(service, bucket.name, folderOf(owner))).filter(
         (name) => !except.has(name.slice(name.lastIndexOf('/') + 1)),
       );
       for (const name of names) await retrying(() => s3.deleteObject(name));
     },
   };
+}
+
+/** A bucket's client, and how a call to it is repeated. */
+interface Service {
+  s3: S3mini;
+  /** Throws EchelonError as {@link archiveUnavailable} makes it. */
+  retrying<T>(call: () => Promise<T>): Promise<T>;
+}
+
+function connect(bucket: Bucket, { requestMs = 30_000, tries = 4, firstWaitMs = 200 }: S3Patience): Service {
+  const host = bucket.endpoint ?? `https://s3.${bucket.region}.amazonaws.com`;
+  const s3 = new S3mini({
+    accessKeyId: bucket.accessKey,
+    secretAccessKey: bucket.secretKey,
+    endpoint: `${host.replace(/\/+$/, '')}/${bucket.name}`,
+    region: bucket.region,
+    requestAbortTimeout: requestMs,
+  });
+  const waits = { firstMs: firstWaitMs, longestMs: Number.POSITIVE_INFINITY };
+  const shouldRetry = (error: unknown, tried: number) => tried < tries && mayPass(error);
+  return {
+    s3,
+    retrying: (call) =>
+      retryUntil(call, { waits, shouldRetry }).catch((error: unknown) => {
+        throw archiveUnavailable(error);
+      }),
+  };
+}
+
+function createIdentity(service: Service, name: string): ArchiveIdentity {
+  async function readId(): Promise<string | null> {
+    const bytes = await service.retrying(() => service.s3.getObjectArrayBuffer(name));
+    return bytes === null ? null : Buffer.from(bytes).toString().trim() || null;
+  }
+
+  return {
+    readId,
+
+    async claimId(id) {
+      const before = await readId();
+      if (before !== null) return before;
+      await putObject(service, name, Buffer.from(`${id}\n`));
+      await delay(SETTLED_MS);
+      return (await readId()) ?? id;
+    },
+  };
+}
+
+async function putObject({ s3, retrying }: Service, name: string, bytes: Buffer): Promise<void> {
+  await retrying(async () => {
+    const answer = await s3.putObject(name, bytes);
+    await answer.body?.cancel();
+  });
+}
+
+async function namesOf({ s3, retrying }: Service, bucket: string, folder: string): Promise<string[]> {
+  const names: string[] = [];
+  for (let from: string | undefined; ; ) {
+    const after = from;
+    const page = await retrying(() => s3.listObjectsPaged('/', folder, LISTED_AT_ONCE, after));
+    if (page === null || page === undefined) {
+      throw archiveUnavailable(new Error(`there is no bucket ${bucket}`));
+    }
+    for (const { Key } of page.objects ?? []) names.push(Key);
+    from = page.nextContinuationToken;
+    if (!from) return names;
+  }
 }
 
 /** Whether the same request may go through later: the service is away or busy, or the connection broke. */

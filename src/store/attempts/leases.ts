@@ -21,22 +21,29 @@ import type {
 const LEASES_PER_CALL = 100;
 
 /** See {@link AttemptStore}. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createLeases(context: StoreContext): AttemptStore {
   const { run, redis, keys } = context;
   return {
     async list(id) {
       return toAttempts(await guarded(redis.hgetall(keys.attempts(id))));
     },
-
     allocate: (starts) => allocate(run, starts),
-
-    async allocated({ olderThanMs, limit }) {
-      const [seconds] = (await guarded(redis.time())) as [number | string, number | string];
-      const before = Number(seconds) * 1000 - olderThanMs;
-      return await guarded(redis.zrangebyscore(keys.allocated, '-inf', before, 'LIMIT', 0, limit));
+    ...launches(run),
+    ...counts(context),
+    renew: (leases, leaseMs) => renew(run, leases, leaseMs),
+    takeOver: (input) => takeOver(run, input),
+    async release(leases) {
+      for (let at = 0; at < leases.length; at += LEASES_PER_CALL) {
+        await run('release', leases.slice(at, at + LEASES_PER_CALL).flatMap(leaseArguments));
+      }
     },
+    end: (lease, decision) => end(run, lease, decision),
+  };
+}
 
+/** The steps of one launch. */
+function launches(run: RunScript): Pick<AttemptStore, 'acquire' | 'confirm' | 'settle'> {
+  return {
     async acquire({ experiment, dispatcher, leaseMs, token }) {
       const [outcome, attempt, cluster] = (await run('acquire', [
         ...[experiment, dispatcher, leaseMs, token],
@@ -54,48 +61,54 @@ export function createLeases(context: StoreContext): AttemptStore {
     async settle(lease) {
       await run('settle', leaseArguments(lease));
     },
+  };
+}
 
-    renew: (leases, leaseMs) => renew(run, leases, leaseMs),
+/** Allocations and leases by their age. */
+function counts({ redis, keys }: StoreContext): Pick<AttemptStore, 'allocated' | 'leases'> {
+  async function nowMs(): Promise<number> {
+    const [seconds] = (await guarded(redis.time())) as [number | string, number | string];
+    return Number(seconds) * 1000;
+  }
 
-    takeOver: (input) => takeOver(run, input),
+  return {
+    async allocated({ olderThanMs, limit }) {
+      const before = (await nowMs()) - olderThanMs;
+      return await guarded(redis.zrangebyscore(keys.allocated, '-inf', before, 'LIMIT', 0, limit));
+    },
 
     async leases() {
-      const [seconds] = (await guarded(redis.time())) as [number | string, number | string];
-      const commands = redis
-        .pipeline()
-        .zcard(keys.leases)
-        .zcount(keys.leases, '-inf', Number(seconds) * 1000);
+      const now = await nowMs();
+      const commands = redis.pipeline().zcard(keys.leases).zcount(keys.leases, '-inf', now);
       const [all, expired] = await runAll(commands);
       return { held: Number(all) - Number(expired), expired: Number(expired) };
     },
-
-    async release(leases) {
-      for (let at = 0; at < leases.length; at += LEASES_PER_CALL) {
-        await run('release', leases.slice(at, at + LEASES_PER_CALL).flatMap(leaseArguments));
-      }
-    },
-
-    async end(lease, decision) {
-      const before = STATES.filter((state) => TRANSITIONS[state].includes(decision.to));
-      const [outcome, state] = (await run('end', [
-        ...leaseArguments(lease),
-        decision.to,
-        decision.reason,
-        before.join(','),
-        (decision.to === 'queued' && decision.attemptsAbove) || 0,
-        (decision.to === 'queued' && decision.waitMs) || 0,
-        decision.to === 'failed' && decision.quarantined ? '1' : '',
-      ])) as ['ok' | 'lost' | 'illegal', State];
-      if (outcome === 'lost') throw leaseLost(lease);
-      if (outcome === 'illegal') {
-        throw new EchelonError(
-          'internal',
-          `An experiment that is ${state} cannot become ${decision.to}: ${lease.experiment}`,
-        );
-      }
-      return state;
-    },
   };
+}
+
+async function end(
+  run: RunScript,
+  lease: Lease,
+  decision: Parameters<AttemptStore['end']>[1],
+): ReturnType<AttemptStore['end']> {
+  const before = STATES.filter((state) => TRANSITIONS[state].includes(decision.to));
+  const [outcome, state] = (await run('end', [
+    ...leaseArguments(lease),
+    decision.to,
+    decision.reason,
+    before.join(','),
+    (decision.to === 'queued' && decision.attemptsAbove) || 0,
+    (decision.to === 'queued' && decision.waitMs) || 0,
+    decision.to === 'failed' && decision.quarantined ? '1' : '',
+  ])) as ['ok' | 'lost' | 'illegal', State];
+  if (outcome === 'lost') throw leaseLost(lease);
+  if (outcome === 'illegal') {
+    throw new EchelonError(
+      'internal',
+      `An experiment that is ${state} cannot become ${decision.to}: ${lease.experiment}`,
+    );
+  }
+  return state;
 }
 
 async function allocate(

@@ -5,6 +5,7 @@ import { compareIds, readSegments } from '../archive/archive-segments.ts';
 import { toBatch } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
+import type { RunScript } from '../redis/scripts.ts';
 import type { BatchRecord, BatchStore } from './contract.ts';
 
 /** Parts of a batch that one reading step holds in memory. */
@@ -14,17 +15,8 @@ const PARTS_PER_READ = 32;
 const NOT_VERIFIABLE = 'not-verifiable';
 
 /** See {@link BatchStore}. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createBatches(context: StoreContext): Omit<BatchStore, 'page'> {
   const { redis, keys, run } = context;
-
-  async function load(experiment: string, field: string): Promise<BatchRecord | undefined> {
-    const [row, report] = (await runAll(
-      redis.pipeline().hget(keys.batches(experiment), field).hget(keys.reports(experiment), field),
-    )) as [string | null, string | null];
-    return row === null ? undefined : toBatch({ experiment, field }, row, report);
-  }
-
   return {
     async list(id) {
       const [rows, reports] = (await runAll(
@@ -35,7 +27,7 @@ export function createBatches(context: StoreContext): Omit<BatchStore, 'page'> {
         .sort((a, b) => a.attempt - b.attempt || a.batch - b.batch);
     },
 
-    get: (id, attempt, batch) => load(id, `${attempt}:${batch}`),
+    get: (id, attempt, batch) => load(context, id, `${attempt}:${batch}`),
 
     async bytes(record) {
       try {
@@ -45,13 +37,35 @@ export function createBatches(context: StoreContext): Omit<BatchStore, 'page'> {
       }
     },
 
+    ...createPending(context),
+    report: (record, event, report) => storeReport(run, record, { event, report }),
+  };
+}
+
+async function load(
+  { redis, keys }: StoreContext,
+  experiment: string,
+  field: string,
+): Promise<BatchRecord | undefined> {
+  const [row, report] = (await runAll(
+    redis.pipeline().hget(keys.batches(experiment), field).hget(keys.reports(experiment), field),
+  )) as [string | null, string | null];
+  return row === null ? undefined : toBatch({ experiment, field }, row, report);
+}
+
+/** The batches without a report. */
+function createPending(
+  context: StoreContext,
+): Pick<BatchStore, 'takePending' | 'beginPending' | 'renewPending' | 'returnPending' | 'backlog'> {
+  const { redis, keys, run } = context;
+  return {
     async takePending(limit, { holder, leaseMs }) {
       const answer = (await run('take-pending', [limit, leaseMs, holder])) as string[];
       const records = await Promise.all(
         answer.map(async (member, at) => {
           if (at % 2 > 0) return undefined;
           const colon = member.indexOf(':');
-          const record = await load(member.slice(0, colon), member.slice(colon + 1));
+          const record = await load(context, member.slice(0, colon), member.slice(colon + 1));
           return record && { ...record, deaths: Number(answer[at + 1]) };
         }),
       );
@@ -71,30 +85,34 @@ export function createBatches(context: StoreContext): Omit<BatchStore, 'page'> {
       if (records.length > 0) await run('give-back-pending', [holder, restMs, ...records.map(memberOf)]);
     },
 
-    async report(record, event, report) {
-      const outcome = await run('report', [
-        record.experiment,
-        `${record.attempt}:${record.batch}`,
-        JSON.stringify(report),
-        JSON.stringify(event),
-        event.exact,
-        event.rounding,
-        event.wrong,
-        event.unverifiable,
-        event.errors.length,
-        event.errors.includes(NOT_VERIFIABLE) ? 1 : 0,
-      ]);
-      if (outcome === 'missing') {
-        throw new EchelonError(
-          'not-found',
-          `Attempt ${record.attempt} of ${record.experiment} has no batch ${record.batch}`,
-        );
-      }
-      return outcome as 'stored' | 'replaced' | 'known';
-    },
-
     backlog: () => guarded(redis.zcard(keys.pending)),
   };
+}
+
+async function storeReport(
+  run: RunScript,
+  { experiment, attempt, batch }: Parameters<BatchStore['report']>[0],
+  {
+    event,
+    report,
+  }: { event: Parameters<BatchStore['report']>[1]; report: Parameters<BatchStore['report']>[2] },
+): ReturnType<BatchStore['report']> {
+  const outcome = await run('report', [
+    experiment,
+    `${attempt}:${batch}`,
+    JSON.stringify(report),
+    JSON.stringify(event),
+    event.exact,
+    event.rounding,
+    event.wrong,
+    event.unverifiable,
+    event.errors.length,
+    event.errors.includes(NOT_VERIFIABLE) ? 1 : 0,
+  ]);
+  if (outcome === 'missing') {
+    throw new EchelonError('not-found', `Attempt ${attempt} of ${experiment} has no batch ${batch}`);
+  }
+  return outcome as 'stored' | 'replaced' | 'known';
 }
 
 /** A batch's name in the set of pending batches. */

@@ -42,7 +42,6 @@ interface Deps {
 }
 
 /** See {@link SweepStore}. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one object: its methods share what the function holds
 export function createSweeps(context: StoreContext, pressure: ReturnType<typeof createPressure>): SweepStore {
   const { redis, keys, run } = context;
   const deps = { context, pressure };
@@ -55,24 +54,8 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
     get: sweep,
     create: (input) => create(deps, input),
     list: (filter) => list(context, filter),
-
-    async recordAverage({ sweep, index, step, average }) {
-      const args = [sweep, step, index, average, AVERAGES_LIFETIME_SECONDS];
-      const all = (await run('record-average', args)) as string[];
-      return all.flatMap((child, at) =>
-        at % 2 === 0 && child !== String(index) ? [Number(all[at + 1])] : [],
-      );
-    },
-
-    async children(record, from, limit) {
-      const children = await readChildren(context, record, { from, limit });
-      const commands = redis.pipeline();
-      for (const { experiment } of children) {
-        commands.hmget(keys.experiment(experiment), ...FINDING_FIELDS);
-      }
-      const found = children.length === 0 ? [] : ((await runAll(commands)) as (string | null)[][]);
-      return children.map((child, at) => withFindings(child, found[at]!));
-    },
+    recordAverage: (input) => recordAverage(context, input),
+    children: (record, from, limit) => childrenOf(context, record, { from, limit }),
 
     withWork: (limit) =>
       limit <= 0
@@ -95,21 +78,48 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
 
     cancelChildren: (id, from) => cancelChildren(context, id, from),
     rerunChildren: (record, children, make) => rerun(deps, { record, children, make }),
-
-    async figures(ids, metrics) {
-      if (ids.length === 0) return [];
-      const commands = redis.pipeline();
-      for (const id of ids) {
-        commands.hmget(keys.experiment(id), ...FIGURE_FIELDS);
-        if (metrics.length > 0) commands.hmget(keys.metrics(id), ...metrics);
-      }
-      const replies = (await runAll(commands)) as (string | null)[][];
-      const step = metrics.length > 0 ? 2 : 1;
-      return ids.map((_id, at) =>
-        toFigures(replies[step * at]!, step === 2 ? replies[2 * at + 1]! : [], metrics),
-      );
-    },
+    figures: (ids, metrics) => figuresOf(context, ids, metrics),
   };
+}
+
+async function recordAverage(
+  { run }: StoreContext,
+  { sweep, index, step, average }: Parameters<SweepStore['recordAverage']>[0],
+): Promise<number[]> {
+  const args = [sweep, step, index, average, AVERAGES_LIFETIME_SECONDS];
+  const all = (await run('record-average', args)) as string[];
+  return all.flatMap((child, at) => (at % 2 === 0 && child !== String(index) ? [Number(all[at + 1])] : []));
+}
+
+async function childrenOf(
+  context: StoreContext,
+  record: Parameters<SweepStore['children']>[0],
+  range: { from: number; limit: number },
+): ReturnType<SweepStore['children']> {
+  const { redis, keys } = context;
+  const children = await readChildren(context, record, range);
+  const commands = redis.pipeline();
+  for (const { experiment } of children) commands.hmget(keys.experiment(experiment), ...FINDING_FIELDS);
+  const found = children.length === 0 ? [] : ((await runAll(commands)) as (string | null)[][]);
+  return children.map((child, at) => withFindings(child, found[at]!));
+}
+
+async function figuresOf(
+  { redis, keys }: StoreContext,
+  ids: readonly string[],
+  metrics: readonly string[],
+): ReturnType<SweepStore['figures']> {
+  if (ids.length === 0) return [];
+  const commands = redis.pipeline();
+  for (const id of ids) {
+    commands.hmget(keys.experiment(id), ...FIGURE_FIELDS);
+    if (metrics.length > 0) commands.hmget(keys.metrics(id), ...metrics);
+  }
+  const replies = (await runAll(commands)) as (string | null)[][];
+  const step = metrics.length > 0 ? 2 : 1;
+  return ids.map((_id, at) =>
+    toFigures(replies[step * at]!, step === 2 ? replies[2 * at + 1]! : [], metrics),
+  );
 }
 
 async function create({ context, pressure }: Deps, input: SweepInput) {
