@@ -5,6 +5,7 @@ import Fastify, { LogController } from 'fastify';
 import { addAuth, addScopes } from './access/auth.ts';
 import { createCallers } from './access/callers.ts';
 import { createSessions } from './access/sessions.ts';
+import { addAllocations } from './resources/allocations/allocations.ts';
 import { addAuditLog } from './resources/audit/audit.ts';
 import { addCaller } from './resources/caller/caller.ts';
 import { addClusters } from './resources/clusters/clusters.ts';
@@ -126,6 +127,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addPreflight(routes, deps);
     addPresets(routes);
     addPresetSubmit(routes, deps);
+    addAllocations(routes, deps);
     addQueues(routes, deps);
     addQueuePauses(routes, deps);
     addPriority(routes, deps);

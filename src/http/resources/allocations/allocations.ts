@@ -1,0 +1,56 @@
+import { sees } from '../../../core/scopes.ts';
+import { expectedEnd } from '../../../scheduler/spans.ts';
+import type { AllocationList } from '../../../schemas/api.ts';
+import type { Allocation } from '../../../store/clusters/contract.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { READ } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+
+/** Allocations in one answer; `total` says how many there are. */
+const MAX_ITEMS = 2000;
+
+/** GET /v1/allocations. */
+export function addAllocations(app: App, deps: RouteDeps): void {
+  app.get(
+    '/v1/allocations',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'listAllocations',
+        summary: 'List the GPUs and CPUs that attempts hold on each node, with expected ends',
+        description: `An experiment on several nodes has one item per node. The expected end follows from the measured steps, from the sweep or from the timeout; it is null if nothing is known. At most ${MAX_ITEMS} items are returned. A key that is bound to a project sees that project only.`,
+        tags: ['queue'],
+        response: { 200: { $ref: 'AllocationList#' }, ...problems() },
+      },
+    },
+    async ({ caller }): Promise<AllocationList> => {
+      const held: (Allocation & { cluster: string })[] = [];
+      for (const { name } of await deps.store.clusters.list()) {
+        const { items } = await deps.store.clusters.allocations(name);
+        const seen = items.filter(({ project }) => sees(caller, project));
+        held.push(...seen.map((item) => ({ ...item, cluster: name })));
+      }
+      return { total: held.length, items: await described(deps, held.slice(0, MAX_ITEMS)) };
+    },
+  );
+}
+
+async function described(
+  { store, clock }: Pick<RouteDeps, 'store' | 'clock'>,
+  held: readonly (Allocation & { cluster: string })[],
+): Promise<AllocationList['items']> {
+  const ids = [...new Set(held.map(({ experiment }) => experiment))];
+  const paces = await store.queue.paces(ids);
+  const records = await Promise.all(ids.map((id) => store.experiments.get(id)));
+  const known = new Map(records.flatMap((record) => (record ? [[record.id, record] as const] : [])));
+  return held.map(({ experiment, project, cluster, node, gpus, cpus }) => {
+    const { name = experiment, attempt = 0, state = null } = known.get(experiment) ?? {};
+    const pace = paces.get(experiment);
+    const end = pace === undefined ? null : expectedEnd(pace, clock.now());
+    return {
+      ...{ experiment, name, project, attempt, state, cluster, node, gpus, cpus },
+      startedAt: pace?.startedAt ?? null,
+      end: end && { endAt: end.likely, earliest: end.early, latest: end.late },
+    };
+  });
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { newProject } from '../../../../../src/schemas/project.ts';
+import { claim } from '../../../../support/claim.ts';
+import { appFor } from '../../../../support/http-app.ts';
+import { claimed, storeFor, submitInput } from '../../../../support/store.ts';
+
+const scope = { after };
+const { store } = await storeFor(scope);
+const { call } = await appFor(scope, { store, now: () => 10_000 });
+
+await store.clusters.put({
+  ...{ name: 'local', address: '127.0.0.1:9', token: 'CANARY-TOKEN', ca: null, backfill: true },
+  ...{ generation: 'g1', lastSeenAt: 5 },
+  nodes: [{ id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed: 1, gpusUsed: 0 }],
+});
+
+test('an allocation has its node and its expected end; a queued experiment has none', async () => {
+  assert.deepEqual((await call('GET', '/v1/allocations')).json(), { total: 0, items: [] });
+  await store.experiments.submit(submitInput({ name: 'queued' }));
+  const { id } = await store.experiments.submit(submitInput({ name: 'running', gpus: 1 }));
+  const lease = await claimed(store, id);
+  await store.attempts.confirm(lease);
+  const { total, items } = (await call('GET', '/v1/allocations')).json();
+  const [{ startedAt, end, ...rest }] = items;
+  assert.equal(total, 1);
+  assert.deepEqual(rest, {
+    ...{ experiment: id, name: 'running', project: rest.project, attempt: 1, state: 'running' },
+    ...{ cluster: 'local', node: 'node-1', gpus: rest.gpus, cpus: 1 },
+  });
+  assert.equal(typeof startedAt, 'number');
+  // Nothing was measured and there is no timeout.
+  assert.equal(end, null);
+});
+
+test('a timeout bounds the expected end', async () => {
+  const input = submitInput({ name: 'limited', resolved: { timeoutSeconds: 3600 } });
+  const { id } = await store.experiments.submit(input);
+  await store.attempts.confirm(await claimed(store, id));
+  const { items } = (await call('GET', '/v1/allocations')).json();
+  const { startedAt, end } = items.find(({ name }: { name: string }) => name === 'limited');
+  assert.deepEqual(end, { endAt: startedAt + 3_600_000, earliest: 10_000, latest: startedAt + 3_600_000 });
+});
+
+test('a key of a project sees the allocations of its project only', async () => {
+  await store.projects.create(newProject({ name: 'other' }, 0));
+  const { id } = await store.experiments.submit(submitInput({ project: 'other', name: 'theirs' }));
+  const { version: allocationVersion } = await store.clusters.allocations('local');
+  const need = { experiment: id, cluster: 'local', node: 'node-1', gpus: 0, cpus: 1, allocationVersion };
+  await claim(store, { ...need, project: 'other', dispatcher: 'd', leaseMs: 60_000 });
+  const created = await call('POST', '/v1/keys', {
+    body: { name: 'bound', project: 'other', scopes: ['read'] },
+  });
+  const { items, total } = (await call('GET', '/v1/allocations', { token: created.json().token })).json();
+  assert.deepEqual([total, items.map(({ name }: { name: string }) => name)], [1, ['theirs']]);
+});
