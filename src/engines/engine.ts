@@ -107,8 +107,13 @@ export interface Engine<Spec extends CommonSpec = CommonSpec, ResolvedSpec = Res
   readonly example: Spec;
   /** Contradictions in a valid spec, before its defaults are known. */
   problems(spec: Spec): FieldProblem[];
-  /** Fields of a valid spec that the caller lacks the permission for. */
-  permissionProblems(spec: Spec, permissions: Permissions): FieldProblem[];
+  /**
+   * Whether a valid spec loads code of the user's own on the cluster. Such a spec needs the scope `custom-code`, and its
+   * experiment is marked.
+   */
+  customCode(spec: Spec): boolean;
+  /** Fields of a valid spec that the caller lacks the permission for. Default: none. */
+  permissionProblems?(spec: Spec, permissions: Permissions): FieldProblem[];
   /** Fills in the defaults of a spec without contradictions; the common ones are in `common-defaults.ts`. */
   resolve(spec: Spec): ResolvedSpec;
   compile(spec: ResolvedSpec): CompiledSpec;

@@ -1,7 +1,7 @@
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
 import { nearestName } from '../core/nearest.ts';
 import { clip } from '../schemas/json.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, Permissions } from './engine.ts';
 import { LOCAL } from './local/engine.ts';
 import { REPLAY } from './replay/engine.ts';
 import { VERL_AGENT } from './verl-agent/engine.ts';
@@ -46,6 +46,20 @@ export function engineOf(name: string): RegisteredEngine {
 /** See {@link Engine.fingerprint}. */
 export function fingerprintOf(spec: ResolvedSpec['spec']): string | null {
   return engineOf(spec.engine).fingerprint(spec);
+}
+
+/** See {@link Engine.customCode}. */
+export function customCodeOf(spec: ExperimentSpec): boolean {
+  return engineOf(spec.engine).customCode(spec);
+}
+
+/** What a caller with these permissions may not ask for in a valid spec; empty if the caller may submit the spec. */
+export function permissionProblems(spec: ExperimentSpec, permissions: Permissions): FieldProblem[] {
+  const problems = engineOf(spec.engine).permissionProblems?.(spec, permissions) ?? [];
+  if (problems.length > 0 || permissions.customCode || !customCodeOf(spec)) return problems;
+  return [
+    { field: '/engine', message: 'would load your own code: that needs a key with the scope custom-code' },
+  ];
 }
 
 /** The problem of a spec whose engine is not known, with the known engines and the nearest name. */

@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../core/errors.ts';
 import { missingFrom, type Tree } from '../core/trees.ts';
 import type { Permissions } from '../engines/engine.ts';
-import { type ExperimentSpec, engineOf, type ResolvedSpec } from '../engines/registry.ts';
+import { type ExperimentSpec, engineOf, permissionProblems, type ResolvedSpec } from '../engines/registry.ts';
 import { invalidSpec } from '../engines/validate-spec.ts';
 import { deadlineProblems, resolveDeadline } from './deadline.ts';
 import { resolveRules, ruleProblems } from './rules.ts';
@@ -15,7 +15,7 @@ export function resolveSpec(spec: ExperimentSpec, permissions: Permissions = {})
   const engine = engineOf(spec.engine);
   refuse([
     ...engine.problems(spec),
-    ...engine.permissionProblems(spec, permissions),
+    ...permissionProblems(spec, permissions),
     ...ruleProblems(spec.rules),
     ...deadlineProblems(spec.deadline),
   ]);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FieldProblem } from '../core/errors.ts';
 import { EchelonError } from '../core/errors.ts';
 import { MAX_CHILDREN } from '../core/sweep-ids.ts';
-import type { ExperimentSpec, ResolvedSpec } from '../engines/registry.ts';
+import { customCodeOf, type ExperimentSpec, type ResolvedSpec } from '../engines/registry.ts';
 import { countInWords, invalidSpec, specProblems } from '../engines/validate-spec.ts';
 import { clip, escapePointer } from '../schemas/json.ts';
 import { plainSecretProblems } from '../schemas/secrets.ts';
@@ -113,6 +113,7 @@ export function makeChild(base: SweepBase, entry: SweepEntry) {
     submitted,
     resolved: spec,
     defaults,
+    customCode: customCodeOf(submitted),
   };
 }
 

@@ -65,7 +65,7 @@ export const Experiment = Type.Object(
     startedAt: Type.Union([Type.Integer(), Type.Null()]),
     endedAt: Type.Union([Type.Integer(), Type.Null()]),
     customCode: Type.Boolean({
-      description: 'Whether the overrides load code that does not belong to the recipe.',
+      description: "Whether the spec loads the user's own code on the cluster.",
     }),
     submitted: SomeObject('The spec as it was submitted.'),
     resolved: SomeObject('The spec with all defaults filled in.'),

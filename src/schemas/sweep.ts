@@ -299,7 +299,7 @@ export const SweepCombination = Type.Object(
       { ...strict, description: 'Verified rows of all children of the combination.' },
     ),
     customCode: Type.Boolean({
-      description: 'Whether the overrides load code that does not belong to the recipe.',
+      description: "Whether the spec loads the user's own code on the cluster.",
     }),
     gpuSeconds: Type.Number({ description: 'GPU seconds from the first start to the end, or until now.' }),
     cpuSeconds: Type.Number({ description: 'CPU seconds from the first start to the end, or until now.' }),

@@ -232,6 +232,7 @@ function input(): SubmitInput {
     resolved: { ...spec, more: 'x'.repeat(700) },
     defaults: ['/more'],
     fingerprint: null,
+    customCode: false,
   };
 }
 

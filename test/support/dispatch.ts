@@ -280,6 +280,7 @@ export async function submit(
     resolved: spec,
     defaults: [],
     fingerprint: null,
+    customCode: false,
   });
   if (options.enqueue !== false) await queue.enqueue([id]);
   return id;

@@ -83,6 +83,7 @@ export function submitInput(changes: Partial<SubmitInput> = {}): SubmitInput {
     resolved: { engine: 'replay', priority: 0 },
     defaults: ['/priority'],
     fingerprint: null,
+    customCode: false,
     ...changes,
   };
 }

@@ -151,7 +151,7 @@ function describe(experiment: ExperimentDetail): string {
     ['stage', stageOf(progress)],
     ['success', successRate(experiment)],
     ['estimator', experiment.fingerprint ?? '-'],
-    ['custom code', experiment.customCode ? 'yes: the overrides load it' : 'no'],
+    ['custom code', experiment.customCode ? 'yes: the spec loads it' : 'no'],
     [
       'verification',
       `${checked.status}: ${checked.rowsVerified} of ${checked.rowsSeen} rows; ${checked.exact} exact, ${checked.rounding} rounding, ${checked.wrong} wrong, ${checked.unverifiable} unverifiable; ${checked.errors} error findings`,

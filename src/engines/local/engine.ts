@@ -18,7 +18,7 @@ export const LOCAL: Engine<LocalSpec, ResolvedLocal> = {
     ...unusedFields(spec.estimator),
     ...noGpu(spec, 'must be 0: the local engine trains on the CPU'),
   ],
-  permissionProblems: () => [],
+  customCode: () => false,
   resolve(spec) {
     const filled = merge({ ...COMMON_DEFAULTS, ...LOCAL_DEFAULTS }, spec) as unknown as ResolvedLocal;
     return { ...filled, estimator: completeEstimator(spec.estimator, filled.environment) };

@@ -13,7 +13,7 @@ export const REPLAY: Engine<ReplaySpec, ResolvedReplay> = {
   schema: ReplaySpec,
   example: { engine: 'replay', name: 'my first one' },
   problems: (spec) => noGpu(spec, 'must be 0: a replay uses no GPU'),
-  permissionProblems: () => [],
+  customCode: () => false,
   resolve: (spec) => merge({ ...COMMON_DEFAULTS, ...REPLAY_DEFAULTS }, spec) as unknown as ResolvedReplay,
   compile: (spec) => ({ arguments: valuesOf(spec).map(([key, value]) => assignment(key, value)) }),
   // The record states its own estimator.

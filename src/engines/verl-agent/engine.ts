@@ -3,6 +3,7 @@ import { checkExperiment } from './checks.ts';
 import { codePathProblems } from './code-paths.ts';
 import { compileVerlAgent, engineArguments } from './compile.ts';
 import { fingerprintOf } from './fingerprint.ts';
+import { loadsCode } from './overrides.ts';
 import { resolveVerlAgent, verlAgentContradictions } from './resolve.ts';
 import { type ResolvedVerlAgent, VerlAgentSpec } from './spec.ts';
 
@@ -15,6 +16,7 @@ export const VERL_AGENT: Engine<VerlAgentSpec, ResolvedVerlAgent> = {
   schema: VerlAgentSpec,
   example: { engine: 'verl-agent', name: 'alfworld', recipe: 'qwen2.5_1.5b_alfworld_train' },
   problems: verlAgentContradictions,
+  customCode: ({ overrides }) => loadsCode(overrides),
   permissionProblems(spec, { customCode = false, codePaths = [] }) {
     if (customCode) return [];
     const message = 'needs a key with the scope custom-code';

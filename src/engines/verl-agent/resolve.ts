@@ -1,12 +1,12 @@
 import type { FieldProblem } from '../../core/errors.ts';
 import { merge, type Tree, valueAt } from '../../core/trees.ts';
-import { overrideProblems } from '../../schemas/verl-agent-overrides.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import { cpusNeeded } from './cpus.ts';
 import { completeVerlAgentEstimator, estimatorProblems } from './estimators.ts';
 import { fieldDefaults, OWNED_KEYS } from './fields.ts';
 import { type HydraValue, readHydraText } from './hydra.ts';
 import { mergedDefault } from './merged-config.ts';
+import { overrideProblems } from './overrides.ts';
 import { type Recipe, recipeOf, SCRIPT_ENVIRONMENT } from './recipes.ts';
 import type { ResolvedVerlAgent, VerlAgentSpec } from './spec.ts';
 

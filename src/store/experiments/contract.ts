@@ -17,6 +17,8 @@ export interface SubmitInput {
   resolved: unknown;
   defaults: string[];
   fingerprint: string | null;
+  /** Whether the spec loads code of the user's own. */
+  customCode: boolean;
   idempotency?: Idempotency;
   /** The experiment that it runs again. */
   rerunOf?: string;

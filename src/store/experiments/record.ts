@@ -1,7 +1,6 @@
 import type { MetricValue, RuleEvent } from '../../core/events.ts';
 import type { State } from '../../core/states.ts';
 import { type Experiment, RECORD_VERSION } from '../../schemas/experiment.ts';
-import { loadsCode } from '../../schemas/verl-agent-overrides.ts';
 import type { Attempt } from '../attempts/contract.ts';
 import type { BatchRecord } from '../batches/contract.ts';
 import type { QueuedExperiment } from '../queue/contract.ts';
@@ -14,7 +13,6 @@ export type Fields = Record<string, string>;
 export function toExperiment(stored: Fields, metrics: Fields): Experiment | undefined {
   if (stored.id === undefined || stored.state === undefined) return undefined;
   const fields: Fields & { id: string } = { ...inKnownLayout('experiment', stored), id: stored.id };
-  const resolved = json(fields.resolved);
   return {
     version: RECORD_VERSION,
     id: fields.id,
@@ -28,9 +26,9 @@ export function toExperiment(stored: Fields, metrics: Fields): Experiment | unde
     submittedAt: count(fields.submittedAt),
     startedAt: time(fields.startedAt),
     endedAt: time(fields.endedAt),
-    customCode: loadsCode(resolved),
+    customCode: fields.customCode === '1',
     submitted: json(fields.submitted),
-    resolved,
+    resolved: json(fields.resolved),
     defaults: json(fields.defaults) as string[],
     fingerprint: fields.fingerprint || null,
     progress: {

@@ -52,7 +52,7 @@ export interface SweepChild {
 /** The input of a child's experiment without id, sweep and project, which the store sets. */
 export type SweepChildInput = Pick<
   SubmitInput,
-  'name' | 'priority' | 'cluster' | 'gpus' | 'cpus' | 'submitted' | 'resolved' | 'defaults'
+  'name' | 'priority' | 'cluster' | 'gpus' | 'cpus' | 'submitted' | 'resolved' | 'defaults' | 'customCode'
 >;
 
 /** Makes a child of a sweep from its entry. */

@@ -64,6 +64,7 @@ export function childArguments(
     JSON.stringify(input.resolved),
     JSON.stringify(input.defaults),
     fingerprint ?? '',
+    input.customCode ? '1' : '',
     ...limitsOf(input.resolved as ResolvedLimits),
   ];
 }

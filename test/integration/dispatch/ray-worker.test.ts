@@ -147,6 +147,7 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
         resolved: spec,
         defaults: [],
         fingerprint: null,
+        customCode: false,
       });
       await bench.queue.enqueue([id]);
       await bench.reaches(id, 'succeeded');

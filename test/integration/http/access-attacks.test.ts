@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { newExperimentId } from '../../../src/core/ids.ts';
+import { registerEngine } from '../../../src/engines/registry.ts';
 import { newKeyId, newKeyToken } from '../../../src/http/access/callers.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
 import { makeKey, makeProjects } from '../../support/access.ts';
+import { COUNTDOWN } from '../../support/countdown/engine.ts';
 import { until } from '../../support/dispatch.ts';
 import { openStream } from '../../support/event-stream.ts';
 import { appFor, LOCAL, REPLAY, TOKEN } from '../../support/http-app.ts';
 import { storeThrough } from '../../support/made-up-store.ts';
 import { claimed, running, storeFor, submitInput } from '../../support/store.ts';
-import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 /*
  * Attacks on identity, each with the expected answer. access.test.ts checks that every route refuses callers without a
@@ -250,13 +251,43 @@ describe('custom code', () => {
       const taken = await call('POST', path, { token: having.token, body });
       assert.ok(!/needs a key with the scope/.test(taken.body), `${path}: ${taken.body}`);
     }
-    const request = sweepRequest(1);
-    const { id } = await store.sweeps.create(
-      sweepInput({ ...request, spec: { ...request.spec, allowCustomCode: true } }, { project: 'default' }),
-    );
-    const rerun = (token: string) => call('POST', `/v1/sweeps/${id}/rerun-failed`, { token });
-    assert.match((await rerun(without.token)).body, /needs the scope custom-code/);
-    assert.equal((await rerun(having.token)).statusCode, 202);
+  });
+
+  test('a spec with code of its own, in an engine that no other module knows, needs the scope and is marked', async () => {
+    after(registerEngine({ ...COUNTDOWN, customCode: () => true }));
+    const { call } = await appOf();
+    const without = await makeKey(store, { scopes: ['read', 'submit', 'admin'] });
+    const having = await makeKey(store, { scopes: ['read', 'submit', 'custom-code'] });
+    const base = COUNTDOWN.example;
+    const sweep = { name: 's', method: 'grid', spec: base, axes: { '/from': [1] } };
+    const wanted = [
+      ['/v1/experiments', base],
+      ['/v1/plans', base],
+      ['/v1/preflight', base],
+      ['/v1/sweeps', sweep],
+      ['/v1/sweeps/preview', sweep],
+    ] as const;
+    const taken: string[] = [];
+    for (const [path, body] of wanted) {
+      const refused = await call('POST', path, { token: without.token, body });
+      assert.equal(refused.statusCode, 400, path);
+      assert.match(refused.body, /\/engine".*needs a key with the scope custom-code/, path);
+      const response = await call('POST', path, { token: having.token, body });
+      assert.ok(!/needs a key with the scope/.test(response.body), `${path}: ${response.body}`);
+      taken.push(response.json().id);
+    }
+    assert.equal((await store.experiments.get(taken[0]!))?.customCode, true);
+    const { made } = await store.sweeps.expand(taken[3]!, makeChild);
+    const child = made[0]!.experiment;
+    assert.equal((await store.experiments.get(child))?.customCode, true);
+    const comparison = await call('GET', `/v1/sweeps/${taken[3]}/comparison`);
+    assert.equal(comparison.json().items[0].customCode, true);
+    await store.attempts.end(await claimed(store, child), { to: 'failed', reason: '' });
+    const refused = await call('POST', `/v1/sweeps/${taken[3]}/rerun-failed`, { token: without.token });
+    assert.match(refused.body, /needs the scope custom-code/);
+    const again = `/v1/experiments/${child}/rerun`;
+    assert.equal((await call('POST', again, { token: without.token })).statusCode, 400);
+    assert.equal((await call('POST', again, { token: having.token })).statusCode, 202);
   });
 
   test('a directory of a cluster needs the scope custom-code or a code path that the cluster allows', async () => {

@@ -26,7 +26,7 @@ export const COUNTDOWN: Engine<CountdownSpec, ResolvedCountdown> = {
   schema: CountdownSpec,
   example: { engine: 'countdown', name: 'from five', from: 5 },
   problems: () => [],
-  permissionProblems: () => [],
+  customCode: () => false,
   resolve: (spec) => merge(DEFAULTS, spec) as unknown as ResolvedCountdown,
   compile: ({ from }) => ({ arguments: [assignment('from', from)] }),
   fingerprint: () => null,

@@ -1,6 +1,6 @@
 import { newExperimentId } from '../../../core/ids.ts';
 import type { Caller } from '../../../core/scopes.ts';
-import { type ExperimentSpec, fingerprintOf } from '../../../engines/registry.ts';
+import { customCodeOf, type ExperimentSpec, fingerprintOf } from '../../../engines/registry.ts';
 import type { Accepted } from '../../../schemas/api.ts';
 import type { Idempotency } from '../../../store/access/answers-contract.ts';
 import type { AuditInput } from '../../../store/access/contract.ts';
@@ -49,6 +49,7 @@ export async function acceptExperiment(
     resolved: resolved.spec,
     defaults: resolved.defaults,
     fingerprint: fingerprintOf(resolved.spec),
+    customCode: customCodeOf(spec),
     ...(rerunOf !== undefined && { rerunOf }),
     ...(idempotency && { idempotency }),
     audit: submission.audit(wanted),

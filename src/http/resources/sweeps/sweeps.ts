@@ -2,12 +2,11 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { type Caller, sees } from '../../../core/scopes.ts';
 import { MAX_CHILDREN, SWEEP_ID } from '../../../core/sweep-ids.ts';
-import { type ExperimentSpec, engineOf } from '../../../engines/registry.ts';
+import { customCodeOf, type ExperimentSpec, permissionProblems } from '../../../engines/registry.ts';
 import { childReference, referenceMetrics } from '../../../plan/preset-sweep.ts';
 import { childSpec, childValues, makeChild } from '../../../plan/sweep.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../../schemas/sweep.ts';
-import { loadsCode } from '../../../schemas/verl-agent-overrides.ts';
 import type { Store } from '../../../store/store.ts';
 import type { SweepChild, SweepRecord } from '../../../store/sweeps/contract.ts';
 import { requireScope } from '../../access/auth.ts';
@@ -183,7 +182,7 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
         }
         const [{ entry }] = combination.children as [SweepChild];
         const reference = sweep.method === 'preset' ? childReference(sweep.spec, entry) : null;
-        const customCode = loadsCode(childSpec(sweep, entry));
+        const customCode = customCodeOf(childSpec(sweep, entry) as unknown as ExperimentSpec);
         const more = { metrics, now: clock.now(), reference, customCode };
         items.push(compareCombination(combination, figures, more));
       }
@@ -253,8 +252,8 @@ function addCancel(app: App, deps: RouteDeps): void {
   );
 }
 
-/** Throws EchelonError `forbidden` where a failed child loads code from a directory that the caller may not name. */
-async function requireCodePaths(
+/** Throws EchelonError `forbidden` if the caller may not submit the spec of a failed child: a rerun needs the same scope. */
+async function requirePermissions(
   store: Store,
   caller: Caller,
   sweep: SweepRecord,
@@ -266,18 +265,12 @@ async function requireCodePaths(
   for (const cluster of new Set(specs.map((spec) => spec.cluster ?? null))) {
     const permissions = await permissionsOf(store, caller, cluster);
     const there = specs.filter((spec) => (spec.cluster ?? null) === cluster);
-    if (there.some((spec) => engineOf(spec.engine).permissionProblems(spec, permissions).length > 0))
+    if (there.some((spec) => permissionProblems(spec, permissions).length > 0))
       requireScope(caller, 'custom-code');
   }
 }
 
 const MAX_CANCEL_MS = 10_000;
-
-/** Running it again takes the scope that submitting it took. */
-function mayLoadCode({ spec, axes }: SweepRecord): boolean {
-  const { allowCustomCode } = spec as { allowCustomCode?: boolean };
-  return allowCustomCode === true || axes.some(({ pointer }) => pointer === '/allowCustomCode');
-}
 
 function addRerun(app: App, deps: RouteDeps): void {
   const { store } = deps;
@@ -307,11 +300,10 @@ function addRerun(app: App, deps: RouteDeps): void {
           'The sweep was cancelled, so its experiments cannot run again. Submit a new sweep.',
         );
       }
-      if (mayLoadCode(sweep)) requireScope(request.caller, 'custom-code');
       let rerun = 0;
       for (let from = 0; from < sweep.count; from += PAGE) {
         const children = await store.sweeps.children(sweep, from, PAGE);
-        await requireCodePaths(store, request.caller, sweep, children);
+        await requirePermissions(store, request.caller, sweep, children);
         const made = await store.sweeps.rerunChildren(sweep, children, makeChild);
         rerun += made.length;
         enqueue(deps, made);

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Permissions } from '../../../../src/engines/engine.ts';
 import { VERL_AGENT } from '../../../../src/engines/verl-agent/engine.ts';
 
 const SPEC = { ...VERL_AGENT.example, home: '/srv/verl-agent', allowCustomCode: true };
 
 test('a spec with a directory and custom code needs permission for both', () => {
-  const fields = (permissions: Parameters<typeof VERL_AGENT.permissionProblems>[1]) =>
-    VERL_AGENT.permissionProblems(SPEC, permissions).map(({ field }) => field);
+  const fields = (permissions: Permissions) =>
+    VERL_AGENT.permissionProblems!(SPEC, permissions).map(({ field }) => field);
   assert.deepEqual(fields({}), ['/home', '/allowCustomCode']);
   assert.deepEqual(fields({ codePaths: ['/srv'] }), ['/allowCustomCode']);
   assert.deepEqual(fields({ customCode: true }), []);

@@ -122,6 +122,7 @@ test('the experiments of a sweep are listed, to those alone who see its project'
     submitted: {},
     resolved: {},
     defaults: [],
+    customCode: false,
   };
   const { made: children } = await store.sweeps.expand(sweep, () => child);
   const ids = children.map(({ experiment }) => experiment).reverse();

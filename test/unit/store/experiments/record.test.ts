@@ -53,13 +53,6 @@ test('attempts come in order of their numbers, not of their names', () => {
   );
 });
 
-test('what loads code of its own is marked', () => {
-  const marked = (overrides: object) =>
-    toExperiment({ id: 'exp-1', state: 'queued', resolved: JSON.stringify({ overrides }) }, {})?.customCode;
-  assert.equal(marked({ 'actor_rollout_ref.model.external_lib': 'x' }), true);
-  assert.equal(marked({}), false);
-});
-
 test('absent fields read as what they stand for', () => {
   assert.deepEqual(toBatch({ experiment: 'e', field: '3:7' }, '1 2 d 3-4 3-5', null), {
     experiment: 'e',

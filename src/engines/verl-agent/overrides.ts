@@ -1,6 +1,6 @@
-import type { FieldProblem } from '../core/errors.ts';
-import { nearestName } from '../core/nearest.ts';
-import { clip, escapePointer } from './json.ts';
+import type { FieldProblem } from '../../core/errors.ts';
+import { nearestName } from '../../core/nearest.ts';
+import { clip, escapePointer } from '../../schemas/json.ts';
 
 /** What an override's value may be. */
 type Kind =
@@ -92,9 +92,8 @@ export const CODE_OVERRIDES: Readonly<Record<string, Kind>> = {
   'critic.model.trust_remote_code': BOOLEAN,
 };
 
-/** Whether a spec loads code of its own on the cluster: an override of {@link CODE_OVERRIDES} that is not false. */
-export function loadsCode(spec: unknown): boolean {
-  const overrides = (spec as { overrides?: Record<string, unknown> } | null | undefined)?.overrides ?? {};
+/** Whether an override of {@link CODE_OVERRIDES} is set and not false. */
+export function loadsCode(overrides: Readonly<Record<string, unknown>> = {}): boolean {
   return Object.entries(overrides).some(
     ([key, value]) => Object.hasOwn(CODE_OVERRIDES, key) && value !== false,
   );

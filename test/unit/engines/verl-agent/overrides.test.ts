@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OWNED_KEYS } from '../../../src/engines/verl-agent/fields.ts';
-import { MERGED_CONFIG } from '../../../src/engines/verl-agent/merged-config.ts';
+import { OWNED_KEYS } from '../../../../src/engines/verl-agent/fields.ts';
+import { MERGED_CONFIG } from '../../../../src/engines/verl-agent/merged-config.ts';
 import {
   ALLOWED_OVERRIDES,
   CODE_OVERRIDES,
   loadsCode,
   overrideProblems,
-} from '../../../src/schemas/verl-agent-overrides.ts';
+} from '../../../../src/engines/verl-agent/overrides.ts';
 
 const messages = (overrides: Record<string, unknown>, allowCustomCode = false) =>
   overrideProblems(overrides, { allowCustomCode, owned: OWNED_KEYS }).map(({ message }) => message);
@@ -70,9 +70,9 @@ describe('overrides', () => {
     assert.match(messages({ 'data.custom_cls.path': 'x' }, true)[0]!, /capture hook/);
   });
 
-  test('loadsCode is true for a spec with an override that loads code', () => {
-    assert.ok(loadsCode({ overrides: { 'data.trust_remote_code': true } }));
-    assert.ok(!loadsCode({ overrides: { 'data.trust_remote_code': false, 'data.shuffle': true } }));
-    assert.ok(!loadsCode({ engine: 'replay' }));
+  test('loadsCode is true with an override that loads code', () => {
+    assert.ok(loadsCode({ 'data.trust_remote_code': true }));
+    assert.ok(!loadsCode({ 'data.trust_remote_code': false, 'data.shuffle': true }));
+    assert.ok(!loadsCode());
   });
 });
