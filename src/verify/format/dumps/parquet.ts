@@ -1,12 +1,10 @@
 // A namespace, since Node 20 does not export zstdDecompressSync: an import by name would keep the module from loading.
 import * as zlib from 'node:zlib';
-import { type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import { type FileMetaData, parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { MAX_ROWS } from '../batch.ts';
 import { BatchFormatError } from '../format-error.ts';
+import { checkedFooter, checkPages, ParquetLimitError } from './parquet-limits.ts';
 import type { DumpSource } from './source.ts';
-
-/** Bytes that the chosen columns of one row group may unfold to. */
-const MAX_GROUP_BYTES = 2 ** 30;
 
 /** What the end of a parquet file says. */
 export interface ParquetHead {
@@ -29,7 +27,9 @@ export function isParquet(bytes: Uint8Array): boolean {
 
 /** Reads the columns' names and the number of rows. Throws a BatchFormatError. */
 export async function readParquetHead(source: DumpSource): Promise<ParquetHead> {
-  const metadata = await orUnreadable(source, () => parquetMetadataAsync(source, { geoparquet: false }));
+  const metadata = await orUnreadable(source, async () =>
+    parquetMetadata(await checkedFooter(source), { geoparquet: false }),
+  );
   const rows = Number(metadata.num_rows);
   const expected = `at most ${MAX_ROWS} rows`;
   if (!(rows >= 0 && rows <= MAX_ROWS))
@@ -68,24 +68,21 @@ export async function* parquetRows(
   let rowStart = 0;
   for (const group of metadata.row_groups) {
     const rows = Number(group.num_rows);
-    const bytes = group.columns
-      .filter((column) => columns.includes(column.meta_data?.path_in_schema[0] ?? ''))
-      .reduce((sum, column) => sum + Number(column.meta_data?.total_uncompressed_size ?? 0), 0);
-    if (!(bytes <= MAX_GROUP_BYTES && rows >= 0)) {
-      const expected = `row groups of at most ${MAX_GROUP_BYTES} bytes`;
-      throw new BatchFormatError({ code: 'too-large', file: source.path, expected, found: `${bytes}` });
-    }
     const range = { rowStart, rowEnd: rowStart + rows };
-    yield await orUnreadable(source, () =>
-      parquetReadObjects({
+    const chunks = group.columns.filter(({ meta_data: meta }) =>
+      columns.includes(meta?.path_in_schema[0] ?? ''),
+    );
+    yield await orUnreadable(source, async () => {
+      await checkPages(source, chunks);
+      return await parquetReadObjects({
         file: source,
         metadata,
         columns: [...columns],
         ...range,
         rowFormat: 'object',
         compressors: { ZSTD: unzstd },
-      }),
-    );
+      });
+    });
     rowStart += rows;
   }
 }
@@ -100,7 +97,12 @@ async function orUnreadable<T>(source: DumpSource, read: () => Promise<T>): Prom
   } catch (cause) {
     if (cause instanceof BatchFormatError) throw cause;
     const found = (cause as Error).message;
+    const file = source.path;
+    if (cause instanceof ParquetLimitError) {
+      const expected = 'a parquet file of bounded size';
+      throw new BatchFormatError({ code: 'too-large', file, expected, found }, { cause });
+    }
     const expected = 'a complete parquet file';
-    throw new BatchFormatError({ code: 'unreadable', file: source.path, expected, found }, { cause });
+    throw new BatchFormatError({ code: 'unreadable', file, expected, found }, { cause });
   }
 }

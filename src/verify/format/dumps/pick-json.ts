@@ -17,6 +17,7 @@ export class PickJsonError extends Error {
 const MAX_VALUE_BYTES = 2 ** 27;
 const MAX_CONTAINERS = 4_000_000;
 const MAX_KEYS = 10_000;
+const MAX_DEPTH = 500;
 
 const [QUOTE, COLON, COMMA] = [0x22, 0x3a, 0x2c];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -135,6 +136,7 @@ function skipValue(cursor: Cursor): number {
     else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
       depth++;
       containers++;
+      if (depth > MAX_DEPTH) throw new PickJsonError(`more than ${MAX_DEPTH} lists in one another`);
     } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
       if (depth === 0) break;
       depth--;

@@ -8,8 +8,9 @@ export class TensorError extends Error {
   override readonly name = 'TensorError';
 }
 
-/** Numbers of one tensor at most. */
-const MAX_NUMBERS = 2 ** 26;
+/** Numbers of one tensor at most, and dimensions of it or of lists. */
+const MAX_NUMBERS = 2 ** 22;
+const MAX_DIMENSIONS = 16;
 
 type Decoder = { readonly bytes: number; readonly read: (view: DataView, at: number) => number };
 
@@ -34,20 +35,28 @@ function bfloat16(view: DataView, at: number): number {
 }
 
 /** The numbers of a scalar, a list or a tensor, flat; null is NaN. Throws a {@link TensorError}. */
-export async function numbersIn(torch: TorchFile, value: unknown): Promise<number[]> {
+export async function numbersIn(torch: TorchFile, value: unknown, depth = 0): Promise<number[]> {
   if (typeof value === 'number') return [value];
   if (typeof value === 'bigint' || typeof value === 'boolean') return [Number(value)];
   if (value === null) return [Number.NaN];
   const items = value instanceof PyReadTuple ? value.items : value;
   if (Array.isArray(items)) {
+    if (depth === MAX_DIMENSIONS) throw new TensorError(`more than ${MAX_DIMENSIONS} lists in one another`);
+    count(torch, items.length);
     const numbers: number[] = [];
     for (const item of items)
-      for (const number of typeof item === 'number' ? [item] : await numbersIn(torch, item))
+      for (const number of typeof item === 'number' ? [item] : await numbersIn(torch, item, depth + 1))
         numbers.push(number);
     return numbers;
   }
   if (value instanceof PyObject) return await tensorNumbers(torch, value);
   throw new TensorError(`expected numbers, found ${describe(value)}`);
+}
+
+/** A small pickle can hold one list or tensor any number of times, also inside itself. */
+function count({ budget }: TorchFile, numbers: number): void {
+  budget.left -= numbers + 1;
+  if (budget.left < 0) throw new TensorError('more numbers than a file of this size holds');
 }
 
 async function tensorNumbers(torch: TorchFile, { callable, args }: PyObject): Promise<number[]> {
@@ -56,15 +65,17 @@ async function tensorNumbers(torch: TorchFile, { callable, args }: PyObject): Pr
   const [storage, offset, size, stride] = args instanceof PyReadTuple ? args.items : [];
   const { decoder, key } = storageOf(storage);
   const [sizes, strides] = [integers(size), integers(stride)];
-  if (!isCount(offset) || sizes.length !== strides.length) throw new TensorError('a tensor of unknown form');
-  const count = sizes.reduce((product, own) => product * own, 1);
-  if (count > MAX_NUMBERS)
-    throw new TensorError(`a tensor of ${count} numbers, at most ${MAX_NUMBERS} are read`);
-  if (count === 0) return [];
+  if (!isCount(offset) || sizes.length !== strides.length || sizes.length > MAX_DIMENSIONS)
+    throw new TensorError('a tensor of unknown form');
+  const numbers = sizes.reduce((product, own) => product * own, 1);
+  if (numbers > MAX_NUMBERS)
+    throw new TensorError(`a tensor of ${numbers} numbers, at most ${MAX_NUMBERS} are read`);
+  count(torch, numbers);
+  if (numbers === 0) return [];
   const end = sizes.reduce((last, own, i) => last + (own - 1) * strides[i]!, offset) + 1;
   if (!(end <= 4 * MAX_NUMBERS)) throw new TensorError(`a tensor that ends at ${end}`);
   const view = new DataView(await torch.storage(key, end * decoder.bytes));
-  return Array.from({ length: count }, (_, i) =>
+  return Array.from({ length: numbers }, (_, i) =>
     decoder.read(view, placeOf(i, sizes, strides, offset) * decoder.bytes),
   );
 }

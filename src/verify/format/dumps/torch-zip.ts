@@ -11,6 +11,9 @@ import type { DumpSource } from './source.ts';
 /** Bytes of the pickle at most. */
 const MAX_PICKLE_BYTES = 2 ** 28;
 const MAX_ENTRIES = 200_000;
+/** Each number takes a byte at least, but a tensor can be one number expanded. */
+const NUMBERS_PER_BYTE = 4;
+const NUMBERS_OF_ANY = 2 ** 24;
 const END_MARK = 0x06054b50;
 const ENTRY_MARK = 0x02014b50;
 
@@ -25,6 +28,8 @@ interface Entry {
 export interface TorchFile {
   /** The object, as the pickle reader gives it. */
   readonly value: unknown;
+  /** Numbers that may still be read from it: more than an honest file of its size holds. */
+  readonly budget: { left: number };
   /** The bytes of one storage. Throws a BatchFormatError if there are fewer than `bytes`. */
   storage(key: string, bytes: number): Promise<ArrayBuffer>;
 }
@@ -43,6 +48,7 @@ export async function openTorchFile(source: DumpSource): Promise<TorchFile> {
   const folder = pickle.name.slice(0, pickle.name.indexOf('/'));
   return {
     value: await readInert(source, pickle),
+    budget: { left: NUMBERS_OF_ANY + NUMBERS_PER_BYTE * source.byteLength },
     async storage(key, bytes) {
       const entry = entries.get(`${folder}/data/${key}`);
       if (entry === undefined || entry.bytes < bytes)

@@ -57,11 +57,15 @@ function plainState(value: unknown): TrainingArguments | undefined {
   );
 }
 
-/** An enumeration's member is the value that it is made from. */
+/** A list of plain values, or one. Deeper ones are no settings that are read, and could be inside themselves. */
 function plain(value: unknown): unknown {
-  if (value instanceof PyReadTuple) return value.items.map(plain);
-  if (Array.isArray(value)) return value.map(plain);
-  if (value instanceof PyObject && value.args instanceof PyReadTuple && value.args.items.length === 1)
-    return plain(value.args.items[0]);
-  return typeof value === 'object' && value !== null ? undefined : value;
+  const items = value instanceof PyReadTuple ? value.items : value;
+  return Array.isArray(items) ? items.map(scalar) : scalar(value);
+}
+
+/** An enumeration's member is the value that it is made from. */
+function scalar(value: unknown): unknown {
+  const [own, ...others] =
+    value instanceof PyObject && value.args instanceof PyReadTuple ? value.args.items : [value];
+  return others.length > 0 || (typeof own === 'object' && own !== null) ? undefined : own;
 }

@@ -1,6 +1,7 @@
 /** Damaged dumps end in a clear error or in a report, in bounded time. */
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { DumpAdapter } from '../../../../../src/verify/format/dumps/adapter.ts';
@@ -74,4 +75,13 @@ test('values of other types than expected are refused or count as NaN', async ()
         adapterOf(name),
         await dir.write('a.jsonl', `{${keys.map((key) => `"${key}": ${value}`).join(', ')}}\n`),
       );
+});
+
+test('files that state sizes they do not have end in a clear error, in 512 MiB of heap', () => {
+  const program = 'test/support/hostile-dumps.ts';
+  const printed = execFileSync(process.execPath, ['--max-old-space-size=512', program], { encoding: 'utf8' });
+  const { found, megabytes } = JSON.parse(printed) as { found: Record<string, string>; megabytes: number };
+  assert.ok(Object.keys(found).length > 10);
+  for (const [name, message] of Object.entries(found)) assert.match(message, /^expected /, name);
+  assert.ok(megabytes < 1_200, `${megabytes} MB`);
 });

@@ -38,7 +38,7 @@ test('refuses what is cut off, with the byte', () => {
 
 test('deep nesting neither exhausts the stack nor goes unnoticed', () => {
   const deep = '['.repeat(5_000_000);
-  assert.throws(() => pickJson(bytes(`{"a": ${deep}`), { b: true }), /a complete value/);
+  assert.throws(() => pickJson(bytes(`{"a": ${deep}`), { b: true }), /lists in one another/);
   assert.throws(() => pickJson(bytes(`{"a": ${deep}${']'.repeat(5_000_000)}}`), { a: true }), /lists/);
 });
 

@@ -4,7 +4,8 @@ import type { PyDict } from '../../../../../src/ray/pickle/values.ts';
 import { withSource } from '../../../../../src/verify/format/dumps/source.ts';
 import { numbersIn, TensorError } from '../../../../../src/verify/format/dumps/torch-tensor.ts';
 import { openTorchFile } from '../../../../../src/verify/format/dumps/torch-zip.ts';
-import { DUMPS } from '../../../../support/dump-files.ts';
+import { DUMPS, folder } from '../../../../support/dump-files.ts';
+import { pickled, torchFile } from '../../../../support/torch-bytes.ts';
 
 async function read(key: string): Promise<number[]> {
   return await withSource(`${DUMPS}/tensors.pt`, async (source) => {
@@ -29,4 +30,26 @@ test('tensors of each kind are read, with strides and offsets', async () => {
 test('any other class is refused by its name', async () => {
   await assert.rejects(read('device'), /torch\.device is not read/);
   await assert.rejects(read('absent'), TensorError);
+});
+
+async function numbersOf(value: Buffer): Promise<number[]> {
+  await using dir = await folder();
+  return await withSource(
+    await dir.write('a.pt', torchFile(value, { 0: Buffer.alloc(4) })),
+    async (source) => {
+      const torch = await openTorchFile(source);
+      return await numbersIn(torch, torch.value);
+    },
+  );
+}
+
+test('one number expanded to a tensor is read, and no tensor of 4 million numbers or more', async () => {
+  assert.deepEqual(await numbersOf(pickled.tensor([2, 2], [0, 0])), [0, 0, 0, 0]);
+  await assert.rejects(numbersOf(pickled.tensor([2 ** 22 + 1], [0])), /a tensor of 4194305 numbers/);
+});
+
+test('a list inside itself and a tensor that occurs too often are refused', async () => {
+  await assert.rejects(numbersOf(pickled.endless()), /lists in one another/);
+  const often = Array.from({ length: 5 }, () => pickled.tensor([2 ** 22], [0]));
+  await assert.rejects(numbersOf(pickled.list(...often)), /more numbers than a file of this size holds/);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { findTrainingArguments } from '../../../../../src/verify/format/dumps/training-args.ts';
 import { DUMPS, folder } from '../../../../support/dump-files.ts';
+import { pickled, torchFile } from '../../../../support/torch-bytes.ts';
 
 test('the settings lie in the folder above the completions', async () => {
   const found = await findTrainingArguments(`${DUMPS}/trl/weights/completions/completions_00001.parquet`);
@@ -29,4 +30,17 @@ test('of several checkpoints the newest is read, and a damaged file is none', as
   await dir.write('training_args.bin', 'no zip');
   assert.match((await findTrainingArguments(near))!.file, /checkpoint-10/);
   assert.equal(await findTrainingArguments('/nowhere/at/all/x'), undefined);
+});
+
+test('a setting that is a list inside itself is no setting', async () => {
+  await using dir = await folder();
+  const state = pickled.dict({ num_generations: pickled.int(4), reward_weights: pickled.endless() });
+  const settings = Buffer.concat([
+    pickled.call(pickled.global('trl', 'GRPOConfig')),
+    state,
+    Buffer.from('b'),
+  ]);
+  await dir.write('training_args.bin', torchFile(settings));
+  const found = await findTrainingArguments(join(dir.path, 'x'));
+  assert.deepEqual(found?.settings, { num_generations: 4, reward_weights: [undefined] });
 });

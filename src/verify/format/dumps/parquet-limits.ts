@@ -1,0 +1,136 @@
+/**
+ * Bounds what decoding parquet may allocate, before anything is decoded. The decoder allocates whatever the headers state,
+ * and a thread's heap limit would not help: one large allocation ends the whole process.
+ */
+
+import type { FileMetaData } from 'hyparquet';
+import { parquetHeader } from 'hyparquet/src/column.js';
+import type { DumpSource } from './source.ts';
+
+/** Bytes of the footer. */
+const MAX_FOOTER_BYTES = 2 ** 26;
+/** Bytes that the chosen columns of one row group may unfold to. */
+const MAX_GROUP_BYTES = 2 ** 29;
+/** Values of the chosen columns of one row group. */
+const MAX_GROUP_VALUES = 2 ** 23;
+
+/** Encodings that take no more memory than a page and its number of values say. Shared prefixes can take its square. */
+const ENCODINGS: readonly (string | undefined)[] = [
+  'PLAIN',
+  'PLAIN_DICTIONARY',
+  'RLE_DICTIONARY',
+  'RLE',
+  'DELTA_BINARY_PACKED',
+  'DELTA_LENGTH_BYTE_ARRAY',
+  'BYTE_STREAM_SPLIT',
+];
+
+/** A file that would take too much memory. The message says what was found. */
+export class ParquetLimitError extends Error {
+  override readonly name = 'ParquetLimitError';
+}
+
+type ColumnChunk = FileMetaData['row_groups'][number]['columns'][number];
+
+/** The end of the file, which the metadata can be read from. Throws a {@link ParquetLimitError}. */
+export async function checkedFooter(source: DumpSource): Promise<ArrayBuffer> {
+  const { byteLength } = source;
+  const tail = new DataView(await source.slice(Math.max(0, byteLength - 8)));
+  const length = tail.byteLength < 8 ? 0 : tail.getUint32(0, true);
+  const most = Math.min(MAX_FOOTER_BYTES, byteLength - 8);
+  if (length > most) throw new ParquetLimitError(`a footer of ${length} bytes, at most ${most} are read`);
+  const footer = await source.slice(byteLength - 8 - length);
+  checkStruct(new DataView(footer), 0);
+  return footer;
+}
+
+/** Throws a {@link ParquetLimitError} if the pages of these columns of one row group hold too many values or bytes. */
+export async function checkPages(source: DumpSource, chunks: readonly ColumnChunk[]): Promise<void> {
+  const held = { bytes: 0, values: 0 };
+  for (const { meta_data: meta } of chunks) {
+    const start = Number(meta?.dictionary_page_offset ?? meta?.data_page_offset ?? 0);
+    const length = Number(meta?.total_compressed_size ?? 0);
+    limit('bytes', length, MAX_GROUP_BYTES);
+    addPages(new DataView(await source.slice(start, start + length)), held);
+  }
+}
+
+function addPages(view: DataView, held: { bytes: number; values: number }): void {
+  const reader = { view, offset: 0 };
+  while (reader.offset < view.byteLength - 1) {
+    checkStruct(view, reader.offset);
+    const page = parquetHeader(reader);
+    const own = page.data_page_header ?? page.data_page_header_v2 ?? page.dictionary_page_header;
+    if (own !== undefined && !ENCODINGS.includes(own.encoding))
+      throw new ParquetLimitError(`the encoding ${own.encoding}`);
+    held.values += limit('values', own?.num_values ?? 0, MAX_GROUP_VALUES);
+    held.bytes += limit('bytes', page.uncompressed_page_size, MAX_GROUP_BYTES);
+    limit('values', held.values, MAX_GROUP_VALUES);
+    limit('bytes', held.bytes, MAX_GROUP_BYTES);
+    reader.offset += limit('bytes', page.compressed_page_size, view.byteLength);
+  }
+}
+
+function limit(unit: string, count: number, most: number): number {
+  if (count >= 0 && count <= most) return count;
+  throw new ParquetLimitError(`${count} ${unit} in a row group, at most ${most} are read`);
+}
+
+/** Types of Thrift's compact protocol. The others are booleans, which take no byte as a field, and varints. */
+const STOP = 0;
+const FALSE = 2;
+const BYTE = 3;
+const DOUBLE = 7;
+const BINARY = 8;
+const LIST = 9;
+const STRUCT = 12;
+
+/**
+ * Walks a structure of Thrift's compact protocol. Every entry of a list takes a byte at least, so that all lists together
+ * state no more entries than there are bytes. Throws a {@link ParquetLimitError}.
+ */
+function checkStruct(view: DataView, start: number): void {
+  let at = start;
+  let entries = 0;
+
+  function varint(): number {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = view.getUint8(at++);
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value >>> 0;
+    }
+  }
+
+  function skip(bytes: number): void {
+    at += bytes;
+  }
+
+  function struct(): void {
+    for (let head = view.getUint8(at++); (head & 0x0f) !== STOP; head = view.getUint8(at++)) {
+      if (head >> 4 === 0) varint();
+      const type = head & 0x0f;
+      if (type > FALSE) value(type);
+    }
+  }
+
+  function list(): void {
+    const head = view.getUint8(at++);
+    const size = head >> 4 === 15 ? varint() : head >> 4;
+    entries += size;
+    if (entries > view.byteLength) throw new ParquetLimitError(`lists of ${entries} entries in a header`);
+    const type = head & 0x0f;
+    for (let i = 0; i < size; i++) value(type <= FALSE ? BYTE : type);
+  }
+
+  function value(type: number): void {
+    if (type === BYTE) skip(1);
+    else if (type === DOUBLE) skip(8);
+    else if (type === BINARY) skip(varint());
+    else if (type === LIST) list();
+    else if (type === STRUCT) struct();
+    else varint();
+  }
+
+  struct();
+}
