@@ -18,6 +18,12 @@ export const pickled = {
     bytes.writeInt32LE(value, 1);
     return bytes;
   },
+  float: (value: number): Buffer => {
+    const bytes = Buffer.alloc(9);
+    bytes[0] = 0x47;
+    bytes.writeDoubleBE(value, 1);
+    return bytes;
+  },
   list: (...items: Buffer[]): Buffer => code('](', ...items, 'e'),
   tuple: (...items: Buffer[]): Buffer => code('(', ...items, 't'),
   dict: (entries: Readonly<Record<string, Buffer>>): Buffer =>
