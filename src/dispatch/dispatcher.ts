@@ -29,7 +29,7 @@ export interface DispatcherDeps {
   store: Store;
   queue: ExperimentsQueue;
   verifier: BatchVerifier;
-  compile(spec: ResolvedSpec['spec']): LaunchPlan;
+  compile(spec: ResolvedSpec['spec'], clusterEnv?: Readonly<Record<string, string>>): LaunchPlan;
   log: Log;
   /** The Python package that commands install on clusters. If omitted, this dispatcher runs no commands. */
   pack?: () => RayWorkerPackage;
@@ -187,7 +187,10 @@ function createParts(deps: DispatcherDeps) {
       ...{ store, dispatcher: id, leaseMs, log },
       run: createClusterCommands({
         ...{ store, pack: deps.pack },
-        preflight: { rayWorkerOf: rayWorkers.of, compile },
+        preflight: {
+          ...{ rayWorkerOf: rayWorkers.of, compile },
+          envOf: async (name) => (await store.clusters.list([name]))[0]?.env ?? {},
+        },
       }),
       everyMs: deps.reconcileMs ?? RECONCILE_MS,
     });

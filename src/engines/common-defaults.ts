@@ -13,6 +13,7 @@ export const COMMON_DEFAULTS = {
   gracePeriodSeconds: 30,
   timeoutSeconds: null,
   deadline: null,
+  env: {},
   secrets: {},
   rules: [] as ResolvedRule[],
 } as const;

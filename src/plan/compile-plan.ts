@@ -2,16 +2,20 @@ import type { LaunchPlan } from '../core/launch-plan.ts';
 import { engineOf, type ResolvedSpec } from '../engines/registry.ts';
 
 /**
- * Compiles a resolved spec into its launch plan. Pure; the same spec gives the same plan. Throws EchelonError
+ * Compiles a resolved spec into its launch plan. `clusterEnv`: the variables of the cluster on which it runs; those of the
+ * spec replace them, and the engine's own replace both. Pure; the same input gives the same plan. Throws EchelonError
  * `invalid-spec` if this version does not have the engine of a recorded spec.
  */
-export function compilePlan(spec: ResolvedSpec['spec']): LaunchPlan {
+export function compilePlan(
+  spec: ResolvedSpec['spec'],
+  clusterEnv: Readonly<Record<string, string>> = {},
+): LaunchPlan {
   const compiled = engineOf(spec.engine).compile(spec);
   return {
     engine: spec.engine,
     module: `echelon_rayworker.engines.${spec.engine.replaceAll('-', '_')}`,
     arguments: compiled.arguments,
-    environment: compiled.environment ?? {},
+    environment: withoutSecrets({ ...clusterEnv, ...spec.env, ...compiled.environment }, spec.secrets),
     gpus: spec.resources.gpus,
     cpus: spec.resources.cpus,
     gracePeriodMs: Math.round(spec.gracePeriodSeconds * 1000),
@@ -19,4 +23,12 @@ export function compilePlan(spec: ResolvedSpec['spec']): LaunchPlan {
     // Absent in records of older versions.
     ...(Object.keys(spec.secrets ?? {}).length > 0 ? { secrets: spec.secrets } : {}),
   };
+}
+
+/** A secret of the spec replaces a plain variable of its cluster. Records of older versions have no secrets. */
+function withoutSecrets(
+  variables: Readonly<Record<string, string>>,
+  secrets: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !Object.hasOwn(secrets, name)));
 }

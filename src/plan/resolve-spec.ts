@@ -5,6 +5,7 @@ import { type ExperimentSpec, engineOf, permissionProblems, type ResolvedSpec } 
 import { invalidSpec } from '../engines/validate-spec.ts';
 import { deadlineProblems, resolveDeadline } from './deadline.ts';
 import { resolveRules, ruleProblems } from './rules.ts';
+import { variablePermissionProblems, variableProblems } from './variables.ts';
 
 /**
  * Fills in a valid spec's defaults and lists them. Throws EchelonError `invalid-spec` if the values contradict each
@@ -18,6 +19,8 @@ export function resolveSpec(spec: ExperimentSpec, permissions: Permissions = {})
     ...permissionProblems(spec, permissions),
     ...ruleProblems(spec.rules),
     ...deadlineProblems(spec.deadline),
+    ...variableProblems(spec.env, spec.secrets),
+    ...variablePermissionProblems(spec.env, permissions),
   ]);
   const resolved = {
     ...engine.resolve(spec),

@@ -271,6 +271,9 @@ export const ClusterView = Type.Object(
       description:
         'Directories from which specs may load code even if the API key lacks the scope custom-code.',
     }),
+    env: Type.Record(Type.String(), Type.String(), {
+      description: 'Environment variables of every driver on the cluster.',
+    }),
     paused: nullable(PauseView),
     lastSeenAt: nullable(
       Type.Integer({

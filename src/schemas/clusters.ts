@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Labels, Name } from './spec-parts.ts';
 import { strict } from './strict.ts';
+import { Variables } from './variables.ts';
 
 const Instant = Type.Integer({ description: 'Time in ms since 1970.' });
 
@@ -61,6 +62,7 @@ export const AddCluster = Type.Object(
       }),
     ),
     labels: Type.Optional(Labels),
+    env: Type.Optional(Variables),
     tls: Type.Optional(
       Type.Object(
         {
@@ -96,6 +98,7 @@ export const ClusterChange = Type.Object(
     labels: Type.Optional(Labels),
     backfill: Type.Optional(Type.Boolean()),
     codePaths: Type.Optional(CodePaths),
+    env: Type.Optional(Variables),
   },
   { ...strict, $id: 'ClusterChange', minProperties: 1 },
 );

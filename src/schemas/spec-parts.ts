@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { Rules } from './rules.ts';
 import { Secrets } from './secrets.ts';
 import { strict } from './strict.ts';
+import { Variables } from './variables.ts';
 
 /** Characters of a pattern's class that control, turn or take no room: a name must look like what it is, in tables. */
 const UNSEEN =
@@ -94,6 +95,7 @@ export const commonFields = {
         'Deadline (RFC 3339, e.g. 2027-01-31T18:00:00Z). At this time a queued experiment fails and a running one is stopped.',
     }),
   ),
+  env: Type.Optional(Variables),
   secrets: Type.Optional(Secrets),
 };
 

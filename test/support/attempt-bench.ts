@@ -42,6 +42,7 @@ export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { att
     endAnswer: null as State | null,
     known: [] as Pick<AttemptStatus, 'attempt' | 'running'>[] | AttemptStatus[],
     startedAt: () => 1,
+    clusterEnv: undefined as Record<string, string> | undefined,
     launch: async (): Promise<LaunchOutcome> => ({ outcome: 'started' }),
     stop: async (): Promise<StopOutcome> => ({ dropped: true, ended: null }),
     events: async function* (_signal: AbortSignal): AsyncGenerator<NumberedEvent> {
@@ -53,6 +54,11 @@ export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { att
       async get() {
         const spec: TestSpec = { plan: PLAN, maxAttempts: 3 };
         return { state: state.record, attempt: lease.attempt, resolved: spec };
+      },
+    },
+    clusters: {
+      async list() {
+        return [{ name: 'c', env: state.clusterEnv }];
       },
     },
     attempts: {

@@ -31,7 +31,9 @@ _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 _OWN_FILE = re.compile(r"(launch|supervisor|stop|events|spool|hidden)\b.*")
-_OWN_VARIABLES = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", NAMES_VARIABLE)
+# Names of the plan's variables, for an engine that hands them to processes on other nodes.
+VARIABLES_VARIABLE = "ECHELON_VARIABLES"
+_OWN_VARIABLES = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", NAMES_VARIABLE, VARIABLES_VARIABLE)
 _PLACEHOLDER = re.compile(r"\{(attemptDir|experimentDir|sharedRoot)\}")
 # A secret must not change what is run, nor be taken for a variable of ours.
 _NO_SECRET_VARIABLE = re.compile(r"(ECHELON_|RAY_|LD_|PYTHON).*|PATH|HOME|SHELL|USER")
@@ -163,8 +165,10 @@ def driver_environment(
 
 
 def plan_environment(base: Mapping[str, str], plan: pb.LaunchPlan, directories: Directories) -> dict[str, str]:
-    """The base with the plan's variables over it (its PYTHONPATH before ours)."""
+    """The base with the plan's variables over it (its PYTHONPATH before ours), and their names."""
     environment = dict(base)
+    if plan.environment:
+        environment[VARIABLES_VARIABLE] = ",".join(sorted(plan.environment))
     for name, value in plan.environment.items():
         environment[name] = fill(value, directories)
     environment["PYTHONPATH"] = _join_paths(environment.get("PYTHONPATH", ""), base.get("PYTHONPATH", ""))

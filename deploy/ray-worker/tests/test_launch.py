@@ -43,6 +43,7 @@ def test_the_plan_s_python_path_comes_before_ours_and_its_variables_win() -> Non
     made = launch.driver_environment({"PYTHONPATH": "/pkg", "RAY_ADDRESS": "ours"}, request, DIRECTORIES, {})
     assert made == {
         "PYTHONPATH": f"/shared/verl{os.pathsep}/pkg", "RAY_ADDRESS": "theirs", "EMPTY": "",
+        "ECHELON_VARIABLES": "EMPTY,PYTHONPATH,RAY_ADDRESS",
         "ECHELON_EXPERIMENT": "e", "ECHELON_ATTEMPT": "2", "ECHELON_SPOOL": f"{DIRECTORIES.attempt}/spool",
     }
 

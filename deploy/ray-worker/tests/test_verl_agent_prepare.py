@@ -248,6 +248,25 @@ def test_secrets_and_places_are_handed_on_and_nothing_else():
     }  # fmt: skip
 
 
+def test_every_variable_of_the_plan_is_handed_on_whatever_its_name():
+    given = {"ECHELON_VARIABLES": "MY_SETTING,TENSORBOARD_DIR", "MY_SETTING": "1", "TENSORBOARD_DIR": "/t", "OTHER": "2"}
+    variables = environment.runtime_variables(given, "/v", "digests", "recipe")
+    assert variables["MY_SETTING"] == "1" and variables["TENSORBOARD_DIR"] == "/t" and "OTHER" not in variables
+
+
+def test_unset_places_are_below_the_shared_root_if_they_are_there(tmp_path: Path):
+    run = settings(tmp_path, own=(f"checkpoint_dir={tmp_path}/shared/checkpoints/x",))
+    boards = {"TENSORBOARD_DIR": f"{tmp_path}/tensorboard"}
+    assert environment.default_places({}, run) == boards
+    for name in ("huggingface", "alfworld"):
+        (tmp_path / "shared" / name).mkdir(parents=True)
+    shared = tmp_path / "shared"
+    assert environment.default_places({}, run) == {
+        **boards, "HF_HOME": f"{shared}/huggingface", "ALFWORLD_DATA": f"{shared}/alfworld",
+    }  # fmt: skip
+    assert environment.default_places({"HF_HOME": "/h", "ALFWORLD_DATA": "/a", "TENSORBOARD_DIR": "/t"}, run) == {}
+
+
 def test_a_further_attempt_continues_the_trackers_run():
     given = {"ECHELON_EXPERIMENT": "exp-1"}
     variables = environment.runtime_variables(given, "/v", "digests", "recipe")

@@ -10,7 +10,8 @@ import { examples, group } from '../group.ts';
 import { duration, inert, json, type Output } from '../output.ts';
 import { retrying } from '../retrying.ts';
 import { fittedTable, widthFor, withWide } from '../table.ts';
-import { clusterQueueCommands, labelOption } from './cluster-queue.ts';
+import { clusterQueueCommands } from './cluster-queue.ts';
+import { clusterValueCommands, labelOption, variableOption } from './cluster-values.ts';
 
 type Options = ConnectionOptions & { json?: boolean; wait?: boolean; output?: string };
 
@@ -22,12 +23,13 @@ interface AddOptions extends Options {
   advertise?: string;
   backfill?: boolean;
   label?: Record<string, string>;
+  env?: Record<string, string>;
   tlsCa?: string;
   tlsCert?: string;
   tlsKey?: string;
 }
 
-/** `echelon clusters`: list, add, pause, resume, label, drain and delete. */
+/** `echelon clusters`: list, add, pause, resume, label, env, drain and delete. */
 export function clustersCommand(output: Output): Command {
   return group(
     {
@@ -35,7 +37,10 @@ export function clustersCommand(output: Output): Command {
       alias: 'cluster',
       description: 'Manage the Ray clusters that run experiments. Without a command, list them.',
     },
-    [list(output), add(output), ...clusterQueueCommands(output), drain(output), remove(output)],
+    [
+      ...[list(output), add(output), ...clusterQueueCommands(output), ...clusterValueCommands(output)],
+      ...[drain(output), remove(output)],
+    ],
   );
 }
 
@@ -119,6 +124,7 @@ function add(output: Output): Command {
     .option('--advertise <host:port>', "address of the ray-worker for dispatchers (default: its node's)")
     .option('--backfill', 'let smaller experiments overtake one that does not fit, if they do not delay it')
     .option('--label <key=value>', 'label that specs select with clusterLabels; repeatable', labelOption)
+    .option('--env <name=value>', 'environment variable of every driver there; repeatable', variableOption)
     .option('--tls-ca <file>', 'CA certificate (PEM) of a Ray with TLS')
     .option('--tls-cert <file>', 'client certificate (PEM)')
     .option('--tls-key <file>', 'key of the client certificate (PEM)')
@@ -139,7 +145,7 @@ function add(output: Output): Command {
 
 async function addBody(name: string, address: string, options: AddOptions): Promise<AddCluster> {
   const { rayTokenFile, sharedRoot, node, port, advertise, backfill } = options;
-  const { label: labels, tlsCa, tlsCert, tlsKey } = options;
+  const { label: labels, env, tlsCa, tlsCert, tlsKey } = options;
   const token = rayTokenFile === undefined ? undefined : (await read(rayTokenFile)).trim();
   if (token === '')
     throw new CliError(EXIT.usage, `The token file ${rayTokenFile} is empty. Write Ray's token to it.`);
@@ -156,6 +162,7 @@ async function addBody(name: string, address: string, options: AddOptions): Prom
     ...(advertise !== undefined && { advertise }),
     ...(backfill !== undefined && { backfill }),
     ...(labels !== undefined && { labels }),
+    ...(env !== undefined && { env }),
     ...(Object.keys(tls).length > 0 && { tls }),
   };
 }

@@ -18,6 +18,7 @@ export interface AttemptHooks {
 export interface AttemptDeps {
   store: StorePart<
     | 'experiments.get'
+    | 'clusters.list'
     | 'attempts.list'
     | 'attempts.confirm'
     | 'attempts.settle'
@@ -26,7 +27,7 @@ export interface AttemptDeps {
   >;
   rayWorkerOf(cluster: string): Promise<RayWorkerClient>;
   launches: Launches;
-  compile(spec: ResolvedSpec['spec']): LaunchPlan;
+  compile(spec: ResolvedSpec['spec'], clusterEnv?: Readonly<Record<string, string>>): LaunchPlan;
   log: Log;
   hooks: AttemptHooks;
   retry: RetryWaits;

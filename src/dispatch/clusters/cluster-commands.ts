@@ -15,6 +15,8 @@ export type AddRequest = Omit<RayPlace, 'token' | 'tls'> & {
   repair?: boolean;
   /** The labels by which experiments select the cluster. If omitted, they stay as they are. */
   labels?: Readonly<Record<string, string>>;
+  /** Environment variables of every driver there. If omitted, they stay as they are. */
+  env?: Readonly<Record<string, string>>;
 };
 
 /** The part of an `add` that is never shown. */
@@ -72,7 +74,7 @@ export function createClusterCommands(deps: ClusterCommandsDeps): RunCommand {
 async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> {
   const { store } = deps;
   const { cluster: name, say, warn, signal } = work;
-  const { backfill, repair = false, labels, ...place } = work.request as AddRequest;
+  const { backfill, repair = false, labels, env, ...place } = work.request as AddRequest;
   const secret = JSON.parse(work.secret ?? '{"token":null,"tls":null}') as AddSecret;
   const ray: RayPlace = { ...place, ...secret };
   const setUp = await (deps.setUp ?? setUpCluster)(name, ray, { pack: deps.pack, say, warn, signal });
@@ -87,7 +89,7 @@ async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> 
   await store.clusters.put({ ...record, generation: description.generation, lastSeenAt: null, nodes: [] });
   await store.clusters.see(name, toSeen(address, description));
   if (!repair) {
-    await store.clusters.set(name, { backfill: null, ...(labels && { labels }) });
+    await store.clusters.set(name, { backfill: null, ...(labels && { labels }), ...(env && { env }) });
     await store.clusters.setDraining(name, false);
   }
   await say(before ? 'the cluster is up to date' : 'the cluster takes experiments');

@@ -13,7 +13,9 @@ export type PreflightRequest = Partial<Pick<ResolvedSpec, 'spec' | 'defaults'>>;
 /** The services and settings of a preflight. */
 export interface PreflightDeps {
   rayWorkerOf(cluster: string): Promise<RayWorkerClient>;
-  compile(spec: ResolvedSpec['spec']): LaunchPlan;
+  /** Environment variables of a cluster. */
+  envOf(cluster: string): Promise<Readonly<Record<string, string>>>;
+  compile(spec: ResolvedSpec['spec'], clusterEnv?: Readonly<Record<string, string>>): LaunchPlan;
   /** Deadline of the checks on the cluster. Default: 5 minutes. */
   deadlineMs?: number;
 }
@@ -27,6 +29,7 @@ const DEADLINE_MS = 300_000;
  */
 export function createPreflight({
   rayWorkerOf,
+  envOf,
   compile,
   deadlineMs = DEADLINE_MS,
 }: PreflightDeps): RunCommand {
@@ -40,7 +43,7 @@ export function createPreflight({
       const description = await client.describe(signal);
       findings.push(...describe(description));
       if (spec) findings.push(...roomFor(spec, description));
-      const plan = spec ? compile(spec) : null;
+      const plan = spec ? compile(spec, await envOf(cluster)) : null;
       findings.push(...(await client.preflight(plan, deadlineMs, signal)));
     } catch (error) {
       if (signal.aborted || !(error instanceof RayWorkerError)) throw error;

@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../../core/errors.ts';
+import { isBelow } from '../below-directories.ts';
 import type { VerlAgentSpec } from './spec.ts';
 
 /**
@@ -22,15 +23,4 @@ export function codePathProblems(spec: VerlAgentSpec, allowed: readonly string[]
 
 function leadsToDirectory(path: string): boolean {
   return /^[/.~]/.test(path);
-}
-
-function isBelow(path: string, allowed: readonly string[]): boolean {
-  const parts = partsOf(path);
-  if (!path.startsWith('/') || parts.includes('..')) return false;
-  return allowed.some((directory) => partsOf(directory).every((part, at) => parts[at] === part));
-}
-
-/** The names on the way to a directory, without empty ones and `.`. */
-function partsOf(path: string): string[] {
-  return path.split('/').filter((part) => part !== '' && part !== '.');
 }

@@ -2,7 +2,7 @@ import type { Change, Correction } from '../engine.ts';
 import { createDraft, type Draft } from './draft.ts';
 import { estimatorOverrides } from './estimators.ts';
 import { fieldOverrides } from './fields.ts';
-import { numbersHash } from './identity.ts';
+import { countedVariables, numbersHash } from './identity.ts';
 import { type Recipe, recipeOf, SCRIPT_ENVIRONMENT } from './recipes.ts';
 import type { ResolvedVerlAgent } from './spec.ts';
 
@@ -67,7 +67,7 @@ export function compileVerlAgent(spec: ResolvedVerlAgent): VerlAgentPlan {
     spec.rollout.attentionBackend === 'auto' ? {} : { VLLM_ATTENTION_BACKEND: spec.rollout.attentionBackend };
   const hash = numbersHash({
     entries: draft.entries(),
-    besides: [spec.advantages, spec.rollout.attentionBackend],
+    besides: [spec.advantages, spec.rollout.attentionBackend, ...countedVariables(spec.env)],
   });
   const checkpointDirectory = setNames(draft, spec, { recipe, hash });
   setOwn(draft, environment);

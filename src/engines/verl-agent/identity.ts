@@ -17,6 +17,18 @@ const NEUTRAL = [
   /^hydra\./,
 ];
 
+/** Environment variables that change no number: where things are, trackers, and how GPUs talk to each other. */
+const NEUTRAL_VARIABLE =
+  /^(HF|WANDB|MLFLOW|SWANLAB|CLEARML|VOLC|MLP|NCCL)_|^(ALFWORLD_DATA|VERL_AGENT_HOME|TENSORBOARD_DIR|TRANSFORMERS_OFFLINE|TZ)$/;
+
+/** The environment variables of a spec that may change a number of its training, as sorted texts. */
+export function countedVariables(env: Readonly<Record<string, string>> = {}): string[] {
+  return Object.entries(env)
+    .filter(([name]) => !NEUTRAL_VARIABLE.test(name))
+    .map(([name, value]) => `${name}=${value}`)
+    .sort();
+}
+
 /** Keys by which the number of steps shapes the learning rate. */
 const SCHEDULED = /\.optim\.(warmup_style|lr_warmup_steps_ratio)$/;
 

@@ -9,6 +9,9 @@ import type { Allocation, Cluster, ClusterStore, Seen } from './contract.ts';
 /** A ray-worker without a report for longer counts as not answering. Dispatchers ask it every two seconds. */
 const SILENT_MS = 15_000;
 
+/** What users set of a cluster, beside its record. */
+const SETTINGS = ['labels', 'backfill', 'codePaths', 'env'] as const;
+
 /** Clusters, and what is allocated on them. */
 export function createClusters(context: StoreContext): ClusterStore {
   const { redis, keys, run } = context;
@@ -21,10 +24,11 @@ export function createClusters(context: StoreContext): ClusterStore {
       await run('put-cluster', [name, decided, JSON.stringify(seen)]);
     },
 
-    async set(name, { labels, backfill, codePaths }, revision) {
+    async set(name, { labels, backfill, codePaths, env }, revision) {
       const set: ScriptArgument[] = [];
       if (labels !== undefined) set.push('labels', JSON.stringify(labels));
       if (codePaths !== undefined) set.push('codePaths', JSON.stringify(codePaths));
+      if (env !== undefined) set.push('env', JSON.stringify(env));
       if (backfill !== undefined) set.push('backfill', backfill === null ? '' : JSON.stringify(backfill));
       return (await unlessChanged(run('set-cluster', [name, revision ?? '', ...set]))) === 1;
     },
@@ -69,7 +73,7 @@ export function createClusters(context: StoreContext): ClusterStore {
 /** The clusters of these names, without reading others. */
 async function clustersNamed({ redis, keys }: StoreContext, names: readonly string[]): Promise<Cluster[]> {
   if (names.length === 0) return [];
-  const set = names.flatMap((name) => [`labels:${name}`, `backfill:${name}`, `codePaths:${name}`]);
+  const set = names.flatMap((name) => SETTINGS.map((setting) => `${setting}:${name}`));
   const [time, all, seen, drained, values] = (await runAll(
     redis
       .pipeline()
@@ -129,9 +133,7 @@ export function toAllocations(items: Record<string, string>): Allocation[] {
 function merge(cluster: Cluster, all: Beside): Cluster {
   const text = all.seen[cluster.name];
   const seen = text === undefined ? undefined : (JSON.parse(text) as Seen & Pick<Cluster, 'lastSeenAt'>);
-  const labels = all.set[`labels:${cluster.name}`];
-  const backfill = all.set[`backfill:${cluster.name}`];
-  const codePaths = all.set[`codePaths:${cluster.name}`];
+  const [labels, backfill, codePaths, env] = SETTINGS.map((setting) => all.set[`${setting}:${cluster.name}`]);
   const unseen = { generation: null, lastSeenAt: null, nodes: [] };
   const merged = { ...unseen, ...cluster, ...seen };
   return {
@@ -139,6 +141,7 @@ function merge(cluster: Cluster, all: Beside): Cluster {
     answering: merged.lastSeenAt !== null && all.now - merged.lastSeenAt <= SILENT_MS,
     ...(labels === undefined ? {} : { labels: JSON.parse(labels) as Record<string, string> }),
     ...(codePaths === undefined ? {} : { codePaths: JSON.parse(codePaths) as string[] }),
+    ...(env === undefined ? {} : { env: JSON.parse(env) as Record<string, string> }),
     ...(backfill === undefined ? {} : { backfill: backfill === 'true' }),
     ...(all.draining.includes(cluster.name) ? { draining: true } : {}),
   };

@@ -26,6 +26,8 @@ export interface Cluster {
   labels?: Readonly<Record<string, string>>;
   /** Directories from which specs may load code without the scope `custom-code`. Set only by `set`. */
   codePaths?: readonly string[];
+  /** Environment variables of every driver there. Set only by `set`. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /** A Ray cluster, and how its ray-worker is to run there. `token` and `tls` never leave through the API. */
@@ -95,6 +97,7 @@ export interface ClusterStore {
       labels?: Readonly<Record<string, string>>;
       backfill?: boolean | null;
       codePaths?: readonly string[];
+      env?: Readonly<Record<string, string>>;
     },
     revision?: number,
   ): Promise<boolean>;

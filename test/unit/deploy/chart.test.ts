@@ -40,6 +40,8 @@ describe('the chart', () => {
       { clusters: [{ name: 'a,--help', address: 'x:1', tokenSecret: { name: 'a', key: 'b' } }] },
       { dispatcher: { leaseMs: 10 } },
       { archive: { bucketUrl: 's3://key:secret@bucket' } },
+      { ray: { env: { RAY_ADDRESS: 'x' } } },
+      { ray: { env: { 'A, value: x }': 'x' } } },
     ])
       assert.equal(validate(merge(defaults, change)), false, JSON.stringify(change));
   });

@@ -6,6 +6,8 @@ import { type Interrupted, repeat, YIELDED } from '../step.ts';
 /** The terms of an attempt: its spec, and the earlier attempts that the decision about its end depends on. */
 export interface Terms {
   spec: ResolvedSpec['spec'];
+  /** Environment variables of the cluster. */
+  clusterEnv: Readonly<Record<string, string>>;
   /** Earlier attempts that do not count against `maxAttempts`. */
   uncounted: number;
   /** Earlier attempts whose supervisor was lost. */
@@ -17,9 +19,10 @@ export function readTerms(context: AttemptContext): Promise<{ kind: 'terms'; ter
   const { store } = context.deps;
   const { experiment, attempt } = context.lease;
   return repeat(context, 'read the record', async () => {
-    const [record, attempts] = await Promise.all([
+    const [record, attempts, [cluster]] = await Promise.all([
       store.experiments.get(experiment),
       store.attempts.list(experiment),
+      store.clusters.list([context.cluster]),
     ]);
     if (record === undefined || record.attempt !== attempt) return YIELDED;
     if (record.state === 'cancelling') cancelAttempt(context);
@@ -31,6 +34,7 @@ export function readTerms(context: AttemptContext): Promise<{ kind: 'terms'; ter
     );
     const terms = {
       spec: record.resolved as ResolvedSpec['spec'],
+      clusterEnv: cluster?.env ?? {},
       uncounted: uncounted.length,
       supervisorsLost: earlier.filter((one) => one.ended?.cause === 'supervisor-lost').length,
     };

@@ -8,6 +8,7 @@ import { CHANGE, CREATE, READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { accepted, beginCommand, clusterOf } from './begin-command.ts';
 import { clusterView, clusterViews } from './cluster-views.ts';
+import { refuseVariables } from './refuse-variables.ts';
 
 const ClusterParams = Type.Object({ name: Type.String({ description: 'Name of the cluster.' }) }, strict);
 
@@ -75,7 +76,9 @@ function addAdd(app: App, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const { name, address, token, tls, sharedRoot, node, port, advertise, backfill, labels } = request.body;
+      const { name, address, token, tls, sharedRoot, node, port, advertise, backfill } = request.body;
+      const { labels, env } = request.body;
+      if (env) refuseVariables(env);
       request.auditTarget = name;
       const command = await beginCommand(deps, name, 'add', {
         request: {
@@ -86,6 +89,7 @@ function addAdd(app: App, deps: RouteDeps): void {
           advertise: advertise ?? null,
           backfill: backfill ?? false,
           ...(labels && { labels }),
+          ...(env && { env }),
         },
         secret: JSON.stringify({ token: token ?? null, tls: tls ?? null }),
       });

@@ -7,6 +7,7 @@ import { problems } from '../../server/responses.ts';
 import { pauseBody, pauseBy, refuseBody } from '../pause-body.ts';
 import { clusterOf } from './begin-command.ts';
 import { clusterView } from './cluster-views.ts';
+import { refuseVariables } from './refuse-variables.ts';
 
 const ClusterParams = Type.Object({ name: Type.String({ description: 'Name of the cluster' }) }, strict);
 
@@ -75,9 +76,9 @@ function addChange(app: App, deps: RouteDeps): void {
       config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'cluster' } },
       schema: {
         operationId: 'changeCluster',
-        summary: 'Change the labels, backfill or code paths of a cluster',
+        summary: 'Change the labels, backfill, code paths or environment variables of a cluster',
         description:
-          'Labels and code paths are replaced as a whole. Omitted fields do not change. The values also remain after the next `clusters add`.',
+          'Labels, code paths and variables are replaced as a whole. Attempts that already run keep their variables. Omitted fields do not change. The values also remain after the next `clusters add`.',
         tags: ['clusters'],
         params: ClusterParams,
         body: ClusterChange,
@@ -86,6 +87,7 @@ function addChange(app: App, deps: RouteDeps): void {
     },
     async ({ params, body, readRevision }) => {
       const { name } = await clusterOf(store, params.name);
+      if (body.env) refuseVariables(body.env);
       await store.clusters.set(name, body, readRevision);
       return clusterView(deps, await clusterOf(store, name));
     },

@@ -31,7 +31,10 @@ async function bench(scope: Scope) {
   const run = createClusterCommands({
     store,
     pack: () => ({ zip: new Uint8Array(), version: '0.1.0' }),
-    preflight: { rayWorkerOf: () => Promise.reject(new Error('not asked')), compile: () => assert.fail() },
+    preflight: {
+      rayWorkerOf: () => Promise.reject(new Error('not asked')),
+      ...{ envOf: () => assert.fail(), compile: () => assert.fail() },
+    },
     setUp: async (_name, place) => {
       state.given = place;
       return state.setUp;

@@ -16,6 +16,8 @@ const TRAINING: ExperimentSpec = {
   rollout: { groupSize: 1 },
 };
 
+const CLUSTER_ENV = { HF_HOME: '/shared/huggingface' };
+
 async function look(
   spec: ExperimentSpec | undefined,
   {
@@ -39,7 +41,9 @@ async function look(
       return asked;
     },
   } as unknown as RayWorkerClient;
-  const run = createPreflight({ rayWorkerOf: async () => client, compile: compilePlan });
+  const run = createPreflight({
+    ...{ rayWorkerOf: async () => client, envOf: async () => CLUSTER_ENV, compile: compilePlan },
+  });
   const work: CommandWork = {
     ...{ kind: 'preflight', cluster: 'fleet', tries: 1, secret: null, warn: () => {} },
     request: spec ? resolveSpec(spec) : {},
@@ -62,7 +66,8 @@ test('findings of the spec, the room and the ray-worker are one list, errors fir
   const { findings, said, given } = await look(TRAINING, { asked });
   assert.deepEqual(checks(findings).slice(0, 3), ['error model', 'warning degenerate-groups', 'ok padding']);
   assert.ok(checks(findings).includes('ok room') && checks(findings).includes('ok recipe'));
-  assert.deepEqual(given, compilePlan(resolveSpec(TRAINING).spec));
+  assert.deepEqual(given, compilePlan(resolveSpec(TRAINING).spec, CLUSTER_ENV));
+  assert.equal(given?.environment.HF_HOME, '/shared/huggingface');
   assert.match(said.at(-1)!, /^\d+ checks: 1 error, 1 warning, /);
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { numbersHash } from '../../../../src/engines/verl-agent/identity.ts';
+import { countedVariables, numbersHash } from '../../../../src/engines/verl-agent/identity.ts';
 
 const BASE: [string, string][] = [
   ['algorithm.gamma', '0.95'],
@@ -35,4 +35,10 @@ test('numbersHash stays the same for other paths, loggers, save intervals and a 
 test('numbersHash changes with the steps if the learning rate depends on them', () => {
   const cosine: [string, string] = ['actor_rollout_ref.actor.optim.warmup_style', 'cosine'];
   assert.notEqual(hash([cosine, ['trainer.total_epochs', '320']]), hash([cosine]));
+});
+
+test('variables of trackers and places change no identity, others do', () => {
+  assert.deepEqual(countedVariables({ WANDB_MODE: 'offline', HF_HOME: '/h', ALFWORLD_DATA: '/a' }), []);
+  assert.deepEqual(countedVariables({ VLLM_USE_V1: '0', A: '1' }), ['A=1', 'VLLM_USE_V1=0']);
+  assert.deepEqual(countedVariables(), []);
 });

@@ -17,6 +17,7 @@ from echelon_rayworker.spool import Spool
 
 from ..arguments import ArgumentError
 from .driver import run
+from .environment import default_places
 from .prepare import NotStartable
 from .settings import settings_from
 
@@ -24,7 +25,9 @@ from .settings import settings_from
 def main() -> None:
     spool = Spool.from_environment()
     try:
-        sys.exit(run(settings_from(sys.argv[1:], os.environ), spool))
+        settings = settings_from(sys.argv[1:], os.environ)
+        os.environ.update(default_places(os.environ, settings))
+        sys.exit(run(settings, spool))
     except (ArgumentError, NotStartable) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

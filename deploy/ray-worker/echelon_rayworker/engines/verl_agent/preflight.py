@@ -19,6 +19,7 @@ from echelon_rayworker import nodes
 from ..answers import OWN_KEYS, Answer, Check, answer_all, divide, print_answers
 from ..arguments import ArgumentError, parse
 from . import checkpoints, cluster, datasets, directorylock, memory, trackers
+from .environment import default_places
 from .settings import Settings, settings_from
 
 # What a checkout needs, and in which range it is known to work: (package, at least, below), from its setup.py.
@@ -233,6 +234,7 @@ def main(arguments: list[str]) -> int:
         settings = settings_from(rest, os.environ)
     except ArgumentError as error:
         return print_answers([Answer("arguments", False, str(error), "see the message")])
+    os.environ.update(default_places(os.environ, settings))
     shared_root = os.path.abspath(str(values["shared_root"]) or settings.experiment_dir)
     return print_answers(preflight(settings, shared_root, bool(values["ray"])))
 

@@ -58,6 +58,11 @@ class Settings:
         return int(self.overrides.number("trainer.n_gpus_per_node", 8) * self.overrides.number("trainer.nnodes", 1))
 
     @property
+    def shared_root(self) -> str:
+        """The directory that all nodes see, as the checkpoint directory tells it."""
+        return self.checkpoint_dir.partition("/checkpoints/")[0]
+
+    @property
     def cpus_wanted(self) -> float:
         """CPUs without which a start hangs in silence: environment actors, the trainer, one a GPU."""
         each = self.overrides.number("env.resources_per_worker.num_cpus", 0.1)

@@ -33,3 +33,16 @@ test('a cancel ends a launch under way', async () => {
   assert.equal(await attempt.done, 'cancelled');
   assert.deepEqual(calls, ['launch 1', 'stop 1 grace 7', 'end cancelled']);
 });
+
+test('the plan of a launch has the variables of the cluster', async () => {
+  const { state, deps, run } = attemptBench();
+  state.clusterEnv = { HF_HOME: '/shared/huggingface' };
+  const { compile } = deps;
+  const given: unknown[] = [];
+  deps.compile = (spec, clusterEnv) => {
+    given.push(clusterEnv);
+    return compile(spec);
+  };
+  assert.equal(await run().done, 'succeeded');
+  assert.deepEqual(given[0], state.clusterEnv);
+});

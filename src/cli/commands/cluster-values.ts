@@ -1,0 +1,114 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { retryUntil } from '../../core/retry.ts';
+import type { Client } from '../client.ts';
+import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { examples } from '../group.ts';
+import { inert, json, type Output } from '../output.ts';
+
+type Options = ConnectionOptions & { json?: boolean };
+type Values = Record<string, string>;
+
+/** A setting of a cluster that is a set of names with values, in the words of its command. */
+interface Kind {
+  field: 'labels' | 'env';
+  command: string;
+  description: string;
+  values: string;
+  none: string;
+  examples: readonly string[];
+}
+
+const LABELS: Kind = {
+  field: 'labels',
+  command: 'label',
+  description: 'Set labels of a cluster (key=value) or remove them (key=). Without labels, show them.',
+  values: 'labels',
+  none: 'no labels',
+  examples: ['echelon clusters label fleet gpu=h100 zone='],
+};
+
+const VARIABLES: Kind = {
+  field: 'env',
+  command: 'env',
+  description:
+    'Set environment variables of every driver on a cluster (NAME=value) or remove them (NAME=). Without variables, show them.',
+  values: 'variables',
+  none: 'no variables',
+  examples: [
+    'echelon clusters env fleet HF_HOME=/shared/huggingface ALFWORLD_DATA=/shared/alfworld',
+    'echelon clusters env fleet HF_ENDPOINT=',
+  ],
+};
+
+/** The commands that change labels and environment variables of a cluster: `clusters label` and `env`. */
+export function clusterValueCommands(output: Output): Command[] {
+  return [valuesCommand(output, LABELS), valuesCommand(output, VARIABLES)];
+}
+
+/** Adds the `key=value` of a repeated option. Throws InvalidArgumentError for any other text. */
+export function labelOption(text: string, before: Values = {}): Values {
+  if (text.endsWith('=')) throw new InvalidArgumentError('It must be key=value.');
+  return variableOption(text, before);
+}
+
+/** As {@link labelOption}; the value may be empty or contain `=`. */
+export function variableOption(text: string, before: Values = {}): Values {
+  const equals = text.indexOf('=');
+  if (equals <= 0) throw new InvalidArgumentError('It must be key=value.');
+  return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
+}
+
+function valuesCommand(output: Output, kind: Kind): Command {
+  return apiCommand(kind.command)
+    .description(kind.description)
+    .argument('<name>', 'name of the cluster')
+    .argument(`[${kind.values}...]`, 'key=value to set it, key= to remove it')
+    .addHelpText('after', examples(...kind.examples))
+    .action(async (name: string, changes: string[], options: Options) => {
+      const client = await clientFor(options);
+      const cluster =
+        changes.length === 0
+          ? await client.get('/v1/clusters/{name}', { path: { name } })
+          : await changeValues(client, name, { kind, changes });
+      const shown = Object.entries(cluster[kind.field]).map(([key, value]) => `${key}=${value}`);
+      output.line(options.json ? json(cluster) : shown.map(inert).join(' ') || kind.none);
+    });
+}
+
+const MAX_TRIES = 20;
+
+/** Changes the values that the cluster has now. A change by another user in between leads to a retry. */
+function changeValues(
+  client: Client,
+  name: string,
+  { kind, changes }: { kind: Kind; changes: readonly string[] },
+) {
+  const path = { name };
+  return retryUntil(
+    async () => {
+      const { data, response } = await client.request('get', '/v1/clusters/{name}', { path });
+      const body = { [kind.field]: changed(data[kind.field], changes) };
+      const headers = { 'if-match': response.headers.get('etag') ?? undefined };
+      return await client.patch('/v1/clusters/{name}', { path, headers, body });
+    },
+    {
+      waits: { firstMs: 1, longestMs: 100 },
+      shouldRetry: (error, tries) =>
+        error instanceof CliError && error.code === 'precondition-failed' && tries < MAX_TRIES,
+    },
+  );
+}
+
+function changed(before: Values, changes: readonly string[]): Values {
+  const values = { ...before };
+  for (const change of changes) {
+    const equals = change.indexOf('=');
+    if (equals <= 0)
+      throw new CliError(EXIT.usage, `${JSON.stringify(change)} is not a value. Give key=value or key=.`);
+    const [key, value] = [change.slice(0, equals), change.slice(equals + 1)];
+    if (value === '') delete values[key];
+    else values[key] = value;
+  }
+  return values;
+}
