@@ -4,6 +4,7 @@ import { clip } from '../schemas/json.ts';
 import type { Engine, Permissions } from './engine.ts';
 import { LOCAL } from './local/engine.ts';
 import { REPLAY } from './replay/engine.ts';
+import { variablePermissionProblems } from './variables.ts';
 import { VERL_AGENT } from './verl-agent/engine.ts';
 
 /** The engines of this version, in the order of documentation. Nothing else lists them. */
@@ -48,14 +49,18 @@ export function fingerprintOf(spec: ResolvedSpec['spec']): string | null {
   return engineOf(spec.engine).fingerprint(spec);
 }
 
-/** See {@link Engine.customCode}. */
+/** Whether a valid spec loads code of the user's own, by its engine's fields or by an environment variable. */
 export function customCodeOf(spec: ExperimentSpec): boolean {
-  return engineOf(spec.engine).customCode(spec);
+  const variables = variablePermissionProblems(spec.env, { codePaths: ['/'] });
+  return variables.length > 0 || engineOf(spec.engine).customCode(spec);
 }
 
 /** What a caller with these permissions may not ask for in a valid spec; empty if the caller may submit the spec. */
 export function permissionProblems(spec: ExperimentSpec, permissions: Permissions): FieldProblem[] {
-  const problems = engineOf(spec.engine).permissionProblems?.(spec, permissions) ?? [];
+  const problems = [
+    ...(engineOf(spec.engine).permissionProblems?.(spec, permissions) ?? []),
+    ...variablePermissionProblems(spec.env, permissions),
+  ];
   if (problems.length > 0 || permissions.customCode || !customCodeOf(spec)) return problems;
   return [
     { field: '/engine', message: 'would load your own code: that needs a key with the scope custom-code' },

@@ -3,9 +3,9 @@ import { missingFrom, type Tree } from '../core/trees.ts';
 import type { Permissions } from '../engines/engine.ts';
 import { type ExperimentSpec, engineOf, permissionProblems, type ResolvedSpec } from '../engines/registry.ts';
 import { invalidSpec } from '../engines/validate-spec.ts';
+import { variableProblems } from '../engines/variables.ts';
 import { deadlineProblems, resolveDeadline } from './deadline.ts';
 import { resolveRules, ruleProblems } from './rules.ts';
-import { variablePermissionProblems, variableProblems } from './variables.ts';
 
 /**
  * Fills in a valid spec's defaults and lists them. Throws EchelonError `invalid-spec` if the values contradict each
@@ -20,7 +20,6 @@ export function resolveSpec(spec: ExperimentSpec, permissions: Permissions = {})
     ...ruleProblems(spec.rules),
     ...deadlineProblems(spec.deadline),
     ...variableProblems(spec.env, spec.secrets),
-    ...variablePermissionProblems(spec.env, permissions),
   ]);
   const resolved = {
     ...engine.resolve(spec),

@@ -1,5 +1,5 @@
 import { EchelonError } from '../../../core/errors.ts';
-import { variableProblems } from '../../../plan/variables.ts';
+import { variableProblems } from '../../../engines/variables.ts';
 import { plainSecretProblems } from '../../../schemas/secrets.ts';
 import type { Variables } from '../../../schemas/variables.ts';
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { customCodeOf } from '../../../src/engines/registry.ts';
 import { validateSpec } from '../../../src/engines/validate-spec.ts';
+import { variablePermissionProblems, variableProblems } from '../../../src/engines/variables.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
-import { variablePermissionProblems, variableProblems } from '../../../src/plan/variables.ts';
 
 const LOCAL = { engine: 'local', name: 'x', estimator: { name: 'hgpo' } } as const;
 
@@ -40,6 +41,9 @@ test('a spec with variables needs the permission for them, and a secret in plain
   const spec = { ...LOCAL, env: { MY_SETTING: '1' } };
   assert.throws(() => resolveSpec(spec), { code: 'invalid-spec' });
   assert.deepEqual(resolveSpec(spec, { customCode: true }).spec.env, { MY_SETTING: '1' });
+  assert.ok(
+    customCodeOf(spec) && !customCodeOf({ ...LOCAL, env: { HF_HOME: '/any', WANDB_MODE: 'offline' } }),
+  );
   const token = { ...LOCAL, env: { HF_TOKEN: `hf_${'a1B2'.repeat(8)}` } };
   assert.throws(() => validateSpec(token), { code: 'invalid-spec' });
   for (const env of [{ 'a-b': 'x' }, { A: 'two\nlines' }, { A: 1 }])

@@ -1,8 +1,8 @@
 import type { FieldProblem } from '../core/errors.ts';
-import { isBelow } from '../engines/below-directories.ts';
-import type { Permissions } from '../engines/engine.ts';
 import type { Secrets } from '../schemas/secrets.ts';
 import type { Variables } from '../schemas/variables.ts';
+import { isBelow } from './below-directories.ts';
+import type { Permissions } from './engine.ts';
 
 /** Variables that only the ray-worker, Ray or another field of a spec sets, and why. */
 const RESERVED: readonly (readonly [names: RegExp, reason: string])[] = [
