@@ -210,6 +210,12 @@ export const BatchRows = Type.Object(
       }),
     ),
     observation: nullable(Indexes('Index into `observations`.')),
+    actions: nullable(
+      Type.Array(Type.String(), {
+        description: 'Text of each distinct action. Null: the batch has no texts of actions.',
+      }),
+    ),
+    action: nullable(Indexes('Index into `actions`.')),
     reported: Values(
       'Advantage as the trainer computed it; null if the batch has none or if it is not finite.',
     ),

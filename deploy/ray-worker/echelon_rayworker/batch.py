@@ -34,7 +34,7 @@ _BATCH_FIELDS = {
     "format": 1, "name": 2, "provenance": 3, "estimator": 4, "rows": 5, "group": 6, "group_names": 7,
     "trajectory": 8, "trajectory_names": 9, "step": 10, "observation": 11, "observation_digests": 12,
     "observation_texts": 13, "reward": 14, "action_valid": 15, "token_level_reward_sum": 16,
-    "response_length": 17, "reported_step_reward": 18, "reported_advantage": 19,
+    "response_length": 17, "reported_step_reward": 18, "reported_advantage": 19, "action": 30, "action_texts": 31,
 }  # fmt: skip
 _PROVENANCE_FIELDS = {
     "experiment": 1, "attempt": 2, "training_step": 3, "group_size": 4, "groups": 5, "rows_collected": 6,
@@ -212,6 +212,7 @@ def build_batch(
     group: Sequence[Hashable],
     trajectory: Sequence[Hashable],
     observation: Sequence[Any] | None = None,
+    action: Sequence[str] | None = None,
     provenance: Mapping[str, Any] | None = None,
     name: str = "",
     texts: bool = False,
@@ -223,7 +224,8 @@ def build_batch(
     `columns` are step, reward, action_valid, token_level_reward_sum, response_length, step_reward and advantage, as
     lists, arrays or tensors; omit a field that the trainer does not have (`step` too: give it only from what
     numbers the steps, never from the rows' order). `observation` holds the anchor observations, equal as in Python;
-    with `texts` they are part of the batch, else only their digests. `estimator` and `provenance` have the fields
+    with `texts` they are part of the batch, else only their digests. `action` holds the actions as people read them; they
+    are part of the batch with `texts`, else ignored. `estimator` and `provenance` have the fields
     of the messages of these names. Raises ValueError or TypeError, naming the field; also where a column is missing that
     the estimator needs, unless `incomplete` says that the trainer does not have it: then the rows are unverifiable.
     """
@@ -235,6 +237,9 @@ def build_batch(
         arrays["observation"], dictionary = _dictionary(observation)
     else:
         dictionary = []
+    action_texts = []
+    if action is not None and texts:
+        arrays["action"], action_texts = _distinct(action)
     _same_length(arrays)
     fields: dict[str, Any] = {
         "format": FORMAT,
@@ -246,6 +251,7 @@ def build_batch(
         "trajectory_names": trajectory_names,
         "observation_digests": b"".join(digest(text) for text in dictionary),
         "observation_texts": dictionary if texts else [],
+        "action_texts": action_texts,
     }
     for column, values in arrays.items():
         fields[f"reported_{column}" if column in _REPORTED else column] = _little_endian(values)
@@ -356,6 +362,13 @@ def _named(ids: Sequence[Hashable]) -> tuple[array, list[str]]:
     index = array("i", (known.setdefault(one, len(known)) for one in _listed(ids)))
     names = [str(one) for one in known]
     return index, names if len(set(names)) == len(names) else [repr(one) for one in known]
+
+
+def _distinct(texts: Sequence[str]) -> tuple[array, list[str]]:
+    """Indices into the distinct texts, and these."""
+    known: dict[str, int] = {}
+    index = array("i", (known.setdefault(str(one), len(known)) for one in texts))
+    return index, list(known)
 
 
 def _dictionary(observations: Sequence[Any]) -> tuple[array, list[str]]:
@@ -484,7 +497,8 @@ def _short(value: float) -> float | None:
 
 
 def _json_batch(
-    *, estimator, group, trajectory, observation=None, provenance=None, name="", texts=False, incomplete=False, **columns
+    *, estimator, group, trajectory, observation=None, action=None, provenance=None, name="", texts=False,
+    incomplete=False, **columns,
 ) -> dict[str, Any]:
     stated = _estimator(estimator, {**columns, "observation": observation}, incomplete)
     params = {_camel(key): value for key, value in stated.items()}
@@ -503,6 +517,9 @@ def _json_batch(
         arrays["observation"] = index
         batch["observationIndex"] = index.tolist()
         batch["observations"] = [json.loads(text) if texts else digest(text).hex() for text in dictionary]
+    if action is not None and texts:
+        arrays["action"], batch["actions"] = _distinct(action)
+        batch["actionIndex"] = arrays["action"].tolist()
     _same_length(arrays)
     for column, (key, code) in _COLUMNS.items():
         if column in arrays:
@@ -531,6 +548,8 @@ def _arguments(batch: Mapping[str, Any]) -> dict[str, Any]:
     arguments.update(group=batch["group"], trajectory=batch["trajectory"], observation=batch.get("observation"))
     if "observationIndex" in batch:
         arguments["observation"] = [batch["observations"][index] for index in batch["observationIndex"]]
+    if "actionIndex" in batch:
+        arguments["action"] = [batch["actions"][index] for index in batch["actionIndex"]]
     for column, (key, code) in _COLUMNS.items():
         values = (batch.get("reported", {}) if column in _REPORTED else batch).get(key)
         if values is not None:

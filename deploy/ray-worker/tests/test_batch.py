@@ -23,6 +23,7 @@ COLUMNS = {
     "group": ["g0", "g0", "g1"],
     "trajectory": np.array([7, 7, 9]),
     "observation": ["a", 'b "quoted"\n', "a"],
+    "action": ["left", "right", "left"],
     "step": [0, 1, 0],
     "reward": np.array([0.0, 10.0, 0.1]),
     "action_valid": [True, False, np.bool_(True)],
@@ -63,6 +64,8 @@ def test_every_field_is_read_back_by_protobuf():
     assert np.frombuffer(message.observation, "<i4").tolist() == [0, 1, 0]
     assert list(message.observation_texts) == ['"a"', '"b \\"quoted\\"\\n"']
     assert message.observation_digests[:16] == hashlib.sha256(b'"a"').digest()[:16]
+    assert np.frombuffer(message.action, "<i4").tolist() == [0, 1, 0]
+    assert list(message.action_texts) == ["left", "right"]
     assert np.frombuffer(message.reward, "<f8").tolist() == [0.0, 10.0, 0.1]
     assert list(message.action_valid) == [1, 0, 1]
     assert np.frombuffer(message.token_level_reward_sum, "<f8").tolist() == [10.0, 9.899999618530273, 0.1]
@@ -126,7 +129,8 @@ def test_the_base_group_needs_scores_and_an_unknown_estimator_is_named():
 
 
 def test_texts_stay_home_unless_asked_for():
-    assert list(parsed().observation_texts) == []
+    assert list(parsed().observation_texts) == list(parsed().action_texts) == []
+    assert parsed().action == b""
     assert b"quoted" not in build_batch(**COLUMNS)
 
 

@@ -51,6 +51,9 @@ export interface RowColumns {
   /** Text of each observation; its digest or number if the batch has no texts. Null: the batch has no observations. */
   readonly observations: string[] | null;
   readonly observation: number[] | null;
+  /** Text of each action; null if the batch has no texts of actions. */
+  readonly actions: string[] | null;
+  readonly action: number[] | null;
   readonly outcome: RowOutcome[];
   readonly reported: (number | null)[];
   readonly true: (number | null)[];
@@ -73,6 +76,7 @@ export function rowColumns(batch: Batch, query: RowQuery): RowColumns {
   const group = indexed(row, (at) => batch.groupNames[batch.group[at]!]!);
   const trajectory = indexed(row, (at) => batch.trajectoryNames[batch.trajectory[at]!]!);
   const { observation } = batch;
+  const acted = batch.action && indexed(row, (at) => batch.actionTexts![batch.action![at]!]!);
   const seen = observation && indexed(row, (at) => batch.observationLabel(observation[at]!));
   return {
     rows: batch.rows,
@@ -87,6 +91,8 @@ export function rowColumns(batch: Batch, query: RowQuery): RowColumns {
     step: row.map((at) => step[at]!),
     observations: seen?.names ?? null,
     observation: seen?.index ?? null,
+    actions: acted?.names ?? null,
+    action: acted?.index ?? null,
     reported: row.map((at) => finite(batch.reportedAdvantage?.[at])),
     true: row.map((at) => finite(model?.truth[at])),
     ...judged(batch, judge, row),

@@ -75,6 +75,10 @@ export interface Batch {
   readonly dictionary?: ObservationDictionary;
   /** What people see of an observation: its text, else its digest, else its id. */
   observationLabel(id: number): string;
+  /** Index into `actionTexts`; nothing is computed from it. */
+  readonly action?: Int32Array;
+  /** The distinct actions, as people read them. */
+  readonly actionTexts?: readonly string[];
   readonly reward?: Float64Array;
   /** 0 where the invalid-action penalty applies. */
   readonly actionValid?: Uint8Array;

@@ -105,6 +105,12 @@ function batchMembers(batch: Batch): Member[] {
           ...column('observationIndex', observation, String),
           ['observations', `[${observationTexts(dictionary).join(',')}]`] as const,
         ]),
+    ...(batch.action === undefined
+      ? []
+      : [
+          ...column('actionIndex', batch.action, String),
+          ['actions', JSON.stringify(batch.actionTexts ?? [])] as const,
+        ]),
     ...column('reward', batch.reward, numberText),
     ...column('actionValid', batch.actionValid, String),
     ...column('tokenLevelRewardSum', batch.tokenLevelRewardSum, numberText),

@@ -34,6 +34,8 @@ const BATCH_KEYS = [
   'observation',
   'observationIndex',
   'observations',
+  'actionIndex',
+  'actions',
   'reward',
   'actionValid',
   'tokenLevelRewardSum',
@@ -84,8 +86,20 @@ function readBatch(batch: unknown, unnamed: Place): Batch {
     trajectory: trajectory.ids,
     trajectoryNames: trajectory.names,
     ...readObservations(place, batch, rows),
+    ...readActions(place, batch, rows),
     ...readColumns(place, { batch, reported: usedOf(reported, params), rows, estimator }),
   };
+}
+
+/** `actionIndex`, one entry per row, into the texts `actions`. */
+function readActions(place: Place, batch: JsonObject, rows: number): Pick<Batch, 'action' | 'actionTexts'> {
+  if (batch.actionIndex === undefined || batch.actionIndex === null) return {};
+  const { actions } = batch;
+  if (!Array.isArray(actions) || !actions.every((one) => typeof one === 'string'))
+    throw invalidAt(place, 'actions', 'the array of texts that actionIndex points into', actions);
+  const range = { rows, largest: actions.length - 1 };
+  const action = integerColumn(place, 'actionIndex', batch.actionIndex, range);
+  return present({ action, actionTexts: actions });
 }
 
 function readColumns(

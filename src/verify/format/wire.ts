@@ -82,6 +82,9 @@ export function encodeBatch(batch: Batch, options: { texts?: boolean } = {}): Ui
     observation: toWire(batch.observation),
     observationDigests: dictionary?.digests ?? digestsOf(dictionary?.texts ?? []),
     observationTexts: options.texts === false ? [] : [...(dictionary?.texts ?? [])],
+    ...(options.texts === false
+      ? {}
+      : { action: toWire(batch.action), actionTexts: [...(batch.actionTexts ?? [])] }),
     reward: toWire(batch.reward),
     actionValid: toWire(batch.actionValid),
     tokenLevelRewardSum: toWire(batch.tokenLevelRewardSum),
@@ -187,7 +190,10 @@ function decodeColumns(place: Place, message: Message): Partial<Batch> {
   // A gamma of 0 is not on the wire: returns that the estimator does not use are then not checked.
   const checked = usesReturns(estimator?.name) || (estimator?.gamma ?? 0) !== 0;
   const column = (field: string, bytes: Uint8Array) => ({ field, bytes, rows });
+  const action = wireInt32(place, column('action', message.action), message.actionTexts.length);
   return present({
+    action,
+    actionTexts: action && message.actionTexts,
     step: wireInt32(place, column('step', message.step), 2 ** 31),
     reward: wireFloat64(place, column('reward', message.reward)),
     actionValid: wireFlags(place, column('action_valid', message.actionValid)),

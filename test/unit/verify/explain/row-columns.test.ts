@@ -80,9 +80,22 @@ describe('rows in columns', () => {
     assert.throws(() => rowColumns(BATCH, { ...ALL, sameStateAs: 4 }), RangeError);
   });
 
+  test('have the texts of the actions that the rows took', () => {
+    const acted = { ...BATCH, action: Int32Array.of(0, 2, 1, 0), actionTexts: ['up', 'down', 'wait'] };
+    const { actions, action } = rowColumns(acted, { ...ALL, trajectory: 't2' });
+    assert.deepEqual(
+      [actions, action],
+      [
+        ['down', 'up'],
+        [0, 1],
+      ],
+    );
+  });
+
   test('have null for what a batch lacks', () => {
     const { reportedAdvantage: _, ...without } = BATCH;
     const columns = rowColumns(without, ALL);
+    assert.deepEqual([columns.actions, columns.action], [null, null]);
     assert.deepEqual(columns.reported, [null, null, null, null]);
     assert.deepEqual(new Set(columns.outcome), new Set(['unverifiable']));
   });

@@ -31,6 +31,18 @@ describe('a bundle', () => {
     }
   });
 
+  test('keeps the texts of actions', () => {
+    const [batch] = readBatches(sampleFile({ actionIndex: [1, 0, 0, 1], actions: ['go left', '"'] }), 'f');
+    const [read] = readBatchFile(writeBundle(batch!, ORIGIN), 'bundle.json.gz');
+    assert.deepEqual(
+      [[...read!.action!], read!.actionTexts],
+      [
+        [1, 0, 0, 1],
+        ['go left', '"'],
+      ],
+    );
+  });
+
   test('keeps what JSON has no word for: NaN, infinities, minus zero, long integers', () => {
     const strange = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0];
     const numbers = [1e20, 2 ** 60, -(2 ** 70), 0.1 + 0.2];

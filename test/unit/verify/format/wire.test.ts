@@ -61,6 +61,17 @@ describe('the wire', () => {
     assert.equal(decodeBatch(encodeBatch(sample())).observationLabel(1), 'end');
   });
 
+  test('keeps the actions with the texts, and omits them without', () => {
+    const batch = sample({ actionIndex: [1, 0, 0, 1], actions: ['go left', 'go right'] });
+    assert.deepEqual(kept(decodeBatch(encodeBatch(batch))), kept(batch));
+    const { action, actionTexts } = decodeBatch(encodeBatch(batch, { texts: false }));
+    assert.deepEqual([action, actionTexts], [undefined, undefined]);
+    assert.throws(
+      () => decodeBatch(encodeBatch({ ...batch, actionTexts: ['go left'] })),
+      /action\[0\].*an integer from 0 to 0/s,
+    );
+  });
+
   test('an encoded batch can be encoded again from what was decoded', () => {
     const bytes = encodeBatch(sample(), { texts: false });
     assert.deepEqual(Buffer.from(encodeBatch(decodeBatch(bytes))), Buffer.from(bytes));

@@ -89,6 +89,7 @@ def joined(parts: list[Collected]) -> Collected:
         action_valid=rows("action_valid"),
         response_length=rows("response_length"),
         observations=[text for part in parts for text in part.observations],
+        actions=[text for part in parts for text in part.actions],
         choices=_joined_choices([part.choices for part in parts]),
         pick=rows("pick"),
     )

@@ -78,6 +78,7 @@ class Collected:
     action_valid: np.ndarray
     response_length: np.ndarray
     observations: list[str]
+    actions: list[str]
     choices: Choices
     pick: np.ndarray
 
@@ -109,6 +110,7 @@ def collect(settings: RolloutSettings, weights: np.ndarray, step: int, groups: l
         action_valid=np.concatenate([np.array(one.valid) for one in played]),
         response_length=np.array([len(c.split()) for one in played for c in one.commands], np.int32),
         observations=[text for one in played for text in one.observations],
+        actions=[command for one in played for command in one.commands],
         choices=assemble([c for one in played for c in one.context], [c for one in played for c in one.candidates]),
         pick=np.array([pick for one in played for pick in one.picks], np.int32),
     )

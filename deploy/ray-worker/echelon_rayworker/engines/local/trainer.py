@@ -124,6 +124,7 @@ class Trainer:
             "trajectory": [f"{step}.{g}.{t}" for g, t in zip(collected.group, collected.trajectory)],
             "step": collected.step,
             "observation": collected.observations,
+            "action": collected.actions,
             "reward": collected.reward,
             "action_valid": collected.action_valid,
             "token_level_reward_sum": rows.score.astype(float),

@@ -25,7 +25,7 @@ from ..local.estimators import (
 
 Columns = dict[str, Any]  # the arguments of build_batch
 _PER_ROW = (
-    "group", "trajectory", "observation", "step", "reward", "action_valid", "token_level_reward_sum",
+    "group", "trajectory", "observation", "action", "step", "reward", "action_valid", "token_level_reward_sum",
     "response_length", "step_reward", "advantage",
 )  # fmt: skip
 _NEEDED = ("observation", "reward", "action_valid", "token_level_reward_sum")
