@@ -230,6 +230,32 @@ def test_tensors_are_copied_and_rows_numbered_at_their_source():
     assert np.frombuffer(message.step, "<i4").tolist() == [0, 1, 2] and message.provenance.training_step == 9
 
 
+class Tokenizer:
+    """Decodes as Hugging Face's tokenizers do: one text per row of token ids."""
+
+    WORDS = ["<pad>", "<think>left?</think>", "<action>go left</action>", "<action>go right</action>", "no tags"]
+
+    def batch_decode(self, rows, skip_special_tokens):
+        return ["".join(self.WORDS[token] for token in row if not (skip_special_tokens and token == 0)) for row in rows]
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_texts_of_actions_are_recorded_where_texts_are(texts: bool):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    responses = torch.tensor([[1, 2, 0], [2, 3, 0], [4, 0, 0]])
+    data = types.SimpleNamespace(batch={"responses": responses})
+    names = np.array(["a", "b", "c"], dtype=object)
+    columns = {"group": names, "trajectory": names, "lengths": None, "reward": None, "marks": None}
+    columns["responses"] = capture.copy_responses(data, Tokenizer())
+    responses.zero_()
+    facts = {"name": "grpo", "normalize_by_std": True, "gamma": 1.0, "invalid_action_penalty": 0.0}
+    provenance = capture.provenance_facts(CONFIG, 9, "e", 2)
+    message = batch_pb2.AdvantageBatch.FromString(capture.serialize(columns, facts, provenance, texts=texts))
+    assert list(message.action_texts) == (["go left", "go right", "no tags"] if texts else [])
+    assert capture.copy_responses(data, None) is None
+    assert capture.action_text("x" * 3000) == "x" * 2000 + " …"
+
+
 @pytest.mark.parametrize(
     ("estimator", "device", "forms"),
     [("hgpo", "cpu", "recipe"), ("hgpo", "meta", "any"), ("gigpo", "meta", "recipe")],

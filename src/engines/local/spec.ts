@@ -58,7 +58,8 @@ export const LocalSpec = Type.Object(
     estimator: EstimatorSpec,
     observations: Type.Optional(
       Type.Union([Type.Literal('digests'), Type.Literal('texts')], {
-        description: 'How observations are recorded: as digests only, or as texts.',
+        description:
+          'How observations are recorded: as digests only, or as texts together with the texts of the actions.',
       }),
     ),
     environment: Type.Optional(

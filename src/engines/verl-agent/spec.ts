@@ -145,7 +145,7 @@ export const VerlAgentSpec = Type.Object(
     ),
     observations: choice(
       ['digests', 'texts'],
-      'How observations are recorded: as digests only, or as texts.',
+      'How observations are recorded: as digests only, or as texts together with the texts of the actions.',
     ),
     environment: section({
       seed: count(0, SEED_MAX, 'Random seed of the tasks. Validation uses this seed plus 1000.'),

@@ -7,6 +7,7 @@ entry a row in both. Nothing here imports torch: the tensors bring their own ope
 from __future__ import annotations
 
 import functools
+import re
 from collections import defaultdict, deque
 from typing import Any, Mapping
 
@@ -22,6 +23,11 @@ NOT_VERIFIABLE = {
     "remax": "remax compares with a greedy rollout that the batch does not hold",
     "grpo_passk": "grpo_passk rewards only the best row of each group; there is no kernel for it",
 }
+
+
+# What a copy holds beside the columns of a batch.
+_NOT_COLUMNS = ("lengths", "marks", "responses")
+MAX_ACTION_CHARACTERS = 2000
 
 
 def not_verifiable(name: str) -> str:
@@ -113,6 +119,21 @@ def copy_inputs(data: Any, name: str) -> dict[str, Any]:
     columns["lengths"] = objects["episode_lengths"].copy() if "episode_lengths" in objects else None
     columns["marks"] = checksums(tensors["responses"]) if "responses" in keys else None
     return columns
+
+
+def copy_responses(data: Any, tokenizer: Any) -> Any:
+    """What makes the actions' texts, on the reporter's thread: a copy of the response tokens. None without a tokenizer."""
+    if tokenizer is None or "responses" not in set(data.batch.keys()):
+        return None
+    responses = _numbers(data.batch["responses"])
+    return lambda: [action_text(text) for text in tokenizer.batch_decode(responses, skip_special_tokens=True)]
+
+
+def action_text(response: str) -> str:
+    """The last `<action>` of a response, as the recipe's prompts ask for; without one, the response, cut."""
+    actions = re.findall(r"<action>(.*?)</action>", response, re.DOTALL)
+    text = (actions[-1] if actions else response).strip()
+    return text if len(text) <= MAX_ACTION_CHARACTERS else f"{text[:MAX_ACTION_CHARACTERS]} …"
 
 
 def copy_advantages(data: Any) -> Any:
@@ -210,9 +231,11 @@ def serialize(
     steps = source.numbers(columns) if source is not None else None
     if steps is None:
         steps, source = positions(columns["trajectory"]), None
-    given = {key: value for key, value in columns.items() if key not in ("lengths", "marks") and value is not None}
+    given = {key: value for key, value in columns.items() if key not in _NOT_COLUMNS and value is not None}
+    responses = columns.get("responses") if texts else None
     return build_batch(
         **given,
+        action=responses and responses(),
         step=steps,
         estimator=facts,
         provenance={**provenance, "rows_collected": rows_collected(columns, source)},

@@ -74,7 +74,10 @@ class CaptureHook:
         return result
 
     def _before(self, call: dict[str, Any]) -> dict[str, Any]:
-        return capture.copy_inputs(call["data"], capture.estimator_name(call["adv_estimator"]))
+        columns = capture.copy_inputs(call["data"], capture.estimator_name(call["adv_estimator"]))
+        if self.texts:
+            columns["responses"] = capture.copy_responses(call["data"], getattr(self.trainer, "tokenizer", None))
+        return columns
 
     def _after(self, call: dict[str, Any], columns: dict[str, Any] | None, result: Any) -> None:
         if columns is None:
