@@ -20,6 +20,8 @@ export function listCommand(output: Output): Command {
     .option('--project <project>', 'only this project')
     .option('--sweep <sweep>', `only children of this sweep: ${NAME_FORMS}`)
     .option('--name <name>', 'only names that begin with this text')
+    .option('--outcome <outcome>', 'only with rows that are wrong, unverifiable or rounding', outcomeOf)
+    .option('--estimator <name>', 'only fingerprints that begin with this name')
     .option('--since <time>', 'submitted since: 90min, 12h, 7d, or a date such as 2026-11-21', instant)
     .option('--until <time>', 'submitted before: same forms as --since', instant)
     .option('-n, --limit <count>', 'maximum number of experiments', wholeNumber(1, 100_000), 20)
@@ -30,8 +32,10 @@ export function listCommand(output: Output): Command {
     .action(async (options: ListOptions) => {
       const client = await clientFor(options);
       const sweep = options.sweep && (await sweepNamed(client, options.sweep));
-      const { state, project, name, since: submittedFrom, until: submittedBefore, limit } = options;
-      const filter = { state, project, name, submittedFrom, submittedBefore, ...(sweep && { sweep }) };
+      const { state, project, name, outcome, estimator, limit } = options;
+      const { since: submittedFrom, until: submittedBefore } = options;
+      const named = { state, project, name, outcome, estimator, ...(sweep && { sweep }) };
+      const filter = { ...named, submittedFrom, submittedBefore };
       const page: ExperimentPage = await readPages(
         (place) => client.get('/v1/experiments', { query: { ...filter, ...place } }),
         { limit },
@@ -52,9 +56,19 @@ interface ListOptions extends Options {
   project?: string;
   sweep?: string;
   name?: string;
+  outcome?: (typeof OUTCOMES)[number];
+  estimator?: string;
   since?: number;
   until?: number;
   limit: number;
+}
+
+const OUTCOMES = ['wrong', 'unverifiable', 'rounding'] as const;
+
+function outcomeOf(text: string): (typeof OUTCOMES)[number] {
+  const outcome = OUTCOMES.find((one) => one === text);
+  if (outcome === undefined) throw new InvalidArgumentError(`The outcomes are ${OUTCOMES.join(', ')}.`);
+  return outcome;
 }
 
 function statesOf(text: string): Experiment['state'][] {

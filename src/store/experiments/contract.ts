@@ -36,6 +36,10 @@ export interface ExperimentFilter {
   idPrefix?: string;
   /** Prefix of the name, case-sensitive. */
   namePrefix?: string;
+  /** At least one row of this outcome. */
+  outcome?: 'wrong' | 'unverifiable' | 'rounding';
+  /** Prefix of the fingerprint of the estimator, case-sensitive. */
+  fingerprintPrefix?: string;
   /** Submitted at this time or later. */
   submittedFrom?: number;
   /** Submitted before this time. */

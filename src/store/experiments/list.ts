@@ -14,6 +14,9 @@ const STEPS = 10;
 /** The same effort if the id alone excludes nearly all records. */
 const IDS_PER_STEP = 5000;
 
+/** Fields that count rows by outcome. */
+const COUNTERS = { wrong: 'vWrong', unverifiable: 'vUnverifiable', rounding: 'vRounding' } as const;
+
 /** Reads whole records, in the order of `ids`. */
 export type GetAll = (ids: readonly string[]) => Promise<(Experiment | undefined)[]>;
 
@@ -29,6 +32,8 @@ export function createList(context: StoreContext, getAll: GetAll): Pick<Experime
         filter.submittedBefore ?? '',
         project,
         filter.idPrefix ?? '',
+        filter.outcome === undefined ? '' : COUNTERS[filter.outcome],
+        filter.fingerprintPrefix ?? '',
       ];
       const effort = filter.idPrefix === undefined ? RECORDS_PER_STEP : IDS_PER_STEP;
       const ids: string[] = [];

@@ -59,6 +59,19 @@ const ListQuery = Type.Object(
     name: Type.Optional(
       Type.String({ minLength: 1, maxLength: 100, description: 'Prefix of the name. It is case-sensitive.' }),
     ),
+    outcome: Type.Optional(
+      Type.Enum(['wrong', 'unverifiable', 'rounding'], {
+        type: 'string',
+        description: 'Return only experiments with at least one row of this outcome.',
+      }),
+    ),
+    estimator: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Prefix of the fingerprint of the estimator, such as `hgpo(`. It is case-sensitive.',
+      }),
+    ),
     submittedFrom: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -220,19 +233,20 @@ function addList(app: App, deps: RouteDeps): void {
         operationId: 'listExperiments',
         summary: 'Experiments, newest first',
         description:
-          'With a filter by name or id, a page can have fewer than `limit` items, or none, and still have a `next`.',
+          'With a filter by name, id, outcome or estimator, a page can have fewer than `limit` items, or none, and still have a `next`.',
         tags: ['experiments'],
         querystring: ListQuery,
         response: { 200: { $ref: 'ExperimentPage#' }, ...problems('invalid-cursor') },
       },
     },
     async (request) => {
-      const { cursor, limit = 50, id, name, project: asked, ...query } = request.query;
+      const { cursor, limit = 50, id, name, estimator, project: asked, ...query } = request.query;
       const project = listedProject(request.caller, asked);
       const filter: ExperimentFilter = {
         ...query,
         ...(id !== undefined && { idPrefix: id }),
         ...(name !== undefined && { namePrefix: name }),
+        ...(estimator !== undefined && { fingerprintPrefix: estimator }),
         ...(project && { project }),
       };
       const scope = `experiments ${canonicalJson(filter)}`;

@@ -5,7 +5,8 @@
 -- ARGV      1 before this arrival, or '+inf', 2 number of wanted experiments, 3 MAX records to examine,
 --           4 states (',a,b,') or '', 5 sweep or '', 6 prefix of the name or '',
 --           7 submitted at this time or later (ms) or '', 8 submitted before this time (ms) or '', 9 project or '',
---           10 prefix of the id or '', then the names of disjoint indexes, without the root
+--           10 prefix of the id or '', 11 field of a counter that is not 0 or '', 12 prefix of the fingerprint or '',
+--           then the names of disjoint indexes, without the root
 -- Returns   {arrival before which the next call continues, or '' at the end; id and arrival of each, newest first}
 --
 -- Arrivals rise with the time of submission, so a binary search in the index of all finds a time. A clock that was set
@@ -15,9 +16,10 @@ local root = KEYS[1]
 local below, wanted, effort = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local states, sweep, prefix, project = ARGV[4], ARGV[5], ARGV[6], ARGV[9]
 local from, before, idPrefix = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[10]
-local everything = states .. sweep .. prefix .. project .. idPrefix == '' and not from and not before
+local counter, estimator = ARGV[11], ARGV[12]
+local everything = states .. sweep .. prefix .. project .. idPrefix .. counter .. estimator == '' and not from and not before
 -- Entries to read at once: one more than wanted if every record matches. The indexes share the number.
-local CHUNK = math.max(20, math.ceil((everything and wanted + 1 or 200) / (#ARGV - 10)))
+local CHUNK = math.max(20, math.ceil((everything and wanted + 1 or 200) / (#ARGV - 12)))
 
 -- The arrival of the first experiment that was submitted at `time` or later; nil: there is none.
 local function arrivalAt(time)
@@ -56,6 +58,11 @@ local function matches(id)
   if sweep ~= '' and record[2] ~= sweep then return false end
   if project ~= '' and record[5] ~= project then return false end
   if prefix ~= '' and string.sub(record[3] or '', 1, #prefix) ~= prefix then return false end
+  if counter ~= '' and (redis.call('HGET', root .. ':x:' .. id, counter) or '0') == '0' then return false end
+  if estimator ~= '' then
+    local fingerprint = redis.call('HGET', root .. ':x:' .. id, 'fingerprint') or ''
+    if string.sub(fingerprint, 1, #estimator) ~= estimator then return false end
+  end
   local at = tonumber(record[4] or '0')
   return not (from and at < from) and not (before and at >= before)
 end
@@ -64,7 +71,7 @@ end
 -- again next time: the cut index may have newer ones.
 local function nextEntries()
   local entries, cut = {}, nil
-  for at = 11, #ARGV do
+  for at = 13, #ARGV do
     local found = redis.call('ZREVRANGEBYSCORE', root .. ':' .. ARGV[at], below == '+inf' and below or '(' .. below,
       bottom, 'WITHSCORES', 'LIMIT', 0, CHUNK)
     for i = 1, #found, 2 do entries[#entries + 1] = { id = found[i], text = found[i + 1], arrival = tonumber(found[i + 1]) } end

@@ -87,6 +87,26 @@ describe('a list', () => {
     }
   });
 
+  test('finds experiments with rows of an outcome, and those of an estimator', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const submit = async (fingerprint: string | null, fields: Record<string, number> = {}) => {
+      const { id } = await store.experiments.submit(submitInput({ fingerprint }));
+      for (const [field, count] of Object.entries(fields))
+        await redis.hset(`{echelon}:x:${id}`, field, count);
+      return id;
+    };
+    await submit(null);
+    const wrong = await submit('hgpo(K=2)', { vWrong: 3, vUnverifiable: 0 });
+    const both = await submit('gigpo(w=1)', { vWrong: 1, vUnverifiable: 5 });
+    const found = async (filter: ExperimentFilter) =>
+      (await store.experiments.list({ ...filter, limit: 9 })).items.map(({ id }) => id);
+    assert.deepEqual(await found({ outcome: 'wrong' }), [both, wrong]);
+    assert.deepEqual(await found({ outcome: 'unverifiable' }), [both]);
+    assert.deepEqual(await found({ outcome: 'rounding' }), []);
+    assert.deepEqual(await found({ fingerprintPrefix: 'hgpo(' }), [wrong]);
+    assert.deepEqual(await found({ fingerprintPrefix: 'hgpo(', outcome: 'unverifiable' }), []);
+  });
+
   test('knows times of submission, the first included and the last not', async () => {
     const [from, before] = [1_005_000, 1_011_000];
     assert.deepEqual(
