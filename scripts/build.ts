@@ -14,7 +14,8 @@ const { status } = spawnSync(
 );
 if (status !== 0) process.exit(status ?? 1);
 // What the compiler does not emit: Lua, and generated JavaScript with its types.
-for (const file of globSync(['src/**/*.lua', 'src/**/gen/*.{js,d.ts}', 'src/**/*.html', 'src/**/*.css'])) {
+for (const file of globSync(['src/**/*.lua', 'src/!(dashboard)/**/gen/*.{js,d.ts}'])) {
   cpSync(file, file.replace(/^src/, 'dist'));
 }
+cpSync('src/dashboard/gen', 'dist/dashboard/gen', { recursive: true });
 chmodSync('dist/cli/main.js', 0o755);

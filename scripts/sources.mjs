@@ -46,6 +46,18 @@ const FOLDERS = {
     ['proto/echelon/rayworker/v1/rayworker.proto', 'proto/grpc/health/v1/health.proto'],
   ),
   'src/verify/gen': stubs('batch', [], ['proto/echelon/batch/v1/batch.proto']),
+  // The last one, because it is built from the others.
+  'src/dashboard/gen': {
+    inputs: [
+      'scripts/sources/dashboard.ts',
+      'node_modules/vite/package.json',
+      'node_modules/preact/package.json',
+      'proto/echelon/batch/v1/batch.proto',
+      ...['dashboard', 'client', 'core', 'kernel', 'schemas', 'verify'].map((name) => `src/${name}`),
+    ],
+    files: ['index.html'],
+    make: makeDashboard,
+  },
 };
 
 const stampOf = (folder) => join(root, folder, '.inputs');
@@ -61,6 +73,7 @@ function digestOf({ inputs }) {
 function filesOf(input) {
   if (!statSync(join(root, input)).isDirectory()) return [input];
   return readdirSync(join(root, input))
+    .filter((name) => name !== 'gen')
     .sort()
     .flatMap((name) => filesOf(join(input, name)));
 }
@@ -79,6 +92,11 @@ async function makeClientTypes(folder) {
   const { clientTypes } = await import('./sources/client-types.ts');
   const document = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8'));
   writeFileSync(join(folder, 'api.ts'), clientTypes(document));
+}
+
+async function makeDashboard(folder) {
+  const { buildDashboard } = await import('./sources/dashboard.ts');
+  await buildDashboard(folder);
 }
 
 function stubs(name, options, protos) {

@@ -6,8 +6,8 @@ import type { EventMessage } from './gen/api.ts';
 /** The address and the credentials of an API, and how requests are sent. */
 export interface ConnectOptions {
   url: string;
-  /** An API key or token. */
-  token: string;
+  /** An API key or token. Default: none is sent, as by a page of the API's own server, whose browser sends a cookie. */
+  token?: string | undefined;
   /** A request without a complete answer after this time fails; an event stream and a file have no limit. Default: none. */
   timeoutMs?: number | undefined;
   /** Sends the requests. Default: the global `fetch`. */
@@ -41,7 +41,8 @@ export function connect(options: ConnectOptions): Connection {
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     const path = pathOf(template, input);
-    const headers = { authorization: `Bearer ${token}`, ...definedOf(input.headers ?? {}) };
+    const authorization = token === undefined ? undefined : `Bearer ${token}`;
+    const headers = definedOf({ authorization, ...input.headers });
     const body = input.body === undefined ? {} : { body: JSON.stringify(input.body) };
     const type = input.body === undefined ? {} : { 'content-type': 'application/json' };
     const signals = [input.signal, signal].filter((one) => one !== undefined);

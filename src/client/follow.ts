@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { ClientError } from './errors.ts';
 
@@ -74,6 +73,18 @@ export async function* follow<T>(
       silentSince ||= Date.now();
       if (Date.now() - silentSince > patienceMs) throw error;
     }
-    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+    await pause(pauseMs, signal);
   }
+}
+
+/** Ends early with `signal`. Without modules of Node: browsers run this too. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  const timer = setTimeout(end, ms);
+  signal.addEventListener('abort', end);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  });
 }

@@ -45,6 +45,7 @@ import { addAudit } from './server/audit.ts';
 import { addBoard } from './server/board.ts';
 import { addBodyParsers } from './server/body.ts';
 import { answerClientError } from './server/client-error.ts';
+import { addDashboard } from './server/dashboard.ts';
 import { type App, type AppDeps, DEFAULT_LIMITS, type RouteDeps } from './server/deps.ts';
 import { addErrors, answerProblem } from './server/errors.ts';
 import { addEtags } from './server/etag.ts';
@@ -140,7 +141,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addKeys(routes, deps);
     addCaller(routes);
     addAuditLog(routes, deps);
-    addDocument(routes);
+    addPages(routes);
   });
 }
 
@@ -216,9 +217,7 @@ function addAccessLog(app: App, { onAnswered }: RouteDeps): void {
   });
 }
 
-function addDocument(app: App): void {
+function addPages(app: App): void {
+  addDashboard(app);
   app.get('/openapi.json', { config: { policy: READ }, schema: { hide: true } }, async () => app.swagger());
-  app.get('/', { config: { policy: READ, page: true }, schema: { hide: true } }, async (_request, reply) =>
-    reply.redirect('/docs', 303),
-  );
 }

@@ -1,116 +1,51 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-/** A page of a real browser, driven through its DevTools protocol. */
-export interface Page {
-  /** Loads a URL and waits until it is there; the HTTP status of its document. */
-  open(url: string): Promise<number>;
-  /** Does what leads to another document, and waits until it is there; its HTTP status. */
-  follow(expression: string): Promise<number>;
-  /** The value of an expression, as JSON has it. */
-  value<T>(expression: string): Promise<T>;
-}
-
-/** Debian's Chromium, or another one under a usual name; undefined: there is none. */
+/** Debian's Chromium, or another one at a usual place; undefined: there is none. */
 export function findChromium(): string | undefined {
-  const found = (name: string) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0;
-  return ['chromium', 'chromium-browser', 'google-chrome'].find(found);
+  const places = (process.env.PATH ?? '').split(':');
+  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  return names.flatMap((name) => places.map((place) => `${place}/${name}`)).find((file) => existsSync(file));
 }
 
 /** Why a test that needs a browser cannot run, or false if it can. */
 export const NO_BROWSER = findChromium() === undefined && 'no Chromium; on Debian: apt-get install chromium';
 
-interface Answer {
-  id?: number;
-  method?: string;
-  params?: { type?: string; response?: { status: number } };
-  result?: { result?: { value?: unknown }; exceptionDetails?: object };
-  error?: { message: string };
-}
-
-/** A page in a browser of its own, with an empty profile; both are gone when `resources` are. */
-export async function openPage(resources: AsyncDisposableStack): Promise<Page> {
-  const profile = await mkdtemp(join(tmpdir(), 'echelon-browser-'));
-  resources.defer(() => rm(profile, { recursive: true, force: true, maxRetries: 5 }));
-  const switches = [
-    '--headless=new',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--no-first-run',
-    '--disable-dev-shm-usage',
-  ];
-  const child = spawn(
-    findChromium()!,
-    [...switches, '--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
-  );
-  const ended = once(child, 'exit');
-  resources.defer(async () => {
-    child.kill('SIGKILL');
-    await ended;
+/** A browser of its own, closed by `resources`. */
+export async function openBrowser(resources: AsyncDisposableStack): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: findChromium()!,
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
   });
-  const [, host] = await said(child.stderr, /DevTools listening on ws:\/\/([^/]+)\//);
-  const pages = (await (await fetch(`http://${host}/json/list`)).json()) as Record<string, string>[];
-  const socket = new WebSocket(pages.find(({ type }) => type === 'page')!.webSocketDebuggerUrl!);
-  await once(socket, 'open');
-  resources.defer(() => socket.close());
-  return drive(socket);
+  resources.defer(() => browser.close());
+  return browser;
 }
 
-async function said(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<RegExpExecArray> {
-  let text = '';
-  stream.setEncoding('utf8');
-  for await (const chunk of stream) {
-    text += chunk;
-    const match = pattern.exec(text);
-    if (match) {
-      stream.resume();
-      return match;
-    }
-  }
-  throw new Error(`the browser has ended: ${text}`);
+/** A page with an empty profile, and what went wrong on it: violations of its policy, errors of scripts and of the console. */
+export interface WatchedPage {
+  page: Page;
+  problems: string[];
 }
 
-async function drive(socket: WebSocket): Promise<Page> {
-  const waiting = new Map<number, PromiseWithResolvers<NonNullable<Answer['result']>>>();
-  let [last, status] = [0, 0];
-  let loaded = Promise.withResolvers<void>();
-  socket.addEventListener('message', ({ data }) => {
-    const { id, method, params, result, error } = JSON.parse(String(data)) as Answer;
-    if (id !== undefined) {
-      if (error) waiting.get(id)?.reject(new Error(error.message));
-      else waiting.get(id)?.resolve(result ?? {});
-      waiting.delete(id);
-    }
-    if (method === 'Network.responseReceived' && params?.type === 'Document')
-      status = params.response!.status;
-    if (method === 'Page.loadEventFired') loaded.resolve();
-  });
-  const send = (method: string, params: object = {}) => {
-    last += 1;
-    const answer = Promise.withResolvers<NonNullable<Answer['result']>>();
-    waiting.set(last, answer);
-    socket.send(JSON.stringify({ id: last, method, params }));
-    return answer.promise;
-  };
-  const evaluate = (expression: string) => send('Runtime.evaluate', { expression, returnByValue: true });
-  const next = async (act: () => Promise<unknown>) => {
-    loaded = Promise.withResolvers<void>();
-    await act();
-    await loaded.promise;
-    return status;
-  };
-  await Promise.all([send('Page.enable'), send('Network.enable')]);
-  return {
-    open: (url) => next(() => send('Page.navigate', { url })),
-    follow: (expression) => next(() => evaluate(expression)),
-    async value<T>(expression: string): Promise<T> {
-      const { result, exceptionDetails } = await evaluate(expression);
-      if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
-      return result?.value as T;
-    },
-  };
+/** Opens a page and watches it; `ignored` are console messages that the test causes. */
+export async function openPage(
+  browser: Browser,
+  { ignored, ...options }: BrowserContextOptions & { ignored?: RegExp } = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  const note = (text: string) => ignored?.test(text) || problems.push(text);
+  page.on('pageerror', (error) => note(`error: ${error.message}`));
+  // Chromium reports every violation of a policy as an error of the console.
+  page.on('console', (message) => message.type() === 'error' && note(`console: ${message.text()}`));
+  return { page, problems };
+}
+
+/** Signs a page in with the form, and waits until the page at `next` is there. */
+export async function signIn(page: Page, url: string, token: string, next = '/'): Promise<void> {
+  await page.goto(`${url}${next}`);
+  await page.fill('#token', token);
+  await page.click('button');
+  await page.waitForURL(`${url}${next}`);
 }

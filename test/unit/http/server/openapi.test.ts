@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { appFor } from '../../../support/http-app.ts';
 import { wholeOperations } from '../../../support/openapi.ts';
 
-const { app, call } = await appFor({ after });
+const { call } = await appFor({ after });
 
 interface Operation {
   operationId?: string;
@@ -147,9 +147,4 @@ test('the page at /docs loads only files of this server', async () => {
   const initializer = await call('GET', '/docs/static/swagger-initializer.js');
   assert.match(initializer.body, /validatorUrl['"]?: ?null/);
   assert.equal((await call('GET', '/docs/json')).statusCode, 200);
-});
-
-test('the front page redirects to /docs', async () => {
-  assert.equal((await call('GET', '/')).headers.location, '/docs');
-  assert.ok(app.swagger().info.version);
 });

@@ -1,0 +1,2 @@
+/** First segments of the dashboard's paths: the api answers each with the dashboard, which shows the screen. `''` is the home. */
+export const SCREENS = ['', 'experiments'] as const;

@@ -1,0 +1,148 @@
+import 'uplot/dist/uPlot.min.css';
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { colour, paint } from '../app/theme.ts';
+import type { CurveData } from '../models/curves.ts';
+import type { Outcome } from '../models/outcomes.ts';
+
+/** A batch under the curve: its step and its worst outcome; null if it has no report yet. */
+export interface StripCell {
+  step: number;
+  batch: number;
+  attempt: number;
+  worst: Outcome | null;
+}
+
+interface CurveProps {
+  data: CurveData;
+  strip: StripCell[];
+  label: string;
+  onPick?: ((cell: StripCell) => void) | undefined;
+}
+
+const STRIP = 10;
+const sync = uPlot.sync('steps');
+
+/** One or several curves over steps with the range of their points, and under them one cell for each batch. */
+export function Curve({ data, strip, label, onPick }: CurveProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(undefined);
+  const latest = useRef({ strip, onPick });
+  latest.current = { strip, onPick };
+  const theme = paint.value;
+  const shape = `${data.series.map(({ name }) => name).join('\n')} ${theme}`;
+  useEffect(() => {
+    const element = box.current!;
+    const made = new uPlot(
+      optionsOf(data, latest, element.clientWidth),
+      data.columns as uPlot.AlignedData,
+      element,
+    );
+    plot.current = made;
+    const fit = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
+    fit.observe(element);
+    return () => {
+      fit.disconnect();
+      made.destroy();
+      plot.current = undefined;
+    };
+  }, [shape]);
+  useEffect(() => {
+    if (plot.current?.data !== data.columns) plot.current?.setData(data.columns as uPlot.AlignedData);
+  }, [data]);
+  useEffect(() => plot.current?.redraw(false), [strip]);
+  return <div class="curve" ref={box} role="img" aria-label={label} />;
+}
+
+const HEIGHT = 190;
+
+function optionsOf(
+  data: CurveData,
+  latest: { current: Pick<CurveProps, 'strip' | 'onPick'> },
+  width: number,
+): uPlot.Options {
+  const axis = {
+    stroke: colour('muted'),
+    grid: { stroke: colour('line'), width: 1 },
+    ticks: { stroke: colour('line'), width: 1, size: 4 },
+    font: '11px system-ui, sans-serif',
+  };
+  return {
+    width,
+    height: HEIGHT,
+    padding: [8, 12, 0, 0],
+    legend: { show: data.series.length > 1, live: true },
+    cursor: {
+      sync: { key: sync.key },
+      drag: { x: true, y: false },
+      points: { size: 6 },
+      bind: {
+        click: (self) => () => {
+          pick(self, latest.current);
+          return null;
+        },
+      },
+    },
+    scales: { x: { time: false } },
+    axes: [
+      { ...axis, gap: STRIP + 8, size: STRIP + 32 },
+      { ...axis, size: 52, values: (_self, ticks) => ticks.map(short) },
+    ],
+    series: [
+      { label: 'step' },
+      ...data.series.flatMap(({ name }, at) => [
+        {
+          label: name,
+          stroke: colour(`curve-${(at % 5) + 1}`),
+          width: 1.5,
+          points: { show: data.columns[0]!.length < 40, size: 4 },
+          spanGaps: false,
+          value: (_self: uPlot, value: number | null) => (value === null ? '–' : short(value)),
+        },
+        { show: true, label: `${name} (max)`, stroke: 'transparent', points: { show: false }, class: 'band' },
+        { show: true, label: `${name} (min)`, stroke: 'transparent', points: { show: false }, class: 'band' },
+      ]),
+    ],
+    bands: data.series.map((_one, at) => ({
+      series: [at * 3 + 2, at * 3 + 3] as [number, number],
+      fill: `color-mix(in srgb, ${colour(`curve-${(at % 5) + 1}`)} 16%, transparent)`,
+    })),
+    hooks: { draw: [(self) => drawStrip(self, latest.current.strip)] },
+  };
+}
+
+const short = (x: number) =>
+  Math.abs(x) >= 1e5 || (x !== 0 && Math.abs(x) < 1e-3)
+    ? x.toExponential(1)
+    : String(Number(x.toPrecision(4)));
+
+function drawStrip(self: uPlot, strip: StripCell[]): void {
+  const { ctx, bbox } = self;
+  const unit = devicePixelRatio;
+  const top = bbox.top + bbox.height + 5 * unit;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, top, bbox.width, STRIP * unit);
+  ctx.clip();
+  const width =
+    strip.length < 2 ? unit * 12 : Math.abs(self.valToPos(1, 'x', true) - self.valToPos(0, 'x', true));
+  // Narrow cells overlap: the worst are drawn last, so that none is hidden.
+  for (const outcome of [null, 'exact', 'rounding', 'unverifiable', 'wrong'] as const) {
+    ctx.fillStyle = colour(outcome === null ? 'pending-fill' : `${outcome}-fill`);
+    for (const cell of strip) {
+      if (cell.worst !== outcome) continue;
+      const at = self.valToPos(cell.step, 'x', true);
+      const wide = Math.max(unit * 2, width - unit);
+      const high = outcome === 'wrong' ? STRIP : outcome === 'exact' ? STRIP - 4 : STRIP - 2;
+      ctx.fillRect(at - wide / 2, top + ((STRIP - high) / 2) * unit, wide, high * unit);
+    }
+  }
+  ctx.restore();
+}
+
+function pick(self: uPlot, { strip, onPick }: Pick<CurveProps, 'strip' | 'onPick'>): void {
+  const { left } = self.cursor;
+  if (left === undefined || left === null || left < 0 || onPick === undefined || strip.length === 0) return;
+  const step = self.posToVal(left, 'x');
+  onPick(strip.reduce((a, b) => (Math.abs(b.step - step) < Math.abs(a.step - step) ? b : a)));
+}

@@ -1,0 +1,14 @@
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/parts.css';
+import './styles/screens.css';
+import { render } from 'preact';
+import { startRouter } from './app/router.ts';
+import { loadSession } from './app/session.ts';
+import { applyTheme } from './app/theme.ts';
+import { App } from './parts/app.tsx';
+
+applyTheme();
+startRouter();
+void loadSession();
+render(<App />, document.querySelector('#app')!);

@@ -1,0 +1,38 @@
+/** An experiment as far as lists show it. */
+interface Listed {
+  id: string;
+  state: string;
+  verification: { status: string };
+  progress: { stage: string; step: number; steps: number };
+}
+
+const FINAL = new Set(['succeeded', 'failed', 'cancelled']);
+
+/** True when nothing of the experiment will change by itself: it has ended, and its batches are verified. */
+export const isOver = ({ state, verification }: Pick<Listed, 'state' | 'verification'>): boolean =>
+  FINAL.has(state) && verification.status === 'complete';
+
+/** True when the experiment itself has ended. */
+export const isFinal = (state: string): boolean => FINAL.has(state);
+
+/** The progress in words, and as a share if the number of steps is known. */
+export function progressOf({ progress, state }: Listed): { text: string; share: number | undefined } {
+  const { step, steps, stage } = progress;
+  if (steps > 0) return { text: `step ${step} of ${steps}`, share: step / steps };
+  if (step > 0) return { text: `step ${step}`, share: undefined };
+  return { text: FINAL.has(state) ? '–' : stage || '–', share: undefined };
+}
+
+/**
+ * The loaded list with a new first page: entries are replaced by id, new ones come first. If the first page is the whole
+ * list (`hasMore` false), entries that it lacks are gone.
+ */
+export function mergeNewest<T extends { id: string }>(loaded: T[], first: T[], hasMore: boolean): T[] {
+  const ids = new Set(first.map(({ id }) => id));
+  const rest = loaded.filter(({ id }) => !ids.has(id));
+  if (!hasMore) return first;
+  // Older than the last entry of the first page; an entry between them was deleted.
+  const last = loaded.findIndex(({ id }) => id === first.at(-1)?.id);
+  const older = last < 0 ? rest : loaded.slice(last + 1);
+  return [...first, ...older.filter(({ id }) => !ids.has(id))];
+}

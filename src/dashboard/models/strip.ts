@@ -1,0 +1,44 @@
+import { type Counts, inWords, type Outcome, worstOf } from './outcomes.ts';
+
+/** A recorded batch as lists hold it. */
+export interface ListedBatch {
+  attempt: number;
+  batch: number;
+  step: number;
+  rows: number;
+  verification: (Counts & { ok: boolean; findings: string[] }) | null;
+}
+
+/** A cell of the strip: one batch, or several in a row if there are too many for a cell each. */
+export interface Cell {
+  first: ListedBatch;
+  batches: number;
+  worst: Outcome | null;
+  /** The worst batch: where a click leads. */
+  target: ListedBatch;
+  label: string;
+}
+
+const RANK: Record<string, number> = { wrong: 4, unverifiable: 3, rounding: 2, exact: 1 };
+const rank = ({ verification }: ListedBatch) => (verification === null ? 0 : RANK[worstOf(verification)]!);
+
+/** At most `limit` cells for the batches, in order; a cell shows the worst of its batches. */
+export function cellsOf(batches: readonly ListedBatch[], limit = 240): Cell[] {
+  const each = Math.max(1, Math.ceil(batches.length / limit));
+  const cells: Cell[] = [];
+  for (let at = 0; at < batches.length; at += each) {
+    const own = batches.slice(at, at + each);
+    const target = own.reduce((worst, one) => (rank(one) > rank(worst) ? one : worst));
+    const { verification, rows } = target;
+    const name = `batch ${target.batch}, step ${target.step}`;
+    const found = verification === null ? 'not yet verified' : inWords(verification, rows);
+    cells.push({
+      first: own[0]!,
+      batches: own.length,
+      worst: verification === null ? null : worstOf(verification),
+      target,
+      label: own.length === 1 ? `${name}: ${found}` : `${own.length} batches; worst is ${name}: ${found}`,
+    });
+  }
+  return cells;
+}

@@ -1,0 +1,108 @@
+import { Component, type ComponentChildren, type ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { navigate, place } from '../app/router.ts';
+import { session, sessionFailure } from '../app/session.ts';
+import { matchPath } from '../models/paths.ts';
+import { Frame } from './frame.tsx';
+import { Failed, Loading } from './states.tsx';
+
+/** What a screen gets: the parameters of its path. */
+export interface ScreenProps {
+  params: Record<string, string>;
+}
+
+type Screen = ComponentType<ScreenProps>;
+
+/** The screens by their paths; each is loaded when it is first shown. */
+const ROUTES: [pattern: string, load: () => Promise<Screen>][] = [
+  ['/', async () => (await import('../screens/experiments.tsx')).Experiments],
+  ['/experiments', async () => (await import('../screens/experiments.tsx')).Experiments],
+  ['/experiments/:id', async () => (await import('../screens/experiment.tsx')).Experiment],
+  ['/experiments/:id/batches/:attempt/:batch', async () => (await import('../screens/batch.tsx')).Batch],
+];
+
+function routeOf(path: string) {
+  for (const [pattern, load] of ROUTES) {
+    const params = matchPath(pattern, path);
+    if (params !== undefined) return { pattern, load, params };
+  }
+  return undefined;
+}
+
+const loaded = new Map<string, Screen>();
+
+function useScreen(route: ReturnType<typeof routeOf>): Screen | Error | undefined {
+  const [state, setState] = useState<{ pattern: string; screen: Screen | Error }>();
+  useEffect(() => {
+    if (route === undefined || loaded.has(route.pattern)) return undefined;
+    const { pattern, load } = route;
+    let current = true;
+    load().then(
+      (screen) => {
+        loaded.set(pattern, screen);
+        if (current) setState({ pattern, screen });
+      },
+      (error: Error) => current && setState({ pattern, screen: error }),
+    );
+    return () => {
+      current = false;
+    };
+  }, [route?.pattern]);
+  if (route === undefined) return undefined;
+  return loaded.get(route.pattern) ?? (state?.pattern === route.pattern ? state.screen : undefined);
+}
+
+export function App() {
+  const { path } = place.value;
+  const route = routeOf(path);
+  const screen = useScreen(route);
+  const failure = sessionFailure.value;
+  let content: ComponentChildren;
+  if (failure !== undefined) content = <Failed failure={failure} onRetry={() => location.reload()} />;
+  else if (route === undefined) content = <Unknown path={path} />;
+  else if (screen instanceof Error) {
+    const message = `This screen could not be loaded: ${screen.message}. A new version may have been installed.`;
+    content = <Failed failure={{ kind: 'failed', message }} onRetry={() => location.reload()} />;
+  } else if (screen === undefined || session.value === undefined) content = <Loading />;
+  else {
+    const Shown = screen;
+    content = (
+      <Guard key={path}>
+        <Shown params={route.params} />
+      </Guard>
+    );
+  }
+  return <Frame>{content}</Frame>;
+}
+
+function Unknown({ path }: { path: string }) {
+  return (
+    <div class="state">
+      <h1>No such screen</h1>
+      <p>
+        There is nothing at <code>{path}</code>.
+      </p>
+      <p>
+        <button type="button" onClick={() => navigate('/experiments')}>
+          Go to the experiments
+        </button>
+      </p>
+    </div>
+  );
+}
+
+/** A screen that throws shows its error; the frame and other screens stay usable. */
+class Guard extends Component<{ children: ComponentChildren }, { error?: Error }> {
+  static override getDerivedStateFromError(error: Error) {
+    return { error };
+  }
+  override componentDidCatch(error: Error): void {
+    console.error(error);
+  }
+  override render() {
+    const { error } = this.state;
+    if (error === undefined) return this.props.children;
+    const message = `This screen failed: ${error.message}`;
+    return <Failed failure={{ kind: 'failed', message }} onRetry={() => this.setState({})} />;
+  }
+}

@@ -1,0 +1,156 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { feedState, useFeed } from '../app/live.ts';
+import { navigate, place } from '../app/router.ts';
+import { session } from '../app/session.ts';
+import { chooseTheme, type Theme, theme } from '../app/theme.ts';
+import ICON from '../icon.svg';
+import { Icon } from './icons.tsx';
+
+const NAV: { title: string; items: [href: string, label: string, icon: string, key: string][] }[] = [
+  { title: 'Watch', items: [['/experiments', 'Experiments', 'list', 'e']] },
+];
+
+/** The navigation, the connection's state, and the screen. */
+export function Frame({ children }: { children: ComponentChildren }) {
+  useShortcuts();
+  useFocusOnChange();
+  return (
+    <div class="frame">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header class="side">
+        <a class="brand" href="/">
+          <img src={ICON} alt="" width="20" height="20" /> Echelon
+        </a>
+        <nav aria-label="Screens">
+          {NAV.map(({ title, items }) => (
+            <section key={title} aria-label={title}>
+              {items.map((item) => (
+                <NavLink key={item[0]} item={item} />
+              ))}
+            </section>
+          ))}
+        </nav>
+        <div class="foot">
+          <FeedStatus />
+          <Caller />
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <Interrupted />
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function NavLink({ item: [href, label, icon, key] }: { item: [string, string, string, string] }) {
+  const { path } = place.value;
+  const isHere = href === '/' ? path === '/' : path === href || path.startsWith(`${href}/`);
+  return (
+    <a href={href} aria-current={isHere ? 'page' : undefined} title={`${label} (g then ${key})`}>
+      <Icon name={icon} />
+      <span>{label}</span>
+    </a>
+  );
+}
+
+const SAYS: Record<string, string> = {
+  connecting: 'Connecting',
+  live: 'Live',
+  broken: 'Interrupted',
+  ended: 'Ended',
+  refused: 'Not live',
+};
+
+function FeedStatus() {
+  useFeed(() => {});
+  const { state, reason } = feedState.value;
+  return (
+    <p class={`feed ${state}`} role="status" title={reason}>
+      <span class="dot" aria-hidden="true" /> {SAYS[state]}
+    </p>
+  );
+}
+
+function Interrupted() {
+  const { state, reason } = feedState.value;
+  if (state !== 'broken' && state !== 'refused') return null;
+  return (
+    <p class="banner warn" role="status">
+      {state === 'broken'
+        ? 'The event stream is interrupted; what you see may be old. Connecting again…'
+        : `Events are not received: ${reason} Reload the page to try again.`}
+    </p>
+  );
+}
+
+function Caller() {
+  const caller = session.value;
+  return (
+    <details class="caller">
+      <summary>
+        <Icon name="user" />
+        <span>{caller?.name || 'Session'}</span>
+      </summary>
+      <div class="menu">
+        <p class="muted">
+          {caller?.project === null ? 'all projects' : `project ${caller?.project ?? ''}`}
+          <br />
+          {caller?.scopes.join(', ')}
+        </p>
+        <label>
+          Theme{' '}
+          <select value={theme.value} onChange={(event) => chooseTheme(event.currentTarget.value as Theme)}>
+            <option value="system">as the system</option>
+            <option value="light">light</option>
+            <option value="dark">dark</option>
+          </select>
+        </label>
+        <form method="post" action="/logout">
+          <button type="submit">Sign out</button>
+        </form>
+      </div>
+    </details>
+  );
+}
+
+/** `g` and a letter go to a screen; `/` goes to the filter of a list. */
+function useShortcuts(): void {
+  useEffect(() => {
+    let afterG = 0;
+    const onKey = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      if (event.metaKey || event.ctrlKey || event.altKey || target.closest('input, textarea, select, dialog'))
+        return;
+      if (event.key === '/') {
+        const filter = document.querySelector<HTMLElement>('[data-filter]');
+        if (filter) event.preventDefault();
+        filter?.focus();
+      }
+      if (event.key === 'g') {
+        afterG = Date.now();
+        return;
+      }
+      if (Date.now() - afterG > 1500) return;
+      afterG = 0;
+      const item = NAV.flatMap(({ items }) => items).find(([, , , key]) => key === event.key);
+      if (item) navigate(item[0]);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+}
+
+/** A new screen takes the focus, as a new page would. */
+function useFocusOnChange(): void {
+  const { path } = place.value;
+  const last = useRef(path);
+  useEffect(() => {
+    if (last.current === path) return;
+    last.current = path;
+    document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
+  }, [path]);
+}

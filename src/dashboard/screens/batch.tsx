@@ -1,0 +1,245 @@
+import { useMemo } from 'preact/hooks';
+import type { Answer, BatchRows } from '../../client/calls.ts';
+import { api } from '../app/api.ts';
+import { useLoad } from '../app/load.ts';
+import { place, setQuery } from '../app/router.ts';
+import { HeatMap } from '../charts/heat-map.tsx';
+import { command } from '../models/commands.ts';
+import { orderOf } from '../models/heat-map.ts';
+import { OUTCOMES, type Outcome as OutcomeName } from '../models/outcomes.ts';
+import { count, counted, inert } from '../models/words.ts';
+import { Head } from '../parts/head.tsx';
+import { Fact, OutcomeBar, OutcomeCounts } from '../parts/marks.tsx';
+import { Await, Empty } from '../parts/states.tsx';
+import { RowDrawer } from './batch/row.tsx';
+import { RowTable } from './batch/rows.tsx';
+
+/** Rows that are loaded at most: the API's largest page. */
+const MAX_ROWS = 10_000;
+
+type Detail = Answer<'get', '/v1/experiments/{id}/batches/{attempt}/{batch}'>;
+
+/** An advantage batch: which rows, groups and levels are right. */
+export function Batch({ params }: { params: Record<string, string> }) {
+  const path = { id: params.id!, attempt: Number(params.attempt), batch: Number(params.batch) };
+  const experiment = useLoad(
+    (signal) => api.get('/v1/experiments/{id}', { path: { id: path.id }, signal }),
+    [path.id],
+  );
+  const batch = useLoad(
+    (signal) => api.get('/v1/experiments/{id}/batches/{attempt}/{batch}', { path, signal }),
+    [path],
+  );
+  const here = `/experiments/${path.id}/batches/${path.attempt}`;
+  const name = experiment.data ? inert(experiment.data.name) : path.id;
+  const last = path.attempt === experiment.data?.attempt ? experiment.data.progress.step : undefined;
+  return (
+    <>
+      <Head
+        title={`Batch ${path.batch}`}
+        path={[
+          ['/experiments', 'Experiments'],
+          [`/experiments/${path.id}`, name],
+          [
+            `/experiments/${path.id}?tab=verification`,
+            path.attempt > 1 ? `Attempt ${path.attempt}` : 'Batches',
+          ],
+        ]}
+        command={command(`batches ${path.id} ${path.attempt} ${path.batch}`)}
+        actions={
+          <>
+            {path.batch > 1 && (
+              <a class="button" href={`${here}/${path.batch - 1}`}>
+                Previous
+              </a>
+            )}
+            {(last === undefined || path.batch < last) && (
+              <a class="button" href={`${here}/${path.batch + 1}`}>
+                Next
+              </a>
+            )}
+            <a
+              class="button"
+              href={`/v1/experiments/${path.id}/batches/${path.attempt}/${path.batch}/bundle`}
+              download
+              title="A file that echelon verify checks anywhere"
+            >
+              Download bundle
+            </a>
+          </>
+        }
+      />
+      <Await of={batch}>
+        {(detail) => (
+          <>
+            <About detail={detail} />
+            <Rows path={path} detail={detail} />
+          </>
+        )}
+      </Await>
+    </>
+  );
+}
+
+function About({ detail }: { detail: Detail }) {
+  const { report, rows, step, digest } = detail;
+  return (
+    <>
+      <dl class="facts">
+        <Fact name="Step">{count(step)}</Fact>
+        <Fact name="Rows">{count(rows)}</Fact>
+        <Fact name="Outcomes">
+          {report === null ? (
+            'not yet verified'
+          ) : (
+            <span class="facts-rows">
+              <OutcomeBar counts={report} rows={rows} />
+              <OutcomeCounts counts={report} rows={rows} />
+            </span>
+          )}
+        </Fact>
+        {report && (
+          <Fact name="Estimator">
+            <span class="mono">{report.fingerprint}</span>
+          </Fact>
+        )}
+        <Fact name="SHA-256">
+          <span class="mono" title={digest}>
+            {digest.slice(0, 12)}…
+          </span>
+        </Fact>
+      </dl>
+      {report && report.findings.length > 0 && (
+        <ul class="findings" aria-label="Findings">
+          {report.findings.map(({ code, severity, message, rows: first }) => (
+            <li key={code} class={severity}>
+              <span class="code">{code}</span> <span>{inert(message)}</span>{' '}
+              {first[0] !== undefined && (
+                <button
+                  type="button"
+                  class="link"
+                  onClick={() => setQuery({ row: String(first[0]) }, { push: true })}
+                >
+                  Explain row {first[0]}
+                </button>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+interface BatchPath {
+  id: string;
+  attempt: number;
+  batch: number;
+}
+
+function Rows({ path, detail }: { path: BatchPath; detail: Detail }) {
+  const query = { count: MAX_ROWS };
+  const rows = useLoad(
+    (signal) => api.get('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, query, signal }),
+    [path, 'rows'],
+  );
+  const asked = place.value.query.get('row');
+  return (
+    <>
+      <Await of={rows}>{(columns) => <Explorer rows={columns} total={detail.rows} />}</Await>
+      {asked !== null && <RowDrawer path={path} row={Number(asked)} />}
+    </>
+  );
+}
+
+/** The heat map and the table of the rows that fit the filters. */
+function Explorer({ rows, total }: { rows: BatchRows; total: number }) {
+  const { query } = place.value;
+  const outcome = OUTCOMES.find((one) => one === query.get('outcome'));
+  const group = query.get('group') ?? undefined;
+  const trajectory = query.get('trajectory') ?? undefined;
+  const order = useMemo(
+    () => orderOf(rows, { outcome, group, trajectory }),
+    [rows, outcome, group, trajectory],
+  );
+  const chosen = query.has('row') ? rows.row.indexOf(Number(query.get('row'))) : -1;
+  const choose = (at: number) => setQuery({ row: String(rows.row[at]) }, { push: chosen < 0 });
+  return (
+    <>
+      <Filters {...{ rows, outcome, group, trajectory }}>
+        <span class="muted end" role="status">
+          {count(order.length)} of {counted(total, 'row')}
+          {rows.row.length < total && `; the first ${count(rows.row.length)} are loaded`}
+        </span>
+      </Filters>
+      {order.length === 0 ? (
+        <Empty title="No row matches these filters">
+          <p>
+            <button
+              type="button"
+              onClick={() => setQuery({ outcome: undefined, group: undefined, trajectory: undefined })}
+            >
+              Clear the filters
+            </button>
+          </p>
+        </Empty>
+      ) : (
+        <div class="batch-grid">
+          <section class="card" aria-label="Heat map">
+            <HeatMap {...{ rows, order, chosen }} onChoose={choose} />
+          </section>
+          <RowTable {...{ rows, order, chosen }} onChoose={choose} />
+        </div>
+      )}
+    </>
+  );
+}
+
+interface FiltersProps {
+  rows: BatchRows;
+  outcome: OutcomeName | undefined;
+  group: string | undefined;
+  trajectory: string | undefined;
+  children: preact.ComponentChildren;
+}
+
+function Filters({ rows, outcome, group, trajectory, children }: FiltersProps) {
+  const select = (label: string, name: string, value: string | undefined, options: readonly string[]) => (
+    <label>
+      {label}{' '}
+      <select value={value ?? ''} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
+        <option value="">all</option>
+        {options.map((option) => (
+          <option key={option} value={option}>
+            {inert(option)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  const ofGroup =
+    group === undefined
+      ? rows.trajectories
+      : rows.trajectories.filter((_name, index) =>
+          rows.trajectory.some((one, at) => one === index && rows.groups[rows.group[at]!] === group),
+        );
+  return (
+    <div class="toolbar" role="search">
+      <div class="chips">
+        {OUTCOMES.map((one) => (
+          <button
+            key={one}
+            type="button"
+            aria-pressed={one === outcome}
+            onClick={() => setQuery({ outcome: one === outcome ? undefined : one })}
+          >
+            {one}
+          </button>
+        ))}
+      </div>
+      {select('Group', 'group', group, rows.groups)}
+      {select('Trajectory', 'trajectory', trajectory, ofGroup.slice(0, 2000))}
+      {children}
+    </div>
+  );
+}

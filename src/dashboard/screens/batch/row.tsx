@@ -1,0 +1,323 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { ExplainedLevel, RowExplanation } from '../../../verify/explain/explain.ts';
+import { api } from '../../app/api.ts';
+import { useLoad } from '../../app/load.ts';
+import { setQuery } from '../../app/router.ts';
+import { command } from '../../models/commands.ts';
+import { intervalScale } from '../../models/interval.ts';
+import { SHAPES } from '../../models/outcomes.ts';
+import { counted, exactly, figure, inert, percent } from '../../models/words.ts';
+import { Command } from '../../parts/head.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { Outcome } from '../../parts/marks.tsx';
+import { Await } from '../../parts/states.tsx';
+import { Signed } from './rows.tsx';
+
+interface RowDrawerProps {
+  path: { id: string; attempt: number; batch: number };
+  row: number;
+}
+
+/** Why a row has its advantage: the reported value against what the stated formula can give, level by level. */
+export function RowDrawer({ path, row }: RowDrawerProps) {
+  const { id, attempt, batch } = path;
+  const loaded = useLoad(
+    (signal) =>
+      api.get('/v1/experiments/{id}/explain', { path: { id }, query: { attempt, batch, row }, signal }),
+    [path, row],
+  );
+  return (
+    <Drawer title={`Row ${row}`} onClose={() => setQuery({ row: undefined })}>
+      <Command text={command(`batches ${id} ${attempt} ${batch}`, { row })} />
+      <Await of={loaded}>
+        {({ explanation }) => <Explained explanation={explanation as unknown as RowExplanation} />}
+      </Await>
+    </Drawer>
+  );
+}
+
+interface DrawerProps {
+  title: string;
+  onClose: () => void;
+  children: preact.ComponentChildren;
+}
+
+/** A panel beside the screen; Escape closes it. */
+export function Drawer({ title, onClose, children }: DrawerProps) {
+  const latest = useRef(onClose);
+  latest.current = onClose;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => event.key === 'Escape' && latest.current();
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <aside class="drawer" aria-label={title}>
+      <div class="drawer-head">
+        <h2>{title}</h2>
+        <button type="button" class="close" aria-label={`Close ${title}`} onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </div>
+      {children}
+    </aside>
+  );
+}
+
+/** The explanation of a row. */
+export function Explained({ explanation: e }: { explanation: RowExplanation }) {
+  return (
+    <div class="explained">
+      <p class={`finding-line ${e.outcome}`}>
+        <Outcome outcome={e.outcome} /> <span>{sentence(e)}</span>
+      </p>
+      <Interval explanation={e} />
+      {e.likelyCause && (
+        <p class="banner bad">
+          <strong>Likely cause:</strong> {inert(e.likelyCause)}.
+        </p>
+      )}
+      <dl class="facts small">
+        <div class="fact">
+          <dt>Group</dt>
+          <dd class="mono">{inert(e.group)}</dd>
+        </div>
+        <div class="fact">
+          <dt>Trajectory</dt>
+          <dd class="mono">
+            <button
+              type="button"
+              class="link mono"
+              title="Show only the rows of this trajectory"
+              onClick={() => setQuery({ trajectory: e.trajectory, group: undefined, outcome: undefined })}
+            >
+              {inert(e.trajectory)}
+            </button>
+            , step {e.step}
+          </dd>
+        </div>
+        <div class="fact">
+          <dt>Return</dt>
+          <dd>{exactly(e.stepReturn)}</dd>
+        </div>
+        <div class="fact">
+          <dt>Score</dt>
+          <dd>{exactly(e.score)}</dd>
+        </div>
+      </dl>
+      {e.observation !== null && <p class="observation">{inert(e.observation)}</p>}
+      {e.levels.length > 0 && <Contributions explanation={e} />}
+      {e.levels.map((level) => (
+        <Level key={level.level} level={level} explanation={e} />
+      ))}
+      {e.stages && (
+        <ol class="stages">
+          {e.stages.map(({ text, value }) => (
+            <li key={text}>
+              {inert(text)} <strong>{exactly(value)}</strong>
+            </li>
+          ))}
+        </ol>
+      )}
+      {e.missing.length > 0 && <p class="muted">The batch lacks: {e.missing.join(', ')}.</p>}
+      {e.unbounded && <p class="muted">Without error bounds: {inert(e.unbounded)}.</p>}
+    </div>
+  );
+}
+
+function sentence(e: RowExplanation): string {
+  const formula = `the stated formula in ${e.precision}`;
+  if (e.outcome === 'exact') return `The reported value is what ${formula} gives.`;
+  if (e.outcome === 'rounding')
+    return `The reported value is possible by ${formula}, but rounding has moved it away from the true value.`;
+  if (e.outcome === 'wrong')
+    return `No evaluation of ${formula} gives the reported value, in any order of summation.`;
+  return 'The batch does not hold what this row needs.';
+}
+
+/** The values that the trainer's arithmetic can give, the true one and the reported one, on one scale. */
+function Interval({ explanation: e }: { explanation: RowExplanation }) {
+  const scale = intervalScale({ interval: e.interval, truth: e.true, reported: e.reported });
+  const x = (share: number) => 8 + share * 404;
+  return (
+    <div class="interval">
+      <dl>
+        <div>
+          <dt>reported</dt>
+          <dd class={`mono ${e.outcome}`}>{exactly(e.reported)}</dd>
+        </div>
+        <div>
+          <dt>true</dt>
+          <dd class="mono">{exactly(e.true)}</dd>
+        </div>
+        {e.interval && (
+          <div>
+            <dt>possible</dt>
+            <dd class="mono">
+              {exactly(e.interval.low)} to {exactly(e.interval.high)}
+            </dd>
+          </div>
+        )}
+      </dl>
+      {scale && (
+        <svg viewBox="0 0 420 58" role="img" aria-label="Reported value and possible interval, to scale">
+          <line class="axis" x1="8" x2="412" y1="30" y2="30" />
+          <rect
+            class="possible"
+            x={x(scale.low)}
+            width={Math.max(2, x(scale.high) - x(scale.low))}
+            y="20"
+            height="20"
+            rx="2"
+          />
+          <line class="truth" x1={x(scale.truth)} x2={x(scale.truth)} y1="14" y2="46" />
+          <text x={x(scale.truth)} y="10" text-anchor={anchor(scale.truth)}>
+            true
+          </text>
+          {scale.reported !== null && (
+            <>
+              <text
+                class={`mark ${e.outcome}`}
+                x={x(scale.reported)}
+                y="35"
+                text-anchor="middle"
+                font-size="15"
+              >
+                {SHAPES[e.outcome]}
+              </text>
+              <text class={e.outcome} x={x(scale.reported)} y="56" text-anchor={anchor(scale.reported)}>
+                reported
+                {scale.widthsOff > 0 && Number.isFinite(scale.widthsOff)
+                  ? `, ${figure(scale.widthsOff, 2)} × the interval's width outside`
+                  : ''}
+              </text>
+            </>
+          )}
+        </svg>
+      )}
+    </div>
+  );
+}
+
+const anchor = (share: number) => (share < 0.25 ? 'start' : share > 0.75 ? 'end' : 'middle');
+
+/** What each level adds to the advantage. */
+function Contributions({ explanation: e }: { explanation: RowExplanation }) {
+  const parts = e.levels.map((level) => ({ level, value: (level.advantage ?? 0) * level.share }));
+  const scale = Math.max(1e-12, Math.abs(e.true ?? 0), ...parts.map(({ value }) => Math.abs(value)));
+  return (
+    <table class="contributions">
+      <caption>How the levels add up</caption>
+      <tbody>
+        {parts.map(({ level, value }) => (
+          <tr key={level.level}>
+            <th scope="row">{level.level < 0 ? 'group' : `k=${level.level}`}</th>
+            <td class="mono">
+              {level.dropped ? (
+                <span class="muted">dropped: {level.dropped.text}</span>
+              ) : (
+                `${exactly(level.advantage)} × ${figure(level.share)}`
+              )}
+            </td>
+            <td>
+              <Signed value={value} scale={scale} />
+            </td>
+          </tr>
+        ))}
+        <tr class="sum">
+          <th scope="row">together</th>
+          <td class="mono">{exactly(e.true)}</td>
+          <td>
+            <Signed value={e.true} scale={scale} />
+          </td>
+        </tr>
+      </tbody>
+    </table>
+  );
+}
+
+const SHOWN_MEMBERS = 60;
+
+function Level({ level, explanation: e }: { level: ExplainedLevel; explanation: RowExplanation }) {
+  const members = [...level.members].sort((a, b) => (b.value ?? 0) - (a.value ?? 0)).slice(0, SHOWN_MEMBERS);
+  const values = level.members.map(({ value }) => value ?? 0);
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const fate = level.dropped
+    ? `dropped: ${level.dropped.text}`
+    : `${percent(level.share, 1)} of the advantage`;
+  return (
+    <details class="level" open={level.dropped === null && level.size <= 12}>
+      <summary>
+        <strong>{level.level < 0 ? 'Group' : `k=${level.level}`}</strong> {level.title}
+        <span class="muted">
+          {' '}
+          · {counted(level.size, 'row')} · {fate}
+        </span>
+      </summary>
+      {level.states.slice(1).map((state, before) => (
+        <p key={before} class="observation">
+          <span class="muted">{before + 1} before</span> {inert(state)}
+        </p>
+      ))}
+      {level.mean !== null && level.advantage !== null && <p class="mono formula">{formula(level, e)}</p>}
+      {members.length > 0 && (
+        <table class="plain members">
+          <thead>
+            <tr>
+              <th scope="col">Row</th>
+              <th scope="col">Trajectory</th>
+              <th scope="col" class="number">
+                Step
+              </th>
+              <th scope="col" class="number">
+                {level.valueName}
+              </th>
+              <th>
+                <span class="hidden">On a scale</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {members.map(({ row, trajectory, step, value }) => (
+              <tr
+                key={row}
+                class={row === e.row ? 'own' : ''}
+                aria-current={row === e.row ? 'true' : undefined}
+              >
+                <td>
+                  <button type="button" class="link" onClick={() => setQuery({ row: String(row) })}>
+                    {row}
+                  </button>
+                </td>
+                <td class="mono clip">{inert(trajectory)}</td>
+                <td class="number">{step}</td>
+                <td class="number">{exactly(value)}</td>
+                <td class="dots">
+                  <span
+                    style={{
+                      left: `${most > least ? (((value ?? 0) - least) / (most - least)) * 100 : 50}%`,
+                    }}
+                  />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {level.size > members.length && (
+        <p class="muted">
+          {members.length} of {counted(level.size, 'row')} are shown.
+        </p>
+      )}
+    </details>
+  );
+}
+
+function formula(level: ExplainedLevel, e: RowExplanation): string {
+  const own = exactly(level.level === -1 ? e.score : e.stepReturn);
+  const mean = (level.mean ?? 0) < 0 ? `(${exactly(level.mean)})` : exactly(level.mean);
+  if (level.deviation !== null)
+    return `(${own} − ${mean}) / (${exactly(level.deviation)} + ${exactly(level.epsilon)}) = ${exactly(level.advantage)}`;
+  const factor = level.norm === 'leave-one-out' && level.size > 1 ? `${level.size}/${level.size - 1} × ` : '';
+  return `${factor}(${own} − ${mean}) = ${exactly(level.advantage)}`;
+}

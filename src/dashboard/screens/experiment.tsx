@@ -1,0 +1,271 @@
+import { useState } from 'preact/hooks';
+import type { Answer } from '../../client/calls.ts';
+import { api } from '../app/api.ts';
+import { useStream, useThrottled } from '../app/live.ts';
+import { type Loaded, useLoad, usePolling } from '../app/load.ts';
+import { navigate, place } from '../app/router.ts';
+import { may } from '../app/session.ts';
+import { command } from '../models/commands.ts';
+import { isFinal, isOver, progressOf } from '../models/experiments.ts';
+import type { ListedBatch } from '../models/strip.ts';
+import { ago, count, counted, duration, inert, percent } from '../models/words.ts';
+import { Confirm } from '../parts/dialog.tsx';
+import { Head } from '../parts/head.tsx';
+import { Ago, Clock, Fact, OutcomeBar, OutcomeCounts, State } from '../parts/marks.tsx';
+import { Await } from '../parts/states.tsx';
+import { Strip } from '../parts/strip.tsx';
+import { Attempts } from './experiment/attempts.tsx';
+import { Curves } from './experiment/curves.tsx';
+import { Logs } from './experiment/logs.tsx';
+import { Spec } from './experiment/spec.tsx';
+import { Verification } from './experiment/verification.tsx';
+
+export type Detail = Answer<'get', '/v1/experiments/{id}'>;
+
+/** The parts of an experiment's screen; `command` shows the same in a terminal. */
+const TABS: [name: string, label: string, command: string][] = [
+  ['', 'Curves', 'metrics'],
+  ['verification', 'Verification', 'batches'],
+  ['logs', 'Logs', 'logs'],
+  ['attempts', 'Attempts', 'attempts'],
+  ['spec', 'Spec', 'get'],
+];
+
+/** The most batches whose outcomes are loaded for the strip. */
+const MAX_BATCHES = 2000;
+
+/** An experiment: how it learns, and whether its signal is right. */
+export function Experiment({ params }: { params: Record<string, string> }) {
+  const id = params.id!;
+  const path = { id };
+  const detail = useLoad((signal) => api.get('/v1/experiments/{id}', { path, signal }), [id]);
+  const batches = useLoad((signal) => loadBatches(id, signal), [id, 'batches']);
+  const [tick, setTick] = useState(0);
+  const refresh = useThrottled(() => {
+    detail.reload();
+    batches.reload();
+    setTick((n) => n + 1);
+  }, 1000);
+  const isLive = detail.data !== undefined && !isOver(detail.data);
+  useExperimentEvents(id, isLive, refresh);
+  usePolling(refresh, 5000, isLive);
+  return (
+    <Await of={detail}>
+      {(experiment) => <Shown {...{ experiment, batches, tick }} onChange={refresh} />}
+    </Await>
+  );
+}
+
+/** Events from now on; they only say that something is new. */
+function useExperimentEvents(id: string, isLive: boolean, onEvent: () => void): void {
+  const end = useLoad(
+    (signal) => api.get('/v1/experiments/{id}/logs', { path: { id }, query: { tail: 1 }, signal }),
+    [id, 'end'],
+  );
+  const path = isLive && end.data ? `/v1/experiments/${encodeURIComponent(id)}/events` : undefined;
+  useStream(path, end.data?.after ?? undefined, (told) => {
+    if (told.kind === 'event' || told.state === 'ended') onEvent();
+  });
+}
+
+async function loadBatches(id: string, signal: AbortSignal): Promise<ListedBatch[]> {
+  const all: ListedBatch[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { cursor, limit: 200 };
+    const page = await api.get('/v1/experiments/{id}/batches', { path: { id }, query, signal });
+    all.push(...page.items);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined && all.length < MAX_BATCHES);
+  return all;
+}
+
+interface ShownProps {
+  experiment: Detail;
+  batches: Loaded<ListedBatch[]>;
+  tick: number;
+  onChange: () => void;
+}
+
+function Shown({ experiment, batches, tick, onChange }: ShownProps) {
+  const { id, verification } = experiment;
+  const tab = TABS.find(([name]) => name === (place.value.query.get('tab') ?? '')) ?? TABS[0]!;
+  const all = batches.data ?? [];
+  return (
+    <>
+      <Head
+        title={inert(experiment.name)}
+        path={[
+          ['/experiments', 'Experiments'],
+          ...(experiment.sweep
+            ? ([[`/sweeps/${experiment.sweep}`, experiment.sweep]] as [string, string][])
+            : []),
+        ]}
+        command={command(`${tab[2]} ${id}`)}
+        actions={<Actions experiment={experiment} onChange={onChange} />}
+      >
+        <State state={experiment.state} />
+      </Head>
+      <Facts experiment={experiment} />
+      <WrongBanner experiment={experiment} batches={all} />
+      {(verification.batches > 0 || all.length > 0) && (
+        <Strip experiment={id} batches={all} total={Math.max(verification.batches, all.length)} />
+      )}
+      <nav class="tabs" aria-label="Parts of the experiment">
+        {TABS.map(([name, label]) => (
+          <a
+            key={name}
+            href={`/experiments/${id}${name === '' ? '' : `?tab=${name}`}`}
+            aria-current={name === tab[0] ? 'page' : undefined}
+          >
+            {label}
+          </a>
+        ))}
+      </nav>
+      {tab[0] === '' && <Curves experiment={experiment} batches={all} tick={tick} />}
+      {tab[0] === 'verification' && <Verification experiment={experiment} batches={batches} />}
+      {tab[0] === 'logs' && <Logs experiment={experiment} tick={tick} />}
+      {tab[0] === 'attempts' && <Attempts experiment={experiment} tick={tick} />}
+      {tab[0] === 'spec' && <Spec experiment={experiment} />}
+    </>
+  );
+}
+
+function Facts({ experiment }: { experiment: Detail }) {
+  const { startedAt, endedAt, position, estimate, verification } = experiment;
+  const { text, share } = progressOf(experiment);
+  return (
+    <>
+      <p class="reason-line">
+        {inert(experiment.waitReason ?? experiment.reason)}
+        {experiment.stoppedBy &&
+          ` Stopped by the rule ${experiment.stoppedBy.rule}: ${experiment.stoppedBy.reason}`}
+      </p>
+      <dl class="facts">
+        <Fact name="Id">
+          <span class="mono">{experiment.id}</span>
+        </Fact>
+        <Fact name="Progress">
+          {text}
+          {share !== undefined && !isFinal(experiment.state) && (
+            <progress value={share} max={1} aria-label="Progress" />
+          )}
+        </Fact>
+        <Fact name="Rows verified">
+          <span class="facts-rows">
+            {percent(verification.rowsVerified, verification.rowsSeen)}
+            <OutcomeBar counts={verification} rows={verification.rowsSeen} />
+            <OutcomeCounts counts={verification} rows={verification.rowsSeen} />
+          </span>
+        </Fact>
+        {position && (
+          <Fact name="Queue">
+            <a href="/queue">
+              {position.rank} of {position.length}
+            </a>
+            {estimate ? (
+              <>
+                , starts about <Clock at={estimate.startAt} />
+              </>
+            ) : (
+              `, start unknown: ${experiment.noEstimate ?? ''}`
+            )}
+          </Fact>
+        )}
+        <Fact name="Project">{experiment.project}</Fact>
+        {experiment.cluster && <Fact name="Cluster">{experiment.cluster}</Fact>}
+        {experiment.attempt > 0 && <Fact name="Attempt">{experiment.attempt}</Fact>}
+        <Fact name="Submitted">
+          <Ago at={experiment.submittedAt} />
+        </Fact>
+        {startedAt !== null && (
+          <Fact name={endedAt === null ? 'Running for' : 'Took'}>
+            {duration((endedAt ?? Date.now()) - startedAt)}
+          </Fact>
+        )}
+        {experiment.checkpoint && <Fact name="Checkpoint">step {count(experiment.checkpoint.step)}</Fact>}
+        {experiment.marks > 0 && <Fact name="Rules fired">{counted(experiment.marks, 'time')}</Fact>}
+        {experiment.fingerprint && (
+          <Fact name="Estimator">
+            <span class="mono">{experiment.fingerprint}</span>
+          </Fact>
+        )}
+      </dl>
+    </>
+  );
+}
+
+function WrongBanner({ experiment, batches }: { experiment: Detail; batches: ListedBatch[] }) {
+  const { wrong, rowsVerified } = experiment.verification;
+  const first = batches.find(({ verification }) => (verification?.wrong ?? 0) > 0);
+  if (wrong === 0) return null;
+  return (
+    <p class="banner bad">
+      <strong>
+        {count(wrong)} of {counted(rowsVerified, 'verified row')} {wrong === 1 ? 'is' : 'are'} wrong.
+      </strong>{' '}
+      {first && (
+        <>
+          First in batch {first.batch}, step {first.step}.{' '}
+          <a href={`/experiments/${experiment.id}/batches/${first.attempt}/${first.batch}`}>Why?</a>
+        </>
+      )}
+    </p>
+  );
+}
+
+function Actions({ experiment, onChange }: { experiment: Detail; onChange: () => void }) {
+  const { id, state, verification } = experiment;
+  const path = { id };
+  if (!may.value('submit')) return null;
+  const rerun = async () => {
+    const made = await api.post('/v1/experiments/{id}/rerun', { path });
+    navigate(`/experiments/${made.id}`);
+  };
+  return (
+    <>
+      <Confirm label="Run again" title="Run it again?" verb="Submit" act={rerun}>
+        <p>A new experiment with the same spec joins the queue. This one stays as it is.</p>
+      </Confirm>
+      {!isFinal(state) && (
+        <Confirm
+          danger
+          label="Cancel"
+          title={`Cancel ${inert(experiment.name)}?`}
+          verb="Cancel the experiment"
+          disabled={state === 'cancelling'}
+          act={async () => {
+            await api.post('/v1/experiments/{id}/cancel', { path });
+            onChange();
+          }}
+        >
+          <p>
+            {state === 'queued'
+              ? 'It leaves the queue and never starts.'
+              : `Its processes are stopped, at step ${experiment.progress.step}. Work since the last checkpoint (${
+                  experiment.checkpoint ? `step ${experiment.checkpoint.step}` : 'none'
+                }) is lost.`}
+          </p>
+        </Confirm>
+      )}
+      {isFinal(state) && (
+        <Confirm
+          danger
+          label="Delete"
+          title={`Delete ${inert(experiment.name)}?`}
+          verb="Delete permanently"
+          act={async () => {
+            await api.delete('/v1/experiments/{id}', { path });
+            navigate('/experiments');
+          }}
+        >
+          <p>
+            Its record, logs, metrics, {counted(verification.batches, 'batch', 'batches')} and their reports
+            are deleted permanently. Checkpoints on the cluster stay. It ended{' '}
+            {ago(experiment.endedAt ?? Date.now(), Date.now())}.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+import { api } from '../../app/api.ts';
+import { useLoad, useReload } from '../../app/load.ts';
+import { count, duration, inert } from '../../models/words.ts';
+import { Clock } from '../../parts/marks.tsx';
+import { Await, Empty } from '../../parts/states.tsx';
+import type { Detail } from '../experiment.tsx';
+
+/** The executions of an experiment: where each ran, and how it ended. */
+export function Attempts({ experiment, tick }: { experiment: Detail; tick: number }) {
+  const path = { id: experiment.id };
+  const list = useLoad((signal) => api.get('/v1/experiments/{id}/attempts', { path, signal }), [path.id]);
+  useReload(list, tick);
+  return (
+    <Await of={list}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty title="No attempt yet">
+            <p>{experiment.waitReason ?? 'The experiment was not started.'}</p>
+          </Empty>
+        ) : (
+          <section class="card scroll">
+            <table class="plain">
+              <thead>
+                <tr>
+                  <th scope="col">Attempt</th>
+                  <th scope="col">Cluster</th>
+                  <th scope="col">Claimed</th>
+                  <th scope="col">Launch confirmed after</th>
+                  <th scope="col" class="number">
+                    Events
+                  </th>
+                  <th scope="col">End</th>
+                </tr>
+              </thead>
+              <tbody>
+                {items.map(({ attempt, cluster, claimedAt, confirmedAt, lastSequence, ended }) => (
+                  <tr key={attempt}>
+                    <td>{attempt}</td>
+                    <td>{cluster}</td>
+                    <td>
+                      <Clock at={claimedAt} />
+                    </td>
+                    <td>{confirmedAt === null ? 'not yet' : duration(confirmedAt - claimedAt)}</td>
+                    <td class="number">{count(lastSequence)}</td>
+                    <td>{ended === null ? 'not ended' : endOf(ended)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        )
+      }
+    </Await>
+  );
+}
+
+function endOf(ended: Record<string, unknown>): string {
+  return [ended.cause, ended.message]
+    .filter((one) => typeof one === 'string' && one !== '')
+    .map((one) => inert(String(one)))
+    .join(': ');
+}

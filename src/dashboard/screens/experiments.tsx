@@ -1,0 +1,248 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Experiment as Record } from '../../client/calls.ts';
+import { api, type Failure, failureOf } from '../app/api.ts';
+import { useFeed, useThrottled } from '../app/live.ts';
+import { useLoad, usePolling } from '../app/load.ts';
+import { place, setQuery } from '../app/router.ts';
+import { command } from '../models/commands.ts';
+import { isOver, mergeNewest, progressOf } from '../models/experiments.ts';
+import { count, counted, inert } from '../models/words.ts';
+import { Start } from '../parts/empty-installation.tsx';
+import { Head } from '../parts/head.tsx';
+import { Ago, OutcomeBar, OutcomeCounts, State } from '../parts/marks.tsx';
+import { Empty, Failed, Loading } from '../parts/states.tsx';
+import { VirtualList } from '../parts/virtual.tsx';
+
+const STATES = ['queued', 'launching', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled'] as const;
+const CHIPS: [label: string, states: string[]][] = [
+  ['Queued', ['queued']],
+  ['Running', ['launching', 'running', 'cancelling']],
+  ['Succeeded', ['succeeded']],
+  ['Failed', ['failed']],
+  ['Cancelled', ['cancelled']],
+];
+
+function filterOf(query: URLSearchParams) {
+  const states = query.getAll('state').filter((one) => (STATES as readonly string[]).includes(one));
+  return {
+    state: states.length > 0 ? (states as (typeof STATES)[number][]) : undefined,
+    name: query.get('name') || undefined,
+    project: query.get('project') || undefined,
+    sweep: query.get('sweep') || undefined,
+  };
+}
+
+/** The experiments, newest first: which ran, with which outcome. */
+export function Experiments() {
+  const filter = filterOf(place.value.query);
+  const isFiltered = Object.values(filter).some((one) => one !== undefined);
+  const list = useExperiments(filter);
+  const totals = useLoad((signal) => api.get('/v1/queues', { query: { limit: 1 }, signal }), ['counts']);
+  const total = totals.data && Object.values(totals.data.counts).reduce((sum, n) => sum + n, 0);
+  const { items } = list;
+  return (
+    <>
+      <Head
+        title="Experiments"
+        command={command('ls', {
+          state: filter.state,
+          name: filter.name,
+          project: filter.project,
+          sweep: filter.sweep,
+        })}
+      />
+      <Filters filter={filter} isFiltered={isFiltered}>
+        <span class="muted end" role="status">
+          {items && sayLoaded(items.length, list.next !== null, isFiltered ? undefined : total)}
+        </span>
+      </Filters>
+      {list.failure && items === undefined && <Failed failure={list.failure} onRetry={list.reload} />}
+      {items === undefined && !list.failure && <Loading />}
+      {items?.length === 0 && (isFiltered ? <FilteredEmpty /> : <Start />)}
+      {items && items.length > 0 && (
+        <VirtualList
+          label="Experiments"
+          count={items.length}
+          height={matchMedia('(width < 760px)').matches ? 84 : 54}
+          onEnd={list.more}
+          head={<Columns />}
+          row={(at) => <Row experiment={items[at]!} at={at} />}
+        />
+      )}
+    </>
+  );
+}
+
+function sayLoaded(loaded: number, more: boolean, total: number | undefined): string {
+  if (total !== undefined) return `${count(loaded)} of ${counted(Math.max(total, loaded), 'experiment')}`;
+  return more ? `${count(loaded)} loaded, more match` : `${count(loaded)} match`;
+}
+
+function Filters({
+  filter,
+  isFiltered,
+  children,
+}: {
+  filter: ReturnType<typeof filterOf>;
+  isFiltered: boolean;
+  children: preact.ComponentChildren;
+}) {
+  const states = filter.state ?? [];
+  const toggle = (own: string[]) => {
+    const has = own.every((one) => states.includes(one as never));
+    setQuery({ state: has ? states.filter((one) => !own.includes(one)) : [...new Set([...states, ...own])] });
+  };
+  return (
+    <div class="toolbar" role="search">
+      <input
+        type="search"
+        data-filter
+        aria-label="Name begins with"
+        placeholder="Name begins with…"
+        value={filter.name ?? ''}
+        onChange={(event) => setQuery({ name: event.currentTarget.value })}
+      />
+      <input
+        type="search"
+        class="short"
+        aria-label="Project"
+        placeholder="Project"
+        value={filter.project ?? ''}
+        onChange={(event) => setQuery({ project: event.currentTarget.value })}
+      />
+      <div class="chips">
+        {CHIPS.map(([label, own]) => (
+          <button
+            key={label}
+            type="button"
+            aria-pressed={own.every((one) => states.includes(one as never))}
+            onClick={() => toggle(own)}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      {isFiltered && (
+        <button type="button" class="link" onClick={dropFilters}>
+          Clear filters
+        </button>
+      )}
+      {children}
+    </div>
+  );
+}
+
+const dropFilters = () =>
+  setQuery({ state: undefined, name: undefined, project: undefined, sweep: undefined });
+
+function FilteredEmpty() {
+  return (
+    <Empty title="No experiment matches these filters">
+      <p>{[...place.value.query].map(([name, value]) => `${name}: ${inert(value)}`).join(' · ')}</p>
+      <p>
+        <button type="button" onClick={dropFilters}>
+          Clear the filters
+        </button>
+      </p>
+    </Empty>
+  );
+}
+
+function Columns() {
+  return (
+    <div class="exp-row columns" role="row">
+      {['Experiment', 'State', 'Estimator', 'Progress', 'Rows verified', 'Submitted'].map((name) => (
+        <span key={name} role="columnheader">
+          {name}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function Row({ experiment, at }: { experiment: Record; at: number }) {
+  const { id, name, state, reason, project, submittedAt, verification } = experiment;
+  const estimator = experiment.resolved.estimator as { name?: string } | undefined;
+  const { share, text } = progressOf(experiment);
+  return (
+    <div class="exp-row" role="row" aria-rowindex={at + 2}>
+      <span role="cell" class="name">
+        <a href={`/experiments/${id}`} class="clip cover">
+          {inert(name)}
+        </a>
+        <span class="muted clip">
+          <span class="mono">{id}</span> · {project}
+          {experiment.marks > 0 && <span class="mark"> · ⚑ {counted(experiment.marks, 'mark')}</span>}
+        </span>
+      </span>
+      <span role="cell">
+        <State state={state} />
+        <span class="muted clip reason" title={reason}>
+          {reason}
+        </span>
+      </span>
+      <span role="cell" class="estimator">
+        <span class="clip">{estimator?.name ?? String(experiment.resolved.engine)}</span>
+        <span class="muted clip mono" title={experiment.fingerprint ?? ''}>
+          {estimator?.name ? String(experiment.resolved.engine) : ''}
+        </span>
+      </span>
+      <span role="cell" class="progress">
+        <span>{text}</span>
+        {!isOver(experiment) && share !== undefined && (
+          <progress value={share} max={1} aria-label="Progress" />
+        )}
+      </span>
+      <span role="cell" class="rows-cell">
+        <OutcomeBar counts={verification} rows={verification.rowsSeen} />
+        <OutcomeCounts counts={verification} rows={verification.rowsSeen} />
+      </span>
+      <span role="cell" class="muted">
+        <Ago at={submittedAt} />
+      </span>
+    </div>
+  );
+}
+
+interface Listed {
+  items?: Record[];
+  next: string | null;
+  failure?: Failure | undefined;
+}
+
+/** The pages loaded so far; the newest page is asked again while something runs and after each event. */
+function useExperiments(filter: ReturnType<typeof filterOf>) {
+  const key = JSON.stringify(filter);
+  const [list, setList] = useState<Listed & { key: string }>({ key, next: null });
+  const busy = useRef(false);
+  const current = list.key === key ? list : { key, next: null };
+  const load = async (cursor?: string) => {
+    if (busy.current) return;
+    busy.current = true;
+    try {
+      const page = await api.get('/v1/experiments', { query: { ...filter, cursor, limit: 100 } });
+      setList((old) => {
+        if (old.key !== key || old.items === undefined) return { key, ...page };
+        if (cursor !== undefined) return { key, items: [...old.items, ...page.items], next: page.next };
+        return { key, items: mergeNewest(old.items, page.items, page.next !== null), next: old.next };
+      });
+    } catch (error) {
+      setList((old) => ({ ...(old.key === key ? old : { key, next: null }), failure: failureOf(error) }));
+    } finally {
+      busy.current = false;
+    }
+  };
+  useEffect(() => {
+    busy.current = false;
+    void load();
+  }, [key]);
+  const refresh = useThrottled(() => void load(), 1000);
+  useFeed(refresh);
+  const isActive = useMemo(() => current.items?.some((one) => !isOver(one)) ?? false, [current.items]);
+  usePolling(refresh, 3000, isActive);
+  return {
+    ...current,
+    reload: () => void load(),
+    more: () => current.next !== null && void load(current.next),
+  };
+}

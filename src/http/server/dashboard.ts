@@ -1,0 +1,97 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { Type } from 'typebox';
+import { EchelonError } from '../../core/errors.ts';
+import { SCREENS } from '../../core/screens.ts';
+import { strict } from '../../schemas/strict.ts';
+import type { App } from './deps.ts';
+import { htmlPage } from './pages.ts';
+import { READ } from './policy.ts';
+
+/** Made by scripts/sources/dashboard.ts. */
+const BUILT = new URL('../../dashboard/gen/', import.meta.url);
+
+/** Nothing but files and answers of this server, and no text that becomes code. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types echelon',
+].join('; ');
+
+const TYPES: Record<string, string> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+interface Asset {
+  type: string;
+  plain: Buffer;
+  packed: Buffer;
+}
+
+/**
+ * Serves the dashboard: its page for every path of a screen, and its files at /assets. A file's name holds the hash of its
+ * content, so browsers keep it forever; the files hold no data, so they need no credentials.
+ */
+export function addDashboard(app: App): void {
+  const page = existsSync(new URL('index.html', BUILT))
+    ? readFileSync(new URL('index.html', BUILT), 'utf8')
+    : undefined;
+  for (const screen of SCREENS) {
+    for (const path of screen === '' ? ['/'] : [`/${screen}`, `/${screen}/*`]) {
+      app.get(
+        path,
+        { config: { policy: READ, page: true }, schema: { hide: true } },
+        async (_request, reply) => {
+          reply.type('text/html; charset=utf-8');
+          if (page === undefined) return reply.code(503).send(NOT_BUILT);
+          return reply.header('content-security-policy', POLICY).send(page);
+        },
+      );
+    }
+  }
+  addAssets(app, page === undefined ? new Map() : readAssets());
+}
+
+const NOT_BUILT = htmlPage(
+  'Dashboard',
+  '<h1>Echelon</h1><p>The dashboard is not built. Run <code>npm run setup</code> and start the api again.</p>',
+);
+
+function addAssets(app: App, assets: Map<string, Asset>): void {
+  const params = Type.Object({ name: Type.String({ maxLength: 200 }) }, strict);
+  app.get(
+    '/assets/:name',
+    { config: { policy: { ...READ, scope: 'public' } }, schema: { hide: true, params } },
+    async (request, reply) => {
+      const asset = assets.get(request.params.name);
+      if (asset === undefined) {
+        throw new EchelonError('not-found', 'The dashboard has no such file. Reload the page.');
+      }
+      reply.type(asset.type).header('cache-control', 'public, max-age=31536000, immutable');
+      reply.header('vary', 'accept-encoding');
+      if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(asset.plain);
+      return reply.header('content-encoding', 'gzip').send(asset.packed);
+    },
+  );
+}
+
+/** All files, packed once: together they are smaller than a batch. */
+function readAssets(): Map<string, Asset> {
+  const folder = new URL('assets/', BUILT);
+  const read = (name: string): [string, Asset] => {
+    const plain = readFileSync(new URL(name, folder));
+    const type = TYPES[name.split('.').at(-1)!] ?? 'application/octet-stream';
+    return [name, { type, plain, packed: gzipSync(plain) }];
+  };
+  return new Map(readdirSync(folder).map(read));
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import type { RowExplanation } from '../../src/verify/explain/explain.ts';
+import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../support/browser.ts';
+import { type Installation, startInstallation } from '../support/dashboard.ts';
+
+const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+const FAULT = {
+  name: 'a faulty estimator',
+  engine: 'replay',
+  replay: { fault: 'zero-levels-kept', batches: 3, logLines: 2 },
+} as const;
+const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+
+describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
+  const resources = new AsyncDisposableStack();
+  let installation: Installation;
+  let browser: Browser;
+  let watched: WatchedPage;
+  let page: Page;
+  let faulty: string;
+
+  before(async () => {
+    [installation, browser] = await Promise.all([startInstallation(resources), openBrowser(resources)]);
+    watched = await openPage(browser, { viewport: { width: 1280, height: 800 }, ignored: /status of 401/ });
+    page = watched.page;
+    await signIn(page, installation.url, installation.token, '/experiments');
+  });
+  after(() => resources.disposeAsync());
+
+  /** Opens a path of the dashboard and waits until its screen is there. */
+  async function open(path: string): Promise<void> {
+    await page.goto(`${installation.url}${path}`);
+    await page.locator('h1').first().waitFor();
+  }
+
+  test('an empty installation offers the replay with a planted fault, and shows it', async () => {
+    await page.getByText('No experiment yet').waitFor();
+    await page.getByRole('button', { name: 'Run the replay with a planted fault' }).click();
+    await page.waitForURL(/\/experiments\/exp-/);
+    await page.getByText(/verified rows? (is|are) wrong/).waitFor({ timeout: 30_000 });
+    assert.deepEqual(watched.problems, []);
+  });
+
+  test('from the list a wrong batch, its heat map and a row lead to the explanation of the API', async () => {
+    faulty = await installation.finished(FAULT as never);
+    await open('/experiments');
+    await page.locator(`a[href="/experiments/${faulty}"]`).click();
+    await page.getByRole('link', { name: 'Why?' }).click();
+    await page.locator('.heat canvas').waitFor();
+    await page.getByRole('button', { name: 'wrong', exact: true }).click();
+    await page.locator('.heat canvas').click({ position: { x: 200, y: 3 } });
+    await page.locator('.drawer .explained').waitFor();
+    const { searchParams, pathname } = new URL(page.url());
+    const [row, batch] = [Number(searchParams.get('row')), Number(pathname.split('/').at(-1))];
+    const query = { batch, row, attempt: 1 };
+    const { explanation } = await installation.client.get('/v1/experiments/{id}/explain', {
+      path: { id: faulty },
+      query,
+    });
+    const { reported, true: truth, outcome, likelyCause } = explanation as unknown as RowExplanation;
+    assert.equal(outcome, 'wrong');
+    const shown = page.locator('.interval dd');
+    const numbers = await shown.allInnerTexts();
+    assert.equal(Number(numbers[0]), Number(reported!.toPrecision(7)));
+    assert.equal(Number(numbers[1]), Number(truth!.toPrecision(7)));
+    assert.ok((await page.locator('.explained').textContent())!.includes(likelyCause!));
+    assert.deepEqual(watched.problems, []);
+  });
+
+  test('an experiment that is submitted elsewhere appears in the list without a reload', async () => {
+    await open('/experiments');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const { id } = await installation.client.post('/v1/experiments', {
+      body: { ...FAULT, name: 'submitted elsewhere' } as never,
+    });
+    await page.locator(`a[href="/experiments/${id}"]`).waitFor();
+  });
+
+  test('markup in names is shown as text', async () => {
+    const id = await installation.finished({ ...FAULT, name: HOSTILE } as never);
+    for (const path of ['/experiments', `/experiments/${id}`, `/experiments/${id}/batches/1/1`]) {
+      await open(path);
+      await page.getByText(HOSTILE).first().waitFor();
+    }
+    assert.deepEqual(watched.problems, []);
+  });
+
+  test('axe finds nothing serious on any screen', async () => {
+    const found: string[] = [];
+    for (const path of [
+      '/experiments',
+      '/experiments?name=nothing',
+      `/experiments/${faulty}`,
+      `/experiments/${faulty}?tab=verification`,
+      `/experiments/${faulty}?tab=logs`,
+      `/experiments/${faulty}?tab=attempts`,
+      `/experiments/${faulty}?tab=spec`,
+      `/experiments/${faulty}/batches/1/1?row=1`,
+      '/experiments/exp-00000000000000000000',
+    ]) {
+      await page.goto(`${installation.url}${path}`);
+      await page.locator('h1, h2').first().waitFor();
+      for (const one of await page.locator('.state.loading').all()) await one.waitFor({ state: 'detached' });
+      await page.evaluate(AXE);
+      const violations = (await page.evaluate(
+        '(async () => (await axe.run()).violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0].html })))()',
+      )) as { id: string; impact: string; html: string }[];
+      for (const { id, impact, html } of violations)
+        if (impact === 'serious' || impact === 'critical') found.push(`${path}: ${id} ${html.slice(0, 160)}`);
+    }
+    assert.deepEqual(found, []);
+  });
+
+  test('the page says that its stream is interrupted, and continues after a restart of the api', async () => {
+    await open('/experiments');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await installation.stopServices();
+    await page.getByText('The event stream is interrupted').waitFor();
+    await installation.startServices();
+    await page.getByText('Live', { exact: true }).waitFor({ timeout: 20_000 });
+  });
+});

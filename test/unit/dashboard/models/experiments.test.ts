@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isFinal, isOver, mergeNewest, progressOf } from '../../../../src/dashboard/models/experiments.ts';
+
+const list = (...ids: string[]) => ids.map((id) => ({ id }));
+
+test('a new first page replaces its entries, adds new ones in front and keeps older ones', () => {
+  assert.deepEqual(mergeNewest(list('c', 'b', 'a'), list('d', 'c'), true), list('d', 'c', 'b', 'a'));
+});
+
+test('an entry that was deleted between two others disappears', () => {
+  assert.deepEqual(mergeNewest(list('d', 'c', 'b', 'a'), list('d', 'b'), true), list('d', 'b', 'a'));
+  assert.deepEqual(mergeNewest(list('b', 'a'), list('a'), false), list('a'));
+});
+
+test('an ended experiment is over only when its batches are verified', () => {
+  assert.equal(isOver({ state: 'succeeded', verification: { status: 'pending' } }), false);
+  assert.equal(isOver({ state: 'failed', verification: { status: 'complete' } }), true);
+  assert.equal(isFinal('cancelling'), false);
+});
+
+test('progress names the step, and has a share only if the number of steps is known', () => {
+  const one = (step: number, steps: number, stage = '') =>
+    progressOf({
+      id: 'x',
+      state: 'running',
+      verification: { status: 'pending' },
+      progress: { stage, step, steps },
+    });
+  assert.deepEqual(one(3, 12), { text: 'step 3 of 12', share: 0.25 });
+  assert.deepEqual(one(3, 0), { text: 'step 3', share: undefined });
+  assert.deepEqual(one(0, 0, 'loading'), { text: 'loading', share: undefined });
+});

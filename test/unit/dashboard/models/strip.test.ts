@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cellsOf } from '../../../../src/dashboard/models/strip.ts';
+
+const batch = (number: number, wrong = 0) => ({
+  ...{ attempt: 1, batch: number, step: number, rows: 10 },
+  verification: { ok: wrong === 0, exact: 10 - wrong, rounding: 0, wrong, unverifiable: 0, findings: [] },
+});
+
+test('each batch has a cell if there is room', () => {
+  const cells = cellsOf([batch(1), batch(2, 3), { ...batch(3), verification: null }]);
+  assert.deepEqual(
+    cells.map(({ worst }) => worst),
+    ['exact', 'wrong', null],
+  );
+  assert.equal(cells[1]!.label, 'batch 2, step 2: 7 exact, 3 wrong');
+});
+
+test('a cell of several batches shows and opens the worst of them', () => {
+  const cells = cellsOf([batch(1), batch(2), batch(3, 1), batch(4)], 2);
+  assert.deepEqual(
+    cells.map(({ worst, batches, target }) => [worst, batches, target.batch]),
+    [
+      ['exact', 2, 1],
+      ['wrong', 2, 3],
+    ],
+  );
+});

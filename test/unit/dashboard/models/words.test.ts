@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as words from '../../../../src/dashboard/models/words.ts';
+
+test('a share that is neither none nor all is never shown as 0 % or 100 %', () => {
+  assert.equal(words.percent(1, 1000), '<1 %');
+  assert.equal(words.percent(999, 1000), '>99 %');
+  assert.equal(words.percent(0, 10), '0 %');
+  assert.equal(words.percent(10, 10), '100 %');
+  assert.equal(words.percent(0, 0), '–');
+});
+
+test('a figure has at most the given digits, and null is "none", not 0', () => {
+  assert.equal(words.figure(0.123456, 4), '0.1235');
+  assert.equal(words.figure(1.5e-7), '1.5e-7');
+  assert.equal(words.figure(null), 'none');
+  assert.equal(words.figure('NaN'), 'NaN');
+  assert.equal(words.exactly(-0.12649098038), '-0.126491');
+});
+
+test('times are relative in both directions, in the largest unit that fits', () => {
+  assert.equal(words.ago(0, 45_000), '45 s ago');
+  assert.equal(words.ago(3 * 3_600_000, 0), 'in 3 h');
+  assert.equal(words.ago(0, 500), 'now');
+  assert.equal(words.duration(72 * 3_600_000), '3 d');
+  assert.equal(words.counted(1, 'row'), '1 row');
+  assert.equal(words.counted(12_345, 'batch', 'batches'), '12,345 batches');
+  const noon = new Date(2026, 10, 23, 12, 5).getTime();
+  assert.equal(words.clock(noon, noon), '12:05');
+  assert.equal(words.clock(noon, noon + 86_400_000), '23 Nov 12:05');
+});
+
+test('characters that move or hide text become spaces', () => {
+  assert.equal(words.inert('a\u202eb\u200bc\u001b[31m'), 'a b c [31m');
+});
