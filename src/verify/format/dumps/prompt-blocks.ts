@@ -11,7 +11,8 @@ export interface PromptBlocks {
   /** One text a row. */
   readonly prompts: readonly string[];
   readonly rewards: readonly { readonly name: string; readonly value: Float64Array }[];
-  readonly advantage: Float64Array;
+  /** If the trainer writes it. */
+  readonly advantage?: Float64Array;
   readonly findings?: readonly Finding[];
 }
 
@@ -35,7 +36,7 @@ export function promptBlocksStep(step: PromptBlocks, { groupSize, weights }: Dum
     ...(rewards.length === 0
       ? {}
       : { rewards: rewards.map((one, i): RewardFunction => ({ ...one, weight: weights?.[i] ?? 1 })) }),
-    advantage,
+    ...(advantage === undefined ? {} : { advantage }),
     ...(size === undefined ? {} : { groupSize: size }),
     findings: [...findings, ...sizeUnknown(size, prompts.length), ...(step.findings ?? [])],
   };

@@ -7,6 +7,8 @@ import { NEMO_RL } from './nemo-rl.ts';
 import { isParquet, readParquetHead } from './parquet.ts';
 import { keysOfJson } from './pick-json.ts';
 import { PRIME_RL } from './prime-rl.ts';
+import { RLLM } from './rllm.ts';
+import { ROLL } from './roll.ts';
 import { SLIME } from './slime.ts';
 import { type DumpSource, withSource } from './source.ts';
 import { KNOWN_TABLES, TABLE } from './table.ts';
@@ -22,6 +24,8 @@ export const ADAPTERS: readonly DumpAdapter[] = [
   SLIME,
   PRIME_RL,
   VERL,
+  ROLL,
+  RLLM,
   ...KNOWN_TABLES,
   TABLE,
 ];
@@ -59,9 +63,10 @@ async function startOf(source: DumpSource): Promise<FileStart> {
   return header === undefined ? plain : { ...plain, header };
 }
 
-/** The first line; of a line that never ends as much as tells its keys. */
+/** The first line; of a line that never ends as much as tells its keys, and of an object over many lines the start. */
 async function firstLine(source: DumpSource, start: Uint8Array): Promise<Uint8Array> {
   const end = start.indexOf(LINE_FEED);
+  if (end === 1) return start;
   if (end !== -1) return start.subarray(0, end);
   const more = new Uint8Array(await source.slice(0, MAX_FIRST_LINE_BYTES));
   const far = more.indexOf(LINE_FEED);
