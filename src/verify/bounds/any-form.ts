@@ -4,28 +4,32 @@
  * from the sums of values and squares. The recipe's own forms (cluster-bounds.ts) lie inside.
  */
 
+import { lowestBitExponent } from './arithmetic.ts';
 import type { ClusterBounds } from './cluster-bounds.ts';
 import { deviationRoundings, largestPartialSums } from './cluster-bounds.ts';
 
 /**
- * Fills entry 0 of `into` with the bounds of cluster `c`, in any form. Everything follows from n, m and Q: the largest
- * value M <= |m| + sqrt(Q), the range R <= sqrt(2 Q), and the sum of squares T = Q + n m^2.
+ * Fills entry 0 of `into` with the bounds of cluster `c`, in any form. Everything follows from n, m, Q and the largest value
+ * M, which is at most |m| + sqrt(Q): the range R <= min(2 M, sqrt(2 Q)), and the sum of squares T = Q + n m^2.
  */
 export function boundAnyForm(bounds: ClusterBounds, c: number, into: ClusterBounds): void {
   const n = bounds.size[c]!;
   const rounding = bounds.rounding?.[c] ?? 0;
   const error = bounds.inputError[c]! + rounding;
+  const shift = bounds.inputShift[c]! + rounding;
+  const spread = bounds.inputSpread[c]! + rounding;
   const equal = bounds.equal[c]! === 1 && error === 0;
   const of: Spread = {
     n,
     unit: bounds.arithmetic.unit,
     mean: Math.abs(bounds.trueMean[c]!) + error,
     squares: bounds.squares[c]! * (1 + (2 * n + 6) * 2 ** -53),
+    largest: bounds.largest[c]!,
     blur: error,
   };
   const summed = summedMeanError(bounds, c, of) + rounding;
   const updated = equal ? 0 : updatedMeanError(of);
-  const most = Math.max(summed, updated + error) * (1 + 1e-9);
+  const most = Math.max(summed, updated + shift) * (1 + 1e-9);
   into.size[0] = n;
   into.equal[0] = bounds.equal[c]!;
   into.pinned[0] = 0;
@@ -39,13 +43,21 @@ export function boundAnyForm(bounds: ClusterBounds, c: number, into: ClusterBoun
   const { largest } = reach(of);
   into.overflow[0] = n * largest * largest >= bounds.arithmetic.overflow ? 1 : bounds.overflow[c]!;
   into.inputError[0] = error;
+  into.inputShift[0] = shift;
+  into.inputSpread[0] = spread;
   const off = Math.max(
     n * most * most,
     equal ? 0 : updatedSquaresError(of, updated),
-    onePassSquaresError(of, summed),
+    equal && isZeroInOnePass(bounds, c, n) ? 0 : onePassSquaresError(of, summed),
   );
+  // Differences of equal values are 0: nothing underflows.
+  if (equal && off === 0) {
+    into.deviationLow[0] = 0;
+    into.deviationHigh[0] = 0;
+    return;
+  }
   const relative = deviationRoundings(n + 4, of.unit);
-  const blur = error * Math.sqrt(n / bounds.divisor[c]!) * (1 + 1e-9) + Math.sqrt(n) * 2 ** -74;
+  const blur = spread * Math.sqrt(n / bounds.divisor[c]!) * (1 + 1e-9) + Math.sqrt(n) * 2 ** -74;
   const low = Math.sqrt(Math.max(0, of.squares * (1 - (4 * n + 12) * 2 ** -53) - off) / bounds.divisor[c]!);
   into.deviationLow[0] = Math.max(0, low * (1 - relative) - blur);
   into.deviationHigh[0] = Math.sqrt((of.squares + off) / bounds.divisor[c]!) * (1 + relative) + blur;
@@ -59,18 +71,47 @@ interface Spread {
   readonly mean: number;
   /** Sum of squares about the mean, at most. */
   readonly squares: number;
+  /** The largest size of a value. */
+  readonly largest: number;
   readonly blur: number;
 }
 
-/** A sum in any order, divided by n or multiplied with the rounded 1/n: two roundings instead of one. */
-function summedMeanError(bounds: ClusterBounds, c: number, { unit, mean }: Spread): number {
+/**
+ * A sum in any order, divided by n or multiplied with the rounded 1/n: two roundings instead of one. A sum that no order
+ * rounds gives exactly these two means.
+ */
+function summedMeanError(bounds: ClusterBounds, c: number, of: Spread): number {
+  const { unit, mean } = of;
   if (mean === 0 && bounds.squares[c] === 0) return 0;
+  if (bounds.pinned[c] === 1 && of.blur === 0 && bounds.arithmetic.name === 'float32') {
+    const off = (computed: number): number => Math.abs(computed - bounds.trueMean[c]!);
+    return Math.max(off(bounds.mean[c]!), off(byReciprocal(bounds.trueMean[c]!, of.n)));
+  }
   return (bounds.meanError[c]! + 2.01 * unit * mean) * (1 + 3 * unit) + 2 ** -148;
 }
 
+/** A float32 mean whose sum is exact, by multiplication with the rounded 1/n. */
+function byReciprocal(mean: number, n: number): number {
+  return Math.fround(Math.fround(n * mean) * Math.fround(1 / n));
+}
+
+/**
+ * True if one pass over n equal values gives 0 in every form: no sum, square of a sum or mean of x or x² rounds. Rewards of
+ * 0 and 1 are such values, if the reciprocal of n does no harm.
+ */
+function isZeroInOnePass({ arithmetic, pinned, trueMean }: ClusterBounds, c: number, n: number): boolean {
+  const x = trueMean[c]!;
+  if (arithmetic.name !== 'float32' || pinned[c] !== 1) return false;
+  const isExact = n * n * x * x < 2 ** (arithmetic.digits + lowestBitExponent(x * x));
+  return isExact && byReciprocal(x, n) === x && byReciprocal(x * x, n) === x * x;
+}
+
 /** The largest size of a value, and the largest distance of two. */
-function reach({ mean, squares, blur }: Spread): { largest: number; range: number } {
-  return { largest: mean + Math.sqrt(squares) + blur, range: Math.sqrt(2 * squares) + 2 * blur };
+function reach({ mean, squares, largest, blur }: Spread): { largest: number; range: number } {
+  return {
+    largest: Math.min(mean + Math.sqrt(squares), largest) + blur,
+    range: Math.min(Math.sqrt(2 * squares), 2 * largest) + 2 * blur,
+  };
 }
 
 /**

@@ -33,6 +33,12 @@ export interface ClusterBounds {
   readonly overflow: Uint8Array;
   /** The largest error of a member's value. */
   readonly inputError: Float64Array;
+  /** The largest size of a member's value. */
+  readonly largest: Float64Array;
+  /** The mean of the members' errors: as far as they can move the mean. */
+  readonly inputShift: Float64Array;
+  /** The root mean square of the members' errors: as far as they can move the population deviation. */
+  readonly inputSpread: Float64Array;
   /** The largest distance of a member's value to the number that the file states; absent if all are the same. */
   readonly rounding?: Float64Array | undefined;
 }
@@ -55,7 +61,9 @@ export function clusterBounds(
   arithmetic: Arithmetic,
 ): ClusterBounds {
   const sums = sumUp(input);
-  const bounds = { ...emptyBounds(input.count, arithmetic), inputError: sums.error, rounding: sums.rounding };
+  const { error: inputError, largest, rounding } = sums;
+  const bounds = { ...emptyBounds(input.count, arithmetic), inputError, largest, rounding };
+  for (let c = 0; c < input.count; c++) averageErrors(c, sums, bounds);
   for (let c = 0; c < input.count; c++) boundMean(c, sums, bounds);
   sumSquares(input, bounds);
   for (let c = 0; c < input.count; c++) boundDeviation(c, bounds, deviation, referenceError(c, sums));
@@ -72,6 +80,8 @@ interface Sums {
   readonly first: Float64Array;
   readonly equal: Uint8Array;
   readonly error: Float64Array;
+  readonly errorSum: Float64Array;
+  readonly errorSquares: Float64Array;
   readonly rounding: Float64Array | undefined;
 }
 
@@ -86,6 +96,8 @@ function sumUp({ cluster, count, value, valueError, rounding }: ClusterInput): S
     first: new Float64Array(count),
     equal: new Uint8Array(count).fill(1),
     error: new Float64Array(count),
+    errorSum: new Float64Array(count),
+    errorSquares: new Float64Array(count),
     rounding: rounding && new Float64Array(count),
   };
   for (let row = 0; row < cluster.length; row++) {
@@ -102,11 +114,25 @@ function sumUp({ cluster, count, value, valueError, rounding }: ClusterInput): S
     if (x !== 0) sums.nonZero[c]! += 1;
     const bit = lowestBitExponent(x);
     if (bit < sums.lattice[c]!) sums.lattice[c] = bit;
-    if (valueError !== undefined && valueError[row]! > sums.error[c]!) sums.error[c] = valueError[row]!;
+    if (valueError !== undefined) addError(sums, c, valueError[row]!);
     if (sums.rounding !== undefined && rounding![row]! > sums.rounding[c]!)
       sums.rounding[c] = rounding![row]!;
   }
   return sums;
+}
+
+function addError({ error, errorSum, errorSquares }: Sums, c: number, own: number): void {
+  if (own > error[c]!) error[c] = own;
+  errorSum[c]! += own;
+  errorSquares[c]! += own * own;
+}
+
+/** The margin is for the sums here, which round. */
+function averageErrors(c: number, sums: Sums, { inputShift, inputSpread }: ClusterBounds): void {
+  const n = sums.size[c]!;
+  const margin = 1 + (n + 4) * FLOAT64.unit;
+  inputShift[c] = n === 0 ? 0 : (sums.errorSum[c]! / n) * margin;
+  inputSpread[c] = n === 0 ? 0 : Math.sqrt(sums.errorSquares[c]! / n) * margin;
 }
 
 /** Bounds of `count` clusters, to be filled. */
@@ -127,6 +153,9 @@ export function emptyBounds(count: number, arithmetic: Arithmetic): ClusterBound
     divisor: column(),
     overflow: new Uint8Array(count),
     inputError: column(),
+    largest: column(),
+    inputShift: column(),
+    inputSpread: column(),
   };
 }
 
@@ -145,7 +174,7 @@ function boundMean(c: number, sums: Sums, bounds: ClusterBounds): void {
     return;
   }
   const own = roundedMeanError(c, sums, unit);
-  bounds.meanError[c] = (own + sums.error[c]!) * (1 + 1e-9) + referenceError(c, sums) + 2 ** -148;
+  bounds.meanError[c] = (own + bounds.inputShift[c]!) * (1 + 1e-9) + referenceError(c, sums) + 2 ** -148;
 }
 
 /** What a sum in any order and a division can make of the mean, in an arithmetic of unit roundoff `unit`. */
@@ -221,7 +250,7 @@ function boundDeviation(c: number, bounds: ClusterBounds, kind: Deviation, refer
   const least = Math.max(0, bounds.squares[c]! * (1 - own) - n * r * r);
   const most = bounds.squares[c]! * (1 + own) + n * t * t * (1 + 1e-9);
   const relative = deviationRoundings(n, unit);
-  const blur = bounds.inputError[c]! * Math.sqrt(n / divisor) * (1 + 1e-9) + Math.sqrt(n) * 2 ** -74;
+  const blur = bounds.inputSpread[c]! * Math.sqrt(n / divisor) * (1 + 1e-9) + Math.sqrt(n) * 2 ** -74;
   bounds.divisor[c] = divisor;
   bounds.deviation[c] = Math.sqrt(bounds.squares[c]! / divisor);
   bounds.deviationLow[c] = Math.max(0, Math.sqrt(least / divisor) * (1 - relative) - blur);

@@ -73,6 +73,33 @@ describe('the bounds of any form', () => {
     );
   });
 
+  test('of equal rewards of few bits are 0 only if every form gives 0', () => {
+    for (const x of [1, 0.5, 0.75, 3, -1, 0.35, 1e6 + 1])
+      for (let n = 2; n <= 300; n++) {
+        const { any } = boundsOf(Array.from({ length: n }, () => f(x)));
+        const sum = f(n * f(x));
+        const square = f(f(x) * f(x));
+        const reciprocal = f(1 / n);
+        const means = [f(sum / n), f(sum * reciprocal)];
+        for (const mean of means)
+          assert.ok(Math.abs(mean - any.mean[0]!) <= any.meanError[0]!, `mean of ${n} times ${x}`);
+        const squares = f(n * square);
+        const variances = [
+          f(squares - f(f(sum * sum) / n)),
+          ...means.flatMap((mean) => [
+            f(squares - f(n * f(mean * mean))),
+            f(f(squares / n) - f(mean * mean)),
+            f(f(squares * reciprocal) - f(mean * mean)),
+          ]),
+        ];
+        for (const variance of variances)
+          assert.ok(f(Math.sqrt(Math.max(0, variance))) <= any.deviationHigh[0]! * n, `${n} times ${x}`);
+        if (any.deviationHigh[0] === 0) assert.ok(variances.every((variance) => variance === 0));
+      }
+    const ones = boundsOf([1, 1, 1, 1, 1, 1, 1, 1]).any;
+    assert.deepEqual([ones.meanError[0], ones.deviationLow[0], ones.deviationHigh[0]], [0, 0, 0]);
+  });
+
   test('hold those of the recipe', () => {
     fc.assert(
       fc.property(fc.array(float32, { minLength: 2, maxLength: 50 }), (values) => {

@@ -9,14 +9,15 @@ const float32 = fc.float({ min: -1000, max: 1000, noNaN: true }).map((x) => (Mat
 const part = fc.double({ min: -1, max: 1, noNaN: true });
 
 test('values that are off by their radius stay within the bounds of mean and deviation', () => {
-  const rows = fc.array(fc.tuple(float32, part), { minLength: 2, maxLength: 30 });
+  const size = fc.constantFrom(0, 0, 0.01, 5);
+  const rows = fc.array(fc.tuple(float32, part, size), { minLength: 2, maxLength: 30 });
   fc.assert(
     fc.property(rows, (drawn) => {
       const value = Float64Array.from(drawn, ([x]) => x);
-      const radius = new Float64Array(value.length).fill(0.01);
+      const radius = Float64Array.from(drawn, ([, , r]) => r);
       const sets = { ids: new Int32Array(value.length), sets: 1, value, radius };
       const bounds = valueSets(sets, 'population', FLOAT32);
-      const held = drawn.map(([x, by]) => f(x + 0.0099 * by));
+      const held = drawn.map(([x, by, r]) => f(x + 0.99 * r * by));
       const mean = f(held.reduce((s, x) => f(s + x), 0) / held.length);
       assert.ok(Math.abs(mean - bounds.mean[0]!) <= bounds.meanError[0]!);
       const deviation = f(Math.sqrt(f(held.reduce((s, x) => f(s + f(f(x - mean) ** 2)), 0) / held.length)));
