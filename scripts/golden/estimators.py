@@ -2,8 +2,8 @@
 
     python scripts/golden/estimators.py SOURCES > test/golden/trainers/estimators.json
 
-SOURCES is a folder with a clone of each repository of REPOSITORIES, named OWNER+NAME. The functions are read from the pinned
-commits and run as they stand; only their data is kept. Statements inside a long method are cut out of it and run with the
+SOURCES is a folder with a clone of each repository of REPOSITORIES, named OWNER+NAME, and with each wheel of WHEELS unpacked
+(pip download --no-deps; unzip). The functions are read from the pinned commits and run as they stand; only their data is kept. Statements inside a long method are cut out of it and run with the
 variables that they read. Needs torch and numpy, nothing else.
 """
 
@@ -34,12 +34,17 @@ REPOSITORIES = {
     "roll": ("alibaba+ROLL", "8eb27cc2"),
     "areal": ("inclusionAI+AReaL", "4aef98d8"),
     "rllm": ("rllm-org+rllm", "9beb6e0f"),
+    "tinker": ("thinking-machines-lab+tinker-cookbook", "9dfcc3a2"),
 }
+WHEELS = {"art": "openpipe_art-0.5.23"}
 SOURCES = sys.argv[1]
 SIZE = 4
 
 
 def source(trainer: str, path: str) -> ast.Module:
+    if trainer in WHEELS:
+        with open(f"{SOURCES}/{WHEELS[trainer]}/{path}") as file:
+            return ast.parse(file.read())
     repository, commit = REPOSITORIES[trainer]
     folder = f"{SOURCES}/{repository}"
     for tree in (f"{folder}/repo", folder):
@@ -371,9 +376,41 @@ def rllm() -> None:
             keep("rllm/reinforce-plus-plus-baseline", case, np.concatenate(white), precision="float64")
 
 
-for run_trainer in (trl, ms_swift, verl, nemo_rl, slime, openrlhf, prime_rl, skyrl, roll, areal, rllm):
+def groups_of(case: dict[str, Any]) -> list[list[float]]:
+    groups: dict[int, list[float]] = defaultdict(list)
+    for g, x in zip(case["group"], case["score"], strict=True):
+        groups[g].append(x)
+    return list(groups.values())
+
+
+def tinker() -> None:
+    run = load("tinker", "tinker_cookbook/rl/data_processing.py", "compute_advantages")["compute_advantages"]
+    for plain in inputs():
+        for case in (plain, with_singles(plain)):
+            groups = [SimpleNamespace(get_total_rewards=lambda values=values: values) for values in groups_of(case)]
+            keep("tinker/grpo", case, torch.cat(run(groups)))
+
+
+def art() -> None:
+    """Of the loop over groups, the statements before tokens come in."""
+    zero_variance = load("art", "art/utils/grpo.py", "rewards_have_zero_variance", Sequence=list)
+    [loop] = named(source("art", "art/preprocessing/tokenize.py"), "tokenize_trajectory_groups").body
+    inner = next(node for node in loop.body if isinstance(node, ast.For))
+    before = [node for node in loop.body[: loop.body.index(inner)] if isinstance(node, ast.Assign | ast.If)]
+    inner.body = [*inner.body[:2], ast.parse("given.append(advantage)").body[0]]
+    code = "\n".join(ast.unparse(node) for node in (*before[1:], inner))
+    for plain in inputs():
+        for case in (plain, with_singles(plain)):
+            given: list[float] = []
+            for values in groups_of(case):
+                group = [SimpleNamespace(reward=x) for x in values]
+                exec(code, {**zero_variance, "group": group, "scale_rewards": True, "given": given})
+            keep("art/grpo", case, given, precision="float64")
+
+
+for run_trainer in (trl, ms_swift, verl, nemo_rl, slime, openrlhf, prime_rl, skyrl, roll, areal, rllm, tinker, art):
     run_trainer()
-commits = {trainer: f"{repository.replace('+', '/')}@{commit}" for trainer, (repository, commit) in REPOSITORIES.items()}
+commits = {trainer: f"{repository.replace('+', '/')}@{commit}" for trainer, (repository, commit) in REPOSITORIES.items()} | WHEELS
 note = "What the advantage functions of published trainers give on the CPU. Data only; see scripts/golden/estimators.py."
 lines = ",\n".join(json.dumps(case, allow_nan=False) for case in CASES)
 print(f'{{"note": {json.dumps(note)}, "torch": "{torch.__version__}", "numpy": "{np.__version__}", "commits": {json.dumps(commits)}, "cases": [\n{lines}\n]}}')

@@ -51,16 +51,19 @@ export function boundAnyForm(bounds: ClusterBounds, c: number, into: ClusterBoun
     equal && isZeroInOnePass(bounds, c, n) ? 0 : onePassSquaresError(of, summed),
   );
   // Differences of equal values are 0: nothing underflows.
-  if (equal && off === 0) {
-    into.deviationLow[0] = 0;
-    into.deviationHigh[0] = 0;
-    return;
-  }
-  const relative = deviationRoundings(n + 4, of.unit);
-  const blur = spread * Math.sqrt(n / bounds.divisor[c]!) * (1 + 1e-9) + Math.sqrt(n) * 2 ** -74;
-  const low = Math.sqrt(Math.max(0, of.squares * (1 - (4 * n + 12) * 2 ** -53) - off) / bounds.divisor[c]!);
+  if (equal && off === 0) into.deviationLow[0] = into.deviationHigh[0] = 0;
+  else boundDeviation(of, off, spread, into);
+}
+
+/** The deviation of a sum of squares that is off by `off`, of values that are off by `spread` in the root mean square. */
+function boundDeviation(of: Spread, off: number, spread: number, into: ClusterBounds): void {
+  const { n, squares, unit } = of;
+  const divisor = into.divisor[0]!;
+  const relative = deviationRoundings(n + 4, unit);
+  const blur = spread * Math.sqrt(n / divisor) * (1 + 1e-9) + Math.sqrt(n) * 2 ** -74;
+  const low = Math.sqrt(Math.max(0, squares * (1 - (4 * n + 12) * 2 ** -53) - off) / divisor);
   into.deviationLow[0] = Math.max(0, low * (1 - relative) - blur);
-  into.deviationHigh[0] = Math.sqrt((of.squares + off) / bounds.divisor[c]!) * (1 + relative) + blur;
+  into.deviationHigh[0] = Math.sqrt((squares + off) / divisor) * (1 + relative) + blur;
 }
 
 /** A cluster as its bounds see it; `blur` is what is not known of its values. */
