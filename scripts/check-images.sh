@@ -6,21 +6,6 @@
 # Everything that is fetched or built stays in .cache/images for the next run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-root=$PWD
-work=$root/.cache/images
-# Short: the path of a Unix socket has at most 107 characters.
-run=$(mktemp -d /tmp/echelon-images.XXXXXX)
-src=$run/echelon
-started=$SECONDS
-say() { echo "[$((SECONDS - started)) s] $*"; }
-fail() {
-  say "FAILED: $*"
-  exit 1
-}
-skip() {
-  say "SKIPPED check:images: $*"
-  exit 0
-}
 
 # shellcheck source=scripts/check-images/engine.sh
 . scripts/check-images/engine.sh
@@ -29,24 +14,7 @@ skip() {
 # shellcheck source=scripts/check-images/pods.sh
 . scripts/check-images/pods.sh
 
-# The tracked files as a checkout under umask 077 has them; secrets of this checkout stay out.
-copy_checkout() {
-  (
-    umask 077
-    mkdir "$src"
-    git ls-files -co --exclude-standard -z | tar --null --ignore-failed-read -T - -cf - | tar -xf - -C "$src" --no-same-permissions
-  )
-}
-
-trap 'stop_engine' EXIT
-trap 'exit 130' INT TERM
-mkdir -p "$work"
-why_not
-fetch_engine >"$run/fetch.log" 2>&1 || skip "the engine's packages cannot be fetched: $(tail -n1 "$run/fetch.log")"
-start_engine
-say "the engine runs: Docker $(docker version --format '{{.Server.Version}}'), Compose $(docker-compose version --short)"
-make_stand_ins >"$run/stand-ins.log" 2>&1 || skip "the stand-ins cannot be made: $(tail -n1 "$run/stand-ins.log")"
-say "stand-ins of the base images are there"
+open_engine
 docker run --rm "$node_image" timeout 30 npm view --json commander@14.0.3 version >"$run/registry.log" 2>&1 ||
   skip "a container does not reach the npm registry: $(tail -n1 "$run/registry.log")"
 copy_checkout

@@ -15,9 +15,20 @@ port=7400
 export RAY_USAGE_STATS_ENABLED=0 RAY_AUTH_MODE=token
 # The attempts are stopped before the head; otherwise Ray would wait 30 s for the ray-worker, which never ends by itself.
 export RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S=0
-RAY_AUTH_TOKEN=$(tr -d '[:space:]' <"${ECHELON_RAY_TOKEN_FILE:?is not set}")
+
+# token_in VARIABLE FILE: the token in the file, which the variable names. Refuses a short one, which could be guessed.
+token_in() {
+  local token
+  token=$(tr -d '[:space:]' <"$2")
+  if [ "${#token}" -lt 16 ]; then
+    echo "$1: the file $2 must hold a token of at least 16 characters, not ${#token}" >&2
+    return 1
+  fi
+  echo "$token"
+}
+RAY_AUTH_TOKEN=$(token_in ECHELON_RAY_TOKEN_FILE "${ECHELON_RAY_TOKEN_FILE:?is not set}")
 export RAY_AUTH_TOKEN
-: "${ECHELON_RAY_WORKER_TOKEN_FILE:?is not set}"
+token_in ECHELON_RAY_WORKER_TOKEN_FILE "${ECHELON_RAY_WORKER_TOKEN_FILE:?is not set}" >/dev/null
 
 # shellcheck disable=SC2086 # options are words
 ray start --head --block --port=6379 --ray-client-server-port=10001 --include-dashboard=false \

@@ -1,9 +1,55 @@
 # shellcheck shell=bash
-# A Docker engine of its own and stand-ins of the base images. Sourced by check-images.sh.
+# A Docker engine of its own and stand-ins of the base images. Sourced in the checkout's root by check-images.sh and
+# check-verl-agent-image.sh.
+root=$PWD
+work=$root/.cache/images
 engine=$work/engine
+# Short: the path of a Unix socket has at most 107 characters.
+run=$(mktemp -d /tmp/echelon-images.XXXXXX)
+src=$run/echelon
+started=$SECONDS
 export DOCKER_HOST=unix://$run/docker.sock DOCKER_CONFIG=$run DOCKER_BUILDKIT=1 COMPOSE_ANSI=never
 export PATH=$engine/bin:$engine/usr/sbin:$engine/usr/bin:$PATH
 processes=()
+check=check:$(basename "$0" .sh | cut -d- -f2-)
+
+said=$started
+
+# Prints the seconds since the start and since the last line.
+say() {
+  echo "[$((SECONDS - started)) s, +$((SECONDS - said))] $*"
+  said=$SECONDS
+}
+fail() {
+  say "FAILED: $*"
+  exit 1
+}
+skip() {
+  say "SKIPPED $check: $*"
+  exit 0
+}
+
+# Starts the engine, with the stand-ins in it. The end of the script stops it.
+open_engine() {
+  trap 'stop_engine' EXIT
+  trap 'exit 130' INT TERM
+  mkdir -p "$work"
+  why_not
+  fetch_engine >"$run/fetch.log" 2>&1 || skip "the engine's packages cannot be fetched: $(tail -n1 "$run/fetch.log")"
+  start_engine
+  say "the engine runs: Docker $(docker version --format '{{.Server.Version}}'), Compose $(docker-compose version --short)"
+  make_stand_ins >"$run/stand-ins.log" 2>&1 || skip "the stand-ins cannot be made: $(tail -n1 "$run/stand-ins.log")"
+  say "stand-ins of the base images are there"
+}
+
+# The tracked files as a checkout under umask 077 has them; secrets of this checkout stay out.
+copy_checkout() {
+  (
+    umask 077
+    mkdir "$src"
+    git ls-files -co --exclude-standard -z | tar --null --ignore-failed-read -T - -cf - | tar -xf - -C "$src" --no-same-permissions
+  )
+}
 
 # Skips the check with the reason if this machine cannot run an engine.
 why_not() {
@@ -109,9 +155,11 @@ ray_packages=("ray[default,client]==${ray_version%%-*}" protobuf==4.25.8 grpcio=
 
 # Builds what the Dockerfiles and the compose file name as bases; a stand-in whose inputs are unchanged is kept.
 make_stand_ins() {
-  local context=$work/context wheels=$work/context/wheels recipe=scripts/check-images/stand-ins.Dockerfile
-  local stamp
-  stamp=$(cat "$recipe" scripts/check-images/engine.sh package-lock.json docker-compose.yml deploy/docker/*Dockerfile | sha256sum)
+  local context=$work/context wheels=$work/context/wheels
+  local npm stamp
+  # Not `npm root -g`: it looks beside the first Node on PATH.
+  npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
+  stamp=$(cat scripts/check-images/stand-ins.Dockerfile scripts/check-images/engine.sh package-lock.json docker-compose.yml deploy/docker/*Dockerfile | sha256sum)
   if [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ] && docker image inspect local/stamp >/dev/null 2>&1; then return 0; fi
   mkdir -p "$wheels"
   .venv/bin/pip download -q -d "$wheels" --only-binary=:all: --python-version 3.11 "${ray_packages[@]}" &
@@ -121,15 +169,20 @@ make_stand_ins() {
   wait "$download" || return
   docker image inspect local/debian >/dev/null 2>&1 || docker import "$work/root.tar" local/debian || return
   cp /etc/ssl/certs/ca-certificates.crt "$context/" && cp node_modules/node/bin/node "$engine/usr/bin/prometheus" "$context/" || return
-  rm -rf "$context/npm" && cp -rL "$(npm root -g)/npm" "$context/npm" || return
+  rm -rf "$context/npm" && cp -rL "$npm" "$context/npm" || return
   local one
   for one in "node=$node_image" "ray=$ray_image" "redis=$(image_of redis)" "prometheus=$(image_of prom/prometheus)" \
     "grafana=$(image_of grafana/grafana)"; do
-    docker build -q -f "$recipe" --target "${one%%=*}" -t "${one#*=}" --build-arg "REGISTRY=$(npm config get registry)" \
-      --build-arg "RAY_PACKAGES=${ray_packages[*]}" "$context" || return
+    build_stand_in "${one%%=*}" "${one#*=}" || return
   done
   docker tag local/debian local/stamp
   echo "$stamp" >"$work/stamp"
+}
+
+# build_stand_in TARGET IMAGE
+build_stand_in() {
+  docker build -q -f scripts/check-images/stand-ins.Dockerfile --target "$1" -t "$2" \
+    --build-arg "REGISTRY=$(npm config get registry)" --build-arg "RAY_PACKAGES=${ray_packages[*]}" "$work/context"
 }
 
 tell_stand_ins() {

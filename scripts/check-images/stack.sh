@@ -28,7 +28,6 @@ check_stack() {
   say "a training of 10 steps: $(tail -n1 "$run/training.log")"
   check_reach
   check_kills
-  wait_until 40 scraped || fail "Prometheus does not scrape both services"
   check_canaries
   check_restart
 }
@@ -40,6 +39,12 @@ start_stack() {
     fail "compose up does not become healthy"
   }
 }
+
+# rotate NAME…: new secrets, as docs/guides/docker.md describes.
+rotate() { (cd "$src/deploy/docker/secrets" && rm "$@" && ../make-secrets.sh >/dev/null); }
+
+# The dispatcher's cluster is ready for trainings.
+has_ray() { echelon clusters show local --json | grep -q '"reachable": *true'; }
 
 check_missing_secrets() {
   local output
@@ -86,11 +91,21 @@ check_reach() {
 
 opens() { docker exec "echelon-$1-1" timeout 3 bash -c "exec 3<>/dev/tcp/$2" 2>/dev/null; }
 
-# Two series `up` of value 1.
-scraped() {
+# The values of a query to Prometheus, one a line.
+metric() {
   # shellcheck disable=SC2016 # the container's shell expands
-  [ "$(docker exec echelon-prometheus-1 bash -c 'exec 3<>/dev/tcp/127.0.0.1/9090
-    printf "GET /api/v1/query?query=up HTTP/1.0\r\n\r\n" >&3; cat <&3' | grep -o ',"1"\]' | wc -l)" -eq 2 ]
+  docker exec echelon-prometheus-1 bash -c 'exec 3<>/dev/tcp/127.0.0.1/9090
+    printf "GET /api/v1/query?query=$1 HTTP/1.0\r\n\r\n" >&3; cat <&3' _ "$1" | grep -oP ',"\K[0-9.]+(?="\])'
+}
+
+# Both services answer Prometheus.
+scraped() { [ "$(metric up | grep -cx 1)" -eq 2 ]; }
+
+# Prometheus and Grafana have lost nothing of what they stored before the argument, a time in seconds.
+monitors() {
+  # The stand-in of Grafana writes a line into its volume at each start.
+  [ "$(metric "min(min_over_time(timestamp(up)\[1h:1s\]))" | cut -d. -f1)" -le "$1" ] &&
+    [ "$(docker exec echelon-grafana-1 cat /var/lib/grafana/starts | wc -l)" -ge 2 ]
 }
 
 # No secret stands in a description, a log, a command line or an image.
@@ -114,7 +129,9 @@ healthy() {
 # Kills the first process of each container from outside, as the kernel would, in the middle of one training. Ray comes
 # last: a second attempt proves that the training still ran then.
 check_kills() {
-  local id name killed=(redis api dispatcher ray) attempts
+  local id name killed=(redis api prometheus grafana dispatcher ray) attempts from
+  wait_until 40 scraped || fail "Prometheus does not scrape both services"
+  from=$(date +%s)
   id=$(submit 80) || fail "a second training is not accepted"
   wait_until 60 running "$id" || fail "$id does not run"
   for name in "${killed[@]}"; do
@@ -123,7 +140,8 @@ check_kills() {
   done
   for name in "${killed[@]}"; do wait_until 60 restarted "$name" || fail "$name does not start again after kill -9"; done
   check_wrong_secrets
-  wait_until 120 healthy "${killed[@]}" || fail "not all are healthy after kill -9"
+  wait_until 120 healthy redis api dispatcher ray || fail "not all are healthy after kill -9"
+  wait_until 40 monitors "$from" || fail "Prometheus or Grafana has lost its data after kill -9"
   echelon watch "$id" >"$run/watch.log" 2>&1 || fail "the training does not survive kill -9 of each container"
   attempts=$(echelon get "$id" --json | field attempt)
   [ "$attempts" -ge 2 ] || fail "Ray was killed after the training had ended"
@@ -141,25 +159,30 @@ for one in json.load(sys.stdin)["items"]: print(one["id"], one["state"], one.get
 }
 
 check_restart() {
-  local before after from=$SECONDS
+  local before after old from=$SECONDS
   before=$(records)
   [ "$(wc -l <<<"$before")" -eq 2 ] || fail "there are not two experiments: $before"
   compose down >"$run/down.log" 2>&1 || fail "compose down fails"
   ! docker volume ls -q | grep -v '^echelon_' || fail "compose down leaves unnamed volumes"
   say "compose down took $((SECONDS - from)) s and leaves no unnamed volume"
+  old=$(cat "$src/deploy/docker/secrets/api-token")
+  rotate "${SECRETS[@]}"
   start_stack
   after=$(records)
-  [ "$before" = "$after" ] || fail "down and up changed the records from $before to $after"
-  say "compose down and up keep every record"
-  compose down --timeout 20 >"$run/down.log" 2>&1 || fail "compose down fails"
+  [ "$before" = "$after" ] || fail "down, new secrets and up changed the records from $before to $after"
+  ! docker exec -e "ECHELON_TOKEN=$old" -e ECHELON_URL=http://127.0.0.1:7077 echelon-api-1 echelon ls >/dev/null 2>&1 ||
+    fail "the old token still works"
+  wait_until 30 has_ray || fail "the dispatcher does not reach Ray with the new token"
+  say "compose down, new secrets and up keep every record; the old token is refused"
 }
 
-# wrong VARIABLE CONTENT SERVICE SENTENCE: with a file of that content a second container of the service ends and says why.
+# wrong VARIABLE CONTENT SERVICE SENTENCE COMMAND…: a second container of the service, with that content in the file that
+# the variable or its command names, ends and says why.
 wrong() {
   local file=$run/wrong-$1-$3-${#2} output status=0
   printf '%s' "$2" >"$file"
   chmod a+r "$file"
-  output=$(cd "$src" && timeout 90 docker-compose run --rm --no-deps -T -v "$file:/wrong:ro" -e "$1_FILE=/wrong" "$3" 2>&1) || status=$?
+  output=$(cd "$src" && timeout 90 docker-compose run --rm --no-deps -T -v "$file:/wrong:ro" -e "$1=/wrong" "$3" "${@:5}" 2>&1) || status=$?
   if [ "$status" -eq 0 ] || [ "$status" -eq 124 ] || ! grep -q "$4" <<<"$output"; then
     echo "$3 does not refuse a wrong $1 with '$4' ($status): $output"
     return 1
@@ -168,11 +191,16 @@ wrong() {
 
 check_wrong_secrets() {
   local one checks=()
-  wrong ECHELON_TOKENS "" api 'ECHELON_TOKENS has an empty file' & checks+=($!)
-  wrong ECHELON_TOKENS "short" api 'ECHELON_TOKENS must hold tokens of at least' & checks+=($!)
-  wrong ECHELON_COOKIE_SECRET "short" api 'ECHELON_COOKIE_SECRET must have at least' & checks+=($!)
-  wrong REDIS_PASSWORD "not-the-password-of-this-redis" api 'password' & checks+=($!)
-  wrong REDIS_PASSWORD "not-the-password-of-this-redis" dispatcher 'password' & checks+=($!)
+  wrong ECHELON_TOKENS_FILE "" api 'ECHELON_TOKENS has an empty file' & checks+=($!)
+  wrong ECHELON_TOKENS_FILE "short" api 'ECHELON_TOKENS must hold tokens of at least' & checks+=($!)
+  wrong ECHELON_COOKIE_SECRET_FILE "short" api 'ECHELON_COOKIE_SECRET must have at least' & checks+=($!)
+  wrong REDIS_PASSWORD_FILE "not-the-password-of-this-redis" api 'password' & checks+=($!)
+  wrong REDIS_PASSWORD_FILE "not-the-password-of-this-redis" dispatcher 'password' & checks+=($!)
+  wrong ECHELON_RAY_TOKEN_FILE "" ray 'ECHELON_RAY_TOKEN_FILE: the file /wrong must hold a token' & checks+=($!)
+  wrong ECHELON_RAY_WORKER_TOKEN_FILE "short" ray 'ECHELON_RAY_WORKER_TOKEN_FILE: the file /wrong must hold' & checks+=($!)
+  wrong GF_SECURITY_ADMIN_PASSWORD__FILE "" grafana 'grafana-password must hold at least' & checks+=($!)
+  wrong RAY_WORKER_TOKEN_FILE "" dispatcher 'token-file /wrong is empty' \
+    dispatcher --cluster local=ray:7400 --cluster-token-file /wrong & checks+=($!)
   for one in "${checks[@]}"; do wait "$one" || fail "a wrong secret is not refused with a sentence"; done
   say "wrong secrets are refused with a sentence"
 }

@@ -37,5 +37,17 @@ ENTRYPOINT ["/bin/prometheus"]
 
 FROM base AS grafana
 RUN install -d -o 472 -g 0 /var/lib/grafana
+RUN printf '%s\n' '#!/bin/sh -e' \
+    'cat "$GF_SECURITY_ADMIN_PASSWORD__FILE" /etc/grafana/provisioning/*/*.yml /var/lib/grafana/dashboards/*.json >/dev/null' \
+    'echo start >> /var/lib/grafana/starts' 'exec sleep infinity' > /run.sh && chmod 0755 /run.sh
 USER 472
-CMD ["sh", "-c", "cat \"$GF_SECURITY_ADMIN_PASSWORD__FILE\" /etc/grafana/provisioning/*/*.yml /var/lib/grafana/dashboards/*.json >/dev/null && exec sleep infinity"]
+ENTRYPOINT ["/run.sh"]
+
+# Ray's image for GPUs, as far as building on it goes. Ubuntu 22.04 has Java 11, Debian 12 has not: it comes from Debian 11.
+FROM ray AS ray-gpu
+USER 0:0
+RUN apt-get update && apt-get install -y --no-install-recommends python3-dev && \
+    printf 'deb http://deb.debian.org/debian bullseye main\n' >> /etc/apt/sources.list && \
+    rm -rf /var/lib/apt/lists/*
+COPY wheels-of-verl-agent /opt/stand-ins
+USER 1000

@@ -60,6 +60,17 @@ async function addRayCluster(store: Store, cluster: RayCluster): Promise<void> {
   }
 }
 
+async function tokenIn(file: string): Promise<string> {
+  let token: string;
+  try {
+    token = (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    throw new SettingsError(`--cluster-token-file ${file} cannot be read: ${(error as Error).message}`);
+  }
+  if (token === '') throw new SettingsError(`--cluster-token-file ${file} is empty`);
+  return token;
+}
+
 /**
  * The clusters that `--cluster name=address` and `--cluster-token-file` name; the token files are in the order of the
  * clusters. Throws {@link SettingsError} if their numbers or names do not match.
@@ -77,7 +88,7 @@ export async function namedClusters(options: {
     cluster.map(async (text, at) => {
       const [name, address] = text.split('=', 2);
       if (!name || !address) throw new SettingsError(`--cluster takes name=host:port, not "${text}"`);
-      return { name, address, token: (await readFile(files[at]!, 'utf8')).trim() };
+      return { name, address, token: await tokenIn(files[at]!) };
     }),
   );
 }

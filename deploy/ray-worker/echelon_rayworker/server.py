@@ -87,10 +87,15 @@ class ServerOptions:
 
 
 def read_token(options_token: str, token_file: str, environment: Mapping[str, str]) -> str:
-    """The token that was given: as it is, in a file, or in ECHELON_RAY_WORKER_TOKEN; empty if none was."""
+    """The token that was given: as it is, in a file, or in ECHELON_RAY_WORKER_TOKEN; empty if none was.
+
+    Refuses an empty file: the ray-worker would make a token of its own, which no dispatcher knows."""
     if token_file:
         with open(token_file, encoding="utf-8") as file:
-            return file.read().strip()
+            token = file.read().strip()
+        if not token:
+            raise SystemExit(f"error: the token file {token_file} is empty")
+        return token
     return options_token or environment.get(TOKEN_VARIABLE, "").strip()
 
 

@@ -201,6 +201,18 @@ describe('the Dockerfiles', () => {
     assert.deepEqual([...new Set([...versions, chart, lock])], [tested]);
   });
 
+  test('hold the versions with which verl-agent was checked', () => {
+    const page = readFileSync('docs/evidence/verl-agent-check.md', 'utf8').split('## Recorded output')[0]!;
+    const lock = new Map(
+      readFileSync('deploy/docker/verl-agent.lock', 'utf8')
+        .split('\n')
+        .map((line) => line.split('==', 2) as [string, string]),
+    );
+    const checked = [...page.matchAll(/`([a-z-]+)==([\d.]+)`/g)].map((match) => [match[1]!, match[2]!]);
+    assert.ok(checked.length >= 4);
+    for (const [name, version] of checked) assert.equal(lock.get(name!), version, name);
+  });
+
   test('copy only what is there and what .dockerignore lets through', () => {
     const allowed = readFileSync('.dockerignore', 'utf8')
       .split('\n')

@@ -4,16 +4,21 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { until } from '../../support/dispatch.ts';
 
 /** Runs ray-head.sh with programs that stand in for `ray` and `python`; `started` holds a line for each of their starts. */
-async function runHead(t: TestContext, programs: { ray: string; python: string }) {
+async function runHead(
+  t: TestContext,
+  programs: { ray: string; python: string },
+  content = 'a token of 27 characters...',
+) {
   const directory = await mkdtemp(join(tmpdir(), 'ray-head-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const started = join(directory, 'started');
   await writeFile(started, '');
-  await writeFile(join(directory, 'token'), 'token');
+  await writeFile(join(directory, 'token'), content);
   for (const [name, body] of Object.entries(programs))
     await writeFile(join(directory, name), `#!/bin/bash\necho ${name} "$@" >>${started}\n${body}\n`, {
       mode: 0o755,
@@ -26,9 +31,10 @@ async function runHead(t: TestContext, programs: { ray: string; python: string }
       ECHELON_RAY_WORKER_TOKEN_FILE: token,
       ECHELON_SHARED_ROOT: directory,
     },
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
+  const messages = text(child.stderr);
   const exit = once(child, 'exit');
   t.after(() => {
     try {
@@ -37,7 +43,7 @@ async function runHead(t: TestContext, programs: { ray: string; python: string }
       // The whole group has ended.
     }
   });
-  return { child, exit, started: () => readFile(started, 'utf8') };
+  return { child, exit, started: () => readFile(started, 'utf8'), messages };
 }
 
 test('ray-head.sh ends with 1 if the head dies while the ray-worker still starts', {
@@ -68,3 +74,17 @@ test('ray-head.sh stops the attempts, then the head, and ends with 0 on SIGTERM'
   assert.deepEqual(await head.exit, [0, null]);
   assert.match(await head.started(), /python -m echelon_rayworker\.stop [\s\S]*ray stopped/);
 });
+
+for (const [name, content, length] of [
+  ['an empty', '\n', 0],
+  ['a short', 'short', 5],
+] as const)
+  test(`ray-head.sh refuses ${name} token with a sentence before anything starts`, async (t) => {
+    const head = await runHead(t, { ray: 'sleep 600', python: 'exit 0' }, content);
+    assert.deepEqual(await head.exit, [1, null]);
+    assert.match(
+      await head.messages,
+      new RegExp(`ECHELON_RAY_TOKEN_FILE: .*must hold a token of at least 16 characters, not ${length}`),
+    );
+    assert.equal(await head.started(), '');
+  });

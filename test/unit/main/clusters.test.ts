@@ -64,5 +64,15 @@ test('the options of the command line go together in their order', async (t) => 
     { name: 'b', address: 'h:2', token: 'token-1' },
   ]);
   await assert.rejects(namedClusters({ cluster: ['a=h:1'] }), SettingsError);
+  const missing = join(dir, 'missing');
+  await assert.rejects(
+    namedClusters({ cluster: ['a=h:1'], clusterTokenFile: [missing] }),
+    /--cluster-token-file .*missing cannot be read: ENOENT/,
+  );
+  await writeFile(missing, '\n');
+  await assert.rejects(
+    namedClusters({ cluster: ['a=h:1'], clusterTokenFile: [missing] }),
+    /--cluster-token-file .*missing is empty/,
+  );
   await assert.rejects(namedClusters({ cluster: ['h:1'], clusterTokenFile: [files[0]!] }), /name=host:port/);
 });
