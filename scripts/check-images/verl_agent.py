@@ -39,7 +39,7 @@ def check_lock(checkout: Path) -> str:
 
 def check_no_verl() -> str:
     """verl-agent is not in the image, so that its setup.py replaced nothing."""
-    found = [name for name in ("verl", "verl-agent", "agent_system", "gigpo") if importlib.util.find_spec(name.replace("-", "_"))]
+    found = [name for name in ("verl", "agent_system", "gigpo", "recipe") if importlib.util.find_spec(name)]
     assert not found, f"there is {found}"
     return "neither verl nor its parts are installed"
 
