@@ -159,7 +159,10 @@ make_stand_ins() {
   local npm stamp
   # Not `npm root -g`: it looks beside the first Node on PATH.
   npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
-  stamp=$(cat scripts/check-images/stand-ins.Dockerfile scripts/check-images/engine.sh package-lock.json docker-compose.yml deploy/docker/*Dockerfile | sha256sum)
+  local images=("node=$node_image" "ray=$ray_image" "redis=$(image_of redis)" "prometheus=$(image_of prom/prometheus)"
+    "grafana=$(image_of grafana/grafana)")
+  stamp=$( (cat scripts/check-images/stand-ins.Dockerfile node_modules/node/package.json &&
+    declare -f make_stand_ins build_stand_in && echo "${images[@]}" "${ray_packages[@]}") | sha256sum)
   if [ "$(cat "$work/stamp" 2>/dev/null)" = "$stamp" ] && docker image inspect local/stamp >/dev/null 2>&1; then return 0; fi
   mkdir -p "$wheels"
   .venv/bin/pip download -q -d "$wheels" --only-binary=:all: --python-version 3.11 "${ray_packages[@]}" &
@@ -171,8 +174,7 @@ make_stand_ins() {
   cp /etc/ssl/certs/ca-certificates.crt "$context/" && cp node_modules/node/bin/node "$engine/usr/bin/prometheus" "$context/" || return
   rm -rf "$context/npm" && cp -rL "$npm" "$context/npm" || return
   local one
-  for one in "node=$node_image" "ray=$ray_image" "redis=$(image_of redis)" "prometheus=$(image_of prom/prometheus)" \
-    "grafana=$(image_of grafana/grafana)"; do
+  for one in "${images[@]}"; do
     build_stand_in "${one%%=*}" "${one#*=}" || return
   done
   docker tag local/debian local/stamp
@@ -193,6 +195,6 @@ Stand-ins of the base images, made here because no container registry is used:
   ray         Debian's Python 3.11 with Ray's wheels and the versions that Ray pins; user 1000:100 at /home/ray
   prometheus  Debian's Prometheus 2.42 instead of 3.5; user 65534
   grafana     a process of user 472 that reads its files and does nothing
-Not run: verl-agent.Dockerfile (NVIDIA GPUs), a Kubernetes API server, KubeRay's operator, a network plugin.
+Not run: the verl-agent image (npm run check:verl-agent-image), a Kubernetes API server, KubeRay's operator, a network plugin.
 END
 }

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Callable
 
 PIN = re.compile(r"^(\S+)==(\S+)$", re.MULTILINE)
-TRAINER = ("torch", "torchvision", "vllm", "transformers", "tensordict", "torchdata", "hydra", "omegaconf", "peft",
-           "accelerate", "datasets", "pandas", "pyarrow", "codetiming", "cachetools", "liger_kernel", "wandb", "openai",
-           "fastapi", "uvicorn", "pylatexenc", "qwen_vl_utils", "ray.util.client", "flash_attn")  # fmt: skip
+TRAINER = ("torch", "torchvision", "vllm.entrypoints.llm", "vllm.v1.worker.gpu_worker", "transformers", "tensordict",
+           "torchdata", "hydra", "omegaconf", "peft", "accelerate", "datasets", "pandas", "pyarrow", "codetiming",
+           "cachetools", "liger_kernel", "wandb", "openai", "fastapi", "uvicorn", "pylatexenc", "qwen_vl_utils",
+           "ray.util.client", "flash_attn")  # fmt: skip
 ALFWORLD = ("alfworld.agents.environment", "textworld", "textworld.gym", "gymnasium", "stable_baselines3", "cv2", "yaml")
 WEBSHOP = ("gym", "flask", "bs4", "cleantext", "rank_bm25", "rich", "selenium", "sklearn", "spacy", "thefuzz", "gdown",
            "faiss", "pyserini.search.lucene")  # fmt: skip
