@@ -63,7 +63,7 @@ check_head
 if [ -n "$home" ]; then
   # pytest: the check uses helpers of the tests.
   in_image -v "$home:/shared/verl-agent:ro" -e HF_HOME=/tmp/huggingface -e PYTHONPATH=/tmp/tools echelon-verl-agent:0.1.0 sh -c \
-    'pip install --quiet --target /tmp/tools pytest && exec python "$@"' _ "$root/scripts/check-verl-agent.py" \
+    'pip install --quiet --no-deps --target /tmp/tools pytest pluggy iniconfig && exec python "$@"' _ "$root/scripts/check-verl-agent.py" \
     --home=/shared/verl-agent "--node=$root/node_modules/node/bin/node" || fail "verl-agent's own code in the image"
   say "the code of $home runs in the image"
 fi
