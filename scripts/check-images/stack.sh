@@ -44,7 +44,7 @@ start_stack() {
 rotate() { (cd "$src/deploy/docker/secrets" && rm "$@" && ../make-secrets.sh >/dev/null); }
 
 # The dispatcher's cluster is ready for trainings.
-has_ray() { echelon clusters show local --json | grep -q '"reachable": *true'; }
+has_ray() { echelon clusters ls | grep -q '^local *ready'; }
 
 check_missing_secrets() {
   local output
@@ -104,7 +104,7 @@ scraped() { [ "$(metric up | grep -cx 1)" -eq 2 ]; }
 # Prometheus and Grafana have lost nothing of what they stored before the argument, a time in seconds.
 monitors() {
   # The stand-in of Grafana writes a line into its volume at each start.
-  [ "$(metric "min(min_over_time(timestamp(up)\[1h:1s\]))" | cut -d. -f1)" -le "$1" ] &&
+  [ "$(metric "min(min_over_time(timestamp(up)[1h:1s]))" | cut -d. -f1)" -le "$1" ] &&
     [ "$(docker exec echelon-grafana-1 cat /var/lib/grafana/starts | wc -l)" -ge 2 ]
 }
 
@@ -174,6 +174,7 @@ check_restart() {
     fail "the old token still works"
   wait_until 30 has_ray || fail "the dispatcher does not reach Ray with the new token"
   say "compose down, new secrets and up keep every record; the old token is refused"
+  compose kill >"$run/down.log" 2>&1 || fail "compose kill fails"
 }
 
 # wrong VARIABLE CONTENT SERVICE SENTENCE COMMAND…: a second container of the service, with that content in the file that
