@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isolation } from './isolation.mjs';
 import { root, SetupError, setup } from './setup.mjs';
 
-const CLI = 'src/cli/main.ts';
+const CLI = 'bin/start.mjs';
 
 /** What each task runs, and whether it gets a network of its own with nothing but loopback. */
 const TASKS = {

@@ -1,5 +1,3 @@
-import { clearScreenDown, moveCursor } from 'node:readline';
-import { stripVTControlCharacters } from 'node:util';
 import { shortened } from './shortened.ts';
 
 /** Lines at the end of a terminal that are overwritten. */
@@ -10,6 +8,9 @@ export interface LiveBlock {
 
 /** A block at the current end of `stream`, which is a terminal. */
 export function createLiveBlock(stream: NodeJS.WriteStream): LiveBlock {
+  // Every command loads this file, and few need these modules.
+  const { clearScreenDown, moveCursor } = process.getBuiltinModule('node:readline');
+  const { stripVTControlCharacters } = process.getBuiltinModule('node:util');
   let height = 0;
   return {
     show(lines) {

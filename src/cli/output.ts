@@ -1,8 +1,10 @@
-import { styleText } from 'node:util';
 import type { FieldProblem } from '../core/errors.ts';
 import type { Experiment } from '../schemas/experiment.ts';
 import { EXIT } from './exit.ts';
 import { createLiveBlock, type LiveBlock } from './live-block.ts';
+
+// An import of `node:util` would load all its parts, which takes longer than the rest of this module.
+const { styleText } = process.getBuiltinModule('node:util');
 
 /** Where a command writes. */
 export interface Output {

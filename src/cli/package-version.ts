@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 /** The version of this package. */
-export const { version: VERSION } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-) as { version: string };
+export const { version: VERSION } = createRequire(import.meta.url)('../../package.json') as {
+  version: string;
+};

@@ -1,5 +1,4 @@
 import { Command, Help } from 'commander';
-import { nearestName } from '../core/nearest.ts';
 import type { TextStreams } from './batch-files.ts';
 import { COMMANDS, type Entry, loaded } from './commands.ts';
 import { GLOBAL_OPTIONS } from './group.ts';
@@ -117,11 +116,12 @@ function inherit(command: Command): void {
 
 /** An unknown word after a group would otherwise count as an argument of the group's default command. */
 function refuseUnknown(group: Command): void {
-  group.hook('preSubcommand', (_group, sub) => {
+  group.hook('preSubcommand', async (_group, sub) => {
     const names = group.commands.map((one) => one.name());
     const [word] = group.args;
     if (word === undefined || word.startsWith('-') || names.includes(word)) return;
     if (sub.registeredArguments.length > 0) return;
+    const { nearestName } = await import('../core/nearest.ts');
     const near = nearestName(word, names);
     const known = near === undefined ? `The commands are ${names.join(', ')}.` : `Did you mean ${near}?`;
     const what = `error: unknown command '${word}' of ${group.name()}\n(${known})`;

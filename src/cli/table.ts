@@ -1,8 +1,9 @@
-import { stripVTControlCharacters, styleText } from 'node:util';
-import Table from 'cli-table3';
 import { type Command, Option } from 'commander';
 import type { Output } from './output.ts';
 import { shortened } from './shortened.ts';
+
+// An import of `node:util` would load all its parts.
+const { stripVTControlCharacters, styleText } = process.getBuiltinModule('node:util');
 
 /** A column of a table that fits the terminal. */
 export interface Column {
@@ -16,12 +17,10 @@ export interface Column {
 }
 
 const GAP = 2;
-/** The library draws lines unless each is an empty text. */
-const NO_BORDER = Object.fromEntries(
-  ['top', 'mid', 'bottom', 'left', 'right'].flatMap((side) =>
-    ['', '-mid', '-left', '-right'].map((part) => [`${side}${part}`, '']),
-  ),
-);
+/** Characters that take two columns of a terminal, and those that take none. */
+const WIDE =
+  /[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
+const EMPTY = /[\p{M}\p{Cf}\p{Cc}]/u;
 
 /** Characters that distinguish the ids of experiments that were not submitted within a few milliseconds. */
 const MIN_START = 14;
@@ -40,17 +39,24 @@ export function widthFor(output: Output, { output: format }: { output?: string }
 
 /** A table with a head and no lines between its cells. */
 export function table(head: string[], rows: (string | number)[][]): string {
-  const made = new Table({
-    head: head.map((title) => styleText('bold', title)),
-    chars: { ...NO_BORDER, middle: ' '.repeat(GAP) },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
-  made.push(...rows);
-  return made
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
+  const all = [head.map((title) => styleText('bold', title)), ...rows.map((row) => row.map(String))];
+  const widths = head.map((_title, at) => Math.max(...all.map((row) => lengthOf(row[at]!))));
+  return all.flatMap((row) => linesOf(row, widths)).join('\n');
+}
+
+/** The lines of a row: as many as its highest cell has. */
+function linesOf(row: readonly string[], widths: readonly number[]): string[] {
+  const cells = row.map((cell) => cell.split('\n'));
+  const height = Math.max(...cells.map(({ length }) => length));
+  return Array.from({ length: height }, (_line, at) =>
+    cells
+      .map((lines, column) => {
+        const text = lines[at] ?? '';
+        return text + ' '.repeat(widths[column]! - lengthOf(text));
+      })
+      .join(' '.repeat(GAP))
+      .trimEnd(),
+  );
 }
 
 /** A table that fits `width` columns as far as its columns allow; undefined: no limit. */
@@ -87,11 +93,14 @@ function widest({ title }: Column, rows: readonly (string | number)[][], at: num
 
 /** The width of a cell without its colours: that of its longest line. */
 function lengthOf(text: string): number {
-  return Math.max(
-    ...stripVTControlCharacters(text)
-      .split('\n')
-      .map((line) => [...line].length),
-  );
+  return Math.max(...stripVTControlCharacters(text).split('\n').map(columnsOf));
+}
+
+function columnsOf(line: string): number {
+  if (/^[ -~]*$/.test(line)) return line.length;
+  let columns = 0;
+  for (const char of line) columns += EMPTY.test(char) ? 0 : WIDE.test(char) ? 2 : 1;
+  return columns;
 }
 
 /** A column of ids, which may be cut to a prefix that is unique among them. */

@@ -1,4 +1,3 @@
-import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { ClientError } from './errors.ts';
 
 /** A message of an event stream. `data` is its JSON; a stream that resumes with `id` begins with the next message. */
@@ -46,6 +45,8 @@ export async function* follow<T>(
 ): AsyncIterable<StreamMessage<T>> {
   const { isFatal = () => false, patienceMs = 60_000, pauseMs = 500 } = options;
   const signal = options.signal ?? new AbortController().signal;
+  // Most callers of the client follow no stream.
+  const { EventSourceParserStream } = await import('eventsource-parser/stream');
   let last = options.after;
   let silentSince = 0;
   while (!signal.aborted) {

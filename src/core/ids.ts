@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** What an experiment's id looks like; also what a ray-worker accepts as a directory name. */
@@ -23,7 +21,7 @@ export function newCommandId(): string {
 
 function newId(prefix: string): string {
   // Its last twelve digits are random, and come from a pool: bytes asked for one id at a time cost ten times as much.
-  const random = randomUUID().slice(-12);
+  const random = crypto.randomUUID().slice(-12);
   const bits = (BigInt(Date.now()) << 48n) | BigInt(`0x${random}`);
   let text = '';
   for (let shift = 95n; shift >= 0n; shift -= 5n) text += ALPHABET[Number((bits >> shift) & 31n)];

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { loadavg } from 'node:os';
-import Table from 'cli-table3';
+import { table } from '../../src/cli/table.ts';
 import { machine } from './rounds.ts';
 
 /*
@@ -123,13 +123,8 @@ export async function run(args: readonly string[]): Promise<void> {
     console.log(`(${Math.round((performance.now() - began) / 1000)} s)`);
     rows.push(...arm.figures.map((figure) => judged(figure, words)));
   }
-  const table = new Table({
-    head: ['figure', 'target', 'median', 'spread', 'met'],
-    style: { head: [], border: [] },
-  });
-  table.push(...rows);
   const load = loadavg().map((value) => value.toFixed(1));
-  console.log(`\n${table.toString()}`);
+  console.log(`\n${table(['figure', 'target', 'median', 'spread', 'met'], rows)}`);
   console.log(
     `${machine()}, ${new Date().toISOString().slice(0, 10)}; load of the last 1, 5 and 15 minutes ${load.join(', ')}`,
   );

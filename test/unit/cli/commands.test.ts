@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS, loaded } from '../../../src/cli/commands.ts';
 import { createProgram } from '../../../src/cli/program.ts';
@@ -28,4 +30,48 @@ test('the program loads only the command that the arguments name', async () => {
   assert.deepEqual(await loadedOnes('cluster', 'add'), ['clusters']);
   assert.deepEqual(await loadedOnes('help', 'sweeps'), ['help', 'sweeps']);
   assert.equal((await loadedOnes('completion', 'bash')).length, entries.length);
+});
+
+/** Prints the files, and the modules of Node, that the process has loaded when it ends. */
+const COUNTING = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  const files = [];
+  registerHooks({ load(url, context, next) { files.push(url); return next(url, context); } });
+  process.on('exit', () => process.stderr.write(JSON.stringify([...files, ...process.moduleLoadList])));
+`)}`;
+
+test('the program starts with few modules: up to 24 files for --help, up to 42 for ls', () => {
+  const root = join(import.meta.dirname, '../../..');
+  const loadedBy = (...args: string[]): string[] => {
+    const argv = ['--import', COUNTING, join(root, 'bin/start.mjs'), ...args];
+    const { stderr } = spawnSync(process.execPath, argv, {
+      cwd: root,
+      encoding: 'utf8',
+      env: { HOME: root },
+    });
+    return JSON.parse(stderr.slice(stderr.indexOf('["'))) as string[];
+  };
+  for (const [args, most] of [
+    [['--help'], 24],
+    [['ls', '--state-dir', '/nowhere'], 42],
+  ] as const) {
+    const all = loadedBy(...args);
+    const files = all.filter((name) => name.startsWith('file:'));
+    assert.ok(files.length > 15 && files.length <= most, `${args[0]}: ${files.join('\n')}`);
+    // Each takes as long as several files.
+    const slow = [
+      'NativeModule readline',
+      'NativeModule internal/util/parse_args/parse_args',
+      'NativeModule crypto',
+    ];
+    assert.deepEqual(
+      slow.filter((name) => all.includes(name)),
+      [],
+      args[0],
+    );
+    assert.deepEqual(
+      files.filter((file) => /node_modules\/(?!commander|fastest-levenshtein)/.test(file)),
+      [],
+    );
+  }
 });
