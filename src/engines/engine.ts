@@ -92,6 +92,91 @@ export interface MemorySettings {
   set?: { pointers: readonly string[]; to: boolean };
 }
 
+/** What a paper states, in per cent; undefined if it states nothing. */
+export interface PaperFigures {
+  inDomainSuccess?: number;
+  outOfDomainSuccess?: number;
+  webshopScore?: number;
+  webshopSuccess?: number;
+}
+
+/** A training, the evaluations of its last checkpoint, and the figures that the paper states. */
+export interface PresetRun<Spec = CommonSpec> {
+  name: string;
+  figures: PaperFigures;
+  train: Spec;
+  /** Each depends on the training. */
+  evaluations: Spec[];
+}
+
+/** A sweep that reproduces a table of a paper. */
+export interface Preset<Spec = CommonSpec> {
+  name: string;
+  title: string;
+  /** What a reader must know to compare the results with the paper's figures. */
+  notes: string[];
+  runs: PresetRun<Spec>[];
+}
+
+/** Settings of a preset's submission, for every experiment of it. */
+export interface PresetSettings {
+  project?: string;
+  cluster?: string;
+  priority?: number;
+  /** The trainer's checkout on the cluster. */
+  home?: string;
+  /** Separates the checkpoints from those of another submission. */
+  label?: string;
+}
+
+/** An experiment of a preset. `phase`: `train`, or the kind of evaluation. */
+export interface PresetExperiment<Spec = CommonSpec> {
+  spec: Spec;
+  phase: string;
+  seed: number;
+}
+
+/** The presets of an engine. */
+export interface Presets<Spec = CommonSpec> {
+  readonly all: readonly Preset<Spec>[];
+  /** The experiments of a run with these settings: the training first, then the evaluations of its last checkpoint. */
+  experimentsOf(run: PresetRun<Spec>, settings: PresetSettings): PresetExperiment<Spec>[];
+}
+
+/** A script of the trainer. */
+export interface RecipeSummary {
+  name: string;
+  modelSize: string;
+  environment: string;
+  phase: string;
+  gpus: number;
+  /** The Python module that the script starts. */
+  program: string;
+}
+
+/** A recipe's command. `overrides`: its arguments, in order. */
+export interface RecipeCommand {
+  program: string;
+  overrides: string[];
+  environment: Record<string, string>;
+}
+
+/** The scripts of the trainer that an engine can run. */
+export interface Recipes<Spec = CommonSpec> {
+  readonly all: readonly RecipeSummary[];
+  /** The command exactly as the script runs it. */
+  faithful(name: string): RecipeCommand & {
+    corrections: [];
+    dataPreparation: { program: string; arguments: string[] };
+  };
+  /** The command as Echelon runs it. */
+  corrected(name: string): RecipeCommand & { corrections: readonly Correction[]; checks: CheckFinding[] };
+  /** The smallest spec of the recipe. */
+  spec(name: string): Spec;
+  /** Fields of the spec, as JSON pointers: the configuration keys that each sets, and its default (null: unset). */
+  fields(name: string): { field: string; keys: string[]; value: unknown }[];
+}
+
 /**
  * Everything that the control plane knows of one engine. Every method is pure. An engine is added by one entry in
  * `registry.ts`, and by the package `echelon_rayworker.engines.<name>` that runs its plans.
@@ -125,6 +210,12 @@ export interface Engine<Spec extends CommonSpec = CommonSpec, ResolvedSpec = Res
   notes?(spec: ResolvedSpec): PlanNotes;
   /** Settings besides `resources` that decide which nodes are large enough, as JSON pointers. */
   readonly sizeSettings?: readonly string[];
+  /** Sweeps that reproduce tables of papers. */
+  readonly presets?: Presets<Spec>;
+  /** Scripts of the trainer. */
+  readonly recipes?: Recipes<Spec>;
+  /** Schemas that the document of the API has beside that of the spec, each with an `$id`. */
+  readonly documentSchemas?: readonly TSchema[];
   /** Settings that help after an attempt ran out of memory. */
   readonly memory?: { gpu?: MemorySettings; host?: MemorySettings };
 }

@@ -1,11 +1,6 @@
+import type { PaperFigures, Preset, PresetSettings } from '../engines/engine.ts';
+import { experimentsOf } from '../engines/presets.ts';
 import type { ExperimentSpec } from '../engines/registry.ts';
-import {
-  evaluationsOf,
-  type PaperFigures,
-  type Preset,
-  type PresetRun,
-} from '../engines/verl-agent/presets.ts';
-import { resolveVerlAgent } from '../engines/verl-agent/resolve.ts';
 import type { SweepAxis } from '../schemas/sweep.ts';
 import type { SweepBase, SweepEntry } from './sweep.ts';
 
@@ -35,16 +30,9 @@ export interface ChainDraft extends SweepBase {
   after: Record<number, number>;
 }
 
-/** What a person may choose of a preset; it goes to every child. */
-export interface PresetOptions {
+/** What a user may choose of a preset. */
+export interface PresetOptions extends PresetSettings {
   name?: string;
-  project?: string;
-  cluster?: string;
-  priority?: number;
-  /** The verl-agent checkout on the cluster. */
-  home?: string;
-  /** Keeps the checkpoints apart from those of another submission. */
-  label?: string;
   /** Names of the trainings to run. Default: all. */
   runs?: readonly string[];
 }
@@ -89,40 +77,22 @@ export function draftChain(name: string, given: readonly ChainChild[]): ChainDra
 }
 
 /** A preset as a sweep: every training, followed by the evaluations of its own last checkpoint. */
-export function draftPreset(preset: Preset, options: PresetOptions = {}): ChainDraft {
-  const { runs = preset.runs.map(({ name }) => name) } = options;
+export function draftPreset(preset: Preset<ExperimentSpec>, options: PresetOptions = {}): ChainDraft {
+  const { name = preset.name, runs = preset.runs.map((run) => run.name), ...settings } = options;
   const children: ChainChild[] = [];
-  for (const run of preset.runs.filter(({ name }) => runs.includes(name))) {
-    children.push(...childrenOf(run, options, children.length));
+  for (const run of preset.runs.filter((one) => runs.includes(one.name))) {
+    const training = children.length;
+    for (const { spec, phase, seed } of experimentsOf(preset, run, settings)) {
+      const reference = referenceOf(run.figures, phase);
+      children.push({
+        spec,
+        place: { run: run.name, phase, seed },
+        ...(children.length > training && { after: training }),
+        ...(reference !== undefined && { reference }),
+      });
+    }
   }
-  return draftChain(options.name ?? preset.name, children);
-}
-
-function childrenOf(
-  { name: run, train, figures }: PresetRun,
-  options: PresetOptions,
-  at: number,
-): ChainChild[] {
-  const { project, cluster, priority, home, label } = options;
-  const chosen = {
-    ...(project !== undefined && { project }),
-    ...(cluster !== undefined && { cluster }),
-    ...(priority !== undefined && { priority }),
-    ...(home !== undefined && { home }),
-  };
-  const training = { ...train, ...chosen, ...(label !== undefined && { checkpoints: { label } }) };
-  const { seed } = resolveVerlAgent(training).environment;
-  const evaluations = evaluationsOf(training).map((evaluation): ChainChild => {
-    const phase = evaluation.evaluation!.split ?? 'evaluation';
-    const reference = referenceOf(figures, phase);
-    return {
-      spec: { ...evaluation, ...chosen },
-      place: { run, phase, seed: evaluation.environment!.seed! },
-      after: at,
-      ...(reference !== undefined && { reference }),
-    };
-  });
-  return [{ spec: training, place: { run, phase: 'train', seed } }, ...evaluations];
+  return draftChain(name, children);
 }
 
 /** What the paper has for a phase, as a share of one like the metric. */

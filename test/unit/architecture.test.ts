@@ -81,6 +81,16 @@ test('modules import only what the table allows', () => {
   );
 });
 
+test('only src/engines imports from the folder of one engine', () => {
+  const outside = imports.filter(
+    ({ from, to }) => /^src\/engines\/[^/]+\//.test(to) && moduleOf(from) !== 'engines',
+  );
+  assert.deepEqual(
+    outside.map(({ from, to }) => `${from} imports ${to}`),
+    [],
+  );
+});
+
 test('every folder of src is in the table', () => {
   const folders = new Set(sources.map(moduleOf));
   assert.deepEqual(

@@ -1,9 +1,8 @@
 import { Command, Option } from 'commander';
 import { EchelonError } from '../../core/errors.ts';
 import type { Change, CheckFinding, Correction } from '../../engines/engine.ts';
+import { allRecipes, recipesWith } from '../../engines/recipes.ts';
 import { validateSpec } from '../../engines/validate-spec.ts';
-import { correctedPlan, faithfulPlan } from '../../engines/verl-agent/recipe-plan.ts';
-import { RECIPE_NAMES, type RecipeName } from '../../engines/verl-agent/spec.ts';
 import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import { previewPlan } from '../../plan/preview.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
@@ -13,7 +12,7 @@ import { json, type Output } from '../output.ts';
 import { readSpecFile } from '../spec-file.ts';
 
 interface Options {
-  recipe?: RecipeName;
+  recipe?: string;
   faithful?: boolean;
   json?: boolean;
 }
@@ -33,7 +32,11 @@ export function planCommand(output: Output): Command {
       "Show the command that a spec, or a recipe of verl-agent, would run, and its differences from the recipe's script. Needs no server.",
     )
     .argument('[file]', 'file with the spec, YAML or JSON; - is standard input')
-    .addOption(new Option('--recipe <name>', 'show this recipe instead of a file').choices(RECIPE_NAMES))
+    .addOption(
+      new Option('--recipe <name>', 'show this recipe instead of a file').choices(
+        allRecipes().map(({ name }) => name),
+      ),
+    )
     .option('--faithful', "with --recipe: exactly as the recipe's script runs it")
     .option('--json', 'print JSON')
     .addHelpText(
@@ -57,8 +60,9 @@ export function planCommand(output: Output): Command {
     });
 }
 
-function ofRecipe(name: RecipeName, faithful: boolean) {
-  const plan = faithful ? faithfulPlan(name) : correctedPlan(name);
+function ofRecipe(name: string, faithful: boolean) {
+  const recipes = recipesWith(name)!;
+  const plan = faithful ? recipes.faithful(name) : recipes.corrected(name);
   const { program: module, overrides, environment } = plan;
   const launch = { module, arguments: overrides, environment };
   return { checks: [], ...plan, commandLine: commandLine(launch), launch };

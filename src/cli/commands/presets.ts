@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import type { SubmitPreset } from '../../client/calls.ts';
 import { nearestName } from '../../core/nearest.ts';
-import { findPreset, type PaperFigures, PRESETS, type Preset } from '../../engines/verl-agent/presets.ts';
+import type { PaperFigures, Preset } from '../../engines/engine.ts';
+import { allPresets } from '../../engines/presets.ts';
 import { wholeNumber } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
@@ -37,7 +38,9 @@ function list(output: Output): Command {
     .description('List the presets. Needs no server.')
     .option('--json', 'print JSON, with every spec')
     .addHelpText('after', examples('echelon presets ls'))
-    .action((options: { json?: boolean }) => output.line(options.json ? json(PRESETS) : overview(PRESETS)));
+    .action((options: { json?: boolean }) =>
+      output.line(options.json ? json(allPresets()) : overview(allPresets())),
+    );
 }
 
 function get(output: Output): Command {
@@ -101,9 +104,10 @@ function bodyOf(options: SubmitOptions): SubmitPreset {
 }
 
 function presetOf(name: string): Preset {
-  const names = PRESETS.map((preset) => preset.name);
-  const found = findPreset(name);
+  const all = allPresets();
+  const found = all.find((preset) => preset.name === name);
   if (found) return found;
+  const names = all.map((preset) => preset.name);
   const near = nearestName(name, names);
   const hint = near === undefined ? `The presets are ${names.join(', ')}.` : `Did you mean ${near}?`;
   throw new CliError(EXIT.usage, `There is no preset ${JSON.stringify(name)}. ${hint}`);
@@ -129,7 +133,7 @@ function describe({ title, notes, runs }: Preset): string[] {
   ];
   const rows = runs.map(({ name, train, evaluations, figures }) => [
     name,
-    train.recipe,
+    'recipe' in train ? String(train.recipe) : '',
     evaluations.length,
     ...columns.map(([, key]) => shown(figures[key])),
   ]);

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { RECIPES } from '../../engines/verl-agent/recipes.ts';
+import { allRecipes } from '../../engines/recipes.ts';
 import { examples } from '../group.ts';
 import { json, type Output } from '../output.ts';
 import { table } from '../table.ts';
@@ -14,7 +14,7 @@ export function recipesCommand(output: Output): Command {
       examples('echelon recipes', 'echelon plan --recipe qwen2.5_1.5b_alfworld_train --faithful'),
     )
     .action((options: { json?: boolean }) => {
-      const items = RECIPES.map(({ name, modelSize, environment, phase, gpus, program }) => ({
+      const items = allRecipes().map(({ name, modelSize, environment, phase, gpus, program }) => ({
         ...{ name, modelSize, environment, phase, gpus, program },
       }));
       if (options.json) return output.line(json({ items }));

@@ -4,8 +4,12 @@ import { codePathProblems } from './code-paths.ts';
 import { compileVerlAgent, engineArguments } from './compile.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { loadsCode } from './overrides.ts';
+import { experimentsOf, PRESETS } from './presets.ts';
+import { correctedPlan, faithfulPlan, recipeFields, recipeSpec } from './recipe-plan.ts';
+import * as recipeSchemas from './recipe-schemas.ts';
+import { RECIPES } from './recipes.ts';
 import { resolveVerlAgent, verlAgentContradictions } from './resolve.ts';
-import { type ResolvedVerlAgent, VerlAgentSpec } from './spec.ts';
+import { type RecipeName, type ResolvedVerlAgent, VerlAgentSpec } from './spec.ts';
 
 const OFFLOAD = ['/training/parameterOffload', '/training/optimizerOffload'] as const;
 
@@ -33,6 +37,15 @@ export const VERL_AGENT: Engine<VerlAgentSpec, ResolvedVerlAgent> = {
     const { changes, corrections, ...details } = compileVerlAgent(spec);
     return { changes, corrections, details };
   },
+  presets: { all: PRESETS, experimentsOf },
+  recipes: {
+    all: RECIPES,
+    faithful: (name) => faithfulPlan(name as RecipeName),
+    corrected: (name) => correctedPlan(name as RecipeName),
+    spec: (name) => recipeSpec(name as RecipeName),
+    fields: (name) => recipeFields(name as RecipeName),
+  },
+  documentSchemas: Object.values(recipeSchemas),
   sizeSettings: ['/environment/cpusPerActor'],
   memory: {
     gpu: {

@@ -1,33 +1,17 @@
+import type {
+  Preset as AnyPreset,
+  PresetRun as AnyPresetRun,
+  PaperFigures,
+  PresetExperiment,
+  PresetSettings,
+} from '../engine.ts';
 import { compileVerlAgent } from './compile.ts';
 import { recipeOf } from './recipes.ts';
 import { EVALUATION_SEEDS, resolveVerlAgent } from './resolve.ts';
 import type { RecipeName, VerlAgentSpec } from './spec.ts';
 
-/** What the paper states, in per cent; undefined if it states nothing. */
-export interface PaperFigures {
-  inDomainSuccess?: number;
-  outOfDomainSuccess?: number;
-  webshopScore?: number;
-  webshopSuccess?: number;
-}
-
-/** A training, the evaluations of its last checkpoint, and what the paper has for it. */
-export interface PresetRun {
-  name: string;
-  figures: PaperFigures;
-  train: VerlAgentSpec;
-  /** Each waits for the training. */
-  evaluations: VerlAgentSpec[];
-}
-
-/** A sweep that reproduces a table. */
-export interface Preset {
-  name: string;
-  title: string;
-  /** What is to be known when the results are put beside the paper's figures. */
-  notes: string[];
-  runs: PresetRun[];
-}
+type Preset = AnyPreset<VerlAgentSpec>;
+type PresetRun = AnyPresetRun<VerlAgentSpec>;
 
 const SOURCE = 'He et al., Hierarchy-of-Groups Policy Optimization, ICLR 2026, arXiv 2602.22817';
 
@@ -141,9 +125,21 @@ function run(input: {
   return { name: label, figures, train, evaluations: evaluationsOf(train) };
 }
 
-/** The preset of that name, undefined if there is none. */
-export function findPreset(name: string): Preset | undefined {
-  return PRESETS.find((preset) => preset.name === name);
+/** See `Presets.experimentsOf`. */
+export function experimentsOf(
+  { train }: PresetRun,
+  { label, ...settings }: PresetSettings,
+): PresetExperiment<VerlAgentSpec>[] {
+  const training = { ...train, ...settings, ...(label !== undefined && { checkpoints: { label } }) };
+  const { seed } = resolveVerlAgent(training).environment;
+  return [
+    { spec: training, phase: 'train', seed },
+    ...evaluationsOf(training).map((evaluation) => ({
+      spec: { ...evaluation, ...settings },
+      phase: evaluation.evaluation!.split ?? 'evaluation',
+      seed: evaluation.environment!.seed!,
+    })),
+  ];
 }
 
 /** The recipe's evaluations of a training's last checkpoint: three seeds, on ALFWorld in both domains. */

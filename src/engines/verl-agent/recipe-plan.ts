@@ -1,7 +1,8 @@
-import { missingFrom, type Tree } from '../../core/trees.ts';
+import { missingFrom, type Tree, valueAt } from '../../core/trees.ts';
 import type { CheckFinding } from '../engine.ts';
 import { checkExperiment } from './checks.ts';
 import { compileVerlAgent, faithfulOverrides, type VerlAgentPlan } from './compile.ts';
+import { OWNED_KEYS } from './fields.ts';
 import { recipeOf, SCRIPT_ENVIRONMENT } from './recipes.ts';
 import { resolveVerlAgent } from './resolve.ts';
 import type { RecipeName, VerlAgentSpec } from './spec.ts';
@@ -61,4 +62,17 @@ export function recipeSpec(name: RecipeName): VerlAgentSpec {
   const training = recipeSpec(name.replace(/_eval$/, '_train') as RecipeName);
   const { checkpointDirectory } = compileVerlAgent(resolveVerlAgent(training));
   return { ...spec, evaluation: { checkpoint: { directory: checkpointDirectory } } };
+}
+
+/** The typed fields of a recipe's spec: the keys of the configuration that each sets, and its default. */
+export function recipeFields(name: RecipeName): { field: string; keys: string[]; value: unknown }[] {
+  const resolved = resolveVerlAgent(recipeSpec(name));
+  const byField = Map.groupBy(OWNED_KEYS, ([, field]) => field);
+  return [...byField]
+    .map(([field, pairs]) => ({
+      field,
+      keys: pairs.map(([key]) => key),
+      value: valueAt(resolved, field.slice(1).replaceAll('/', '.')) ?? null,
+    }))
+    .sort((left, right) => (left.field < right.field ? -1 : 1));
 }

@@ -68,9 +68,6 @@ export const RecipeDetail = Type.Object(
   },
   { ...strict, $id: 'Recipe' },
 );
-/** See {@link RecipeDetail}. */
-export type RecipeDetail = Static<typeof RecipeDetail>;
-
 const presetFields = {
   name: Type.String(),
   title: Type.String(),

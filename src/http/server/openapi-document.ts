@@ -1,5 +1,4 @@
-import { LOCAL } from '../../engines/local/engine.ts';
-import { allEngines } from '../../engines/registry.ts';
+import { allEngines, engineOf } from '../../engines/registry.ts';
 import { shareRepeated } from './openapi-shared.ts';
 
 /** The parts of an OpenAPI document that are finished here. */
@@ -42,7 +41,7 @@ function examplesOf(operationId: string): Record<string, unknown> | undefined {
 const SWEEP_EXAMPLE = {
   name: 'two estimators',
   method: 'grid',
-  spec: LOCAL.example,
+  spec: engineOf('local').example,
   axes: { 'training.seed': [1, 2, 3] },
 };
 

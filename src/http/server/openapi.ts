@@ -2,7 +2,6 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { TSchema } from 'typebox';
 import { allEngines } from '../../engines/registry.ts';
-import * as recipes from '../../engines/verl-agent/recipe-schemas.ts';
 import * as api from '../../schemas/api.ts';
 import * as audit from '../../schemas/audit.ts';
 import { AddCluster, Command } from '../../schemas/clusters.ts';
@@ -26,7 +25,7 @@ const SHARED: readonly TSchema[] = [
   Command,
   RetentionPreview,
   EventSchema,
-  ...[api, streams, sweep, preset, rules, project, key, audit, records, recipes]
+  ...[api, streams, sweep, preset, rules, project, key, audit, records]
     .flatMap((schemas) => Object.values<unknown>(schemas))
     .filter(isShared),
 ];
@@ -59,6 +58,7 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
   const engines = allEngines();
   for (const { schema, summary } of engines) app.addSchema({ ...schema, description: summary });
   for (const schema of SHARED) app.addSchema(schema);
+  for (const { documentSchemas = [] } of engines) for (const schema of documentSchemas) app.addSchema(schema);
   app.addSchema(anySpec(engines));
   const optionalBodies = collectOptionalBodies(app);
   await app.register(swagger, {

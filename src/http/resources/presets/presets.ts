@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { nearestName } from '../../../core/nearest.ts';
-import { PRESETS, type Preset } from '../../../engines/verl-agent/presets.ts';
+import type { Preset } from '../../../engines/engine.ts';
+import { allPresets } from '../../../engines/presets.ts';
+import type { ExperimentSpec } from '../../../engines/registry.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { App } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
@@ -22,7 +24,7 @@ export function addPresets(app: App): void {
         response: { 200: { $ref: 'PresetList#' }, ...problems() },
       },
     },
-    async () => ({ items: PRESETS.map(summaryOf) }),
+    async () => ({ items: allPresets().map(summaryOf) }),
   );
 
   app.get(
@@ -45,10 +47,11 @@ export function addPresets(app: App): void {
 }
 
 /** Throws EchelonError `not-found`, with the nearest name. */
-export function presetNamed(name: string): Preset {
-  const found = PRESETS.find((preset) => preset.name === name);
+export function presetNamed(name: string): Preset<ExperimentSpec> {
+  const all = allPresets();
+  const found = all.find((preset) => preset.name === name);
   if (found) return found;
-  const names = PRESETS.map((preset) => preset.name);
+  const names = all.map((preset) => preset.name);
   const near = nearestName(name.slice(0, 100), names);
   const hint = near === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${near}?`;
   throw new EchelonError('not-found', `There is no preset of that name. ${hint}`);

@@ -1,13 +1,8 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { nearestName } from '../../../core/nearest.ts';
-import { valueAt } from '../../../core/trees.ts';
-import { OWNED_KEYS } from '../../../engines/verl-agent/fields.ts';
-import { correctedPlan, faithfulPlan, recipeSpec } from '../../../engines/verl-agent/recipe-plan.ts';
-import type { RecipeDetail } from '../../../engines/verl-agent/recipe-schemas.ts';
-import { RECIPES, type Recipe } from '../../../engines/verl-agent/recipes.ts';
-import { resolveVerlAgent } from '../../../engines/verl-agent/resolve.ts';
-import type { RecipeName } from '../../../engines/verl-agent/spec.ts';
+import type { RecipeSummary } from '../../../engines/engine.ts';
+import { allRecipes, recipesWith } from '../../../engines/recipes.ts';
 import { commandLine } from '../../../plan/command-line.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { App } from '../../server/deps.ts';
@@ -29,7 +24,7 @@ export function addRecipes(app: App): void {
         response: { 200: { $ref: 'RecipeList#' }, ...problems() },
       },
     },
-    async () => ({ items: RECIPES.map(summaryOf) }),
+    async () => ({ items: allRecipes().map(summaryOf) }),
   );
 
   app.get(
@@ -44,32 +39,33 @@ export function addRecipes(app: App): void {
         response: { 200: { $ref: 'Recipe#' }, ...problems('not-found') },
       },
     },
-    async (request) => detailOf(recipeNamed(request.params.name)),
+    async (request) => detailOf(request.params.name),
   );
 }
 
-function recipeNamed(name: string): Recipe {
-  const found = RECIPES.find((recipe) => recipe.name === name);
-  if (found) return found;
-  const names = RECIPES.map((recipe) => recipe.name);
+function notFound(name: string): EchelonError {
+  const names = allRecipes().map((recipe) => recipe.name);
   const near = nearestName(name.slice(0, 100), names);
   const hint = near === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${near}?`;
-  throw new EchelonError('not-found', `There is no recipe of that name. ${hint}`);
+  return new EchelonError('not-found', `There is no recipe of that name. ${hint}`);
 }
 
-function summaryOf({ name, modelSize, environment, phase, gpus }: Recipe) {
+function summaryOf({ name, modelSize, environment, phase, gpus }: RecipeSummary) {
   return { name, modelSize, environment, phase, gpus };
 }
 
-function detailOf(recipe: Recipe): RecipeDetail {
-  const { dataPreparation, ...faithful } = faithfulPlan(recipe.name);
-  const corrected = correctedPlan(recipe.name);
+/** Throws EchelonError `not-found`, with the nearest name. */
+function detailOf(name: string) {
+  const recipes = recipesWith(name);
+  if (recipes === undefined) throw notFound(name);
+  const { dataPreparation, ...faithful } = recipes.faithful(name);
+  const corrected = recipes.corrected(name);
   return {
-    ...summaryOf(recipe),
+    ...summaryOf(recipes.all.find((recipe) => recipe.name === name)!),
     faithful: { ...commandOf(faithful), dataPreparation },
     corrected: { ...commandOf(corrected), corrections: corrected.corrections, checks: corrected.checks },
-    spec: recipeSpec(recipe.name),
-    fields: fieldsOf(recipe.name),
+    spec: recipes.spec(name),
+    fields: recipes.fields(name),
   };
 }
 
@@ -77,17 +73,4 @@ function commandOf(plan: { program: string; overrides: string[]; environment: Re
   const { program, overrides, environment } = plan;
   const line = commandLine({ module: program, arguments: overrides, environment });
   return { program, overrides, environment, commandLine: line };
-}
-
-/** The typed fields of a recipe's spec: what each sets in the configuration, and its default. */
-function fieldsOf(name: RecipeName): RecipeDetail['fields'] {
-  const resolved = resolveVerlAgent(recipeSpec(name));
-  const byField = Map.groupBy(OWNED_KEYS, ([, field]) => field);
-  return [...byField]
-    .map(([field, pairs]) => ({
-      field,
-      keys: pairs.map(([key]) => key),
-      value: valueAt(resolved, field.slice(1).replaceAll('/', '.')) ?? null,
-    }))
-    .sort((left, right) => (left.field < right.field ? -1 : 1));
 }
