@@ -9,6 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { AttemptHooks } from './attempt/context.ts';
 import { createLaunches } from './attempt/launches.ts';
 import { createLeasedAttempts } from './attempt/leased-attempts.ts';
+import { compactSeries } from './background/compaction.ts';
 import { createRetentionLoops } from './background/retention.ts';
 import { createRulesRound } from './background/rules.ts';
 import { advanceSweeps } from './background/sweeps.ts';
@@ -222,6 +223,10 @@ function createRounds(
     rules: createLoop({
       ...{ name: 'rules', everyMs: roundMs, log },
       run: createRulesRound({ store, queue, log, leaseMs, stopped }),
+    }),
+    compaction: createLoop({
+      ...{ name: 'compacting metric series', everyMs: roundMs, log },
+      run: () => compactSeries({ store, log, stopped }),
     }),
     retention: createRetentionLoops({
       ...{ store, dispatcher: id, now: nowOf(deps), log, rayWorkerOf },

@@ -19,6 +19,7 @@ import { createEvents } from './events/events.ts';
 import { createFeed } from './events/feed.ts';
 import { createLogPlaces } from './events/log-places.ts';
 import { createExperiments } from './experiments/experiments.ts';
+import { createCompaction } from './metrics/compaction.ts';
 import { createMetricSeries } from './metrics/metric-series.ts';
 import { createQueuePage } from './queue/page.ts';
 import { createPositions } from './queue/positions.ts';
@@ -70,7 +71,7 @@ export function createStore(options: StoreOptions): Store {
     },
     events: { ...createAppend(context), ...createEvents(context), ...createLogPlaces(context) },
     feed: createFeed(context),
-    metrics: createMetricSeries(context),
+    metrics: { ...createMetricSeries(context), ...createCompaction(context) },
     batches: { ...batches, ...createBatchPage(context) },
     sweeps: createSweeps(context, pressure),
     rules: createRules(context),

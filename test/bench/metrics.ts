@@ -40,7 +40,10 @@ export async function run(args: readonly string[]): Promise<void> {
 
 function event(step: number, metrics: number): NumberedEvent {
   const values = Object.fromEntries(
-    Array.from({ length: metrics }, (_v, at) => [`actor/metric_${at}`, Math.sin(step * at + 0.1) * 1e-3]),
+    Array.from({ length: metrics }, (_v, at) => [
+      `actor/metric_${at}`,
+      Math.sin(step * (at + 1) + 0.1) * 1e-3,
+    ]),
   );
   return { sequence: step + 1, at: 1_700_000_000_000, event: { type: 'metrics', step, values } };
 }
@@ -53,6 +56,7 @@ async function record(store: Store, steps: number, metrics: number): Promise<str
       lease,
       Array.from({ length }, (_v, at) => event(first + at, metrics)),
     );
+    for (const id of await store.metrics.takeDue(10)) await store.metrics.compact(id);
   }
   return lease.experiment;
 }
@@ -76,7 +80,7 @@ async function countBytes(
   const series = `${keys.experiment(id)}:series`;
   const [stream, pyramid] = [
     await bytesOf(redis, keys.events(id)),
-    await bytesOf(redis, series, `${series}:names`, `${series}:open`),
+    await bytesOf(redis, series, `${series}:names`, `${series}:rows`),
   ];
   const [perValue, perStep] = ['bench:value', 'bench:step'];
   for (let step = 0; step < steps; step++) {

@@ -8,25 +8,29 @@ import { digestOf } from './archive-keys.ts';
 
 /*
  * The series of a finished experiment as one object of the archive: a line that names the format, then compressed for
- * each field of the hash, and for the newest events under an empty name: length and name, length and bytes.
+ * each field of the hash, and for the rows under an empty name: length and name, length and bytes.
  */
-const FORMAT = Buffer.from('echelon-series/1\n');
+const FORMAT = Buffer.from('echelon-series/2\n');
 /** A longer series stays in the store as long as its experiment's stream. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const FIELDS_PER_READ = 500;
 /** MAX bytes of cached unpacked series. */
 const KEPT_BYTES = 64 * 1024 * 1024;
 
-/** A series in memory: the fields of its hash; under '' the newest events. */
+/** A series in memory: the fields of its hash; under '' the rows. */
 export type SeriesFields = ReadonlyMap<string, Buffer>;
 
 /** Moves the series of a finished experiment into the archive. May be repeated. */
 export async function archiveSeries(context: StoreContext, id: string): Promise<void> {
   const { redis, keys, archive } = context;
-  const [key, open] = [`${keys.experiment(id)}:series`, `${keys.experiment(id)}:series:open`];
-  const [endedAt, size] = (await runAll(
-    redis.pipeline().hget(keys.experiment(id), 'endedAt').memory('USAGE', key, 'SAMPLES', 20),
-  )) as [string | null, number | null];
+  const key = `${keys.experiment(id)}:series`;
+  const [endedAt, size, revision] = (await runAll(
+    redis
+      .pipeline()
+      .hget(keys.experiment(id), 'endedAt')
+      .memory('USAGE', key, 'SAMPLES', 20)
+      .hget(key, 'revision'),
+  )) as [string | null, number | null, string | null];
   if (endedAt === null || size === null || size > MAX_BYTES) return;
   const fields = new Map<string, Buffer>();
   let cursor = '0';
@@ -35,11 +39,12 @@ export async function archiveSeries(context: StoreContext, id: string): Promise<
     for (let at = 0; at + 1 < page.length; at += 2) fields.set(page[at]!.toString(), page[at + 1]!);
     cursor = next.toString();
   } while (cursor !== '0');
-  fields.set('', (await guarded(redis.getBuffer(open))) ?? Buffer.alloc(0));
+  const rows = (await guarded(redis.getBuffer(`${key}:rows`))) ?? Buffer.alloc(0);
+  fields.set('', rows);
   const bytes = await packSeries(fields);
   const digest = digestOf(bytes);
   await archive.put(id, digest, bytes);
-  await context.run('archive-series', [id, digest, fields.size - 1]);
+  await context.run('archive-series', [id, digest, revision ?? '', rows.length]);
 }
 
 /** The object of a series. */

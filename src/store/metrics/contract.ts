@@ -32,4 +32,8 @@ export interface SeriesStore {
     id: string,
     query: { names: readonly string[]; from?: number; to?: number; resolution: number },
   ): Promise<SeriesPoint[][]>;
+  /** Experiments with many values that are not compacted; each is answered once, and again when more values come. */
+  takeDue(limit: number): Promise<string[]>;
+  /** Compacts the newest values, which changes no answer. May be interrupted and repeated. False: nothing was compacted. */
+  compact(id: string): Promise<boolean>;
 }

@@ -1,10 +1,12 @@
+import { EchelonError } from '../../core/errors.ts';
 import type { MetricValue } from '../../core/events.ts';
 import { createSeriesReader, type SeriesFields } from '../archive/series-archive.ts';
 import type { StoreContext } from '../redis/context.ts';
-import { guarded, runAll } from '../redis/errors.ts';
+import { guarded } from '../redis/errors.ts';
 import type { SeriesPoint, SeriesStore } from './contract.ts';
-import { condense, decodeBlock, decodeOpen, type Item } from './series-blocks.ts';
-import { readPyramid } from './series-pyramid.ts';
+import { decodeRows } from './series-blocks.ts';
+import { condense, type Item } from './series-items.ts';
+import { type Head, headField, itemsOf, partsOf, readHead } from './series-pyramid.ts';
 
 /** MAX points of one read, which bounds how long it blocks the server. */
 const POINTS_PER_STEP = 4000;
@@ -21,34 +23,35 @@ interface Stretch {
   to: number;
 }
 
-/** Reads some metrics of a stretch: the newest events, and for each metric a level with its blocks. */
-type ReadBlocks = (
-  numbers: readonly string[],
-  stretch: Stretch,
-  resolution: number,
-) => Promise<[Buffer, ...[number, ...Buffer[]][]]>;
+/** A series at one moment; the blocks that its heads count do not change. */
+interface Snapshot {
+  attempts: string;
+  /** Numbers of the metrics; empty if one has no values. */
+  numbers: readonly string[];
+  /** By `<attempt>:<number>`. */
+  heads: ReadonlyMap<string, Head>;
+  /** Points that are not compacted, by the same. */
+  newest: ReadonlyMap<string, readonly Item[]>;
+  blocks(fields: readonly string[]): Promise<readonly (Buffer | null | undefined)[]>;
+}
 
-/** Reads the pyramid that `append.lua` writes (see `redis/lua/series.lua`), in the store or in the archive. */
-export function createMetricSeries(context: StoreContext): SeriesStore {
+interface ChartQuery {
+  from: number;
+  to: number;
+  resolution: number;
+}
+
+/** A block is not there (any more): the series was archived or deleted during the read. */
+class MissingBlock extends EchelonError {
+  constructor() {
+    super('internal', 'A block of a metric series is missing. Repeat the request.');
+  }
+}
+
+/** Reads the series of metrics, in the store or in the archive. */
+export function createMetricSeries(context: StoreContext): Pick<SeriesStore, 'names' | 'series'> {
   const { redis, keys } = context;
   const archived = createSeriesReader(context.archive);
-  const seriesOf = (id: string) => `${keys.experiment(id)}:series`;
-
-  async function read(id: string, query: ChartQuery): Promise<SeriesPoint[][]> {
-    const [numbers, attempts, digest] = (await runAll(
-      redis
-        .pipeline()
-        .hmget(keys.metricNumbers(id), ...query.names)
-        .hget(seriesOf(id), 'attempts')
-        .hget(keys.experiment(id), 'seriesDigest'),
-    )) as [(string | null)[], string | null, string | null];
-    if (digest === null) {
-      return await chartOf(fromStore(context, id), { ...query, numbers, attempts: attempts ?? '' });
-    }
-    const fields = await archived(id, digest);
-    const recorded = fields.get('attempts')?.toString() ?? '';
-    return await chartOf(fromArchive(fields), { ...query, numbers, attempts: recorded });
-  }
 
   return {
     async names(id) {
@@ -60,102 +63,106 @@ export function createMetricSeries(context: StoreContext): SeriesStore {
 
     async series(id, { names, from = 0, to = LAST_STEP, resolution }) {
       if (names.length === 0) return [];
-      const query = { names, from, to, resolution };
-      const isThere = (await guarded(redis.exists(seriesOf(id)))) === 1;
-      const points = await read(id, query);
-      // The series was archived during the read.
-      const isGone = isThere && (await guarded(redis.exists(seriesOf(id)))) === 0;
-      return isGone ? await read(id, query) : points;
+      const read = async () =>
+        await chartOf(await snapshotOf(context, archived, { id, names }), { from, to, resolution });
+      return await read().catch((error: unknown) => {
+        if (error instanceof MissingBlock) return read();
+        throw error;
+      });
     },
   };
 }
 
-function fromStore({ run }: StoreContext, id: string): ReadBlocks {
-  return async (numbers, { attempt, from, to }, resolution) =>
-    (await run.bytes('read-series', [id, attempt, from, to, resolution, ...numbers])) as Awaited<
-      ReturnType<ReadBlocks>
-    >;
-}
-
-function fromArchive(fields: SeriesFields): ReadBlocks {
-  const none = Buffer.alloc(0);
-  const openOf = Number.parseInt(fields.get('open')?.toString() ?? '', 10);
-  return async (numbers, { attempt, from, to }, resolution) => [
-    openOf === attempt ? (fields.get('') ?? none) : none,
-    ...numbers.map((metric) => readPyramid(fields, { attempt, metric, from, to, resolution })),
+async function snapshotOf(
+  { redis, keys, run }: StoreContext,
+  archived: ReturnType<typeof createSeriesReader>,
+  { id, names }: { id: string; names: readonly string[] },
+): Promise<Snapshot> {
+  const [digest, attempts, rows, numbers, heads] = (await run.bytes('read-series', [id, ...names])) as [
+    ...[Buffer, Buffer, Buffer],
+    ...[Buffer[], Buffer[]],
   ];
+  const known = numbers.map(String);
+  if (digest.length > 0) return archivedSnapshot(await archived(id, digest.toString()), known);
+  const fields = namesOf(attempts.toString(), known);
+  return {
+    attempts: attempts.toString(),
+    numbers: known,
+    heads: new Map(fields.map((name, at) => [name, readHead(heads[at])])),
+    newest: decodeRows(rows).columns,
+    blocks: (some) => guarded(redis.hmgetBuffer(`${keys.experiment(id)}:series`, ...some)),
+  };
 }
 
-interface ChartQuery {
-  names: readonly string[];
-  from: number;
-  to: number;
-  resolution: number;
+function archivedSnapshot(fields: SeriesFields, numbers: readonly string[]): Snapshot {
+  const attempts = fields.get('attempts')?.toString() ?? '';
+  const heads = namesOf(attempts, numbers).map(
+    (name) => [name, readHead(fields.get(headField(name)))] as const,
+  );
+  return {
+    ...{ attempts, numbers, heads: new Map(heads) },
+    newest: decodeRows(fields.get('') ?? Buffer.alloc(0)).columns,
+    blocks: async (some) => some.map((field) => fields.get(field)),
+  };
 }
 
-async function chartOf(
-  readBlocks: ReadBlocks,
-  query: ChartQuery & { numbers: readonly (string | null)[]; attempts: string },
-): Promise<SeriesPoint[][]> {
-  const { names, numbers, from, to, resolution } = query;
-  const all = names.map((): { attempt: number; item: Item }[] => []);
-  const known = numbers.flatMap((number, index) => (number === null ? [] : [{ number, index }]));
+/** `<attempt>:<number>` of all attempts and metrics. */
+function namesOf(attempts: string, numbers: readonly string[]): string[] {
+  return stretchesOf(attempts).flatMap(({ attempt }) => numbers.map((number) => `${attempt}:${number}`));
+}
+
+async function chartOf(snapshot: Snapshot, { from, to, resolution }: ChartQuery): Promise<SeriesPoint[][]> {
+  const all = snapshot.numbers.map((): { attempt: number; item: Item }[] => []);
+  const known = snapshot.numbers.flatMap((number, index) => (number === '' ? [] : [{ number, index }]));
   const atOnce = Math.max(1, Math.floor(POINTS_PER_STEP / resolution));
-  for (const whole of stretchesOf(query.attempts)) {
-    const stretch = { ...whole, from, to: Math.min(to, whole.to) };
-    if (stretch.to < from || whole.from > to) continue;
+  for (const whole of stretchesOf(snapshot.attempts)) {
+    const range = { from, to: Math.min(to, whole.to), resolution };
+    if (range.to < from || whole.from > to) continue;
     for (let at = 0; at < known.length; at += atOnce) {
       const some = known.slice(at, at + atOnce);
-      const read = await readItems(
-        readBlocks,
-        some.map(({ number }) => number),
-        { stretch, resolution },
-      );
-      for (const [place, { number, index }] of some.entries()) {
-        const items = await within(readBlocks, number, {
-          ...{ stretch, resolution, cut: whole.to },
-          items: read[place] ?? [],
-        });
-        for (const item of items) all[index]!.push({ attempt: whole.attempt, item });
+      const names = some.map(({ number }) => `${whole.attempt}:${number}`);
+      const read = await readItems(snapshot, names, range);
+      for (const [place, { index }] of some.entries()) {
+        const input = { name: names[place]!, items: read[place]!, range, cut: whole.to };
+        for (const item of await within(snapshot, input)) all[index]!.push({ attempt: whole.attempt, item });
       }
     }
   }
   return all.map((items) => condense(items, resolution));
 }
 
-async function readItems(
-  readBlocks: ReadBlocks,
-  numbers: readonly string[],
-  { stretch, resolution }: { stretch: Stretch; resolution: number },
-): Promise<Item[][]> {
-  const [open, ...metrics] = await readBlocks(numbers, stretch, resolution);
-  const newest = decodeOpen(open);
-  return metrics.map(([level, ...blocks], index) => [
-    ...blocks.flatMap((block) => decodeBlock(block, level === 0)),
-    ...(newest.get(Number(numbers[index])) ?? []),
-  ]);
+/** For each of these metrics its items around the range: compacted ones, then the newest. */
+async function readItems(snapshot: Snapshot, names: readonly string[], range: ChartQuery): Promise<Item[][]> {
+  const parts = names.map((name) => partsOf(name, snapshot.heads.get(name)!, range));
+  const fields = parts.flat().map(({ field }) => field);
+  const blocks = (fields.length === 0 ? [] : await snapshot.blocks(fields)).values();
+  return parts.map((some, at) => {
+    const items = some.flatMap((part) => {
+      const block = blocks.next().value;
+      if (!block) throw new MissingBlock();
+      return itemsOf(part, block);
+    });
+    return items.concat(snapshot.newest.get(names[at]!) ?? []);
+  });
 }
 
-/** The items of a stretch up to the step `cut`; later steps belong to a later attempt. */
+/** The items of a range up to the step `cut`; later steps belong to a later attempt. */
 async function within(
-  readBlocks: ReadBlocks,
-  number: string,
-  input: { stretch: Stretch; items: readonly Item[]; resolution: number; cut: number },
+  snapshot: Snapshot,
+  input: { name: string; items: readonly Item[]; range: ChartQuery; cut: number },
 ): Promise<Item[]> {
-  const { stretch, cut, resolution } = input;
-  let inside = input.items.filter((item) => item.from <= stretch.to && item.to >= stretch.from);
+  const { range, cut } = input;
+  let inside = input.items.filter((item) => item.from <= range.to && item.to >= range.from);
   for (let splits = 0; splits < MAX_SPLITS; splits++) {
     const straddling = inside.findIndex((item) => item.to > cut && item.count > 1);
-    if (straddling === -1) return inside.filter(({ from }) => from <= cut);
+    if (straddling === -1) break;
     const { from } = inside[straddling]!;
-    const [found] = await readItems(readBlocks, [number], {
-      stretch: { attempt: stretch.attempt, from, to: cut },
-      resolution: Math.max(resolution, FINER_RESOLUTION),
-    });
-    const finer = (found ?? []).filter((item) => item.from >= from && item.from <= cut);
+    const resolution = Math.max(range.resolution, FINER_RESOLUTION);
+    const [found] = await readItems(snapshot, [input.name], { from, to: cut, resolution });
+    const finer = found!.filter((item) => item.from >= from && item.from <= cut);
     inside = [...inside.slice(0, straddling), ...finer];
   }
-  return inside;
+  return inside.filter(({ from }) => from <= cut);
 }
 
 /** The stretches of all attempts: each ends before the first step of a later attempt. */

@@ -1,147 +1,97 @@
-import type { SeriesPoint } from './contract.ts';
-import { toValue } from './metric-entries.ts';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { type Item, pointOf } from './series-items.ts';
 
-/** A point, or consecutive points of one attempt as one; minimum, maximum and mean of the finite ones. */
-export interface Item {
-  from: number;
-  to: number;
-  first: number;
-  last: number;
-  min: number;
-  max: number;
-  mean: number;
-  count: number;
-  nan: number;
-  infinite: number;
-}
+/*
+ * A block: zstd over the columns of its items. The bytes of a column are sorted by their place in the number: the first
+ * bytes of consecutive values are alike. Steps and counts (4 bytes) are differences to the item before; values have 8
+ * bytes and come out as they went in.
+ */
+const POINT = { whole: ['from'], real: ['first'] } as const;
+const AGGREGATE = {
+  whole: ['from', 'to', 'count', 'nan', 'infinite'],
+  real: ['first', 'last', 'min', 'max', 'mean'],
+} as const;
 
-const AGGREGATE_BYTES = 64;
-
-/** The items of a block of points or aggregates; `redis/lua/series.lua` has the layout. */
-export function decodeBlock(block: Buffer, isPoints: boolean): Item[] {
-  if (!isPoints) {
-    return Array.from({ length: block.length / AGGREGATE_BYTES }, (_, index) =>
-      decodeAggregate(block, index * AGGREGATE_BYTES),
-    );
-  }
-  if (block[0] === 1) {
-    const [first, stride] = [block.readUInt32LE(1), block.readUInt32LE(5)];
-    return Array.from({ length: (block.length - 9) / 8 }, (_, index) =>
-      pointOf(first + stride * index, block.readDoubleLE(9 + index * 8)),
-    );
-  }
-  const count = (block.length - 1) / 12;
-  return Array.from({ length: count }, (_, index) =>
-    pointOf(block.readUInt32LE(1 + index * 4), block.readDoubleLE(1 + count * 4 + index * 8)),
-  );
-}
-
-/** The newest events, by the number of the metric. */
-export function decodeOpen(open: Buffer): Map<number, Item[]> {
-  const points = new Map<number, Item[]>();
-  for (let at = 0; at < open.length; ) {
-    const [step, count] = [open.readUInt32LE(at), open.readUInt16LE(at + 4)];
-    at += 6;
-    for (let index = 0; index < count; index++, at += 10) {
-      const metric = open.readUInt16LE(at);
-      const column = points.get(metric) ?? [];
-      column.push(pointOf(step, open.readDoubleLE(at + 2)));
-      points.set(metric, column);
+/** The bytes of consecutive items: recorded points, or aggregates. */
+export function encodeBlock(items: readonly Item[], isPoints: boolean): Buffer {
+  const { whole, real } = isPoints ? POINT : AGGREGATE;
+  const columns = whole.map((name) => {
+    const column = Buffer.alloc(items.length * 4);
+    let before = 0;
+    for (const [at, item] of items.entries()) {
+      column.writeUInt32LE((item[name] - before) >>> 0, at * 4);
+      before = item[name];
     }
+    return transpose(column, items.length);
+  });
+  for (const name of real) {
+    const column = Buffer.alloc(items.length * 8);
+    for (const [at, item] of items.entries()) column.writeDoubleLE(item[name], at * 8);
+    columns.push(transpose(column, items.length));
   }
-  return points;
+  return zstdCompressSync(Buffer.concat(columns));
 }
 
-function pointOf(step: number, value: number): Item {
-  const finite = Number.isFinite(value) ? value : 0;
-  return {
-    from: step,
-    to: step,
-    first: value,
-    last: value,
-    min: finite,
-    max: finite,
-    mean: finite,
-    count: 1,
-    nan: Number.isNaN(value) ? 1 : 0,
-    infinite: Math.abs(value) === Infinity ? 1 : 0,
+/** The inverse of {@link encodeBlock}. */
+export function decodeBlock(block: Buffer, isPoints: boolean): Item[] {
+  const { whole, real } = isPoints ? POINT : AGGREGATE;
+  const bytes = zstdDecompressSync(block);
+  const count = bytes.length / (4 * whole.length + 8 * real.length);
+  let end = 0;
+  const column = (width: number) => {
+    end += width * count;
+    return new DataView(transpose(bytes.subarray(end - width * count, end), width).buffer);
   };
+  const wholes = whole.map(() => sumsOf(column(4)));
+  const reals = real.map(() => column(8));
+  return Array.from(wholes[0]!, (step, at) => {
+    const item = pointOf(step, reals[0]!.getFloat64(at * 8, true));
+    if (isPoints) return item;
+    for (let index = 1; index < whole.length; index++) item[whole[index]!] = wholes[index]![at]!;
+    for (let index = 1; index < real.length; index++)
+      item[real[index]!] = reals[index]!.getFloat64(at * 8, true);
+    return item;
+  });
 }
 
-function decodeAggregate(block: Buffer, at: number): Item {
-  const double = (index: number) => block.readDoubleLE(at + 8 + index * 8);
-  const whole = (index: number) => block.readUInt32LE(at + 48 + index * 4);
-  return {
-    from: block.readUInt32LE(at),
-    to: block.readUInt32LE(at + 4),
-    first: double(0),
-    last: double(1),
-    min: double(2),
-    max: double(3),
-    mean: double(4),
-    count: whole(0),
-    nan: whole(1),
-    infinite: whole(2) + whole(3),
-  };
+/** Numbers from their differences. */
+function sumsOf(differences: DataView): Uint32Array {
+  const sums = new Uint32Array(differences.byteLength / 4);
+  for (let at = 0; at < sums.length; at++)
+    sums[at] = (sums[at - 1] ?? 0) + differences.getUint32(at * 4, true);
+  return sums;
 }
 
-/** Merges two consecutive items. */
-function join(a: Item, b: Item): Item {
-  const [n, more] = [finiteOf(a), finiteOf(b)];
-  const share = n + more === 0 ? 0 : more / (n + more);
-  return {
-    from: Math.min(a.from, b.from),
-    to: Math.max(a.to, b.to),
-    first: a.first,
-    last: b.last,
-    min: n === 0 ? b.min : more === 0 ? a.min : Math.min(a.min, b.min),
-    max: n === 0 ? b.max : more === 0 ? a.max : Math.max(a.max, b.max),
-    mean: a.mean + (b.mean * share - a.mean * share),
-    count: a.count + b.count,
-    nan: a.nan + b.nan,
-    infinite: a.infinite + b.infinite,
-  };
+/** The transpose of a matrix of bytes with this number of rows. */
+function transpose(bytes: Uint8Array, rows: number): Uint8Array<ArrayBuffer> {
+  const turned = new Uint8Array(bytes.length);
+  let from = 0;
+  for (let column = 0; column < rows; column++)
+    for (let to = column; to < turned.length; to += rows) turned[to] = bytes[from++]!;
+  return turned;
 }
-
-const finiteOf = ({ count, nan, infinite }: Item): number => count - nan - infinite;
 
 /**
- * At most `resolution` points: the items themselves if they are few enough, otherwise one point for each of `resolution`
- * equal ranges of steps. Points of two attempts are merged only within one range.
+ * Rows of `redis/lua/series.lua` as points by `<attempt>:<number of the metric>`, and the bytes of the complete rows. An
+ * incomplete last row is ignored.
  */
-export function condense(
-  items: readonly { attempt: number; item: Item }[],
-  resolution: number,
-): SeriesPoint[] {
-  if (items.length <= resolution) return items.map(({ attempt, item }) => toPoint(attempt, item));
-  let [least, most] = [Infinity, 0];
-  for (const { item } of items) {
-    least = Math.min(least, item.from);
-    most = Math.max(most, item.from);
+export function decodeRows(rows: Buffer): { columns: Map<string, Item[]>; bytes: number } {
+  const columns = new Map<string, Item[]>();
+  let at = 0;
+  while (at + 10 <= rows.length) {
+    const [attempt, step, count] = [
+      rows.readUInt32LE(at),
+      rows.readUInt32LE(at + 4),
+      rows.readUInt16LE(at + 8),
+    ];
+    const end = at + 10 + count * 10;
+    if (end > rows.length) break;
+    for (at += 10; at < end; at += 10) {
+      const name = `${attempt}:${rows.readUInt16LE(at)}`;
+      const column = columns.get(name) ?? [];
+      column.push(pointOf(step, rows.readDoubleLE(at + 2)));
+      columns.set(name, column);
+    }
   }
-  const width = (most - least + 1) / resolution;
-  const joined = new Map<number, { attempt: number; item: Item }>();
-  for (const { attempt, item } of items) {
-    const stretch = Math.floor((item.from - least) / width);
-    const before = joined.get(stretch);
-    joined.set(stretch, { attempt, item: before ? join(before.item, item) : item });
-  }
-  return [...joined].sort(([a], [b]) => a - b).map(([, { attempt, item }]) => toPoint(attempt, item));
-}
-
-function toPoint(attempt: number, item: Item): SeriesPoint {
-  const none = finiteOf(item) === 0;
-  return {
-    attempt,
-    from: item.from,
-    to: item.to,
-    count: item.count,
-    first: toValue(item.first),
-    last: toValue(item.last),
-    min: none ? null : item.min,
-    max: none ? null : item.max,
-    mean: none ? null : item.mean,
-    nan: item.nan,
-    infinite: item.infinite,
-  };
+  return { columns, bytes: at };
 }

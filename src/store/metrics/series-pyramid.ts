@@ -1,65 +1,133 @@
-/*
- * The same algorithm as `metrics/lua/read-series.lua` for a pyramid in memory: the archived series of a finished
- * experiment. `redis/lua/series.lua` has the layout and the names of fields.
- */
-const AGGREGATE_BYTES = 64;
-const [LEAF, BLOCK, FAN] = [32, 16, 4];
+import { decodeBlock, encodeBlock } from './series-blocks.ts';
+import { type Item, join } from './series-items.ts';
 
-/** A read of one metric in one attempt. */
-export interface PyramidQuery {
-  attempt: number;
-  /** Number of the metric. */
-  metric: string;
+/*
+ * The compacted values of a metric in an attempt: blocks of points, and a pyramid of aggregates over them. LEAF points
+ * make an aggregate of level 1, FAN aggregates one of the next level; an incomplete group has none. So an item never
+ * changes, and blocks only grow: a reader with an older head takes the items that the head counts.
+ *
+ *   i<attempt>:<metric>              head: number of points (4), then first and last step (4 each) of each block of points
+ *   c<attempt>:<metric>:<level>:<n>  block n of a level; level 0: points
+ */
+const [POINTS, AGGREGATES] = [1024, 256];
+const [LEAF, FAN] = [64, 8];
+
+/** The number of points, and the first and last step of each block of points. */
+export interface Head {
+  count: number;
+  steps: (readonly [number, number])[];
+}
+
+/** Some consecutive items of a block. */
+export interface Part {
+  field: string;
+  level: number;
   from: number;
   to: number;
-  resolution: number;
 }
 
-/** The finest level that keeps the answer small, its blocks, and the blocks of lower levels that it does not cover. */
-export function readPyramid(
-  fields: ReadonlyMap<string, Buffer>,
-  { attempt, metric, from, to, resolution }: PyramidQuery,
-): [number, ...Buffer[]] {
-  const name = `${attempt}:${metric}`;
-  const head = fields.get(`h${name}`);
-  if (head === undefined) return [0];
-  const count = (level: number) =>
-    head.length >= (level + 2) * 4 ? head.readUInt32LE((level + 1) * 4) : undefined;
-  const blockAt = (level: number, n: number) => fields.get(`b${name}:${level}:${n}`) ?? Buffer.alloc(0);
-  for (let level = 0; ; level++) {
-    const blocks = level === 0 ? count(0)! : Math.ceil(count(level)! / BLOCK);
-    const low = search(blocks, (n) => lastStep(level, blockAt(level, n)) >= from);
-    const high = search(blocks, (n) => firstStep(level, blockAt(level, n)) > to);
-    const items = (high - low) * (level === 0 ? head.readUInt32LE(0) / blocks : BLOCK);
-    const max = (level === 0 ? LEAF : FAN) * resolution + 2 * BLOCK;
-    if (items > max && count(level + 1) !== undefined) continue;
-    const answer: [number, ...Buffer[]] = [level];
-    for (let n = low; n < high; n++) answer.push(blockAt(level, n));
-    for (let below = level - 1; below >= 1; below--) {
-      const fill = count(below)! % BLOCK;
-      if (fill > 0) answer.push(blockAt(below, (count(below)! - fill) / BLOCK));
+const capacity = (level: number) => (level === 0 ? POINTS : AGGREGATES);
+const fan = (level: number) => (level === 0 ? LEAF : FAN);
+/** Points of an item. */
+const span = (level: number) => (level === 0 ? 1 : LEAF * FAN ** (level - 1));
+const countAt = (level: number, points: number) => Math.floor(points / span(level));
+
+/** The field of the head; `name` is `<attempt>:<metric>`. */
+export const headField = (name: string): string => `i${name}`;
+const blockField = (name: string, level: number, n: number) => `c${name}:${level}:${n}`;
+
+/** A stored head; absent: no points. */
+export function readHead(bytes: Buffer | null | undefined): Head {
+  const numbers = Array.from({ length: (bytes?.length ?? 0) / 4 }, (_, at) => bytes!.readUInt32LE(at * 4));
+  const steps: Head['steps'] = [];
+  for (let at = 1; at < numbers.length; at += 2) steps.push([numbers[at]!, numbers[at + 1]!]);
+  return { count: numbers[0] ?? 0, steps };
+}
+
+function writeHead({ count, steps }: Head): Buffer {
+  const numbers = [count, ...steps.flat()];
+  const bytes = Buffer.alloc(numbers.length * 4);
+  for (const [at, number] of numbers.entries()) bytes.writeUInt32LE(number, at * 4);
+  return bytes;
+}
+
+/**
+ * The parts to read for the points between two steps, in their order: of the finest level that keeps the answer small,
+ * then of finer levels for the last points.
+ */
+export function partsOf(
+  name: string,
+  { count, steps }: Head,
+  { from, to, resolution }: { from: number; to: number; resolution: number },
+): Part[] {
+  const low = steps.findIndex(([, last]) => last >= from) * POINTS;
+  const high = Math.min(count, (steps.findLastIndex(([first]) => first <= to) + 1) * POINTS);
+  if (low < 0 || high <= low) return [];
+  let level = 0;
+  while (countAt(level, high - low) > fan(level) * (resolution + 1) && countAt(level + 1, count) > 0) level++;
+  const parts: Part[] = [];
+  for (let covered = low; covered < high; level--) {
+    const end = Math.min(countAt(level, count), Math.ceil(high / span(level)));
+    for (let at = Math.floor(covered / span(level)); at < end; ) {
+      const n = Math.floor(at / capacity(level));
+      const start = n * capacity(level);
+      const stop = Math.min(end, start + capacity(level));
+      parts.push({ field: blockField(name, level, n), level, from: at - start, to: stop - start });
+      at = stop;
     }
-    return answer;
+    covered = Math.max(covered, end * span(level));
   }
+  return parts;
 }
 
-function firstStep(level: number, block: Buffer): number {
-  return block.readUInt32LE(level === 0 ? 1 : 0);
+/** The items of a part. */
+export function itemsOf({ level, from, to }: Part, block: Buffer): Item[] {
+  return decodeBlock(block, level === 0).slice(from, to);
 }
 
-function lastStep(level: number, block: Buffer): number {
-  if (level > 0) return block.readUInt32LE(block.length - AGGREGATE_BYTES + 4);
-  if (block[0] === 0) return block.readUInt32LE(1 + ((block.length - 1) / 12 - 1) * 4);
-  return block.readUInt32LE(1) + block.readUInt32LE(5) * ((block.length - 9) / 8 - 1);
-}
-
-/** The smallest n of [0, count) for which `isAt` holds; count if there is none. `isAt` changes once, from false to true. */
-function search(count: number, isAt: (n: number) => boolean): number {
-  let [low, high] = [0, count];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isAt(middle)) high = middle;
-    else low = middle + 1;
+/** The fields of the incomplete blocks, which {@link extend} continues. */
+export function openBlocks(name: string, { count }: Head): string[] {
+  const fields: string[] = [];
+  for (let level = 0; countAt(level, count) > 0; level++) {
+    const items = countAt(level, count);
+    if (items % capacity(level) > 0)
+      fields.push(blockField(name, level, Math.floor(items / capacity(level))));
   }
-  return low;
+  return fields;
+}
+
+/** The fields to write for further points: head and blocks. `open`: the incomplete blocks by their fields. */
+export function extend(
+  name: string,
+  { count, steps }: Head,
+  { points, open }: { points: readonly Item[]; open: ReadonlyMap<string, Buffer> },
+): [string, Buffer][] {
+  const fields: [string, Buffer][] = [];
+  let head: Head = { count: count + points.length, steps };
+  let added = points;
+  for (let level = 0; added.length > 0; level++) {
+    const before = countAt(level, count);
+    const first = Math.floor(before / capacity(level));
+    const block = open.get(blockField(name, level, first));
+    const items = [...(block === undefined ? [] : decodeBlock(block, level === 0)), ...added];
+    const blocks = chunksOf(items, capacity(level));
+    for (const [at, some] of blocks.entries())
+      fields.push([blockField(name, level, first + at), encodeBlock(some, level === 0)]);
+    if (level === 0) head = { ...head, steps: [...steps.slice(0, first), ...blocks.map(stepsOf)] };
+    const grouped = countAt(level + 1, count) * fan(level) - first * capacity(level);
+    added = chunksOf(items.slice(grouped), fan(level))
+      .filter(({ length }) => length === fan(level))
+      .map((group) => group.reduce(join));
+  }
+  return [[headField(name), writeHead(head)], ...fields];
+}
+
+function stepsOf(items: readonly Item[]): [number, number] {
+  return [Math.min(...items.map(({ from }) => from)), Math.max(...items.map(({ to }) => to))];
+}
+
+function chunksOf<T>(items: readonly T[], size: number): T[][] {
+  const chunks: T[][] = [];
+  for (let at = 0; at < items.length; at += size) chunks.push(items.slice(at, at + size));
+  return chunks;
 }

@@ -33,7 +33,7 @@ const SCRIPTS = {
   ],
   events: ['append', 'find-line', 'read', 'read-feed', 'roll-stream'],
   experiments: ['cancel', 'delete-experiment', 'fail-overdue', 'list', 'submit'],
-  metrics: ['read-series'],
+  metrics: ['compact-series', 'read-series'],
   queue: ['set-paused', 'set-priority', 'set-wait-reasons', 'snapshot'],
   rules: ['advance-rules', 'read-signals', 'take-signals'],
   sweeps: ['cancel-sweep', 'create-sweep', 'expand-sweep', 'record-average', 'release-sweep', 'rerun-sweep'],

@@ -128,9 +128,11 @@ async function train(store: Store, key: string, look: Look): Promise<string> {
   const page = await store.rules.readSignals(id, 100);
   const moved = { ...page, experiment: id, memory: {}, due: LATER, stop: null };
   assert.equal((await store.rules.advance({ ...moved, fired: [fired] })).outcome, 'ok');
-  await store.events.append(lease, [
-    { sequence: 7, at: 1, event: { type: 'metrics', step: 2, values: { loss: 1 } } },
-  ]);
+  // So many values that their compaction is due.
+  const metrics = Array.from({ length: 900 }, (_, at): NumberedEvent => {
+    return { sequence: 7 + at, at: 1, event: { type: 'metrics', step: 2 + at, values: { loss: 1 } } };
+  });
+  await store.events.append(lease, metrics);
   await look();
   await store.attempts.end(lease, { to: 'failed', reason: 'exit code 1' });
   return id;

@@ -8,7 +8,7 @@
 -- include time
 
 -- Suffixes of the keys that are deleted with the stream.
-local STREAM_KEYS = { 'series', 'series:names', 'series:open', 'lines', 'lines:sums' }
+local STREAM_KEYS = { 'series', 'series:names', 'series:rows', 'lines', 'lines:sums' }
 
 -- Deletes all other fields of a hash, in a time that does not depend on their number.
 local function keepOnly(key, fields)

@@ -53,7 +53,7 @@ local function metrics(at, size, row)
     set('step', ARGV[at])
   end
   local key, cap = x .. ':metrics', tonumber(ARGV[6])
-  recordValues(x, attempt, ARGV[at], row)
+  recordValues(attempt, ARGV[at], row)
   local known = redis.call('HLEN', key)
   for i = at + 3, at + size - 1, 2 do
     if known < cap or redis.call('HEXISTS', key, ARGV[i]) == 1 then
@@ -167,7 +167,7 @@ for n = first, first + count - 1 do
   at = at + 6 + size
 end
 
-writeSeries(x, attempt)
+writeSeries(root, id, attempt)
 writeLines(x)
 last = first + count - 1
 redis.call('HSET', attempts, attempt .. ':last', int(last))

@@ -1,6 +1,6 @@
 -- Suffixes of the keys of an experiment. A new key must be listed here, so that a delete removes it.
 local EXPERIMENT_KEYS = { 'events', 'metrics', 'attempts', 'batches', 'reports', 'artifacts', 'kept', 'rules',
-  'series', 'series:names', 'series:open', 'lines', 'lines:sums' }
+  'series', 'series:names', 'series:rows', 'lines', 'lines:sums' }
 
 -- Removes its batches from the pending ones. Usually none is pending, however many it has.
 local function dropPending(root, id)
@@ -35,6 +35,7 @@ local function removeExperiment(root, id)
   if record[4] then redis.call('ZREM', root .. ':sweep:' .. record[4] .. ':experiments', id) end
   redis.call('UNLINK', x)
   for _, name in ipairs(EXPERIMENT_KEYS) do redis.call('UNLINK', x .. ':' .. name) end
+  redis.call('SREM', root .. ':series-due', id)
   redis.call('SADD', root .. ':archive:garbage', id)
   -- Its attempts left event logs on a cluster. Without its record, every cluster is asked to delete them.
   if (record[5] or '0') ~= '0' then redis.call('ZADD', root .. ':forgetting', record[2], id) end

@@ -11,7 +11,7 @@ import type { Lease } from '../../../../src/store/attempts/contract.ts';
 import { createMetricSeries } from '../../../../src/store/metrics/metric-series.ts';
 import type { StoreContext } from '../../../../src/store/redis/context.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
-import { loadScripts, type RunScript } from '../../../../src/store/redis/scripts.ts';
+import { loadScripts } from '../../../../src/store/redis/scripts.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { archiveFor, claimed, running, storeFor } from '../../../support/store.ts';
 
@@ -34,6 +34,7 @@ describe('the series of a finished experiment', () => {
     await store.attempts.end(lease, { to: 'queued', reason: 'node lost' });
     lease = await claimed(store, lease.experiment);
     await store.attempts.confirm(lease);
+    await store.metrics.compact(lease.experiment);
     await record(store, lease, range(1234, 2900));
     const id = lease.experiment;
     const all = async () => {
@@ -59,7 +60,7 @@ describe('the series of a finished experiment', () => {
     for (const charts of await Promise.all(during)) assert.deepEqual(charts, before);
     assert.deepEqual(await all(), before);
     const key = `{echelon}:x:${id}:series`;
-    assert.deepEqual([await redis.exists(key), await redis.exists(`${key}:open`)], [0, 0]);
+    assert.deepEqual([await redis.exists(key), await redis.exists(`${key}:rows`)], [0, 0]);
     assert.equal(await store.archive.archiveStream(id), 'archived');
     assert.deepEqual(await all(), before);
   });
@@ -68,18 +69,19 @@ describe('the series of a finished experiment', () => {
     const { store, redis, archive } = await storeFor(t);
     const lease = await running(store);
     await record(store, lease, range(0, 500));
+    await store.metrics.compact(lease.experiment);
     await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
     await store.rules.dropSignals(lease.experiment);
     const query = { names: ['x'], resolution: 50 };
     const before = await store.metrics.series(lease.experiment, query);
     const run = loadScripts(redis, '{echelon}');
-    const bytes: RunScript['bytes'] = async (...args) => {
+    const hmgetBuffer = async (...args: [string, ...string[]]) => {
       assert.equal(await store.archive.archiveStream(lease.experiment), 'archived');
-      return await run.bytes(...args);
+      return await redis.hmgetBuffer(...args);
     };
-    const context = { redis, archive, keys: createKeys('echelon'), run: Object.assign(() => run, { bytes }) };
+    const context = { redis: { hmgetBuffer }, archive, keys: createKeys('echelon'), run };
     const reader = createMetricSeries(context as unknown as StoreContext);
-    // Fails without the second look: there is nothing to read any more.
+    // Fails without the second read: the block is not there any more.
     assert.deepEqual(await reader.series(lease.experiment, query), before);
   });
 
@@ -110,16 +112,16 @@ describe('the series of a finished experiment', () => {
 
 test('a series is unpacked as it was packed, and nothing else is taken for one', async () => {
   const fields = new Map([
-    ['b1:0:0:0', Buffer.from([0, 255, 1])],
+    ['c1:0:0:0', Buffer.from([0, 255, 1])],
     ['', Buffer.alloc(0)],
   ]);
   assert.deepEqual([...(await unpackSeries(await packSeries(fields)))], [...fields]);
-  await assert.rejects(unpackSeries(Buffer.from('echelon-series/2\nx')), /another format/);
+  await assert.rejects(unpackSeries(Buffer.from('echelon-series/1\nx')), /another format/);
 });
 
 test('those who ask for a series at the same time share one reading, and a failed one is tried anew', async (t) => {
   const real = await archiveFor(t);
-  const bytes = await packSeries(new Map([['open', Buffer.from('1 2 3')]]));
+  const bytes = await packSeries(new Map([['attempts', Buffer.from('1:3')]]));
   const digest = Buffer.from(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))).toString('hex');
   await real.put('exp-00000000000000000000', digest, bytes);
   let [reads, fails] = [0, true];
@@ -134,6 +136,6 @@ test('those who ask for a series at the same time share one reading, and a faile
   await assert.rejects(read('exp-00000000000000000000', digest));
   fails = false;
   const all = await Promise.all([1, 2, 3].map(() => read('exp-00000000000000000000', digest)));
-  assert.equal(all[2]?.get('open')?.toString(), '1 2 3');
+  assert.equal(all[2]?.get('attempts')?.toString(), '1:3');
   assert.equal(reads, 2);
 });

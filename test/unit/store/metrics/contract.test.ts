@@ -5,6 +5,6 @@ import { createMetricSeries } from '../../../../src/store/metrics/metric-series.
 import type { StoreContext } from '../../../../src/store/redis/context.ts';
 
 test('a read without names sends no command', async () => {
-  const reader: SeriesStore = createMetricSeries({} as StoreContext);
+  const reader: Pick<SeriesStore, 'series'> = createMetricSeries({} as StoreContext);
   assert.deepEqual(await reader.series('exp-00000000000000000000', { names: [], resolution: 5 }), []);
 });

@@ -14,7 +14,7 @@ interface Point {
   value: number;
 }
 
-/** Appends one metrics event for each step. */
+/** Appends one metrics event for each step, and compacts as a dispatcher does. */
 async function record(
   lease: Lease,
   options: { first: number; steps: number[]; values: (step: number) => Record<string, MetricValue> },
@@ -24,6 +24,7 @@ async function record(
     return { sequence: options.first + index, at: index, event };
   });
   await store.events.append(lease, events);
+  for (const id of await store.metrics.takeDue(10)) await store.metrics.compact(id);
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
@@ -100,6 +101,8 @@ describe('metricSeries', () => {
         }),
       });
       sequence += length;
+      // Some values are then in rows, others in blocks.
+      if (length % 2 === 0) await store.metrics.compact(lease.experiment);
       points.push(...steps.map((step) => ({ attempt: 1, step, value: value(step) })));
       for (const resolution of [1, 7, 50, 500, 2000]) {
         const [x, sparse] = await store.metrics.series(lease.experiment, {
@@ -120,6 +123,7 @@ describe('metricSeries', () => {
   test('a part of the steps is as fine as there is room for', async () => {
     const lease = await running(store);
     await record(lease, { first: 1, steps: range(0, 9000), values: (step) => ({ x: step }) });
+    await store.metrics.compact(lease.experiment);
     for (const [from, to] of [
       [0, 99],
       [4000, 4099],
@@ -157,6 +161,7 @@ describe('metricSeries', () => {
       }
       const value = (step: number) => step + attempt / 10;
       await record(lease, { first: 1, steps: range(first, end), values: (step) => ({ x: value(step) }) });
+      await store.metrics.compact(lease.experiment);
       while (points.length > 0 && points.at(-1)!.step >= first) points.pop();
       points.push(...range(first, end).map((step) => ({ attempt, step, value: value(step) })));
       for (const resolution of [1, 20, 500, 2000]) {

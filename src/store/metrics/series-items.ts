@@ -1,0 +1,94 @@
+import type { SeriesPoint } from './contract.ts';
+import { toValue } from './metric-entries.ts';
+
+/** A point, or consecutive points of one attempt as one; minimum, maximum and mean of the finite ones. */
+export interface Item {
+  from: number;
+  to: number;
+  first: number;
+  last: number;
+  min: number;
+  max: number;
+  mean: number;
+  count: number;
+  nan: number;
+  infinite: number;
+}
+
+/** A recorded value as an item. */
+export function pointOf(step: number, value: number): Item {
+  const finite = Number.isFinite(value) ? value : 0;
+  return {
+    from: step,
+    to: step,
+    first: value,
+    last: value,
+    min: finite,
+    max: finite,
+    mean: finite,
+    count: 1,
+    nan: Number.isNaN(value) ? 1 : 0,
+    infinite: Math.abs(value) === Infinity ? 1 : 0,
+  };
+}
+
+/** Merges two consecutive items. */
+export function join(a: Item, b: Item): Item {
+  const [n, more] = [finiteOf(a), finiteOf(b)];
+  const share = n + more === 0 ? 0 : more / (n + more);
+  return {
+    from: Math.min(a.from, b.from),
+    to: Math.max(a.to, b.to),
+    first: a.first,
+    last: b.last,
+    min: n === 0 ? b.min : more === 0 ? a.min : Math.min(a.min, b.min),
+    max: n === 0 ? b.max : more === 0 ? a.max : Math.max(a.max, b.max),
+    mean: a.mean + (b.mean * share - a.mean * share),
+    count: a.count + b.count,
+    nan: a.nan + b.nan,
+    infinite: a.infinite + b.infinite,
+  };
+}
+
+const finiteOf = ({ count, nan, infinite }: Item): number => count - nan - infinite;
+
+/**
+ * At most `resolution` points: the items themselves if they are few enough, otherwise one point for each of `resolution`
+ * equal ranges of steps. Points of two attempts are merged only within one range.
+ */
+export function condense(
+  items: readonly { attempt: number; item: Item }[],
+  resolution: number,
+): SeriesPoint[] {
+  if (items.length <= resolution) return items.map(({ attempt, item }) => toPoint(attempt, item));
+  let [least, most] = [Infinity, 0];
+  for (const { item } of items) {
+    least = Math.min(least, item.from);
+    most = Math.max(most, item.from);
+  }
+  const width = (most - least + 1) / resolution;
+  const joined = new Map<number, { attempt: number; item: Item }>();
+  for (const { attempt, item } of items) {
+    const stretch = Math.floor((item.from - least) / width);
+    const before = joined.get(stretch);
+    joined.set(stretch, { attempt, item: before ? join(before.item, item) : item });
+  }
+  return [...joined].sort(([a], [b]) => a - b).map(([, { attempt, item }]) => toPoint(attempt, item));
+}
+
+function toPoint(attempt: number, item: Item): SeriesPoint {
+  const none = finiteOf(item) === 0;
+  return {
+    attempt,
+    from: item.from,
+    to: item.to,
+    count: item.count,
+    first: toValue(item.first),
+    last: toValue(item.last),
+    min: none ? null : item.min,
+    max: none ? null : item.max,
+    mean: none ? null : item.mean,
+    nan: item.nan,
+    infinite: item.infinite,
+  };
+}

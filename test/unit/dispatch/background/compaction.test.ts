@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compactSeries } from '../../../../src/dispatch/background/compaction.ts';
+import { QUIET } from '../../../support/dispatch.ts';
+
+test('all series that are due are compacted, although one fails', async () => {
+  const due = Array.from({ length: 120 }, (_, at) => `exp-${at}`);
+  const compacted: string[] = [];
+  const metrics = {
+    takeDue: async (limit: number) => due.splice(0, limit),
+    async compact(id: string) {
+      if (id === 'exp-7') throw new Error('broken');
+      compacted.push(id);
+      return true;
+    },
+  };
+  await compactSeries({ log: QUIET, stopped: () => false, store: { metrics } });
+  assert.deepEqual([compacted.length, due], [119, []]);
+});
