@@ -1,2 +1,13 @@
 /** First segments of the dashboard's paths: the api answers each with the dashboard, which shows the screen. `''` is the home. */
-export const SCREENS = ['', 'experiments'] as const;
+export const SCREENS = [
+  '',
+  'experiments',
+  'sweeps',
+  'compare',
+  'queue',
+  'clusters',
+  'submit',
+  'rules',
+  'access',
+  'system',
+] as const;

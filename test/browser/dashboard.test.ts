@@ -91,6 +91,18 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
   test('axe finds nothing serious on any screen', async () => {
     const found: string[] = [];
     for (const path of [
+      ...[
+        '/',
+        '/sweeps',
+        `/compare?id=${faulty}`,
+        '/queue',
+        '/clusters',
+        '/submit',
+        '/rules',
+        '/access',
+        '/system',
+      ],
+      ...['/access?tab=projects', '/access?tab=audit'],
       '/experiments',
       '/experiments?name=nothing',
       `/experiments/${faulty}`,

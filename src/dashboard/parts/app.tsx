@@ -15,10 +15,19 @@ type Screen = ComponentType<ScreenProps>;
 
 /** The screens by their paths; each is loaded when it is first shown. */
 const ROUTES: [pattern: string, load: () => Promise<Screen>][] = [
-  ['/', async () => (await import('../screens/experiments.tsx')).Experiments],
+  ['/', async () => (await import('../screens/now.tsx')).Now],
   ['/experiments', async () => (await import('../screens/experiments.tsx')).Experiments],
   ['/experiments/:id', async () => (await import('../screens/experiment.tsx')).Experiment],
   ['/experiments/:id/batches/:attempt/:batch', async () => (await import('../screens/batch.tsx')).Batch],
+  ['/sweeps', async () => (await import('../screens/sweeps.tsx')).Sweeps],
+  ['/sweeps/:id', async () => (await import('../screens/sweep.tsx')).Sweep],
+  ['/compare', async () => (await import('../screens/compare.tsx')).Compare],
+  ['/queue', async () => (await import('../screens/queue.tsx')).Queue],
+  ['/clusters', async () => (await import('../screens/clusters.tsx')).Clusters],
+  ['/submit', async () => (await import('../screens/submit.tsx')).Submit],
+  ['/rules', async () => (await import('../screens/rules.tsx')).Rules],
+  ['/access', async () => (await import('../screens/access.tsx')).Access],
+  ['/system', async () => (await import('../screens/system.tsx')).System],
 ];
 
 function routeOf(path: string) {

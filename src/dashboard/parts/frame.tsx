@@ -8,7 +8,31 @@ import ICON from '../icon.svg';
 import { Icon } from './icons.tsx';
 
 const NAV: { title: string; items: [href: string, label: string, icon: string, key: string][] }[] = [
-  { title: 'Watch', items: [['/experiments', 'Experiments', 'list', 'e']] },
+  {
+    title: 'Watch',
+    items: [
+      ['/', 'Now', 'pulse', 'n'],
+      ['/experiments', 'Experiments', 'list', 'e'],
+      ['/sweeps', 'Sweeps', 'grid', 's'],
+      ['/queue', 'Queue', 'queue', 'q'],
+      ['/clusters', 'Clusters', 'server', 'c'],
+    ],
+  },
+  {
+    title: 'Do',
+    items: [
+      ['/submit', 'Submit', 'plus', 'u'],
+      ['/compare', 'Compare', 'compare', 'o'],
+    ],
+  },
+  {
+    title: 'Manage',
+    items: [
+      ['/rules', 'Rules', 'rule', 'r'],
+      ['/access', 'Access', 'key', 'a'],
+      ['/system', 'System', 'gear', 'y'],
+    ],
+  },
 ];
 
 /** The navigation, the connection's state, and the screen. */

@@ -50,6 +50,11 @@ export function Experiments() {
           project: filter.project,
           sweep: filter.sweep,
         })}
+        actions={
+          <a class="button primary" href="/submit">
+            Submit
+          </a>
+        }
       />
       <Filters filter={filter} isFiltered={isFiltered}>
         <span class="muted end" role="status">

@@ -26,6 +26,9 @@ export function Spec({ experiment }: { experiment: Detail }) {
             Show the whole spec
           </button>
         )}
+        <a class="end" href={`/submit?from=${experiment.id}`}>
+          Edit a copy
+        </a>
       </div>
       {other === '' ? (
         <Whole experiment={experiment} />

@@ -1,0 +1,32 @@
+import type { Answer } from '../../client/calls.ts';
+import { inert } from '../models/words.ts';
+import { Ago } from './marks.tsx';
+
+type Queue = Answer<'get', '/v1/queues'>;
+type Pause = NonNullable<Queue['paused']['all']>;
+
+/** What keeps experiments from being accepted or started, if anything does. */
+export function Notices({ queue }: { queue: Queue }) {
+  const { paused, closed, accepting } = queue;
+  return (
+    <>
+      {!accepting && <p class="banner warn">The store is full: no new experiment is accepted.</p>}
+      {paused.all && <Notice what="The queue is paused: no experiment starts" pause={paused.all} />}
+      {closed.all && <Notice what="The queue is closed: no new experiment is accepted" pause={closed.all} />}
+      {Object.entries(paused.projects).map(([project, pause]) => (
+        <Notice key={project} what={`The queue of project ${project} is paused`} pause={pause} />
+      ))}
+      {Object.entries(closed.projects).map(([project, pause]) => (
+        <Notice key={project} what={`The queue of project ${project} is closed`} pause={pause} />
+      ))}
+    </>
+  );
+}
+
+function Notice({ what, pause }: { what: string; pause: Pause }) {
+  return (
+    <p class="banner warn">
+      {what}, by {inert(pause.by)}, <Ago at={pause.at} />.{pause.reason && ` ${inert(pause.reason)}`}
+    </p>
+  );
+}

@@ -1,0 +1,154 @@
+import type { Answer } from '../../client/calls.ts';
+import { api } from '../app/api.ts';
+import { useLoad, usePolling } from '../app/load.ts';
+import { may } from '../app/session.ts';
+import { command } from '../models/commands.ts';
+import { count, counted, inert } from '../models/words.ts';
+import { Confirm } from '../parts/dialog.tsx';
+import { Head } from '../parts/head.tsx';
+import { Ago, Fact } from '../parts/marks.tsx';
+import { Await, Empty } from '../parts/states.tsx';
+
+type Cluster = Answer<'get', '/v1/clusters'>['items'][number];
+
+/** The Ray clusters: what is free, and what does not answer. */
+export function Clusters() {
+  const list = useLoad((signal) => api.get('/v1/clusters', { signal }), ['clusters']);
+  usePolling(list.reload, 5000);
+  return (
+    <>
+      <Head title="Clusters" command={command('clusters')} />
+      <Await of={list}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="No cluster yet">
+              <p>
+                Add one with{' '}
+                <code>echelon clusters add NAME --address ray://HOST:10001 --shared-root DIRECTORY</code>.
+              </p>
+            </Empty>
+          ) : (
+            <div class="stack">
+              {items.map((cluster) => (
+                <One key={cluster.name} cluster={cluster} onChange={list.reload} />
+              ))}
+            </div>
+          )
+        }
+      </Await>
+    </>
+  );
+}
+
+const stateOf = ({ answering, paused, draining }: Cluster) =>
+  !answering ? 'error' : draining ? 'draining' : paused ? 'paused' : 'ok';
+const WORDS: Record<string, string> = { error: 'not answering', ok: 'answering' };
+
+function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) {
+  const { name, nodes, experiments, paused, labels } = cluster;
+  const state = stateOf(cluster);
+  return (
+    <section class="card" aria-label={`Cluster ${name}`}>
+      <div class="card-head">
+        <h2>{name}</h2>
+        <span class={`badge s-${state}`}>
+          <span class="dot" aria-hidden="true" />
+          {WORDS[state] ?? state}
+        </span>
+        <span class="muted">
+          last answer <Ago at={cluster.lastSeenAt} />
+        </span>
+        <span class="end actions">{may.value('admin') && <Actions {...{ cluster, onChange }} />}</span>
+      </div>
+      <div class="card-body">
+        {paused?.reason && <p class="muted">Paused: {inert(paused.reason)}</p>}
+        <dl class="facts">
+          <Fact name="Ray">{cluster.rayVersion ?? 'unknown'}</Fact>
+          <Fact name="ray-worker">{cluster.rayWorkerVersion ?? 'unknown'}</Fact>
+          <Fact name="Address">
+            <span class="mono">{cluster.rayAddress ?? cluster.address}</span>
+          </Fact>
+          <Fact name="Backfill">{cluster.backfill ? 'on' : 'off'}</Fact>
+          {Object.entries(labels).map(([key, value]) => (
+            <Fact key={key} name={key}>
+              {inert(value)}
+            </Fact>
+          ))}
+          <Fact name="Experiments">
+            {experiments.length === 0
+              ? 'none'
+              : experiments.map((id) => (
+                  <a key={id} href={`/experiments/${id}`} class="mono block">
+                    {id}
+                  </a>
+                ))}
+          </Fact>
+        </dl>
+        <ul class="nodes" aria-label="Nodes">
+          {nodes.map((node) => (
+            <li key={node.id}>
+              <span class="mono clip" title={node.id}>
+                {node.id}
+              </span>
+              <Use name="GPUs" total={node.gpusTotal} own={node.gpusAllocated} used={node.gpusUsed} />
+              <Use name="CPUs" total={node.cpusTotal} own={node.cpusAllocated} used={node.cpusUsed} />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </section>
+  );
+}
+
+/** What is in use on a node: allocated by Echelon, and used by others. */
+function Use({ name, total, own, used }: { name: string; total: number; own: number; used: number }) {
+  const taken = Math.max(own, used);
+  const text = `${count(total - taken)} of ${count(total)} ${name} free`;
+  return (
+    <span class="use">
+      <span class="gauge" role="img" aria-label={`${text}; ${count(own)} allocated by Echelon`}>
+        <span class="own" style={{ width: `${total > 0 ? (own / total) * 100 : 0}%` }} />
+        <span class="others" style={{ width: `${total > 0 ? ((taken - own) / total) * 100 : 0}%` }} />
+      </span>
+      {text}
+    </span>
+  );
+}
+
+function Actions({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) {
+  const path = { name: cluster.name };
+  const then = (call: Promise<unknown>) => call.then(onChange);
+  const running = counted(cluster.experiments.length, 'experiment');
+  if (cluster.paused || cluster.draining) {
+    return (
+      <Confirm
+        label="Resume"
+        title={`Resume ${cluster.name}?`}
+        verb="Resume"
+        act={() => then(api.post('/v1/clusters/{name}/resume', { path }))}
+      >
+        <p>Queued experiments may start there again.</p>
+      </Confirm>
+    );
+  }
+  return (
+    <>
+      <Confirm
+        label="Pause"
+        title={`Pause ${cluster.name}?`}
+        verb="Pause"
+        act={() => then(api.post('/v1/clusters/{name}/pause', { path, body: {} }))}
+      >
+        <p>No experiment starts there until it is resumed. {running} there continue.</p>
+      </Confirm>
+      <Confirm
+        label="Drain"
+        title={`Drain ${cluster.name}?`}
+        verb="Drain"
+        act={() => then(api.post('/v1/clusters/{name}/drain', { path }))}
+      >
+        <p>No experiment starts there. {running} there continue to their end.</p>
+      </Confirm>
+    </>
+  );
+}

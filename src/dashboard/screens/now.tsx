@@ -1,0 +1,148 @@
+import type { Experiment } from '../../client/calls.ts';
+import { api } from '../app/api.ts';
+import { useFeed, useThrottled } from '../app/live.ts';
+import { useLoad, usePolling } from '../app/load.ts';
+import { attention } from '../models/attention.ts';
+import { command } from '../models/commands.ts';
+import { progressOf } from '../models/experiments.ts';
+import { count, counted, inert } from '../models/words.ts';
+import { Start } from '../parts/empty-installation.tsx';
+import { Head } from '../parts/head.tsx';
+import { Ago, Fact, OutcomeBar, OutcomeCounts, State } from '../parts/marks.tsx';
+import { Notices } from '../parts/notices.tsx';
+import { Await } from '../parts/states.tsx';
+
+const LOOKED_AT = 100;
+
+/** What needs a person: wrong signals, failures, experiments that cannot start; and the running ones. */
+export function Now() {
+  const list = useLoad(
+    (signal) => api.get('/v1/experiments', { query: { limit: LOOKED_AT }, signal }),
+    ['now'],
+  );
+  const queue = useLoad((signal) => api.get('/v1/queues', { query: { limit: 200 }, signal }), ['now queue']);
+  const refresh = useThrottled(() => {
+    list.reload();
+    queue.reload();
+  }, 1000);
+  useFeed(refresh);
+  const counts = queue.data?.counts;
+  usePolling(refresh, 5000, counts !== undefined && counts.queued + counts.launching + counts.running > 0);
+  return (
+    <>
+      <Head title="Now" command={command('queues')} />
+      {queue.data && <Notices queue={queue.data} />}
+      {queue.data && (
+        <dl class="facts">
+          {(['running', 'queued', 'succeeded', 'failed', 'cancelled'] as const).map((state) => (
+            <Fact key={state} name={state}>
+              <a href={`/experiments?state=${state}`}>{count(queue.data!.counts[state])}</a>
+            </Fact>
+          ))}
+          <Fact name="batches not yet verified">{count(queue.data.verificationBacklog)}</Fact>
+        </dl>
+      )}
+      <Await of={list}>
+        {({ items, next }) => {
+          if (items.length === 0) return <Start />;
+          const { wrong, failed, running } = attention(items);
+          const stuck = queue.data?.items.filter(({ estimate }) => estimate === null) ?? [];
+          const among = next === null ? '' : `among the newest ${LOOKED_AT}`;
+          return (
+            <div class="now">
+              <List
+                title="Signal is not right"
+                items={wrong}
+                among={among}
+                none="Every verified row is right."
+              />
+              <List
+                title="Failed or stopped by a rule"
+                items={failed}
+                among={among}
+                none="Nothing has failed."
+              />
+              <section class="card">
+                <div class="card-head">
+                  <h2>Queued with an unknown start</h2>
+                  <span class="muted">{count(stuck.length)}</span>
+                </div>
+                {stuck.length === 0 ? (
+                  <p class="card-body muted">Every queued experiment has an estimated start.</p>
+                ) : (
+                  <ul class="entries">
+                    {stuck.slice(0, 8).map(({ experiment, name, waitReason, noEstimate }) => (
+                      <li key={experiment}>
+                        <a href={`/experiments/${experiment}`}>{inert(name)}</a>
+                        <span class="muted">{inert(waitReason ?? noEstimate ?? '')}</span>
+                      </li>
+                    ))}
+                  </ul>
+                )}
+              </section>
+              <List title="Running" items={running} among={among} none="Nothing runs." />
+            </div>
+          );
+        }}
+      </Await>
+    </>
+  );
+}
+
+const SHOWN = 8;
+
+function List(props: { title: string; items: Experiment[]; among: string; none: string }) {
+  const { title, items, among, none } = props;
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{title}</h2>
+        <span class="muted">
+          {items.length > SHOWN ? `${SHOWN} of ${count(items.length)}` : counted(items.length, 'experiment')}{' '}
+          {among}
+        </span>
+      </div>
+      {items.length === 0 ? (
+        <p class="card-body muted">{none}</p>
+      ) : (
+        <ul class="entries">
+          {items.slice(0, SHOWN).map((one) => (
+            <Entry key={one.id} experiment={one} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Entry({ experiment }: { experiment: Experiment }) {
+  const { id, name, state, reason, stoppedBy, verification, submittedAt, endedAt } = experiment;
+  return (
+    <li>
+      <span class="line">
+        <a href={`/experiments/${id}`} class="clip">
+          {inert(name)}
+        </a>
+        <State state={state} />
+        <span class="muted">
+          <Ago at={endedAt ?? submittedAt} />
+        </span>
+      </span>
+      <span class="line">
+        {state === 'running' && <span class="muted">{progressOf(experiment).text}</span>}
+        {verification.rowsSeen > 0 && (
+          <>
+            <OutcomeBar counts={verification} rows={verification.rowsSeen} />
+            <OutcomeCounts counts={verification} rows={verification.rowsSeen} />
+          </>
+        )}
+      </span>
+      {state === 'failed' && <span class="muted">{inert(reason)}</span>}
+      {stoppedBy && (
+        <span class="muted">
+          Rule {stoppedBy.rule}: {inert(stoppedBy.reason)}
+        </span>
+      )}
+    </li>
+  );
+}

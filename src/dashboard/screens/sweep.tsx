@@ -1,0 +1,237 @@
+import type { Answer } from '../../client/calls.ts';
+import { api } from '../app/api.ts';
+import { useFeed, useThrottled } from '../app/live.ts';
+import { useLoad } from '../app/load.ts';
+import { may } from '../app/session.ts';
+import { command } from '../models/commands.ts';
+import { intervalOn, rangeOf } from '../models/sweep-scale.ts';
+import { count, counted, figure, inert } from '../models/words.ts';
+import { Confirm } from '../parts/dialog.tsx';
+import { Head } from '../parts/head.tsx';
+import { Fact, OutcomeCounts, State } from '../parts/marks.tsx';
+import { Await, Empty } from '../parts/states.tsx';
+
+type Comparison = Answer<'get', '/v1/sweeps/{id}/comparison'>;
+type Detail = Answer<'get', '/v1/sweeps/{id}'>;
+
+const PAGE = 200;
+
+/** A sweep: which setting is best, and how sure that is. */
+export function Sweep({ params }: { params: Record<string, string> }) {
+  const path = { id: params.id! };
+  const sweep = useLoad(
+    (signal) => api.get('/v1/sweeps/{id}', { path, query: { limit: PAGE }, signal }),
+    [path.id],
+  );
+  const table = useLoad(
+    (signal) => api.get('/v1/sweeps/{id}/comparison', { path, signal }),
+    [path.id, 'table'],
+  );
+  const refresh = useThrottled(() => {
+    sweep.reload();
+    table.reload();
+  }, 2000);
+  useFeed(refresh);
+  return (
+    <Await of={sweep}>
+      {(detail) => (
+        <>
+          <Head
+            title={inert(detail.name)}
+            path={[['/sweeps', 'Sweeps']]}
+            command={command(`sweeps compare ${detail.id}`)}
+            actions={<Actions detail={detail} onChange={refresh} />}
+          >
+            <State state={detail.state} />
+          </Head>
+          <dl class="facts">
+            <Fact name="Id">
+              <span class="mono">{detail.id}</span>
+            </Fact>
+            <Fact name="Method">{detail.method}</Fact>
+            <Fact name="Children">{count(detail.count)}</Fact>
+            {Object.entries(detail.counts)
+              .filter(([, n]) => n > 0)
+              .map(([state, n]) => (
+                <Fact key={state} name={state}>
+                  <a href={`/experiments?sweep=${detail.id}&state=${state}`}>{count(n)}</a>
+                </Fact>
+              ))}
+            {detail.skipped > 0 && <Fact name="skipped">{count(detail.skipped)}</Fact>}
+            {detail.stoppedEarly > 0 && <Fact name="stopped early">{count(detail.stoppedEarly)}</Fact>}
+          </dl>
+          <div class="stack">
+            <Await of={table}>{(comparison) => <Combinations comparison={comparison} />}</Await>
+            <Children detail={detail} />
+          </div>
+        </>
+      )}
+    </Await>
+  );
+}
+
+function Combinations({ comparison }: { comparison: Comparison }) {
+  const { items, metrics, over, next } = comparison;
+  if (items.length === 0) return <Empty title="No combination has ended yet" />;
+  const axes = Object.keys(items[0]!.values);
+  return (
+    <section class="card scroll">
+      <div class="card-head">
+        <h2>Combinations</h2>
+        <span class="muted">
+          {counted(items.length, 'combination')}
+          {next !== null && ', and there are more'}
+          {over.length > 0 && `; mean over ${over.join(', ')}`}; bars are 95 % intervals of the mean
+        </span>
+      </div>
+      <table class="plain">
+        <thead>
+          <tr>
+            {axes.map((axis) => (
+              <th key={axis} scope="col" class="mono">
+                {axis.slice(1).replaceAll('/', '.')}
+              </th>
+            ))}
+            <th scope="col" class="number">
+              Succeeded
+            </th>
+            {metrics.map((metric) => (
+              <th key={metric} scope="col">
+                {inert(metric)}
+              </th>
+            ))}
+            <th scope="col">Rows</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => (
+            <tr key={JSON.stringify(item.values)}>
+              {axes.map((axis) => (
+                <td key={axis} class="mono">
+                  {inert(JSON.stringify(item.values[axis]))}
+                </td>
+              ))}
+              <td class="number">
+                {item.succeeded} of {item.children}
+              </td>
+              {metrics.map((metric) => (
+                <td key={metric}>
+                  <Metric
+                    value={item.metrics[metric]}
+                    range={rangeOf(items.map((one) => one.metrics[metric]))}
+                  />
+                </td>
+              ))}
+              <td>
+                <OutcomeCounts
+                  counts={item.rows}
+                  rows={item.rows.exact + item.rows.rounding + item.rows.wrong + item.rows.unverifiable}
+                />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+type Statistics = Comparison['items'][number]['metrics'][string] | undefined;
+
+function Metric({ value, range }: { value: Statistics; range: [number, number] | undefined }) {
+  if (value === undefined || value.mean === null) return <span class="muted">no value</span>;
+  const { mean, interval, n } = value;
+  const span = range && intervalOn(value, range);
+  return (
+    <>
+      {figure(mean)}{' '}
+      <span class="muted">
+        {interval ? `${figure(interval.low, 3)} to ${figure(interval.high, 3)}, ` : ''}n = {n}
+      </span>
+      {span && (
+        <span class="range" aria-hidden="true">
+          <span
+            class="bar"
+            style={{ left: `${span.from * 100}%`, width: `${(span.to - span.from) * 100}%` }}
+          />
+          <span class="at" style={{ left: `${span.at * 100}%` }} />
+        </span>
+      )}
+    </>
+  );
+}
+
+function Children({ detail }: { detail: Detail }) {
+  return (
+    <section class="card scroll">
+      <div class="card-head">
+        <h2>Children</h2>
+        <span class="muted">
+          {count(detail.children.length)} of {count(detail.count)}
+        </span>
+      </div>
+      <table class="plain">
+        <thead>
+          <tr>
+            {['#', 'Experiment', 'State', 'Values', 'Rows'].map((title) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {detail.children.map(({ index, experiment, state, skipped, values, verification }) => (
+            <tr key={index}>
+              <td>{index}</td>
+              <td class="mono">
+                {state === null ? experiment : <a href={`/experiments/${experiment}`}>{experiment}</a>}
+              </td>
+              <td>{state === null ? (skipped ?? 'not created') : <State state={state} />}</td>
+              <td class="mono wrap">
+                {Object.entries(values)
+                  .map(([field, value]) => `${field.slice(1).replaceAll('/', '.')}=${JSON.stringify(value)}`)
+                  .join(' ')}
+              </td>
+              <td>{verification && <OutcomeCounts counts={verification} rows={verification.rowsSeen} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Actions({ detail, onChange }: { detail: Detail; onChange: () => void }) {
+  const path = { id: detail.id };
+  const { queued, launching, running, failed } = detail.counts;
+  if (!may.value('submit')) return null;
+  return (
+    <>
+      {failed > 0 && (
+        <Confirm
+          label="Run the failed again"
+          title="Run the failed children again?"
+          verb="Run again"
+          act={() => api.post('/v1/sweeps/{id}/rerun-failed', { path }).then(onChange)}
+        >
+          <p>{counted(failed, 'failed child', 'failed children')} will join the queue as new experiments.</p>
+        </Confirm>
+      )}
+      {detail.state === 'running' && (
+        <Confirm
+          danger
+          label="Cancel"
+          title={`Cancel ${inert(detail.name)}?`}
+          verb="Cancel the sweep"
+          act={() => api.post('/v1/sweeps/{id}/cancel', { path }).then(onChange)}
+        >
+          <p>
+            {counted(running + launching, 'running child', 'running children')} will be stopped, and{' '}
+            {count(queued)} leave the queue. Children that have ended stay.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}
