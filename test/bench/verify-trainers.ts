@@ -1,0 +1,85 @@
+/**
+ * What verification costs against the trainer's own function, on one batch in one run: CPU time per row of both, in turn.
+ * `--trainers PYTHON` names the Python of an environment made from scripts/golden/functions.txt.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { cpus } from 'node:os';
+import { batchOf, knownForm } from '../../src/verify/format/dumps/dump-batch.ts';
+import { verifyBatch } from '../../src/verify/verify-batch.ts';
+import { randomFrom } from '../support/random-batch.ts';
+
+const ROWS = 4096;
+const SIZE = 8;
+const ROUNDS = 15;
+
+/** What the trainer's function took for one call, in seconds of CPU time, and gave. */
+interface Cost {
+  readonly seconds: number;
+  readonly least: number;
+  readonly most: number;
+  readonly advantage: readonly number[];
+}
+
+/** Prints one line a function. Arguments: `--trainers PYTHON`, `--json`. */
+export function runTrainers(args: readonly string[]): void {
+  const python = args[args.indexOf('--trainers') + 1] ?? 'python3';
+  const random = randomFrom(1);
+  const rewards = Float64Array.from({ length: ROWS }, () =>
+    Math.fround([0, 0.1, 0.35, 1][Math.floor(4 * random())]!),
+  );
+  const costs = trainerCosts(python, rewards);
+  const results = Object.entries(costs).map(([name, cost]) => {
+    const own = verificationCost(name.split(',')[0]!, rewards, cost.advantage);
+    const perRow = (seconds: number): number => Math.round((seconds / ROWS) * 1e9);
+    return {
+      function: name,
+      'trainer, ns a row': perRow(cost.seconds),
+      'least to most': `${perRow(cost.least)} to ${perRow(cost.most)}`,
+      'verification, ns a row': perRow(own.seconds),
+      'its least to most': `${perRow(own.least)} to ${perRow(own.most)}`,
+      ratio: Number((own.seconds / cost.seconds).toFixed(3)),
+      wrong: own.wrong,
+    };
+  });
+  const machine = `${cpus()[0]?.model}, ${cpus().length} cores, node ${process.version}, ${ROWS} rows, ${ROUNDS} rounds`;
+  if (args.includes('--json')) console.log(JSON.stringify({ results, machine }));
+  else {
+    console.table(results);
+    console.log(machine);
+  }
+}
+
+function trainerCosts(python: string, rewards: Float64Array): Record<string, Cost> {
+  const input = JSON.stringify({ rewards: [...rewards], size: SIZE, rounds: ROUNDS });
+  const { status, stdout, stderr } = spawnSync(python, ['test/bench/trainer-cost.py'], {
+    input,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  if (status !== 0) throw new Error(`${python} test/bench/trainer-cost.py failed: ${stderr.slice(-500)}`);
+  // Libraries print before the results.
+  return JSON.parse(stdout.slice(stdout.lastIndexOf('\n{') + 1)) as Record<string, Cost>;
+}
+
+/** CPU time of a report of the trainer's own values, the model and the bounds included. */
+function verificationCost(
+  form: string,
+  reward: Float64Array,
+  advantage: readonly number[],
+): { seconds: number; least: number; most: number; wrong: number } {
+  const ids = Int32Array.from({ length: ROWS }, (_, row) => Math.floor(row / SIZE));
+  const names = Array.from({ length: ROWS / SIZE }, (_, group) => `group ${group}`);
+  const step = { name: form, file: form, group: { ids, names }, reward, findings: [] };
+  const batch = batchOf({ ...step, advantage: Float64Array.from(advantage) }, knownForm(form));
+  const times: number[] = [];
+  let wrong = 0;
+  for (let round = -5; round < ROUNDS; round++) {
+    const before = process.cpuUsage();
+    wrong = verifyBatch(batch).wrong;
+    const { user, system } = process.cpuUsage(before);
+    if (round >= 0) times.push((user + system) / 1e6);
+  }
+  times.sort((a, b) => a - b);
+  return { seconds: times[ROUNDS >> 1]!, least: times[0]!, most: times.at(-1)!, wrong };
+}
