@@ -1,3 +1,10 @@
+/** GPUs and CPUs of one node that are allocated to an attempt. `id`: as Ray names the node. */
+export interface AllocatedNode {
+  readonly id: string;
+  readonly gpus: number;
+  readonly cpus: number;
+}
+
 /**
  * What a ray-worker runs for one attempt: `python -m module arguments…`. `{attemptDir}`, `{experimentDir}` and
  * `{sharedRoot}` in an argument or a variable are replaced on the cluster.
@@ -15,4 +22,6 @@ export interface LaunchPlan {
   readonly files: Readonly<Record<string, Uint8Array | string>>;
   /** Variables that get their values on the cluster, from the secrets of these names; absent: none. */
   readonly secrets?: Readonly<Record<string, string>>;
+  /** The nodes on which it must run, those with GPUs first; absent: any. */
+  readonly nodes?: readonly AllocatedNode[];
 }

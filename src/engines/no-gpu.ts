@@ -1,7 +1,13 @@
 import type { FieldProblem } from '../core/errors.ts';
 import type { CommonSpec } from './engine.ts';
 
-/** The problem of a spec that asks for GPUs of an engine that uses none. */
+/** The problems of a spec that asks for GPUs, or for several nodes, of an engine that uses none. */
 export function noGpu({ resources }: CommonSpec, message: string): FieldProblem[] {
-  return (resources?.gpus ?? 0) > 0 ? [{ field: '/resources/gpus', message }] : [];
+  const { gpus = 0, nodes = 1 } = resources ?? {};
+  return [
+    ...(gpus > 0 ? [{ field: '/resources/gpus', message }] : []),
+    ...(nodes > 1
+      ? [{ field: '/resources/nodes', message: 'must be 1: only verl-agent runs on several nodes' }]
+      : []),
+  ];
 }

@@ -16,7 +16,7 @@ export function compilePlan(
     module: `echelon_rayworker.engines.${spec.engine.replaceAll('-', '_')}`,
     arguments: compiled.arguments,
     environment: withoutSecrets({ ...clusterEnv, ...spec.env, ...compiled.environment }, spec.secrets),
-    gpus: spec.resources.gpus,
+    gpus: spec.resources.gpus * (spec.resources.nodes ?? 1),
     cpus: spec.resources.cpus,
     gracePeriodMs: Math.round(spec.gracePeriodSeconds * 1000),
     files: compiled.files ?? {},

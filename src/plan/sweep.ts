@@ -108,7 +108,7 @@ export function makeChild(base: SweepBase, entry: SweepEntry) {
     name: spec.name,
     priority: spec.priority,
     cluster: spec.cluster,
-    gpus: spec.resources.gpus,
+    gpus: spec.resources.gpus * (spec.resources.nodes ?? 1),
     cpus: spec.resources.cpus,
     submitted,
     resolved: spec,

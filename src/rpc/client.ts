@@ -193,6 +193,7 @@ function toWirePlan(plan: LaunchPlan): echelon.rayworker.v1.LaunchPlan.$Properti
     arguments: [...plan.arguments],
     environment: { ...plan.environment },
     secrets: { ...plan.secrets },
+    nodes: plan.nodes?.map((node) => ({ ...node })) ?? [],
     files: Object.fromEntries(files),
   };
 }

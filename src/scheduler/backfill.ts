@@ -1,4 +1,3 @@
-import type { QueuedExperiment } from '../store/queue/contract.ts';
 import {
   type Amount,
   couldFitOn,
@@ -8,78 +7,112 @@ import {
   releaseOf,
   type Span,
 } from './nodes.ts';
+import { type Need, type Part, shapeOf } from './placement.ts';
+import { latest } from './spans.ts';
 
 /*
  * EASY backfill: an experiment after the blocked head of a cluster may start out of turn if that does not delay the head's
  * estimated start. Slurm states the same rule in slurm.conf(5), sched/backfill. The form with one reservation, for the
  * head, is EASY's (D. Lifka 1995; A. Mu'alem and D. Feitelson, IEEE TPDS 12(6), 2001).
  *
- * The head needs one node. Its start on each possible node is estimated from the likely ends of the attempts there.
- * Another experiment may start on a node if one of these holds:
+ * The head needs a number of nodes, mostly one (placement.ts). Its start on each possible node is estimated from the likely
+ * ends of the attempts there. It starts when enough nodes have room, and the cluster has its other CPUs. Another experiment
+ * may start on a node if one of these holds:
  *   - the head can never run on the node;
- *   - another node of the cluster will certainly have room for the head earlier;
+ *   - enough other nodes of the cluster will certainly have room for the head earlier;
  *   - the experiment ends before the earliest start of the head there;
  *   - the head still has room beside the experiment at that time.
  * If the ends on a node are not known, the last rule applies as if no attempt there ended: an experiment may take only
- * what the head does not need.
+ * what the head does not need. The same holds for the CPUs that the head may have on any node.
  */
 
 /** Decides where experiments after the blocked head of a cluster may start. */
 export interface Backfill {
-  /** `takes`: the run time of the experiment; null: not known. */
-  allows(item: QueuedExperiment, node: FreeNode, takes: Span | null): boolean;
+  /** Whether the cluster has CPUs for the experiment that the head does not need. `takes`: its run time; null: not known. */
+  admits(item: Amount, takes: Span | null): boolean;
+  /** What the experiment may take of the node. */
+  roomOn(node: FreeNode, takes: Span | null): Amount;
   /** Records that the experiment starts there. */
-  take(item: QueuedExperiment, node: FreeNode, takes: Span | null): void;
-  /** Where and when the head is expected to start; null: not known. */
+  take(parts: readonly Part[], takes: Span | null): void;
+  /** Where and when the head is expected to start: the last of its nodes; null: not known. */
   head: { node: FreeNode; at: Span } | null;
 }
 
-/** The head's reservation on one node. */
-interface NodeReservation {
+/** The head's reservation on one node, or of the CPUs of all nodes. */
+interface HeadReservation {
   release: Release | null;
   /** GPUs and CPUs that experiments which are still running at the head's start may take. */
   left: Amount;
 }
 
 /** See {@link Backfill}. `nodes`: all nodes of the head's cluster, as they are when the head is blocked. */
-export function createBackfill(head: QueuedExperiment, nodes: readonly FreeNode[], now: number): Backfill {
-  const reservations = new Map<FreeNode, NodeReservation>();
-  let first: Backfill['head'] = null;
-  for (const node of nodes) {
-    if (!couldFitOn(head, node)) continue;
-    const release = releaseOf(head, node, now);
-    const left = release?.left ?? { gpus: node.gpus - head.gpus, cpus: node.cpus - head.cpus };
-    reservations.set(node, { release, left: { ...left } });
-    if (release !== null && (first === null || release.at.likely < first.at.likely))
-      first = { node, at: release.at };
-  }
+export function createBackfill(head: Need, nodes: readonly FreeNode[], now: number): Backfill {
+  const { nodes: count, each, anywhere } = shapeOf(head);
+  const reservations = new Map<FreeNode, HeadReservation>();
+  for (const node of nodes) if (couldFitOn(each, node)) reservations.set(node, reserve(each, node, now));
+  const pool = anywhere > 0 ? reserve({ gpus: 0, cpus: head.cpus }, pooled(nodes), now) : null;
+  const known = [...reservations].filter(([, { release }]) => release !== null);
+  if (known.length > 1) known.sort(([, a], [, b]) => a.release!.at.likely - b.release!.at.likely);
+  const first = known.slice(0, count);
+  const start = first.length < count || pool?.release === null ? null : startOf(first, pool);
+  const firstNodes = new Set(first.map(([node]) => node));
 
   /** Whether the experiment ends, or the head starts elsewhere, before the head could start on this node. */
-  function endsInTime({ release }: NodeReservation, node: FreeNode, takes: Span | null): boolean {
+  function endsInTime({ release }: HeadReservation, node: FreeNode | null, takes: Span | null): boolean {
     if (release === null) return false;
-    if (first !== null && first.node !== node && first.at.late <= release.at.early) return true;
+    if (node !== null && start !== null && !firstNodes.has(node) && start.at.late <= release.at.early)
+      return true;
     return takes !== null && now + takes.late <= release.at.early;
   }
 
   return {
-    head: first,
-    allows(item, node, takes) {
+    head: start,
+    admits: ({ cpus }, takes) =>
+      pool === null || cpus <= 0 || endsInTime(pool, null, takes) || cpus <= pool.left.cpus + EPSILON,
+    roomOn(node, takes) {
       const reserved = reservations.get(node);
-      return reserved === undefined || endsInTime(reserved, node, takes) || isLeft(item, reserved.left);
+      if (reserved === undefined || endsInTime(reserved, node, takes)) return node;
+      // What the head lacks, no experiment may take; of the rest, what the head leaves.
+      const { gpus, cpus } = reserved.left;
+      return {
+        gpus: Math.min(node.gpus, Math.max(0, gpus)),
+        cpus: Math.min(node.cpus, Math.max(0, cpus)),
+      };
     },
-    take({ gpus, cpus }, node, takes) {
-      const reserved = reservations.get(node);
-      if (reserved === undefined || endsInTime(reserved, node, takes)) return;
-      reserved.left.gpus -= gpus;
-      reserved.left.cpus -= cpus;
+    take(parts, takes) {
+      for (const { node, gpus, cpus } of parts) {
+        if (pool !== null && !endsInTime(pool, null, takes)) pool.left.cpus -= cpus;
+        const reserved = reservations.get(node);
+        if (reserved === undefined || endsInTime(reserved, node, takes)) continue;
+        reserved.left.gpus -= gpus;
+        reserved.left.cpus -= cpus;
+      }
     },
   };
 }
 
-/** An experiment may take nothing that the head lacks, and of the rest what the head leaves. */
-function isLeft(need: Amount, left: Amount): boolean {
-  return (
-    (need.gpus <= 0 || need.gpus <= left.gpus + EPSILON) &&
-    (need.cpus <= 0 || need.cpus <= left.cpus + EPSILON)
-  );
+function reserve(need: Amount, node: FreeNode, now: number): HeadReservation {
+  const release = releaseOf(need, node, now);
+  const left = release?.left ?? { gpus: node.gpus - need.gpus, cpus: node.cpus - need.cpus };
+  return { release, left: { ...left } };
+}
+
+/** All nodes as one. */
+function pooled(nodes: readonly FreeNode[]): FreeNode {
+  const sum = (what: 'gpus' | 'cpus' | 'gpusTotal' | 'cpusTotal') =>
+    nodes.reduce((all, node) => all + node[what], 0);
+  return {
+    ...{ id: 'all', gpus: sum('gpus'), cpus: sum('cpus') },
+    ...{ gpusTotal: sum('gpusTotal'), cpusTotal: sum('cpusTotal') },
+    allocations: nodes.flatMap((node) => node.allocations),
+  };
+}
+
+/** The head starts when the last of its nodes, and the CPUs of the pool, have room. */
+function startOf(
+  first: readonly (readonly [FreeNode, HeadReservation])[],
+  pool: HeadReservation | null,
+): { node: FreeNode; at: Span } {
+  const all = [...first.map(([, { release }]) => release!.at), ...(pool === null ? [] : [pool.release!.at])];
+  return { node: first.at(-1)![0], at: all.reduce(latest) };
 }

@@ -1,6 +1,7 @@
 import type { QueuedExperiment } from '../store/queue/contract.ts';
 import { createHeap, type Heap } from './heap.ts';
 import { type Amount, couldFitOn, type FreeNode, type RoundCluster, type Span, take } from './nodes.ts';
+import { shapeOf } from './placement.ts';
 import {
   beginRound,
   block,
@@ -10,6 +11,7 @@ import {
   type Round,
   type Schedule,
   type ScheduleInput,
+  type Start,
 } from './schedule.ts';
 import { instant, latest, plus } from './spans.ts';
 import { silent } from './wait-reasons.ts';
@@ -106,9 +108,12 @@ function beginReplay(input: ScheduleInput): Replay {
   return replay;
 }
 
-function roomOf(start: { cluster: string; node: string }, { clusters }: Round): Room {
+function roomOf(start: Start, { clusters }: Round): Room {
   const cluster = clusters.find(({ name }) => name === start.cluster)!;
-  return { cluster, node: cluster.nodes.find(({ id }) => id === start.node)! };
+  const parts = start.nodes.map(({ id, gpus, cpus }) => {
+    return { node: cluster.nodes.find((node) => node.id === id)!, gpus, cpus };
+  });
+  return { cluster, parts };
 }
 
 /** Sorts experiments into groups; records at once for which ones no start can be expected. */
@@ -184,7 +189,8 @@ function start(item: QueuedExperiment, group: Group, room: Room, replay: Replay)
   const { round, bounds } = replay;
   const { now } = round;
   const at = { early: group.from, likely: now, late: now };
-  for (const key of [room.node, room.cluster, group.waitedForQuota ? item.project : room.node]) {
+  const quota = group.waitedForQuota ? [item.project] : [];
+  for (const key of [...room.parts.map(({ node }) => node), room.cluster, ...quota]) {
     const bound = bounds.get(key);
     if (bound === undefined) continue;
     at.early = Math.max(at.early, bound.early);
@@ -204,13 +210,17 @@ function setBound(key: FreeNode | RoundCluster | string, at: Span, { bounds }: R
   bounds.set(key, known === undefined ? at : latest(known, at));
 }
 
-function allocate(item: QueuedExperiment, { node }: Room, at: Span, { round, events, held }: Replay): void {
-  const length = round.lengths.get(item.experiment);
+function allocate(item: QueuedExperiment, { parts }: Room, at: Span, { round, events, held }: Replay): void {
+  const { experiment, project } = item;
+  const length = round.lengths.get(experiment);
   const ends = length === undefined ? null : plus(at, length);
-  take(node, item, ends);
   const all = held.get(item.project) ?? { gpus: 0, cpus: 0 };
   held.set(item.project, { gpus: all.gpus + item.gpus, cpus: all.cpus + item.cpus });
-  if (ends !== null) events.push({ at: ends.likely, ends, item, node });
+  for (const { node, gpus, cpus } of parts) {
+    take({ node, gpus, cpus }, item, ends);
+    if (ends !== null)
+      events.push({ at: ends.likely, ends, item: { experiment, project, gpus, cpus }, node });
+  }
 }
 
 function release(event: Event, replay: Replay): void {
@@ -258,7 +268,8 @@ function whyQuotaUnknown({ project }: QueuedExperiment, refusal: string, { clust
 function whyUnknown(item: QueuedExperiment, { taking }: Places): string {
   const blocker = taking.find((cluster) => cluster.blocker !== null)?.blocker;
   if (blocker) return `it waits for ${blocker.experiment}, whose start is not known`;
-  const possible = taking.flatMap(({ nodes }) => nodes).filter((node) => couldFitOn(item, node));
+  const { each } = shapeOf(item);
+  const possible = taking.flatMap(({ nodes }) => nodes).filter((node) => couldFitOn(each, node));
   if (possible.length === 0) return 'no node is known yet';
   const inTheWay = possible.flatMap(({ allocations }) => allocations).find(({ ends }) => ends === null);
   return inTheWay === undefined

@@ -88,30 +88,10 @@ export function couldFitOn(need: Amount, node: Pick<FreeNode, 'gpusTotal' | 'cpu
   return fits(need, { gpus: node.gpusTotal, cpus: node.cpusTotal });
 }
 
-/**
- * The fullest node that has room and that `allowed` accepts, so that large free nodes stay whole. Ties go to the lower id.
- */
-export function bestNode(
-  need: Amount,
-  nodes: readonly FreeNode[],
-  allowed?: (node: FreeNode) => boolean,
-): FreeNode | undefined {
-  let best: FreeNode | undefined;
-  for (const node of nodes) {
-    if (!fits(need, node)) continue;
-    const fuller =
-      best === undefined ||
-      node.gpus < best.gpus ||
-      (node.gpus === best.gpus && (node.cpus < best.cpus || (node.cpus === best.cpus && node.id < best.id)));
-    if (fuller && (allowed === undefined || allowed(node))) best = node;
-  }
-  return best;
-}
-
-/** Allocates what an experiment needs on a node. */
+/** Allocates to an experiment what it gets of a node. */
 export function take(
-  node: FreeNode,
-  { experiment, project, gpus, cpus }: QueuedExperiment,
+  { node, gpus, cpus }: Amount & { node: FreeNode },
+  { experiment, project }: Pick<QueuedExperiment, 'experiment' | 'project'>,
   ends: Span | null,
 ): void {
   node.gpus -= gpus;

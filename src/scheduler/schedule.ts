@@ -1,13 +1,10 @@
+import type { AllocatedNode } from '../core/launch-plan.ts';
 import type { Allocation } from '../store/clusters/contract.ts';
 import type { QueuedExperiment } from '../store/queue/contract.ts';
 import { type Backfill, createBackfill } from './backfill.ts';
 import {
   type Amount,
-  bestNode,
-  couldFitOn,
   EPSILON,
-  type FreeNode,
-  fits,
   type RoundCluster,
   type SchedulerCluster,
   type Span,
@@ -15,6 +12,7 @@ import {
   toRoundClusters,
 } from './nodes.ts';
 import { capacityOf, createOrder, holdings } from './order.ts';
+import { couldFit, type Part, placeOn } from './placement.ts';
 import { createQuotas, DEFAULT_POLICY, NO_QUOTAS, type ProjectPolicy, type Quotas } from './quotas.ts';
 import { instant, plus } from './spans.ts';
 import { closed, frees, freest, needInWords, nowhere, silent, tooLarge } from './wait-reasons.ts';
@@ -51,9 +49,8 @@ export interface Start {
   experiment: string;
   project: string;
   cluster: string;
-  node: string;
-  gpus: number;
-  cpus: number;
+  /** Those with GPUs first. */
+  nodes: AllocatedNode[];
 }
 
 /** The result of a scheduling round. */
@@ -108,8 +105,8 @@ export interface Round {
 }
 
 /**
- * Decides which experiments start now. In the order of order.ts, each experiment takes the fullest node that has room for
- * all of its GPUs and CPUs. An experiment that does not fit becomes the blocked head of every cluster on which it could
+ * Decides which experiments start now. In the order of order.ts, each experiment takes the nodes that placement.ts chooses:
+ * all of its GPUs and CPUs, or nothing. An experiment that does not fit becomes the blocked head of every cluster on which it could
  * run: later experiments wait there, unless backfill lets them start without delaying it (backfill.ts). An experiment that
  * can never fit, is paused, or is over its project's quota (quotas.ts) gets that wait reason and blocks no cluster.
  */
@@ -168,8 +165,8 @@ function hasRoom({ answering, draining, paused, nodes }: RoundCluster): boolean 
 function createPlaces(clusters: RoundCluster[]): Round['placesOf'] {
   const known = new Map<string, Places>();
   return (item) => {
-    const { cluster, labels, gpus, cpus } = item;
-    const key = `${cluster ?? ''} ${gpus} ${cpus}${labels ? ` ${JSON.stringify(labels)}` : ''}`;
+    const { cluster, labels, gpus, cpus, nodes = 1 } = item;
+    const key = `${cluster ?? ''} ${gpus} ${cpus} ${nodes}${labels ? ` ${JSON.stringify(labels)}` : ''}`;
     const places = known.get(key) ?? findPlaces(item, clusters);
     known.set(key, places);
     return places;
@@ -190,9 +187,7 @@ function findPlaces(item: QueuedExperiment, clusters: RoundCluster[]): Places {
   const wanted = clusters.filter((cluster) => isWanted(item, cluster));
   if (wanted.length === 0) return refused(nowhere(item, clusters));
   // A cluster that was not seen yet has no nodes: nothing is known, so nothing is ruled out.
-  const possible = wanted.filter(
-    ({ nodes }) => nodes.length === 0 || nodes.some((node) => couldFitOn(item, node)),
-  );
+  const possible = wanted.filter(({ nodes }) => nodes.length === 0 || couldFit(item, nodes));
   if (possible.length === 0) return refused(tooLarge(item, wanted));
   const taking = possible.filter(({ draining, paused }) => !draining && paused === null);
   return taking.length === 0 ? refused(closed(possible)) : { refusal: null, taking, refused: null };
@@ -211,9 +206,9 @@ function place(item: QueuedExperiment, round: Round): Placed {
     return { reason: inWords(places.refused, takes), counts: true };
   const room = findRoom(item, places.taking, takes, round);
   if (room !== undefined) {
-    const { cluster, node } = room;
-    if (cluster.blocker !== null) round.guards.get(cluster)!.take(item, node, takes);
-    take(node, item, takes && plus(instant(round.now), takes));
+    const { cluster, parts } = room;
+    if (cluster.blocker !== null) round.guards.get(cluster)!.take(parts, takes);
+    for (const part of parts) take(part, item, takes && plus(instant(round.now), takes));
     round.quotas.take(item);
     return { start: startOn(item, room), counts: true };
   }
@@ -231,14 +226,15 @@ function pauseAfterLoss({ notBefore }: QueuedExperiment): string | null {
   return `its last attempt was lost: the next one starts after ${new Date(notBefore).toISOString()}`;
 }
 
-function startOn({ experiment, project, gpus, cpus }: QueuedExperiment, { cluster, node }: Room): Start {
-  return { experiment, project, cluster: cluster.name, node: node.id, gpus, cpus };
+function startOn({ experiment, project }: QueuedExperiment, { cluster, parts }: Room): Start {
+  const nodes = parts.map(({ node, gpus, cpus }) => ({ id: node.id, gpus, cpus }));
+  return { experiment, project, cluster: cluster.name, nodes };
 }
 
-/** A node with room for an experiment. */
+/** Nodes with room for an experiment. */
 export interface Room {
   cluster: RoundCluster;
-  node: FreeNode;
+  parts: Part[];
 }
 
 /** The first of the clusters on which it is the experiment's turn and that has room for it. */
@@ -249,23 +245,24 @@ export function findRoom(
   round: Pick<Round, 'guards'>,
 ): Room | undefined {
   for (const cluster of taking) {
-    const node = nodeFor(item, cluster, takes, round);
-    if (node !== undefined) return { cluster, node };
+    const parts = partsFor(item, cluster, takes, round);
+    if (parts !== undefined) return { cluster, parts };
   }
   return undefined;
 }
 
-function nodeFor(
+function partsFor(
   item: QueuedExperiment,
   cluster: RoundCluster,
   takes: Span | null,
   { guards }: Pick<Round, 'guards'>,
-): FreeNode | undefined {
+): Part[] | undefined {
   if (!cluster.answering) return undefined;
-  if (cluster.blocker === null) return bestNode(item, cluster.nodes);
+  if (cluster.blocker === null) return placeOn(item, cluster.nodes);
   if (!cluster.backfill) return undefined;
   const guard = guards.get(cluster)!;
-  return bestNode(item, cluster.nodes, (node) => guard.allows(item, node, takes));
+  if (!guard.admits(item, takes)) return undefined;
+  return placeOn(item, cluster.nodes, (node) => guard.roomOn(node, takes));
 }
 
 /** Makes the experiment the blocked head of the clusters on which it could run and that have none yet. */
@@ -294,7 +291,7 @@ function whyNot(
   if (answering.length === 0) return always(silent(taking));
   // A shorter experiment of the same shape may still start there.
   const filled = answering.find(
-    ({ backfill, blocker, nodes }) => backfill && blocker !== null && nodes.some((node) => fits(item, node)),
+    ({ backfill, blocker, nodes }) => backfill && blocker !== null && placeOn(item, nodes) !== undefined,
   );
   if (filled !== undefined) {
     const reason = `would delay ${filled.blocker!.experiment}, which is next on ${filled.name}`;
@@ -305,7 +302,7 @@ function whyNot(
     return always(
       `waits for ${strict.blocker!.experiment}, which is before it in the queue of ${strict.name}`,
     );
-  const reason = `needs ${needInWords(item)} on one node; ${freest(answering, item)}`;
+  const reason = `needs ${needInWords(item)}; ${freest(answering, item)}`;
   if (answering.some(({ blocker }) => blocker !== null)) return always(reason);
   const room = answering
     .map(({ nodes }) => createBackfill(item, nodes, round.now).head)

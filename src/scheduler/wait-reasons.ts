@@ -1,6 +1,7 @@
 import { shortNode } from '../core/ids.ts';
 import type { QueuedExperiment } from '../store/queue/contract.ts';
-import type { Amount, FreeNode, RoundCluster, Span } from './nodes.ts';
+import type { FreeNode, RoundCluster, Span } from './nodes.ts';
+import type { Need } from './placement.ts';
 
 /** "1 GPU", "2 GPUs". */
 export function plural(count: number, word: string): string {
@@ -8,9 +9,12 @@ export function plural(count: number, word: string): string {
   return `${shown} ${word}${shown === 1 ? '' : 's'}`;
 }
 
-/** The amount that an experiment asks for. */
-export function needInWords({ gpus, cpus }: Amount): string {
-  return gpus > 0 ? `${plural(gpus, 'GPU')} and ${plural(cpus, 'CPU')}` : plural(cpus, 'CPU');
+/** What an experiment asks for, and of how many nodes. */
+export function needInWords(need: Need): string {
+  const { gpus, cpus, nodes = 1 } = need;
+  if (gpus <= 0) return `${plural(cpus, 'CPU')} on one node`;
+  const where = nodes === 1 ? 'on one node' : `on each of ${nodes} nodes`;
+  return `${plural(gpus / nodes, 'GPU')} ${where} and ${plural(cpus, 'CPU')}`;
 }
 
 /** No cluster has the name and the labels that the experiment asks for. */
@@ -24,7 +28,7 @@ export function nowhere({ cluster, labels }: QueuedExperiment, known: readonly R
 
 /** No node of those clusters is large enough. */
 export function tooLarge(
-  item: Pick<QueuedExperiment, 'cluster' | 'labels' | 'gpus' | 'cpus'>,
+  item: Pick<QueuedExperiment, 'cluster' | 'labels' | 'gpus' | 'cpus' | 'nodes'>,
   clusters: readonly { name: string; nodes: readonly Pick<FreeNode, 'gpusTotal' | 'cpusTotal'>[] }[],
 ): string {
   const names = clusters.map(({ name }) => name).join(', ');
@@ -34,7 +38,7 @@ export function tooLarge(
   const gpus = nodes.reduce((most, node) => Math.max(most, node.gpusTotal), 0);
   const cpus = nodes.reduce((most, node) => Math.max(most, node.cpusTotal), 0);
   return (
-    `can never fit: needs ${needInWords(item)} on one node; the nodes of ${where} have at most ` +
+    `can never fit: needs ${needInWords(item)}; the nodes of ${where} have at most ` +
     `${plural(gpus, 'GPU')} and ${plural(cpus, 'CPU')}`
   );
 }
@@ -57,7 +61,7 @@ export function silent(clusters: readonly Pick<RoundCluster, 'name'>[]): string 
 }
 
 /** What is free on the freest node, judged by the resource that the experiment lacks. */
-export function freest(clusters: readonly RoundCluster[], need: Amount): string {
+export function freest(clusters: readonly RoundCluster[], need: Need): string {
   const nodes = clusters.flatMap((cluster) => cluster.nodes);
   // An experiment that needs GPUs lacks GPUs; any other one lacks CPUs.
   const most = nodes.toSorted((a, b) =>
@@ -70,8 +74,9 @@ export function freest(clusters: readonly RoundCluster[], need: Amount): string 
 }
 
 /** Where and when the experiment will have room. */
-export function frees(need: Amount, { node, at }: { node: FreeNode; at: Span }, now: number): string {
-  const what = need.gpus > 0 ? plural(need.gpus, 'GPU') : plural(need.cpus, 'CPU');
+export function frees(need: Need, { node, at }: { node: FreeNode; at: Span }, now: number): string {
+  const { nodes = 1, gpus, cpus } = need;
+  const what = gpus > 0 ? plural(gpus / nodes, 'GPU') : plural(cpus, 'CPU');
   return `node ${shortNode(node.id)} has ${what} free ${inAbout(at.likely - now)}`;
 }
 

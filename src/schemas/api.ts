@@ -374,8 +374,12 @@ export const QueueView = Type.Object(
           project: Type.String(),
           priority: Type.Integer(),
           cluster: nullable(Type.String()),
-          gpus: Type.Number(),
+          gpus: Type.Number({ description: 'GPUs of all its nodes together' }),
           cpus: Type.Number(),
+          nodes: Type.Integer({
+            minimum: 1,
+            description: 'Number of nodes among which its GPUs are divided evenly',
+          }),
           submittedAt: Instant,
           waitReason: nullable(
             Type.String({

@@ -28,10 +28,24 @@ export const Name = Type.String({
 /** What an experiment takes of a cluster. */
 export const Resources = Type.Object(
   {
-    gpus: Type.Optional(Type.Integer({ minimum: 0, maximum: 1024 })),
-    cpus: Type.Optional(Type.Number({ minimum: 0.1, maximum: 4096 })),
+    nodes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 64,
+        description: 'Number of nodes; the experiment starts when all of them have room. Default: 1.',
+      }),
+    ),
+    gpus: Type.Optional(Type.Integer({ minimum: 0, maximum: 1024, description: 'GPUs of each node.' })),
+    cpus: Type.Optional(
+      Type.Number({
+        minimum: 0.1,
+        maximum: 4096,
+        description:
+          'CPUs in all. With GPUs, each node has one CPU for each of its GPUs; the others may be on any node of the cluster. Without GPUs, all are on one node.',
+      }),
+    ),
   },
-  { ...strict, description: 'Resources that the experiment needs on one node.' },
+  { ...strict, description: 'Resources that the experiment needs.' },
 );
 
 /** Labels of a cluster, and those that an experiment asks for. */

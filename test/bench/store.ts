@@ -179,9 +179,7 @@ async function claimAndEnd(store: Store): Promise<void> {
   const claim = await claimOn(store, {
     experiment: experiment!,
     cluster: 'c',
-    node: 'n',
-    gpus: 1,
-    cpus: 1,
+    nodes: [{ id: 'n', gpus: 1, cpus: 1 }],
     allocationVersion: version,
     dispatcher: 'd',
     leaseMs: 60_000,
@@ -201,9 +199,7 @@ async function runningLease(store: Store) {
   const claim = await claimOn(store, {
     experiment: id,
     cluster: 'c',
-    node: 'n',
-    gpus: 1,
-    cpus: 1,
+    nodes: [{ id: 'n', gpus: 1, cpus: 1 }],
     allocationVersion: version,
     dispatcher: 'd',
     leaseMs: 600_000,

@@ -68,6 +68,7 @@ export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { att
           { attempt: lease.attempt, ended: state.ended, lastSequence: state.appended } as Attempt,
         ];
       },
+      allocation: async () => [],
       async confirm() {
         calls.push('confirm');
         return state.confirmed;

@@ -1,6 +1,11 @@
 import type { SchedulerCluster, Span } from '../../src/scheduler/nodes.ts';
 import type { ProjectPolicy } from '../../src/scheduler/quotas.ts';
-import { type Schedule, type ScheduleInput, scheduleRound } from '../../src/scheduler/schedule.ts';
+import {
+  type Schedule,
+  type ScheduleInput,
+  type Start,
+  scheduleRound,
+} from '../../src/scheduler/schedule.ts';
 import { plus } from '../../src/scheduler/spans.ts';
 import type { Allocation, ClusterNode } from '../../src/store/clusters/contract.ts';
 import type { QueuedExperiment } from '../../src/store/queue/contract.ts';
@@ -38,6 +43,25 @@ export function waits(
     reason: null,
     ...more,
   };
+}
+
+/**
+ * Whether nodes with this much room can take the experiment: as many nodes as it asks for have its GPUs and a CPU for each,
+ * and all nodes together have its CPUs. Without GPUs, one node has its CPUs. For whole numbers of CPUs.
+ */
+export function hasRoom(
+  { gpus, cpus, nodes = 1 }: Pick<QueuedExperiment, 'gpus' | 'cpus' | 'nodes'>,
+  room: readonly { gpus: number; cpus: number }[],
+): boolean {
+  if (gpus === 0) return room.some((one) => one.cpus >= cpus);
+  const each = { gpus: gpus / nodes, cpus: Math.min(gpus, cpus) / nodes };
+  const fitting = room.filter((one) => one.gpus >= each.gpus && one.cpus >= each.cpus);
+  return fitting.length >= nodes && room.reduce((all, one) => all + one.cpus, 0) >= cpus;
+}
+
+/** The nodes as they are without any experiment. */
+export function emptied(nodes: readonly ClusterNode[]): { gpus: number; cpus: number }[] {
+  return nodes.map(({ gpusTotal, cpusTotal }) => ({ gpus: gpusTotal, cpus: cpusTotal }));
 }
 
 /** Parts of a store as a test makes them up. */
@@ -101,6 +125,16 @@ export interface Step {
   lengths: ReadonlyMap<string, number>;
 }
 
+/** A start as allocations of the cluster, one for each of its nodes. */
+export function allocationsOf({
+  experiment,
+  project,
+  cluster,
+  nodes,
+}: Start): (Allocation & { cluster: string })[] {
+  return nodes.map(({ id, gpus, cpus }) => ({ experiment, project, cluster, node: id, gpus, cpus }));
+}
+
 /**
  * Plays arrivals and ends at their times, with a scheduling round after each, as a dispatcher does.
  * `known`: whether the scheduler knows the end and length of an experiment. `spanOf`: the range in which it knows them.
@@ -147,16 +181,16 @@ export function play({
     };
     const schedule = scheduleRound(input);
     const before = running;
-    const starts = schedule.start.map((start) => {
+    const starts = schedule.start.flatMap((start) => {
       started.set(start.experiment, now);
       const length = lengthOf(start.experiment);
       const expected = plus(exactly(now), spanOf(start.experiment, length));
-      return {
-        ...start,
+      return allocationsOf(start).map((one) => ({
+        ...one,
         ends: now + length,
         startedAt: now,
         expected,
-      };
+      }));
     });
     running = [...running, ...starts];
     queued = queued.filter(({ experiment }) => !started.has(experiment));

@@ -94,9 +94,7 @@ export async function claimed(store: Store, experiment: string, leaseMs = 60_000
   const claim = await claimOn(store, {
     experiment,
     cluster: 'local',
-    node: 'node-1',
-    gpus: 0,
-    cpus: 1,
+    nodes: [{ id: 'node-1', gpus: 0, cpus: 1 }],
     allocationVersion: version,
     dispatcher: 'dispatcher-1',
     leaseMs,

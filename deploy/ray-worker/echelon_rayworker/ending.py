@@ -17,7 +17,7 @@ GPU_MEMORY = re.compile(r"CUDA out of memory|torch(?:\.cuda)?\.OutOfMemoryError|
 # What the driver prints when a part of the cluster failed, which another attempt may not meet again.
 _CLUSTER_FAILURE = re.compile(
     r"(?P<node>NodeDiedError|its node has died|node it was running on is dead or unavailable|OwnerDiedError"
-    r"|ActorUnavailableError)"
+    r"|ActorUnavailableError|is not in the cluster any more)"
     r"|(?P<nccl>Watchdog caught collective operation timeout|NCCL watchdog thread terminated|ncclRemoteError"
     r"|ncclSystemError)"
     r"|(?P<ecc>uncorrectable ECC error)"
@@ -30,6 +30,7 @@ _FAILED_PART = {
 # What verl raises when it makes its resource pools, before it has taken a GPU.
 GPU_SHORTAGE = re.compile(
     r"Total available GPUs [\d.]+ is less than total desired GPUs|cannot be satisfied in this ray cluster"
+    r"|no room for the .* on the allocated nodes"
 )
 # What the driver sees when one of its Ray processes vanished: alone it says nothing about memory.
 _RAY_DEATH = re.compile(r"ActorDiedError|WorkerCrashedError|RayActorError|ActorUnavailableError")

@@ -9,6 +9,7 @@ import sysconfig
 from dataclasses import dataclass
 from typing import Mapping
 
+from echelon_rayworker import allocation
 from echelon_rayworker.engines.registry import engine_names
 from echelon_rayworker.files import read_regular
 from echelon_rayworker.gen import rayworker_pb2 as pb
@@ -33,7 +34,9 @@ _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 _OWN_FILE = re.compile(r"(launch|supervisor|stop|events|spool|hidden)\b.*")
 # Names of the plan's variables, for an engine that hands them to processes on other nodes.
 VARIABLES_VARIABLE = "ECHELON_VARIABLES"
-_OWN_VARIABLES = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", NAMES_VARIABLE, VARIABLES_VARIABLE)
+_OWN_VARIABLES = (
+    "ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", NAMES_VARIABLE, VARIABLES_VARIABLE, allocation.VARIABLE
+)  # fmt: skip
 _PLACEHOLDER = re.compile(r"\{(attemptDir|experimentDir|sharedRoot)\}")
 # A secret must not change what is run, nor be taken for a variable of ours.
 _NO_SECRET_VARIABLE = re.compile(r"(ECHELON_|RAY_|LD_|PYTHON).*|PATH|HOME|SHELL|USER")
@@ -157,6 +160,8 @@ def driver_environment(
     environment = plan_environment(base, request.plan, directories)
     environment["ECHELON_EXPERIMENT"] = request.experiment
     environment["ECHELON_ATTEMPT"] = str(request.attempt)
+    if request.plan.nodes:
+        environment[allocation.VARIABLE] = allocation.to_text(request.plan.nodes)
     environment.update(secrets)
     if secrets:
         environment[NAMES_VARIABLE] = ",".join(sorted(secrets))

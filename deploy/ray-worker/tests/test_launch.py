@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from echelon_rayworker import launch
+from echelon_rayworker import allocation, launch
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.launch import Directories
 
@@ -46,6 +46,15 @@ def test_the_plan_s_python_path_comes_before_ours_and_its_variables_win() -> Non
         "ECHELON_VARIABLES": "EMPTY,PYTHONPATH,RAY_ADDRESS",
         "ECHELON_EXPERIMENT": "e", "ECHELON_ATTEMPT": "2", "ECHELON_SPOOL": f"{DIRECTORIES.attempt}/spool",
     }
+
+
+def test_the_allocated_nodes_are_in_the_driver_s_environment() -> None:
+    nodes = [pb.AllocatedNode(id="m", gpus=4, cpus=4), pb.AllocatedNode(id="k", cpus=2.5)]
+    request = pb.LaunchRequest(experiment="e", attempt=1, plan=pb.LaunchPlan(nodes=nodes))
+    read = allocation.nodes_of(launch.driver_environment({}, request, DIRECTORIES, {}))
+    assert read == [allocation.AllocatedNode("m", 4, 4), allocation.AllocatedNode("k", 0, 2.5)]
+    assert [node.cpus_beside for node in read] == [0, 2.5]
+    assert allocation.nodes_of({}) == []
 
 
 def test_secrets_go_into_the_driver_s_environment_and_are_named_there() -> None:

@@ -79,12 +79,18 @@ export function queueTable({ items }: Pick<Queue, 'items'>, now: number, width?:
       inert(one.name),
       inert(one.project),
       one.priority,
-      one.gpus > 0 ? `${one.gpus} GPU, ${one.cpus} CPU` : `${one.cpus} CPU`,
+      needs(one),
       startsIn(one.estimate, now),
       inert(one.waitReason ?? NO_REASON),
     ]),
     width,
   );
+}
+
+/** "4 GPU, 10 CPU"; of several nodes "2 × 4 GPU, 20 CPU". */
+function needs({ nodes, gpus, cpus }: { nodes: number; gpus: number; cpus: number }): string {
+  if (gpus === 0) return `${cpus} CPU`;
+  return `${nodes > 1 ? `${nodes} × ` : ''}${gpus / nodes} GPU, ${cpus} CPU`;
 }
 
 /** Stands for the wait reason before the first scheduling round. */

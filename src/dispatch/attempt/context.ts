@@ -20,6 +20,7 @@ export interface AttemptDeps {
     | 'experiments.get'
     | 'clusters.list'
     | 'attempts.list'
+    | 'attempts.allocation'
     | 'attempts.confirm'
     | 'attempts.settle'
     | 'events.append'

@@ -3,6 +3,7 @@ import type { CheckFinding } from '../../engines/engine.ts';
 import { findEngine, type ResolvedSpec } from '../../engines/registry.ts';
 import type { RayWorkerClient, RayWorkerDescription } from '../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../rpc/status.ts';
+import { couldFit, needOf } from '../../scheduler/placement.ts';
 import { needInWords, plural } from '../../scheduler/wait-reasons.ts';
 import type { PreflightFinding } from '../../schemas/clusters.ts';
 import type { RunCommand } from './command-runner.ts';
@@ -86,21 +87,24 @@ function describe({ version, rayVersion, nodes }: RayWorkerDescription): Preflig
   return [{ severity: 'error', check: 'cluster', message, remedy: 'Start a node of Ray.' }];
 }
 
-/** Whether a node is large enough for the whole experiment, and whether one is free now. */
+/** Whether the nodes are large enough for the whole experiment, and whether they are free now. */
 function roomFor(
-  { engine, resources: { gpus, cpus } }: ResolvedSpec['spec'],
+  { engine, resources }: ResolvedSpec['spec'],
   { nodes }: RayWorkerDescription,
 ): PreflightFinding[] {
   const alive = nodes.filter((node) => node.alive);
-  const fits = alive.filter((node) => node.gpusTotal >= gpus && node.cpusTotal >= cpus);
-  const wanted = `${needInWords({ gpus, cpus })} on one node`;
-  if (fits.length === 0) {
+  const need = needOf(resources);
+  const wanted = needInWords(need);
+  if (!couldFit(need, alive)) {
     const settings = ['/resources', ...(findEngine(engine)?.sizeSettings ?? [])];
-    const remedy = `Lower ${settings.join(' or ')}, or use a cluster with larger nodes; otherwise the experiment waits forever.`;
-    return [{ severity: 'error', check: 'room', message: `No node has ${wanted}.`, remedy }];
+    const remedy = `Lower ${settings.join(' or ')}, or use a cluster with more or larger nodes; otherwise the experiment waits forever.`;
+    return [{ severity: 'error', check: 'room', message: `There is no room for ${wanted}.`, remedy }];
   }
-  const free = fits.some((node) => node.gpusAvailable >= gpus && node.cpusAvailable >= cpus);
-  const message = `${wanted}: ${fits.length} of ${plural(alive.length, 'node')} ${fits.length === 1 ? 'is' : 'are'} large enough, ${free ? 'and one is free now' : 'none is free now, so the experiment will wait'}.`;
+  const free = alive.map(({ id, gpusAvailable, cpusAvailable }) => {
+    return { id, gpusTotal: gpusAvailable, cpusTotal: cpusAvailable };
+  });
+  const state = couldFit(need, free) ? 'and is free now' : 'but is not free now, so the experiment will wait';
+  const message = `${wanted}: the cluster is large enough, ${state}.`;
   return [{ severity: 'ok', check: 'room', message, remedy: '' }];
 }
 

@@ -6,7 +6,7 @@ export const LOCAL_DEFAULTS: Omit<
   ResolvedLocal,
   'engine' | 'name' | 'estimator' | keyof typeof COMMON_DEFAULTS
 > = {
-  resources: { gpus: 0, cpus: 2 },
+  resources: { nodes: 1, gpus: 0, cpus: 2 },
   observations: 'digests',
   environment: { seed: 1, maxSteps: 30, historyLength: 2 },
   rollout: { groups: 8, groupSize: 8 },

@@ -3,7 +3,7 @@ import type { ResolvedReplay } from './spec.ts';
 
 /** Values of the `replay` engine where a spec has none. */
 export const REPLAY_DEFAULTS: Omit<ResolvedReplay, 'engine' | 'name' | keyof typeof COMMON_DEFAULTS> = {
-  resources: { gpus: 0, cpus: 1 },
+  resources: { nodes: 1, gpus: 0, cpus: 1 },
   replay: {
     fault: 'none',
     batches: 0,

@@ -1,5 +1,5 @@
 import type { CheckFinding, CheckInput } from '../engine.ts';
-import { cpusNeeded } from './cpus.ts';
+import { cpusNeeded, gpusOf } from './cpus.ts';
 import { recipeOf } from './recipes.ts';
 import { historyLengthOf } from './resolve.ts';
 import type { ResolvedVerlAgent } from './spec.ts';
@@ -31,11 +31,11 @@ const gpus: Check = ({ spec: { resources, rollout, estimator } }) => [
       check: 'tensor-parallel',
       severity: 'error',
       field: '/rollout/tensorParallelSize',
-      message: `${resources.gpus} GPUs cannot be divided into copies of ${rollout.tensorParallelSize}.`,
+      message: `The ${resources.gpus} GPUs of a node cannot be divided into copies of ${rollout.tensorParallelSize}: a copy never spans nodes.`,
       remedy: `Set rollout.tensorParallelSize to a divisor of ${resources.gpus}.`,
     },
   estimator.name === 'ppo' &&
-    resources.gpus > 1 && {
+    gpusOf(resources) > 1 && {
       check: 'critic-batch',
       severity: 'error',
       field: '/resources/gpus',
@@ -47,24 +47,25 @@ const gpus: Check = ({ spec: { resources, rollout, estimator } }) => [
 ];
 
 const divisibility: Check = ({ spec }) => {
-  const { resources, rollout, training, critic } = spec;
-  if (resources.gpus < 1) return [];
-  const perGpu = Math.floor(training.miniBatchSize / resources.gpus);
+  const { rollout, training, critic } = spec;
+  const count = gpusOf(spec.resources);
+  if (count < 1) return [];
+  const perGpu = Math.floor(training.miniBatchSize / count);
   const uneven = (micro: number): boolean => perGpu === 0 || perGpu % micro !== 0;
   const micro = (owner: string, field: string, size: number): CheckFinding => ({
     check: 'mini-batch',
     severity: 'error',
     field,
-    message: `A mini-batch has ${perGpu} rows on each of ${resources.gpus} GPUs, which ${size} rows at once (${owner}) do not divide.`,
-    remedy: `Set ${field.slice(1).replaceAll('/', '.')} to a divisor of ${perGpu || resources.gpus}, or training.miniBatchSize to a multiple of ${size * resources.gpus}.`,
+    message: `A mini-batch has ${perGpu} rows on each of ${count} GPUs, which ${size} rows at once (${owner}) do not divide.`,
+    remedy: `Set ${field.slice(1).replaceAll('/', '.')} to a divisor of ${perGpu || count}, or training.miniBatchSize to a multiple of ${size * count}.`,
   });
   return [
-    rollout.groups % resources.gpus !== 0 && {
+    rollout.groups % count !== 0 && {
       check: 'groups',
       severity: 'error',
       field: '/rollout/groups',
-      message: `The trainer refuses ${rollout.groups} groups on ${resources.gpus} GPUs: they must divide.`,
-      remedy: `Set rollout.groups to a multiple of ${resources.gpus}.`,
+      message: `The trainer refuses ${rollout.groups} groups on ${count} GPUs: they must divide.`,
+      remedy: `Set rollout.groups to a multiple of ${count}.`,
     },
     uneven(training.microBatchSizePerGpu) &&
       micro('the policy', '/training/microBatchSizePerGpu', training.microBatchSizePerGpu),
@@ -81,7 +82,7 @@ const cpus: Check = ({ spec }) => {
       check: 'cpus',
       severity: 'error',
       field: '/resources/cpus',
-      message: `${actors} environment actors take ${actorCpus} CPUs, the trainer 1 and its GPUs ${spec.resources.gpus}: ${total} in all, and with ${spec.resources.cpus} the start hangs without a word.`,
+      message: `${actors} environment actors take ${actorCpus} CPUs, the trainer 1 and its GPUs ${gpusOf(spec.resources)}: ${total} in all, and with ${spec.resources.cpus} the start hangs without a word.`,
       remedy: `Set resources.cpus to ${total} or leave it out, or lower environment.cpusPerActor, rollout.groups or evaluation.games.`,
     },
   ];
@@ -119,7 +120,7 @@ const padding: Check = ({ spec }) => {
     rollout.logProbMicroBatchSizePerGpu,
     ...(training.klLoss ? [training.referenceMicroBatchSizePerGpu] : []),
   ];
-  const multiple = sizes.reduce(leastCommonMultiple) * resources.gpus;
+  const multiple = sizes.reduce(leastCommonMultiple) * gpusOf(resources);
   const trajectories = rollout.groups * rollout.groupSize;
   return [
     multiple > 1 && {
@@ -223,7 +224,7 @@ const evaluations: Check = ({ spec }) => {
       check: 'world-size',
       severity: 'note',
       field: '/resources/gpus',
-      message: `A checkpoint is cut into as many pieces as its training had GPUs, and is read with ${spec.resources.gpus} here.`,
+      message: `A checkpoint is cut into as many pieces as its training had GPUs, and is read with ${gpusOf(spec.resources)} here.`,
       remedy: 'Evaluate with as many GPUs as the training had.',
     },
   ];

@@ -19,7 +19,12 @@ export function cpusNeeded(
   const training = recipeOf(spec.recipe).phase === 'train' ? spec.rollout.groups * spec.rollout.groupSize : 0;
   const actors = training + spec.evaluation.games;
   const actorCpus = tenths(actors * spec.environment.cpusPerActor);
-  return { actors, actorCpus, total: tenths(actorCpus + 1 + spec.resources.gpus) };
+  return { actors, actorCpus, total: tenths(actorCpus + 1 + gpusOf(spec.resources)) };
+}
+
+/** The GPUs of all nodes; records of older versions do not state the nodes. */
+export function gpusOf({ gpus, nodes = 1 }: { gpus: number; nodes?: number }): number {
+  return gpus * nodes;
 }
 
 /** Up to the next tenth, rounding errors of the product aside. */

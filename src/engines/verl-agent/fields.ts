@@ -50,6 +50,7 @@ const FIELDS: readonly (readonly [path: string, key: string, form?: Form])[] = [
   ['environment.maxSteps', 'env.max_steps'],
   ['rollout.groupSize', 'env.rollout.n'],
   ['training.logger', 'trainer.logger'],
+  ['resources.nodes', 'trainer.nnodes'],
   ['resources.gpus', 'trainer.n_gpus_per_node'],
   ['training.saveEvery', 'trainer.save_freq', 'every'],
   ['training.keepCheckpoints', 'trainer.max_actor_ckpt_to_keep', 'keep'],

@@ -121,7 +121,6 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/^env\.alfworld\.eval_dataset$/, 'is ignored by the recipe; set /evaluation/split'],
   [/^trainer\.val_out$/, 'means the opposite of its documentation; set /evaluation/split'],
   [/^trainer\.(val_only|val_before_train)$/, 'follows from the recipe and /training/evaluateBefore'],
-  [/^trainer\.nnodes$/, 'must be 1: GPUs are taken together on one node; set /resources/gpus'],
   [
     /^trainer\.(project_name|experiment_name)$/,
     'is made by the plan, so that no two different runs share a name',

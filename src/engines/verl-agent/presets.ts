@@ -148,7 +148,7 @@ export function evaluationsOf(train: VerlAgentSpec): VerlAgentSpec[] {
   const { checkpointDirectory: directory } = compileVerlAgent(resolved);
   const { environment, modelSize } = recipeOf(train.recipe);
   const splits = environment === 'alfworld' ? (['seen', 'unseen'] as const) : [undefined];
-  const { gpus } = resolved.resources;
+  const { nodes, gpus } = resolved.resources;
   // Of this very training: a later one of more steps shares the directory.
   const { steps } = resolved.training;
   const step = resolved.training.saveEvery === 0 ? {} : { step: steps };
@@ -158,7 +158,7 @@ export function evaluationsOf(train: VerlAgentSpec): VerlAgentSpec[] {
         name: [train.name, ...(split === undefined ? [] : [split]), `seed ${seed}`].join(', '),
         engine: 'verl-agent',
         recipe: `qwen2.5_${modelSize}_${environment}_eval`,
-        resources: { gpus },
+        resources: { nodes, gpus },
         rollout: { tensorParallelSize: resolved.rollout.tensorParallelSize },
         environment: { seed, historyLength: resolved.environment.historyLength },
         evaluation: { ...(split === undefined ? {} : { split }), checkpoint: { directory, ...step } },

@@ -1,4 +1,5 @@
 import type { Ended } from '../../core/events.ts';
+import type { AllocatedNode } from '../../core/launch-plan.ts';
 import type { State } from '../../core/states.ts';
 
 /** The right to write for an attempt. */
@@ -61,9 +62,8 @@ export interface Attempt {
 export interface AllocationInput {
   experiment: string;
   cluster: string;
-  node: string;
-  gpus: number;
-  cpus: number;
+  /** At least one, those with GPUs first. */
+  nodes: readonly AllocatedNode[];
   allocationVersion: number;
   /** Its quota counts the allocation. */
   project: string;
@@ -101,6 +101,8 @@ export interface AttemptStore {
    * queue and allocates GPUs and CPUs. All versions are compared as they were before this step.
    */
   allocate(starts: readonly AllocationInput[]): Promise<Allocated[]>;
+  /** What is allocated to the experiment's present attempt; empty: nothing. */
+  allocation(cluster: string, experiment: string): Promise<AllocatedNode[]>;
   /** Experiments whose attempt was allocated `olderThanMs` ago or earlier and not acquired since; the oldest first. */
   allocated(input: { olderThanMs: number; limit: number }): Promise<string[]>;
   /** Takes the lease of an allocated attempt. A repeated call with the same token (a new UUID) finds its own lease. */

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { EchelonError } from '../../core/errors.ts';
 import { shortNode } from '../../core/ids.ts';
+import type { AllocatedNode } from '../../core/launch-plan.ts';
 import { QUARANTINE_AFTER, STATES, type State, TRANSITIONS } from '../../core/states.ts';
+import { fromNodes, toAllocations } from '../clusters/clusters.ts';
 import { toAttempts } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
@@ -28,6 +30,11 @@ export function createLeases(context: StoreContext): AttemptStore {
       return toAttempts(await guarded(redis.hgetall(keys.attempts(id))));
     },
     allocate: (starts) => allocate(run, starts),
+    async allocation(cluster, experiment) {
+      const text = await guarded(redis.hget(keys.allocations(cluster), experiment));
+      const items = text === null ? [] : toAllocations({ [experiment]: text });
+      return items.map(({ node, gpus, cpus }) => ({ id: node, gpus, cpus }));
+    },
     ...launches(run),
     ...counts(context),
     renew: (leases, leaseMs) => renew(run, leases, leaseMs),
@@ -116,15 +123,24 @@ async function allocate(
   starts: readonly AllocationInput[],
 ): ReturnType<AttemptStore['allocate']> {
   if (starts.length === 0) return [];
-  const args = starts.flatMap(({ experiment, cluster, node, gpus, cpus, project, ...versions }) => [
+  const args = starts.flatMap(({ experiment, cluster, nodes, project, ...versions }) => [
     experiment,
     cluster,
-    JSON.stringify({ node, gpus, cpus, project }),
-    `placed on ${cluster}, node ${shortNode(node)}`,
+    fromNodes(nodes, project),
+    `placed on ${cluster}, ${placeInWords(nodes)}`,
     versions.allocationVersion,
     versions.projectVersion ?? '',
   ]);
   return (await run('allocate', [randomUUID(), ...args])) as Allocated[];
+}
+
+/** "node a", "nodes a and b"; nodes that run nothing but environments follow: "nodes a and b, environments on c". */
+function placeInWords(nodes: readonly AllocatedNode[]): string {
+  const names = (some: readonly AllocatedNode[]) => some.map(({ id }) => shortNode(id)).join(' and ');
+  const trainers = nodes.filter(({ gpus }, at) => gpus > 0 || at === 0);
+  const others = nodes.slice(trainers.length);
+  const beside = others.length > 0 ? `, environments on ${names(others)}` : '';
+  return `${trainers.length > 1 ? 'nodes' : 'node'} ${names(trainers)}${beside}`;
 }
 
 async function renew(run: RunScript, leases: readonly Lease[], leaseMs: number): Promise<Renewal[]> {

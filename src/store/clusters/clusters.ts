@@ -1,3 +1,4 @@
+import type { AllocatedNode } from '../../core/launch-plan.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { runAll } from '../redis/errors.ts';
@@ -121,12 +122,26 @@ export function toClusters(records: Record<string, string>, beside: Beside): Clu
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** From the hash of a cluster's allocations. */
+/** From the hash of a cluster's allocations: one for each node of an experiment. */
 export function toAllocations(items: Record<string, string>): Allocation[] {
-  return Object.entries(items).map(([experiment, text]) => ({
-    experiment,
-    ...(JSON.parse(text) as Omit<Allocation, 'experiment'>),
-  }));
+  return Object.entries(items).flatMap(([experiment, text]) => {
+    const { others = [], ...first } = JSON.parse(text) as StoredAllocation;
+    return [first, ...others.map((other) => ({ ...other, project: first.project }))].map((one) => ({
+      experiment,
+      ...one,
+    }));
+  });
+}
+
+/** An allocation as it is stored: that of its first node, with those of the others. */
+type StoredAllocation = Omit<Allocation, 'experiment'> & {
+  others?: Omit<Allocation, 'experiment' | 'project'>[];
+};
+
+/** An allocation as it is stored. */
+export function fromNodes(nodes: readonly AllocatedNode[], project: string): string {
+  const [first, ...others] = nodes.map(({ id, gpus, cpus }) => ({ node: id, gpus, cpus }));
+  return JSON.stringify({ ...first, project, ...(others.length > 0 && { others }) });
 }
 
 /** Settings of a cluster by users, with the last report of its ray-worker. */

@@ -61,7 +61,7 @@ export interface ClusterNode {
   gpusUsed: number;
 }
 
-/** What an experiment holds of a cluster, on which node. */
+/** What an experiment holds of one node of a cluster. */
 export interface Allocation {
   experiment: string;
   node: string;

@@ -11,6 +11,7 @@ export interface SubmitInput {
   name: string;
   priority: number;
   cluster: string | null;
+  /** Of all its nodes together. */
   gpus: number;
   cpus: number;
   submitted: unknown;

@@ -83,6 +83,7 @@ export function toQueuedExperiment(id: string, fields: Fields): QueuedExperiment
     cluster: fields.wanted || null,
     gpus: count(fields.gpus),
     cpus: count(fields.cpus),
+    nodes: Number(fields.nodes ?? 1),
     submittedAt: count(fields.submittedAt),
     reason: fields.waitReason ?? null,
     notBefore: time(fields.notBefore),

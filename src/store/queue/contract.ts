@@ -83,8 +83,11 @@ export interface QueuedExperiment {
   project: string;
   priority: number;
   cluster: string | null;
+  /** Of all its nodes together. */
   gpus: number;
   cpus: number;
+  /** Nodes among which its GPUs are divided evenly, all of them or none; absent: one. */
+  nodes?: number;
   submittedAt: number;
   /** Its wait reason in words, from the last scheduling round; null before the first. */
   reason: string | null;

@@ -12,6 +12,7 @@ export const QUEUED_FIELDS = [
   'wanted',
   'gpus',
   'cpus',
+  'nodes',
   'submittedAt',
   'waitReason',
   'notBefore',

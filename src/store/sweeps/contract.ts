@@ -69,6 +69,7 @@ export interface Figures {
   state: State;
   startedAt: number | null;
   endedAt: number | null;
+  /** Of all its nodes together. */
   gpus: number;
   cpus: number;
   exact: number;

@@ -74,14 +74,16 @@ interface ResolvedLimits {
   timeoutSeconds?: number | null;
   deadline?: string | null;
   clusterLabels?: Record<string, string> | null;
+  resources?: { nodes?: number };
 }
 
-/** Timeout (ms), deadline (ms since 1970) and labels (JSON) of the cluster; '' for each that the spec omits. */
-function limitsOf({ timeoutSeconds, deadline, clusterLabels }: ResolvedLimits): ScriptArgument[] {
+/** Timeout (ms), deadline (ms since 1970) and labels (JSON) of the cluster, '' for each that the spec omits; nodes. */
+function limitsOf({ timeoutSeconds, deadline, clusterLabels, resources }: ResolvedLimits): ScriptArgument[] {
   const labels = Object.keys(clusterLabels ?? {}).length > 0;
   return [
     timeoutSeconds ? Math.round(timeoutSeconds * 1000) : '',
     deadline ? Date.parse(deadline) : '',
     labels ? JSON.stringify(clusterLabels) : '',
+    resources?.nodes ?? 1,
   ];
 }

@@ -34,7 +34,12 @@ describe('a process that dies between two steps of a start', () => {
 
   async function allocate(id: string): Promise<void> {
     const { version } = await bench.store.clusters.allocations('fake');
-    const start = { experiment: id, cluster: 'fake', node: 'n', gpus: 0, cpus: 1, project: 'default' };
+    const start = {
+      experiment: id,
+      cluster: 'fake',
+      nodes: [{ id: 'n', gpus: 0, cpus: 1 }],
+      project: 'default',
+    };
     assert.deepEqual(await bench.store.attempts.allocate([{ ...start, allocationVersion: version }]), [
       'allocated',
     ]);

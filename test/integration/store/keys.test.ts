@@ -104,7 +104,12 @@ async function train(store: Store, key: string, look: Look): Promise<string> {
   const idempotency = { name: key, digest: DIGEST };
   const { id } = await store.experiments.submit(submitInput({ project: PROJECT, resolved, idempotency }));
   await look();
-  const start = { experiment: id, cluster: 'local', node: 'node-1', gpus: 0, cpus: 1, project: 'default' };
+  const start = {
+    experiment: id,
+    cluster: 'local',
+    nodes: [{ id: 'node-1', gpus: 0, cpus: 1 }],
+    project: 'default',
+  };
   const { version: allocationVersion } = await store.clusters.allocations('local');
   await store.attempts.allocate([{ ...start, allocationVersion }]);
   await look();

@@ -134,9 +134,7 @@ async function claimAny({ store, random, racer }: Racer): Promise<Outcome> {
   const claim = await claimOn(store, {
     experiment,
     cluster: 'local',
-    node: 'n',
-    gpus: 1,
-    cpus: 1,
+    nodes: [{ id: 'n', gpus: 1, cpus: 1 }],
     allocationVersion: version,
     dispatcher: `d${racer}`,
     leaseMs: 60_000,

@@ -76,9 +76,7 @@ describe('suspects', () => {
       const claim = {
         experiment: waiting.id,
         cluster: 'local',
-        node: 'n',
-        gpus: 0,
-        cpus: 1,
+        nodes: [{ id: 'n', gpus: 0, cpus: 1 }],
         leaseMs: 60_000,
       };
       const { version: allocationVersion } = await store.clusters.allocations('local');
@@ -110,7 +108,7 @@ describe('suspects', () => {
     const { id } = await store.experiments.submit(submitInput());
     const { version } = await store.clusters.allocations('local');
     const own = await claimOn(store, {
-      ...{ experiment: id, cluster: 'local', node: 'n', gpus: 0, cpus: 1, leaseMs: 60_000 },
+      ...{ experiment: id, cluster: 'local', nodes: [{ id: 'n', gpus: 0, cpus: 1 }], leaseMs: 60_000 },
       ...{ allocationVersion: version, dispatcher: 'd2' },
     });
     assert.ok(own.outcome === 'claimed');

@@ -157,7 +157,7 @@ describe('leases', () => {
     const { version } = await store.clusters.allocations('local');
     await store.attempts.end(lease, { to: 'failed', reason: 'for its allocation' });
     const claim = await claimOn(store, {
-      ...{ experiment: second.id, cluster: 'local', node: 'n', gpus: 1, cpus: 1 },
+      ...{ experiment: second.id, cluster: 'local', nodes: [{ id: 'n', gpus: 1, cpus: 1 }] },
       ...{ allocationVersion: version, dispatcher: 'd', leaseMs: 60_000 },
     });
     assert.equal(claim.outcome, 'claimed');
@@ -173,9 +173,7 @@ describe('leases', () => {
         claimOn(store, {
           experiment: input.id,
           cluster: 'local',
-          node: 'n',
-          gpus: 1,
-          cpus: 1,
+          nodes: [{ id: 'n', gpus: 1, cpus: 1 }],
           allocationVersion: version,
           dispatcher: 'd',
           leaseMs: 60_000,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import { bestNode, fits, releaseOf, take, toRoundClusters } from '../../../src/scheduler/nodes.ts';
+import { fits, releaseOf, take, toRoundClusters } from '../../../src/scheduler/nodes.ts';
 import { cluster, exactly, node, waits } from '../../support/queue.ts';
 
 const held = (experiment: string, gpus: number) => ({
@@ -63,42 +62,12 @@ test('the bounds of a release follow from all ends that it needs, and from now',
 
 test('an allocation is released at its end', () => {
   const empty = open([], []);
-  take(empty, waits('x', 6, 3), exactly(50));
+  take({ node: empty, gpus: 6, cpus: 3 }, waits('x', 6, 3), exactly(50));
   assert.deepEqual([empty.gpus, empty.cpus], [2, 13]);
   assert.deepEqual(releaseOf({ gpus: 8, cpus: 16 }, empty, 0), {
     at: exactly(50),
     left: { gpus: 0, cpus: 0 },
   });
-});
-
-test('the best node is one of the allowed nodes', () => {
-  const [one] = toRoundClusters({
-    clusters: [cluster('a', [node('n', 4, 16), node('m', 8, 16)])],
-    allocations: new Map(),
-    ends: new Map(),
-  });
-  assert.equal(bestNode({ gpus: 1, cpus: 1 }, one!.nodes)?.id, 'n');
-  assert.equal(bestNode({ gpus: 1, cpus: 1 }, one!.nodes, ({ id }) => id !== 'n')?.id, 'm');
-  take(one!.nodes[0]!, waits('x', 4), null);
-  assert.equal(bestNode({ gpus: 1, cpus: 1 }, one!.nodes)?.id, 'm');
-});
-
-// Two dispatchers that see the nodes in another order choose the same one.
-test('the best node is the fullest by GPUs, then by CPUs, then the lowest id, in any order of the nodes', () => {
-  const small = fc.integer({ min: 0, max: 3 });
-  const free = fc.uniqueArray(fc.record({ id: fc.constantFrom(...'abcdef'), gpus: small, cpus: small }), {
-    selector: ({ id }) => id,
-  });
-  fc.assert(
-    fc.property(free, fc.record({ gpus: small, cpus: small }), (nodes, need) => {
-      const open = nodes.map((one) => ({ ...one, gpusTotal: 3, cpusTotal: 3, allocations: [] }));
-      const [fullest] = open
-        .filter((one) => one.gpus >= need.gpus && one.cpus >= need.cpus)
-        .toSorted((a, b) => a.gpus - b.gpus || a.cpus - b.cpus || (a.id < b.id ? -1 : 1));
-      assert.equal(bestNode(need, open), fullest);
-    }),
-    { numRuns: 500 },
-  );
 });
 
 test('rounding errors of decimal fractions do not change whether an amount fits', () => {

@@ -4,7 +4,17 @@ import fc from 'fast-check';
 import type { Span } from '../../../src/scheduler/nodes.ts';
 import type { ProjectPolicy } from '../../../src/scheduler/quotas.ts';
 import type { QueuedExperiment } from '../../../src/store/queue/contract.ts';
-import { type Arrival, cluster, node, play, type Running, type Step, waits } from '../../support/queue.ts';
+import {
+  type Arrival,
+  cluster,
+  emptied,
+  hasRoom,
+  node,
+  play,
+  type Running,
+  type Step,
+  waits,
+} from '../../support/queue.ts';
 
 /* Random histories in virtual time: arrivals, true lengths, clusters, weights and quotas. */
 
@@ -21,6 +31,7 @@ const histories = fc.record({
   arrivals: fc.array(
     fc.record({
       ...amounts,
+      nodes: fc.constantFrom(1, 1, 1, 2, 3),
       at: fc.integer({ min: 0, max: 30 }),
       length: fc.integer({ min: 1, max: 40 }),
       project: fc.constantFrom(...PROJECTS),
@@ -45,13 +56,15 @@ function build({ clusters: shapes, arrivals, quotas, weights }: History) {
   const projects = new Map<string, ProjectPolicy>(
     PROJECTS.map((name, at) => [name, { weight: weights[at]!, gpuQuota: quotas[at]! }]),
   );
-  const coming: Arrival[] = arrivals.map(({ at, length, gpus, cpus, project, priority, pinned }, number) => ({
-    ...{ at, length },
-    item: waits(`e${number}`, gpus, cpus, {
-      ...{ project, priority },
-      cluster: pinned === null ? null : (clusters[pinned]?.name ?? null),
-    }),
-  }));
+  const coming: Arrival[] = arrivals.map(({ at, length, gpus, cpus, nodes, ...more }, number) => {
+    const { project, priority, pinned } = more;
+    const place = pinned === null ? null : (clusters[pinned]?.name ?? null);
+    // A gang has whole CPUs on each node.
+    const [allGpus, allCpus] =
+      nodes === 1 || gpus === 0 ? [gpus, cpus] : [gpus * nodes, gpus * nodes + cpus - 1];
+    const item = waits(`e${number}`, allGpus, allCpus, { project, priority, nodes, cluster: place });
+    return { at, length, item };
+  });
   return { clusters, projects, arrivals: coming };
 }
 
@@ -154,8 +167,7 @@ function checkOrder({ input, schedule }: Step): void {
 }
 
 function couldRunOn(item: QueuedExperiment, { name, nodes }: ReturnType<typeof cluster>): boolean {
-  const wanted = item.cluster === null || item.cluster === name;
-  return wanted && nodes.some((at) => at.gpusTotal >= item.gpus && at.cpusTotal >= item.cpus);
+  return (item.cluster === null || item.cluster === name) && hasRoom(item, emptied(nodes));
 }
 
 /** Spans whose bounds contain the truth, and whose likely time differs from it. */
@@ -169,27 +181,22 @@ function roughly(experiment: string, length: number): Span {
 /** For the head of each cluster: when a node is expected to have room, without and with the later experiments. */
 function checkHeads({ input, schedule, before, after }: Step): number {
   let filled = 0;
-  for (const { name, nodes } of input.clusters) {
+  for (const one of input.clusters) {
+    const { name } = one;
     const starts = new Set(schedule.start.map(({ experiment }) => experiment));
-    const couldRun = (item: QueuedExperiment) =>
-      (item.cluster === null || item.cluster === name) &&
-      nodes.some((at) => at.gpusTotal >= item.gpus && at.cpusTotal >= item.cpus);
+    const couldRun = (item: QueuedExperiment) => couldRunOn(item, one);
     const place = schedule.order.findIndex((item) => !starts.has(item.experiment) && couldRun(item));
     const head = schedule.order[place];
     if (head === undefined) continue;
     const ahead = new Set(schedule.order.slice(0, place).map(({ experiment }) => experiment));
     const fresh = after.filter((item) => !before.includes(item) && item.cluster === name);
     const without = [...before, ...fresh.filter(({ experiment }) => ahead.has(experiment))];
-    filled += fresh.filter(({ experiment }) => !ahead.has(experiment)).length;
+    filled += new Set(fresh.map(({ experiment }) => experiment).filter((one) => !ahead.has(one))).size;
     const [alone, filledUp] = [without, after].map((running) =>
-      Math.min(
-        ...nodes.map((at) =>
-          roomAt(
-            head,
-            at,
-            running.filter((item) => item.cluster === name),
-          ),
-        ),
+      startOn(
+        head,
+        one,
+        running.filter((item) => item.cluster === name),
       ),
     );
     assert.ok(filledUp! <= alone!, `${head.experiment} starts at ${filledUp} instead of ${alone}`);
@@ -197,12 +204,15 @@ function checkHeads({ input, schedule, before, after }: Step): number {
   return filled;
 }
 
-function roomAt(need: QueuedExperiment, at: ReturnType<typeof node>, running: Running[]): number {
-  const here = running.filter((item) => item.node === at.id);
-  const times = [0, ...here.map(({ expected }) => expected.likely)].toSorted((a, b) => a - b);
+function startOn(need: QueuedExperiment, { nodes }: ReturnType<typeof cluster>, running: Running[]): number {
+  const times = [0, ...running.map(({ expected }) => expected.likely)].toSorted((a, b) => a - b);
   const found = times.find((time) => {
-    const left = here.filter(({ expected }) => expected.likely > time);
-    return at.gpusTotal - sum(left, 'gpus') >= need.gpus && at.cpusTotal - sum(left, 'cpus') >= need.cpus;
+    const left = running.filter(({ expected }) => expected.likely > time);
+    const room = nodes.map(({ id, gpusTotal, cpusTotal }) => {
+      const here = left.filter((item) => item.node === id);
+      return { gpus: gpusTotal - sum(here, 'gpus'), cpus: cpusTotal - sum(here, 'cpus') };
+    });
+    return hasRoom(need, room);
   });
   return found ?? Number.POSITIVE_INFINITY;
 }
@@ -210,11 +220,7 @@ function roomAt(need: QueuedExperiment, at: ReturnType<typeof node>, running: Ru
 function canRun(item: QueuedExperiment, { clusters, projects }: ReturnType<typeof build>): boolean {
   const quota = projects.get(item.project)!.gpuQuota;
   if (quota !== null && item.gpus > quota) return false;
-  return clusters.some(
-    ({ name, nodes }) =>
-      (item.cluster === null || item.cluster === name) &&
-      nodes.some((at) => at.gpusTotal >= item.gpus && at.cpusTotal >= item.cpus),
-  );
+  return clusters.some((one) => couldRunOn(item, one));
 }
 
 function sum(items: readonly { gpus: number; cpus: number }[], what: 'gpus' | 'cpus'): number {

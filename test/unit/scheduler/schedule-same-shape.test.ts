@@ -128,7 +128,7 @@ test('experiments of one shape start on the same nodes as experiments that share
       const shared = scheduleRound(inputOf(world, () => '0'));
       const apart = scheduleRound(inputOf(world, (index) => `${index}`));
       const places = ({ start }: Schedule) =>
-        start.map(({ experiment, cluster, node }) => `${experiment} ${cluster} ${node}`);
+        start.map(({ experiment, cluster, nodes }) => `${experiment} ${cluster} ${JSON.stringify(nodes)}`);
       assert.deepEqual(places(shared), places(apart));
       for (const [id, reason] of shared.reasons)
         if (/its own run time is not known yet/.test(reason))

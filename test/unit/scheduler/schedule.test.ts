@@ -5,7 +5,7 @@ import { freeOn, type SchedulerCluster } from '../../../src/scheduler/nodes.ts';
 import { scheduleRound } from '../../../src/scheduler/schedule.ts';
 import type { Allocation } from '../../../src/store/clusters/contract.ts';
 import type { QueuedExperiment } from '../../../src/store/queue/contract.ts';
-import { cluster, exactly, node, waits } from '../../support/queue.ts';
+import { allocationsOf, cluster, emptied, exactly, hasRoom, node, waits } from '../../support/queue.ts';
 
 const none = new Map<string, Allocation[]>();
 const started = (schedule: ReturnType<typeof scheduleRound>) =>
@@ -20,10 +20,10 @@ describe('scheduleRound', () => {
       allocations: none,
     });
     assert.deepEqual(schedule.start, [
-      { experiment: 'x', project: 'p', cluster: 'a', node: 'n', gpus: 2, cpus: 1 },
-      { experiment: 'y', project: 'p', cluster: 'a', node: 'n', gpus: 2, cpus: 1 },
+      { experiment: 'x', project: 'p', cluster: 'a', nodes: [{ id: 'n', gpus: 2, cpus: 1 }] },
+      { experiment: 'y', project: 'p', cluster: 'a', nodes: [{ id: 'n', gpus: 2, cpus: 1 }] },
     ]);
-    assert.match(schedule.reasons.get('z') ?? '', /needs 1 GPU and 1 CPU on one node; .* 0 GPUs/);
+    assert.match(schedule.reasons.get('z') ?? '', /needs 1 GPU on one node and 1 CPU; .* 0 GPUs/);
     assert.deepEqual(schedule.open, []);
   });
 
@@ -40,7 +40,7 @@ describe('scheduleRound', () => {
     const clusters = [cluster('a', [node('large', 8, 8), node('small', 2, 8)])];
     const schedule = scheduleRound({ queued: [waits('x', 1), waits('y', 8)], clusters, allocations: none });
     assert.deepEqual(
-      schedule.start.map((start) => start.node),
+      schedule.start.map((start) => start.nodes[0]?.id),
       ['small', 'large'],
     );
   });
@@ -257,10 +257,10 @@ describe('scheduleRound', () => {
     }
     const filling = [cluster('a', [...nodes('n'), node('l', 2, 16)], { backfill: true })];
     const queued = [waits('x', 4), waits('none', 3), waits('late', 2)];
-    const { reasons, start } = scheduleRound({ ...input, clusters: filling, queued });
+    const { reasons, start } = scheduleRound({ ...input, clusters: filling, queued: queued });
     assert.match(
       reasons.get('none') ?? '',
-      /^needs 3 GPUs and 1 CPU on one node; the freest node has 2 GPUs/,
+      /^needs 3 GPUs on one node and 1 CPU; the freest node has 2 GPUs/,
     );
     assert.deepEqual(
       start.map(({ experiment }) => experiment),
@@ -376,7 +376,7 @@ function simulate(
     );
     const before = queued;
     const schedule = scheduleRound({ queued, clusters, allocations });
-    running = [...running, ...schedule.start];
+    running = [...running, ...schedule.start.flatMap(allocationsOf)];
     const gone = new Set(schedule.start.map((start) => start.experiment));
     queued = queued.filter((item) => !gone.has(item.experiment));
     check(before, schedule, running);
@@ -423,8 +423,7 @@ function build(shape: typeof shapes extends fc.Arbitrary<infer T> ? T : never): 
 }
 
 const couldRunOn = (item: QueuedExperiment, { name, nodes }: SchedulerCluster) =>
-  (item.cluster === null || item.cluster === name) &&
-  nodes.some((at) => at.gpusTotal >= item.gpus && at.cpusTotal >= item.cpus);
+  (item.cluster === null || item.cluster === name) && hasRoom(item, emptied(nodes));
 
 describe('over any history', () => {
   test('no node is allocated beyond its size, and every other experiment has a wait reason', () => {
@@ -486,7 +485,7 @@ describe('over any history', () => {
       if (running.length > 6) running = running.slice(1);
       if (round > 5) running = running.slice(1);
       const schedule = scheduleRound({ queued, clusters, allocations: new Map([['a', running]]) });
-      running = [...running, ...schedule.start];
+      running = [...running, ...schedule.start.flatMap(allocationsOf)];
       const gone = new Set(started(schedule));
       if (gone.has('large')) return;
       queued = queued.filter((item) => !gone.has(item.experiment));

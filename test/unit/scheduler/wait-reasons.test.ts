@@ -32,7 +32,8 @@ test('times from now are coarse', () => {
 
 test('the amount and the node that will have room are worded', () => {
   const [one] = open(cluster('a', [node('gpu-02', 8, 64)]));
-  assert.equal(needInWords({ gpus: 0, cpus: 2.5 }), '2.5 CPUs');
+  assert.equal(needInWords({ gpus: 0, cpus: 2.5 }), '2.5 CPUs on one node');
+  assert.equal(needInWords({ gpus: 8, cpus: 20, nodes: 2 }), '4 GPUs on each of 2 nodes and 20 CPUs');
   assert.equal(
     frees({ gpus: 4, cpus: 8 }, { node: one!.nodes[0]!, at: exactly(41 * 60_000) }, 0),
     'node gpu-02 has 4 GPUs free in about 40 min',

@@ -19,12 +19,15 @@ const MAX_EXHAUSTED = 5;
  * Launches the attempt and confirms the launch. Launches nothing if the driver must be stopped. A hand-over waits for
  * a launch under way, because an unconfirmed launch costs an attempt.
  */
-export async function launch(context: AttemptContext, { spec, clusterEnv }: Terms): Promise<StepResult> {
+export async function launch(
+  context: AttemptContext,
+  { spec, clusterEnv, nodes }: Terms,
+): Promise<StepResult> {
   const { deps, lease, stopping } = context;
   if (stopping.signal.aborted) return NEXT;
   let plan: LaunchPlan;
   try {
-    plan = deps.compile(spec, clusterEnv);
+    plan = { ...deps.compile(spec, clusterEnv), nodes };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { kind: 'refused', reason: `the spec cannot be launched: ${message}` };

@@ -1,3 +1,4 @@
+import type { AllocatedNode } from '../../../core/launch-plan.ts';
 import type { ResolvedSpec } from '../../../engines/registry.ts';
 import { type AttemptContext, cancelAttempt } from '../context.ts';
 import { CAUSE_RULES } from '../decide.ts';
@@ -8,6 +9,8 @@ export interface Terms {
   spec: ResolvedSpec['spec'];
   /** Environment variables of the cluster. */
   clusterEnv: Readonly<Record<string, string>>;
+  /** The nodes on which it must run. */
+  nodes: readonly AllocatedNode[];
   /** Earlier attempts that do not count against `maxAttempts`. */
   uncounted: number;
   /** Earlier attempts whose supervisor was lost. */
@@ -19,10 +22,11 @@ export function readTerms(context: AttemptContext): Promise<{ kind: 'terms'; ter
   const { store } = context.deps;
   const { experiment, attempt } = context.lease;
   return repeat(context, 'read the record', async () => {
-    const [record, attempts, [cluster]] = await Promise.all([
+    const [record, attempts, [cluster], nodes] = await Promise.all([
       store.experiments.get(experiment),
       store.attempts.list(experiment),
       store.clusters.list([context.cluster]),
+      store.attempts.allocation(context.cluster, experiment),
     ]);
     if (record === undefined || record.attempt !== attempt) return YIELDED;
     if (record.state === 'cancelling') cancelAttempt(context);
@@ -35,6 +39,7 @@ export function readTerms(context: AttemptContext): Promise<{ kind: 'terms'; ter
     const terms = {
       spec: record.resolved as ResolvedSpec['spec'],
       clusterEnv: cluster?.env ?? {},
+      nodes,
       uncounted: uncounted.length,
       supervisorsLost: earlier.filter((one) => one.ended?.cause === 'supervisor-lost').length,
     };

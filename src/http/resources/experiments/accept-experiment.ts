@@ -1,6 +1,7 @@
 import { newExperimentId } from '../../../core/ids.ts';
 import type { Caller } from '../../../core/scopes.ts';
 import { customCodeOf, type ExperimentSpec, fingerprintOf } from '../../../engines/registry.ts';
+import { needOf } from '../../../scheduler/placement.ts';
 import type { Accepted } from '../../../schemas/api.ts';
 import type { Idempotency } from '../../../store/access/answers-contract.ts';
 import type { AuditInput } from '../../../store/access/contract.ts';
@@ -42,7 +43,7 @@ export async function acceptExperiment(
       name,
       priority,
       cluster,
-      gpus: resources.gpus,
+      gpus: needOf(resources).gpus,
       cpus: resources.cpus,
     },
     submitted: spec,

@@ -83,6 +83,7 @@ async function queueView(
         cluster: one.cluster,
         gpus: one.gpus,
         cpus: one.cpus,
+        nodes: one.nodes ?? 1,
         submittedAt: one.submittedAt,
         waitReason: await seen(one.reason),
         ...(await seenFields(one)),

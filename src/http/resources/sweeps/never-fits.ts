@@ -1,5 +1,5 @@
 import type { ResolvedSpec } from '../../../engines/registry.ts';
-import { couldFitOn } from '../../../scheduler/nodes.ts';
+import { couldFit, needOf } from '../../../scheduler/placement.ts';
 import { isWanted } from '../../../scheduler/schedule.ts';
 import { tooLarge } from '../../../scheduler/wait-reasons.ts';
 import { canonicalJson } from '../../../schemas/json.ts';
@@ -9,17 +9,17 @@ import type { Cluster } from '../../../store/clusters/contract.ts';
 export type Need = Pick<ResolvedSpec['spec'], 'cluster' | 'clusterLabels' | 'resources'>;
 
 /**
- * Why no node of the clusters that it asks for is large enough for an experiment; null if one is, or if the nodes of one
- * of them are not known yet. It would stay queued until a larger node joins.
+ * Why the nodes of no cluster that it asks for are large enough for an experiment; null if those of one are, or if the nodes
+ * of one are not known yet. It would stay queued until a larger node joins.
  */
 export function neverFits(
   { cluster, clusterLabels, resources }: Need,
   clusters: readonly Cluster[],
 ): string | null {
-  const item = { cluster, labels: clusterLabels, gpus: resources.gpus, cpus: resources.cpus };
+  const item = { cluster, labels: clusterLabels, ...needOf(resources) };
   const wanted = clusters.filter((one) => isWanted(item, { name: one.name, labels: one.labels ?? {} }));
   if (wanted.length === 0 || wanted.some(({ nodes }) => nodes.length === 0)) return null;
-  if (wanted.some(({ nodes }) => nodes.some((node) => couldFitOn(item, node)))) return null;
+  if (wanted.some(({ nodes }) => couldFit(item, nodes))) return null;
   return tooLarge(item, wanted);
 }
 

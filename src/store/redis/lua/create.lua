@@ -1,15 +1,15 @@
 -- Creates a queued experiment: record, indexes, queue, limits, first event. Needs time and state.
 -- include limits
 -- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, fingerprint, customCode,
---      timeoutMs, deadlineAt, labels (JSON), version, reason, now (ms); for a child of a sweep also: sweep, index; for a
---      rerun: rerunOf
+--      timeoutMs, deadlineAt, labels (JSON), nodes, version, reason, now (ms); for a child of a sweep also: sweep, index;
+--      for a rerun: rerunOf
 local function createWaiting(root, new)
   local id, x = new.id, root .. ':x:' .. new.id
   local seq = redis.call('INCR', root .. ':seq')
   redis.call('HSET', x, 'version', new.version, 'id', id, 'project', new.project, 'name', new.name,
     'priority', new.priority, 'wanted', new.wanted, 'gpus', new.gpus, 'cpus', new.cpus,
     'submitted', new.submitted, 'resolved', new.resolved, 'defaults', new.defaults,
-    'fingerprint', new.fingerprint, 'seq', int(seq), 'submittedAt', int(new.now), 'attempt', '0')
+    'nodes', new.nodes, 'fingerprint', new.fingerprint, 'seq', int(seq), 'submittedAt', int(new.now), 'attempt', '0')
   if new.customCode ~= '' then redis.call('HSET', x, 'customCode', new.customCode) end
   if new.labels ~= '' then redis.call('HSET', x, 'wantedLabels', new.labels) end
   if new.rerunOf then redis.call('HSET', x, 'rerunOf', new.rerunOf) end
@@ -25,13 +25,14 @@ local function createWaiting(root, new)
 end
 
 -- The arguments of a new experiment from ARGV[at] on: id, name, priority, wanted, gpus, cpus, submitted, resolved,
--- defaults, fingerprint, customCode ('1' or ''), timeoutMs, deadlineAt, labels; the last three are '' if the spec has
--- none.
-local CHILD_SIZE = 14
+-- defaults, fingerprint, customCode ('1' or ''), timeoutMs, deadlineAt, labels (these three are '' if the spec has none),
+-- nodes.
+local CHILD_SIZE = 15
 local function childAt(at, more)
   more.id, more.name, more.priority, more.wanted = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   more.gpus, more.cpus, more.submitted, more.resolved = ARGV[at + 4], ARGV[at + 5], ARGV[at + 6], ARGV[at + 7]
   more.defaults, more.fingerprint, more.customCode = ARGV[at + 8], ARGV[at + 9], ARGV[at + 10]
   more.timeoutMs, more.deadlineAt, more.labels = ARGV[at + 11], ARGV[at + 12], ARGV[at + 13]
+  more.nodes = ARGV[at + 14]
   return more
 end

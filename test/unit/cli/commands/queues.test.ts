@@ -25,6 +25,13 @@ test('queues lists the queued experiments as a table or JSON', async () => {
   assert.equal((await run('queue', '--json')).output.json<{ length: number }>().length, 1);
 });
 
+test('queues shows the GPUs of each node of a gang', async () => {
+  const resolved = { engine: 'replay', resources: { nodes: 2, gpus: 4, cpus: 20 } };
+  const { id } = await store.experiments.submit(submitInput({ gpus: 8, cpus: 20, name: 'gang', resolved }));
+  assert.match((await run('queue')).output.lines.join('\n'), / gang +default +0 +2 × 4 GPU, 20 CPU /);
+  await store.experiments.cancel(id, 'test');
+});
+
 test('the queues of all projects and of one are paused with a reason, listed and resumed', async () => {
   assert.deepEqual((await run('queue', 'pause', '--reason', 'dust')).output.lines, [
     'The queue of all projects is paused.',

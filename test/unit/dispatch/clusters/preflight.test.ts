@@ -73,12 +73,12 @@ test('findings of the spec, the room and the ray-worker are one list, errors fir
 
 test('a spec larger than every node is an error; a spec that must wait is not', async () => {
   const { findings } = await look(TRAINING, { total: 1 });
-  assert.match(findings[0]!.message, /No node has 2 GPUs and [\d.]+ CPUs on one node/);
+  assert.match(findings[0]!.message, /There is no room for 2 GPUs on one node and [\d.]+ CPUs/);
   const busy = await look(TRAINING, { free: 0 });
   const room = busy.findings.find(({ check }) => check === 'room');
   assert.match(
     room!.message,
-    /^2 GPUs and [\d.]+ CPUs on one node: 1 of 1 node is large enough, none is free now, so the experiment will wait/,
+    /^2 GPUs on one node and [\d.]+ CPUs: the cluster is large enough, but is not free now, so the experiment will wait/,
   );
 });
 

@@ -88,8 +88,8 @@ function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {})
           state.projectVersion += 1;
           state.version += 1;
           state.queued = state.queued.filter((item) => item.experiment !== input.experiment);
-          const { experiment, project, node } = input;
-          state.held.push({ experiment, project, node, gpus: 0, cpus: 1 });
+          const { experiment, project, nodes } = input;
+          state.held.push({ experiment, project, node: nodes[0]!.id, gpus: 0, cpus: 1 });
           return 'allocated';
         });
       },

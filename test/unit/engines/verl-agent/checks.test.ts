@@ -32,7 +32,14 @@ describe('checks', () => {
     }
   });
 
+  test('a 7B recipe runs on two nodes of two GPUs, if a model copy fits on one node', () => {
+    const two = { recipe: 'qwen2.5_7b_alfworld_train', resources: { nodes: 2, gpus: 2 } } as const;
+    assert.deepEqual(names('error', { ...two, rollout: { tensorParallelSize: 2 } }), []);
+    assert.deepEqual(names('error', two), ['tensor-parallel']);
+  });
+
   const cases: [string, string, string, Partial<VerlAgentSpec>][] = [
+    ['error', 'groups', '/rollout/groups', { resources: { nodes: 3 } }],
     ['error', 'gpus', '/resources/gpus', { resources: { gpus: 0 } }],
     ['error', 'tensor-parallel', '/rollout/tensorParallelSize', { rollout: { tensorParallelSize: 4 } }],
     ['error', 'groups', '/rollout/groups', { rollout: { groups: 15 } }],

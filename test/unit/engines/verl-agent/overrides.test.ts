@@ -49,7 +49,7 @@ describe('overrides', () => {
       ['trainer.default_local_dir', /is a path/],
       ['trainer.val_out', /opposite of its documentation/],
       ['algorithm.hgpo.epsilon', /1e-6/],
-      ['trainer.nnodes', /one node/],
+      ['trainer.nnodes', /set \/resources\/nodes/],
       ['~data.shuffle', /delete/],
       ['data.shufle', /did you mean data.shuffle/],
       ['env.rollout.n', /set \/rollout\/groupSize/],

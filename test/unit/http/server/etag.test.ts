@@ -95,7 +95,7 @@ describe('the ETag of a cluster', async () => {
     const { id: started } = await store.experiments.submit(submitInput());
     const { version } = await store.clusters.allocations('live');
     const claim = await claimOn(store, {
-      ...{ experiment: started, cluster: 'live', node: 'node-1', gpus: 0, cpus: 1 },
+      ...{ experiment: started, cluster: 'live', nodes: [{ id: 'node-1', gpus: 0, cpus: 1 }] },
       ...{ allocationVersion: version, dispatcher: 'd', leaseMs: 1000 },
     });
     assert.equal(claim.outcome, 'claimed');

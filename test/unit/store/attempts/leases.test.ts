@@ -11,7 +11,13 @@ const keys = createKeys('echelon');
 
 /** A start of an experiment on the cluster `local`, decided on version `allocationVersion`. */
 const startOf = (experiment: string, allocationVersion = 0) => ({
-  ...{ experiment, cluster: 'local', node: 'n', gpus: 1, cpus: 1, project: 'default', allocationVersion },
+  ...{
+    experiment,
+    cluster: 'local',
+    nodes: [{ id: 'n', gpus: 1, cpus: 1 }],
+    project: 'default',
+    allocationVersion,
+  },
 });
 
 describe('an allocation', () => {
@@ -39,6 +45,29 @@ describe('an allocation', () => {
     assert.equal((await store.clusters.allocations('local')).version, 2);
     assert.deepEqual(await store.queue.ids(10), ids.slice(2));
     assert.deepEqual(await store.attempts.allocate([]), []);
+  });
+
+  // Fails if only the first node is stored: the others would be free for other experiments.
+  test('of several nodes holds its part of each, until the attempt ends', async (t) => {
+    const { store } = await storeFor(t);
+    const [id] = (await submitted(store, 1)) as [string];
+    const nodes = ['m', 'n', 'k'].map((node, at) => ({ id: node, gpus: at < 2 ? 4 : 0, cpus: 4 + at }));
+    assert.deepEqual(await store.attempts.allocate([{ ...startOf(id), nodes }]), ['allocated']);
+    const { items } = await store.clusters.allocations('local');
+    const held = items.map(({ node, gpus, cpus, experiment }) => [experiment, node, gpus, cpus]);
+    assert.deepEqual(held, [
+      [id, 'm', 4, 4],
+      [id, 'n', 4, 5],
+      [id, 'k', 0, 6],
+    ]);
+    assert.deepEqual(await store.attempts.allocation('local', id), nodes);
+    const { reason } = (await store.experiments.get(id))!;
+    assert.equal(reason, 'placed on local, nodes m and n, environments on k');
+    await acquire(store, id);
+    const lease = { experiment: id, attempt: 1, token: 't' };
+    await store.attempts.end(lease, { to: 'queued', reason: 'lost' });
+    assert.deepEqual((await store.clusters.allocations('local')).items, []);
+    assert.deepEqual(await store.attempts.allocation('local', id), []);
   });
 
   test('leaves the attempt to the first dispatcher that acquires it', async (t) => {

@@ -65,9 +65,7 @@ describe('a deadline', () => {
     const start = {
       experiment: id,
       cluster: 'local',
-      node: 'n',
-      gpus: 1,
-      cpus: 1,
+      nodes: [{ id: 'n', gpus: 1, cpus: 1 }],
       project: 'default',
       allocationVersion: 0,
     };

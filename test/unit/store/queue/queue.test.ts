@@ -114,7 +114,7 @@ test('a claim is refused where its project has got something since', async (t) =
   const projectVersion = (await store.queue.projectVersions()).get('default') ?? 0;
   const claim = (experiment: string, cluster: string) =>
     claimOn(store, {
-      ...{ experiment, cluster, node: 'n', gpus: 1, cpus: 1, allocationVersion: 0 },
+      ...{ experiment, cluster, nodes: [{ id: 'n', gpus: 1, cpus: 1 }], allocationVersion: 0 },
       ...{ dispatcher: 'd', leaseMs: 1e4, project: 'default', projectVersion },
     });
   assert.equal((await claim(first, 'one')).outcome, 'claimed');

@@ -11,6 +11,7 @@ os.environ.update(ONE_THREAD)
 import signal
 import sys
 
+from echelon_rayworker import allocation
 from echelon_rayworker.launch import with_package
 from echelon_rayworker.spool import Spool
 
@@ -47,7 +48,9 @@ def main() -> None:
         # Ray puts a handler of its own in place.
         signal.signal(signal.SIGTERM, _stop)
         spool.stage("building environments")
-        pool = RayPool(settings.rollout, settings.groups, settings.evaluation_games, settings.actors)
+        nodes = allocation.nodes_of(os.environ)
+        node = nodes[0].id if nodes else ""
+        pool = RayPool(settings.rollout, settings.groups, settings.evaluation_games, settings.actors, node)
         Trainer(settings, pool, spool).run()
     except OtherSettings as error:
         print(f"error: {error}", file=sys.stderr)

@@ -39,14 +39,18 @@ class InProcessPool:
 
 
 class RayPool:
-    """Plays in Ray actors. They keep nothing between calls, so Ray may restart them and repeat a call."""
+    """Plays in Ray actors. They keep nothing between calls, so Ray may restart them and repeat a call. `node`: the node on
+    which they run; empty: any. If that node is gone, the next call fails."""
 
-    def __init__(self, settings: RolloutSettings, groups: int, games: int, actors: int):
+    def __init__(self, settings: RolloutSettings, groups: int, games: int, actors: int, node: str = ""):
         import ray
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         self._ray = ray
         self._groups, self._games = _shares(groups, actors), _shares(games, actors)
         remote = ray.remote(num_cpus=ACTOR_CPUS, max_restarts=-1, max_task_retries=3)(RolloutActor)
+        if node:
+            remote = remote.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False))
         self._actors = [remote.remote(settings) for _ in range(max(len(self._groups), len(self._games)))]
         ray.get([actor.ready.remote() for actor in self._actors])
 

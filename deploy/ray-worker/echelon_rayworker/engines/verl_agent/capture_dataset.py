@@ -1,8 +1,9 @@
 """What the trainer loads through `data.custom_cls.path` / `.name`: the recipe's own dataset class, and the capture hook.
 
 The recipe executes this file in the process that computes advantages, once for the training and once for the
-validation data, before the trainer is built. Nothing in it may keep a training from starting: if the capture hook cannot be
-installed, the dataset is the recipe's own all the same, and the driver sees that no capture hook announced itself.
+validation data, before the trainer is built. Capturing may not keep a training from starting: if the capture hook cannot
+be installed, the dataset is the recipe's own all the same, and the driver sees that no capture hook announced itself. The
+nodes of the training are bound here as well.
 """
 
 import os
@@ -30,4 +31,14 @@ def _install() -> None:
         print(f"echelon-capture: not installed: {type(error).__name__}: {error}", flush=True)
 
 
+def _place() -> None:
+    """Not guarded: a training that runs elsewhere than on its nodes takes the GPUs of another one."""
+    if _ROOT not in sys.path:
+        sys.path.append(_ROOT)
+    from echelon_rayworker.engines.verl_agent import placement
+
+    placement.install(os.environ)
+
+
 _install()
+_place()

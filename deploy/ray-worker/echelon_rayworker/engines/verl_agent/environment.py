@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Mapping
 
+from echelon_rayworker import allocation
 from echelon_rayworker.launch import VARIABLES_VARIABLE
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
@@ -18,7 +19,7 @@ _HANDED_ON = frozenset(
     "MLP_TRACKING_REGION".split()
 )
 _PREFIXES = ("WANDB_", "MLFLOW_", "SWANLAB_", "CLEARML_", "VOLC_", "NCCL_", "VLLM_")
-_OURS = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL")
+_OURS = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", allocation.VARIABLE)
 
 
 # Where models and games are, below the shared root, if a variable does not say it and the directory is there.

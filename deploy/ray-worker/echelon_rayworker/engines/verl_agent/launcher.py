@@ -2,7 +2,7 @@
 
 Connects to Ray first, with the runtime environment that ECHELON_RUNTIME holds (JSON, taken out of the environment at
 once, so that neither the command line nor the recipe's own print of its Ray settings shows a secret), then runs the
-program as `python -m` would. The program finds Ray connected and leaves it so.
+program as `python -m` would. The program finds Ray connected and leaves it so; its actors run on the allocated CPUs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import runpy
 import sys
 from typing import Any
 
-from echelon_rayworker.engines.verl_agent import hidden
+from echelon_rayworker import allocation
+from echelon_rayworker.engines.verl_agent import hidden, placement
 
 VARIABLE = "ECHELON_RUNTIME"
 
@@ -31,6 +32,8 @@ def main(arguments: list[str]) -> None:
     # Ray puts the directory of argv[0] on the search path of every process of the job.
     sys.argv = [spec.origin, *overrides]
     _connect(runtime["variables"], runtime["init"])
+    if strategy := placement.reserve_cpus(allocation.nodes_of(os.environ)):
+        placement.start_in(strategy)
     runpy.run_module(program, run_name="__main__", alter_sys=True)
 
 

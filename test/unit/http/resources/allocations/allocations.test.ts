@@ -46,7 +46,12 @@ test('a key of a project sees the allocations of its project only', async () => 
   await store.projects.create(newProject({ name: 'other' }, 0));
   const { id } = await store.experiments.submit(submitInput({ project: 'other', name: 'theirs' }));
   const { version: allocationVersion } = await store.clusters.allocations('local');
-  const need = { experiment: id, cluster: 'local', node: 'node-1', gpus: 0, cpus: 1, allocationVersion };
+  const need = {
+    experiment: id,
+    cluster: 'local',
+    nodes: [{ id: 'node-1', gpus: 0, cpus: 1 }],
+    allocationVersion,
+  };
   await claim(store, { ...need, project: 'other', dispatcher: 'd', leaseMs: 60_000 });
   const created = await call('POST', '/v1/keys', {
     body: { name: 'bound', project: 'other', scopes: ['read'] },

@@ -18,14 +18,16 @@ const cluster = (name: string, gpus: number[], labels = {}) =>
 const need = (gpus: number, more: Partial<Need> = {}): Need => ({
   cluster: null,
   clusterLabels: {},
-  resources: { gpus, cpus: 1 },
+  resources: { nodes: 1, gpus, cpus: 1 },
   ...more,
 });
 
 test('neverFits reports a need if all matching clusters are known and no node is large enough', () => {
   const clusters = [cluster('small', [2, 4]), cluster('large', [8], { zone: 'b' })];
   assert.equal(neverFits(need(8), clusters), null);
-  assert.match(neverFits(need(9), clusters) ?? '', /^can never fit: needs 9 GPUs and 1 CPU on one node/);
+  assert.match(neverFits(need(9), clusters) ?? '', /^can never fit: needs 9 GPUs on one node and 1 CPU/);
+  const gang = (nodes: number) => need(4, { resources: { nodes, gpus: 4, cpus: 8 } });
+  assert.match(neverFits(gang(3), [clusters[1]!]) ?? '', /^can never fit: needs 4 GPUs on each of 3 nodes/);
   assert.match(neverFits(need(8, { cluster: 'small' }), clusters) ?? '', /cluster small have at most 4 GPUs/);
   assert.equal(neverFits(need(8, { clusterLabels: { zone: 'b' } }), clusters), null);
   assert.equal(neverFits(need(9), [...clusters, cluster('unseen', [])]), null, 'its nodes are not known yet');

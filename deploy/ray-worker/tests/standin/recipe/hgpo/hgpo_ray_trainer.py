@@ -8,8 +8,9 @@ import ray
 import torch
 from agent_system.multi_turn_rollout import TrajectoryCollector, adjust_batch
 from gigpo import core_gigpo
-from ray.util.placement_group import placement_group
+from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
+from verl.single_controller.ray.base import RayResourcePool
 from verl.standin import reach
 from verl.trainer.ppo import core_algos
 from verl.workers import WorkerDict
@@ -59,9 +60,11 @@ class RayPPOTrainer:
         print("colocated worker base class <class 'verl.single_controller.base.worker.Worker'>", flush=True)
         reach(self.config, "workers")
         count = self.config.trainer.n_gpus_per_node
-        group = placement_group([{"CPU": 1, "GPU": 1}] * count, strategy="STRICT_PACK")
-        ray.get(group.ready())
-        self.workers = [WorkerDict.options(num_gpus=1, num_cpus=1, placement_group=group).remote() for _ in range(count)]
+        pool = RayResourcePool([count] * self.config.trainer.nnodes)
+        self.workers = [
+            WorkerDict.options(num_gpus=1, scheduling_strategy=PlacementGroupSchedulingStrategy(group, bundle)).remote()
+            for group in pool.get_placement_groups() for bundle in range(count)
+        ]
         ray.get([worker.update.remote() for worker in self.workers])
 
     def fit(self):

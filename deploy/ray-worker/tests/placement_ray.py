@@ -1,0 +1,203 @@
+"""Tests of placement on a Ray of four nodes, started by test_placement_ray.py.
+
+The nodes: a head without GPUs, which has the CPUs of the environments, and three nodes of 4 GPUs and 4 CPUs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from conftest import PACKAGE_ROOT, until
+from ray_nodes import RayNodes
+
+import ray
+from echelon_rayworker import allocation
+from echelon_rayworker.allocation import AllocatedNode
+from echelon_rayworker.engines.verl_agent import placement
+from echelon_rayworker.ending import Circumstances, describe_end
+from echelon_rayworker.gen import rayworker_pb2 as pb
+from ray.util.placement_group import placement_group, placement_group_table, remove_placement_group
+
+STANDIN = Path(__file__).parent / "standin"
+DATASET = PACKAGE_ROOT / "echelon_rayworker" / "engines" / "verl_agent" / "capture_dataset.py"
+PATIENCE = 240
+SMALL = [
+    "rollout.groups=2", "rollout.group_size=2", "evaluation.games=2", "environment.max_steps=8", "training.save_every=1",
+    "step_delay_ms=20",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RayNodes]:
+    nodes = RayNodes([(4, 4), (4, 4), (4, 4)], head_cpus=12)
+    try:
+        nodes.start()
+        yield nodes
+    finally:
+        nodes.stop()
+
+
+class Run:
+    """The engine's launcher with the stand-in for placement. `nodes`: what is allocated to it."""
+
+    def __init__(self, result: Path, nodes: list[AllocatedNode], environments: int = 2) -> None:
+        self.result = result
+        gpus = [node.gpus for node in nodes if node.gpus > 0]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "echelon_rayworker.engines.verl_agent.launcher", "placed_trainer", str(result),
+             str(DATASET), str(environments), f"{gpus[0]:g}", str(len(gpus))],
+            cwd=STANDIN, stdout=open(result.with_suffix(".log"), "w"), stderr=subprocess.STDOUT,
+            env={**os.environ, "PYTHONPATH": f"{PACKAGE_ROOT}:{STANDIN}", "ECHELON_RUNTIME": json.dumps({
+                "variables": {allocation.VARIABLE: allocation.to_text(nodes), "PYTHONPATH": f"{PACKAGE_ROOT}:{STANDIN}"},
+                "init": {},
+            }), allocation.VARIABLE: allocation.to_text(nodes)},
+        )  # fmt: skip
+
+    def placed(self) -> dict:
+        def found() -> bool:
+            assert self.process.poll() is None, self.result.with_suffix(".log").read_text()[-4000:]
+            return self.result.exists()
+
+        until(found, PATIENCE)
+        return json.loads(self.result.read_text())
+
+    def end(self) -> None:
+        self.result.unlink()
+        assert self.process.wait(timeout=60) == 0
+
+
+def nodes_of_group(group: str) -> set[str]:
+    """As Ray's own state has it."""
+    return set(placement_group_table()[group]["bundles_to_node_id"].values())
+
+
+def nothing_is_left() -> bool:
+    return all(group["state"] == "REMOVED" for group in placement_group_table().values())
+
+
+def test_trainings_of_2_2_and_4_gpus_run_together_on_their_nodes(cluster: RayNodes, tmp_path: Path) -> None:
+    """Fails if Ray places the groups: it takes the emptiest node, so that no node is left for 4 GPUs on 4-GPU nodes that
+    hold 2 each. The environments run on the head: the CPUs of the GPU nodes are just enough for the GPU workers."""
+    head, one, two, _ = (node.id for node in cluster.nodes)
+    beside = AllocatedNode(head, 0, 2)
+    runs = [
+        Run(tmp_path / name, [AllocatedNode(node, gpus, gpus), beside])
+        for name, node, gpus in (("a", one, 2), ("b", one, 2), ("c", two, 4))
+    ]
+    for run, node, gpus in zip(runs, (one, one, two), (2, 2, 4)):
+        placed = run.placed()
+        (group,) = placed["groups"]
+        assert nodes_of_group(group) == {node} and placed["workers"] == [node] * gpus
+        assert {placed["trainer"], *placed["environments"]} == {head}
+    for run in runs:
+        run.end()
+    assert until(nothing_is_left, 60)
+
+
+def test_the_groups_of_a_gang_go_to_its_nodes_in_their_order(cluster: RayNodes, tmp_path: Path) -> None:
+    head, one, _, three = (node.id for node in cluster.nodes)
+    run = Run(tmp_path / "gang", [AllocatedNode(three, 2, 2), AllocatedNode(one, 2, 2), AllocatedNode(head, 0, 2)])
+    placed = run.placed()
+    assert [nodes_of_group(group) for group in placed["groups"]] == [{three}, {one}]
+    assert placed["workers"] == [three, three, one, one]
+    run.end()
+    assert until(nothing_is_left, 60)
+
+
+def test_environments_are_divided_among_the_nodes_of_their_cpus(cluster: RayNodes, tmp_path: Path) -> None:
+    head, one, two, three = (node.id for node in cluster.nodes)
+    nodes = [AllocatedNode(one, 2, 3), AllocatedNode(two, 0, 1), AllocatedNode(three, 0, 1)]
+    run = Run(tmp_path / "spread", nodes, environments=4)
+    placed = run.placed()
+    assert {placed["trainer"], *placed["environments"]} == {one, two, three}
+    assert ray.available_resources()["CPU"] == 24 - 5
+    run.end()
+    assert until(nothing_is_left, 60)
+
+
+@pytest.fixture
+def verl(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The stand-in's verl in this process, without a wrapper afterwards."""
+    monkeypatch.syspath_prepend(str(STANDIN))
+    yield
+    for name in [name for name in sys.modules if name.partition(".")[0] == "verl"]:
+        del sys.modules[name]
+
+
+def asked_for(nodes: list[AllocatedNode], counts: list[int]) -> None:
+    placement.install({allocation.VARIABLE: allocation.to_text(nodes)}, room_seconds=2)
+    from verl.single_controller.ray.base import RayResourcePool
+
+    RayResourcePool(counts).get_placement_groups()
+
+
+def ended(error: Exception) -> int:
+    last = f"{type(error).__module__}.{type(error).__name__}: {error}"
+    known = Circumstances(stop_reason=None, told_to_end=False, kernel_oom_kills=0, last_lines=[last])
+    return describe_end(1 << 8, known).cause
+
+
+def test_a_node_without_room_ends_the_run_as_a_shortage_of_gpus(cluster: RayNodes, verl: None) -> None:
+    """Fails with a soft target: Ray would take one of the other two nodes."""
+    one = cluster.nodes[1]
+    other = placement_group([{"CPU": 1, "GPU": 1, f"node:{one.address}": 0.001}] * 3, strategy="STRICT_PACK")
+    ray.get(other.ready())
+    try:
+        with pytest.raises(placement.NoRoom, match=one.id) as failed:
+            asked_for([AllocatedNode(one.id, 2, 2)], [2])
+        assert ended(failed.value) == pb.Ended.GPUS_SHORT
+        with pytest.raises(placement.NoRoom) as failed:
+            placement.reserve_cpus([AllocatedNode(one.id, 0, 2)], room_seconds=2)
+        assert ended(failed.value) == pb.Ended.GPUS_SHORT
+    finally:
+        remove_placement_group(other)
+    assert until(nothing_is_left, 60)
+
+
+def test_more_groups_than_nodes_are_refused(cluster: RayNodes, verl: None) -> None:
+    with pytest.raises(placement.NoRoom, match="asks for 2 placement groups; 1 node"):
+        asked_for([AllocatedNode(cluster.nodes[1].id, 1, 1)], [1, 1])
+
+
+def test_without_allocated_nodes_verl_is_left_alone(cluster: RayNodes, verl: None) -> None:
+    placement.install({})
+    assert placement.MODULE not in sys.modules
+
+
+def test_a_lost_node_ends_the_local_engine_as_a_failure_of_the_cluster(cluster: RayNodes, tmp_path: Path) -> None:
+    """Its actors run on the allocated node alone. The next attempt resumes from the checkpoint on another node. The last
+    test: it kills a node."""
+    head, lost, other = cluster.nodes[0], cluster.nodes[3], cluster.nodes[2]
+
+    def train(node: str, steps: int, log: Path) -> subprocess.Popen:
+        return subprocess.Popen(
+            [sys.executable, "-m", "echelon_rayworker.engines.local", *SMALL, f"experiment_dir={tmp_path}",
+             f"training.steps={steps}"],
+            cwd=PACKAGE_ROOT, stdout=open(log, "w"), stderr=subprocess.STDOUT,
+            env={**os.environ, allocation.VARIABLE: allocation.to_text([AllocatedNode(node, 0, 2)])},
+        )  # fmt: skip
+
+    first = train(lost.id, 100_000, tmp_path / "first")
+
+    def is_at_step_3() -> bool:
+        assert first.poll() is None, (tmp_path / "first").read_text()[-4000:]
+        return "step:3 " in (tmp_path / "first").read_text()
+
+    until(is_at_step_3, PATIENCE)
+    actors = [one for one in ray._private.state.actors().values() if one["ActorClassName"] == "RolloutActor"]
+    assert actors and {one["Address"]["NodeID"] for one in actors if one["State"] == "ALIVE"} == {lost.id}
+    cluster.kill(lost)
+    assert first.wait(timeout=PATIENCE) == 1
+    lines = (tmp_path / "first").read_text().splitlines()
+    known = Circumstances(stop_reason=None, told_to_end=False, kernel_oom_kills=0, last_lines=lines[-50:])
+    assert describe_end(1 << 8, known).cause == pb.Ended.CLUSTER_FAILED, "\n".join(lines[-50:])
+    reached = max(int(line.split(":")[1].split()[0]) for line in lines if line.startswith("step:"))
+    second = train(other.id, reached + 2, tmp_path / "second")
+    assert second.wait(timeout=PATIENCE) == 0
+    assert "resuming after step" in (tmp_path / "second").read_text()
+    assert head.process.poll() is None
