@@ -16,6 +16,7 @@ import {
 } from '../../../plan/sweep.ts';
 import { canonicalJson } from '../../../schemas/json.ts';
 import { type SweepAccepted, type SweepPreview, SweepRequest } from '../../../schemas/sweep.ts';
+import type { Cluster } from '../../../store/clusters/contract.ts';
 import type { Store } from '../../../store/store.ts';
 import { inOwnProject, permissionsOf, projectProblem } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
@@ -158,9 +159,10 @@ async function judge(
   check.refuse();
   const problem = await projectProblem(store, caller, project);
   if (problem) throw invalidSweep([{ ...problem, field: `/spec${problem.field}` }]);
-  await requireClusters(store, clusters);
-  await requireLabels(store, labels);
-  return { fingerprints, first, project, warnings: fit.warnings(await store.clusters.list()) };
+  const known = await store.clusters.list();
+  requireClusters(known, clusters);
+  requireLabels(known, labels);
+  return { fingerprints, first, project, warnings: fit.warnings(known) };
 }
 
 /** Labels that a child asks for, and the first that does. */
@@ -181,9 +183,7 @@ function noteLabels(
 }
 
 /** Labels that no cluster has would wait forever as well. */
-async function requireLabels(store: Store, wanted: ReadonlyMap<string, WantedLabels>): Promise<void> {
-  if (wanted.size === 0) return;
-  const known = await store.clusters.list();
+function requireLabels(known: readonly Cluster[], wanted: ReadonlyMap<string, WantedLabels>): void {
   const wrong = [...wanted.values()].flatMap(({ index, ...asked }) => {
     const problem = labelProblem(asked, known);
     return problem === null
@@ -199,9 +199,8 @@ async function requireLabels(store: Store, wanted: ReadonlyMap<string, WantedLab
 }
 
 /** A name that no cluster has would wait forever. `wanted`: the first child that names it. */
-async function requireClusters(store: Store, wanted: ReadonlyMap<string, number>): Promise<void> {
-  if (wanted.size === 0) return;
-  const known = (await store.clusters.list()).map(({ name }) => name);
+function requireClusters(clusters: readonly Cluster[], wanted: ReadonlyMap<string, number>): void {
+  const known = clusters.map(({ name }) => name);
   const unknown = [...wanted].filter(([name]) => !known.includes(name));
   if (unknown.length === 0) return;
   throw invalidSweep(
