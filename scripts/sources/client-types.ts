@@ -75,6 +75,8 @@ function group(name: string, parameters: Parameter[]): string {
 }
 
 function body({ requestBody }: Operation): string {
+  if (requestBody?.content['application/octet-stream'])
+    return `      body: Uint8Array<ArrayBuffer> | Blob;\n`;
   const schema = requestBody?.content['application/json']?.schema;
   return schema === undefined ? '' : member('body', schema, requestBody!.required ?? false, '      ');
 }

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DumpAdapter } from '../verify/format/dumps/adapter.ts';
+import type { DumpAdapter, Mapping } from '../verify/format/dumps/adapter.ts';
 import { adapterFor } from '../verify/format/dumps/registry.ts';
 import { BatchFormatError } from '../verify/format/format-error.ts';
 
@@ -24,7 +24,11 @@ const DUMP = /\.(?:parquet|jsonl|ndjson|json|csv|pt|json\.gz|pb)$/;
  * Sorts files and folders by what reads them. `forced` reads all of them with one adapter. A file in no known format is
  * read as the project's own, which says what is wrong with it.
  */
-export async function sourcesOf(paths: readonly string[], forced?: DumpAdapter): Promise<Sources> {
+export async function sourcesOf(
+  paths: readonly string[],
+  forced?: DumpAdapter,
+  map?: Mapping,
+): Promise<Sources> {
   const sources: Source[] = [];
   const skipped: string[] = [];
   const broken: BatchFormatError[] = [];
@@ -33,7 +37,7 @@ export async function sourcesOf(paths: readonly string[], forced?: DumpAdapter):
     const files = isFolder ? await filesIn(path) : [path];
     const read = new Map<DumpAdapter, string[]>();
     for (const file of files) {
-      const found = await kindOf(file, forced);
+      const found = await kindOf(file, forced, map);
       if (found instanceof BatchFormatError) broken.push(found);
       else if (found === 'native' || (found === undefined && !isFolder)) sources.push({ file });
       else if (found === undefined) skipped.push(file);
@@ -47,10 +51,11 @@ export async function sourcesOf(paths: readonly string[], forced?: DumpAdapter):
 async function kindOf(
   file: string,
   forced?: DumpAdapter,
+  map?: Mapping,
 ): Promise<DumpAdapter | 'native' | BatchFormatError | undefined> {
   if (forced !== undefined) return forced;
   try {
-    return (await isOfKind(file, 'isFile')) ? await adapterFor(file) : undefined;
+    return (await isOfKind(file, 'isFile')) ? await adapterFor(file, map) : undefined;
   } catch (error) {
     if (error instanceof BatchFormatError) return error;
     throw error;

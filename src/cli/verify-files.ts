@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
-import type { BundleHead } from '../verify/format/bundle.ts';
-import { reportDigest } from '../verify/format/bundle.ts';
+import { type BundleOf, bundleOf } from '../verify/format/bundle.ts';
 import type { DumpAdapter } from '../verify/format/dumps/adapter.ts';
 import { ADAPTERS, adapterOf } from '../verify/format/dumps/registry.ts';
 import { BatchFormatError } from '../verify/format/format-error.ts';
@@ -15,13 +14,7 @@ import { inert, json, plural } from './output.ts';
 import { table } from './table.ts';
 
 /** A report and the file of its batch. */
-type FileReport = BatchReport & { readonly file: string; readonly bundle?: BundleOf };
-
-/** The origin of a replay bundle, and whether its stored report equals the report of this run. */
-interface BundleOf extends Pick<BundleHead, 'experiment' | 'attempt' | 'batch' | 'version'> {
-  /** null: the bundle was written before its report. */
-  readonly sameReport: boolean | null;
-}
+type BatchFileReport = BatchReport & { readonly file: string; readonly bundle?: BundleOf };
 
 /** How a run of `echelon verify` is steered. */
 export interface VerifyOptions extends StatedDump {
@@ -45,6 +38,7 @@ export async function verifyFiles(
   const { sources, skipped, broken } = await sourcesOf(
     paths,
     from === undefined ? undefined : adapterOf(from),
+    stated.map,
   );
   const errors: Error[] = [...broken];
   const runs: AnyReport[][] = [];
@@ -62,7 +56,7 @@ export async function verifyFiles(
   return exitOf(all, errors.length > 0 || all.length === 0);
 }
 
-type AnyReport = FileReport | DumpReport;
+type AnyReport = BatchFileReport | DumpReport;
 
 function exitOf(reports: readonly AnyReport[], unreadable: boolean): number {
   if (unreadable) return EXIT.usage;
@@ -74,12 +68,12 @@ function isConsistent(report: AnyReport): boolean {
   return 'consistent' in report && report.consistent;
 }
 
-async function verifyNative(file: string, failed: (error: Error) => void): Promise<FileReport[]> {
+async function verifyNative(file: string, failed: (error: Error) => void): Promise<BatchFileReport[]> {
   try {
     const { batches, bundle } = await readBundleOf(file);
     return batches.map((batch) => {
       const report = verifyBatch(batch);
-      return { file, ...report, ...(bundle && { bundle: originOf(bundle, report) }) };
+      return { file, ...report, ...(bundle && { bundle: bundleOf(bundle, report) }) };
     });
   } catch (error) {
     if (!(error instanceof BatchFileError)) throw error;
@@ -114,17 +108,6 @@ function skippedText(skipped: readonly string[]): string {
   const names = skipped.slice(0, 3).join(', ');
   const more = skipped.length > 3 ? ` and ${skipped.length - 3} more` : '';
   return `${plural(skipped.length, 'file')} in no known format skipped: ${names}${more} (--from NAME forces one of ${ADAPTERS.map(({ name }) => name).join(', ')})`;
-}
-
-function originOf(head: BundleHead, report: BatchReport): BundleOf {
-  const { experiment, attempt, batch, version, reportDigest: stored } = head;
-  return {
-    experiment,
-    attempt,
-    batch,
-    version,
-    sameReport: stored === null ? null : stored === reportDigest(report),
-  };
 }
 
 function bundleLine({ experiment, attempt, batch, version, sameReport }: BundleOf): string {

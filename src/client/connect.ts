@@ -43,8 +43,7 @@ export function connect(options: ConnectOptions): Connection {
     const path = pathOf(template, input);
     const authorization = token === undefined ? undefined : `Bearer ${token}`;
     const headers = definedOf({ authorization, ...input.headers });
-    const body = input.body === undefined ? {} : { body: JSON.stringify(input.body) };
-    const type = input.body === undefined ? {} : { 'content-type': 'application/json' };
+    const { body, type } = sent(input.body);
     const signals = [input.signal, signal].filter((one) => one !== undefined);
     try {
       const response = await sendWith(`${base}${path}`, {
@@ -71,6 +70,17 @@ export function connect(options: ConnectOptions): Connection {
     send({ method: 'get', template, input }, async (response) => response);
   // The types come from the document; the code is the same for every operation.
   return { url: base, ...calls, request, open } as Connection;
+}
+
+/** The body of a request: a file as it is, anything else as JSON. */
+function sent(body: unknown): { body: Pick<RequestInit, 'body'>; type: Record<string, string> } {
+  if (body === undefined) return { body: {}, type: {} };
+  if (body instanceof Blob || body instanceof Uint8Array)
+    return {
+      body: { body: body as NonNullable<RequestInit['body']> },
+      type: { 'content-type': 'application/octet-stream' },
+    };
+  return { body: { body: JSON.stringify(body) }, type: { 'content-type': 'application/json' } };
 }
 
 /** The path with its parameters, and the query without undefined values; a list becomes repeated parameters. */

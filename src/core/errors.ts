@@ -78,6 +78,7 @@ export const ERRORS = {
     title: 'The project still has experiments, sweeps or API keys',
   },
   'cluster-busy': { status: 409, retry: true, title: 'The cluster is busy' },
+  'unreadable-file': { status: 422, retry: false, title: 'The file cannot be read' },
   'not-verifiable': { status: 422, retry: false, title: 'The batch lacks data that the recomputation needs' },
 } as const satisfies Record<string, ErrorKind>;
 

@@ -41,6 +41,7 @@ import { addRecipes } from './resources/recipes/recipes.ts';
 import { addRulePresets } from './resources/rules/presets.ts';
 import { addSweepSeries } from './resources/sweeps/series.ts';
 import { addSweeps } from './resources/sweeps/sweeps.ts';
+import { addVerify } from './resources/verify/verify.ts';
 import { addAudit } from './server/audit.ts';
 import { addBoard } from './server/board.ts';
 import { addBodyParsers } from './server/body.ts';
@@ -69,7 +70,7 @@ export async function createApp(input: AppDeps): Promise<App> {
   const store = withDeadline(input.store, limits.storeTimeoutMs);
   const { settings, clock } = input;
   const callers = createCallers({ store, tokens: settings.tokens, clock });
-  const onDemand = createOnDemand(limits.recomputations);
+  const onDemand = createOnDemand(limits.recomputations, limits.handlerTimeoutMs);
   const deps: RouteDeps = { ...input, limits, store, callers, onDemand };
   if (settings.cookieSecret.length < 32) throw new TypeError('cookieSecret must have 32 characters or more');
   const sessions = createSessions({
@@ -118,6 +119,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addVerification(routes, deps);
     addBatchRows(routes, deps);
     addBundles(routes, deps);
+    addVerify(routes, deps);
     addRules(routes, deps);
     addRulePresets(routes);
     addAttempts(routes, deps);
@@ -137,12 +139,17 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addClusterPauses(routes, deps);
     addClusterPreflight(routes, deps);
     addCommands(routes, deps);
-    addProjects(routes, deps);
-    addKeys(routes, deps);
-    addCaller(routes);
-    addAuditLog(routes, deps);
+    addAccess(routes, deps);
     addPages(routes);
   });
+}
+
+/** Who may do what, and who did. */
+function addAccess(app: App, deps: RouteDeps): void {
+  addProjects(app, deps);
+  addKeys(app, deps);
+  addCaller(app);
+  addAuditLog(app, deps);
 }
 
 function createServer({ limits, log }: RouteDeps): App {

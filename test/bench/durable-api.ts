@@ -25,6 +25,7 @@ export async function startDurableApi() {
     verifier: {
       explain: async () => ({}),
       rows: async () => new Uint8Array(),
+      verifyFile: async () => [],
       bundle: async () => new Uint8Array(),
     },
 

@@ -25,7 +25,7 @@ const store = createStore({ redis, archive: { put: unexpected, get: unexpected, 
 const app = await createApp({
   ...{ store, clock: Date, log: pino({ level: 'silent' }) },
   queue: { enqueue: unexpected, remove: unexpected, queues: [] },
-  verifier: { explain: unexpected, rows: unexpected, bundle: unexpected },
+  verifier: { explain: unexpected, rows: unexpected, bundle: unexpected, verifyFile: unexpected },
   settings: {
     ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'] },
     ...{ tokens, cookieSecret: 'x'.repeat(32) },

@@ -25,6 +25,7 @@ export interface TestAppOptions {
   explain?: AppDeps['verifier']['explain'];
   rows?: AppDeps['verifier']['rows'];
   bundle?: AppDeps['verifier']['bundle'];
+  verifyFile?: AppDeps['verifier']['verifyFile'];
   settings?: Partial<AppSettings>;
   limits?: Partial<Limits>;
   now?: () => number;
@@ -67,6 +68,7 @@ export async function appFor(scope: Scope, options: TestAppOptions = {}): Promis
       explain: options.explain ?? (async () => ({})),
       rows: options.rows ?? (async () => new Uint8Array()),
       bundle: options.bundle ?? (async () => new Uint8Array()),
+      verifyFile: options.verifyFile ?? (async () => []),
     },
     settings: {
       version: '0.0.0-test',

@@ -1,7 +1,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { allowedInWords, isAllowed, type ParameterValue } from '../../kernel/estimators/parameters.ts';
+import type { ParameterValue } from '../../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../../kernel/estimators/registry.ts';
-import { estimatorNames, estimatorOf, isEstimatorName } from '../../kernel/estimators/registry.ts';
+import {
+  estimatorNames,
+  estimatorOf,
+  isEstimatorName,
+  parameterFromText,
+} from '../../kernel/estimators/registry.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
 import { compareFile } from '../compare-file.ts';
@@ -123,15 +128,11 @@ function parameterOf(
   text: string,
   before: Readonly<Record<string, ParameterValue>>,
 ): Readonly<Record<string, ParameterValue>> {
-  const [, key = '', value = ''] = /^(\w+)=(.+)$/.exec(text) ?? [];
-  const rules = estimatorNames().flatMap((name) => estimatorOf(name).parameters[key] ?? []);
-  if (rules.length === 0)
-    throw new InvalidArgumentError('It must be name=value with the name of a parameter.');
-  const found = [Number(value), value === 'true' || (value === 'false' ? false : value)].find((one) =>
-    rules.some((rule) => isAllowed(rule, one)),
-  );
-  if (found === undefined) throw new InvalidArgumentError(`${key} must be ${allowedInWords(rules[0]!)}.`);
-  return { ...before, [key]: found };
+  try {
+    return { ...before, ...parameterFromText(text) };
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
 }
 
 function namesOf(text: string): EstimatorName[] {

@@ -2,13 +2,11 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ParameterValue } from '../../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../../kernel/estimators/registry.ts';
 import { estimatorNames } from '../../kernel/estimators/registry.ts';
-import type { Mapping } from '../../verify/format/dumps/adapter.ts';
+import { type Mapping, MEANINGS, mappingFromTexts } from '../../verify/format/dumps/adapter.ts';
 import { ADAPTERS } from '../../verify/format/dumps/registry.ts';
 import { wholeNumber } from '../arguments.ts';
 import { orUnreadable, type TextStreams } from '../batch-files.ts';
 import { verifyFiles } from '../verify-files.ts';
-
-const MEANINGS: readonly (keyof Mapping)[] = ['group', 'reward', 'advantage', 'trajectory', 'step'];
 
 const HELP = `
 Formats: echelon-batch/1 (JSON, optionally gzipped, or protobuf) and the dumps of other trainers:
@@ -86,9 +84,9 @@ function numbers(text: string): number[] {
 }
 
 function mapping(text: string): Mapping {
-  const pairs = texts(text).map((pair) => /^(\w+)=(.+)$/.exec(pair));
-  const known: readonly string[] = MEANINGS;
-  if (pairs.some((pair) => pair === null || !known.includes(pair[1]!)))
-    throw new InvalidArgumentError(`It must be MEANING=COLUMN; the meanings are ${MEANINGS.join(', ')}.`);
-  return Object.fromEntries(pairs.map((pair) => [pair![1]!, pair![2]!]));
+  try {
+    return mappingFromTexts(texts(text));
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
 }

@@ -10,6 +10,7 @@ import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
 import type { Store } from '../../store/store.ts';
 import type { RowQuery } from '../../verify/explain/row-columns.ts';
 import type { BundleOrigin } from '../../verify/format/bundle.ts';
+import type { UploadedFile } from '../../verify/pool/pool.ts';
 import type { Callers } from '../access/callers.ts';
 import type { OnDemand } from './on-demand.ts';
 
@@ -28,6 +29,10 @@ export interface Limits {
   bodyBytes: number;
   /** Largest request line and headers together. */
   headerBytes: number;
+  /** Largest file that is verified. */
+  uploadBytes: number;
+  /** Files of one caller that are verified, or wait for that, at once. */
+  uploads: number;
   /** A request must have arrived in full within this time. */
   requestTimeoutMs: number;
   /** A socket on which nothing moves is closed after this time. */
@@ -43,7 +48,7 @@ export interface Limits {
   requestWindowMs: number;
   /** Failed sign-ins of one address, or with one API key's id, in a minute. */
   failedSignIns: number;
-  /** Explanations and bundles that are computed, or wait for that, at once in the process. */
+  /** Explanations, bundles and reports of files that are computed, or wait for that, at once in the process. */
   recomputations: number;
   /** Event streams that are open at once with one token. */
   streams: number;
@@ -62,6 +67,8 @@ export interface Limits {
 /** See {@link Limits}. */
 export const DEFAULT_LIMITS: Limits = {
   bodyBytes: 256 * 1024,
+  uploadBytes: 32 * 1024 * 1024,
+  uploads: 2,
   headerBytes: 16 * 1024,
   requestTimeoutMs: 10_000,
   connectionTimeoutMs: 60_000,
@@ -107,6 +114,8 @@ export interface Verifier {
   rows(bytes: Uint8Array, query: RowQuery, signal: AbortSignal): Promise<Uint8Array>;
   /** A serialized batch as a bundle that can be verified elsewhere: JSON in gzip. Takes over and throws likewise. */
   bundle(bytes: Uint8Array, origin: BundleOrigin, signal: AbortSignal): Promise<Uint8Array>;
+  /** The reports of a file on disk. Throws likewise; a RangeError also if the stated options do not fit the file. */
+  verifyFile(file: UploadedFile, signal: AbortSignal): Promise<unknown[]>;
 }
 
 /** Everything that the API is made of. */

@@ -53,7 +53,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   'store-misconfigured':
     'Redis could lose accepted work. Set `appendonly yes`, `appendfsync always`, `aof-load-truncated no` and `maxmemory-policy noeviction`.',
   'verifier-busy':
-    'Each explanation and each bundle is computed on request, and the number of concurrent computations is limited. Wait for the time in `Retry-After`.',
+    'Explanations, bundles and reports of uploaded files are computed on request, and the number of concurrent computations is limited. Wait for the time in `Retry-After`.',
   'archive-mismatch':
     'The process does not start with this archive. Mount the archive that the message names. A copy of an archive needs the file `archive-id`.',
   'lease-lost': 'Internal to dispatchers: another dispatcher took over the attempt.',
@@ -68,6 +68,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'A project can be deleted only without experiments, sweeps and valid API keys. The project `default` cannot be deleted.',
   'cluster-busy':
     'A cluster can be removed only when nothing runs on it. Drain the cluster and wait, or cancel its experiments. A preflight is refused if too many preflights are pending; retry later.',
+  'unreadable-file':
+    'The uploaded file is in no supported format, is incomplete, or contradicts its format. `detail` names the place and what was expected there.',
   'not-verifiable':
     'The recorded batch lacks a column or a parameter that the recomputation needs. `detail` names it.',
 };

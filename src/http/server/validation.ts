@@ -13,6 +13,7 @@ declare module 'fastify' {
 
 interface ObjectSchema extends Schema {
   $ref?: string;
+  format?: string;
 }
 
 /**
@@ -28,6 +29,8 @@ export function addValidation(app: App): void {
   });
   app.setValidatorCompiler<ObjectSchema>(({ schema, httpPart }) => {
     if (schema.$ref?.startsWith('ExperimentSpec')) return specCheck;
+    // A file is a stream, which its reader checks.
+    if (schema.format === 'binary') return (value: unknown) => ({ value });
     let check: Check | undefined;
     const compiled = (): Check => {
       check ??= createCheck(schema, compilers);

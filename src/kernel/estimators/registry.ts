@@ -7,6 +7,7 @@ import { GRPO_PASSK } from './grpo-passk.ts';
 import { HGPO } from './hgpo.ts';
 import { MAX_RL } from './max-rl.ts';
 import { OPO } from './opo.ts';
+import { type AnyParameters, allowedInWords, isAllowed } from './parameters.ts';
 import { RAE } from './rae.ts';
 import { REINFORCE_PLUS_PLUS } from './reinforce-plus-plus.ts';
 import { RLOO } from './rloo.ts';
@@ -50,6 +51,21 @@ export function isEstimatorName(name: string): name is EstimatorName {
 /** The estimator of a name. */
 export function estimatorOf(name: EstimatorName): Estimator {
   return ESTIMATORS[name] as unknown as Estimator;
+}
+
+/** The `name=value` of a parameter that some estimator has. Throws a RangeError that says what it must be. */
+export function parameterFromText(text: string): AnyParameters {
+  const [, key = '', value = ''] = /^(\w+)=(.+)$/.exec(text) ?? [];
+  const rules = estimatorNames().flatMap((name) => {
+    const { parameters } = estimatorOf(name);
+    return Object.hasOwn(parameters, key) ? [parameters[key]!] : [];
+  });
+  if (rules.length === 0) throw new RangeError('It must be name=value with the name of a parameter.');
+  const found = [Number(value), value === 'true' || (value === 'false' ? false : value)].find((one) =>
+    rules.some((rule) => isAllowed(rule, one)),
+  );
+  if (found === undefined) throw new RangeError(`${key} must be ${allowedInWords(rules[0]!)}.`);
+  return { [key]: found };
 }
 
 /**

@@ -33,6 +33,19 @@ export interface BundleHead extends BundleOrigin {
   readonly fingerprint: string;
 }
 
+/** The origin of a bundle, and whether its stored report equals the report of this run. */
+export interface BundleOf extends Pick<BundleHead, 'experiment' | 'attempt' | 'batch' | 'version'> {
+  /** null: the bundle was written before its report. */
+  readonly sameReport: boolean | null;
+}
+
+/** What is said of the bundle that a batch came in, beside the batch's report. */
+export function bundleOf(head: BundleHead, report: BatchReport): BundleOf {
+  const { experiment, attempt, batch, version, reportDigest: stored } = head;
+  const sameReport = stored === null ? null : stored === reportDigest(report);
+  return { experiment, attempt, batch, version, sameReport };
+}
+
 const OPENING = '{"format":"echelon-batch/1",\n"bundle":';
 const BATCHES = ',\n"batches":';
 

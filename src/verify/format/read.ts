@@ -10,15 +10,20 @@ const FIRST_TAG = 0x0a;
 
 /**
  * Reads whatever a batch file holds: `echelon-batch/1` JSON or one protobuf batch of the wire, plain or in gzip,
- * told apart by their first bytes. `source` names the file in messages. Throws a BatchFormatError for anything
- * else.
+ * told apart by their first bytes. `source` names the file in messages, `maxBytes` bounds what gzip may unfold to.
+ * Throws a BatchFormatError for anything else.
  */
-export function readBatchFile(bytes: Uint8Array, source: string): Batch[] {
+export function readBatchFile(
+  bytes: Uint8Array,
+  source: string,
+  maxBytes: number = MAX_INFLATED_BYTES,
+): Batch[] {
   if (!isGzip(bytes)) return readPlain(bytes, source);
   // What it is decides how far it may unfold: a bomb is seen for what it is before it goes off.
   const kind = kindOf(inflateStart(bytes));
   if (kind === 'unknown') throw unknownFile(source, 'something else in gzip');
-  return readPlain(inflate(bytes, source, kind === 'wire' ? MAX_INFLATED_BYTES : MAX_JSON_BYTES), source);
+  const most = Math.min(maxBytes, kind === 'wire' ? MAX_INFLATED_BYTES : MAX_JSON_BYTES);
+  return readPlain(inflate(bytes, source, most), source);
 }
 
 function readPlain(bytes: Uint8Array, source: string): Batch[] {

@@ -2,14 +2,11 @@
 
 import { explainRow, type RowExplanation } from '../explain/explain.ts';
 import { type RowQuery, rowColumns } from '../explain/row-columns.ts';
-import type { Batch } from '../format/batch.ts';
-import { batchFingerprint } from '../format/batch.ts';
 import { type BundleOrigin, writeBundle } from '../format/bundle.ts';
 import { type BatchFault, BatchFormatError } from '../format/format-error.ts';
 import { decodeBatch } from '../format/wire.ts';
 import type { BatchReport } from '../report.ts';
-import { unverifiedReport, verifyBatch } from '../verify-batch.ts';
-import { bytesInWords, verificationBytes } from './budget.ts';
+import { type FileReport, type FileTask, verifyUpload, verifyWithin } from './verify-upload.ts';
 
 /** A task of the pool: a protobuf batch, and what it may need. */
 export interface PoolTask {
@@ -31,43 +28,52 @@ export type PoolAnswer<T> =
 
 /** Verifies one batch. */
 export function verify({ wire, budgetBytes }: PoolTask): PoolAnswer<BatchReport> {
-  return answer(wire, (batch) => {
-    const needed = wire.byteLength + verificationBytes(batch);
-    if (needed <= budgetBytes) return verifyBatch(batch);
-    const about = { name: batch.name, rows: batch.rows, fingerprint: batchFingerprint(batch.estimator) };
-    return unverifiedReport(
-      about,
-      `It would take about ${bytesInWords(needed)} of memory, ${bytesInWords(budgetBytes)} are allowed.`,
-    );
-  });
+  return answer(() => verifyWithin(budgetBytes, decodeBatch(wire), wire.byteLength));
+}
+
+/** Verifies a file that was uploaded. */
+export function verifyFile(task: FileTask): Promise<PoolAnswer<FileReport[]>> {
+  return answerLater(() => verifyUpload(task));
 }
 
 /** Explains one row of a batch. */
 export function explain({ wire, row }: PoolTask): PoolAnswer<RowExplanation> {
-  return answer(wire, (batch) => explainRow(batch, row ?? -1));
+  return answer(() => explainRow(decodeBatch(wire), row ?? -1));
 }
 
 /** Rows of a batch in columns, as the bytes of a JSON text: the event loop then only sends them. */
 export function rows({ wire, query }: PoolTask): PoolAnswer<Uint8Array> {
   if (query === undefined) throw new TypeError('a query says which rows');
-  return answer(wire, (batch) => new TextEncoder().encode(JSON.stringify(rowColumns(batch, query))));
+  return answer(() => new TextEncoder().encode(JSON.stringify(rowColumns(decodeBatch(wire), query))));
 }
 
 /** Writes a batch as a bundle. */
 export function bundle({ wire, origin }: PoolTask): PoolAnswer<Uint8Array> {
   if (origin === undefined) throw new TypeError('a bundle says where its batch comes from');
-  return answer(wire, (batch) => writeBundle(batch, origin));
+  return answer(() => writeBundle(decodeBatch(wire), origin));
 }
 
-function answer<T>(wire: Uint8Array, work: (batch: Batch) => T): PoolAnswer<T> {
+function answer<T>(work: () => T): PoolAnswer<T> {
   try {
-    return { value: work(decodeBatch(wire)) };
+    return { value: work() };
   } catch (error) {
-    if (error instanceof BatchFormatError) {
-      const { code, file, batch, field, expected, found } = error;
-      return { fault: { code, file, batch, field, expected, found } };
-    }
-    if (error instanceof RangeError) return { outOfRange: error.message };
-    throw error;
+    return refusal(error);
   }
+}
+
+async function answerLater<T>(work: () => Promise<T>): Promise<PoolAnswer<T>> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    return refusal(error);
+  }
+}
+
+function refusal(error: unknown): PoolAnswer<never> {
+  if (error instanceof BatchFormatError) {
+    const { code, file, batch, field, expected, found } = error;
+    return { fault: { code, file, batch, field, expected, found } };
+  }
+  if (error instanceof RangeError) return { outOfRange: error.message };
+  throw error;
 }

@@ -16,6 +16,7 @@ import type { BatchReport } from '../report.ts';
 import { unverifiedReport } from '../verify-batch.ts';
 import { bytesInWords } from './budget.ts';
 import type { PoolAnswer, PoolTask } from './pool-thread.ts';
+import type { FileReport, FileTask } from './verify-upload.ts';
 
 export interface VerifierPoolOptions {
   /** Worker threads; as many batches are verified at a time. */
@@ -25,6 +26,9 @@ export interface VerifierPoolOptions {
   /** Memory that one batch may take on its thread. */
   readonly budgetBytes: number;
 }
+
+/** A file to verify, and what is stated of it. */
+export type UploadedFile = Omit<FileTask, 'budgetBytes'>;
 
 export interface VerifierPool {
   /**
@@ -42,6 +46,11 @@ export interface VerifierPool {
   rows(wire: Uint8Array, query: RowQuery, signal?: AbortSignal): Promise<Uint8Array>;
   /** Writes a protobuf batch as a bundle (see bundle.ts), handed over and refused likewise. */
   bundle(wire: Uint8Array, origin: BundleOrigin, signal?: AbortSignal): Promise<Uint8Array>;
+  /**
+   * Verifies a file in any format that `echelon verify` reads. Rejects with a BatchFormatError for a file that cannot be read
+   * or exceeds a limit, with a RangeError for options that do not fit it, and with the signal's reason once it aborts.
+   */
+  verifyFile(file: UploadedFile, signal?: AbortSignal): Promise<FileReport[]>;
   /** Ends the threads; what is running is given up. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -54,9 +63,8 @@ const DECODED_SHARE = 2;
 
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 
-/** Starts a pool. Threads start with the first tasks. Call `close` when done. */
-export function createVerifierPool(options: VerifierPoolOptions): VerifierPool {
-  const { threads, budgetMs, budgetBytes } = options;
+/** Runs tasks on threads, as many at a time as there are threads. */
+function startThreads({ threads, budgetMs, budgetBytes }: VerifierPoolOptions) {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const pool = new Piscina({
     filename: fileURLToPath(new URL(`./pool-thread.${extension}`, import.meta.url)),
@@ -67,12 +75,16 @@ export function createVerifierPool(options: VerifierPoolOptions): VerifierPool {
   });
   const turns = createTurns(threads);
 
-  async function runTask<T>(name: string, task: PoolTask, signal?: AbortSignal): Promise<T | 'over-budget'> {
+  async function run<T>(
+    name: string,
+    task: PoolTask | FileTask,
+    signal?: AbortSignal,
+  ): Promise<T | 'over-budget'> {
     await turns.enter(signal);
     const timeout = AbortSignal.timeout(budgetMs);
     try {
       const both = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
-      const transferList = [task.wire.buffer as ArrayBuffer];
+      const transferList = 'wire' in task ? [task.wire.buffer as ArrayBuffer] : [];
       const answer: PoolAnswer<T> = await pool.run(task, { name, signal: both, transferList });
       return unwrap(answer);
     } catch (error) {
@@ -83,6 +95,13 @@ export function createVerifierPool(options: VerifierPoolOptions): VerifierPool {
       turns.leave();
     }
   }
+  return { run, close: () => pool.destroy() };
+}
+
+/** Starts a pool. Threads start with the first tasks. Call `close` when done. */
+export function createVerifierPool(options: VerifierPoolOptions): VerifierPool {
+  const { budgetMs, budgetBytes } = options;
+  const { run, close } = startThreads(options);
 
   async function answered<T>(
     name: string,
@@ -90,7 +109,7 @@ export function createVerifierPool(options: VerifierPoolOptions): VerifierPool {
     asked: Partial<PoolTask>,
     signal?: AbortSignal,
   ): Promise<T> {
-    const made = await runTask<T>(name, { wire: owned(wire), budgetBytes, ...asked }, signal);
+    const made = await run<T>(name, { wire: owned(wire), budgetBytes, ...asked }, signal);
     if (made === 'over-budget') throw new RangeError(`it takes more than ${budgetMs} ms`);
     return made;
   }
@@ -99,13 +118,19 @@ export function createVerifierPool(options: VerifierPoolOptions): VerifierPool {
     async verify(wire, signal) {
       const header = readWireHeader(wire);
       if (wire.byteLength * DECODED_SHARE > budgetBytes) return givenUp(header, options);
-      const report = await runTask<BatchReport>('verify', { wire: owned(wire), budgetBytes }, signal);
+      const report = await run<BatchReport>('verify', { wire: owned(wire), budgetBytes }, signal);
       return report === 'over-budget' ? givenUp(header, options) : report;
     },
     explain: (wire, row, signal) => answered('explain', wire, { row }, signal),
     rows: (wire, query, signal) => answered('rows', wire, { query }, signal),
     bundle: (wire, origin, signal) => answered('bundle', wire, { origin }, signal),
-    close: () => pool.destroy(),
+    async verifyFile(file, signal) {
+      const reports = await run<FileReport[]>('verifyFile', { ...file, budgetBytes }, signal);
+      if (reports !== 'over-budget') return reports;
+      const expected = `a file whose verification takes at most ${budgetMs / 1000} s and ${bytesInWords(budgetBytes)} of memory`;
+      throw new BatchFormatError({ code: 'too-large', file: file.name, expected });
+    },
+    close,
   };
 }
 

@@ -36,6 +36,17 @@ describe('echelon verify', () => {
     assert.match(streams.out(), /1 of 1 batches ok; 4,621 rows: 4,621 exact/);
   });
 
+  test('a table with the columns of a stated mapping is read without --from', async () => {
+    const path = join(folder, 'run.csv');
+    await writeFile(path, 'prompt_id,score,adv\np,1,0.75\np,0,-0.25\np,0,-0.25\np,0,-0.25\n');
+    const map = { group: 'prompt_id', reward: 'score', advantage: 'adv' };
+    const stated = { map, estimator: 'grpo', params: { normalizeByStd: false } } as const;
+    const streams = captured();
+    assert.equal(await verifyFiles([path], stated, streams.io), 0);
+    assert.match(streams.out(), /4 rows: 4 exact/);
+    assert.equal(await verifyFiles([path], { map: { ...map, reward: 'other' } }, streams.io), 2);
+  });
+
   test('a bundle is reported with its origin and with the comparison of its stored report', async () => {
     const batch = goldenBatch('alfworld-scale');
     const bundle = async (name: string, report: unknown) => {

@@ -26,6 +26,7 @@ async function benchFor(scope: Scope) {
           explain: async () => ({}),
           rows: async () => new Uint8Array(),
           bundle: async () => new Uint8Array(),
+          verifyFile: async () => [],
         },
         log: createLog({ level: 'silent', name: 'test' }),
         ...{ store, hidden, resources },

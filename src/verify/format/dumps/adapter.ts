@@ -67,6 +67,18 @@ export interface Mapping {
   readonly step?: string;
 }
 
+/** What a column of a table can mean. */
+export const MEANINGS: readonly (keyof Mapping)[] = ['group', 'reward', 'advantage', 'trajectory', 'step'];
+
+/** The mapping of texts `meaning=column`. Throws a RangeError that says what they must be. */
+export function mappingFromTexts(texts: readonly string[]): Mapping {
+  const pairs = texts.map((text) => /^(\w+)=(.+)$/.exec(text));
+  const known: readonly string[] = MEANINGS;
+  if (pairs.some((pair) => pair === null || !known.includes(pair[1]!)))
+    throw new RangeError(`It must be MEANING=COLUMN; the meanings are ${MEANINGS.join(', ')}.`);
+  return Object.fromEntries(pairs.map((pair) => [pair![1]!, pair![2]!]));
+}
+
 /** What the caller states, or a configuration file of the run. */
 export interface DumpOptions {
   /** Rows per group. */

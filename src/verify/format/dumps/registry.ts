@@ -1,7 +1,7 @@
 import { nearestName } from '../../../core/nearest.ts';
 import { BatchFormatError } from '../format-error.ts';
 import { inflateStart, isGzip } from '../inflate.ts';
-import type { DumpAdapter, FileStart } from './adapter.ts';
+import type { DumpAdapter, FileStart, Mapping } from './adapter.ts';
 import { MS_SWIFT } from './ms-swift.ts';
 import { NEMO_RL } from './nemo-rl.ts';
 import { isParquet, readParquetHead } from './parquet.ts';
@@ -11,7 +11,7 @@ import { RLLM } from './rllm.ts';
 import { ROLL } from './roll.ts';
 import { SLIME } from './slime.ts';
 import { type DumpSource, withSource } from './source.ts';
-import { KNOWN_TABLES, TABLE } from './table.ts';
+import { hasColumns, KNOWN_TABLES, TABLE } from './table.ts';
 import { isZip } from './torch-zip.ts';
 import { TRL } from './trl.ts';
 import { VERL } from './verl.ts';
@@ -45,11 +45,19 @@ export function adapterOf(name: string): DumpAdapter {
   );
 }
 
-/** The adapter that reads a file, `native` for the project's own formats, undefined for any other file. */
-export async function adapterFor(path: string): Promise<DumpAdapter | 'native' | undefined> {
+/**
+ * The adapter that reads a file, `native` for the project's own formats, undefined for any other file. A file with all
+ * columns of `map` is a table.
+ */
+export async function adapterFor(
+  path: string,
+  map: Mapping = {},
+): Promise<DumpAdapter | 'native' | undefined> {
   const start = await withSource(path, startOf);
   if (isNative(start.bytes)) return 'native';
-  return ADAPTERS.find((adapter) => adapter.matches(start));
+  const columns = Object.values(map);
+  const mapped = columns.length > 0 && hasColumns(start, columns) ? TABLE : undefined;
+  return ADAPTERS.find((adapter) => adapter.matches(start)) ?? mapped;
 }
 
 async function startOf(source: DumpSource): Promise<FileStart> {

@@ -12,6 +12,8 @@ const of = DEFAULT_LIMITS;
 /** The text of each limit in docs/guides/access.md. */
 const DOCUMENTED: Record<keyof Limits, string> = {
   bodyBytes: `| request | ${kilo(of.bodyBytes)};`,
+  uploadBytes: `| file to verify | request | ${of.uploadBytes / 2 ** 20} MB`,
+  uploads: `| files verified at once (then 429) | key or token, each api by itself | ${of.uploads} |`,
   headerBytes: `; ${kilo(of.headerBytes)} |`,
   requestTimeoutMs: `| request | ${seconds(of.requestTimeoutMs)};`,
   handlerTimeoutMs: `; ${seconds(of.handlerTimeoutMs)} |`,

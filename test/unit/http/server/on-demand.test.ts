@@ -7,7 +7,7 @@ import type { FastifyReply } from 'fastify';
 import { createOnDemand } from '../../../../src/http/server/on-demand.ts';
 import { coded, type Scope } from '../../../support/store.ts';
 
-/** An open request as its route gets it, and functions that disconnect its client or end its time. */
+/** An open request as its route gets it, and a function that disconnects its client. */
 async function requestFor(scope: Scope) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -23,9 +23,8 @@ async function requestFor(scope: Scope) {
     server.closeAllConnections();
     server.close();
   });
-  const timeout = new AbortController();
-  const reply = { raw, request: { signal: timeout.signal } } as unknown as FastifyReply;
-  return { reply, leave: () => client.abort(), giveUp: () => timeout.abort() };
+  const reply = { raw } as unknown as FastifyReply;
+  return { reply, leave: () => client.abort() };
 }
 
 const untilAborted = (signal: AbortSignal) =>
@@ -34,7 +33,7 @@ const untilAborted = (signal: AbortSignal) =>
 /* Fails without the bound: every pending request keeps its bytes in memory. */
 test('work beyond the limit is refused before it starts, and accepted after other work has ended', async (t) => {
   const { reply } = await requestFor(t);
-  const onDemand = createOnDemand(2);
+  const onDemand = createOnDemand(2, 60_000);
   const end = Promise.withResolvers<string>();
   const first = [
     onDemand(reply, () => end.promise),
@@ -56,11 +55,11 @@ test('work beyond the limit is refused before it starts, and accepted after othe
 
 /* Fails without the signal: the work continues although no client waits for it. */
 test('work is aborted when its client disconnects or its deadline passes', async (t) => {
-  const onDemand = createOnDemand(1);
-  for (const how of ['leave', 'giveUp'] as const) {
-    const request = await requestFor(t);
-    const work = onDemand(request.reply, untilAborted);
-    request[how]();
+  for (const leaves of [true, false]) {
+    const onDemand = createOnDemand(1, leaves ? 60_000 : 1);
+    const { reply, leave } = await requestFor(t);
+    const work = onDemand(reply, untilAborted);
+    if (leaves) leave();
     await assert.rejects(work, coded('deadline-exceeded'));
   }
 });

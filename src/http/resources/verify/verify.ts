@@ -1,0 +1,149 @@
+import type { Readable } from 'node:stream';
+import { type Static, Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { estimatorNames, isEstimatorName, parameterFromText } from '../../../kernel/estimators/registry.ts';
+import { strict } from '../../../schemas/strict.ts';
+import { mappingFromTexts } from '../../../verify/format/dumps/adapter.ts';
+import { ADAPTERS } from '../../../verify/format/dumps/registry.ts';
+import { BatchFormatError } from '../../../verify/format/format-error.ts';
+import type { StatedDump } from '../../../verify/verify-dump.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { CREATE } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { createSlots } from '../../server/slots.ts';
+import { withUpload } from '../../server/upload.ts';
+import { namesQuery } from '../common.ts';
+
+const FormatName = { enum: ADAPTERS.map(({ name }) => name) };
+const EstimatorNames = { enum: estimatorNames() };
+
+const Query = Type.Object(
+  {
+    name: Type.String({
+      pattern: '^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$',
+      description: 'Name of the file without folders. Some formats take the training step from it.',
+    }),
+    from: Type.Optional(
+      Type.Unsafe<string>({
+        type: 'string',
+        ...FormatName,
+        description: 'Format of the dump. Default: the content decides.',
+      }),
+    ),
+    estimator: Type.Optional(
+      Type.Unsafe<string>({
+        type: 'string',
+        ...EstimatorNames,
+        description: 'Estimator of the run that wrote the dump. Default: it is inferred.',
+      }),
+    ),
+    param: Type.Optional(namesQuery(20, 'Parameters of the estimator, each as `name=value`.')),
+    groupSize: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1e6, description: 'Number of responses per prompt in the dump.' }),
+    ),
+    rewards: Type.Optional(namesQuery(50, 'Columns of the dump that hold rewards.')),
+    weights: Type.Optional(namesQuery(50, 'Factor of each reward column, in the order of `rewards`.')),
+    map: Type.Optional(
+      namesQuery(
+        5,
+        'Columns of a table, each as `meaning=column`: group, reward, advantage, trajectory, step.',
+      ),
+    ),
+  },
+  strict,
+);
+
+const Answer = Type.Object(
+  { batches: Type.Array(Type.Unsafe<unknown>({ $ref: 'BatchReport#' })) },
+  { ...strict, $id: 'FileReport' },
+);
+
+/** POST /v1/verify: the report of a file that is sent with the request. Stores nothing. */
+export function addVerify(app: App, { verifier, onDemand, limits }: RouteDeps): void {
+  const slots = createSlots(limits.uploads, `${limits.uploads} files of this caller are being verified.`);
+  app.post(
+    '/v1/verify',
+    {
+      config: {
+        policy: { ...CREATE, scope: 'read', idempotency: 'ignored', audit: false },
+        file: true,
+      },
+      schema: {
+        operationId: 'verifyFile',
+        summary: 'Verify a file of advantage batches or a dump of another trainer',
+        description: `The body is the file. Returns the reports that \`echelon verify --json FILE\` prints and stores nothing. A file may have ${limits.uploadBytes} bytes, 200,000 rows and 1,000 batches.`,
+        tags: ['verification'],
+        querystring: Query,
+        body: {
+          content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+        } as unknown as Record<string, never>,
+        response: {
+          200: Answer,
+          ...problems('unreadable-file', 'verifier-busy'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { name, from } = request.query;
+      const stated = statedIn(request.query);
+      const leave = slots.take(request.caller.id);
+      try {
+        return await onDemand(reply, async (signal) => {
+          const body = request.body as unknown as Readable;
+          const length = Number(request.headers['content-length'] ?? 0);
+          const upload = { body, length, name, maxBytes: limits.uploadBytes, signal };
+          const batches = await withUpload(upload, (path) =>
+            verifier.verifyFile({ path, name, from, stated }, signal),
+          );
+          return { batches };
+        });
+      } catch (error) {
+        throw refusalOf(error);
+      } finally {
+        // A client that still sends gets the answer only if the rest is read; the deadline of a request bounds that.
+        if (!request.raw.complete) request.raw.resume();
+        leave();
+      }
+    },
+  );
+}
+
+function statedIn(query: Static<typeof Query>): StatedDump {
+  const { estimator, param = [], groupSize, rewards, weights, map } = query;
+  const params = param.map((text) => within('param', () => parameterFromText(text)));
+  return {
+    ...(estimator !== undefined && isEstimatorName(estimator) && { estimator }),
+    ...(params.length > 0 && { params: Object.assign({}, ...params) }),
+    ...(groupSize !== undefined && { groupSize }),
+    ...(rewards !== undefined && { rewards }),
+    ...(weights !== undefined && { weights: within('weights', () => weights.map(numberIn)) }),
+    ...(map !== undefined && { map: within('map', () => mappingFromTexts(map)) }),
+  };
+}
+
+function numberIn(text: string): number {
+  const number = Number(text);
+  if (text.trim() === '' || !Number.isFinite(number))
+    throw new RangeError('must be numbers, separated by commas');
+  return number;
+}
+
+/** What `read` makes of a field of the query. Its RangeError becomes EchelonError `invalid-request`. */
+function within<T>(field: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new EchelonError('invalid-request', `The request is invalid: ${field}.`, {
+      problems: [{ field, message: error.message }],
+    });
+  }
+}
+
+/** What the caller sent, and not the server, is at fault. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof RangeError) return new EchelonError('invalid-request', `${error.message}.`);
+  if (!(error instanceof BatchFormatError)) return error;
+  const code = error.code === 'too-large' ? 'body-too-large' : 'unreadable-file';
+  return new EchelonError(code, `${error.message}.`);
+}

@@ -1,0 +1,103 @@
+/** Verifies a file that someone uploaded: the report of `echelon verify --json FILE`, within bounds. */
+
+import { readFile } from 'node:fs/promises';
+import { type Batch, batchFingerprint } from '../format/batch.ts';
+import { type BundleOf, bundleOf, readBundleHead } from '../format/bundle.ts';
+import type { DumpAdapter, DumpStep } from '../format/dumps/adapter.ts';
+import { adapterFor, adapterOf } from '../format/dumps/registry.ts';
+import { BatchFormatError } from '../format/format-error.ts';
+import { readBatchFile } from '../format/read.ts';
+import type { BatchReport } from '../report.ts';
+import { unverifiedReport, verifyBatch } from '../verify-batch.ts';
+import { type DumpReport, type StatedDump, verifyDump, withRowsCompared } from '../verify-dump.ts';
+import { bytesInWords, verificationBytes } from './budget.ts';
+
+/** A file on disk, and what is stated of it. */
+export interface FileTask {
+  readonly path: string;
+  /** The name in the report and in messages. */
+  readonly name: string;
+  /** The adapter that reads the file. Default: the content decides. */
+  readonly from?: string | undefined;
+  readonly stated?: StatedDump;
+  readonly budgetBytes: number;
+}
+
+/** The report of one batch or step of a file. */
+export type FileReport = DumpReport | (BatchReport & { readonly file: string; readonly bundle?: BundleOf });
+
+/** Batches of one upload, which bound the size of the answer. */
+export const MAX_BATCHES = 1_000;
+/** Rows of one upload. */
+export const MAX_ROWS = 200_000;
+
+/** The reports of the file. Throws a BatchFormatError, or a RangeError for what is stated. */
+export async function verifyUpload(task: FileTask): Promise<FileReport[]> {
+  const { path, name, from, stated } = task;
+  try {
+    const adapter = from === undefined ? await adapterFor(path, stated?.map) : adapterOf(from);
+    const known = adapter !== undefined && adapter !== 'native';
+    return known ? await ofDump(adapter, task) : await ofBatches(task);
+  } catch (error) {
+    if (!(error instanceof BatchFormatError) || error.file !== path) throw error;
+    const { code, batch, field, expected, found } = error;
+    throw new BatchFormatError({ code, file: name, batch, field, expected, found }, { cause: error });
+  }
+}
+
+async function ofBatches({ path, name, budgetBytes }: FileTask): Promise<FileReport[]> {
+  const bytes = await readFile(path);
+  // A batch in memory takes its message and its columns.
+  const batches = readBatchFile(bytes, name, budgetBytes / 2);
+  const count = counter(name);
+  for (const batch of batches) count(batch.rows);
+  const bundle = readBundleHead(bytes, name);
+  return batches.map((batch) => {
+    const report = verifyWithin(budgetBytes, batch, bytes.byteLength);
+    return { file: name, ...report, ...(bundle && { bundle: bundleOf(bundle, report) }) };
+  });
+}
+
+async function ofDump(adapter: DumpAdapter, { path, name, stated }: FileTask): Promise<FileReport[]> {
+  // The folder of an upload is the server's: it holds no configuration of the run.
+  const { find: _none, ...alone } = adapter;
+  const bounded = {
+    ...alone,
+    steps: (...of: Parameters<typeof alone.steps>) => counted(alone.steps(...of), path),
+  };
+  const reports: DumpReport[] = [];
+  for await (const report of verifyDump(bounded, [path], stated)) reports.push({ ...report, file: name });
+  return withRowsCompared(reports);
+}
+
+/** The steps, counted before anything is computed of them. */
+async function* counted(steps: AsyncIterable<DumpStep>, file: string): AsyncGenerator<DumpStep> {
+  const count = counter(file);
+  for await (const step of steps) {
+    count(step.rowsInDump ?? step.reward.length);
+    yield step;
+  }
+}
+
+/** The report of a batch that takes `ownBytes`; over the budget, with all rows unverifiable. */
+export function verifyWithin(budgetBytes: number, batch: Batch, ownBytes: number): BatchReport {
+  const needed = ownBytes + verificationBytes(batch);
+  if (needed <= budgetBytes) return verifyBatch(batch);
+  const about = { name: batch.name, rows: batch.rows, fingerprint: batchFingerprint(batch.estimator) };
+  return unverifiedReport(
+    about,
+    `It would take about ${bytesInWords(needed)} of memory, ${bytesInWords(budgetBytes)} are allowed.`,
+  );
+}
+
+/** Counts batches and their rows. Throws a BatchFormatError beyond the limits. */
+function counter(file: string): (rows: number) => void {
+  let [batches, rows] = [0, 0];
+  return (more) => {
+    batches += 1;
+    rows += more;
+    if (batches <= MAX_BATCHES && rows <= MAX_ROWS) return;
+    const expected = `at most ${MAX_BATCHES} batches and ${MAX_ROWS} rows`;
+    throw new BatchFormatError({ code: 'too-large', file, expected, found: 'more' });
+  };
+}
