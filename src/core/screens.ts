@@ -7,6 +7,7 @@ export const SCREENS = [
   'queue',
   'clusters',
   'submit',
+  'verify',
   'rules',
   'access',
   'system',

@@ -88,6 +88,41 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     assert.deepEqual(watched.problems, []);
   });
 
+  test('a bundle is verified in the page while the network is cut, with the counts of the API', async () => {
+    const path = { id: faulty, attempt: 1, batch: 1 };
+    const bundle = await installation.client.open('/v1/experiments/{id}/batches/{attempt}/{batch}/bundle', {
+      path,
+    });
+    const { report } = await installation.client.get('/v1/experiments/{id}/batches/{attempt}/{batch}', {
+      path,
+    });
+    const buffer = Buffer.from(await bundle.arrayBuffer());
+    await open('/verify');
+    // The parts of the screen that load when they are first needed are there after the first file.
+    const input = page.locator('input[type=file]');
+    await input.setInputFiles({ name: 'bundle.json.gz', mimeType: 'application/gzip', buffer });
+    await page.getByText('1 batch verified, 1 not ok').waitFor();
+    await page.context().setOffline(true);
+    await input.setInputFiles({ name: 'again.json.gz', mimeType: 'application/gzip', buffer });
+    await page.getByText('echelon verify again.json.gz').waitFor();
+    const outcomes = page.locator('td .outcome-bar').first();
+    await outcomes.waitFor();
+    const { exact, wrong } = report!;
+    assert.match(
+      (await outcomes.getAttribute('aria-label'))!,
+      new RegExp(`^${exact} exact, .*${wrong} wrong`),
+    );
+    await page.getByRole('button', { name: 'wrong', exact: true }).click();
+    await page.locator('.row-line .link').first().click();
+    await page.locator('.explained .outcome.wrong').first().waitFor();
+    await page.context().setOffline(false);
+    assert.deepEqual(
+      watched.problems.filter((text) => !/ERR_INTERNET_DISCONNECTED/.test(text)),
+      [],
+    );
+    watched.problems.length = 0;
+  });
+
   test('axe finds nothing serious on any screen', async () => {
     const found: string[] = [];
     for (const path of [

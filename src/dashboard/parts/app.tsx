@@ -25,6 +25,7 @@ const ROUTES: [pattern: string, load: () => Promise<Screen>][] = [
   ['/queue', async () => (await import('../screens/queue.tsx')).Queue],
   ['/clusters', async () => (await import('../screens/clusters.tsx')).Clusters],
   ['/submit', async () => (await import('../screens/submit.tsx')).Submit],
+  ['/verify', async () => (await import('../screens/verify.tsx')).Verify],
   ['/rules', async () => (await import('../screens/rules.tsx')).Rules],
   ['/access', async () => (await import('../screens/access.tsx')).Access],
   ['/system', async () => (await import('../screens/system.tsx')).System],

@@ -32,6 +32,9 @@ export function Start() {
         <button type="button" class="primary" disabled={!may.value('submit')} onClick={run}>
           Run the replay with a planted fault
         </button>
+        <a class="button" href="/verify">
+          Verify a file
+        </a>
       </p>
       {!may.value('submit') && <p>Your key lacks the scope submit, which the replay needs.</p>}
       {error && (

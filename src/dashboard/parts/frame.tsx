@@ -22,6 +22,7 @@ const NAV: { title: string; items: [href: string, label: string, icon: string, k
     title: 'Do',
     items: [
       ['/submit', 'Submit', 'plus', 'u'],
+      ['/verify', 'Verify a file', 'check', 'v'],
       ['/compare', 'Compare', 'compare', 'o'],
     ],
   },

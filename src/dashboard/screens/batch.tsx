@@ -153,7 +153,7 @@ function Rows({ path, detail }: { path: BatchPath; detail: Detail }) {
 }
 
 /** The heat map and the table of the rows that fit the filters. */
-function Explorer({ rows, total }: { rows: BatchRows; total: number }) {
+export function Explorer({ rows, total }: { rows: BatchRows; total: number }) {
   const { query } = place.value;
   const outcome = OUTCOMES.find((one) => one === query.get('outcome'));
   const group = query.get('group') ?? undefined;
