@@ -15,6 +15,7 @@ export const END_CAUSES = [
   'node-lost',
   'cluster-failed',
   'gpus-short',
+  'disk-full',
 ] as const;
 /** One of {@link END_CAUSES}. */
 export type EndCause = (typeof END_CAUSES)[number];

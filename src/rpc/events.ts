@@ -15,6 +15,7 @@ const CAUSES: Readonly<Record<number, EndCause>> = {
   [v1.Ended.Cause.NODE_LOST]: 'node-lost',
   [v1.Ended.Cause.CLUSTER_FAILED]: 'cluster-failed',
   [v1.Ended.Cause.GPUS_SHORT]: 'gpus-short',
+  [v1.Ended.Cause.DISK_FULL]: 'disk-full',
 };
 
 const GAPS: Readonly<Record<number, 'logs' | 'batch'>> = {

@@ -32,6 +32,10 @@ GPU_SHORTAGE = re.compile(
     r"Total available GPUs [\d.]+ is less than total desired GPUs|cannot be satisfied in this ray cluster"
     r"|no room for the .* on the allocated nodes"
 )
+# What writers say if a file system has no space: the system itself, torch.save, Ray.
+DISK_FULL = re.compile(
+    r"No space left on device|Disk quota exceeded|\[Errno (?:28|122)\]|PytorchStreamWriter failed writing file|OutOfDiskError"
+)
 # What the driver sees when one of its Ray processes vanished: alone it says nothing about memory.
 _RAY_DEATH = re.compile(r"ActorDiedError|WorkerCrashedError|RayActorError|ActorUnavailableError")
 
@@ -64,6 +68,8 @@ def describe_end(status: int, known: Circumstances) -> pb.Ended:
         ended.cause, ended.message = pb.Ended.SUCCEEDED, "exit code 0"
     elif memory := _memory(number, code, text, known.kernel_oom_kills):
         ended.cause, ended.message = pb.Ended.OUT_OF_MEMORY, f"{memory} ({how})"
+    elif DISK_FULL.search(text):
+        ended.cause, ended.message = pb.Ended.DISK_FULL, f"no space was left, or a quota was used up ({how})"
     elif failure := _CLUSTER_FAILURE.search(text):
         ended.cause, ended.message = pb.Ended.CLUSTER_FAILED, f"{_FAILED_PART[str(failure.lastgroup)]} ({how})"
     elif GPU_SHORTAGE.search(text):

@@ -272,3 +272,26 @@ def test_a_reporters_thread_is_started_by_the_first_report_only():
     before = threading.active_count()
     reporter.metrics(1, {})
     assert until(lambda: threading.active_count() == before + 1)
+
+
+def test_a_critic_of_several_gpus_gets_rows_that_divide_and_the_trainer_gets_its_own_rows_back(monkeypatch: pytest.MonkeyPatch):
+    protocol = types.SimpleNamespace(
+        pad_dataproto_to_divisor=lambda data, size: (data + data[: -len(data) % size], -len(data) % size),
+        unpad_dataproto=lambda data, pad_size: data[:-pad_size] if pad_size else data,
+    )
+    monkeypatch.setattr(hook.importlib, "import_module", {"verl.protocol": protocol}.__getitem__)
+
+    class Critic:
+        def __init__(self, world_size: int) -> None:
+            self.world_size, self.asked = world_size, []
+
+        def compute_values(self, data: list[int]) -> list[int]:
+            self.asked.append(len(data))
+            return [2 * one for one in data]
+
+    for size, rows, asked in ((4, 10, 12), (4, 8, 8), (1, 7, 7)):
+        critic = Critic(size)
+        hook._pad_values(types.SimpleNamespace(critic_wg=critic))
+        assert critic.compute_values(list(range(rows))) == [2 * one for one in range(rows)]
+        assert critic.asked == [asked]
+    hook._pad_values(types.SimpleNamespace())

@@ -14,7 +14,9 @@ from conftest import PACKAGE_ROOT
 from verl_agent_support import STANDIN
 
 from echelon_rayworker.engines.arguments import ArgumentError
-from echelon_rayworker.engines.verl_agent import checkpoints, datafiles, directorylock, driver, environment, preflight, staging, trackers
+from echelon_rayworker.engines.verl_agent import (
+    checkpoints, datafiles, directorylock, disk, driver, environment, preflight, staging, trackers,
+)  # fmt: skip
 from echelon_rayworker.engines.verl_agent.overrides import Overrides, quoted, unquoted
 from echelon_rayworker.engines.verl_agent.prepare import NotStartable, prepare
 from echelon_rayworker.engines.verl_agent.settings import Settings, settings_from
@@ -246,6 +248,18 @@ def test_secrets_and_places_are_handed_on_and_nothing_else():
         "ECHELON_OBSERVATIONS": "digests", "ECHELON_ADVANTAGES": "recipe", "ECHELON_HIDDEN_VARIABLES": "MY_KEY",
         "MY_KEY": "m",
     }  # fmt: skip
+
+
+def test_the_free_space_is_held_against_the_checkpoints_less_those_that_are_there(tmp_path: Path):
+    free = shutil.disk_usage(tmp_path).free
+    assert disk.check_disk(settings(tmp_path)) == []
+    enough = settings(tmp_path, own=(f"disk_bytes={free // 2}",))
+    assert [one.ok for one in disk.check_disk(enough)] == [True]
+    [short] = disk.check_disk(settings(tmp_path, own=(f"disk_bytes={free * 2}",)))
+    assert not short.ok and short.severity == "error" and "keepCheckpoints" in short.remedy
+    save(tmp_path, 40)
+    [there] = disk.check_disk(settings(tmp_path, own=("disk_bytes=6",)))
+    assert there.ok and "already" in there.message
 
 
 def test_every_variable_of_the_plan_is_handed_on_whatever_its_name():

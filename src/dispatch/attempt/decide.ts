@@ -1,7 +1,7 @@
 import type { EndCause, Ended } from '../../core/events.ts';
 import { QUARANTINE_AFTER } from '../../core/states.ts';
 import type { EndDecision } from '../../store/attempts/contract.ts';
-import { memoryAdvice } from './advice.ts';
+import { DISK_ADVICE, memoryAdvice } from './advice.ts';
 
 /** What an end with some cause leads to. `counted`: another attempt if one is left; `free`: another attempt in any case. */
 export interface CauseRule {
@@ -13,7 +13,7 @@ export interface CauseRule {
 
 /**
  * Every cause of an attempt's end, and whether another attempt follows; docs/guides/runs.md has the same table. No attempt
- * follows if it would end in the same way: after an error of the training itself, or a lack of memory.
+ * follows if it would end in the same way: after an error of the training itself, or a lack of memory or disk space.
  */
 export const CAUSE_RULES: Readonly<Record<EndCause, CauseRule>> = {
   succeeded: { words: 'the driver ended by itself, successfully', again: 'never', waits: false },
@@ -26,6 +26,7 @@ export const CAUSE_RULES: Readonly<Record<EndCause, CauseRule>> = {
   'node-lost': { words: 'the attempt is gone from the cluster', again: 'counted', waits: true },
   'cluster-failed': { words: 'a part of the cluster failed', again: 'counted', waits: true },
   'gpus-short': { words: 'the cluster had too few free GPUs', again: 'free', waits: true },
+  'disk-full': { words: 'a disk was full', again: 'never', waits: false },
 };
 
 /** How long the next attempt waits after a lost attempt; the wait doubles with each. */
@@ -125,7 +126,12 @@ function inWords(waitMs: number): string {
 }
 
 function withAdvice(words: string, ended: Ended, engine = ''): string {
-  const advice = ended.cause === 'out-of-memory' ? memoryAdvice(engine, ended.message) : '';
+  const advice =
+    ended.cause === 'disk-full'
+      ? DISK_ADVICE
+      : ended.cause === 'out-of-memory'
+        ? memoryAdvice(engine, ended.message)
+        : '';
   return advice === '' ? words : `${words}; ${advice}`;
 }
 

@@ -1,5 +1,6 @@
 import type { CheckFinding, CheckInput } from '../engine.ts';
 import { cpusNeeded, gpusOf } from './cpus.ts';
+import { diskNeeded, gigabytes } from './disk.ts';
 import { recipeOf } from './recipes.ts';
 import { historyLengthOf } from './resolve.ts';
 import type { ResolvedVerlAgent } from './spec.ts';
@@ -18,7 +19,7 @@ export function checkExperiment(input: Input): CheckFinding[] {
 const isTraining = (spec: ResolvedVerlAgent): boolean => recipeOf(spec.recipe).phase === 'train';
 const GROUPED = new Set(['hgpo', 'gigpo', 'grpo', 'rloo']);
 
-const gpus: Check = ({ spec: { resources, rollout, estimator } }) => [
+const gpus: Check = ({ spec: { resources, rollout } }) => [
   resources.gpus < 1 && {
     check: 'gpus',
     severity: 'error',
@@ -33,16 +34,6 @@ const gpus: Check = ({ spec: { resources, rollout, estimator } }) => [
       field: '/rollout/tensorParallelSize',
       message: `The ${resources.gpus} GPUs of a node cannot be divided into copies of ${rollout.tensorParallelSize}: a copy never spans nodes.`,
       remedy: `Set rollout.tensorParallelSize to a divisor of ${resources.gpus}.`,
-    },
-  estimator.name === 'ppo' &&
-    gpusOf(resources) > 1 && {
-      check: 'critic-batch',
-      severity: 'error',
-      field: '/resources/gpus',
-      message:
-        'The HGPO trainer asks the critic before it pads the batch, so the number of steps that the episodes happen to have must divide by the GPUs; with more than one GPU a step soon fails.',
-      remedy:
-        'Run ppo on one GPU (resources.gpus: 1, rollout.tensorParallelSize: 1), or compare with rloo or reinforce_plus_plus.',
     },
 ];
 
@@ -208,6 +199,32 @@ const failing: Check = ({ spec }) => {
   ];
 };
 
+/** Tokens that vLLM takes at once unless an override says otherwise; fewer than a prompt with its response is refused. */
+const MAX_BATCHED_TOKENS = 8192;
+
+const generation: Check = ({ spec: { rollout, overrides } }) => {
+  if (rollout.engine !== 'vllm') return [];
+  const limit = Number(overrides['actor_rollout_ref.rollout.max_num_batched_tokens'] ?? MAX_BATCHED_TOKENS);
+  const tokens = rollout.maxPromptTokens + rollout.maxResponseTokens;
+  return [
+    rollout.freeCacheEngine &&
+      !rollout.enforceEager && {
+        check: 'free-cache',
+        severity: 'error',
+        field: '/rollout/freeCacheEngine',
+        message: 'vLLM cannot free its cache while it uses CUDA graphs: the trainer stops at its start.',
+        remedy: 'Set rollout.enforceEager to true, or rollout.freeCacheEngine to false.',
+      },
+    tokens > limit && {
+      check: 'batched-tokens',
+      severity: 'error',
+      field: '/rollout/maxPromptTokens',
+      message: `A prompt and its response may have ${tokens} tokens, and vLLM takes ${limit} at once: it stops at its start${rollout.chunkedPrefill ? ', also with chunked prefill' : ''}.`,
+      remedy: `Set the override actor_rollout_ref.rollout.max_num_batched_tokens to ${tokens} or more, or lower rollout.maxPromptTokens.`,
+    },
+  ];
+};
+
 const evaluations: Check = ({ spec }) => {
   if (isTraining(spec)) return [];
   const said = historyLengthOf(spec);
@@ -230,7 +247,22 @@ const evaluations: Check = ({ spec }) => {
   ];
 };
 
-const keeping: Check = ({ spec: { training, recipe } }) => {
+/** The space that the checkpoints take. */
+function disk(spec: ResolvedVerlAgent): CheckFinding | false {
+  const needed = diskNeeded(spec);
+  if (needed === undefined || needed.saves === 0) return false;
+  const { each, saves, exported, total } = needed;
+  return {
+    check: 'disk',
+    severity: 'note',
+    field: '/training/keepCheckpoints',
+    message: `The shared file system needs about ${gigabytes(total)}: ${saves} checkpoints of ${gigabytes(each)} each, and ${gigabytes(exported)} for an export.`,
+    remedy: 'The preflight compares this with the free space; a lower training.keepCheckpoints needs less.',
+  };
+}
+
+const keeping: Check = ({ spec }) => {
+  const { training, recipe } = spec;
   if (recipeOf(recipe).phase === 'eval') return [];
   return [
     training.saveEvery === 0 && {
@@ -241,6 +273,15 @@ const keeping: Check = ({ spec: { training, recipe } }) => {
         'Without checkpoints a lost attempt starts from the beginning, and nothing is left to evaluate.',
       remedy: 'Set training.saveEvery; the last step is saved as well.',
     },
+    training.keepCheckpoints === 1 && {
+      check: 'keep-checkpoints',
+      severity: 'warning',
+      field: '/training/keepCheckpoints',
+      message:
+        'The trainer deletes the old checkpoint before it writes the new one, so that a failure in between leaves none.',
+      remedy: 'Set training.keepCheckpoints to 2 or more.',
+    },
+    disk(spec),
     training.logger.some((name) => name !== 'console' && name !== 'tensorboard') && {
       check: 'tracker',
       severity: 'note',
@@ -268,6 +309,7 @@ const CHECKS: readonly Check[] = [
   padding,
   ignored,
   failing,
+  generation,
   evaluations,
   keeping,
 ];

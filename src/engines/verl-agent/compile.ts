@@ -1,9 +1,10 @@
 import type { Change, Correction } from '../engine.ts';
+import { diskNeeded } from './disk.ts';
 import { createDraft, type Draft } from './draft.ts';
 import { estimatorOverrides } from './estimators.ts';
 import { fieldOverrides } from './fields.ts';
 import { countedVariables, numbersHash } from './identity.ts';
-import { type Recipe, recipeOf, SCRIPT_ENVIRONMENT } from './recipes.ts';
+import { keepsOne, type Recipe, recipeOf, SCRIPT_ENVIRONMENT } from './recipes.ts';
 import type { ResolvedVerlAgent } from './spec.ts';
 
 /** The trainer's entry; it is the only one that knows hgpo, and every estimator runs through it. */
@@ -28,6 +29,8 @@ export interface VerlAgentPlan {
   checkpointDirectory: string;
   /** Steps after which a training is complete; 0 for an evaluation. */
   steps: number;
+  /** Bytes that the checkpoints and one export take on the disk; 0 if unknown, or if nothing is saved. */
+  diskBytes: number;
   changes: Change[];
   corrections: Correction[];
 }
@@ -50,6 +53,7 @@ const WHY = {
   checkpoint: 'the named step is evaluated, whatever came after it',
   logger:
     "the script's wandb fails without a key, after all models have been loaded; the capture hook records every metric, so the console is enough",
+  keep: 'with one, the old checkpoint is deleted before the new one is written, so that a failure in between leaves none',
   placeholder: 'the script reads it from its loop',
   steps: 'a finished training that is launched again would do one step more; the engine ends at this one',
   secret:
@@ -83,17 +87,19 @@ export function compileVerlAgent(spec: ResolvedVerlAgent): VerlAgentPlan {
     },
     checkpointDirectory,
     steps: recipe.phase === 'train' ? spec.training.steps : 0,
+    diskBytes: Math.round(diskNeeded(spec)?.total ?? 0),
     changes: draft.changes(),
     corrections: [...engineCorrections(recipe, spec), ...draft.corrections()],
   };
 }
 
-function setFields(draft: Draft, spec: ResolvedVerlAgent, { phase, environment }: Recipe): void {
+function setFields(draft: Draft, spec: ResolvedVerlAgent, { phase, environment, overrides }: Recipe): void {
   if (phase === 'train') {
     if (spec.estimator.name !== 'hgpo') dropHgpo(draft);
     for (const [key, value] of estimatorOverrides(spec.estimator)) draft.set(key, value);
   }
-  for (const [key, value] of fieldOverrides(spec)) draft.set(key, value, reasonOf(key, spec, phase));
+  for (const [key, value] of fieldOverrides(spec))
+    draft.set(key, value, reasonOf(key, spec, { phase, overrides }));
   if (environment === 'alfworld') {
     // The flag's code, not its documentation: true is out-of-domain.
     draft.set('trainer.val_out', spec.evaluation.split === 'unseen');
@@ -101,8 +107,14 @@ function setFields(draft: Draft, spec: ResolvedVerlAgent, { phase, environment }
 }
 
 /** Why a field differs from the script although the spec does not ask for it; undefined if the spec asks for it. */
-function reasonOf(key: string, { training }: ResolvedVerlAgent, phase: Recipe['phase']): string | undefined {
+function reasonOf(
+  key: string,
+  { training }: ResolvedVerlAgent,
+  { phase, overrides }: Pick<Recipe, 'phase' | 'overrides'>,
+): string | undefined {
   if (phase === 'eval' && /^env\.(seed|history_length)$/.test(key)) return WHY.placeholder;
+  if (key === 'trainer.max_actor_ckpt_to_keep' && keepsOne(overrides) && training.keepCheckpoints === 2)
+    return WHY.keep;
   const isDefaultLogger = training.logger.length === 1 && training.logger[0] === 'console';
   return key === 'trainer.logger' && isDefaultLogger ? WHY.logger : undefined;
 }
@@ -204,6 +216,7 @@ export function engineArguments(spec: ResolvedVerlAgent, plan: VerlAgentPlan): s
     ['train_rows', plan.dataRows.train],
     ['val_rows', plan.dataRows.validation],
     ['steps', plan.steps],
+    ['disk_bytes', plan.diskBytes],
     ['advantages', spec.advantages],
     ['observations', spec.observations],
   ];

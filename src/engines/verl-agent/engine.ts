@@ -4,7 +4,7 @@ import { codePathProblems } from './code-paths.ts';
 import { compileVerlAgent, engineArguments } from './compile.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { loadsCode } from './overrides.ts';
-import { experimentsOf, PRESETS } from './presets.ts';
+import { experimentsOf, verlAgentPresets } from './presets.ts';
 import { correctedPlan, faithfulPlan, recipeFields, recipeSpec } from './recipe-plan.ts';
 import * as recipeSchemas from './recipe-schemas.ts';
 import { RECIPES } from './recipes.ts';
@@ -37,7 +37,12 @@ export const VERL_AGENT: Engine<VerlAgentSpec, ResolvedVerlAgent> = {
     const { changes, corrections, ...details } = compileVerlAgent(spec);
     return { changes, corrections, details };
   },
-  presets: { all: PRESETS, experimentsOf },
+  presets: {
+    get all() {
+      return verlAgentPresets();
+    },
+    experimentsOf,
+  },
   recipes: {
     all: RECIPES,
     faithful: (name) => faithfulPlan(name as RecipeName),

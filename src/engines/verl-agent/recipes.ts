@@ -55,6 +55,11 @@ export function recipeOf(name: RecipeName): Recipe {
   return RECIPES.find((one) => one.name === name)!;
 }
 
+/** Whether a script retains a single checkpoint. */
+export function keepsOne(overrides: Recipe['overrides']): boolean {
+  return overrides.some(([key, value]) => key === 'trainer.max_actor_ckpt_to_keep' && value === '1');
+}
+
 function recipe(facts: Facts): Recipe {
   const { modelSize, environment, phase } = facts;
   const trainingRows = environment === 'alfworld' ? 128 : 256;
@@ -146,8 +151,8 @@ function tail({ modelSize, environment, phase }: Facts): Entries {
   const evaluation = phase === 'eval';
   const training = `qwen2.5_${modelSize}_${environment}_train`;
   const directory = evaluation ? '{evalExperimentName}' : experimentName({ modelSize, environment });
-  const keepsOne = modelSize === '7b' && !alfworld && !evaluation;
-  const saveFrequency = keepsOne ? '80' : '40';
+  const retainsOne = modelSize === '7b' && !alfworld && !evaluation;
+  const saveFrequency = retainsOne ? '80' : '40';
   return [
     ['env.env_name', alfworld ? 'alfworld/AlfredTWEnv' : 'Webshop'],
     ['env.resources_per_worker.num_cpus', '0.1'],
@@ -162,7 +167,7 @@ function tail({ modelSize, environment, phase }: Facts): Entries {
     ['trainer.n_gpus_per_node', modelSize === '7b' ? '4' : '2'],
     ['trainer.nnodes', '1'],
     ['trainer.save_freq', evaluation ? '-1' : saveFrequency],
-    ...when(keepsOne, ['trainer.max_actor_ckpt_to_keep', '1']),
+    ...when(retainsOne, ['trainer.max_actor_ckpt_to_keep', '1']),
     ['trainer.test_freq', evaluation && alfworld && modelSize === '7b' ? '-1' : '5'],
     ['trainer.total_epochs', '160'],
     ['trainer.default_local_dir', `{checkpointsDir}/${training}/${directory}`],

@@ -7,7 +7,7 @@ import { fieldDefaults, OWNED_KEYS } from './fields.ts';
 import { type HydraValue, readHydraText } from './hydra.ts';
 import { mergedDefault } from './merged-config.ts';
 import { overrideProblems } from './overrides.ts';
-import { type Recipe, recipeOf, SCRIPT_ENVIRONMENT } from './recipes.ts';
+import { keepsOne, type Recipe, recipeOf, SCRIPT_ENVIRONMENT } from './recipes.ts';
 import type { ResolvedVerlAgent, VerlAgentSpec } from './spec.ts';
 
 /** The seeds that the recipe's evaluations use. */
@@ -120,7 +120,10 @@ function defaultsOf(recipe: Recipe, spec: VerlAgentSpec): Tree {
     allowCustomCode: false,
     overrides: {},
     checkpoints: { label: null },
-    training: { ...fields.training, logger: ['console'] },
+    training: {
+      ...{ ...fields.training, logger: ['console'] },
+      ...(keepsOne(recipe.overrides) ? { keepCheckpoints: 2 } : {}),
+    },
     environment: {
       ...fields.environment,
       ...(evaluation ? { seed: EVALUATION_SEEDS[0], historyLength: historyLengthOf(spec) ?? 2 } : {}),

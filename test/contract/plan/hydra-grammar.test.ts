@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { compileVerlAgent } from '../../../src/engines/verl-agent/compile.ts';
 import { type HydraValue, hydraOverride, readHydraText } from '../../../src/engines/verl-agent/hydra.ts';
 import { MERGED_CONFIG } from '../../../src/engines/verl-agent/merged-config.ts';
-import { PRESETS } from '../../../src/engines/verl-agent/presets.ts';
+import { verlAgentPresets } from '../../../src/engines/verl-agent/presets.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 
 // Reads overrides with Hydra's own parser and merges them with OmegaConf, where both are installed.
@@ -34,7 +34,9 @@ const read = (overrides: readonly string[]): Read[] =>
 
 describe("Hydra's own parser", { skip }, () => {
   test('reads every override of every preset as one key of the configuration, with its value', () => {
-    const specs = PRESETS.flatMap(({ runs }) => runs.flatMap((run) => [run.train, run.evaluations[0]!]));
+    const specs = verlAgentPresets().flatMap(({ runs }) =>
+      runs.flatMap((run) => [run.train, run.evaluations[0]!]),
+    );
     const overrides = specs.flatMap((spec) => {
       const resolved = resolveSpec(spec).spec;
       return resolved.engine === 'verl-agent' ? compileVerlAgent(resolved).overrides : [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compileVerlAgent } from '../../../src/engines/verl-agent/compile.ts';
-import { PRESETS } from '../../../src/engines/verl-agent/presets.ts';
+import { verlAgentPresets } from '../../../src/engines/verl-agent/presets.ts';
 import { resolveVerlAgent } from '../../../src/engines/verl-agent/resolve.ts';
 import type { VerlAgentSpec } from '../../../src/engines/verl-agent/spec.ts';
 import { childReference, draftChain, draftPreset, referenceMetrics } from '../../../src/plan/preset-sweep.ts';
@@ -13,7 +13,7 @@ const specOf = (draft: ReturnType<typeof draftPreset>, index: number) =>
 
 describe('a preset as a sweep', () => {
   test('an evaluation of a preset uses the last checkpoint of its own training, with the same label, project and home', () => {
-    for (const preset of PRESETS) {
+    for (const preset of verlAgentPresets()) {
       const draft = draftPreset(preset, { label: 'mine', project: 'p', home: '/opt/v' });
       for (const [index, after] of Object.entries(draft.after)) {
         const [evaluation, training] = [specOf(draft, Number(index)), specOf(draft, after)];
@@ -28,7 +28,7 @@ describe('a preset as a sweep', () => {
   });
 
   test('the trainings of a preset come first, and each child has a distinct run, phase and seed', () => {
-    const draft = draftPreset(PRESETS[0]!);
+    const draft = draftPreset(verlAgentPresets()[0]!);
     const waiting = draft.entries.map((_entry, index) => index in draft.after);
     assert.deepEqual(waiting, waiting.toSorted());
     const places = draft.entries.map((entry) => JSON.stringify(childValues(draft.axes, entry)));
@@ -36,7 +36,7 @@ describe('a preset as a sweep', () => {
   });
 
   test('the published figures of a preset are shares between 0 and 1', () => {
-    const draft = draftPreset(PRESETS[0]!, { runs: ['HGPO K=4 1.5b alfworld'] });
+    const draft = draftPreset(verlAgentPresets()[0]!, { runs: ['HGPO K=4 1.5b alfworld'] });
     const found = draft.entries.map(
       (entry) => childReference(draft.spec, entry)?.['val/success_rate'] ?? null,
     );

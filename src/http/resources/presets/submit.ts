@@ -3,11 +3,13 @@ import { EchelonError } from '../../../core/errors.ts';
 import { nearestName } from '../../../core/nearest.ts';
 import { newSweepId } from '../../../core/sweep-ids.ts';
 import type { Preset } from '../../../engines/engine.ts';
-import { fingerprintOf } from '../../../engines/registry.ts';
+import { fingerprintOf, type ResolvedSpec } from '../../../engines/registry.ts';
 import { type ChainDraft, draftPreset } from '../../../plan/preset-sweep.ts';
+import { childValues } from '../../../plan/sweep.ts';
 import { SubmitPreset } from '../../../schemas/preset.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { SweepAccepted } from '../../../schemas/sweep.ts';
+import type { Cluster } from '../../../store/clusters/contract.ts';
 import type { StorePart } from '../../../store/store.ts';
 import type { SweepInput } from '../../../store/sweeps/contract.ts';
 import { inOwnProject, resolveFor } from '../../access/caller-projects.ts';
@@ -17,7 +19,7 @@ import { CREATE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from '../common.ts';
 import { requireCluster } from '../plans/require-cluster.ts';
-import { createFitCheck } from '../sweeps/never-fits.ts';
+import { createFitCheck, neverFits } from '../sweeps/never-fits.ts';
 import { presetNamed } from './presets.ts';
 
 const Params = Type.Object({ name: Type.String({ description: 'Name of the preset.' }) }, strict);
@@ -32,7 +34,7 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
         operationId: 'submitPreset',
         summary: 'Submit a preset: reproduce a table of the paper by a sweep',
         description:
-          'Trainings are queued at once. Each evaluation is queued when its training has succeeded, with the checkpoint of that training. If a training does not succeed, its evaluations never run.',
+          'Trainings are queued at once. Each evaluation is queued when its training has succeeded, with the checkpoint of that training. If a training does not succeed, its evaluations never run. If a named cluster is too small for some trainings, the request is refused with their names.',
         tags: ['sweeps'],
         params: Params,
         body: SubmitPreset,
@@ -52,6 +54,8 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
       for (const { spec } of draft.spec.children) {
         resolved.push(await resolveFor(store, request.caller, spec));
       }
+      const clusters = await store.clusters.list();
+      if (body.cluster !== undefined) refuseTooLarge(draft, resolved, clusters);
       const idempotency = idempotencyOf(request);
       const { id, created } = await create(store, draft, {
         project: resolved[0]!.spec.project,
@@ -62,7 +66,7 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
       const self = `/v1/sweeps/${id}`;
       const fit = createFitCheck();
       for (const { spec } of resolved) fit.add(spec);
-      const warnings = fit.warnings(await store.clusters.list());
+      const warnings = fit.warnings(clusters);
       const accepted: SweepAccepted = { id, self, count: draft.entries.length, warnings };
       return reply.code(202).header('location', self).send(accepted);
     },
@@ -78,6 +82,36 @@ function refuseUnknownRuns({ runs }: Preset, named: readonly string[] = []): voi
   throw new EchelonError('invalid-spec', 'The preset has no such training.', {
     problems: [{ field: `/runs/${unknown}`, message: `is none of its trainings; ${hint}` }],
   });
+}
+
+/** Refuses a preset of which some trainings are too large for the chosen cluster, and lists them. */
+function refuseTooLarge(
+  { axes, entries }: ChainDraft,
+  resolved: readonly ResolvedSpec[],
+  clusters: readonly Cluster[],
+): void {
+  const reasons = new Map<unknown, string>();
+  const runs = new Set<unknown>();
+  entries.forEach((entry, index) => {
+    const run = childValues(axes, entry)['/run'];
+    runs.add(run);
+    const reason = neverFits(resolved[index]!.spec, clusters);
+    if (reason !== null && !reasons.has(run)) reasons.set(run, reason);
+  });
+  if (reasons.size === 0) return;
+  const others = [...runs].filter((run) => !reasons.has(run));
+  const remedy =
+    others.length === 0 ? 'choose another cluster' : `choose another cluster, or only ${others.join(', ')}`;
+  throw new EchelonError(
+    'invalid-spec',
+    `The cluster is too small for ${reasons.size} of ${runs.size} trainings.`,
+    {
+      problems: [...reasons].map(([run, reason]) => ({
+        field: '/runs',
+        message: `${run} ${reason}; ${remedy}`,
+      })),
+    },
+  );
 }
 
 async function create(

@@ -27,6 +27,7 @@ describe('decide', () => {
       'node-lost': 'queued',
       'cluster-failed': 'queued',
       'gpus-short': 'queued',
+      'disk-full': 'failed',
     });
   });
 

@@ -46,7 +46,9 @@ describe('checks', () => {
     ['error', 'mini-batch', '/training/microBatchSizePerGpu', { training: { microBatchSizePerGpu: 24 } }],
     ['error', 'mini-batch', '/training/microBatchSizePerGpu', { training: { miniBatchSize: 1 } }],
     ['error', 'cpus', '/resources/cpus', { resources: { cpus: 28 } }],
-    ['error', 'critic-batch', '/resources/gpus', { estimator: { name: 'ppo' } }],
+    ['error', 'free-cache', '/rollout/freeCacheEngine', { rollout: { freeCacheEngine: true } }],
+    ['error', 'batched-tokens', '/rollout/maxPromptTokens', { rollout: { maxPromptTokens: 8000 } }],
+    ['warning', 'keep-checkpoints', '/training/keepCheckpoints', { training: { keepCheckpoints: 1 } }],
     [
       'error',
       'kl-in-reward',
@@ -101,12 +103,20 @@ describe('checks', () => {
     });
   }
 
-  test('the checks of a harmless spec return only the padding note', () => {
+  test('the checks of a harmless spec return only notes of padding and disk space', () => {
     assert.deepEqual(
       check({ training: { logger: ['console'] } }).map((one) => one.check),
-      ['padding'],
+      ['padding', 'disk'],
     );
     assert.ok(!names('note').includes('weight-type'));
+  });
+
+  test('a raised token limit, another engine and eager generation are no findings', () => {
+    const limit = { 'actor_rollout_ref.rollout.max_num_batched_tokens': 9000 };
+    assert.deepEqual(names('error', { rollout: { maxPromptTokens: 8000 }, overrides: limit }), []);
+    assert.deepEqual(names('error', { rollout: { maxPromptTokens: 8000, engine: 'sglang' } }), []);
+    assert.deepEqual(names('error', { rollout: { freeCacheEngine: true, enforceEager: true } }), []);
+    assert.deepEqual(names('error', { estimator: { name: 'ppo' } }), []);
   });
 
   test('the findings of the checks start with the errors', () => {

@@ -9,7 +9,7 @@ import {
   PROGRAM,
 } from '../../../../src/engines/verl-agent/compile.ts';
 import { MERGED_CONFIG } from '../../../../src/engines/verl-agent/merged-config.ts';
-import { PRESETS } from '../../../../src/engines/verl-agent/presets.ts';
+import { verlAgentPresets } from '../../../../src/engines/verl-agent/presets.ts';
 import { recipeOf } from '../../../../src/engines/verl-agent/recipes.ts';
 import { resolveVerlAgent } from '../../../../src/engines/verl-agent/resolve.ts';
 import type { VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';
@@ -123,19 +123,15 @@ describe('compileVerlAgent', () => {
     }
   });
 
-  test('a plan for ppo has a critic, on one GPU', () => {
-    const plan = compile({
-      estimator: { name: 'ppo' },
-      resources: { gpus: 1 },
-      rollout: { tensorParallelSize: 1 },
-    });
+  test('a plan for ppo has a critic, on as many GPUs as the recipe', () => {
+    const plan = compile({ estimator: { name: 'ppo' } });
     has(
       plan.overrides,
       'algorithm.adv_estimator=gae',
       'algorithm.gamma=1',
       'critic.model.path=Qwen/Qwen2.5-1.5B-Instruct',
       'critic.ppo_micro_batch_size_per_gpu=16',
-      'trainer.n_gpus_per_node=1',
+      'trainer.n_gpus_per_node=2',
     );
   });
 
@@ -172,7 +168,7 @@ describe('compileVerlAgent', () => {
   test('the plan of every preset sets only keys of the configuration, each once', () => {
     const ours = /^(hydra\.run\.dir|\+ray_init\.runtime_env\.env_vars\.[A-Z_]+)$/;
     let plans = 0;
-    for (const spec of PRESETS.flatMap(({ runs }) =>
+    for (const spec of verlAgentPresets().flatMap(({ runs }) =>
       runs.flatMap((run) => [run.train, ...run.evaluations]),
     )) {
       const keys = compile(spec).overrides.map((one) => one.slice(0, one.indexOf('=')));
@@ -187,6 +183,18 @@ describe('compileVerlAgent', () => {
     const text = JSON.stringify(compilePlan(resolveSpec({ ...TRAIN, name: 'a label; rm -rf /' }).spec));
     assert.ok(!text.includes('rm -rf') && !/WANDB_API_KEY/.test(text));
   });
+});
+
+test('a script that retains one checkpoint is corrected to two, and another number of a spec is a change', () => {
+  const key = 'trainer.max_actor_ckpt_to_keep';
+  const recipe = 'qwen2.5_7b_webshop_train';
+  assert.match(reasonOf(compile({ recipe }), key)!, /deleted before/);
+  has(compile({ recipe }).overrides, `${key}=2`);
+  const three = compile({ recipe, training: { keepCheckpoints: 3 } });
+  assert.deepEqual(
+    three.changes.map(({ key: changed, to }) => [changed, to]),
+    [[key, '3']],
+  );
 });
 
 test('the arguments are those of the engine, a divider, then the overrides', () => {
@@ -204,6 +212,7 @@ test('the arguments are those of the engine, a divider, then the overrides', () 
     'train_rows=16',
     'val_rows=128',
     'steps=160',
+    'disk_bytes=77200000000',
     'advantages=exact',
     'observations=digests',
   ]);

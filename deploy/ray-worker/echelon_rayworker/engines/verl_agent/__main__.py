@@ -2,7 +2,8 @@
 
 Keys: `home` (the verl-agent checkout), `program` (the recipe's entry), `phase` (`train` or `eval`; empty: as
 `trainer.val_only` says), `attempt_dir`, `experiment_dir` and `checkpoint_dir` (on the shared file system),
-`train_rows` and `val_rows` (of the data files, which are written here), `steps` (after which a training is complete),
+`train_rows` and `val_rows` (of the data files, which are written here), `steps` (after which a training is complete), `disk_bytes` (that its
+checkpoints need),
 `advantages` (`recipe`, or `exact`: HGPO in float64), `observations` (`digests` or `texts`), `base_model`
 (evaluate without a checkpoint, on purpose), `patience_seconds`, `wait_seconds` (for a
 checkpoint directory that another training has). What follows `--` goes to Hydra, one argument each.

@@ -39,6 +39,11 @@ _ENDS = (
         "Ray killed a process since its node ran out of memory: fewer environments, or optimizer_offload off",
     ),
     (
+        ending.DISK_FULL,
+        "a disk is full: make room below the checkpoint directory, or lower training.keepCheckpoints; the "
+        "next run resumes from the last complete checkpoint",
+    ),
+    (
         r"Key '?([\w.]+)'? is not in struct|Could not override '([\w.]+)'",
         "the checkout's configuration does not have this key: check the spelling, or the checkout's version",
     ),

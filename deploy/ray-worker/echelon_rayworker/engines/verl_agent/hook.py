@@ -2,7 +2,7 @@
 
 Wrapped are `recipe.hgpo.hgpo_ray_trainer.compute_advantage` (every estimator), `TrajectoryCollector.
 gather_rollout_data` (the rows at their source), `Tracking.log` (every metric) and `RayPPOTrainer.fit` (to write what
-still waits before the process ends). A wrapper calls the original with the very arguments and returns the very
+still waits before the process ends, and to fill up the rows that a critic of several GPUs gets). A wrapper calls the original with the very arguments and returns the very
 result; whatever goes wrong on the capture hook's side is counted, said once on the console, and never raised.
 """
 
@@ -159,6 +159,7 @@ def _wrap_fit(trainer: Any, hook: CaptureHook) -> None:
     @functools.wraps(original)
     def fit(self: Any, *arguments: Any, **keywords: Any) -> Any:
         hook.trainer = self
+        hook.guarded(lambda: _pad_values(self))
         try:
             return original(self, *arguments, **keywords)
         finally:
@@ -166,6 +167,23 @@ def _wrap_fit(trainer: Any, hook: CaptureHook) -> None:
             hook.guarded(lambda: hook.reporter.flush(FLUSH_SECONDS))
 
     trainer.fit = fit
+
+
+def _pad_values(trainer: Any) -> None:
+    """Lets the critic of several GPUs take any number of rows. The trainer asks it for values before it fills the batch up,
+    and the rows are divided among the GPUs: they are filled up for this call alone."""
+    critic = getattr(trainer, "critic_wg", None)
+    if critic is None or getattr(critic, "world_size", 1) < 2:
+        return
+    protocol = importlib.import_module("verl.protocol")
+    original = critic.compute_values
+
+    @functools.wraps(original)
+    def compute_values(data: Any) -> Any:
+        padded, added = protocol.pad_dataproto_to_divisor(data, critic.world_size)
+        return protocol.unpad_dataproto(original(padded), pad_size=added)
+
+    critic.compute_values = compute_values
 
 
 def _wrap_log(tracking: Any, hook: CaptureHook) -> None:

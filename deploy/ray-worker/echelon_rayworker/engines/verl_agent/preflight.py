@@ -18,7 +18,7 @@ from echelon_rayworker import nodes
 
 from ..answers import OWN_KEYS, Answer, Check, answer_all, divide, print_answers
 from ..arguments import ArgumentError, parse
-from . import checkpoints, cluster, datasets, directorylock, memory, trackers
+from . import checkpoints, cluster, datasets, directorylock, disk, memory, trackers
 from .environment import default_places
 from .settings import Settings, settings_from
 
@@ -47,6 +47,7 @@ def preflight(settings: Settings, shared_root: str, with_ray: bool) -> list[Answ
         ("environment data", lambda: datasets.check_data(settings, Answer)),
         ("model", lambda: check_model(settings)),
         ("checkpoints", lambda: check_checkpoints(settings)),
+        ("disk", lambda: disk.check_disk(settings)),
         ("tracker", lambda: trackers.check_trackers(settings.overrides, os.environ)),
     ]
     if with_ray:

@@ -19,6 +19,7 @@ KEYS: dict[str, Key] = {
     "train_rows": Key(0, minimum=0, maximum=1_000_000),
     "val_rows": Key(0, minimum=0, maximum=1_000_000),
     "steps": Key(0, minimum=0),
+    "disk_bytes": Key(0, minimum=0),
     "advantages": Key("recipe", choices=("recipe", "exact")),
     "observations": Key("digests", choices=("digests", "texts")),
     "base_model": Key(False),
@@ -34,7 +35,8 @@ HOME_VARIABLE = "VERL_AGENT_HOME"
 
 @dataclass(frozen=True)
 class Settings:
-    """A run's settings; directories are absolute. `steps`: after which a training is complete, 0 where unknown."""
+    """A run's settings; directories are absolute. `steps`: after which a training is complete, 0 where unknown.
+    `disk_bytes`: of its checkpoints and an export, 0 where unknown."""
 
     home: str
     program: str
@@ -45,6 +47,7 @@ class Settings:
     train_rows: int
     val_rows: int
     steps: int
+    disk_bytes: int
     advantages: str
     observations: str
     base_model: bool

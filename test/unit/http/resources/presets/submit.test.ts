@@ -14,18 +14,18 @@ test('a submitted paper table is one sweep, whose evaluations wait for their own
   const response = await submit('paper-main-table', { label: 'mine' });
   assert.equal(response.statusCode, 202);
   const { id, self, count } = response.json();
-  assert.deepEqual([self, count, response.headers.location], [`/v1/sweeps/${id}`, 44, self]);
-  assert.equal((await expandAll(store, id)).length, 8);
+  assert.deepEqual([self, count, response.headers.location], [`/v1/sweeps/${id}`, 154, self]);
+  assert.equal((await expandAll(store, id)).length, 28);
   const detail = (await call('GET', `${self}?limit=100`)).json();
-  assert.deepEqual([detail.method, detail.expanded, detail.children.length], ['preset', 8, 44]);
+  assert.deepEqual([detail.method, detail.expanded, detail.children.length], ['preset', 28, 100]);
   const first = detail.children.findIndex(({ after }: { after: number | null }) => after !== null);
   const [training, evaluation] = [detail.children[0], detail.children[first]];
   assert.deepEqual(training.values, {
-    '/run': 'GiGPO 1.5b alfworld',
+    '/run': 'PPO 1.5b alfworld',
     '/phase': 'train',
     '/environment/seed': 0,
   });
-  assert.deepEqual([first, evaluation.after, evaluation.values['/phase']], [8, 0, 'seen']);
+  assert.deepEqual([first, evaluation.after, evaluation.values['/phase']], [28, 0, 'seen']);
 });
 
 // Fails if only the answer is stored: after a crash the repetition creates a second sweep.
@@ -82,4 +82,24 @@ test('an unknown preset, run, cluster or project is refused by name, and no swee
   assert.deepEqual([cluster.code, cluster.problems[0].field], ['invalid-spec', '/cluster']);
   assert.equal((await submit('comparison', { project: 'none' })).json().code, 'invalid-spec');
   assert.equal((await store.sweeps.list({ limit: 100 })).items.length, before);
+});
+
+test('a preset that is too large for the named cluster is refused with the list, and a part that fits is accepted', async () => {
+  await store.clusters.put({
+    ...{ name: 'small', address: '127.0.0.1:9', token: 't', ca: null, backfill: false, generation: 'g' },
+    ...{
+      lastSeenAt: Date.now(),
+      nodes: [{ id: 'n', cpusTotal: 64, gpusTotal: 2, cpusUsed: 0, gpusUsed: 0 }],
+    },
+  });
+  const before = (await store.sweeps.list({ limit: 100 })).items.length;
+  const refused = await submit('paper-main-table', { cluster: 'small' });
+  assert.equal(refused.statusCode, 400, refused.body);
+  const { detail, problems } = refused.json();
+  assert.match(detail, /too small for 14 of 28 trainings/);
+  assert.equal(problems.length, 14);
+  assert.match(problems[0].message, /^PPO 7b alfworld .*or only PPO 1\.5b alfworld/);
+  assert.equal((await store.sweeps.list({ limit: 100 })).items.length, before);
+  const part = await submit('paper-main-table', { cluster: 'small', runs: ['HGPO K=4 1.5b alfworld'] });
+  assert.equal(part.statusCode, 202);
 });
