@@ -306,6 +306,57 @@ class Checks:
         assert "text" not in values
         return "Tracking.log at full precision, keys with spaces"
 
+    def values_of_critic(self) -> str:
+        """The trainer's own division of rows among the GPUs, without and with the hook's filling up."""
+        import torch
+
+        from echelon_rayworker.engines.verl_agent import hook
+
+        protocol = importlib.import_module("verl.protocol")
+
+        class Critic:
+            world_size = 4
+
+            def compute_values(self, data: Any) -> Any:
+                parts = [part.batch["rows"] * 2 for part in data.chunk(chunks=self.world_size)]
+                return protocol.DataProto.from_dict(tensors={"values": torch.cat(parts)})
+
+        critic = Critic()
+        data = protocol.DataProto.from_dict(tensors={"rows": torch.arange(10)})
+        try:
+            critic.compute_values(data)
+        except AssertionError:
+            hook._pad_values(types.SimpleNamespace(critic_wg=critic))
+            values = critic.compute_values(data).batch["values"]
+            assert values.tolist() == [2 * row for row in range(10)], values
+            return "10 rows on 4 GPUs: verl refuses them, and with the hook the trainer gets its 10 values"
+        raise AssertionError("verl divides any number of rows by now: the hook's filling up is not needed")
+
+    def constants(self) -> str:
+        """What the preflight and the findings take for granted, in the checkout's own text."""
+        from echelon_rayworker.engines.verl_agent import datasets
+
+        def text(path: str) -> str:
+            return (self.home / path).read_text(encoding="utf-8")
+
+        engine = text("agent_system/environments/env_package/webshop/webshop/web_agent_site/engine/engine.py")
+        manager = text("recipe/hgpo/env_manager.py")
+        after = engine.split("num_products is None:", 1)[1].splitlines()[1]
+        assert f"'{datasets.WEBSHOP_INDEX}'" in after and "'num_products': None" in manager, after
+        utils = text("agent_system/environments/env_package/webshop/webshop/web_agent_site/utils.py")
+        assert datasets.WEBSHOP_HUMAN in utils and engine.count("open(HUMAN_ATTR_PATH)") > engine.count("if human_goals:\n        with open")
+        for name in (one for names in datasets.WEBSHOP_FILES.values() for one in names):
+            assert f"'{name}'" in manager, name
+        config = merged(self.home, [])
+        assert config.actor_rollout_ref.rollout.max_num_batched_tokens == 8192
+        rollout = text("verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py")
+        assert "not config.enforce_eager and config.free_cache_engine" in rollout
+        saving = text("verl/utils/checkpoint/fsdp_checkpoint_manager.py")
+        assert saving.index("remove_previous_save_local_path(self.prev") < saving.index("torch.save(model_state_dict")
+        merger = text("scripts/model_merger.py")
+        assert all(f'"{one}"' in merger for one in ("merge", "--backend", "--local_dir", "--target_dir"))
+        return "WebShop's files and index, vLLM's limits, the order of saving, the arguments of the export"
+
     def overhead(self, device: str) -> str:
         import numpy as np
         import torch
@@ -360,6 +411,8 @@ def main() -> int:
         check("exact advantages", lambda: checks.advantages("cpu", exact=True))
         check("estimators without a kernel", checks.others)
         check("metrics", checks.metrics)
+        check("a critic of several GPUs", checks.values_of_critic)
+        check("constants", checks.constants)
         check("the capture hook's cost", lambda: checks.overhead("cpu"))
         for name in RECIPES:
             check(f"plan {name}", lambda name=name: check_plan(home, options.node, name))

@@ -11,7 +11,7 @@ import shutil
 import sys
 import uuid
 from dataclasses import dataclass, field
-from typing import Any, Iterable
+from typing import Any, Iterable, Mapping
 
 from echelon_rayworker.engines.answers import OWN_KEYS, Answer, answer_all, divide, print_answers
 from echelon_rayworker.engines.arguments import parse
@@ -36,6 +36,9 @@ class Look:
     missing: tuple[str, ...] = ()
     # Name and MiB of each, as nvidia-smi says; empty if there is none.
     devices: tuple[tuple[str, int], ...] = ()
+    # What its processes may have: `memory` and `shm` (of /dev/shm) in bytes, `processes` in number; unknown and
+    # unlimited ones are absent.
+    limits: Mapping[str, int] = field(default_factory=dict)
 
 
 def connect() -> None:
@@ -95,7 +98,7 @@ def _look(node: dict[str, Any], answer: Any, done: list[Any], probe: tuple[str, 
     return Look(
         address, gpus, reads=said["read"] == token, writes=_read(f"{path}.{node['NodeID']}") == token,
         python=said["python"], packages=said["packages"], missing=tuple(said["missing"]),
-        devices=tuple((name, int(size)) for name, size in said["devices"]),
+        devices=tuple((name, int(size)) for name, size in said["devices"]), limits=said["limits"],
     )
 
 
@@ -132,6 +135,31 @@ def _pinned():
             pairs = [line.rpartition(",") for line in lines]
             return [(name.strip(), size.strip()) for name, _, size in pairs if size.strip().isdigit()]
 
+        def limits():
+            import resource
+            import shutil
+
+            def number(path):
+                try:
+                    with open(path, encoding="ascii") as file:
+                        return int(file.read())
+                except (OSError, ValueError):  # absent, or "max"
+                    return None
+
+            allowed = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+            processes = [None if allowed == resource.RLIM_INFINITY else allowed, number("/sys/fs/cgroup/pids.max")]
+            memory = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), number("/sys/fs/cgroup/memory.max")]
+            try:
+                shm = shutil.disk_usage("/dev/shm").total
+            except OSError:
+                shm = None
+            found = {
+                "processes": min((one for one in processes if one is not None), default=None),
+                "memory": min(one for one in memory if one is not None),
+                "shm": shm,
+            }
+            return {name: value for name, value in found.items() if value is not None}
+
         read = ""
         try:
             with open(probe, encoding="ascii") as file:
@@ -146,6 +174,7 @@ def _pinned():
             "packages": {package: version(package) for package in packages},
             "missing": [path for path in paths if not os.path.exists(path)],
             "devices": devices(),
+            "limits": limits(),
         }
 
     return answer

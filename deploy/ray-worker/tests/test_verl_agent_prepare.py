@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,12 @@ from verl_agent_support import STANDIN
 
 from echelon_rayworker.engines.arguments import ArgumentError
 from echelon_rayworker.engines.verl_agent import (
-    checkpoints, datafiles, directorylock, disk, driver, environment, preflight, staging, trackers,
+    checkpoints, datafiles, datasets, directorylock, disk, driver, environment, limits, preflight, staging, trackers,
 )  # fmt: skip
 from echelon_rayworker.engines.verl_agent.overrides import Overrides, quoted, unquoted
 from echelon_rayworker.engines.verl_agent.prepare import NotStartable, prepare
 from echelon_rayworker.engines.verl_agent.settings import Settings, settings_from
+from echelon_rayworker.nodes import Look
 
 SIZES = ["data.train_batch_size=16", "data.val_batch_size=128", "trainer.n_gpus_per_node=2", "env.rollout.n=8"]
 
@@ -375,3 +377,48 @@ def test_preflight_compares_gpus_and_cpus(tmp_path: Path):
 def test_versions_are_compared_by_their_numbers():
     assert preflight.numbers_of("2.13.0+cpu") == (2, 13, 0)
     assert preflight.numbers_of("0.9.dev1") == (0, 9) < preflight.numbers_of("0.10.1")
+
+
+def test_webshop_needs_the_index_of_all_products_the_human_goals_and_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    home = tmp_path / "home"
+    data = home / datasets.WEBSHOP
+    (data.parent / "search_engine" / "indexes_1k").mkdir(parents=True)
+    (data.parent / "search_engine" / "indexes_1k" / "x").touch()
+    data.mkdir()
+    for name in datasets.WEBSHOP_FILES[True]:
+        (data / name).touch()
+    run = replace(settings(tmp_path, "env.env_name=Webshop"), home=str(home))
+
+    def said() -> dict[str, tuple[bool, str]]:
+        return {one.check: (one.ok, one.message) for one in datasets.check_data(run, preflight.Answer)}
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert not said()["WebShop index"][0] and "items_human_ins.json" in said()["WebShop data"][1] and not said()["Java"][0]
+    (data / "items_human_ins.json").touch()
+    (data.parent / "search_engine" / "indexes").mkdir()
+    (data.parent / "search_engine" / "indexes" / "x").touch()
+    (tmp_path / "jdk" / "bin").mkdir(parents=True)
+    (tmp_path / "jdk" / "bin" / "java").touch(mode=0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    assert all(ok for ok, _ in said().values())
+    assert datasets.data_paths(run) == [str(data)]
+
+
+def test_the_packages_of_environment_engine_and_trackers_are_asked_for(tmp_path: Path):
+    def named(*overrides: str) -> set[str]:
+        return {name for name, _, _ in preflight.packages_of(settings(tmp_path, *overrides))}
+
+    assert {"flash-attn", "vllm", "alfworld", "textworld", "gymnasium"} <= named("env.env_name=alfworld/AlfredTWEnv")
+    assert {"pyserini", "gym", "wandb"} <= named("env.env_name=Webshop", "trainer.logger=[console,wandb]")
+    assert not {"alfworld", "wandb"} & named("env.env_name=Webshop", "trainer.logger=[console]")
+
+
+def test_a_node_with_few_processes_little_memory_or_a_small_dev_shm_is_named(tmp_path: Path):
+    def checks(**values: int) -> list[str]:
+        look = Look("node-a", 2, limits=values)
+        return [one.check for one in limits.check_limits(settings(tmp_path), [look]) if not one.ok]
+
+    assert checks() == [] and checks(processes=65536, memory=10**12, shm=2**36) == []
+    assert checks(processes=4096, memory=10**10, shm=2**26) == ["processes", "host memory", "/dev/shm"]
+    assert limits.check_limits(settings(tmp_path), [Look("b", 2, trouble="away", limits={"shm": 1})])[0].ok

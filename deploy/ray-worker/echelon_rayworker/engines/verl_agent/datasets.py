@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import Any, Callable
 
 from .settings import Settings
@@ -14,6 +15,10 @@ WEBSHOP_FILES = {
     True: ("items_shuffle_1000.json", "items_ins_v2_1000.json"),
     False: ("items_shuffle.json", "items_ins_v2.json"),
 }
+# Read whichever goals are chosen.
+WEBSHOP_HUMAN = "items_human_ins.json"
+# The index of `num_products: None`, which the recipe always passes, however many products it loads.
+WEBSHOP_INDEX = "indexes"
 
 
 def check_data(settings: Settings, answer: Callable[..., Any]) -> list[Any]:
@@ -29,7 +34,7 @@ def check_data(settings: Settings, answer: Callable[..., Any]) -> list[Any]:
 
 def alfworld(settings: Settings, answer: Callable[..., Any]) -> list[Any]:
     """One answer for each split that the run plays, and one for the rules of the game."""
-    root = os.environ.get("ALFWORLD_DATA") or os.path.expanduser("~/.cache/alfworld")
+    root = _alfworld_root()
     remedy = f"run `alfworld-download -f` with ALFWORLD_DATA={root}, on every node or on the shared file system"
     split = "valid_unseen" if settings.overrides.flag("trainer.val_out", False) else "valid_seen"
     answers = []
@@ -54,11 +59,32 @@ def webshop(settings: Settings, answer: Callable[..., Any]) -> list[Any]:
     data = os.path.join(settings.home, WEBSHOP)
     small = settings.overrides.flag("env.webshop.use_small", True)
     remedy = "run the setup script of the checkout's webshop folder with `-d all`"
-    missing = [name for name in WEBSHOP_FILES[small] if not os.path.isfile(os.path.join(data, name))]
+    missing = [name for name in (*WEBSHOP_FILES[small], WEBSHOP_HUMAN) if not os.path.isfile(os.path.join(data, name))]
     text = f"{data} lacks {', '.join(missing)}" if missing else f"{data} is complete"
-    index = os.path.join(os.path.dirname(data), "search_engine", "indexes_1k" if small else "indexes")
+    index = os.path.join(os.path.dirname(data), "search_engine", WEBSHOP_INDEX)
     there = os.path.isdir(index) and bool(os.listdir(index))
     return [
         answer("WebShop data", not missing, text, remedy if missing else ""),
-        answer("WebShop index", there, f"{index} is {'' if there else 'not '}there", "" if there else remedy, "warning"),
+        answer("WebShop index", there, f"{index} is {'' if there else 'not '}there", "" if there else remedy),
+        _java(answer),
     ]
+
+
+def _java(answer: Callable[..., Any]) -> Any:
+    """The search runs in Java."""
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java") or (home and shutil.which("java", path=os.path.join(home, "bin")))
+    text = f"Java is {found}" if found else "WebShop's search needs Java, and neither PATH nor JAVA_HOME has it"
+    return answer("Java", bool(found), text, "" if found else "install a Java 11 runtime on every node, or set JAVA_HOME")
+
+
+def data_paths(settings: Settings) -> list[str]:
+    """Directories that every node must see, since the environments run on any of them."""
+    name = (settings.overrides.text("env.env_name") or "").lower()
+    if "alfworld" in name:
+        return [os.path.join(_alfworld_root(), "json_2.1.1")]
+    return [os.path.join(settings.home, WEBSHOP)] if "webshop" in name else []
+
+
+def _alfworld_root() -> str:
+    return os.environ.get("ALFWORLD_DATA") or os.path.expanduser("~/.cache/alfworld")

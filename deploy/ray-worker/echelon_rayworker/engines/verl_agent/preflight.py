@@ -18,7 +18,7 @@ from echelon_rayworker import nodes
 
 from ..answers import OWN_KEYS, Answer, Check, answer_all, divide, print_answers
 from ..arguments import ArgumentError, parse
-from . import checkpoints, cluster, datasets, directorylock, disk, memory, trackers
+from . import checkpoints, cluster, datasets, directorylock, disk, limits, memory, trackers
 from .environment import default_places
 from .settings import Settings, settings_from
 
@@ -33,7 +33,17 @@ PACKAGES = (
     ("datasets", "", ""),
     ("pyarrow", "", ""),
     ("torchdata", "", ""),
+    # The policy is loaded with its attention, whatever generates.
+    ("flash-attn", "", ""),
 )
+# What the environments import, by a part of their names, and the trackers.
+ENVIRONMENT_PACKAGES = {
+    "alfworld": (("alfworld", "", ""), ("textworld", "", ""), ("gymnasium", "", "")),
+    "webshop": (("gym", "", ""), ("pyserini", "", ""), ("rank-bm25", "", ""), ("flask", "", "")),
+}
+TRACKER_PACKAGES = {
+    "wandb": "wandb", "mlflow": "mlflow", "swanlab": "swanlab", "clearml": "clearml", "tensorboard": "tensorboard",
+}
 # The configuration of a checkout may name programs that git would run with the caller's rights.
 GIT_RUNS_NOTHING = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 ENGINE_PACKAGES = {"vllm": ("vllm", "0.8.2", "0.11.1"), "sglang": ("sglang", "", "")}
@@ -105,8 +115,15 @@ def check_packages(settings: Settings) -> list[Answer]:
 
 def packages_of(settings: Settings) -> list[tuple[str, str, str]]:
     """The packages that a run needs, with the range in which each is known to work."""
-    engine = settings.overrides.text("actor_rollout_ref.rollout.name", "vllm") or ""
-    return [*PACKAGES, *([ENGINE_PACKAGES[engine]] if engine in ENGINE_PACKAGES else [])]
+    overrides = settings.overrides
+    engine = overrides.text("actor_rollout_ref.rollout.name", "vllm") or ""
+    name = (overrides.text("env.env_name") or "").lower()
+    return [
+        *PACKAGES,
+        *([ENGINE_PACKAGES[engine]] if engine in ENGINE_PACKAGES else []),
+        *(package for part, packages in ENVIRONMENT_PACKAGES.items() if part in name for package in packages),
+        *((TRACKER_PACKAGES[one], "", "") for one in trackers.chosen(overrides) if one in TRACKER_PACKAGES),
+    ]
 
 
 def _package(name: str, least: str, below: str) -> Answer:
@@ -144,15 +161,26 @@ def check_model(settings: Settings, environment: Mapping[str, str] = os.environ)
         return [Answer("model", there, f"{path} {'holds a model' if there else 'holds no config.json'}", remedy)]
     if "://" in path:
         return [Answer("model", True, f"{path} will be copied by the trainer; it was not looked at")]
-    home = environment.get("HF_HOME") or os.path.expanduser("~/.cache/huggingface")
-    cache = environment.get("HF_HUB_CACHE") or os.path.join(home, "hub")
-    snapshots = os.path.join(cache, f"models--{path.replace('/', '--')}", "snapshots")
-    if os.path.isdir(snapshots) and os.listdir(snapshots):
+    cache = _hub_cache(environment)
+    if cached_model(path, environment):
         return [Answer("model", True, f"{path} is in {cache}")]
     offline = environment.get("HF_HUB_OFFLINE") == "1"
     remedy = f"download it once into {cache}, with HF_HOME on the shared file system, or give a path"
     message = f"{path} is not in {cache}: every node would download it" + (", but HF_HUB_OFFLINE is set" if offline else "")
     return [Answer("model", False, message, remedy, "error" if offline else "warning")]
+
+
+def _hub_cache(environment: Mapping[str, str]) -> str:
+    home = environment.get("HF_HOME") or os.path.expanduser("~/.cache/huggingface")
+    return environment.get("HF_HUB_CACHE") or os.path.join(home, "hub")
+
+
+def cached_model(name: str, environment: Mapping[str, str]) -> str:
+    """The directory of a Hub name in the cache of downloads; empty if it is not there."""
+    if not name or os.path.isabs(name):
+        return ""
+    snapshots = os.path.join(_hub_cache(environment), f"models--{name.replace('/', '--')}", "snapshots")
+    return snapshots if os.path.isdir(snapshots) and os.listdir(snapshots) else ""
 
 
 def check_checkpoints(settings: Settings) -> list[Answer]:
@@ -192,7 +220,9 @@ def check_cluster(settings: Settings, shared_root: str) -> list[Answer]:
     answers = [*check_resources(settings, cluster.look(), cluster.gpus_by_node())]
     packages = [name for name, _, _ in packages_of(settings)]
     model = settings.overrides.text("actor_rollout_ref.model.path") or ""
-    paths = [settings.home, *([model] if os.path.isabs(model) else [])]
+    cached = cached_model(model, os.environ)
+    paths = [settings.home, *([model] if os.path.isabs(model) else []), *([cached] if cached else [])]
+    paths += datasets.data_paths(settings)
     looks = nodes.look(shared_root, packages, paths, with_gpus=True)
     return [
         *answers,
@@ -201,11 +231,12 @@ def check_cluster(settings: Settings, shared_root: str) -> list[Answer]:
         *path_answers(looks),
         *nodes.version_answers(looks, packages),
         *memory.memory_answers(settings, looks),
+        *limits.check_limits(settings, looks),
     ]
 
 
 def path_answers(looks: list[nodes.Look]) -> list[Answer]:
-    """Nodes that lack the checkout or the model."""
+    """Nodes that lack the checkout, the model or the environments' data."""
     remedy = "put it on the file system that all nodes see, under one path"
     return [
         Answer("paths", False, f"node {one.node} does not see {path}", remedy) for one in looks for path in one.missing

@@ -66,15 +66,19 @@ class Settings:
         return self.checkpoint_dir.partition("/checkpoints/")[0]
 
     @property
+    def environments(self) -> int:
+        """Environment actors: one a trajectory of a step, one a game of a validation."""
+        if "search" in (self.overrides.text("env.env_name") or "").lower():
+            return 0  # threads of the trainer
+        groups = self.overrides.number("data.train_batch_size", 1024)
+        training = 0 if self.evaluates else groups * self.overrides.number("env.rollout.n", 1)
+        return int(training + self.overrides.number("data.val_batch_size", 0))
+
+    @property
     def cpus_wanted(self) -> float:
         """CPUs without which a start hangs in silence: environment actors, the trainer, one a GPU."""
         each = self.overrides.number("env.resources_per_worker.num_cpus", 0.1)
-        groups = self.overrides.number("data.train_batch_size", 1024)
-        training = 0 if self.evaluates else groups * self.overrides.number("env.rollout.n", 1)
-        actors = training + self.overrides.number("data.val_batch_size", 0)
-        if "search" in (self.overrides.text("env.env_name") or "").lower():
-            actors = 0  # threads of the trainer
-        return round(actors * each + 1 + self.gpus, 3)
+        return round(self.environments * each + 1 + self.gpus, 3)
 
 
 def settings_from(arguments: list[str], environment: Mapping[str, str]) -> Settings:

@@ -37,9 +37,13 @@ _TRACKERS = {
 
 def check_trackers(overrides: Overrides, environment: Mapping[str, str]) -> list[Answer]:
     """One answer for each chosen tracker that needs a key. ``environment``: with the names of the plan's secrets."""
-    chosen = (overrides.text("trainer.logger") or "").strip("[]").split(",")
-    names = [name.strip(" '\"") for name in chosen]
-    return [_check(name, _TRACKERS[name], environment) for name in names if name in _TRACKERS]
+    return [_check(name, _TRACKERS[name], environment) for name in chosen(overrides) if name in _TRACKERS]
+
+
+def chosen(overrides: Overrides) -> list[str]:
+    """The names of the loggers that a run uses."""
+    names = (overrides.text("trainer.logger") or "").strip("[]").split(",")
+    return [name.strip(" '\"") for name in names]
 
 
 def _check(name: str, tracker: _Tracker, environment: Mapping[str, str]) -> Answer:
