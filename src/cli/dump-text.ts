@@ -1,9 +1,10 @@
 import { dirname } from 'node:path';
 import { styleText } from 'node:util';
+import { plural } from '../core/plural.ts';
 import { adapterOf } from '../verify/format/dumps/registry.ts';
 import { addSignal, NO_SIGNAL, type SignalHealth } from '../verify/provenance/signal.ts';
 import type { DumpReport } from '../verify/verify-dump.ts';
-import { inert, plural } from './output.ts';
+import { inert } from './output.ts';
 
 /** What people read of a run before its table: format, estimator and signal. */
 export function dumpHead(reports: readonly DumpReport[]): string[] {

@@ -90,11 +90,6 @@ export function duration(ms: number): string {
   return `${Number((seconds / 86_400).toFixed(1))} d`;
 }
 
-/** "1 row", "2 rows". */
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
 /** Characters that a terminal obeys, that turn or break a line, or that are invisible. */
 const NOT_INERT =
   /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\u{200b}\u{2060}-\u{206f}\u{feff}\u{e0000}-\u{e007f}]/gu;

@@ -1,3 +1,4 @@
+import { plural } from '../core/plural.ts';
 import { DEFAULT_CLIENT_PORT, namesPort, parseAddress } from '../ray/address.ts';
 import type { Resources } from '../ray/cluster.ts';
 import { functionRef } from '../ray/code.ts';
@@ -183,7 +184,7 @@ function describeStatus({ rayVersion, pythonVersion, nodes, resources, available
     .map(([name, total]) => [name, quantity(name, available[name] ?? 0), quantity(name, total)]);
   const dead = nodes.length - alive.length;
   return [
-    `Ray ${rayVersion}, Python ${pythonVersion}, ${alive.length} ${alive.length === 1 ? 'node' : 'nodes'}${dead === 0 ? '' : `, ${dead} dead`}`,
+    `Ray ${rayVersion}, Python ${pythonVersion}, ${plural(alive.length, 'node')}${dead === 0 ? '' : `, ${dead} dead`}`,
     '',
     table(['ROLE', 'ADDRESS', 'CPUS', 'GPUS', 'ID'], rows),
     '',

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { plural } from '../core/plural.ts';
 import { type BundleOf, bundleOf } from '../verify/format/bundle.ts';
 import type { DumpAdapter } from '../verify/format/dumps/adapter.ts';
 import { ADAPTERS, adapterOf } from '../verify/format/dumps/registry.ts';
@@ -10,7 +11,7 @@ import { BatchFileError, readBundleOf, type TextStreams } from './batch-files.ts
 import { sourcesOf } from './dump-files.ts';
 import { dumpHead, unprovenText } from './dump-text.ts';
 import { EXIT } from './exit.ts';
-import { inert, json, plural } from './output.ts';
+import { inert, json } from './output.ts';
 import { table } from './table.ts';
 
 /** A report and the file of its batch. */

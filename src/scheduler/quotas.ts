@@ -1,3 +1,4 @@
+import { plural } from '../core/plural.ts';
 import type { QueuedExperiment } from '../store/queue/contract.ts';
 import { type Amount, EPSILON } from './nodes.ts';
 
@@ -65,13 +66,13 @@ export function createQuotas(
       if (account === null) return null;
       const { quota, used, reserved } = account;
       if (gpus > quota + EPSILON)
-        return `can never start: needs ${count(gpus)}, and project ${project} may hold ${quota} at a time`;
+        return `can never start: needs ${plural(gpus, 'GPU')}, and project ${project} may hold ${quota} at a time`;
       if (account.first !== null)
         return `waits for ${account.first}, which waits for the GPU quota of project ${project}`;
       if (used + reserved + gpus <= quota + EPSILON) return null;
       account.first = experiment;
       const forHeads = reserved > 0 ? ` and ${reserved} are reserved for experiments before it` : '';
-      return `needs ${count(gpus)}; project ${project} holds ${used} of the ${quota} that it may hold${forHeads}`;
+      return `needs ${plural(gpus, 'GPU')}; project ${project} holds ${used} of the ${quota} that it may hold${forHeads}`;
     },
     isFull: (project) => (accounts.get(project)?.first ?? null) !== null,
     take({ project, gpus }) {
@@ -83,8 +84,4 @@ export function createQuotas(
       if (account !== null) account.reserved += gpus;
     },
   };
-}
-
-function count(gpus: number): string {
-  return `${gpus} GPU${gpus === 1 ? '' : 's'}`;
 }

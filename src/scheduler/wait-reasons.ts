@@ -1,20 +1,20 @@
 import { shortNode } from '../core/ids.ts';
+import { plural } from '../core/plural.ts';
 import type { QueuedExperiment } from '../store/queue/contract.ts';
 import type { FreeNode, RoundCluster, Span } from './nodes.ts';
 import type { Need } from './placement.ts';
 
-/** "1 GPU", "2 GPUs". */
-export function plural(count: number, word: string): string {
-  const shown = Number(count.toFixed(2));
-  return `${shown} ${word}${shown === 1 ? '' : 's'}`;
+/** "1 GPU", "1.33 GPUs": an amount of a resource with at most two decimals. */
+export function amount(count: number, unit: string): string {
+  return plural(Number(count.toFixed(2)), unit);
 }
 
 /** What an experiment asks for, and of how many nodes. */
 export function needInWords(need: Need): string {
   const { gpus, cpus, nodes = 1 } = need;
-  if (gpus <= 0) return `${plural(cpus, 'CPU')} on one node`;
+  if (gpus <= 0) return `${amount(cpus, 'CPU')} on one node`;
   const where = nodes === 1 ? 'on one node' : `on each of ${nodes} nodes`;
-  return `${plural(gpus / nodes, 'GPU')} ${where} and ${plural(cpus, 'CPU')}`;
+  return `${amount(gpus / nodes, 'GPU')} ${where} and ${amount(cpus, 'CPU')}`;
 }
 
 /** No cluster has the name and the labels that the experiment asks for. */
@@ -39,7 +39,7 @@ export function tooLarge(
   const cpus = nodes.reduce((most, node) => Math.max(most, node.cpusTotal), 0);
   return (
     `can never fit: needs ${needInWords(item)}; the nodes of ${where} have at most ` +
-    `${plural(gpus, 'GPU')} and ${plural(cpus, 'CPU')}`
+    `${amount(gpus, 'GPU')} and ${amount(cpus, 'CPU')}`
   );
 }
 
@@ -69,14 +69,14 @@ export function freest(clusters: readonly RoundCluster[], need: Need): string {
   )[0];
   if (most === undefined) return 'no node is known';
   return need.gpus > 0
-    ? `the freest node has ${plural(most.gpus, 'GPU')} and ${plural(most.cpus, 'CPU')} free`
-    : `the freest node has ${plural(most.cpus, 'CPU')} free`;
+    ? `the freest node has ${amount(most.gpus, 'GPU')} and ${amount(most.cpus, 'CPU')} free`
+    : `the freest node has ${amount(most.cpus, 'CPU')} free`;
 }
 
 /** Where and when the experiment will have room. */
 export function frees(need: Need, { node, at }: { node: FreeNode; at: Span }, now: number): string {
   const { nodes = 1, gpus, cpus } = need;
-  const what = gpus > 0 ? plural(gpus / nodes, 'GPU') : plural(cpus, 'CPU');
+  const what = gpus > 0 ? amount(gpus / nodes, 'GPU') : amount(cpus, 'CPU');
   return `node ${shortNode(node.id)} has ${what} free ${inAbout(at.likely - now)}`;
 }
 

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { FieldProblem } from '../core/errors.ts';
 import { nearestName } from '../core/nearest.ts';
+import { plural } from '../core/plural.ts';
 import { maskedStart } from '../core/secret-patterns.ts';
 import { clip, escapePointer } from './json.ts';
 
@@ -93,7 +94,7 @@ function counted(keyword: string, limit: number, data: unknown): string {
   const [what, count] = Array.isArray(data)
     ? ['value', data.length]
     : ['key', Object.keys(Object(data)).length];
-  return `must have ${bound} ${limit} ${what}${limit === 1 ? '' : 's'}, but ${count} came`;
+  return `must have ${bound} ${plural(limit, what)}, but ${count} came`;
 }
 
 /** The places come in either order, as the values' type has it. */

@@ -1,12 +1,13 @@
 /** Verifies one batch: provenance, an outcome for each row, warnings and a diagnosis. Linear in the rows. */
 
+import { counted } from '../core/plural.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { chooseInputs } from './bounds/inputs.ts';
 import { createJudge, type Judge, type Unjudged, weightsLeaveRange } from './bounds/outcomes.ts';
 import { diagnose } from './explain/diagnosis.ts';
 import { findLikelyCause } from './explain/likely-cause.ts';
 import { type Batch, batchFingerprint } from './format/batch.ts';
-import { count, finding, some } from './provenance/findings.ts';
+import { finding, some } from './provenance/findings.ts';
 import { checkProvenance } from './provenance/provenance.ts';
 import { findWarnings } from './provenance/warnings.ts';
 import { type BatchReport, type Finding, MAX_LISTED_ROWS } from './report.ts';
@@ -70,7 +71,7 @@ function prepare(batch: Batch): Prepared {
     return {
       tooLarge: finding(
         'budget-exceeded',
-        `The batch is too large to be verified (${count(batch.rows, 'row')}): ${error.message}.`,
+        `The batch is too large to be verified (${counted(batch.rows, 'row')}): ${error.message}.`,
       ),
     };
   }
@@ -125,11 +126,11 @@ function outcomeFindings(batch: Batch, judge: Prepared, tally: Tally): Finding[]
 }
 
 function overflowText({ estimator }: Batch, { model }: Judge, rows: number): string {
-  if (!weightsLeaveRange(model)) return `${count(rows, 'row')} may have overflowed on the way.`;
+  if (!weightsLeaveRange(model)) return `${counted(rows, 'row')} may have overflowed on the way.`;
   const plan = estimatorOf(estimator.name).rowPlan(estimator.params);
   const weighed = 'terms' in plan ? plan.terms.find((term) => term.over === 'context') : undefined;
   const stated = weighed?.weighedBy ?? 'its weights';
-  return `${count(rows, 'row')}: with ${stated} the levels’ weights may leave the range of ${estimator.precision}.`;
+  return `${counted(rows, 'row')}: with ${stated} the levels’ weights may leave the range of ${estimator.precision}.`;
 }
 
 function roundingFinding(batch: Batch, judge: Prepared, rows: readonly number[]): Finding {
@@ -140,12 +141,12 @@ function roundingFinding(batch: Batch, judge: Prepared, rows: readonly number[])
   const truth = 'model' in judge ? judge.model.truth[worst] : undefined;
   const others = 'model' in judge ? rows.filter((r) => judge.byOtherForm.has(r)) : [];
   const form = others.length === 0 ? '' : ` ${otherFormText(others.length, rows.length)}`;
-  const text = `${count(rows.length, 'row')}: ${precision} arithmetic can give these values, the formula does not.${form} At most off is row ${worst}, which reports ${batch.reportedAdvantage?.[worst]} where true is ${truth}.`;
+  const text = `${counted(rows.length, 'row')}: ${precision} arithmetic can give these values, the formula does not.${form} At most off is row ${worst}, which reports ${batch.reportedAdvantage?.[worst]} where true is ${truth}.`;
   return finding('rounding-rows', text, rows);
 }
 
 function otherFormText(others: number, rows: number): string {
-  const some = others === rows ? 'All' : `${count(others, 'row')}`;
+  const some = others === rows ? 'All' : `${counted(others, 'row')}`;
   return `${some} need a one-pass or running deviation, or another form than the recipe’s; a trainer that has the recipe’s states forms "recipe", and then they are wrong.`;
 }
 
@@ -155,7 +156,7 @@ function wrongFinding(batch: Batch, { model }: Judge, wrongRows: readonly number
   const share =
     cause === undefined || cause.share === 1 ? '' : ` in ${Math.floor(cause.share * 100)} % of them`;
   const guess = cause === undefined ? '' : ` Likely cause${share}: ${cause.text}.`;
-  const text = `${count(wrongRows.length, 'row')} of ${batch.rows.toLocaleString('en-US')} cannot be right: row ${row} reports ${batch.reportedAdvantage?.[row]}, true is ${model.truth[row]}.${guess}`;
+  const text = `${counted(wrongRows.length, 'row')} of ${batch.rows.toLocaleString('en-US')} cannot be right: row ${row} reports ${batch.reportedAdvantage?.[row]}, true is ${model.truth[row]}.${guess}`;
   return finding('wrong-rows', text, wrongRows);
 }
 

@@ -3,6 +3,7 @@
  * report says which, and an inferred one is never ok.
  */
 
+import { counted } from '../core/plural.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import { changeParameters } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
@@ -14,7 +15,7 @@ import { batchOf, estimatorFrom } from './format/dumps/dump-batch.ts';
 import { type Fit, inferEstimator } from './format/dumps/infer.ts';
 import { BatchFormatError } from './format/format-error.ts';
 import { present } from './present.ts';
-import { count, finding } from './provenance/findings.ts';
+import { finding } from './provenance/findings.ts';
 import { type SignalHealth, signalOf, zeroFindings } from './provenance/signal.ts';
 import type { BatchReport, Finding } from './report.ts';
 import { unverifiedReport, verifyBatch } from './verify-batch.ts';
@@ -243,7 +244,7 @@ export function withRowsCompared<R extends BatchReport & { readonly rowsInDump?:
   if (reports.length < MIN_STEPS || 2 * times <= reports.length) return [...reports];
   return reports.map((report) => {
     if (rowsOf(report) === usual) return report;
-    const text = `The step has ${count(rowsOf(report), 'row')}, most steps have ${usual.toLocaleString('en-US')}.`;
+    const text = `The step has ${counted(rowsOf(report), 'row')}, most steps have ${usual.toLocaleString('en-US')}.`;
     return { ...report, findings: [...report.findings, finding('rows-differ', text)] };
   });
 }

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Command as ClusterCommand, ExperimentSpec } from '../../client/calls.ts';
+import { plural } from '../../core/plural.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { examples } from '../group.ts';
-import { inert, json, type Output, plural } from '../output.ts';
+import { inert, json, type Output } from '../output.ts';
 import { retrying } from '../retrying.ts';
 import { readSpecFile } from '../spec-file.ts';
 import { table } from '../table.ts';

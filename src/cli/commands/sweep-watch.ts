@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Sweep, SweepDetail } from '../../client/calls.ts';
+import { plural } from '../../core/plural.ts';
 import { STATES } from '../../core/states.ts';
 import type { Client } from '../client.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { interruptible } from '../interruptible.ts';
-import { coloredState, jsonLine, type Output, plural } from '../output.ts';
+import { coloredState, jsonLine, type Output } from '../output.ts';
 import { MAX_PAGE } from '../pages.ts';
 import { retrying } from '../retrying.ts';
 

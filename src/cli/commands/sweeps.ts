@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import type { SweepComparison, SweepPreview, SweepRequest } from '../../client/calls.ts';
+import { plural } from '../../core/plural.ts';
 import { valueInWords } from '../../plan/sweep-names.ts';
 import { wholeNumber } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { examples, group } from '../group.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';
-import { coloredState, duration, inert, json, type Output, plural } from '../output.ts';
+import { coloredState, duration, inert, json, type Output } from '../output.ts';
 import { readPages } from '../pages.ts';
 import { shortened } from '../shortened.ts';
 import { readSpecFile, requireKind } from '../spec-file.ts';

@@ -5,10 +5,6 @@ const COUNT = new Intl.NumberFormat('en-US');
 /** 12,345 */
 export const count = (n: number): string => COUNT.format(n);
 
-/** `1 row`, `3 rows`. */
-export const counted = (n: number, one: string, many = `${one}s`): string =>
-  `${count(n)} ${n === 1 ? one : many}`;
-
 /** A number of the trainer's with at most `digits` significant digits; `none` for null. */
 export function figure(x: number | string | null | undefined, digits = 4): string {
   if (x === null || x === undefined) return 'none';

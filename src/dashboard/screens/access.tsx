@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../client/calls.ts';
+import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useLoad } from '../app/load.ts';
 import { place } from '../app/router.ts';
 import { command } from '../models/commands.ts';
-import { count, counted, inert } from '../models/words.ts';
+import { count, inert } from '../models/words.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago } from '../parts/marks.tsx';

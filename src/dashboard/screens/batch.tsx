@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { Answer, BatchRows } from '../../client/calls.ts';
+import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useLoad } from '../app/load.ts';
 import { place, setQuery } from '../app/router.ts';
@@ -7,7 +8,7 @@ import { HeatMap } from '../charts/heat-map.tsx';
 import { command } from '../models/commands.ts';
 import { orderOf } from '../models/heat-map.ts';
 import { OUTCOMES, type Outcome as OutcomeName } from '../models/outcomes.ts';
-import { count, counted, inert } from '../models/words.ts';
+import { count, inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
 import { Fact, OutcomeBar, OutcomeCounts } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';

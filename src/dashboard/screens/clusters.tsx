@@ -1,9 +1,10 @@
 import type { Answer } from '../../client/calls.ts';
+import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useLoad, usePolling } from '../app/load.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
-import { count, counted, inert } from '../models/words.ts';
+import { count, inert } from '../models/words.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago, Fact } from '../parts/marks.tsx';

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../client/calls.ts';
+import { counted, nounOf } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useStream, useThrottled } from '../app/live.ts';
 import { type Loaded, useLoad, usePolling } from '../app/load.ts';
@@ -8,7 +9,7 @@ import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
 import { isFinal, isOver, progressOf } from '../models/experiments.ts';
 import type { ListedBatch } from '../models/strip.ts';
-import { ago, count, counted, duration, inert, percent } from '../models/words.ts';
+import { ago, count, duration, inert, percent } from '../models/words.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago, Clock, Fact, OutcomeBar, OutcomeCounts, State } from '../parts/marks.tsx';
@@ -202,7 +203,7 @@ function WrongBanner({ experiment, batches }: { experiment: Detail; batches: Lis
   return (
     <p class="banner bad">
       <strong>
-        {count(wrong)} of {counted(rowsVerified, 'verified row')} {wrong === 1 ? 'is' : 'are'} wrong.
+        {count(wrong)} of {counted(rowsVerified, 'verified row')} {nounOf(wrong, 'is', 'are')} wrong.
       </strong>{' '}
       {first && (
         <>

@@ -1,12 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Experiment as Record } from '../../client/calls.ts';
+import { counted } from '../../core/plural.ts';
 import { api, type Failure, failureOf } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useLoad, usePolling } from '../app/load.ts';
 import { place, setQuery } from '../app/router.ts';
 import { command } from '../models/commands.ts';
 import { isOver, mergeNewest, progressOf } from '../models/experiments.ts';
-import { count, counted, inert } from '../models/words.ts';
+import { count, inert } from '../models/words.ts';
 import { Start } from '../parts/empty-installation.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago, OutcomeBar, OutcomeCounts, State } from '../parts/marks.tsx';

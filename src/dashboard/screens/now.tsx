@@ -1,11 +1,12 @@
 import type { Experiment } from '../../client/calls.ts';
+import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useLoad, usePolling } from '../app/load.ts';
 import { attention } from '../models/attention.ts';
 import { command } from '../models/commands.ts';
 import { progressOf } from '../models/experiments.ts';
-import { count, counted, inert } from '../models/words.ts';
+import { count, inert } from '../models/words.ts';
 import { Start } from '../parts/empty-installation.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago, Fact, OutcomeBar, OutcomeCounts, State } from '../parts/marks.tsx';

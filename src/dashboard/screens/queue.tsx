@@ -1,11 +1,12 @@
 import type { Answer } from '../../client/calls.ts';
+import { counted, nounOf } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useLoad, usePolling } from '../app/load.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
 import { axisEnd, spanOf } from '../models/timeline.ts';
-import { count, counted, duration, inert } from '../models/words.ts';
+import { count, duration, inert } from '../models/words.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago, Clock } from '../parts/marks.tsx';
@@ -180,7 +181,7 @@ function Actions({ queue, onChange }: { queue: Answered; onChange: () => void })
       <p>
         {counted(queue.length, 'queued experiment')} will not start until the queue is resumed.{' '}
         {counted(queue.counts.running, 'running experiment')}{' '}
-        {queue.counts.running === 1 ? 'continues' : 'continue'}.
+        {nounOf(queue.counts.running, 'continues', 'continue')}.
       </p>
     </Confirm>
   );

@@ -1,11 +1,12 @@
 import type { Answer } from '../../client/calls.ts';
+import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useLoad } from '../app/load.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
 import { intervalOn, rangeOf } from '../models/sweep-scale.ts';
-import { count, counted, figure, inert } from '../models/words.ts';
+import { count, figure, inert } from '../models/words.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
 import { Fact, OutcomeCounts, State } from '../parts/marks.tsx';

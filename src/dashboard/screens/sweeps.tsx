@@ -1,8 +1,9 @@
+import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useLoad } from '../app/load.ts';
 import { command } from '../models/commands.ts';
-import { count, counted, inert } from '../models/words.ts';
+import { count, inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
 import { Ago, State } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';

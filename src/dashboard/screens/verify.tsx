@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { BatchRows } from '../../client/calls.ts';
+import { counted } from '../../core/plural.ts';
 import type { BatchReport } from '../../verify/report.ts';
 import { useLoad } from '../app/load.ts';
 import { place, setQuery } from '../app/router.ts';
 import { command } from '../models/commands.ts';
-import { count, counted, inert } from '../models/words.ts';
+import { count, inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
 import { OutcomeBar, OutcomeCounts } from '../parts/marks.tsx';
 import { Await, Loading } from '../parts/states.tsx';

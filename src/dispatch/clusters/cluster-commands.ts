@@ -1,4 +1,5 @@
 import { newCommandId } from '../../core/ids.ts';
+import { nounOf, plural } from '../../core/plural.ts';
 import type { Cluster, RayPlace } from '../../store/clusters/contract.ts';
 import type { StorePart } from '../../store/store.ts';
 import { toSeen } from './clusters.ts';
@@ -115,7 +116,7 @@ async function refuseOther(
   const { items } = await store.clusters.allocations(before.name);
   if (items.length > 0 && before.ray === undefined)
     throw new SetupError(
-      `${before.name} runs ${countOf(items.length)}, and the ray-worker at this address is not the one that runs them.`,
+      `${before.name} runs ${plural(items.length, 'experiment')}, and the ray-worker at this address is not the one that runs them.`,
       'Use another name, or wait until nothing runs there.',
     );
 }
@@ -126,7 +127,7 @@ async function drain({ cluster, say }: CommandWork, { store }: ClusterCommandsDe
   await say(
     items.length === 0
       ? 'nothing new starts there, and nothing runs there'
-      : `nothing new starts there; ${countOf(items.length)} there ${items.length === 1 ? 'continues' : 'continue'}`,
+      : `nothing new starts there; ${plural(items.length, 'experiment')} there ${nounOf(items.length, 'continues', 'continue')}`,
   );
 }
 
@@ -144,7 +145,7 @@ async function remove(work: CommandWork, deps: ClusterCommandsDeps): Promise<voi
   if (items.length > 0) {
     if (!cluster.draining) await store.clusters.setDraining(name, false);
     throw new SetupError(
-      `${name} still runs ${countOf(items.length)}: ${items.map((item) => item.experiment).join(', ')}.`,
+      `${name} still runs ${plural(items.length, 'experiment')}: ${items.map((item) => item.experiment).join(', ')}.`,
       `Drain it (echelon clusters drain ${name}) and wait, or cancel its experiments.`,
     );
   }
@@ -161,8 +162,6 @@ async function remove(work: CommandWork, deps: ClusterCommandsDeps): Promise<voi
   await store.clusters.remove(name);
   await say('the cluster is removed');
 }
-
-const countOf = (count: number): string => `${count} ${count === 1 ? 'experiment' : 'experiments'}`;
 
 function unknown(name: string): SetupError {
   return new SetupError(`There is no cluster ${name}.`, '`echelon clusters` lists the clusters.');

@@ -1,10 +1,11 @@
 import type { LaunchPlan } from '../../core/launch-plan.ts';
+import { plural } from '../../core/plural.ts';
 import type { CheckFinding } from '../../engines/engine.ts';
 import { findEngine, type ResolvedSpec } from '../../engines/registry.ts';
 import type { RayWorkerClient, RayWorkerDescription } from '../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../rpc/status.ts';
 import { couldFit, needOf } from '../../scheduler/placement.ts';
-import { needInWords, plural } from '../../scheduler/wait-reasons.ts';
+import { amount, needInWords } from '../../scheduler/wait-reasons.ts';
 import type { PreflightFinding } from '../../schemas/clusters.ts';
 import type { RunCommand } from './command-runner.ts';
 
@@ -80,7 +81,7 @@ function describe({ version, rayVersion, nodes }: RayWorkerDescription): Preflig
   const alive = nodes.filter((node) => node.alive);
   const ray = rayVersion === '' ? 'without Ray' : `Ray ${rayVersion}`;
   const each = alive
-    .map((node) => `${node.address}: ${plural(node.gpusTotal, 'GPU')}, ${plural(node.cpusTotal, 'CPU')}`)
+    .map((node) => `${node.address}: ${amount(node.gpusTotal, 'GPU')}, ${amount(node.cpusTotal, 'CPU')}`)
     .join('; ');
   const message = `ray-worker ${version}, ${ray}; ${each || 'no node'}`;
   if (alive.length > 0) return [{ severity: 'ok', check: 'cluster', message, remedy: '' }];

@@ -1,5 +1,6 @@
 /** An explanation as text for people: at most 100 columns, no colours, no control characters from the batch. */
 
+import { plural } from '../../core/plural.ts';
 import type { ExplainedLevel, RowExplanation } from './explain.ts';
 
 const SHOWN_MEMBERS = 12;
@@ -70,7 +71,7 @@ function levelLines(level: ExplainedLevel, e: RowExplanation): string[] {
   const name = level.level === -1 ? 'Group' : `Level ${level.level}`;
   const head = `${name}: ${level.title}`;
   if (level.size === 0) return [`${head}. None: ${level.dropped?.text ?? ''}.`];
-  const rows = `${level.size} ${level.size === 1 ? 'row' : 'rows'}`;
+  const rows = plural(level.size, 'row');
   const fate = level.dropped === null ? `weight ${show(level.weight)}` : `dropped, ${level.dropped.text}`;
   const lines = [`${head}. ${rows}, ${fate}.`];
   const before = level.states.slice(1);

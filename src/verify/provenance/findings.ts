@@ -253,11 +253,6 @@ export function finding(code: FindingCode, detail: string, rows: ArrayLike<numbe
   return { code, severity, rows: listed, message: `${detail} ${remedy}` };
 }
 
-/** `1 row`, `2 rows`; with thousands apart: `1,234 rows`. */
-export function count(n: number, noun: string, plural = `${noun}s`): string {
-  return `${n.toLocaleString('en-US')} ${n === 1 ? noun : plural}`;
-}
-
 /** A few of a list of names or numbers, in words: `3, 4, 5 and 12 more`. */
 export function some(items: ArrayLike<string | number>, most = 5): string {
   const shown = Array.from({ length: Math.min(items.length, most) }, (_, i) => String(items[i]));

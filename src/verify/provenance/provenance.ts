@@ -3,10 +3,11 @@
  * that was shuffled before the estimator agrees with itself. Every check is linear in the rows.
  */
 
+import { counted } from '../../core/plural.ts';
 import { type Inputs, mismatchedReturns } from '../bounds/inputs.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
 import type { Finding } from '../report.ts';
-import { count, finding, some } from './findings.ts';
+import { finding, some } from './findings.ts';
 import { mismatchedScores } from './score-bounds.ts';
 
 /** All findings on identity, order, completeness and consistency of the rows. */
@@ -26,16 +27,16 @@ function checkCounts({ rows, provenance, groupNames }: Batch): Finding[] {
   if (rows === 0) findings.push(finding('batch-empty', 'The batch has no rows.'));
   const collected = provenance?.rowsCollected ?? rows;
   if (rows < collected) {
-    const text = `The rollout collected ${count(collected, 'row')}, the batch holds ${count(rows, 'row')}.`;
+    const text = `The rollout collected ${counted(collected, 'row')}, the batch holds ${counted(rows, 'row')}.`;
     findings.push(finding('rows-missing', text));
   }
   if (rows > collected) {
-    const text = `The rollout collected ${count(collected, 'row')}, the batch holds ${count(rows, 'row')}.`;
+    const text = `The rollout collected ${counted(collected, 'row')}, the batch holds ${counted(rows, 'row')}.`;
     findings.push(finding('rows-surplus', text));
   }
   const groups = provenance?.groups ?? groupNames.length;
   if (groups !== groupNames.length) {
-    const text = `${count(groups, 'group')} stated, ${count(groupNames.length, 'group')} in the batch.`;
+    const text = `${counted(groups, 'group')} stated, ${counted(groupNames.length, 'group')} in the batch.`;
     findings.push(finding('group-count', text));
   }
   return findings;
@@ -53,7 +54,9 @@ function checkFinite(batch: Batch): Finding[] {
       if (!Number.isFinite(x)) rows.push(row);
     });
     if (rows.length === 0) return [];
-    return [finding('non-finite-input', `${name} is NaN or infinite in ${count(rows.length, 'row')}.`, rows)];
+    return [
+      finding('non-finite-input', `${name} is NaN or infinite in ${counted(rows.length, 'row')}.`, rows),
+    ];
   });
 }
 
@@ -73,18 +76,18 @@ function checkGroups(batch: Batch): Finding[] {
   const findings: Finding[] = [];
   if (strays.length > 0) {
     const names = distinct(strays, (row) => trajectoryNames[trajectory[row]!]!);
-    const text = `${count(names.length, 'trajectory', 'trajectories')} (${some(names, 3)}) in more than one group.`;
+    const text = `${counted(names.length, 'trajectory', 'trajectories')} (${some(names, 3)}) in more than one group.`;
     findings.push(finding('trajectory-in-two-groups', text, strays));
   }
   if (trajectoryNames.length > 1 && owner.every((g, t) => g >= 0 && groupNames[g] === trajectoryNames[t])) {
-    const text = `All ${count(groupNames.length, 'group')} are named like their only trajectory.`;
+    const text = `All ${counted(groupNames.length, 'group')} are named like their only trajectory.`;
     findings.push(finding('grouped-by-trajectory', text));
   }
   const stated = provenance?.groupSize;
   if (stated === undefined) return findings;
   const off = groupNames.flatMap((name, g) => (sizes[g] === stated ? [] : [`${name} has ${sizes[g]}`]));
   if (off.length > 0) {
-    const text = `${count(stated, 'trajectory', 'trajectories')} per group stated, but not in ${count(off.length, 'group')}: ${some(off, 3)}.`;
+    const text = `${counted(stated, 'trajectory', 'trajectories')} per group stated, but not in ${counted(off.length, 'group')}: ${some(off, 3)}.`;
     findings.push(finding('group-size', text));
   }
   return findings;
@@ -140,15 +143,15 @@ function irregularSteps(batch: Batch, step: Int32Array, irregular: ReadonlySet<n
       3,
     );
   if (duplicated.length > 0) {
-    const text = `${count(duplicated.length, 'row')} repeat a step of their trajectory (${named(duplicated)}).`;
+    const text = `${counted(duplicated.length, 'row')} repeat a step of their trajectory (${named(duplicated)}).`;
     findings.push(finding('row-duplicated', text, duplicated));
   }
   if (disordered.length > 0) {
-    const text = `${count(disordered.length, 'row')} stand behind a later step of their trajectory (${named(disordered)}).`;
+    const text = `${counted(disordered.length, 'row')} stand behind a later step of their trajectory (${named(disordered)}).`;
     findings.push(finding('steps-out-of-order', text, disordered));
   }
   if (gaps.length > 0) {
-    const text = `${count(gaps.length, 'trajectory', 'trajectories')} with steps missing: ${some(gaps, 3)}.`;
+    const text = `${counted(gaps.length, 'trajectory', 'trajectories')} with steps missing: ${some(gaps, 3)}.`;
     findings.push(finding('step-gap', text, gapRows));
   }
   return findings;
@@ -169,7 +172,7 @@ function checkReturns(batch: Batch, inputs: Inputs): Finding[] {
   const off = mismatchedReturns(reported, inputs.recomputed, inputs.arithmetic);
   if (off.length === 0) return [];
   const row = off[0]!;
-  const text = `${count(off.length, 'reported return')} do not come from the rewards with gamma ${estimator.gamma} and penalty ${estimator.invalidActionPenalty}: row ${row} reports ${reported[row]}, the rewards give ${inputs.recomputed.stepReturn[row]}.`;
+  const text = `${counted(off.length, 'reported return')} do not come from the rewards with gamma ${estimator.gamma} and penalty ${estimator.invalidActionPenalty}: row ${row} reports ${reported[row]}, the rewards give ${inputs.recomputed.stepReturn[row]}.`;
   return [finding('returns-mismatch', text, off)];
 }
 
@@ -184,7 +187,7 @@ function checkScores(batch: Batch, inputs: Inputs): Finding[] {
   }
   if (off.rows.length === 0) return [];
   const row = off.rows[0]!;
-  const text = `${count(off.rows.length, 'score')} are not the rewards of the trajectory less the row’s penalty: row ${row} has ${score[row]}, the rewards give ${off.expected[row]}.`;
+  const text = `${counted(off.rows.length, 'score')} are not the rewards of the trajectory less the row’s penalty: row ${row} has ${score[row]}, the rewards give ${off.expected[row]}.`;
   return [finding('score-mismatch', text, off.rows)];
 }
 

@@ -1,8 +1,9 @@
 /** How much a step can teach: what its rewards and advantages say without any formula of the trainer. */
 
+import { counted } from '../../core/plural.ts';
 import type { DumpStep } from '../format/dumps/adapter.ts';
 import type { Finding } from '../report.ts';
-import { count, finding, some } from './findings.ts';
+import { finding, some } from './findings.ts';
 
 /** Advantages above this size make large updates. */
 const LARGE = 10;
@@ -140,5 +141,5 @@ export function zeroFindings({ group, reward, advantage }: DumpStep): Finding[] 
   );
   if (off.length === 0) return [];
   const names = off.map((rows) => group.names[group.ids[rows[0]!]!]!);
-  return [finding('zero-with-spread', `${count(off.length, 'group')} (${some(names, 3)}).`, off.flat())];
+  return [finding('zero-with-spread', `${counted(off.length, 'group')} (${some(names, 3)}).`, off.flat())];
 }

@@ -1,8 +1,9 @@
 /** What is poor rather than wrong: data from which an estimator can learn little, or numbers that look like no advantage. */
 
+import { counted } from '../../core/plural.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
 import type { Finding } from '../report.ts';
-import { count, finding, some } from './findings.ts';
+import { finding, some } from './findings.ts';
 
 /** Groups below this number of rows say nothing about a drifting mean. */
 const MIN_GROUP_ROWS = 8;
@@ -28,14 +29,14 @@ function observationWarnings(batch: Batch): Finding[] {
   if (rows > trajectoryNames.length && neverChanges(batch, observation)) {
     const text =
       distinct === 1
-        ? `All ${count(rows, 'row')} have the same observation.`
-        : `In none of ${count(trajectoryNames.length, 'trajectory', 'trajectories')} does the observation ever change.`;
+        ? `All ${counted(rows, 'row')} have the same observation.`
+        : `In none of ${counted(trajectoryNames.length, 'trajectory', 'trajectories')} does the observation ever change.`;
     return [finding('observations-constant', text)];
   }
   const seen = new Set<number>();
   for (let row = 0; row < rows; row++) seen.add(group[row]! * distinct + observation[row]!);
   if (seen.size < rows || rows < 2) return [];
-  return [finding('no-state-recurs', `${count(rows, 'row')}, and no group meets a state twice.`)];
+  return [finding('no-state-recurs', `${counted(rows, 'row')}, and no group meets a state twice.`)];
 }
 
 function neverChanges({ trajectory, trajectoryNames, rows }: Batch, observation: Int32Array): boolean {
@@ -60,7 +61,7 @@ function groupWarnings(batch: Batch): Finding[] {
   const alone = groupNames.filter((_, g) => sizes[g] === 1);
   const findings: Finding[] = [];
   if (alone.length > 0) {
-    const text = `${count(alone.length, 'group')} of ${groupNames.length} with a single trajectory (${some(alone, 3)}).`;
+    const text = `${counted(alone.length, 'group')} of ${groupNames.length} with a single trajectory (${some(alone, 3)}).`;
     findings.push(finding('groups-of-one', text));
   }
   const least = sizes.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
@@ -94,7 +95,7 @@ function differentStarts({ group, trajectory, observation, groupNames, rows, ...
   }
   if (differ.size === 0 || 2 * distinct.size > trajectories) return [];
   const names = [...differ].map((g) => groupNames[g]!);
-  const text = `${count(trajectories, 'trajectory', 'trajectories')} start from ${count(distinct.size, 'observation')}, but those of ${count(differ.size, 'group')} from more than one (${some(names, 3)}).`;
+  const text = `${counted(trajectories, 'trajectory', 'trajectories')} start from ${counted(distinct.size, 'observation')}, but those of ${counted(differ.size, 'group')} from more than one (${some(names, 3)}).`;
   return [finding('group-starts-differ', text)];
 }
 
@@ -138,6 +139,6 @@ function driftingMeans(batch: Batch): Finding[] {
     if (Math.abs(sum[g]!) / size[g]! > LEAN * Math.sqrt(squares[g]! / size[g]!)) leaning.push(groupNames[g]!);
   }
   if (leaning.length === 0 || leaning.length * 2 < large) return [];
-  const text = `In ${leaning.length} of ${count(large, 'group')} the mean advantage is far from 0 (${some(leaning, 3)}).`;
+  const text = `In ${leaning.length} of ${counted(large, 'group')} the mean advantage is far from 0 (${some(leaning, 3)}).`;
   return [finding('group-mean-drift', text)];
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { counted } from '../../../core/plural.ts';
 import type { ExplainedLevel, RowExplanation } from '../../../verify/explain/explain.ts';
 import { api } from '../../app/api.ts';
 import { useLoad } from '../../app/load.ts';
@@ -6,7 +7,7 @@ import { setQuery } from '../../app/router.ts';
 import { command } from '../../models/commands.ts';
 import { intervalScale } from '../../models/interval.ts';
 import { SHAPES } from '../../models/outcomes.ts';
-import { counted, exactly, figure, inert, percent } from '../../models/words.ts';
+import { exactly, figure, inert, percent } from '../../models/words.ts';
 import { Command } from '../../parts/head.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { Outcome } from '../../parts/marks.tsx';

@@ -1,8 +1,9 @@
 import { useMemo, useRef } from 'preact/hooks';
+import { counted, nounOf } from '../../../core/plural.ts';
 import { api } from '../../app/api.ts';
 import { useLoad, useReload } from '../../app/load.ts';
 import { place, setQuery } from '../../app/router.ts';
-import { count, counted, inert } from '../../models/words.ts';
+import { count, inert } from '../../models/words.ts';
 import { Await, Empty } from '../../parts/states.tsx';
 import type { Detail } from '../experiment.tsx';
 
@@ -100,7 +101,7 @@ function Lines(props: {
       <div class="card-head">
         <span class="muted">
           {contains !== undefined
-            ? `${counted(lines.length, 'line')} ${lines.length === 1 ? 'contains' : 'contain'} the text${more ? ', and there are more' : ''}`
+            ? `${counted(lines.length, 'line')} ${nounOf(lines.length, 'contains', 'contain')} the text${more ? ', and there are more' : ''}`
             : `lines ${count(first ?? 1)} to ${count(lines.at(-1)!.line ?? lines.length)}${more ? ', and there are later ones' : ''}`}
         </span>
         {first !== null && first > 1 && contains === undefined && (

@@ -1,7 +1,8 @@
+import { counted } from '../../../core/plural.ts';
 import type { Loaded } from '../../app/load.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
 import type { ListedBatch } from '../../models/strip.ts';
-import { count, counted, percent } from '../../models/words.ts';
+import { count, percent } from '../../models/words.ts';
 import { Fact, OutcomeBar, OutcomeCounts } from '../../parts/marks.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
 import type { Detail } from '../experiment.tsx';

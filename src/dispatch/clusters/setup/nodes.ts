@@ -1,5 +1,6 @@
+import { plural } from '../../../core/plural.ts';
 import type { RayNode } from '../../../ray/cluster.ts';
-import { plural } from '../../../scheduler/wait-reasons.ts';
+import { amount } from '../../../scheduler/wait-reasons.ts';
 import { SetupError } from './problems.ts';
 
 /** The node with that id (or at least 8 leading characters of it), address or host name. Throws {@link SetupError}. */
@@ -26,5 +27,5 @@ export function headOf(nodes: readonly RayNode[]): RayNode {
 /** The sum over the nodes, in words. */
 export function sizeInWords(nodes: readonly RayNode[]): string {
   const sum = (resource: string) => nodes.reduce((all, node) => all + (node.resources[resource] ?? 0), 0);
-  return `${plural(nodes.length, 'node')}, ${plural(sum('GPU'), 'GPU')} and ${plural(sum('CPU'), 'CPU')}`;
+  return `${plural(nodes.length, 'node')}, ${amount(sum('GPU'), 'GPU')} and ${amount(sum('CPU'), 'CPU')}`;
 }

@@ -1,3 +1,4 @@
+import { plural } from '../../../core/plural.ts';
 import type { ResolvedSpec } from '../../../engines/registry.ts';
 import { couldFit, needOf } from '../../../scheduler/placement.ts';
 import { isWanted } from '../../../scheduler/schedule.ts';
@@ -38,7 +39,7 @@ export function createFitCheck() {
     warnings(clusters: readonly Cluster[]): string[] {
       return [...needs.values()].flatMap(({ need, children }) => {
         const reason = neverFits(need, clusters);
-        return reason === null ? [] : [`${children} ${children === 1 ? 'child' : 'children'} ${reason}.`];
+        return reason === null ? [] : [`${plural(children, 'child', 'children')} ${reason}.`];
       });
     },
   };

@@ -3,7 +3,8 @@
  * are those of the trainer.
  */
 
-import { count, finding, some } from '../../provenance/findings.ts';
+import { counted } from '../../../core/plural.ts';
+import { finding, some } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import type { Names } from './adapter.ts';
 import { namesOf } from './dump-batch.ts';
@@ -23,7 +24,7 @@ export function blocksOf(prompts: readonly string[], stated: number | undefined)
   if (size === undefined) return { group: namesOf(prompts), size, findings: [] };
   // After a lost row, positions do not tell the blocks any more: equal prompts do.
   if (prompts.length % size !== 0) {
-    const text = `${count(prompts.length, 'row')} are not a multiple of ${size} rows per group.`;
+    const text = `${counted(prompts.length, 'row')} are not a multiple of ${size} rows per group.`;
     const group = runNames(runs.flatMap((run) => pieces(run, size)));
     return { group, size, findings: [finding('block-partial', text), ...repeated(prompts, group)] };
   }
@@ -76,7 +77,7 @@ function mixed(prompts: readonly string[], { ids, names }: Names): Finding[] {
   });
   if (off.length === 0) return [];
   const blocks = [...new Set(off.map((row) => names[ids[row]!]!))];
-  const text = `${count(blocks.length, 'block')} of ${names.length} hold more than one prompt (${some(blocks, 3)}).`;
+  const text = `${counted(blocks.length, 'block')} of ${names.length} hold more than one prompt (${some(blocks, 3)}).`;
   return [finding('block-mixed', text, off)];
 }
 
@@ -89,6 +90,6 @@ function repeated(prompts: readonly string[], { ids, names }: Names): Finding[] 
   const shared = [...blocksOfPrompt.values()].filter((blocks) => blocks.size > 1);
   if (shared.length === 0) return [];
   const example = [...shared[0]!].slice(0, 3).map((block) => names[block]!);
-  const text = `${count(shared.length, 'prompt')} in more than one block (${some(example, 3)}).`;
+  const text = `${counted(shared.length, 'prompt')} in more than one block (${some(example, 3)}).`;
   return [finding('prompt-repeated', text)];
 }

@@ -5,7 +5,8 @@
 
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { count, finding } from '../../provenance/findings.ts';
+import { counted } from '../../../core/plural.ts';
+import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';
@@ -154,14 +155,14 @@ function perToken(rows: readonly number[]): Finding[] {
   return [
     finding(
       'advantage-per-token',
-      `In ${count(rows.length, 'row')} the tokens have different advantages.`,
+      `In ${counted(rows.length, 'row')} the tokens have different advantages.`,
       rows,
     ),
   ];
 }
 
 function untrained(groups: number): Finding[] {
-  const text = `${count(groups, 'group')} with a masked response.`;
+  const text = `${counted(groups, 'group')} with a masked response.`;
   return groups === 0 ? [] : [finding('groups-untrained', text)];
 }
 

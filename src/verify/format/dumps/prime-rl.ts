@@ -3,7 +3,8 @@
  * that were trained, with advantages. A group can be spread over the files of several steps; it counts to the last of them.
  */
 
-import { count, finding, some } from '../../provenance/findings.ts';
+import { counted } from '../../../core/plural.ts';
+import { finding, some } from '../../provenance/findings.ts';
 import type { DumpAdapter, DumpStep } from './adapter.ts';
 import { formsOf, namesOf } from './dump-batch.ts';
 import { pickedLines } from './records.ts';
@@ -123,7 +124,7 @@ function stepOf(step: number, groups: readonly (readonly [string, Group])[]): Du
   const rows = kept.flatMap(([name, { reward, advantage }]) =>
     [...reward].map(([id, own]) => ({ name, reward: own, advantage: advantage.get(id) ?? 0 })),
   );
-  const text = `${count(dropped.length, 'group')} (${some(dropped, 3)}).`;
+  const text = `${counted(dropped.length, 'group')} (${some(dropped, 3)}).`;
   return {
     name: `step ${step}`,
     file: groups[0]![1].file,

@@ -1,4 +1,5 @@
-import { count, finding } from '../../provenance/findings.ts';
+import { counted } from '../../../core/plural.ts';
+import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import type { DumpOptions, DumpStep, RewardFunction } from './adapter.ts';
 import { blocksOf } from './blocks.ts';
@@ -44,7 +45,7 @@ export function promptBlocksStep(step: PromptBlocks, { groupSize, weights }: Dum
 
 function sizeUnknown(size: number | undefined, rows: number): Finding[] {
   if (size !== undefined || rows === 0) return [];
-  return [finding('group-size-unknown', `No prompt occurs twice in a row in ${count(rows, 'row')}.`)];
+  return [finding('group-size-unknown', `No prompt occurs twice in a row in ${counted(rows, 'row')}.`)];
 }
 
 /** The rows that at least one reward function scored, as 1. */

@@ -1,4 +1,5 @@
-import { count, finding } from '../../provenance/findings.ts';
+import { counted } from '../../../core/plural.ts';
+import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import type { DumpStep } from './adapter.ts';
 import { compact } from './dump-batch.ts';
@@ -32,8 +33,8 @@ export function scorableStep(step: DumpStep, scorable: Uint8Array): DumpStep {
 function unscorableFindings({ advantage }: DumpStep, scorable: Uint8Array): Finding[] {
   const rows = Array.from(scorable.keys()).filter((row) => scorable[row] === 0);
   const moved = rows.filter((row) => advantage !== undefined && advantage[row] !== 0);
-  const text = `No reward function scored ${count(rows.length, 'row')}.`;
+  const text = `No reward function scored ${counted(rows.length, 'row')}.`;
   if (moved.length === 0) return [finding('rows-unscorable', text, rows)];
-  const more = `${text} ${count(moved.length, 'row')} of them have an advantage, row ${moved[0]} ${advantage?.[moved[0]!]}.`;
+  const more = `${text} ${counted(moved.length, 'row')} of them have an advantage, row ${moved[0]} ${advantage?.[moved[0]!]}.`;
   return [finding('unscorable-rewarded', more, moved)];
 }

@@ -4,8 +4,9 @@
  * blocks of `n_samples_per_prompt` rows.
  */
 
+import { counted } from '../../../core/plural.ts';
 import { PyDict } from '../../../ray/pickle/values.ts';
-import { count, finding } from '../../provenance/findings.ts';
+import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep } from './adapter.ts';
@@ -142,7 +143,7 @@ function perToken(rows: readonly number[]): Finding[] {
   return [
     finding(
       'advantage-per-token',
-      `In ${count(rows.length, 'row')} the tokens have different advantages.`,
+      `In ${counted(rows.length, 'row')} the tokens have different advantages.`,
       rows,
     ),
   ];

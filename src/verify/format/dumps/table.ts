@@ -4,7 +4,8 @@
  */
 
 import { basename, dirname } from 'node:path';
-import { count, finding } from '../../provenance/findings.ts';
+import { counted } from '../../../core/plural.ts';
+import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { MAX_ROWS } from '../batch.ts';
 import { BatchFormatError } from '../format-error.ts';
@@ -175,7 +176,7 @@ function finished(pending: Pending, map: Mapping, { groupSize }: DumpOptions): D
       code: 'missing',
       file,
       expected,
-      found: `${advantage.length} in ${count(rows, 'row')}`,
+      found: `${advantage.length} in ${counted(rows, 'row')}`,
     });
   }
   const grouped = pending.group.some((name) => name !== '');
