@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { FieldProblem } from '../core/errors.ts';
 import { isSecretName, looksRandom, MASK, mayBeSecret, secretKind } from '../core/secret-patterns.ts';
 import { clip, escapePointer } from './json.ts';
+import { strict } from './strict.ts';
 
 /** Variables that change what is run, or that are ours: none of them holds a secret. */
 const VARIABLE = '^(?!(?:ECHELON_|RAY_|LD_|PYTHON)|(?:PATH|HOME|SHELL|USER)$)[A-Za-z_][A-Za-z0-9_]{0,127}$';
@@ -14,7 +15,7 @@ export const Secrets = Type.Record(
     description: 'Name of a secret on the cluster, never its value.',
   }),
   {
-    additionalProperties: false,
+    ...strict,
     maxProperties: 32,
     description: 'Environment variables of the driver whose values come from secrets on the cluster.',
   },
