@@ -116,17 +116,6 @@ export function markUnscored(sum: Float64Array, rewards: readonly RewardColumn[]
   }
 }
 
-/** The weighted sum of reward columns: a reward that was not given adds nothing, a row without any is NaN. */
-export function totalReward(rewards: readonly RewardColumn[], rows: number): Float64Array {
-  const given = rewards.map((column) => ({
-    ...column,
-    value: column.value.map((x) => (Number.isNaN(x) ? 0 : x)),
-  }));
-  const sum = sumOfRewards(given, rows);
-  markUnscored(sum, rewards);
-  return sum;
-}
-
 interface Chain {
   readonly plan: Pick<StagePlan, 'singleton'>;
   readonly input: StageInput;
@@ -205,7 +194,7 @@ export interface SetSums {
 }
 
 /** Two passes in float64. A set of equal values has exactly their mean and no squares. */
-export function setSums(ids: Int32Array, sets: number, x: Float64Array, tokens?: Int32Array): SetSums {
+function setSums(ids: Int32Array, sets: number, x: Float64Array, tokens?: Int32Array): SetSums {
   const column = () => new Float64Array(sets);
   const sums = { rows: new Int32Array(sets), weight: column(), mean: column(), squares: column() };
   const { rows, weight, mean, squares } = sums;

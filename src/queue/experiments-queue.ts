@@ -41,7 +41,7 @@ export interface QueueParts {
 }
 
 /** Name of the BullMQ queue. */
-export const QUEUE = 'experiments';
+const QUEUE = 'experiments';
 
 /** Delay of a queued experiment's job. If the experiment is still queued at its end, the job is delayed again. */
 const QUEUED_MS = 24 * 3600 * 1000;

@@ -90,7 +90,7 @@ function instant(text: string): number {
 }
 
 /** One line per experiment; with the project if there are several projects. */
-export function listTable(items: readonly Experiment[], width: number | undefined): string {
+function listTable(items: readonly Experiment[], width: number | undefined): string {
   const several = new Set(items.map(({ project }) => project)).size > 1;
   const columns = [
     idColumn(items.map(({ id }) => id)),

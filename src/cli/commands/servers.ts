@@ -139,7 +139,7 @@ export function demoCommand(output: Output): Command {
 }
 
 /** Why the results of a demo are not as expected; none if they are. */
-export function demoProblems({ experiments, fault }: DemoReport): string[] {
+function demoProblems({ experiments, fault }: DemoReport): string[] {
   return [
     ...experiments
       .filter(({ state }) => state !== 'succeeded')

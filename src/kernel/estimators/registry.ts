@@ -35,9 +35,6 @@ export type EstimatorParameters = {
   readonly [N in EstimatorName]: (typeof ESTIMATORS)[N] extends Estimator<infer P> ? P : never;
 };
 
-/** The parameters of some estimator, by name. */
-export type ParametersByName<N extends EstimatorName = EstimatorName> = EstimatorParameters[N];
-
 /** The names of all estimators. */
 export function estimatorNames(): EstimatorName[] {
   return Object.keys(ESTIMATORS) as EstimatorName[];

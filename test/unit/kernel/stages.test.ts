@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { estimatorOf } from '../../../src/kernel/estimators/registry.ts';
-import {
-  applyMissing,
-  MAX_OTHERS,
-  runStages,
-  type StageInput,
-  totalReward,
-} from '../../../src/kernel/stages.ts';
+import { applyMissing, MAX_OTHERS, runStages, type StageInput } from '../../../src/kernel/stages.ts';
 import { estimate } from '../../../src/verify/explain/estimate.ts';
 import { goldenEstimates } from '../../support/golden-estimators.ts';
 
@@ -79,13 +73,6 @@ describe('chains of stages', () => {
       input([10, 0, 4.5]),
     );
     assert.deepEqual(Array.from(clipped), [1, -1, 4.5 - 14.5 / 3]);
-    const column = (weight: number, ...value: number[]) => ({
-      name: '',
-      weight,
-      value: Float64Array.from(value),
-    });
-    const total = totalReward([column(2, 1, NAN, NAN), column(1, 3, 4, NAN)], 3);
-    assert.deepEqual(Array.from(total), [5, 4, NAN]);
   });
 
   test('are named by every estimator that has other than terms', () => {

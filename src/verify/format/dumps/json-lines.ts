@@ -2,7 +2,7 @@ import { BatchFormatError } from '../format-error.ts';
 import type { DumpSource } from './source.ts';
 
 /** Bytes of one line at most. */
-export const MAX_LINE_BYTES = 2 ** 28;
+const MAX_LINE_BYTES = 2 ** 28;
 
 const CHUNK_BYTES = 2 ** 20;
 const LINE_FEED = 0x0a;

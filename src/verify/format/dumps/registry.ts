@@ -1,5 +1,4 @@
 import { nearestName } from '../../../core/nearest.ts';
-import { BatchFormatError } from '../format-error.ts';
 import { inflateStart, isGzip } from '../inflate.ts';
 import type { DumpAdapter, FileStart, Mapping } from './adapter.ts';
 import { MS_SWIFT } from './ms-swift.ts';
@@ -98,10 +97,4 @@ function isNative(bytes: Uint8Array): boolean {
   if (isGzip(bytes)) return inflateStart(bytes).length >= 0;
   const text = Buffer.from(bytes).toString('latin1');
   return text.includes('echelon-batch/1') || /^\s*\{[^{[]*"batches"/.test(text);
-}
-
-/** The error for a file that no adapter reads. */
-export function unknownDump(path: string): BatchFormatError {
-  const expected = `echelon-batch/1 or a dump of ${ADAPTERS.map(({ name }) => name).join(', ')} (force one with --from NAME)`;
-  return new BatchFormatError({ code: 'unreadable', file: path, expected, found: 'another format' });
 }
