@@ -25,6 +25,13 @@ export const Name = Type.String({
   description: 'Lower-case letters, digits and hyphens.',
 });
 
+const Cpus = Type.Number({
+  minimum: 0.1,
+  maximum: 4096,
+  description:
+    'CPUs in all. With GPUs, each node has one CPU for each of its GPUs; the others may be on any node of the cluster. Without GPUs, all are on one node.',
+});
+
 /** What an experiment takes of a cluster. */
 export const Resources = Type.Object(
   {
@@ -36,14 +43,25 @@ export const Resources = Type.Object(
       }),
     ),
     gpus: Type.Optional(Type.Integer({ minimum: 0, maximum: 1024, description: 'GPUs of each node.' })),
-    cpus: Type.Optional(
-      Type.Number({
-        minimum: 0.1,
-        maximum: 4096,
-        description:
-          'CPUs in all. With GPUs, each node has one CPU for each of its GPUs; the others may be on any node of the cluster. Without GPUs, all are on one node.',
+    cpus: Type.Optional(Cpus),
+  },
+  { ...strict, description: 'Resources that the experiment needs.' },
+);
+
+/** {@link Resources} of an engine that uses no GPU. A resolved spec states both fixed values, and can be submitted. */
+export const CpuResources = Type.Object(
+  {
+    nodes: Type.Optional(
+      Type.Unsafe<1>({
+        type: 'integer',
+        const: 1,
+        description: 'Always 1: only verl-agent runs on several nodes.',
       }),
     ),
+    gpus: Type.Optional(
+      Type.Unsafe<0>({ type: 'integer', const: 0, description: 'Always 0: this engine uses no GPU.' }),
+    ),
+    cpus: Type.Optional(Cpus),
   },
   { ...strict, description: 'Resources that the experiment needs.' },
 );

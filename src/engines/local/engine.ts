@@ -3,7 +3,6 @@ import { fingerprint } from '../../kernel/estimators/fingerprint.ts';
 import { assignment, type PlanValue } from '../arguments.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { Engine } from '../engine.ts';
-import { noGpu } from '../no-gpu.ts';
 import { LOCAL_DEFAULTS } from './defaults.ts';
 import { completeEstimator, ESTIMATOR_FIELDS, unusedFields } from './estimator-fields.ts';
 import { LocalSpec, type ResolvedLocal } from './spec.ts';
@@ -14,10 +13,7 @@ export const LOCAL: Engine<LocalSpec, ResolvedLocal> = {
   summary: 'Trains a small policy on the CPU in a text environment; needs no GPU and no model weights.',
   schema: LocalSpec,
   example: { engine: 'local', name: 'hgpo, two seeds', estimator: { name: 'hgpo', historyLength: 2 } },
-  problems: (spec) => [
-    ...unusedFields(spec.estimator),
-    ...noGpu(spec, 'must be 0: the local engine trains on the CPU'),
-  ],
+  problems: ({ estimator }) => unusedFields(estimator),
   customCode: () => false,
   resolve(spec) {
     const filled = merge({ ...COMMON_DEFAULTS, ...LOCAL_DEFAULTS }, spec) as unknown as ResolvedLocal;

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { commonFields } from '../../schemas/spec-parts.ts';
+import { choice, count, flag, number, positive, section } from '../../schemas/optional-fields.ts';
+import { CpuResources, commonFields } from '../../schemas/spec-parts.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { Resolved } from '../engine.ts';
 
@@ -7,44 +8,21 @@ import type { Resolved } from '../engine.ts';
 export const EstimatorSpec = Type.Object(
   {
     name: Type.Union([Type.Literal('hgpo'), Type.Literal('gigpo'), Type.Literal('grpo')]),
-    historyLength: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 64,
-        description:
-          'hgpo: K, the number of previous states that must also match. Default: the history length of the environment.',
-      }),
+    historyLength: count(
+      0,
+      64,
+      'hgpo: K, the number of previous states that must also match. Default: the history length of the environment.',
     ),
-    mode: Type.Optional(
-      Type.Union([Type.Literal('mean_std_norm'), Type.Literal('mean_norm')], {
-        description: 'hgpo, gigpo: whether to divide by the standard deviation.',
-      }),
-    ),
-    lengthWeightAlpha: Type.Optional(
-      Type.Number({
-        minimum: -16,
-        maximum: 16,
-        description: 'hgpo: exponent of the weights of longer histories.',
-      }),
-    ),
-    baseGroup: Type.Optional(
-      Type.Boolean({ description: 'hgpo: whether to add the comparison of whole trajectories as a level.' }),
-    ),
-    stepAdvantageWeight: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 100, description: 'gigpo: weight of the step advantage.' }),
-    ),
-    normalizeByStd: Type.Optional(
-      Type.Boolean({ description: 'grpo: whether to divide by the standard deviation.' }),
-    ),
-    gamma: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 1, description: 'Discount factor of one environment step.' }),
-    ),
-    invalidActionPenalty: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 100,
-        description: 'Penalty that is subtracted from the return of a step with an invalid action.',
-      }),
+    mode: choice(['mean_std_norm', 'mean_norm'], 'hgpo, gigpo: whether to divide by the standard deviation.'),
+    lengthWeightAlpha: number(-16, 16, 'hgpo: exponent of the weights of longer histories.'),
+    baseGroup: flag('hgpo: whether to add the comparison of whole trajectories as a level.'),
+    stepAdvantageWeight: number(0, 100, 'gigpo: weight of the step advantage.'),
+    normalizeByStd: flag('grpo: whether to divide by the standard deviation.'),
+    gamma: number(0, 1, 'Discount factor of one environment step.'),
+    invalidActionPenalty: number(
+      0,
+      100,
+      'Penalty that is subtracted from the return of a step with an invalid action.',
     ),
   },
   strict,
@@ -54,74 +32,38 @@ export const EstimatorSpec = Type.Object(
 export const LocalSpec = Type.Object(
   {
     ...commonFields,
+    resources: Type.Optional(CpuResources),
     engine: Type.Literal('local'),
     estimator: EstimatorSpec,
-    observations: Type.Optional(
-      Type.Union([Type.Literal('digests'), Type.Literal('texts')], {
-        description:
-          'How observations are recorded: as digests only, or as texts together with the texts of the actions.',
-      }),
+    observations: choice(
+      ['digests', 'texts'],
+      'How observations are recorded: as digests only, or as texts together with the texts of the actions.',
     ),
-    environment: Type.Optional(
-      Type.Object(
-        {
-          seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 2147483647 })),
-          maxSteps: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-          historyLength: Type.Optional(
-            Type.Integer({
-              minimum: 0,
-              maximum: 8,
-              description: "Number of previous observations in the policy's input.",
-            }),
-          ),
-        },
-        strict,
+    environment: section({
+      seed: count(0, 2147483647),
+      maxSteps: count(1, 200),
+      historyLength: count(0, 8, "Number of previous observations in the policy's input."),
+    }),
+    rollout: section({
+      groups: count(1, 256),
+      groupSize: count(1, 256, 'Number of trajectories per group.'),
+    }),
+    training: section({
+      steps: count(1, 100000),
+      learningRate: positive(10),
+      epochs: count(1, 100),
+      clipRatio: positive(10),
+      klCoefficient: number(0, 10),
+      seed: count(0, 2147483647),
+      saveEvery: count(0, 100000, 'Steps between checkpoints; 0 saves only at the end.'),
+      evaluateEvery: count(
+        0,
+        100000,
+        'Steps between evaluations; 0 evaluates only before and after the training.',
       ),
-    ),
-    rollout: Type.Optional(
-      Type.Object(
-        {
-          groups: Type.Optional(Type.Integer({ minimum: 1, maximum: 256 })),
-          groupSize: Type.Optional(
-            Type.Integer({ minimum: 1, maximum: 256, description: 'Number of trajectories per group.' }),
-          ),
-        },
-        strict,
-      ),
-    ),
-    training: Type.Optional(
-      Type.Object(
-        {
-          steps: Type.Optional(Type.Integer({ minimum: 1, maximum: 100000 })),
-          learningRate: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10 })),
-          epochs: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-          clipRatio: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10 })),
-          klCoefficient: Type.Optional(Type.Number({ minimum: 0, maximum: 10 })),
-          seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 2147483647 })),
-          saveEvery: Type.Optional(
-            Type.Integer({
-              minimum: 0,
-              maximum: 100000,
-              description: 'Steps between checkpoints; 0 saves only at the end.',
-            }),
-          ),
-          evaluateEvery: Type.Optional(
-            Type.Integer({
-              minimum: 0,
-              maximum: 100000,
-              description: 'Steps between evaluations; 0 evaluates only before and after the training.',
-            }),
-          ),
-          stepDelaySeconds: Type.Optional(
-            Type.Number({ minimum: 0, maximum: 600, description: 'Seconds to wait in each step.' }),
-          ),
-        },
-        strict,
-      ),
-    ),
-    evaluation: Type.Optional(
-      Type.Object({ games: Type.Optional(Type.Integer({ minimum: 1, maximum: 10000 })) }, strict),
-    ),
+      stepDelaySeconds: number(0, 600, 'Seconds to wait in each step.'),
+    }),
+    evaluation: section({ games: count(1, 10000) }),
   },
   { ...strict, $id: 'LocalSpec' },
 );

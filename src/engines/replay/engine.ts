@@ -2,7 +2,6 @@ import { merge } from '../../core/trees.ts';
 import { assignment, type PlanValue } from '../arguments.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { Engine } from '../engine.ts';
-import { noGpu } from '../no-gpu.ts';
 import { REPLAY_DEFAULTS } from './defaults.ts';
 import { ReplaySpec, type ResolvedReplay } from './spec.ts';
 
@@ -12,7 +11,7 @@ export const REPLAY: Engine<ReplaySpec, ResolvedReplay> = {
   summary: 'Streams recorded batches, optionally as a faulty estimator would report them.',
   schema: ReplaySpec,
   example: { engine: 'replay', name: 'my first one' },
-  problems: (spec) => noGpu(spec, 'must be 0: a replay uses no GPU'),
+  problems: () => [],
   customCode: () => false,
   resolve: (spec) => merge({ ...COMMON_DEFAULTS, ...REPLAY_DEFAULTS }, spec) as unknown as ResolvedReplay,
   compile: (spec) => ({ arguments: valuesOf(spec).map(([key, value]) => assignment(key, value)) }),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { commonFields } from '../../schemas/spec-parts.ts';
+import { choice, count, flag, number, section } from '../../schemas/optional-fields.ts';
+import { CpuResources, commonFields } from '../../schemas/spec-parts.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { Resolved } from '../engine.ts';
 
@@ -18,43 +19,22 @@ export const REPLAY_FAULTS = [
 export const ReplaySpec = Type.Object(
   {
     ...commonFields,
+    resources: Type.Optional(CpuResources),
     engine: Type.Literal('replay'),
-    replay: Type.Optional(
-      Type.Object(
-        {
-          fault: Type.Optional(Type.Enum([...REPLAY_FAULTS], { type: 'string' })),
-          batches: Type.Optional(
-            Type.Integer({
-              minimum: 0,
-              maximum: 100000,
-              description:
-                'Number of batches to stream; the recording repeats if necessary. 0 streams each recorded batch once.',
-            }),
-          ),
-          delaySeconds: Type.Optional(
-            Type.Number({ minimum: 0, maximum: 600, description: 'Seconds between two batches.' }),
-          ),
-          stopAfter: Type.Optional(
-            Type.Integer({
-              minimum: 0,
-              maximum: 100000,
-              description: 'Number of batches after which the replay ends early; 0 means never.',
-            }),
-          ),
-          exitCode: Type.Optional(Type.Integer({ minimum: 0, maximum: 255 })),
-          logLines: Type.Optional(
-            Type.Integer({ minimum: 0, maximum: 1000000, description: 'Number of log lines per batch.' }),
-          ),
-          hang: Type.Optional(
-            Type.Boolean({
-              description: 'Whether the replay continues after the last batch until it is stopped.',
-            }),
-          ),
-          ignoreSigterm: Type.Optional(Type.Boolean()),
-        },
-        strict,
+    replay: section({
+      fault: choice(REPLAY_FAULTS),
+      batches: count(
+        0,
+        100000,
+        'Number of batches to stream; the recording repeats if necessary. 0 streams each recorded batch once.',
       ),
-    ),
+      delaySeconds: number(0, 600, 'Seconds between two batches.'),
+      stopAfter: count(0, 100000, 'Number of batches after which the replay ends early; 0 means never.'),
+      exitCode: count(0, 255),
+      logLines: count(0, 1000000, 'Number of log lines per batch.'),
+      hang: flag('Whether the replay continues after the last batch until it is stopped.'),
+      ignoreSigterm: flag(),
+    }),
   },
   { ...strict, $id: 'ReplaySpec' },
 );

@@ -12,7 +12,7 @@ interface Method {
 }
 
 /** The estimators that the HGPO trainer computes; all run through it, so that a comparison differs in nothing else. */
-const METHODS: Partial<Record<VerlAgentEstimatorName, Method>> = {
+const METHODS: Readonly<Record<VerlAgentEstimatorName, Method>> = {
   hgpo: {
     advEstimator: 'hgpo',
     fields: ['mode', 'weightType', 'lengthWeightAlpha', 'baseGroup', 'gamma', 'invalidActionPenalty'],
@@ -25,14 +25,6 @@ const METHODS: Partial<Record<VerlAgentEstimatorName, Method>> = {
     advEstimator: 'reinforce_plus_plus',
     fields: ['baseline', 'tokenGamma', 'invalidActionPenalty'],
   },
-};
-
-/** Why an estimator that verl-agent names is not planned. */
-const REFUSED: Partial<Record<VerlAgentEstimatorName, string>> = {
-  remax:
-    'cannot be run: its baseline comes from a rollout without the environment, which this trainer does not connect to episodes; take rloo or grpo',
-  grpo_passk:
-    'is nearly always 0 here: its statistics run over all steps of a group, where the best trajectory ties with itself; take grpo',
 };
 
 const EVERYWHERE = { weightType: 'length', tokenGamma: 1, lambda: 1, baseline: false } as const;
@@ -66,12 +58,10 @@ export const ESTIMATOR_KEYS: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-/** An estimator that is not planned, and fields that were set though the estimator does not use them. */
+/** Fields that were set though the estimator does not use them. */
 export function estimatorProblems(estimator: Estimator | undefined): FieldProblem[] {
   const name = estimator?.name ?? 'hgpo';
-  const refused = REFUSED[name];
-  if (refused !== undefined) return [{ field: '/estimator/name', message: `${name} ${refused}` }];
-  const { fields } = METHODS[name]!;
+  const { fields } = METHODS[name];
   return Object.keys(estimator ?? {})
     .filter((key) => key !== 'name' && !fields.includes(key as Field))
     .map((key) => ({ field: `/estimator/${key}`, message: unused(name, key as Field, fields) }));
@@ -101,7 +91,7 @@ export function completeVerlAgentEstimator(
     stepAdvantageWeight: 1,
     normalizeByStd: true,
   };
-  const values = METHODS[name]!.fields.map((field) => [field, estimator?.[field] ?? defaults[field]]);
+  const values = METHODS[name].fields.map((field) => [field, estimator?.[field] ?? defaults[field]]);
   return { name, ...Object.fromEntries(values) };
 }
 
@@ -110,7 +100,7 @@ export function estimatorOverrides(
   estimator: ResolvedVerlAgent['estimator'],
 ): [key: string, value: HydraValue][] {
   const { name, baseline, invalidActionPenalty = 0 } = estimator;
-  const { advEstimator, fields } = METHODS[name]!;
+  const { advEstimator, fields } = METHODS[name];
   const own = fields.flatMap((field): [string, HydraValue][] => {
     const key = KEYS[name]?.[field];
     return key === undefined ? [] : [[key, estimator[field]!]];

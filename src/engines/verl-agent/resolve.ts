@@ -34,8 +34,8 @@ const TRAINING_ONLY = [
 ];
 
 /**
- * What contradicts itself in a valid spec before its defaults are known: fields without effect, estimators and
- * overrides that are refused, an evaluation without a checkpoint.
+ * What contradicts itself in a valid spec before its defaults are known: fields without effect, overrides
+ * that are refused, an evaluation without a checkpoint.
  */
 export function verlAgentContradictions(spec: VerlAgentSpec): FieldProblem[] {
   const allowCustomCode = spec.allowCustomCode ?? false;

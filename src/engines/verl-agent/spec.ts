@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { choice, count, flag, number, positive, section } from '../../schemas/optional-fields.ts';
 import { commonFields, Name } from '../../schemas/spec-parts.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { Complete, Resolved } from '../engine.ts';
@@ -15,17 +16,8 @@ export const RECIPE_NAMES = [
   'qwen2.5_7b_webshop_eval',
 ] as const;
 
-/** Estimators that verl-agent names; `remax` and `grpo_passk` are refused with the reason. */
-const VERL_AGENT_ESTIMATORS = [
-  'hgpo',
-  'gigpo',
-  'grpo',
-  'rloo',
-  'ppo',
-  'reinforce_plus_plus',
-  'remax',
-  'grpo_passk',
-] as const;
+/** Estimators of verl-agent that can be run. */
+const VERL_AGENT_ESTIMATORS = ['hgpo', 'gigpo', 'grpo', 'rloo', 'ppo', 'reinforce_plus_plus'] as const;
 
 /** Trackers that verl-agent's own logger knows. */
 const VERL_AGENT_LOGGERS = [
@@ -37,22 +29,6 @@ const VERL_AGENT_LOGGERS = [
   'tensorboard',
   'clearml',
 ] as const;
-
-const choice = <const T extends string>(values: readonly T[], description?: string) =>
-  Type.Optional(
-    Type.Unsafe<T>({
-      type: 'string',
-      enum: [...values],
-      ...(description === undefined ? {} : { description }),
-    }),
-  );
-const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
-const count = (minimum: number, maximum: number, description: string) =>
-  Type.Optional(Type.Integer({ minimum, maximum, description }));
-const number = (minimum: number, maximum: number, description: string) =>
-  Type.Optional(Type.Number({ minimum, maximum, description }));
-const section = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
-  Type.Optional(Type.Object(fields, strict));
 
 const SEED_MAX = 2147483647;
 const BATCH_MAX = 65536;
@@ -69,7 +45,10 @@ const modelPath = (description: string) =>
 /** The advantage estimator of a verl-agent training; a field that its estimator does not use is an error. */
 export const VerlAgentEstimatorSpec = Type.Object(
   {
-    name: choice(VERL_AGENT_ESTIMATORS),
+    name: choice(
+      VERL_AGENT_ESTIMATORS,
+      'Estimator of the advantages. `remax` of verl-agent is absent because its baseline comes from a rollout without the environment; `grpo_passk` because it is nearly always 0 over the steps of a group.',
+    ),
     mode: choice(['mean_std_norm', 'mean_norm'], 'hgpo, gigpo: whether to divide by the standard deviation.'),
     weightType: choice(
       ['length'],
@@ -185,9 +164,7 @@ export const VerlAgentSpec = Type.Object(
     }),
     training: section({
       steps: count(1, 1e6, 'Number of training steps, with one rollout each.'),
-      learningRate: Type.Optional(
-        Type.Number({ exclusiveMinimum: 0, maximum: 1, description: 'Learning rate of the policy.' }),
-      ),
+      learningRate: positive(1, 'Learning rate of the policy.'),
       miniBatchSize: count(1, BATCH_MAX, 'Rows per policy update, over all GPUs.'),
       microBatchSizePerGpu: count(1, BATCH_MAX, 'Rows per GPU that the policy update processes at a time.'),
       referenceMicroBatchSizePerGpu: count(
@@ -196,10 +173,8 @@ export const VerlAgentSpec = Type.Object(
         'Rows per GPU for which the reference policy computes log-probabilities at a time.',
       ),
       epochs: count(1, 100, 'Number of passes over each rollout.'),
-      clipRatioLow: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
-      clipRatioHigh: Type.Optional(
-        Type.Number({ exclusiveMinimum: 0, maximum: 10, description: 'Upper clip ratio. DAPO uses 0.28.' }),
-      ),
+      clipRatioLow: positive(1),
+      clipRatioHigh: positive(10, 'Upper clip ratio. DAPO uses 0.28.'),
       lossAggregation: choice(
         ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'],
         'How the loss is aggregated over tokens and sequences.',
@@ -231,9 +206,7 @@ export const VerlAgentSpec = Type.Object(
     }),
     critic: section({
       path: modelPath('What the critic starts from'),
-      learningRate: Type.Optional(
-        Type.Number({ exclusiveMinimum: 0, maximum: 1, description: 'Learning rate of the critic.' }),
-      ),
+      learningRate: positive(1, 'Learning rate of the critic.'),
       microBatchSizePerGpu: count(1, BATCH_MAX, 'Rows per GPU that the critic update processes at a time.'),
       parameterOffload: flag('Whether to offload the parameters of the critic to host memory.'),
       optimizerOffload: flag('Whether to offload the optimizer state of the critic to host memory.'),

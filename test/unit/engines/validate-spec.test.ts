@@ -35,6 +35,16 @@ describe('specProblems', () => {
     assert.deepEqual(fields({ engine: 'local', name: 'x' }), ['/estimator']);
   });
 
+  test('specProblems refuses GPUs and several nodes for an engine that runs on the CPU of one node', () => {
+    for (const spec of [local(), { engine: 'replay', name: 'x' }]) {
+      assert.deepEqual(specProblems({ ...spec, resources: { gpus: 0, nodes: 1, cpus: 2 } }), []);
+      assert.deepEqual(specProblems({ ...spec, resources: { gpus: 1, nodes: 2 } }), [
+        { field: '/resources/nodes', message: 'must be 1, but 2 came' },
+        { field: '/resources/gpus', message: 'must be 0, but 1 came' },
+      ]);
+    }
+  });
+
   test('specProblems converts no value', () => {
     for (const value of [null, true, '4', [], {}, 1.5, -1]) {
       assert.deepEqual(

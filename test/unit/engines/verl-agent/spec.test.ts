@@ -32,3 +32,14 @@ test('an override or logger without a single valid value is refused', () => {
   assert.deepEqual(fields({ training: { logger: [] } }), ['/training/logger']);
   assert.deepEqual(fields({ training: { logger: ['trackio'] } }), ['/training/logger/0']);
 });
+
+test('an estimator of verl-agent that cannot be run is refused with those that can', () => {
+  for (const name of ['remax', 'grpo_passk']) {
+    const [problem] = specProblems({ ...SPEC, estimator: { name } });
+    assert.equal(problem?.field, '/estimator/name');
+    assert.match(
+      problem.message,
+      /^must be one of "hgpo", .*"reinforce_plus_plus", but the string "(remax|grpo_passk)" came/,
+    );
+  }
+});
