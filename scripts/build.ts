@@ -17,5 +17,8 @@ if (status !== 0) process.exit(status ?? 1);
 for (const file of globSync(['src/**/*.lua', 'src/!(dashboard)/**/gen/*.{js,d.ts}'])) {
   cpSync(file, file.replace(/^src/, 'dist'));
 }
-cpSync('src/dashboard/gen', 'dist/dashboard/gen', { recursive: true });
+cpSync('src/dashboard/gen', 'dist/dashboard/gen', {
+  recursive: true,
+  filter: (file) => !file.endsWith('.inputs'),
+});
 chmodSync('dist/cli/main.js', 0o755);

@@ -22,7 +22,7 @@ export interface DiskNeeded {
 
 /** A model's parameters as its name states them (`…-1.5B-…`); undefined if it does not. */
 export function parametersOf(path: string): number | undefined {
-  const name = path.replace(/\/+$/, '').split('/').at(-1)!;
+  const name = path.split('/').findLast((part) => part !== '') ?? '';
   const size = /(?<![\d.])(\d+(?:\.\d+)?)[bB](?![A-Za-z])/.exec(name)?.[1];
   if (size === undefined) return undefined;
   return 1e9 * ((/qwen2\.5/i.test(name) ? QWEN[size] : undefined) ?? Number(size));

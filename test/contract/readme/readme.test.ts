@@ -23,7 +23,7 @@ function run(command: string) {
 
 test('every npm script of the README exists', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
-  const named = [...readme.matchAll(/npm (?:run (?:-s )?)?([a-z:]+)/g)].map(([, name]) => name!);
+  const named = [...readme.matchAll(/npm (?:run (?:-s )?)?([a-z][a-z:-]*)/g)].map(([, name]) => name!);
   assert.ok(named.length >= 5);
   // The second is npm's own, the first a word.
   const others = new Set(['packages', 'pack']);
