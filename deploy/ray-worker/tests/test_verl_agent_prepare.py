@@ -172,6 +172,13 @@ def test_what_cannot_work_is_refused_in_a_sentence(tmp_path: Path, overrides: li
         prepare(settings(tmp_path, *overrides, own=own))
 
 
+def test_an_evaluation_of_the_base_model_starts_without_a_checkpoint_and_uses_none(tmp_path: Path):
+    pytest.importorskip("pyarrow")
+    save(tmp_path, 3)
+    made = settings(tmp_path, "trainer.val_only=True", "trainer.resume_mode=disable", own=("base_model=true",))
+    assert prepare(made).start == checkpoints.Start()
+
+
 def test_a_checkpoint_directory_is_one_trainings_at_a_time_and_free_when_its_holders_are_gone(tmp_path: Path):
     """Fails without the lock, and if the lock would outlive a killed holder."""
     directory = str(tmp_path / "checkpoints")

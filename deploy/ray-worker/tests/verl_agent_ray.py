@@ -189,6 +189,9 @@ def test_an_evaluation_names_its_checkpoint_and_refuses_none(ray_address: str, t
     assert reports.stages[-1] == "validating global_step_1"
     assert [one.path for one in reports.of("checkpoint")] == ["checkpoints/global_step_1"]
     assert reports.metrics[1]["val/success_rate"] >= 0
+    base = [*evaluation, "trainer.resume_mode=disable"]
+    reports = Run(ray_address, tmp_path, *FEW, *base, attempt=3, own=("base_model=true",)).ends()
+    assert reports.stages[-1] == "validating" and not reports.of("checkpoint")
 
 
 def test_an_end_from_outside_leaves_nothing_in_ray(ray_address: str, tmp_path: Path) -> None:

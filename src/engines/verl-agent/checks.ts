@@ -237,7 +237,7 @@ const evaluations: Check = ({ spec }) => {
         message: `The checkpoint was trained with ${said} previous steps in the prompt, and would be judged with ${spec.environment.historyLength}.`,
         remedy: `Set environment.historyLength to ${said}, or leave it out.`,
       },
-    {
+    spec.evaluation.baseModel !== true && {
       check: 'world-size',
       severity: 'note',
       field: '/resources/gpus',

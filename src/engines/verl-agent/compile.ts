@@ -51,6 +51,7 @@ const WHY = {
   variables: 'on a running cluster exported variables do not reach the actors; Ray hands these on',
   estimator: 'the trainer reads hgpo settings for hgpo alone',
   checkpoint: 'the named step is evaluated, whatever came after it',
+  baseModel: 'the base model is evaluated, and no checkpoint is looked for',
   logger:
     "the script's wandb fails without a key, after all models have been loaded; the capture hook records every metric, so the console is enough",
   keep: 'with one, the old checkpoint is deleted before the new one is written, so that a failure in between leaves none',
@@ -134,7 +135,8 @@ function setNames(
   const { checkpoint } = spec.evaluation;
   if (recipe.phase === 'train' || checkpoint === undefined) {
     const label = spec.checkpoints.label === null ? '' : `-${spec.checkpoints.label}`;
-    const name = `${trainingName(spec)}-${hash}${label}`;
+    const name = `${recipe.phase === 'train' ? trainingName(spec) : baseModelName(spec)}-${hash}${label}`;
+    if (recipe.phase === 'eval') draft.set('trainer.resume_mode', 'disable', WHY.baseModel);
     const directory = `${recipe.name}/${name}`;
     draft.set('trainer.experiment_name', name, WHY.name);
     draft.set('trainer.default_local_dir', `{sharedRoot}/checkpoints/${directory}`, WHY.directory);
@@ -166,6 +168,12 @@ function trainingName({ estimator, environment, rollout }: ResolvedVerlAgent): s
     ...(rollout.dynamicSampling ? ['dynamic'] : []),
     `seed${environment.seed}`,
   ].join('_');
+}
+
+/** An evaluation without a training has no estimator. */
+function baseModelName({ environment, evaluation }: ResolvedVerlAgent): string {
+  const split = evaluation.split === undefined ? '' : `_${evaluation.split}`;
+  return `base_k${environment.historyLength}_seed${environment.seed}${split}`;
 }
 
 /** Sets what is ours: data files, capture hook, Hydra's own folder and the environment. */
@@ -219,6 +227,7 @@ export function engineArguments(spec: ResolvedVerlAgent, plan: VerlAgentPlan): s
     ['disk_bytes', plan.diskBytes],
     ['advantages', spec.advantages],
     ['observations', spec.observations],
+    ...(spec.evaluation.baseModel ? [['base_model', 'true'] as [string, string]] : []),
   ];
   return [...own.map(([key, value]) => `${key}=${value}`), '--', ...plan.overrides];
 }

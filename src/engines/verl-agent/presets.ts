@@ -271,6 +271,8 @@ export function evaluationsOf(train: VerlAgentSpec): VerlAgentSpec[] {
         engine: 'verl-agent',
         recipe: `qwen2.5_${modelSize}_${environment}_eval`,
         resources: { nodes, gpus },
+        // Where models and data are, and everything else that its training has read.
+        ...(train.env === undefined ? {} : { env: train.env }),
         rollout: { tensorParallelSize: resolved.rollout.tensorParallelSize },
         environment: { seed, historyLength: resolved.environment.historyLength },
         evaluation: { ...(split === undefined ? {} : { split }), checkpoint: { directory, ...step } },

@@ -50,22 +50,32 @@ export function verlAgentContradictions(spec: VerlAgentSpec): FieldProblem[] {
 function phaseProblems(spec: VerlAgentSpec): FieldProblem[] {
   const { phase } = recipeOf(spec.recipe);
   if (phase === 'train') {
-    if (spec.evaluation?.checkpoint === undefined) return [];
-    return [
-      {
-        field: '/evaluation/checkpoint',
+    return (['checkpoint', 'baseModel'] as const)
+      .filter((name) => spec.evaluation?.[name] !== undefined)
+      .map((name) => ({
+        field: `/evaluation/${name}`,
         message: `has no effect on a training; take ${evaluationOf(spec.recipe)}`,
-      },
-    ];
+      }));
   }
   const useless = TRAINING_ONLY.filter((path) => valueAt(spec, path) !== undefined).map((path) => ({
     field: `/${path.replace('.', '/')}`,
     message: 'has no effect on an evaluation; remove it',
   }));
-  if (spec.evaluation?.checkpoint !== undefined) return useless;
+  return [...useless, ...evaluatedProblems(spec)];
+}
+
+/** An evaluation has either a checkpoint or the base model. */
+function evaluatedProblems({ evaluation }: VerlAgentSpec): FieldProblem[] {
+  const hasCheckpoint = evaluation?.checkpoint !== undefined;
+  if (evaluation?.baseModel) {
+    const message =
+      'contradicts evaluation.checkpoint: the base model is evaluated without a training; remove one of the two';
+    return hasCheckpoint ? [{ field: '/evaluation/baseModel', message }] : [];
+  }
+  if (hasCheckpoint) return [];
   const message =
-    "is missing; it must name the training's checkpoint directory, which `echelon plan` shows for the training's spec";
-  return [...useless, { field: '/evaluation/checkpoint', message }];
+    "is missing; it must name the training's checkpoint directory, which `echelon plan` shows for the training's spec. To evaluate the base model, set evaluation.baseModel to true";
+  return [{ field: '/evaluation/checkpoint', message }];
 }
 
 function uselessFields(spec: VerlAgentSpec): FieldProblem[] {

@@ -221,6 +221,9 @@ export const VerlAgentSpec = Type.Object(
       temperature: number(0, 10, 'Sampling temperature during validation.'),
       sample: flag('Whether validation samples tokens. If false, it takes the most likely token.'),
       checkpoint: Type.Optional(CheckpointReference),
+      baseModel: flag(
+        'Whether to evaluate `model.path` itself, without a training. Replaces `checkpoint`. Default: false.',
+      ),
     }),
     checkpoints: Type.Optional(
       Type.Object(
@@ -252,7 +255,7 @@ export type VerlAgentEstimatorName = (typeof VERL_AGENT_ESTIMATORS)[number];
 
 /**
  * A resolved {@link VerlAgentSpec}: every setting of its recipe that its estimator and phase use. `critic`,
- * `maxGenerationBatches`, `split` and `checkpoint` are present only if they have an effect. `home` is null if the
+ * `maxGenerationBatches`, `split`, `checkpoint` and `baseModel` are present only if they have an effect. `home` is null if the
  * cluster's own checkout is used.
  */
 export type ResolvedVerlAgent = Resolved<
@@ -264,8 +267,8 @@ export type ResolvedVerlAgent = Resolved<
   rollout: Omit<Complete<NonNullable<VerlAgentSpec['rollout']>>, 'maxGenerationBatches'> &
     Pick<NonNullable<VerlAgentSpec['rollout']>, 'maxGenerationBatches'>;
   critic?: Complete<NonNullable<VerlAgentSpec['critic']>>;
-  evaluation: Omit<Complete<NonNullable<VerlAgentSpec['evaluation']>>, 'split' | 'checkpoint'> &
-    Pick<NonNullable<VerlAgentSpec['evaluation']>, 'split' | 'checkpoint'>;
+  evaluation: Omit<Complete<NonNullable<VerlAgentSpec['evaluation']>>, 'split' | 'checkpoint' | 'baseModel'> &
+    Pick<NonNullable<VerlAgentSpec['evaluation']>, 'split' | 'checkpoint' | 'baseModel'>;
   checkpoints: { label: string | null };
   overrides: NonNullable<VerlAgentSpec['overrides']>;
 };

@@ -103,6 +103,11 @@ describe('checks', () => {
     });
   }
 
+  test('an evaluation of the base model has no finding about pieces of a checkpoint', () => {
+    const found = check({ recipe: 'qwen2.5_1.5b_webshop_eval', evaluation: { baseModel: true } });
+    assert.ok(!found.some((one) => one.check === 'world-size'));
+  });
+
   test('the checks of a harmless spec return only notes of padding and disk space', () => {
     assert.deepEqual(
       check({ training: { logger: ['console'] } }).map((one) => one.check),

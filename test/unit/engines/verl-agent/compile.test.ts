@@ -12,7 +12,7 @@ import { MERGED_CONFIG } from '../../../../src/engines/verl-agent/merged-config.
 import { verlAgentPresets } from '../../../../src/engines/verl-agent/presets.ts';
 import { recipeOf } from '../../../../src/engines/verl-agent/recipes.ts';
 import { resolveVerlAgent } from '../../../../src/engines/verl-agent/resolve.ts';
-import type { VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';
+import type { ResolvedVerlAgent, VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';
 import { compilePlan } from '../../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
 
@@ -163,6 +163,19 @@ describe('compileVerlAgent', () => {
       'trainer.resume_mode=resume_path',
       `trainer.resume_from_path='{sharedRoot}/checkpoints/${directory}/global_step_80'`,
     );
+  });
+
+  test('a plan for the base model looks for no checkpoint, and only then has the argument base_model', () => {
+    const spec = (evaluation: VerlAgentSpec['evaluation']): ResolvedVerlAgent =>
+      resolveVerlAgent({ ...TRAIN, recipe: 'qwen2.5_1.5b_alfworld_eval', evaluation });
+    const base = spec({ baseModel: true });
+    const plan = compileVerlAgent(base);
+    has(plan.overrides, 'trainer.resume_mode=disable', 'trainer.val_only=True');
+    assert.match(plan.checkpointDirectory, /^qwen2\.5_1\.5b_alfworld_eval\/base_k2_seed123_unseen-\w{10}$/);
+    assert.match(reasonOf(plan, 'trainer.resume_mode')!, /base model/);
+    assert.ok(engineArguments(base, plan).includes('base_model=true'));
+    const trained = spec({ checkpoint: { directory: 'a/k2_b' } });
+    assert.ok(!engineArguments(trained, compileVerlAgent(trained)).some((one) => /^base_model/.test(one)));
   });
 
   test('the plan of every preset sets only keys of the configuration, each once', () => {

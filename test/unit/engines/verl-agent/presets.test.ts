@@ -18,6 +18,13 @@ describe('presets', () => {
     }
   });
 
+  test('the evaluations of a training have its environment variables', () => {
+    const { train } = named('paper-main-table').runs[0]!;
+    const env = { HF_HUB_OFFLINE: '1' };
+    for (const evaluation of evaluationsOf({ ...train, env })) assert.deepEqual(evaluation.env, env);
+    for (const evaluation of evaluationsOf(train)) assert.equal(evaluation.env, undefined);
+  });
+
   test('a preset evaluates with three seeds, and ALFWorld in both splits', () => {
     const [run] = named('paper-main-table').runs;
     const pairs = run!.evaluations.map(({ evaluation, environment }) => [

@@ -90,6 +90,18 @@ describe('contradictions', () => {
     assert.deepEqual(fields({ ...TRAIN, recipe: 'qwen2.5_7b_webshop_eval' }), ['/evaluation/checkpoint']);
   });
 
+  test('an evaluation of the base model needs no checkpoint, and with a checkpoint it is a contradiction', () => {
+    const BASE: VerlAgentSpec = { ...EVAL, evaluation: { baseModel: true } };
+    assert.deepEqual(fields(BASE), []);
+    assert.equal(resolveVerlAgent(BASE).evaluation.baseModel, true);
+    assert.deepEqual(fields({ ...EVAL, evaluation: { checkpoint, baseModel: true } }), [
+      '/evaluation/baseModel',
+    ]);
+    assert.deepEqual(fields({ ...EVAL, evaluation: { baseModel: false } }), ['/evaluation/checkpoint']);
+    assert.deepEqual(fields({ ...EVAL, evaluation: { checkpoint, baseModel: false } }), []);
+    assert.deepEqual(fields({ ...TRAIN, evaluation: { baseModel: true } }), ['/evaluation/baseModel']);
+  });
+
   test("custom code needs both allowCustomCode and the caller's permission", () => {
     const spec: VerlAgentSpec = {
       ...TRAIN,

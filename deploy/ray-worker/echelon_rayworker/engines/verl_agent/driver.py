@@ -68,7 +68,8 @@ class Driver:
             _say(f"{self._start.skipped}; starts after step {self._start.step} instead")
         self._report(StageReached(self._console.stage))
         if self._settings.evaluates:
-            self._spool.checkpoint(self._start.step, _relative(self._start.path, self._settings))
+            if self._start.path:
+                self._spool.checkpoint(self._start.step, _relative(self._start.path, self._settings))
             _say(f"evaluates {self._start.path or 'the base model'}")
         child = Child(self._settings, self._held)
         signal.signal(signal.SIGTERM, lambda *_: self._stop(child))

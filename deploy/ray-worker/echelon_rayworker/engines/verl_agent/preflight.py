@@ -201,12 +201,13 @@ def check_checkpoints(settings: Settings) -> list[Answer]:
     except checkpoints.CheckpointError as error:
         return [*answers, Answer("start", False, str(error), "see the message")]
     if settings.evaluates and not start.path and not settings.base_model:
-        remedy = "name the checkpoint directory of a training in evaluation.checkpoint.directory"
+        remedy = "name the checkpoint directory of a training in evaluation.checkpoint.directory, or set evaluation.baseModel"
         return [*answers, Answer("start", False, f"{directory} holds no checkpoint to evaluate", remedy)]
     if settings.steps and start.step >= settings.steps:
         text = f"step {start.step} of {settings.steps} is there: the training is finished, and would end at once"
         return [*answers, Answer("start", True, text)]
-    text = f"resumes after step {start.step}" if start.path else "starts from the model itself"
+    verb = "evaluates" if settings.evaluates else "resumes after"
+    text = f"{verb} step {start.step}" if start.path else "starts from the model itself"
     if start.skipped:
         remedy = f"restore that checkpoint if the run shall not lose the steps after {start.step}"
         return [*answers, Answer("start", False, f"{start.skipped}; {text}", remedy, "warning")]
