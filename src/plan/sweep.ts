@@ -99,10 +99,12 @@ export function childSpec(base: SweepBase, entry: SweepEntry): Record<string, un
 
 /**
  * A child of a sweep that was accepted, as an experiment. What the spec may name was judged when it was accepted, so
- * it is not judged again. Throws only where {@link createSweepCheck} would have told a problem.
+ * it is not judged again. `cluster`: for a spec that names none. Throws only where {@link createSweepCheck} would have told
+ * a problem.
  */
-export function makeChild(base: SweepBase, entry: SweepEntry) {
-  const submitted = childSpec(base, entry) as unknown as ExperimentSpec;
+export function makeChild(base: SweepBase, entry: SweepEntry, cluster?: string) {
+  const given = childSpec(base, entry) as unknown as ExperimentSpec;
+  const submitted = cluster === undefined ? given : { cluster, ...given };
   const { spec, defaults } = resolveSpec(submitted, { customCode: true });
   return {
     name: spec.name,

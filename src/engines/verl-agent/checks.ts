@@ -237,7 +237,16 @@ const evaluations: Check = ({ spec }) => {
         message: `The checkpoint was trained with ${said} previous steps in the prompt, and would be judged with ${spec.environment.historyLength}.`,
         remedy: `Set environment.historyLength to ${said}, or leave it out.`,
       },
-    spec.evaluation.baseModel !== true && {
+    spec.evaluation.checkpoint !== undefined &&
+      spec.cluster === null && {
+        check: 'evaluation-cluster',
+        severity: 'note',
+        field: '/cluster',
+        message:
+          'Any cluster may run this evaluation, and only the cluster of the training is known to read its checkpoint.',
+        remedy: 'Set cluster to the cluster that ran the training, if there are several.',
+      },
+    spec.evaluation.checkpoint !== undefined && {
       check: 'world-size',
       severity: 'note',
       field: '/resources/gpus',

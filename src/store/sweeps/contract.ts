@@ -55,8 +55,11 @@ export type SweepChildInput = Pick<
   'name' | 'priority' | 'cluster' | 'gpus' | 'cpus' | 'submitted' | 'resolved' | 'defaults' | 'customCode'
 >;
 
-/** Makes a child of a sweep from its entry. */
-export type MakeChild = (sweep: SweepRecord, entry: number[]) => SweepChildInput;
+/**
+ * Makes a child of a sweep from its entry. `cluster`: where the child that it depends on ran. Only that cluster is known
+ * to read its checkpoint, so that the new child gets it unless its spec names a cluster.
+ */
+export type MakeChild = (sweep: SweepRecord, entry: number[], cluster?: string) => SweepChildInput;
 
 /** A child that has become an experiment. */
 export interface SweptExperiment {

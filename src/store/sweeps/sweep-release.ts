@@ -11,7 +11,7 @@ import { childArguments, MADE_AT_ONCE, readChildren } from './sweep-children.ts'
 interface Ready {
   child: SweepChild;
   /** The ended child that it depends on. */
-  before: { run: number; experiment: string };
+  before: { run: number; experiment: string; cluster?: string };
 }
 
 /** See `SweepStore.release`. If another process was faster, or the store is full, the next call continues. */
@@ -30,7 +30,7 @@ export async function release(
     const args: ScriptArgument[] = [id, accepting ? '1' : '0', RECORD_VERSION, last ? ends : ''];
     const priorities = new Map<string, number>();
     for (const { child, before } of ready.slice(at, at + MADE_AT_ONCE)) {
-      const input = make(record, child.entry);
+      const input = make(record, child.entry, before.cluster);
       priorities.set(child.experiment, input.priority);
       args.push(child.index, before.run, before.experiment);
       args.push(...childArguments(child.experiment, input, child.fingerprint));
@@ -62,14 +62,15 @@ async function readyChildren(context: StoreContext, record: SweepRecord): Promis
     return { index, run, experiment: childId(id, index, run) };
   });
   const commands = redis.pipeline();
-  for (const { experiment } of before) commands.hget(keys.experiment(experiment), 'state');
-  const states = (await runAll(commands)) as (State | null)[];
+  for (const { experiment } of before) commands.hmget(keys.experiment(experiment), 'state', 'cluster');
+  const found = (await runAll(commands)) as [State | null, string | null][];
   // A child without a record was deleted, so its dependents can be settled too.
   const wasMade = expanded >= free;
   const ended = new Map(
     before.flatMap((one, at) => {
-      const state = states[at] ?? null;
-      return (state === null ? wasMade : isFinal(state)) ? [[one.index, one] as const] : [];
+      const [state, cluster] = found[at]!;
+      const isEnded = state === null ? wasMade : isFinal(state);
+      return isEnded ? [[one.index, cluster ? { ...one, cluster } : one] as const] : [];
     }),
   );
   return waiting.flatMap((child) => {

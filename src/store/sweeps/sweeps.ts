@@ -227,6 +227,18 @@ async function cancelChildren(
   return { cancelled, next: null };
 }
 
+/** The cluster that each dependent child asked for when it became an experiment; undefined for all other children. */
+async function wantedClusters(
+  { redis, keys }: StoreContext,
+  children: readonly SweepChild[],
+): Promise<(string | undefined)[]> {
+  if (children.every(({ after }) => after === null)) return [];
+  const commands = redis.pipeline();
+  for (const { experiment } of children) commands.hget(keys.experiment(experiment), 'wanted');
+  const wanted = (await runAll(commands)) as (string | null)[];
+  return children.map(({ after }, at) => (after === null ? undefined : wanted[at] || undefined));
+}
+
 async function rerun(
   { context, pressure }: Deps,
   { record, children, make }: { record: SweepRecord; children: readonly SweepChild[]; make: MakeChild },
@@ -238,8 +250,10 @@ async function rerun(
     const { accepting } = await pressure.recent();
     const args: ScriptArgument[] = [record.id, accepting ? '1' : '0', RECORD_VERSION, maxQueued];
     const priorities = new Map<string, number>();
-    for (const child of failed.slice(at, at + MADE_AT_ONCE)) {
-      const input = make(record, child.entry);
+    const page = failed.slice(at, at + MADE_AT_ONCE);
+    const clusters = await wantedClusters(context, page);
+    for (const [place, child] of page.entries()) {
+      const input = make(record, child.entry, clusters[place]);
       const id = childId(record.id, child.index, child.run + 1);
       priorities.set(id, input.priority);
       args.push(

@@ -86,6 +86,9 @@ describe('children', () => {
       training: { seed: 5 },
     });
     const child = makeChild(draft, draft.entries[0]!);
+    assert.equal(makeChild(draft, draft.entries[0]!, 'other').cluster, child.cluster ?? 'other');
+    const named = { ...draft, spec: { ...(draft.spec as object), cluster: 'own' } };
+    assert.equal(makeChild(named, draft.entries[0]!, 'other').cluster, 'own');
     const alone = resolveSpec(child.submitted);
     assert.deepEqual([child.resolved, child.defaults], [alone.spec, alone.defaults]);
     assert.deepEqual(LOCAL, { engine: 'local', estimator: { name: 'hgpo' } });

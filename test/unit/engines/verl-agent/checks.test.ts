@@ -90,6 +90,12 @@ describe('checks', () => {
     ['note', 'webshop-goals', '/recipe', { recipe: 'qwen2.5_1.5b_webshop_train' }],
     [
       'note',
+      'evaluation-cluster',
+      '/cluster',
+      { recipe: 'qwen2.5_1.5b_webshop_eval', evaluation: { checkpoint } },
+    ],
+    [
+      'note',
       'world-size',
       '/resources/gpus',
       { recipe: 'qwen2.5_1.5b_webshop_eval', evaluation: { checkpoint } },
@@ -103,9 +109,15 @@ describe('checks', () => {
     });
   }
 
+  test('an evaluation that names its cluster has no note about it', () => {
+    const recipe = 'qwen2.5_1.5b_webshop_eval';
+    const found = check({ recipe, evaluation: { checkpoint }, cluster: 'fleet' });
+    assert.ok(!found.some((one) => one.check === 'evaluation-cluster'));
+  });
+
   test('an evaluation of the base model has no finding about pieces of a checkpoint', () => {
     const found = check({ recipe: 'qwen2.5_1.5b_webshop_eval', evaluation: { baseModel: true } });
-    assert.ok(!found.some((one) => one.check === 'world-size'));
+    assert.ok(!found.some((one) => ['world-size', 'evaluation-cluster'].includes(one.check)));
   });
 
   test('the checks of a harmless spec return only notes of padding and disk space', () => {

@@ -166,7 +166,7 @@ describe('compileVerlAgent', () => {
   });
 
   test('a plan for the base model looks for no checkpoint, and only then has the argument base_model', () => {
-    const spec = (evaluation: VerlAgentSpec['evaluation']): ResolvedVerlAgent =>
+    const spec = (evaluation: NonNullable<VerlAgentSpec['evaluation']>): ResolvedVerlAgent =>
       resolveVerlAgent({ ...TRAIN, recipe: 'qwen2.5_1.5b_alfworld_eval', evaluation });
     const base = spec({ baseModel: true });
     const plan = compileVerlAgent(base);

@@ -63,7 +63,7 @@ def _check_evaluation(settings: Settings, start: Start) -> None:
     if not start.path and not settings.base_model:
         raise NotStartable(
             f"{settings.checkpoint_dir} holds no checkpoint: the trainer would silently evaluate the base model. Name "
-            "the checkpoint directory of a training in evaluation.checkpoint.directory, or set evaluation.baseModel"
+            "the checkpoint directory of a training of this cluster in evaluation.checkpoint.directory, or set evaluation.baseModel"
         )
 
 
