@@ -63,11 +63,13 @@ test('ray-head.sh ends with 1 if the head dies after the ray-worker started', {
 test('ray-head.sh stops the attempts, then the head, and ends with 0 on SIGTERM', {
   timeout: 30_000,
 }, async (t) => {
-  const ray = 'trap "echo ray stopped >>$(dirname $0)/started; exit 0" TERM; while true; do sleep 0.1; done';
+  const ray =
+    'trap "echo ray stopped >>$(dirname $0)/started; exit 0" TERM; echo ray ready >>$(dirname $0)/started; while true; do sleep 0.1; done';
   const head = await runHead(t, { ray, python: 'exit 0' });
   await until(
     async () =>
-      /ray start[\s\S]*rayworker\.start|rayworker\.start[\s\S]*ray start/.test(await head.started()),
+      // The signal must not come before the stand-in can say that it was stopped.
+      /ray ready[\s\S]*rayworker\.start|rayworker\.start[\s\S]*ray ready/.test(await head.started()),
     'both start',
   );
   head.child.kill('SIGTERM');
