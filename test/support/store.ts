@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,6 +113,25 @@ export async function running(
   const lease = await claimed(store, id, options.leaseMs);
   await store.attempts.confirm(lease);
   return lease;
+}
+
+/** Appends a batch of one part with these bytes as event `sequence`. */
+export async function recordBatch(
+  store: Store,
+  lease: Lease,
+  { batch, data, sequence = batch }: { batch: number; data: Buffer; sequence?: number },
+): Promise<void> {
+  const event = {
+    type: 'batch',
+    step: batch,
+    batch,
+    index: 0,
+    count: 1,
+    rows: 4,
+    digest: createHash('sha256').update(data).digest('hex'),
+    bytes: data.length,
+  } as const;
+  await store.events.append(lease, [{ sequence, at: sequence, event, data }]);
 }
 
 /** Lets leases expire as if their holders were lost a while ago, though the store answered all the time. */

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { ReportSummary } from '../../../src/dispatch/background/verification.ts';
 import { startBench, until } from '../../support/dispatch.ts';
 import { startDispatcherProcess } from '../../support/dispatcher-processes.ts';
-import { running } from '../../support/store.ts';
+import { recordBatch, running } from '../../support/store.ts';
 
 const BATCHES = 4;
 const DEADLY = 2;
@@ -15,19 +14,7 @@ test('a batch that kills each process that verifies it is given up after three; 
   t.after(() => bench.stop());
   const lease = await running(bench.store, { leaseMs: 3_600_000 });
   for (let batch = 1; batch <= BATCHES; batch += 1) {
-    const data = Buffer.from([batch]);
-    const digest = createHash('sha256').update(data).digest('hex');
-    const part = {
-      type: 'batch',
-      step: batch,
-      batch,
-      index: 0,
-      count: 1,
-      rows: 4,
-      digest,
-      bytes: 1,
-    } as const;
-    await bench.store.events.append(lease, [{ sequence: batch, at: 0, event: part, data }]);
+    await recordBatch(bench.store, lease, { batch, data: Buffer.from([batch]) });
   }
   let died = 0;
   for (; (await bench.store.batches.backlog()) > 0; died += 1) {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { EchelonError } from '../../../../src/core/errors.ts';
 import {
@@ -12,7 +11,7 @@ import type { BatchRecord } from '../../../../src/store/batches/contract.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { BatchFormatError } from '../../../../src/verify/format/format-error.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
-import { running, type Scope, storeFor } from '../../../support/store.ts';
+import { recordBatch, running, type Scope, storeFor } from '../../../support/store.ts';
 
 function record(batch: number): BatchRecord {
   return {
@@ -193,19 +192,7 @@ async function recorded(scope: Scope, batches: number) {
   const { store, redis } = await storeFor(scope);
   const lease = await running(store);
   for (let batch = 1; batch <= batches; batch += 1) {
-    const data = Buffer.from([batch]);
-    const digest = createHash('sha256').update(data).digest('hex');
-    const part = {
-      type: 'batch',
-      step: batch,
-      batch,
-      index: 0,
-      count: 1,
-      rows: 4,
-      digest,
-      bytes: 1,
-    } as const;
-    await store.events.append(lease, [{ sequence: batch, at: 0, event: part, data }]);
+    await recordBatch(store, lease, { batch, data: Buffer.from([batch]) });
   }
   const id = lease.experiment;
   return {

@@ -1,31 +1,16 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
-import type { Lease } from '../../../../src/store/attempts/contract.ts';
-import { running, storeFor } from '../../../support/store.ts';
+import { recordBatch, running, storeFor } from '../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after }, { limits: { inlineBytes: 8 } });
 
 const bytes = Buffer.from('more than eight bytes');
 const digest = createHash('sha256').update(bytes).digest('hex');
 
-async function recordBatch(lease: Lease, sequence: number, batch: number): Promise<void> {
-  const event = {
-    type: 'batch',
-    step: batch,
-    batch,
-    index: 0,
-    count: 1,
-    rows: 4,
-    digest,
-    bytes: bytes.length,
-  } as const;
-  await store.events.append(lease, [{ sequence, at: sequence, event, data: bytes }]);
-}
-
 test('batches page by attempt and number', async () => {
   const lease = await running(store);
-  for (let batch = 1; batch <= 12; batch++) await recordBatch(lease, batch, batch);
+  for (let batch = 1; batch <= 12; batch++) await recordBatch(store, lease, { batch, data: bytes });
   const first = await store.batches.page(lease.experiment, { limit: 7 });
   assert.deepEqual([first.items.map(({ batch }) => batch), first.more], [[1, 2, 3, 4, 5, 6, 7], true]);
   const rest = await store.batches.page(lease.experiment, { limit: 7, after: first.items.at(-1)! });

@@ -1,29 +1,12 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import type { AttemptEvent } from '../../../../src/core/events.ts';
-import type { Lease } from '../../../../src/store/attempts/contract.ts';
 import { everyKeyWith } from '../../../support/redis-keys.ts';
-import { coded, running, storeFor, submitInput } from '../../../support/store.ts';
+import { coded, recordBatch, running, storeFor, submitInput } from '../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after }, { limits: { inlineBytes: 8 } });
 
 const bytes = Buffer.from('more than eight bytes');
-const digest = createHash('sha256').update(bytes).digest('hex');
-
-async function recordBatch(lease: Lease, sequence: number, batch: number): Promise<void> {
-  const event = {
-    type: 'batch',
-    step: batch,
-    batch,
-    index: 0,
-    count: 1,
-    rows: 4,
-    digest,
-    bytes: bytes.length,
-  } as const;
-  await store.events.append(lease, [{ sequence, at: sequence, event, data: bytes }]);
-}
 
 describe('deletion', () => {
   test('refuses what has not ended, and changes nothing', async () => {
@@ -49,8 +32,8 @@ describe('deletion', () => {
       lease,
       events.map((event, at) => ({ sequence: at + 1, at: 1, event })),
     );
-    await recordBatch(lease, 4, 1);
-    await recordBatch(lease, 5, 2);
+    await recordBatch(store, lease, { batch: 1, data: bytes, sequence: 4 });
+    await recordBatch(store, lease, { batch: 2, data: bytes, sequence: 5 });
     const [record] = (await store.batches.takePending(1, { holder: 'verifier-1', leaseMs: 60_000 })) as [
       NonNullable<Awaited<ReturnType<typeof store.batches.get>>>,
     ];
@@ -88,7 +71,7 @@ describe('deletion', () => {
     const calls = async (name: string) =>
       Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(await redis.info('commandstats'))?.[1] ?? 0);
     const lease = await running(store);
-    for (let batch = 1; batch <= 100; batch++) await recordBatch(lease, batch, batch);
+    for (let batch = 1; batch <= 100; batch++) await recordBatch(store, lease, { batch, data: bytes });
     await store.attempts.end(lease, { to: 'failed', reason: 'enough' });
     const before = await calls('zrem');
     assert.equal(await store.experiments.delete(lease.experiment), 'deleted');
@@ -99,7 +82,7 @@ describe('deletion', () => {
   // Hangs where a follower takes what is gone for what is still to come.
   test('ends those who follow it', { timeout: 20_000 }, async () => {
     const lease = await running(store);
-    await recordBatch(lease, 1, 1);
+    await recordBatch(store, lease, { batch: 1, data: bytes });
     await store.attempts.end(lease, { to: 'failed', reason: 'enough' });
     const seen: string[] = [];
     for await (const { event } of store.events.follow(

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { appFor } from '../../../../support/http-app.ts';
-import { running, storeFor } from '../../../../support/store.ts';
+import { recordBatch, running, storeFor } from '../../../../support/store.ts';
 
 const { store } = await storeFor({ after });
 const { call } = await appFor({ after }, { store });
 const data = Buffer.from('a batch');
-const digest = createHash('sha256').update(data).digest('hex');
 const finding = { code: 'rows-missing', severity: 'error', message: 'two are missing', rows: [1] };
 const report = {
   ...{ name: 'step 1', rows: 4, exact: 2, rounding: 1, wrong: 1, unverifiable: 0, ok: false },
@@ -19,19 +17,7 @@ describe('batch routes', () => {
   before(async () => {
     const lease = await running(store);
     path = `/v1/experiments/${lease.experiment}/batches`;
-    for (let batch = 1; batch <= 3; batch++) {
-      const part = {
-        type: 'batch',
-        step: batch,
-        batch,
-        index: 0,
-        count: 1,
-        rows: 4,
-        digest,
-        bytes: 7,
-      } as const;
-      await store.events.append(lease, [{ sequence: batch, at: 1, event: part, data }]);
-    }
+    for (let batch = 1; batch <= 3; batch++) await recordBatch(store, lease, { batch, data });
     const first = await store.batches.get(lease.experiment, 1, 1);
     const { rows, exact, rounding, wrong, unverifiable, ok } = report;
     const counts = { rows, exact, rounding, wrong, unverifiable, ok, errors: ['rows-missing'] };
