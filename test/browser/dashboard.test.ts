@@ -70,6 +70,44 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     assert.deepEqual(watched.problems, []);
   });
 
+  test('from a row to its state and on to a trajectory the numbers are those of the API', async () => {
+    const path = { id: faulty, attempt: 1, batch: 1 };
+    const rowsOf = (query: object) =>
+      installation.client.get('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, query });
+    await open(`/experiments/${faulty}/batches/1/1?row=12`);
+    await page.getByRole('link', { name: 'What was tried in the same state' }).click();
+    await page.locator('.same-state tr.own').waitFor();
+    const state = await rowsOf({ sameStateAs: 12 });
+    const cells = await page.locator('.same-state tr:not(.action-line)').allInnerTexts();
+    const shown = cells.slice(1).map((line) => line.split('\t').map((cell) => cell.trim()));
+    const byRow = new Map(shown.map(([row, , ...numbers]) => [Number(row), numbers.slice(0, 3).map(Number)]));
+    const round = (x: number | null | undefined) => Number((x ?? 0).toPrecision(7));
+    const { row, stepReturn, true: truth, reported } = state;
+    assert.equal(byRow.size, row.length);
+    for (const [at, one] of row.entries())
+      assert.deepEqual(byRow.get(one), [round(stepReturn[at]), round(truth[at]), round(reported[at])]);
+    await page.locator('.same-state tr.own a[href*="trajectory"]').click();
+    await page.locator('.step[aria-current]').waitFor();
+    const name = new URL(page.url()).searchParams.get('name')!;
+    const trajectory = await rowsOf({ trajectory: name });
+    const steps = await page.locator('.step').count();
+    assert.equal(steps, trajectory.matching);
+    await page.keyboard.press('j');
+    const at = Number(new URL(page.url()).searchParams.get('step'));
+    const entry = page.locator('.step[aria-current]');
+    const said = (await entry.textContent())!;
+    assert.ok(said.includes(trajectory.observations![trajectory.observation![at]!]!));
+    assert.ok(said.includes(trajectory.actions![trajectory.action![at]!]!));
+    assert.equal(
+      Number(await entry.locator('dd').nth(1).textContent()),
+      round(trajectory.reported[trajectory.step.indexOf(at)]),
+    );
+    await page.keyboard.press(']');
+    await page.waitForURL((url) => url.searchParams.get('name') !== name);
+    assert.equal(Number(new URL(page.url()).searchParams.get('step')), at);
+    assert.deepEqual(watched.problems, []);
+  });
+
   test('an experiment that is submitted elsewhere appears in the list without a reload', async () => {
     await open('/experiments');
     await page.getByText('Live', { exact: true }).waitFor();
@@ -146,6 +184,8 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
       `/experiments/${faulty}?tab=attempts`,
       `/experiments/${faulty}?tab=spec`,
       `/experiments/${faulty}/batches/1/1?row=1`,
+      `/experiments/${faulty}/batches/1/1/trajectory?name=10.0.1&step=4`,
+      `/experiments/${faulty}/batches/1/1/same-state?row=12`,
       '/experiments/exp-00000000000000000000',
     ]) {
       await page.goto(`${installation.url}${path}`);

@@ -12,6 +12,7 @@ import { examples } from '../group.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
 import { inert, json, type Output } from '../output.ts';
 import { MAX_PAGE } from '../pages.ts';
+import { shortened } from '../shortened.ts';
 import { fittedTable, widthFor, withWide } from '../table.ts';
 import { findingLine, resultText } from '../verify-files.ts';
 
@@ -21,6 +22,8 @@ interface Options extends ConnectionOptions {
   limit: number;
   row?: number;
   rows?: boolean;
+  trajectory?: string;
+  sameStateAs?: number;
   output?: string;
 }
 
@@ -37,6 +40,13 @@ export function batchesCommand(output: Output): Command {
     .argument('[batch]', 'number of the batch in the attempt, from 1', NUMBER)
     .addOption(new Option('--row <number>', 'explain this row, from 0').argParser(wholeNumber(0, 1e9)))
     .option('--rows', 'list the rows of the batch, up to --limit')
+    .option('--trajectory <name>', 'list the rows of this trajectory')
+    .addOption(
+      new Option(
+        '--same-state-as <row>',
+        'list the rows of the same group with the same observation as this row',
+      ).argParser(wholeNumber(0, 1e9)),
+    )
     .option('--not-ok', 'only batches that are not ok')
     .option('-n, --limit <count>', 'maximum number of batches or rows', wholeNumber(1, 100_000), 50)
     .addHelpText(
@@ -45,28 +55,43 @@ export function batchesCommand(output: Output): Command {
         'echelon batches exp-00cz8h3k7n2q4r5s6t7v --not-ok',
         'echelon batches exp-00cz8h3k7n2q4r5s6t7v 1 12',
         'echelon batches exp-00cz8h3k7n2q4r5s6t7v 1 12 --row 40',
+        'echelon batches exp-00cz8h3k7n2q4r5s6t7v 1 12 --same-state-as 40',
       )}
 \`echelon bundle\` writes a batch to a file for \`echelon verify\`, \`estimate\` and \`compare\`.`,
     )
     .action(
       async (name: string, attempt: number | undefined, batch: number | undefined, options: Options) => {
-        if (attempt !== undefined && batch === undefined)
-          throw new CliError(
-            EXIT.usage,
-            'The number of the batch is missing. Give both, as in `echelon batches ID 1 12`.',
-          );
-        for (const option of ['row', 'rows'] as const)
-          if (options[option] !== undefined && batch === undefined)
-            throw new CliError(
-              EXIT.usage,
-              `--${option} needs an attempt and a batch, as in \`echelon batches ID 1 12 --${option}${option === 'row' ? ' 40' : ''}\`.`,
-            );
+        requireBatch(attempt, batch, options);
         const client = await clientFor(options);
         const id = await experimentNamed(client, name);
         if (attempt === undefined || batch === undefined) return await list({ client, id, options, output });
         await show({ client, id, attempt, batch, options, output });
       },
     );
+}
+
+const ONE_BATCH = {
+  row: '--row 40',
+  rows: '--rows',
+  trajectory: '--trajectory NAME',
+  sameStateAs: '--same-state-as 40',
+} as const;
+
+/** Refuses what names a batch in part, and options of one batch without it. */
+function requireBatch(attempt: number | undefined, batch: number | undefined, options: Options): void {
+  if (batch !== undefined) return;
+  if (attempt !== undefined)
+    throw new CliError(
+      EXIT.usage,
+      'The number of the batch is missing. Give both, as in `echelon batches ID 1 12`.',
+    );
+  for (const [name, example] of Object.entries(ONE_BATCH)) {
+    if (options[name as keyof typeof ONE_BATCH] === undefined) continue;
+    throw new CliError(
+      EXIT.usage,
+      `${example.split(' ')[0]} needs an attempt and a batch, as in \`echelon batches ID 1 12 ${example}\`.`,
+    );
+  }
 }
 
 async function list(input: { client: Client; id: string; options: Options; output: Output }) {
@@ -135,7 +160,8 @@ async function show(input: {
     return output.line(asJson ? json(answer) : formatExplanation(explanation).trimEnd());
   }
   const path = { id, attempt, batch };
-  if (options.rows) return await showRows(client, path, options, output);
+  if (options.rows || options.trajectory !== undefined || options.sameStateAs !== undefined)
+    return await showRows(client, path, options, output);
   const detail = await client.get('/v1/experiments/{id}/batches/{attempt}/{batch}', { path });
   if (asJson) return output.line(json(detail));
   const head = `batch ${batch} of attempt ${attempt}, step ${detail.step}: ${detail.rows} rows`;
@@ -155,7 +181,8 @@ async function showRows(
   options: Options,
   output: Output,
 ): Promise<void> {
-  const query = { count: options.limit };
+  const { trajectory, sameStateAs, limit } = options;
+  const query = { count: limit, trajectory, sameStateAs };
   const columns = await client.get('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, query });
   if (options.json) return output.line(json(columns));
   const value = (x: number | null | undefined) => (x ?? '-').toString();
@@ -166,7 +193,9 @@ async function showRows(
       columns.trajectories[columns.trajectory[at]!]!,
       columns.step[at]!,
     ],
-    ...[value(columns.reported[at]), value(columns.true[at]), columns.outcome[at]!],
+    ...(columns.actions === null ? [] : [shortened(inert(columns.actions[columns.action![at]!]!), 60)]),
+    ...[value(columns.stepReturn[at]), value(columns.reported[at]), value(columns.true[at])],
+    columns.outcome[at]!,
   ]);
   const titles = [
     { title: 'ROW' },
@@ -175,11 +204,12 @@ async function showRows(
       { title: 'TRAJECTORY', drop: 3 },
       { title: 'STEP', drop: 1 },
     ],
-    ...[{ title: 'REPORTED' }, { title: 'TRUE' }, { title: 'OUTCOME' }],
+    ...(columns.actions === null ? [] : [{ title: 'ACTION', drop: 5 }]),
+    ...[{ title: 'RETURN', drop: 4 }, { title: 'REPORTED' }, { title: 'TRUE' }, { title: 'OUTCOME' }],
   ];
   output.line(fittedTable(titles, rows, widthFor(output, options)));
   const rest = columns.matching - columns.row.length;
-  if (rest > 0) output.remark(`The batch has ${columns.matching} rows; --limit shows more.`);
+  if (rest > 0) output.remark(`${columns.matching} rows match; --limit shows more.`);
 }
 
 function reportLines(head: string, report: BatchReport): string[] {

@@ -19,6 +19,14 @@ const ROUTES: [pattern: string, load: () => Promise<Screen>][] = [
   ['/experiments', async () => (await import('../screens/experiments.tsx')).Experiments],
   ['/experiments/:id', async () => (await import('../screens/experiment.tsx')).Experiment],
   ['/experiments/:id/batches/:attempt/:batch', async () => (await import('../screens/batch.tsx')).Batch],
+  [
+    '/experiments/:id/batches/:attempt/:batch/trajectory',
+    async () => (await import('../screens/trajectory.tsx')).Trajectory,
+  ],
+  [
+    '/experiments/:id/batches/:attempt/:batch/same-state',
+    async () => (await import('../screens/same-state.tsx')).SameState,
+  ],
   ['/sweeps', async () => (await import('../screens/sweeps.tsx')).Sweeps],
   ['/sweeps/:id', async () => (await import('../screens/sweep.tsx')).Sweep],
   ['/compare', async () => (await import('../screens/compare.tsx')).Compare],

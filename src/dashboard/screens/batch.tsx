@@ -5,6 +5,7 @@ import { api } from '../app/api.ts';
 import { useLoad } from '../app/load.ts';
 import { place, setQuery } from '../app/router.ts';
 import { HeatMap } from '../charts/heat-map.tsx';
+import { type BatchPath, batchPathOf, trajectoryHref } from '../models/batch-paths.ts';
 import { command } from '../models/commands.ts';
 import { orderOf } from '../models/heat-map.ts';
 import { OUTCOMES, type Outcome as OutcomeName } from '../models/outcomes.ts';
@@ -22,7 +23,7 @@ type Detail = Answer<'get', '/v1/experiments/{id}/batches/{attempt}/{batch}'>;
 
 /** An advantage batch: which rows, groups and levels are right. */
 export function Batch({ params }: { params: Record<string, string> }) {
-  const path = { id: params.id!, attempt: Number(params.attempt), batch: Number(params.batch) };
+  const path = batchPathOf(params);
   const experiment = useLoad(
     (signal) => api.get('/v1/experiments/{id}', { path: { id: path.id }, signal }),
     [path.id],
@@ -132,12 +133,6 @@ function About({ detail }: { detail: Detail }) {
   );
 }
 
-interface BatchPath {
-  id: string;
-  attempt: number;
-  batch: number;
-}
-
 function Rows({ path, detail }: { path: BatchPath; detail: Detail }) {
   const query = { count: MAX_ROWS };
   const rows = useLoad(
@@ -147,14 +142,22 @@ function Rows({ path, detail }: { path: BatchPath; detail: Detail }) {
   const asked = place.value.query.get('row');
   return (
     <>
-      <Await of={rows}>{(columns) => <Explorer rows={columns} total={detail.rows} />}</Await>
+      <Await of={rows}>{(columns) => <Explorer rows={columns} total={detail.rows} path={path} />}</Await>
       {asked !== null && <RowDrawer path={path} row={Number(asked)} />}
     </>
   );
 }
 
+interface ExplorerProps {
+  rows: BatchRows;
+  /** Rows of the whole batch. */
+  total: number;
+  /** The recorded batch, whose trajectories have a screen; none for a file. */
+  path?: BatchPath;
+}
+
 /** The heat map and the table of the rows that fit the filters. */
-export function Explorer({ rows, total }: { rows: BatchRows; total: number }) {
+export function Explorer({ rows, total, path }: ExplorerProps) {
   const { query } = place.value;
   const outcome = OUTCOMES.find((one) => one === query.get('outcome'));
   const group = query.get('group') ?? undefined;
@@ -189,7 +192,11 @@ export function Explorer({ rows, total }: { rows: BatchRows; total: number }) {
           <section class="card" aria-label="Heat map">
             <HeatMap {...{ rows, order, chosen }} onChoose={choose} />
           </section>
-          <RowTable {...{ rows, order, chosen }} onChoose={choose} />
+          <RowTable
+            {...{ rows, order, chosen }}
+            onChoose={choose}
+            linkOf={path && ((name, step) => trajectoryHref(path, name, step))}
+          />
         </div>
       )}
     </>

@@ -4,6 +4,7 @@ import type { ExplainedLevel, RowExplanation } from '../../../verify/explain/exp
 import { api } from '../../app/api.ts';
 import { useLoad } from '../../app/load.ts';
 import { setQuery } from '../../app/router.ts';
+import { type BatchPath, sameStateHref, trajectoryHref } from '../../models/batch-paths.ts';
 import { command } from '../../models/commands.ts';
 import { intervalScale } from '../../models/interval.ts';
 import { SHAPES } from '../../models/outcomes.ts';
@@ -15,7 +16,7 @@ import { Await } from '../../parts/states.tsx';
 import { Signed } from './rows.tsx';
 
 interface RowDrawerProps {
-  path: { id: string; attempt: number; batch: number };
+  path: BatchPath;
   row: number;
 }
 
@@ -31,7 +32,20 @@ export function RowDrawer({ path, row }: RowDrawerProps) {
     <Drawer title={`Row ${row}`} onClose={() => setQuery({ row: undefined })}>
       <Command text={command(`batches ${id} ${attempt} ${batch}`, { row })} />
       <Await of={loaded}>
-        {({ explanation }) => <Explained explanation={explanation as unknown as RowExplanation} />}
+        {({ explanation }) => {
+          const explained = explanation as unknown as RowExplanation;
+          return (
+            <>
+              <p class="drawer-links">
+                <a href={trajectoryHref(path, explained.trajectory, explained.step)}>Read the trajectory</a>
+                {explained.observation !== null && (
+                  <a href={sameStateHref(path, row)}>What was tried in the same state</a>
+                )}
+              </p>
+              <Explained explanation={explained} />
+            </>
+          );
+        }}
       </Await>
     </Drawer>
   );

@@ -9,10 +9,12 @@ interface RowTableProps {
   order: number[];
   chosen: number;
   onChoose: (at: number) => void;
+  /** The screen of a trajectory at a step; undefined if there is none. */
+  linkOf?: ((trajectory: string, step: number) => string) | undefined;
 }
 
 /** The rows as a table: the heat map in numbers. */
-export function RowTable({ rows, order, chosen, onChoose }: RowTableProps) {
+export function RowTable({ rows, order, chosen, onChoose, linkOf }: RowTableProps) {
   return (
     <div class="row-table">
       <VirtualList
@@ -30,13 +32,14 @@ export function RowTable({ rows, order, chosen, onChoose }: RowTableProps) {
         }
         row={(index) => {
           const at = order[index]!;
+          const trajectory = rows.trajectories[rows.trajectory[at]!] ?? '';
           return (
             <div
               class="row-line"
               role="row"
               aria-rowindex={index + 2}
               aria-current={at === chosen ? 'true' : undefined}
-              onClick={() => onChoose(at)}
+              onClick={({ target }) => (target as Element).closest('a') ?? onChoose(at)}
             >
               <span role="cell">
                 <button type="button" class="link" aria-label={`Explain row ${rows.row[at]}`}>
@@ -47,7 +50,11 @@ export function RowTable({ rows, order, chosen, onChoose }: RowTableProps) {
                 <Outcome outcome={rows.outcome[at]!} />
               </span>
               <span role="cell" class="clip" title={rows.groups[rows.group[at]!]}>
-                {inert(rows.trajectories[rows.trajectory[at]!] ?? '')}
+                {linkOf ? (
+                  <a href={linkOf(trajectory, rows.step[at]!)}>{inert(trajectory)}</a>
+                ) : (
+                  inert(trajectory)
+                )}
               </span>
               <span role="cell">{rows.step[at]}</span>
               <span role="cell">{exactly(rows.stepReturn[at])}</span>

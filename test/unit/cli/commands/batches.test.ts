@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { batchesCommand } from '../../../../src/cli/commands/batches.ts';
 import type { BatchView } from '../../../../src/schemas/records.ts';
 import { explainRow } from '../../../../src/verify/explain/explain.ts';
+import { type RowQuery, rowColumns } from '../../../../src/verify/explain/row-columns.ts';
 import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
 import { keptOutput, runCommand } from '../../../support/cli.ts';
 import { goldenBatch } from '../../../support/golden-batches.ts';
@@ -16,8 +17,16 @@ reportedAdvantage[2]! += 0.5;
 const wrong = { ...right, reportedAdvantage };
 
 const scope = { after };
+let asked: RowQuery | undefined;
 const { store } = await storeFor(scope);
-const { app } = await appFor(scope, { store, explain: async (_bytes, row) => explainRow(wrong, row) });
+const { app } = await appFor(scope, {
+  store,
+  explain: async (_bytes, row) => explainRow(wrong, row),
+  rows: async (_bytes, query) => {
+    asked = query;
+    return Buffer.from(JSON.stringify(rowColumns(wrong, query)));
+  },
+});
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
 const lease = await running(store);
 
@@ -83,8 +92,23 @@ test('--row explains the advantage of a row', async () => {
   assert.equal(explanation.outcome, 'wrong');
 });
 
+test('the rows of a trajectory and of a state are those of the API', async () => {
+  type Rows = { row: number[]; matching: number; trajectories: string[]; trajectory: number[] };
+  const rows = async (...words: string[]) =>
+    (await run(lease.experiment, '1', '2', ...words, '--json')).output.json<Rows>();
+  const all = await rows('--rows');
+  const name = all.trajectories[all.trajectory[2]!]!;
+  const own = all.row.filter((_row, at) => all.trajectories[all.trajectory[at]!] === name);
+  assert.deepEqual((await rows('--trajectory', name)).row, own);
+  await rows('--same-state-as', '2', '-n', '3');
+  assert.deepEqual(asked, { first: 0, count: 3, sameStateAs: 2 });
+  const { output } = await run(lease.experiment, '1', '2', '--trajectory', name, '-n', '1');
+  assert.match(output.lines[0]!, /RETURN +REPORTED +TRUE +OUTCOME/);
+});
+
 test('what is not there is refused, and half a place is wrong usage', async () => {
   assert.equal((await run(lease.experiment, '1', '9')).exitCode, 4);
   assert.equal((await run(lease.experiment, '1')).exitCode, 2);
   assert.equal((await run(lease.experiment, '--row', '1')).exitCode, 2);
+  assert.equal((await run(lease.experiment, '--same-state-as', '1')).exitCode, 2);
 });
