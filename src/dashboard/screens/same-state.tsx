@@ -1,12 +1,13 @@
 import { Fragment } from 'preact';
 import type { BatchRows } from '../../client/calls.ts';
+import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useLoad } from '../app/load.ts';
 import { place } from '../app/router.ts';
 import { type BatchPath, batchHref, batchPathOf, trajectoryHref } from '../models/batch-paths.ts';
 import { command } from '../models/commands.ts';
 import { type Step, scaleOf, stepsOf, type Tried, triedIn } from '../models/trajectory.ts';
-import { count, counted, exactly, figure, inert } from '../models/words.ts';
+import { count, exactly, figure, inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
 import { Fact, Outcome } from '../parts/marks.tsx';
 import { Await } from '../parts/states.tsx';
