@@ -14,7 +14,7 @@ import { Await } from '../parts/states.tsx';
 import { Signed } from './batch/rows.tsx';
 import { LongText, TextsNote } from './batch/text.tsx';
 
-/** What was tried in one state, what came of it, and the advantage that each try got. */
+/** The actions that were tried in one state, with the return and the advantage of each try. */
 export function SameState({ params }: { params: Record<string, string> }) {
   const path = batchPathOf(params);
   const row = Number(place.value.query.get('row') ?? 0);
