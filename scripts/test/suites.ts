@@ -19,6 +19,7 @@ export const SUITES: readonly Suite[] = [
   { name: 'ray', files: 'test/{integration/ray,contract/ray-python}/**/*.test.ts', together: true },
   { name: 'integration', files: 'test/integration/!(ray)/**/*.test.ts', concurrency: 2 },
   { name: 'python', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'not ray' },
+  { name: 'python-capture', files: 'deploy/capture/tests/**/test_*.py', marked: 'not ray' },
   { name: 'e2e', files: 'test/e2e/**/*.test.ts' },
   { name: 'unit/store', files: 'test/unit/{store,queue,dispatch}/**/*.test.ts', together: true },
   { name: 'unit/http', files: 'test/unit/http/**/*.test.ts', together: true },
@@ -65,6 +66,6 @@ export function environmentOf(suite: Suite): Record<string, string> {
     // Ray makes its processes nice: beside other suites they would starve.
     RAY_worker_niceness: '0',
     // With CI pytest does not cut what it says of failures.
-    ...(suite.marked !== undefined && { PYTHONPATH: 'deploy/ray-worker', CI: 'true' }),
+    ...(suite.marked !== undefined && { PYTHONPATH: 'deploy/ray-worker:deploy/capture', CI: 'true' }),
   };
 }

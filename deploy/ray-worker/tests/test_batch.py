@@ -250,7 +250,7 @@ def test_other_files_are_refused(tmp_path):
 
 def test_the_documented_lines_work(tmp_path, monkeypatch):
     page = (GOLDEN.parents[1] / "docs" / "guides" / "batch-from-a-trainer.md").read_text(encoding="utf-8")
-    lines = page.split("```python\n")[1].split("```")[0]
+    lines = page.split("```python\nfrom echelon_rayworker")[1].split("```")[0]
     monkeypatch.chdir(tmp_path)
     ones = np.ones((3, 2), np.float32)
     keys = dict(uid=["g", "g", "h"], traj_uid=["s", "t", "u"], anchor_obs=["a", "a", "b"], rewards=[0, 1, 2])
@@ -258,7 +258,7 @@ def test_the_documented_lines_work(tmp_path, monkeypatch):
         non_tensor_batch={**keys, "is_action_valid": np.array([True, False, True])},
         batch=dict(token_level_rewards=ones, response_mask=ones.astype(int), step_rewards=ones[:, 0], advantages=ones),
     )
-    exec(compile(lines, "page", "exec"), {"data": data, "step": 3})
+    exec(compile(f"from echelon_rayworker{lines}", "page", "exec"), {"data": data, "step": 3})
     (columns,) = read_batch_file(tmp_path / "step-3.json.gz")
     assert columns["group"] == ["g", "g", "h"] and columns["response_length"] == [2, 2, 2]
     assert columns["provenance"]["training_step"] == 3

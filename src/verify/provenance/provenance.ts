@@ -50,14 +50,27 @@ function checkFinite(batch: Batch): Finding[] {
   ] as const;
   return columns.flatMap(([name, column]) => {
     const rows: number[] = [];
+    const unscored: number[] = [];
     column?.forEach((x, row) => {
-      if (!Number.isFinite(x)) rows.push(row);
+      if (Number.isNaN(x) && column === batch.tokenLevelRewardSum && excludesMissing(batch))
+        unscored.push(row);
+      else if (!Number.isFinite(x)) rows.push(row);
     });
-    if (rows.length === 0) return [];
+    const text = `${name} is NaN or infinite in ${counted(rows.length, 'row')}.`;
     return [
-      finding('non-finite-input', `${name} is NaN or infinite in ${counted(rows.length, 'row')}.`, rows),
+      ...(rows.length > 0 ? [finding('non-finite-input', text, rows)] : []),
+      ...(unscored.length > 0 ? [finding('rows-unscorable', unscoredText(unscored), unscored)] : []),
     ];
   });
+}
+
+/** True if the estimator leaves a row whose score is NaN out of every statistic. */
+function excludesMissing({ estimator: { params } }: Batch): boolean {
+  return 'missing' in params && params.missing === 'exclude';
+}
+
+function unscoredText(rows: readonly number[]): string {
+  return `No reward function scored ${counted(rows.length, 'row')}.`;
 }
 
 function checkGroups(batch: Batch): Finding[] {

@@ -101,6 +101,14 @@ describe('provenance', () => {
     assert.deepEqual([finding.code, finding.rows], ['non-finite-input', [0]]);
   });
 
+  test('a score of NaN is an error, unless the estimator leaves such rows out', () => {
+    const rows = [row('a', 0, { score: Number.NaN }), row('b', 0, { score: 1 })];
+    const found = (missing: 'propagate' | 'exclude') =>
+      codes(handBatch(rows, { estimator: { name: 'grpo', missing } }));
+    assert.deepEqual(found('propagate'), ['non-finite-input', 'scores-unchecked']);
+    assert.deepEqual(found('exclude'), ['rows-unscorable', 'scores-unchecked']);
+  });
+
   test('an empty batch', () => {
     assert.deepEqual(codes(handBatch([])), ['batch-empty']);
   });

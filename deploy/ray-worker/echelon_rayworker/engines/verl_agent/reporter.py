@@ -32,6 +32,10 @@ class Reporter:
         taken = dict(values)
         self._offer(lambda: self._spool.metrics(step, taken))
 
+    def checkpoint(self, step: int, path: str) -> None:
+        """A checkpoint that is complete on disk."""
+        self._offer(lambda: self._spool.checkpoint(step, path))
+
     def gap(self, step: int, rows: int, reason: str) -> None:
         """Says that a batch of `rows` rows is not among the reports, and why."""
         self._offer(lambda: self._spool.gap(step, rows, reason))
@@ -45,7 +49,7 @@ class Reporter:
                 self._batches += 1
         if full:
             self.dropped += 1
-            self.gap(step, rows, "the spool's disk is too slow: the batch was dropped")
+            self.gap(step, rows, "the disk is too slow: the batch was dropped")
             return
         self._offer(lambda: self._build(step, rows, build))
 

@@ -1,0 +1,77 @@
+"""Captures a trainer's advantage batches, metrics and checkpoints.
+
+    import echelon_capture as capture
+
+    capture.batch(12, estimator=dict(name="grpo"), group=uid, trajectory=uid_of_response,
+                  token_level_reward_sum=scores, advantage=advantages)
+    capture.metrics(12, {"loss": 0.7})
+    capture.checkpoint(12, "checkpoints/step-12")
+
+Under Echelon (the variable ECHELON_SPOOL is set) these calls report to the attempt. Otherwise they write files to the
+folder ECHELON_CAPTURE_DIR. Default: ./echelon-capture. No call waits for a disk, and no problem of the capture raises.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from typing import Any, Mapping
+
+from .recorder import FLUSH_SECONDS, Recorder
+from .version import __version__
+
+__all__ = ["__version__", "batch", "checkpoint", "close", "gap", "metrics"]
+
+_lock = threading.Lock()
+_current: Recorder | None = None
+
+
+def batch(training_step: int, /, **columns: Any) -> None:
+    """Captures the batch of one training step. `columns` are the arguments of `build_batch` in shared/batch.py:
+    estimator, group, trajectory, advantage and the columns from which the estimator computes, one entry per row.
+
+    Arrays and tensors are copied before this function returns; observations that are mutable objects are not.
+    `provenance` gets the training step, the producer and, under Echelon, the experiment and the attempt.
+    """
+    _recorder().batch(training_step, columns)
+
+
+def metrics(step: int, values: Mapping[str, Any]) -> None:
+    """Captures the metrics of one step. Values that are not numbers are ignored."""
+    _recorder().metrics(step, values)
+
+
+def checkpoint(step: int, path: str | os.PathLike[str]) -> None:
+    """Says that a checkpoint is complete on disk at `path`, a file or folder."""
+    _recorder().checkpoint(step, path)
+
+
+def gap(training_step: int, rows: int, reason: str) -> None:
+    """Says that the batch of a step, of `rows` rows (0: unknown), is not captured, and why."""
+    _recorder().gap(training_step, rows, reason)
+
+
+def close(timeout_seconds: float = FLUSH_SECONDS) -> bool:
+    """Waits until everything captured is written, for at most `timeout_seconds`; returns whether it is. Runs by itself
+    when Python exits. Later calls of the other functions capture again."""
+    return _current is None or _current.close(timeout_seconds)
+
+
+def _recorder() -> Recorder:
+    global _current
+    with _lock:
+        if _current is None:
+            _current = Recorder(os.environ)
+        return _current
+
+
+def _forget() -> None:
+    """A forked process has no writer thread, and its parent writes what waited at the fork."""
+    global _current, _lock
+    _current, _lock = None, threading.Lock()
+
+
+atexit.register(close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,198 @@
+"""The capture of one process: copies what the trainer hands over and leaves the rest to one writer thread."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from contextlib import contextmanager
+from typing import Any, Iterator, Mapping
+
+from .shared.reporter import Reporter
+from .sinks import FolderSink, SpoolSink
+from .version import PRODUCER
+
+FLUSH_SECONDS = 15.0
+DEFAULT_FOLDER = "echelon-capture"
+# Arguments of a batch that do not have one entry per row.
+_NOT_COLUMNS = frozenset(("estimator", "provenance", "name", "texts", "incomplete"))
+
+
+class Problems:
+    """Counts what went wrong and prints the first problem on standard error."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._lock = threading.Lock()
+
+    def add(self, text: str) -> None:
+        """Counts one problem."""
+        with self._lock:
+            self.count += 1
+            is_first = self.count == 1
+        if is_first:
+            say(f"{text}. The training continues. Further problems are only counted.")
+
+    @contextmanager
+    def caught(self, what: str) -> Iterator[None]:
+        """Turns an exception into a counted problem."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - the capture must never fail a training
+            self.add(f"{what}: {type(error).__name__}: {error}")
+
+
+class Announced:
+    """A sink whose problems are counted."""
+
+    def __init__(self, sink: Any, problems: Problems) -> None:
+        self._sink = sink
+        self._problems = problems
+
+    def batch(self, step: int, columns: Mapping[str, Any], rows: int) -> None:
+        """As of the sink. An exception leads to a call of `gap`."""
+        self._sink.batch(step, columns, rows)
+
+    def metrics(self, step: int, values: Mapping[str, float]) -> None:
+        """As of the sink."""
+        with self._problems.caught(f"the metrics of step {step} were not written"):
+            self._sink.metrics(step, values)
+
+    def checkpoint(self, step: int, path: str) -> None:
+        """As of the sink."""
+        with self._problems.caught(f"the checkpoint of step {step} was not written"):
+            self._sink.checkpoint(step, path)
+
+    def gap(self, step: int, rows: int, reason: str) -> None:
+        """As of the sink."""
+        self._problems.add(f"the batch of step {step} is missing: {reason}")
+        with self._problems.caught(f"the gap of step {step} was not written"):
+            self._sink.gap(step, rows, reason)
+
+
+class Recorder:
+    """Methods return at once and never raise, except that `close` waits for at most its timeout."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        """`environment`: see the README of the package for the variables."""
+        self.problems = Problems()
+        # The number of problems that standard error shows already.
+        self._said = 1
+        self._facts: dict[str, Any] = {"producer": PRODUCER}
+        self._is_silent = is_silent(environment)
+        self._sink = self._sink_of(environment)
+        self._reporter = Reporter(Announced(self._sink, self.problems))
+        if environment.get("ECHELON_EXPERIMENT"):
+            self._facts["experiment"] = environment["ECHELON_EXPERIMENT"]
+            with self.problems.caught("ECHELON_ATTEMPT is ignored"):
+                self._facts["attempt"] = int(environment.get("ECHELON_ATTEMPT") or 0)
+
+    def batch(self, training_step: int, columns: Mapping[str, Any]) -> None:
+        """See `echelon_capture.batch`."""
+        if self._is_silent:
+            return
+        rows = 0
+        try:
+            if columns.get("group") is None:
+                raise ValueError("the column group is missing")
+            rows, step = len(columns["group"]), int(training_step)
+            taken = self._taken(step, columns)
+            self._reporter.batch(step, rows, lambda: taken)
+        except Exception as error:  # noqa: BLE001 - the capture must never fail a training
+            self.gap(training_step, rows, f"the batch could not be copied: {type(error).__name__}: {error}")
+
+    def metrics(self, step: int, values: Mapping[str, Any]) -> None:
+        """See `echelon_capture.metrics`."""
+        if self._is_silent:
+            return
+        with self.problems.caught(f"the metrics of step {step} were not captured"):
+            self._reporter.metrics(int(step), numbers(values))
+
+    def checkpoint(self, step: int, path: str | os.PathLike[str]) -> None:
+        """See `echelon_capture.checkpoint`."""
+        if self._is_silent:
+            return
+        with self.problems.caught(f"the checkpoint of step {step} was not captured"):
+            # Now, because the trainer may change its working directory.
+            self._reporter.checkpoint(int(step), os.path.abspath(path))
+
+    def gap(self, training_step: int, rows: int, reason: str) -> None:
+        """See `echelon_capture.gap`."""
+        if self._is_silent:
+            return
+        with self.problems.caught(f"the gap of step {training_step} was not captured"):
+            self._reporter.gap(int(training_step), int(rows), str(reason))
+
+    def close(self, timeout_seconds: float) -> bool:
+        """See `echelon_capture.close`."""
+        is_written = False
+        with self.problems.caught("the capture was not closed"):
+            is_written = self._reporter.flush(timeout_seconds)
+            if is_written:
+                # Otherwise the writer may hold the sink's lock for as long as the disk hangs.
+                self._sink.close()
+            else:
+                say(f"some captured data could not be written within {timeout_seconds:g} s")
+        lost = max(self.problems.count, self._reporter.dropped)
+        if lost > self._said:
+            self._said = lost
+            say(f"{lost} problems in all")
+        return is_written
+
+    def _sink_of(self, environment: Mapping[str, str]) -> Any:
+        if environment.get("ECHELON_SPOOL"):
+            with self.problems.caught("ECHELON_SPOOL is set, but its writer cannot be loaded, so files are written"):
+                return SpoolSink(environment)
+        return FolderSink(folder_of(environment))
+
+    def _taken(self, step: int, columns: Mapping[str, Any]) -> dict[str, Any]:
+        taken = {name: value if name in _NOT_COLUMNS else copied(value) for name, value in columns.items()}
+        taken["provenance"] = {**self._facts, "training_step": step, **(columns.get("provenance") or {})}
+        taken["estimator"] = dict(columns.get("estimator") or {})
+        taken.setdefault("name", f"step {step}")
+        return taken
+
+
+def say(text: str) -> None:
+    """Prints a line on standard error."""
+    try:
+        print(f"echelon-capture: {text}", file=sys.stderr, flush=True)
+    except Exception:  # noqa: BLE001 - standard error may be closed
+        pass
+
+
+def is_silent(environment: Mapping[str, str]) -> bool:
+    """Whether this process of a distributed training captures nothing: by default all but rank 0."""
+    return environment.get("RANK", "") not in ("", "0") and environment.get("ECHELON_CAPTURE_RANKS") != "all"
+
+
+def folder_of(environment: Mapping[str, str]) -> str:
+    """The folder of captured files; a folder per rank inside it if all ranks capture."""
+    folder = environment.get("ECHELON_CAPTURE_DIR") or DEFAULT_FOLDER
+    rank = environment.get("RANK", "")
+    of_each = rank != "" and environment.get("ECHELON_CAPTURE_RANKS") == "all"
+    return os.path.join(folder, f"rank-{rank}") if of_each else folder
+
+
+def copied(values: Any) -> Any:
+    """A copy, because the trainer may change its arrays in place before the batch is written."""
+    if values is None:
+        return None
+    if hasattr(values, "detach"):
+        return values.detach().cpu().clone()
+    if hasattr(values, "dtype") and hasattr(values, "copy"):
+        return values.copy()
+    return list(values)
+
+
+def numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    """The values that are numbers, also arrays and tensors of one number."""
+    found: dict[str, float] = {}
+    for name, value in values.items():
+        if isinstance(value, (str, bytes)):
+            continue
+        try:
+            found[str(name)] = float(value)
+        except (TypeError, ValueError, OverflowError, RuntimeError):
+            continue
+    return found

@@ -1,0 +1,1 @@
+"""Modules of the ray-worker that this package contains as well: links here, files in a wheel."""

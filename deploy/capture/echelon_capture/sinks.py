@@ -1,0 +1,100 @@
+"""Where captured data is written: the spool of an Echelon attempt, or a folder. Runs in the writer thread."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from typing import Any, Mapping
+
+from .shared.batch import build_batch, write_batch_file
+from .version import PRODUCER
+
+
+class SpoolSink:
+    """The spool of an attempt. Its format belongs to the ray-worker, so the ray-worker's own module writes it: the
+    supervisor puts `echelon_rayworker` on the PYTHONPATH of every process that it starts."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        """ImportError if `echelon_rayworker`, or the protobuf package that it needs, is missing."""
+        from echelon_rayworker.spool import SPOOL_VARIABLE, Spool
+
+        self._spool = Spool.from_environment(environment)
+        # SHARED/experiments/NAME/attempts/NUMBER/spool
+        self._experiment = os.path.realpath(os.path.join(environment[SPOOL_VARIABLE], "..", "..", ".."))
+
+    def batch(self, step: int, columns: Mapping[str, Any], rows: int) -> None:
+        """Appends one batch."""
+        self._spool.batch(step, build_batch(**columns), rows)
+
+    def metrics(self, step: int, values: Mapping[str, float]) -> None:
+        """Appends one step's metrics."""
+        self._spool.metrics(step, values)
+
+    def checkpoint(self, step: int, path: str) -> None:
+        """Appends a checkpoint, relative to the experiment's directory if it is inside."""
+        real = os.path.realpath(path)
+        inside = real.startswith(self._experiment + os.sep)
+        self._spool.checkpoint(step, os.path.relpath(real, self._experiment) if inside else path)
+
+    def gap(self, step: int, rows: int, reason: str) -> None:
+        """Appends a gap in place of a batch."""
+        self._spool.gap(step, rows, reason)
+
+    def close(self) -> None:
+        """Closes the segment."""
+        self._spool.close()
+
+
+class FolderSink:
+    """A folder: one `echelon-batch/1` file per batch, and metrics, checkpoints and gaps as JSON lines."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = os.path.abspath(folder)
+
+    def batch(self, step: int, columns: Mapping[str, Any], rows: int) -> None:
+        """Writes `step-000012.json.gz`, or `step-000012b2.json.gz` for the second batch of the step. No batch is
+        overwritten, and a file appears only when it is complete."""
+        os.makedirs(self.folder, exist_ok=True)
+        # `echelon verify FOLDER` does not read a name that ends like this.
+        part = os.path.join(self.folder, f".step-{step:06d}-{os.getpid()}.part.gz")
+        try:
+            write_batch_file(part, [columns], source=PRODUCER)
+            os.replace(part, self._free(step))
+        except BaseException:
+            if os.path.exists(part):
+                os.unlink(part)
+            raise
+
+    def metrics(self, step: int, values: Mapping[str, float]) -> None:
+        """Appends a line to `metrics.jsonl`; NaN and infinities become null."""
+        finite = {name: value if math.isfinite(value) else None for name, value in values.items()}
+        self._line("metrics.jsonl", {"step": step, "values": finite})
+
+    def checkpoint(self, step: int, path: str) -> None:
+        """Appends a line to `checkpoints.jsonl`."""
+        self._line("checkpoints.jsonl", {"step": step, "path": path})
+
+    def gap(self, step: int, rows: int, reason: str) -> None:
+        """Appends a line to `gaps.jsonl`."""
+        self._line("gaps.jsonl", {"step": step, "rows": rows, "reason": reason})
+
+    def close(self) -> None:
+        """Nothing is open between two reports."""
+
+    def _line(self, name: str, content: Mapping[str, Any]) -> None:
+        os.makedirs(self.folder, exist_ok=True)
+        line = json.dumps({"time": round(time.time(), 3), **content}, allow_nan=False)
+        with open(os.path.join(self.folder, name), "a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+
+    def _free(self, step: int) -> str:
+        number = 1
+        while True:
+            # A letter sorts after the dot, so that the batches of a step are read in order.
+            name = f"step-{step:06d}{f'b{number}' if number > 1 else ''}.json.gz"
+            path = os.path.join(self.folder, name)
+            if not os.path.exists(path):
+                return path
+            number += 1

@@ -1,0 +1,54 @@
+"""A capture that starts anew in each test, and the command line that verifies what it wrote."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import echelon_capture
+
+ROOT = Path(__file__).parents[3]
+VARIABLES = ("ECHELON_SPOOL", "ECHELON_CAPTURE_DIR", "ECHELON_CAPTURE_RANKS", "ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "RANK")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The folder of captured files."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ECHELON_CAPTURE_DIR", str(tmp_path / "captured"))
+    echelon_capture._forget()
+    yield tmp_path / "captured"
+    echelon_capture.close()
+    echelon_capture._forget()
+
+
+def verified(*paths) -> tuple[int, list[dict]]:
+    """Exit status and reports of `echelon verify`."""
+    done = subprocess.run(
+        [str(ROOT / "bin" / "echelon"), "verify", "--json", *map(str, paths)],
+        capture_output=True, text=True, timeout=120, env={**os.environ, "NO_COLOR": "1"},
+    )  # fmt: skip
+    assert done.returncode in (0, 1, 3), done.stderr
+    return done.returncode, json.loads(done.stdout)["batches"]
+
+
+def lines(path: Path) -> list[dict]:
+    """The objects of a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def verify():
+    """See `verified`."""
+    return verified
+
+
+@pytest.fixture
+def read_lines():
+    """See `lines`."""
+    return lines

@@ -1,0 +1,60 @@
+"""The hook for TRL, with TRL's own GRPOTrainer if TRL is installed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from echelon_capture import trl as hook
+
+GOLDEN = Path(__file__).parents[3] / "scripts" / "golden"
+
+
+@pytest.mark.parametrize(
+    ("scale", "normalizes", "over"),
+    [("group", True, "group"), ("batch", True, "batch"), ("none", False, "group"), (True, True, "group"), (False, False, "group")],
+)
+def test_the_estimator_follows_the_settings(scale, normalizes, over):
+    stated = hook.estimator_of(SimpleNamespace(scale_rewards=scale))
+    assert (stated["normalize_by_std"], stated["deviation_over"], stated["epsilon"]) == (normalizes, over, 1e-4)
+
+
+@pytest.fixture
+def trained(tmp_path, monkeypatch):
+    """Trains one run of scripts/golden/trl_run.py with the hook."""
+    pytest.importorskip("trl")
+    monkeypatch.syspath_prepend(str(GOLDEN))
+    sys.modules.pop("trl_run", None)
+    import trl_run
+
+    train = trl_run.GRPOTrainer.train
+
+    def followed(trainer):
+        hook.follow(trainer)
+        train(trainer)
+
+    monkeypatch.setattr(trl_run.GRPOTrainer, "train", followed)
+    monkeypatch.chdir(tmp_path)
+    return lambda name: trl_run.train(name, trl_run.RUNS[name])
+
+
+@pytest.mark.parametrize("name", ["decimal", "weights", "none", "batch", "unscorable", "evaluated"])
+def test_every_advantage_of_a_training_is_captured_and_exact(folder, verify, trained, name):
+    trained(name)
+    assert hook.capture.close()
+    _, reports = verify(folder)
+    assert [report["name"] for report in reports] == ["step 1", "step 2", "step 3"]
+    assert all(report["ok"] and report["exact"] + report["rounding"] == 16 for report in reports)
+    steps = [json.loads(line)["step"] for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert set(steps) == {1, 2, 3}
+
+
+def test_a_training_that_is_not_verifiable_is_all_gaps(folder, trained, read_lines):
+    trained("gdpo")
+    hook.capture.close()
+    assert [gap["step"] for gap in read_lines(folder / "gaps.jsonl")] == [1, 2, 3]
+    assert not list(folder.glob("step-*"))

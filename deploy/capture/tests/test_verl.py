@@ -1,0 +1,86 @@
+"""The hook for verl, with a module that has the names and signatures of verl's trainer."""
+
+from __future__ import annotations
+
+import enum
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from echelon_capture import verl as hook
+
+torch = pytest.importorskip("torch")
+
+
+class Estimator(str, enum.Enum):
+    GRPO = "grpo"
+    RLOO = "rloo"
+    GAE = "gae"
+
+
+def data():
+    """Three groups of two rows; the last row's first token is not a response token."""
+    mask = torch.ones(6, 4)
+    mask[:, 3] = 0
+    mask[5, 0] = 0
+    rewards = torch.zeros(6, 4)
+    rewards[:, 2] = torch.tensor([0.0, 1.0, 0.35, 0.7, 1.0, 0.1])
+    batch = {"token_level_rewards": rewards, "response_mask": mask}
+    return SimpleNamespace(batch=batch, non_tensor_batch={"uid": ["a", "a", "b", "b", "c", "c"]})
+
+
+def compute_advantage(data, adv_estimator, gamma=1.0, lam=1.0, num_repeat=1, norm_adv_by_std_in_grpo=True, config=None):
+    """The formulas of verl's core_algos for groups of two rows."""
+    scores = data.batch["token_level_rewards"].sum(dim=-1).view(-1, 2)
+    if adv_estimator == Estimator.GRPO:
+        values = scores - scores.mean(1, keepdim=True)
+        if norm_adv_by_std_in_grpo:
+            values = values / (scores.std(1, keepdim=True) + 1e-6)
+    else:
+        values = scores - scores.flip(1)
+    data.batch["advantages"] = values.view(-1, 1) * data.batch["response_mask"]
+    return data
+
+
+@pytest.fixture
+def trainers(monkeypatch):
+    """Modules by the names of verl's."""
+    module, tracking = ModuleType("verl.trainer.ppo.ray_trainer"), ModuleType("verl.utils.tracking")
+
+    class RayPPOTrainer:
+        config = SimpleNamespace(actor_rollout_ref=SimpleNamespace(rollout=SimpleNamespace(n=2)))
+
+        def fit(self, estimators, **settings):
+            for self.global_steps, estimator in enumerate(estimators, 1):
+                module.compute_advantage(data(), adv_estimator=estimator, gamma=1.0, lam=1.0, num_repeat=2, **settings)
+                tracking.Tracking().log(data={"loss": 0.5}, step=self.global_steps)
+            return "done"
+
+    module.compute_advantage, module.RayPPOTrainer = compute_advantage, RayPPOTrainer
+    tracking.Tracking = type("Tracking", (), {"log": lambda self, data, step, backend=None: None})
+    for one in (module, tracking):
+        monkeypatch.setitem(sys.modules, one.__name__, one)
+    for parent in ("verl", "verl.trainer", "verl.trainer.ppo", "verl.utils"):
+        monkeypatch.setitem(sys.modules, parent, ModuleType(parent))
+    return module
+
+
+@pytest.mark.parametrize("settings", [{}, {"norm_adv_by_std_in_grpo": False}])
+def test_every_advantage_of_a_training_is_captured_and_exact(folder, verify, trainers, read_lines, settings):
+    hook.follow()
+    hook.follow()
+    assert trainers.RayPPOTrainer().fit([Estimator.GRPO, "grpo", Estimator.RLOO], **settings) == "done"
+    status, reports = verify(folder)
+    assert status == 0
+    assert [report["name"] for report in reports] == ["step 1", "step 2", "step 3"]
+    assert all(report["exact"] + report["rounding"] == 6 for report in reports)
+    assert [line["values"] for line in read_lines(folder / "metrics.jsonl")] == [{"loss": 0.5}] * 3
+
+
+def test_a_batch_of_an_estimator_that_is_not_verifiable_is_a_gap(folder, trainers, read_lines):
+    hook.follow()
+    trainers.RayPPOTrainer().fit([Estimator.GAE])
+    [gap] = read_lines(folder / "gaps.jsonl")
+    assert (gap["step"], gap["rows"]) == (1, 6)
+    assert "'gae'" in gap["reason"]
