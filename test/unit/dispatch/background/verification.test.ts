@@ -221,13 +221,16 @@ function losing<A extends unknown[], T>(call: (...args: A) => Promise<T>, times:
   return Object.assign(losingCall, { lost: () => lost });
 }
 
+/** Long enough that a busy machine renews a lease in time. */
+const LONGER = { ...SHORT, leaseMs: 600 };
+
 describe('verification with a store that fails, and processes that die', () => {
   /* Fails without the renewal: the second process takes the batch, and four of them condemn it. */
   test('a verification longer than several leases keeps its batch and its report', async (t) => {
     const { store, redis, member, reported } = await recorded(t, 1);
     const end = Promise.withResolvers<ReportSummary>();
     const slow = createVerification({
-      ...{ store, verifier: { verify: () => end.promise }, concurrency: 1, holder: 'slow', ...SHORT },
+      ...{ store, verifier: { verify: () => end.promise }, concurrency: 1, holder: 'slow', ...LONGER },
     });
     slow.start();
     const endOfLease = async () => Number(await redis.zscore(PENDING, member(1)));
@@ -240,9 +243,9 @@ describe('verification with a store that fails, and processes that die', () => {
         return GOOD;
       },
     };
-    const other = createVerification({ store, verifier, concurrency: 1, holder: 'other', ...SHORT });
+    const other = createVerification({ store, verifier, concurrency: 1, holder: 'other', ...LONGER });
     other.start();
-    await until(async () => (await endOfLease()) > first + 4 * SHORT.leaseMs, 'its lease is renewed');
+    await until(async () => (await endOfLease()) > first + 4 * LONGER.leaseMs, 'its lease is renewed');
     end.resolve(GOOD);
     assert.deepEqual(await until(reported, 'it has its report'), [GOOD]);
     await Promise.all([slow.stop(), other.stop()]);
