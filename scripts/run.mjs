@@ -4,16 +4,21 @@ import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { isolation } from './isolation.mjs';
+import { openRelay } from './relay.mjs';
 import { root, SetupError, setup } from './setup.mjs';
 
 const CLI = 'bin/start.mjs';
+const RELAY = new URL('relay.mjs', import.meta.url).href;
 
-/** What each task runs, and whether it gets a network of its own with nothing but loopback. */
+/**
+ * What each task runs, whether it gets a network of its own with nothing but loopback, and whether browsers outside of
+ * that network reach its port.
+ */
 const TASKS = {
   setup: undefined,
   echelon: { program: CLI, isolated: false },
   up: { program: CLI, args: ['up'], isolated: false },
-  demo: { program: CLI, args: ['demo'], isolated: true },
+  demo: { program: CLI, args: ['demo'], isolated: true, relayed: true },
   test: { program: 'scripts/test.ts', isolated: true },
   'test:full': { program: 'scripts/test.ts', args: ['--full'], isolated: true },
   bench: { program: 'test/bench/main.ts', isolated: true },
@@ -43,7 +48,16 @@ function directoryOf({ program }) {
   return program === CLI && called && existsSync(called) ? called : root;
 }
 
-function main() {
+/** Makes the port of an isolated task reachable: the command with its port, and the variable for its end of the relay. */
+async function relayed([program, ...rest], node) {
+  const given = rest.indexOf('--port');
+  const relay = await openRelay(given < 0 ? 0 : Number(rest[given + 1]));
+  const withImport = rest.flatMap((word) => (word === node ? [word, '--import', RELAY] : [word]));
+  const port = given < 0 ? ['--port', String(relay.port)] : [];
+  return { command: [program, ...withImport, ...port], variables: { ECHELON_RELAY: JSON.stringify(relay) } };
+}
+
+async function main() {
   const [name, ...args] = process.argv.slice(2);
   if (!Object.hasOwn(TASKS, name))
     throw new SetupError(`unknown task ${name}; one of ${Object.keys(TASKS).join(', ')}`);
@@ -53,9 +67,13 @@ function main() {
     process.stderr.write('setup: everything is there; for the command `echelon` in this shell:\n');
     return process.stdout.write(`export PATH="${join(root, 'bin')}:$PATH"\n`);
   }
-  const [program, ...rest] = commandFor(task, args, ready);
-  const isolated = program === 'unshare';
-  const env = { ...process.env, ECHELON_PYTHON: ready.python, ...(isolated && { ECHELON_ISOLATED: '1' }) };
+  const plain = commandFor(task, args, ready);
+  const isolated = plain[0] === 'unshare';
+  const { command, variables } =
+    isolated && task.relayed ? await relayed(plain, ready.node) : { command: plain, variables: {} };
+  const [program, ...rest] = command;
+  const forIsolated = isolated ? { ECHELON_ISOLATED: '1', ...variables } : {};
+  const env = { ...process.env, ECHELON_PYTHON: ready.python, ...forIsolated };
   const child = spawn(program, rest, { stdio: 'inherit', env, cwd: directoryOf(task) });
   // A terminal sends its signals to the whole group; one sent to this process alone must be handed on.
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
@@ -72,8 +90,4 @@ function fail(error) {
   process.exit(1);
 }
 
-try {
-  main();
-} catch (error) {
-  fail(error);
-}
+main().catch(fail);

@@ -35,6 +35,11 @@ const START: Entry[] = [
     load: async ({ output }) => (await import('./commands/servers.ts')).downCommand(output),
   },
   {
+    name: 'open',
+    summary: 'open the dashboard in the browser',
+    load: async ({ output }) => (await import('./commands/open.ts')).openCommand(output),
+  },
+  {
     name: 'doctor',
     summary: 'check the requirements on this machine',
     load: async ({ output }) => (await import('./commands/doctor.ts')).doctorCommand(output),

@@ -29,6 +29,7 @@ import { addVerification } from './resources/experiments/verification.ts';
 import { addHealth } from './resources/health/health.ts';
 import { addKeys } from './resources/keys/keys.ts';
 import { addLogin } from './resources/login/login.ts';
+import { addLoginLinks } from './resources/login/login-links.ts';
 import { addPlans } from './resources/plans/plans.ts';
 import { addPreflight } from './resources/preflight/preflight.ts';
 import { addPresets } from './resources/presets/presets.ts';
@@ -107,6 +108,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     const routes = scope as unknown as App;
     addHealth(routes, deps);
     addLogin(routes, deps, signIn);
+    addLoginLinks(routes, deps, signIn.sessions);
     addErrorPages(routes);
     addExperiments(routes, deps);
     addSweeps(routes, deps);

@@ -19,7 +19,11 @@ test('a user signs in and out with the form in Chromium', { skip: NO_BROWSER }, 
   resources.defer(() => services.stop());
   const { url, token } = services as { url: string; token: string };
   const browser = await openBrowser(resources);
-  const { page } = await openPage(browser);
+  const { page, problems } = await openPage(browser, { ignored: /status of 401/ });
+  const refused: string[] = [];
+  page.on('response', (response) => {
+    if (response.status() >= 400) refused.push(new URL(response.url()).pathname);
+  });
   const pathOf = () => new URL(page.url()).pathname + new URL(page.url()).search;
 
   assert.equal((await page.goto(`${url}/docs/`))?.status(), 200);
@@ -45,4 +49,5 @@ test('a user signs in and out with the form in Chromium', { skip: NO_BROWSER }, 
   await page.waitForURL(`${url}/login`);
   await page.goto(`${url}/docs/`);
   assert.equal(pathOf(), '/login?next=%2Fdocs%2F');
+  assert.deepEqual([refused, problems], [['/login'], []]);
 });

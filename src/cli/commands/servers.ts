@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
 import { EchelonError } from '../../core/errors.ts';
+import { wholeNumber } from '../arguments.ts';
 import { createClient } from '../client.ts';
 import {
   isRunning,
@@ -35,8 +36,8 @@ interface System {
 /** The whole system on this machine: local stack, api and dispatcher, all released by `resources`. */
 async function startSystem(options: {
   stateDir: string;
-  /** A stack for one run: its own Redis whatever REDIS_URL says, any free port, no data kept. */
-  temporary: boolean;
+  /** A stack for one run: its own Redis whatever REDIS_URL says, this port, no data kept. */
+  temporary: false | { port: number };
   output: Output;
   resources: AsyncDisposableStack;
 }): Promise<System> {
@@ -45,14 +46,14 @@ async function startSystem(options: {
   const { assertPortFree } = await import('../local/processes.ts');
   const { startLocalStack } = await import('../local/stack.ts');
   const fromEnvironment = settingsOf(main);
-  const settings = { ...fromEnvironment, stateDir, ...(temporary && { redisUrl: null, port: 0 }) };
+  const settings = { ...fromEnvironment, stateDir, ...(temporary && { redisUrl: null, ...temporary }) };
   // Ray takes seconds to start, so this checks first what can be checked.
   await assertPortFree(settings);
   if (settings.redisUrl !== null)
     await main.checkStore(settings).catch(rethrowWithAddress(settings.redisUrl));
   const stack = await startLocalStack({
     stateDir,
-    temporary,
+    temporary: temporary !== false,
     redisUrl: settings.redisUrl,
     python: settings.python,
     environment: main.processEnvironment(),
@@ -106,36 +107,49 @@ export function demoCommand(output: Output): Command {
       'Run everything once on this machine: train with three estimators, verify every batch, and detect a wrong one. It takes a few minutes and removes all its files and processes.',
     )
     .option('--report <file>', 'also write the results as JSON')
-    .addHelpText('after', examples('echelon demo --report demo.json'))
-    .action(async ({ report }: { report?: string }) => {
+    .option('--keep', 'leave everything running until Ctrl-C')
+    .option('--port <port>', 'port of the dashboard; 0: any free port', wholeNumber(0, 65535), 0)
+    .addHelpText('after', examples('echelon demo --report demo.json', 'echelon demo --keep'))
+    .action(async ({ report, keep = false, port }: DemoOptions) => {
       const reportFile = report === undefined ? undefined : resolve(report);
-      const done = await withLifetime(
+      let done: DemoReport | undefined;
+      await withLifetime(
         async (resources) => {
           if (reportFile !== undefined) await requireWritable(reportFile);
           const stateDir = await mkdtemp(join(tmpdir(), 'echelon-demo-'));
           resources.defer(() => rm(stateDir, { recursive: true, force: true }));
           output.line('Starting a private Echelon: Redis, Ray, a ray-worker, the API and a dispatcher.');
-          const system = await startSystem({ stateDir, temporary: true, output, resources });
+          const system = await startSystem({ stateDir, temporary: { port }, output, resources });
+          output.line(`\nWatch it in the dashboard (this link signs you in once):\n  ${system.loginUrl}`);
           const broken = system.broken.then((how) => Promise.reject(new CliError(EXIT.notOk, how)));
           output.line();
           const { runDemo } = await import('../demo/demo.ts');
           const work = runDemo({ client: createClient(system), output, reportFile });
-          const done = await Promise.race([work, broken]);
+          done = await Promise.race([work, broken]);
           output.line('\nNext: `echelon up` starts Echelon and keeps it running.');
           printPathHint(output, system.path);
-          return done;
+          if (!keep) return;
+          output.line(`\nThe dashboard stays at ${system.url} until Ctrl-C.`);
+          await broken;
         },
         (why) => {
           if ('err' in why) throw why.err;
+          if (done !== undefined) return output.remark(`\n${why.signal}: stopping; all files are removed`);
           throw new CliError(
             EXIT.notOk,
             `The demo was stopped by ${why.signal}. All its processes have ended.`,
           );
         },
       );
-      const problems = demoProblems(done);
+      const problems = demoProblems(done!);
       if (problems.length > 0) throw new CliError(EXIT.notOk, `The demo failed:\n  ${problems.join('\n  ')}`);
     });
+}
+
+interface DemoOptions {
+  report?: string;
+  keep?: boolean;
+  port: number;
 }
 
 /** Why the results of a demo are not as expected; none if they are. */
@@ -196,7 +210,7 @@ Echelon is running.
   docs       ${system.url}/docs
   queue      ${system.url}/queues
   token      ${system.token}
-  login      ${system.loginUrl}   (valid once)
+  dashboard  ${system.loginUrl}   (valid once; \`echelon open\` makes another link)
   log        ${logFileOf(stateDir)}
 
   echelon submit deploy/examples/hgpo.yaml --watch`);

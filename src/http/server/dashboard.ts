@@ -59,7 +59,9 @@ export function addDashboard(app: App): void {
       );
     }
   }
-  addAssets(app, page === undefined ? new Map() : readAssets());
+  const assets = page === undefined ? new Map<string, Asset>() : readAssets();
+  addAssets(app, assets);
+  addIcon(app, assets);
 }
 
 const NOT_BUILT = htmlPage(
@@ -82,6 +84,17 @@ function addAssets(app: App, assets: Map<string, Asset>): void {
       if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(asset.plain);
       return reply.header('content-encoding', 'gzip').send(asset.packed);
     },
+  );
+}
+
+/** Browsers ask for this path on pages that name no icon, such as the sign-in page, before anyone has signed in. */
+function addIcon(app: App, assets: Map<string, Asset>): void {
+  const icon = [...assets].find(([name]) => name.endsWith('.svg'))?.[1];
+  app.get(
+    '/favicon.ico',
+    { config: { policy: { ...READ, scope: 'public' } }, schema: { hide: true } },
+    async (_request, reply) =>
+      icon === undefined ? reply.code(204).send() : reply.type(icon.type).send(icon.plain),
   );
 }
 

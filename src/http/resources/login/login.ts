@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { strict } from '../../../schemas/strict.ts';
 import { type FailureCounter, requireOwnOrigin, wantsHtml } from '../../access/auth.ts';
 import type { Known } from '../../access/callers.ts';
-import { SESSION_COOKIE, SESSION_MS, type Sessions } from '../../access/sessions.ts';
+import { LINK_MS, SESSION_COOKIE, SESSION_MS, type Sessions } from '../../access/sessions.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { answerProblem, noteFailure } from '../../server/errors.ts';
 import { loginPage } from '../../server/pages.ts';
@@ -33,7 +34,7 @@ export function addLogin(
 
 function addLoginPage(
   app: App,
-  { settings, callers }: RouteDeps,
+  deps: RouteDeps,
   { sessions, onFailure }: { sessions: Sessions; onFailure: FailureCounter },
   signIn: SignIn,
 ): void {
@@ -56,7 +57,7 @@ function addLoginPage(
     async (request, reply) => {
       const { code, next } = request.query;
       if (code === undefined) return page(reply, 200, { next: ownPath(next) });
-      const known = sessions.redeem(code) ? await callers.byToken(settings.tokens[0] ?? '') : undefined;
+      const known = await redeem(code, deps, sessions);
       if (known === undefined) {
         await onFailure(request, undefined);
         const message = 'This link is invalid or was already used. Sign in with an API key.';
@@ -66,6 +67,18 @@ function addLoginPage(
       return reply.redirect(ownPath(next), 303);
     },
   );
+}
+
+/** Who signs in with this code; undefined if it is invalid, expired or used. */
+async function redeem(code: string, deps: RouteDeps, sessions: Sessions): Promise<Known | undefined> {
+  const { settings, callers, store, clock } = deps;
+  if (sessions.redeem(code)) return callers.byToken(settings.tokens[0] ?? '');
+  const signIn = sessions.verifyCode(code, clock.now());
+  if (signIn === undefined) return undefined;
+  // The claim expires after the code, so that no replica accepts the code twice.
+  const name = createHash('sha256').update(`login-link ${code}`).digest('hex');
+  const { outcome } = await store.answers.claim({ name, digest: name, leaseMs: LINK_MS });
+  return outcome === 'claimed' ? callers.bySignIn(signIn) : undefined;
 }
 
 function addLoginPost(
