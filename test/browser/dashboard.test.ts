@@ -14,6 +14,17 @@ const FAULT = {
 } as const;
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
+/** Presses Tab until an element of the selector has the focus, and then Enter. Fails if Tab does not reach one. */
+async function enter(page: Page, selector: string): Promise<void> {
+  const hasFocus = () =>
+    page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`) as Promise<boolean>;
+  for (let presses = 0; presses < 200; presses++) {
+    await page.keyboard.press('Tab');
+    if (await hasFocus()) return page.keyboard.press('Enter');
+  }
+  throw new Error(`Tab does not reach ${selector}`);
+}
+
 describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
   const resources = new AsyncDisposableStack();
   let installation: Installation;
@@ -159,6 +170,48 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
       [],
     );
     watched.problems.length = 0;
+  });
+
+  test('a user goes from the sign-in to the explanation of a row with the keyboard alone', async () => {
+    const { page: own, problems } = await openPage(browser, { ignored: /status of 401/ });
+    await own.goto(`${installation.url}/experiments`);
+    await own.keyboard.type(installation.token);
+    await own.keyboard.press('Enter');
+    await own.locator(`a[href="/experiments/${faulty}"]`).waitFor();
+    await enter(own, `a[href="/experiments/${faulty}"]`);
+    const why = own.getByRole('link', { name: 'Why?' });
+    await why.waitFor();
+    await enter(own, `a[href="${await why.getAttribute('href')}"]`);
+    await own.locator('.row-line .link').first().waitFor();
+    await enter(own, '.row-line .link');
+    await own.locator('.drawer .explained').waitFor();
+    await own.keyboard.press('Escape');
+    await own.locator('.drawer').waitFor({ state: 'detached' });
+    assert.deepEqual(problems, []);
+    await own.context().close();
+  });
+
+  test('a key of another project sees nothing of the experiment, and no screen shows the key', async () => {
+    const { client, url } = installation;
+    await client.post('/v1/projects', { body: { name: 'other' } });
+    const { token } = await client.post('/v1/keys', {
+      body: { name: 'of other', project: 'other', scopes: ['read'] },
+    });
+    const { page: own, problems } = await openPage(browser, { ignored: /status of 40[134]/ });
+    await signIn(own, url, token, '/experiments');
+    const paths = ['/', '/experiments', '/sweeps', '/queue', '/clusters', '/rules', '/access', '/system'];
+    const named = [`/experiments/${faulty}`, `/experiments/${faulty}/batches/1/1`, `/compare?id=${faulty}`];
+    for (const path of [...paths, ...named]) {
+      await own.goto(`${url}${path}`);
+      await own.locator('h1, h2').first().waitFor();
+      for (const one of await own.locator('.state.loading').all()) await one.waitFor({ state: 'detached' });
+      const content = await own.content();
+      assert.ok(!content.includes(FAULT.name), `${path} shows the name of the experiment`);
+      if (!named.includes(path)) assert.ok(!content.includes(faulty), `${path} shows the id`);
+      assert.ok(!content.includes(token), `${path} shows the key`);
+    }
+    assert.deepEqual(problems, []);
+    await own.context().close();
   });
 
   test('axe finds nothing serious on any screen', async () => {

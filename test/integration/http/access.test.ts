@@ -83,8 +83,8 @@ test('the OpenAPI document states the scope of every route except the public one
     PUBLIC,
   );
   const changing = routes.filter(({ method, scope }) => method !== 'GET' && scope === 'read');
-  // These store nothing or end the caller's own cookie. Any other write needs more than `read`.
-  const harmless = ['signOut', 'planExperiment', 'previewSweep', 'verifyFile'];
+  // These store nothing, or begin or end a session of the caller. Any other write needs more than `read`.
+  const harmless = ['signOut', 'createLoginLink', 'planExperiment', 'previewSweep', 'verifyFile'];
   assert.deepEqual(
     changing.map(({ operationId }) => operationId).filter((id) => !harmless.includes(id)),
     [],
