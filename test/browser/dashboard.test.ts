@@ -32,6 +32,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
   let watched: WatchedPage;
   let page: Page;
   let faulty: string;
+  let sweep: string;
 
   before(async () => {
     [installation, browser] = await Promise.all([startInstallation(resources), openBrowser(resources)]);
@@ -117,6 +118,40 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     await page.waitForURL((url) => url.searchParams.get('name') !== name);
     assert.equal(Number(new URL(page.url()).searchParams.get('step')), at);
     assert.deepEqual(watched.problems, []);
+  });
+
+  test('a metric of a sweep over steps shows the means of the API and how many children they are of', async () => {
+    const { client } = installation;
+    const spec = { engine: 'replay', replay: { batches: 2, logLines: 2 } } as never;
+    const axes = { '/replay/batches': [2, 3] };
+    const body = { name: 'a sweep', method: 'list', spec, axes } as const;
+    ({ id: sweep } = await client.post('/v1/sweeps', { body }));
+    const path = { id: sweep };
+    await open(`/sweeps/${sweep}?metric=episode%2Freward%2Fmean`);
+    await page.getByText('done', { exact: true }).waitFor({ timeout: 30_000 });
+    const legend = page.locator('.u-legend');
+    await legend.getByText('replay.batches=3 · 1 of 1 child').waitFor();
+    await page.locator('.in-numbers summary').click();
+    const query = { metric: 'episode/reward/mean', limit: 5 };
+    const { items } = await client.get('/v1/sweeps/{id}/series', { path, query });
+    const means = items.flatMap(({ points }) => points.map(({ mean }) => Number(mean!.toPrecision(6))));
+    assert.equal(means.length, 5);
+    const shown = await page.locator('.in-numbers tbody td:nth-child(4)').allInnerTexts();
+    assert.deepEqual(shown.map(Number), means);
+    assert.deepEqual(watched.problems, []);
+  });
+
+  test('the list is filtered by the outcome of rows and by the estimator, in the address', async () => {
+    await open('/experiments?outcome=wrong');
+    await page.locator(`a[href="/experiments/${faulty}"]`).waitFor();
+    await page.getByLabel('With rows').selectOption('unverifiable');
+    await page.getByText('No experiment matches these filters').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('outcome'), 'unverifiable');
+    await open('/experiments?outcome=wrong&estimator=none-of-these');
+    await page.getByText('No experiment matches these filters').waitFor();
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.locator(`a[href="/experiments/${faulty}"]`).waitFor();
+    assert.equal(new URL(page.url()).search, '');
   });
 
   test('an experiment that is submitted elsewhere appears in the list without a reload', async () => {
@@ -231,6 +266,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
       ...['/access?tab=projects', '/access?tab=audit'],
       '/experiments',
       '/experiments?name=nothing',
+      `/sweeps/${sweep}`,
       `/experiments/${faulty}`,
       `/experiments/${faulty}?tab=verification`,
       `/experiments/${faulty}?tab=logs`,

@@ -15,3 +15,9 @@ export function attention<T extends Considered>(
     running: experiments.filter(({ state }) => ['launching', 'running', 'cancelling'].includes(state)),
   };
 }
+
+/** The experiments of all lists, once each, the newest first. */
+export function newestOf<T extends { id: string; submittedAt: number }>(...lists: readonly T[][]): T[] {
+  const byId = new Map(lists.flat().map((one) => [one.id, one]));
+  return [...byId.values()].sort((a, b) => b.submittedAt - a.submittedAt);
+}

@@ -15,6 +15,8 @@ import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { VirtualList } from '../parts/virtual.tsx';
 
 const STATES = ['queued', 'launching', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled'] as const;
+/** Outcomes by which the API filters. */
+const FILTERED_OUTCOMES = ['wrong', 'unverifiable', 'rounding'] as const;
 const CHIPS: [label: string, states: string[]][] = [
   ['Queued', ['queued']],
   ['Running', ['launching', 'running', 'cancelling']],
@@ -30,6 +32,8 @@ function filterOf(query: URLSearchParams) {
     name: query.get('name') || undefined,
     project: query.get('project') || undefined,
     sweep: query.get('sweep') || undefined,
+    outcome: FILTERED_OUTCOMES.find((one) => one === query.get('outcome')),
+    estimator: query.get('estimator') || undefined,
   };
 }
 
@@ -45,12 +49,7 @@ export function Experiments() {
     <>
       <Head
         title="Experiments"
-        command={command('ls', {
-          state: filter.state,
-          name: filter.name,
-          project: filter.project,
-          sweep: filter.sweep,
-        })}
+        command={command('ls', filter)}
         actions={
           <a class="button primary" href="/submit">
             Submit
@@ -128,6 +127,28 @@ function Filters({
           </button>
         ))}
       </div>
+      <input
+        type="search"
+        class="fingerprint"
+        aria-label="Estimator begins with"
+        placeholder="Estimator begins with…"
+        value={filter.estimator ?? ''}
+        onChange={(event) => setQuery({ estimator: event.currentTarget.value })}
+      />
+      <label>
+        With rows{' '}
+        <select
+          value={filter.outcome ?? ''}
+          onChange={(event) => setQuery({ outcome: event.currentTarget.value })}
+        >
+          <option value="">of any outcome</option>
+          {FILTERED_OUTCOMES.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </label>
       {isFiltered && (
         <button type="button" class="link" onClick={dropFilters}>
           Clear filters
@@ -139,7 +160,7 @@ function Filters({
 }
 
 const dropFilters = () =>
-  setQuery({ state: undefined, name: undefined, project: undefined, sweep: undefined });
+  setQuery(Object.fromEntries([...place.value.query.keys()].map((name) => [name, undefined])));
 
 function FilteredEmpty() {
   return (
@@ -226,7 +247,12 @@ function useExperiments(filter: ReturnType<typeof filterOf>) {
     if (busy.current) return;
     busy.current = true;
     try {
-      const page = await api.get('/v1/experiments', { query: { ...filter, cursor, limit: 100 } });
+      const get = (at?: string) =>
+        api.get('/v1/experiments', { query: { ...filter, cursor: at, limit: 100 } });
+      let page = await get(cursor);
+      // A page on which no experiment fits the filters is not the end of the list.
+      const isRefresh = cursor === undefined && current.items !== undefined;
+      while (!isRefresh && page.items.length === 0 && page.next !== null) page = await get(page.next);
       setList((old) => {
         if (old.key !== key || old.items === undefined) return { key, ...page };
         if (cursor !== undefined) return { key, items: [...old.items, ...page.items], next: page.next };

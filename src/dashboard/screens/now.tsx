@@ -3,7 +3,7 @@ import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useLoad, usePolling } from '../app/load.ts';
-import { attention } from '../models/attention.ts';
+import { attention, newestOf } from '../models/attention.ts';
 import { command } from '../models/commands.ts';
 import { progressOf } from '../models/experiments.ts';
 import { count, inert } from '../models/words.ts';
@@ -22,7 +22,17 @@ export function Now() {
     ['now'],
   );
   const queue = useLoad((signal) => api.get('/v1/queues', { query: { limit: 200 }, signal }), ['now queue']);
+  const wrong = useLoad(
+    (signal) =>
+      Promise.all(
+        (['wrong', 'unverifiable'] as const).map((outcome) =>
+          api.get('/v1/experiments', { query: { outcome, limit: LOOKED_AT }, signal }),
+        ),
+      ),
+    ['now wrong'],
+  );
   const refresh = useThrottled(() => {
+    wrong.reload();
     list.reload();
     queue.reload();
   }, 1000);
@@ -46,15 +56,18 @@ export function Now() {
       <Await of={list}>
         {({ items, next }) => {
           if (items.length === 0) return <Start />;
-          const { wrong, failed, running } = attention(items);
+          const found = attention(items);
+          const { failed, running } = found;
+          const [ofWrong, ofUnverifiable] = wrong.data ?? [];
           const stuck = queue.data?.items.filter(({ estimate }) => estimate === null) ?? [];
           const among = next === null ? '' : `among the newest ${LOOKED_AT}`;
           return (
             <div class="now">
               <List
                 title="Signal is not right"
-                items={wrong}
-                among={among}
+                items={newestOf(ofWrong?.items ?? [], ofUnverifiable?.items ?? [], found.wrong)}
+                among={ofWrong?.next || ofUnverifiable?.next ? 'and more' : ''}
+                all="/experiments?outcome=wrong"
                 none="Every verified row is right."
               />
               <List
@@ -92,8 +105,16 @@ export function Now() {
 
 const SHOWN = 8;
 
-function List(props: { title: string; items: Experiment[]; among: string; none: string }) {
-  const { title, items, among, none } = props;
+interface ListProps {
+  title: string;
+  items: Experiment[];
+  among: string;
+  none: string;
+  /** A screen with all of them. */
+  all?: string;
+}
+
+function List({ title, items, among, none, all }: ListProps) {
   return (
     <section class="card">
       <div class="card-head">
@@ -102,6 +123,11 @@ function List(props: { title: string; items: Experiment[]; among: string; none: 
           {items.length > SHOWN ? `${SHOWN} of ${count(items.length)}` : counted(items.length, 'experiment')}{' '}
           {among}
         </span>
+        {all && items.length > 0 && (
+          <a class="end" href={all}>
+            Show all
+          </a>
+        )}
       </div>
       {items.length === 0 ? (
         <p class="card-body muted">{none}</p>

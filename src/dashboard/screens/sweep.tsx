@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { Answer } from '../../client/calls.ts';
 import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
@@ -11,6 +12,7 @@ import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
 import { Fact, OutcomeCounts, State } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
+import { Bands } from './sweep/bands.tsx';
 
 type Comparison = Answer<'get', '/v1/sweeps/{id}/comparison'>;
 type Detail = Answer<'get', '/v1/sweeps/{id}'>;
@@ -28,7 +30,9 @@ export function Sweep({ params }: { params: Record<string, string> }) {
     (signal) => api.get('/v1/sweeps/{id}/comparison', { path, signal }),
     [path.id, 'table'],
   );
+  const [tick, setTick] = useState(0);
   const refresh = useThrottled(() => {
+    setTick((n) => n + 1);
     sweep.reload();
     table.reload();
   }, 2000);
@@ -63,6 +67,9 @@ export function Sweep({ params }: { params: Record<string, string> }) {
           </dl>
           <div class="stack">
             <Await of={table}>{(comparison) => <Combinations comparison={comparison} />}</Await>
+            {detail.children[0] && (
+              <Bands sweep={detail.id} child={detail.children[0].experiment} tick={tick} />
+            )}
             <Children detail={detail} />
           </div>
         </>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attention } from '../../../../src/dashboard/models/attention.ts';
+import { attention, newestOf } from '../../../../src/dashboard/models/attention.ts';
 
 const one = (id: string, state: string, wrong = 0, stoppedBy: unknown = null) => ({
   ...{ id, state, stoppedBy },
@@ -18,4 +18,11 @@ test('wrong rows, failures and stops by a rule need attention; running experimen
   assert.deepEqual(ids(found.wrong), ['bad']);
   assert.deepEqual(ids(found.failed), ['ended', 'stopped']);
   assert.deepEqual(ids(found.running), ['bad']);
+});
+
+test('an experiment of several lists is there once, the newest first', () => {
+  const [a, b, c] = ['a', 'b', 'c'].map((id, submittedAt) => ({ id, submittedAt })) as [
+    ...{ id: string; submittedAt: number }[],
+  ];
+  assert.deepEqual(newestOf([a!, b!], [c!, b!]), [c, b, a]);
 });
