@@ -130,7 +130,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     await open(`/sweeps/${sweep}?metric=episode%2Freward%2Fmean`);
     await page.getByText('done', { exact: true }).waitFor({ timeout: 30_000 });
     const legend = page.locator('.u-legend');
-    await legend.getByText('replay.batches=3 · 1 of 1 child').waitFor();
+    await legend.getByText('replay.batches=3 · 1 of 1 child', { exact: true }).waitFor();
     await page.locator('.in-numbers summary').click();
     const query = { metric: 'episode/reward/mean', limit: 5 };
     const { items } = await client.get('/v1/sweeps/{id}/series', { path, query });
