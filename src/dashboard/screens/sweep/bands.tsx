@@ -83,12 +83,12 @@ function Chart({ sweep, metric, tick }: { sweep: string; metric: string; tick: n
               label={`${metric} of ${counted(items.length, 'combination')}. A table follows.`}
             />
           )}
-          <p class="card-body muted">
-            In the bands:{' '}
-            {items
-              .map(({ curves, children }) => `${curves} of ${counted(children, 'child', 'children')}`)
-              .join(', ')}
-          </p>
+          {/* With several combinations the legend names each with its number of children. */}
+          {items.length === 1 && (
+            <p class="card-body muted">
+              In the band: {items[0]!.curves} of {counted(items[0]!.children, 'child', 'children')}
+            </p>
+          )}
           <div class="card-body bands-pages">
             {from !== undefined && (
               <button type="button" onClick={() => setQuery({ combinations: undefined })}>
