@@ -7,7 +7,7 @@ import type { Norm } from '../../kernel/estimators/estimator.ts';
 import { hull } from '../bounds/admissible.ts';
 import { createJudge, type Judge } from '../bounds/outcomes.ts';
 import type { ModelLevel, RowModel } from '../bounds/row-model.ts';
-import { type DropReason, sharesOf, truePart } from '../bounds/true-part.ts';
+import { type DropReason, sharesOf, type TruePart, truePart } from '../bounds/true-part.ts';
 import { type Batch, batchFingerprint, type Forms } from '../format/batch.ts';
 import type { RowOutcome } from '../report.ts';
 import { findLikelyCause } from './likely-cause.ts';
@@ -142,7 +142,7 @@ function explainLevels(batch: Batch, model: RowModel, row: number, step: Int32Ar
   const parts = model.levels.map((level) => truePart(model, level, row));
   const shares = sharesOf(model, parts);
   return model.levels.map((level, at) => ({
-    ...explainLevel(batch, model, { level, row, step }),
+    ...explainLevel(batch, model, { level, contribution: parts[at]!, row, step }),
     share: shares[at]!,
   }));
 }
@@ -150,11 +150,16 @@ function explainLevels(batch: Batch, model: RowModel, row: number, step: Int32Ar
 function explainLevel(
   batch: Batch,
   model: RowModel,
-  { level, row, step }: { level: ModelLevel; row: number; step: Int32Array },
+  {
+    level,
+    contribution,
+    row,
+    step,
+  }: { level: ModelLevel; contribution: TruePart; row: number; step: Int32Array },
 ): ExplainedLevel {
   const { bounds, cluster, members, input, norm } = level;
   const c = cluster[row]!;
-  const { value, reason } = truePart(model, level, row);
+  const { value, reason } = contribution;
   const part = model.parts(row, formsOf(batch)).parts.find((p) => p.level === level.level);
   const isRaw = c >= 0 && bounds.size[c] === 1 && level.rawSingleton;
   const deviation = isRaw ? 1 : finite(c < 0 ? 0 : bounds.deviation[c]);
@@ -177,7 +182,8 @@ function explainLevel(
   };
 }
 
-function formsOf({ estimator }: Batch): Forms {
+/** The forms that the batch states. */
+export function formsOf({ estimator }: Batch): Forms {
   return estimator.forms ?? 'any';
 }
 
@@ -225,7 +231,8 @@ export function stepsOf({ step, trajectory, trajectoryNames, rows }: Batch): Int
   return Int32Array.from({ length: rows }, (_, row) => next[trajectory[row]!]!++);
 }
 
-function finite(x: number | undefined): number | null {
+/** JSON has no NaN and no infinity: null stands for them, and for a value that is missing. */
+export function finite(x: number | undefined): number | null {
   return x !== undefined && Number.isFinite(x) ? x : null;
 }
 

@@ -5,7 +5,7 @@ import { createJudge, type Judge } from '../bounds/outcomes.ts';
 import { type DropReason, sharesOf, truePart } from '../bounds/true-part.ts';
 import { type Batch, batchFingerprint } from '../format/batch.ts';
 import type { RowOutcome } from '../report.ts';
-import { stepsOf } from './explain.ts';
+import { finite, formsOf, stepsOf } from './explain.ts';
 
 /** Which rows; all conditions hold together. */
 export interface RowQuery {
@@ -136,7 +136,6 @@ function indexed(
 }
 
 function judged(batch: Batch, judge: ReturnType<typeof createJudge>, rows: readonly number[]) {
-  const forms = batch.estimator.forms ?? 'any';
   const outcome: RowOutcome[] = [];
   const low: (number | null)[] = [];
   const high: (number | null)[] = [];
@@ -144,7 +143,7 @@ function judged(batch: Batch, judge: ReturnType<typeof createJudge>, rows: reado
     const reported = batch.reportedAdvantage?.[row];
     const known = 'model' in judge;
     outcome.push(known && reported !== undefined ? judge.judge(row, reported) : 'unverifiable');
-    const interval = known ? hull(judge.model.parts(row, forms)) : undefined;
+    const interval = known ? hull(judge.model.parts(row, formsOf(batch))) : undefined;
     low.push(finite(interval?.low));
     high.push(finite(interval?.high));
   }
@@ -167,8 +166,4 @@ function levelColumns({ model }: Judge, rows: readonly number[]): LevelColumns[]
     });
   }
   return columns;
-}
-
-function finite(x: number | undefined): number | null {
-  return x !== undefined && Number.isFinite(x) ? x : null;
 }

@@ -1,12 +1,11 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { strict } from '../../../schemas/strict.ts';
-import { BatchFormatError } from '../../../verify/format/format-error.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { experimentOf } from '../common.ts';
-import { BatchParams, batchOf } from './batches.ts';
+import { BatchParams, batchOf, recomputed } from './batches.ts';
 
 const RowsQuery = Type.Object(
   {
@@ -65,13 +64,10 @@ export function addBatchRows(app: App, { store, verifier, onDemand }: RouteDeps)
         ...(trajectory !== undefined && { trajectory }),
         ...(sameStateAs !== undefined && { sameStateAs }),
       };
-      const json = await onDemand(reply, async (signal) =>
+      const work = onDemand(reply, async (signal) =>
         verifier.rows(await store.batches.bytes(record), query, signal),
-      ).catch((error: unknown) => {
-        throw error instanceof BatchFormatError || error instanceof RangeError
-          ? new EchelonError('not-verifiable', `The rows of this batch cannot be read: ${error.message}.`)
-          : error;
-      });
+      );
+      const json = await recomputed(work, 'The rows of this batch cannot be read');
       // The worker thread wrote the JSON text: a large answer must not block the event loop.
       const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
       return reply.type('application/json; charset=utf-8').send(bytes as never);

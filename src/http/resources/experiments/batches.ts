@@ -4,6 +4,7 @@ import type { BatchDetail, BatchPage, BatchView } from '../../../schemas/records
 import { strict } from '../../../schemas/strict.ts';
 import type { BatchRecord } from '../../../store/batches/contract.ts';
 import type { StorePart } from '../../../store/store.ts';
+import { BatchFormatError } from '../../../verify/format/format-error.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
@@ -83,6 +84,20 @@ export async function batchOf(
   const record = await store.batches.get(id, attempt, batch);
   if (record !== undefined) return record;
   throw new EchelonError('not-found', `Attempt ${attempt} has recorded no batch ${batch}.`);
+}
+
+/**
+ * The result of a recomputation. Bytes that are no batch, and work beyond a limit, are answers about the batch and no
+ * faults of ours: EchelonError `not-verifiable`, with `refusal` as the start of its sentence.
+ */
+export async function recomputed<T>(work: Promise<T>, refusal: string): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof BatchFormatError || error instanceof RangeError)
+      throw new EchelonError('not-verifiable', `${refusal}: ${error.message}.`);
+    throw error;
+  }
 }
 
 /** Reads pages of an experiment's batches; cursors of one list fit all that are made here. */

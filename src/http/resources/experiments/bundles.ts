@@ -1,10 +1,8 @@
-import { EchelonError } from '../../../core/errors.ts';
-import { BatchFormatError } from '../../../verify/format/format-error.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { experimentOf } from '../common.ts';
-import { BatchParams, batchOf } from './batches.ts';
+import { BatchParams, batchOf, recomputed } from './batches.ts';
 
 /** GET …/batches/:attempt/:batch/bundle. */
 export function addBundles(app: App, { store, verifier, settings, onDemand }: RouteDeps): void {
@@ -35,13 +33,10 @@ export function addBundles(app: App, { store, verifier, settings, onDemand }: Ro
       const { step, digest, report } = record;
       const origin = { experiment: experiment.id, attempt, batch, step, digest, report: report ?? null };
       const about = { ...origin, version: settings.version };
-      const file = await onDemand(reply, async (signal) =>
+      const work = onDemand(reply, async (signal) =>
         verifier.bundle(await store.batches.bytes(record), about, signal),
-      ).catch((error: unknown) => {
-        throw error instanceof BatchFormatError || error instanceof RangeError
-          ? new EchelonError('not-verifiable', `This batch cannot be written as a bundle: ${error.message}.`)
-          : error;
-      });
+      );
+      const file = await recomputed(work, 'This batch cannot be written as a bundle');
       return reply
         .type('application/gzip')
         .header('content-disposition', `attachment; filename="${experiment.id}-${attempt}-${batch}.json.gz"`)

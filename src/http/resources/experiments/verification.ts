@@ -1,12 +1,11 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { strict } from '../../../schemas/strict.ts';
-import { BatchFormatError } from '../../../verify/format/format-error.ts';
-import type { App, RouteDeps, Verifier } from '../../server/deps.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { ExperimentParams, experimentOf, PageQuery } from '../common.ts';
-import { batchOf, createBatchPages } from './batches.ts';
+import { batchOf, createBatchPages, recomputed } from './batches.ts';
 
 const Number32 = { maximum: 2 ** 31 - 1 } as const;
 const ExplainQuery = Type.Object(
@@ -90,26 +89,11 @@ function addExplain(app: App, { store, verifier, onDemand }: RouteDeps): void {
           problems: [{ field: 'row', message: `must be from 0 to ${record.rows - 1}` }],
         });
       }
-      const explanation = await onDemand(reply, async (signal) => {
-        const bytes = await store.batches.bytes(record);
-        return await explain(verifier, { bytes, row, signal });
-      });
+      const work = onDemand(reply, async (signal) =>
+        verifier.explain(await store.batches.bytes(record), row, signal),
+      );
+      const explanation = await recomputed(work, 'This batch cannot be explained');
       return { attempt, batch, step: record.step, row, explanation };
     },
   );
-}
-
-/** Bytes that are no batch, and a computation that was given up, are answers about the batch and no faults of ours. */
-async function explain(
-  verifier: Verifier,
-  { bytes, row, signal }: { bytes: Uint8Array; row: number; signal: AbortSignal },
-): Promise<unknown> {
-  try {
-    return await verifier.explain(bytes, row, signal);
-  } catch (error) {
-    if (error instanceof BatchFormatError || error instanceof RangeError) {
-      throw new EchelonError('not-verifiable', `This batch cannot be explained: ${error.message}.`);
-    }
-    throw error;
-  }
 }
