@@ -90,16 +90,17 @@ function flagsOf({ parameters }: Estimator): string[] {
   return Object.keys(parameters).filter((key) => parameters[key]!.kind === 'flag');
 }
 
-/**
- * The estimators as Python sees them; parameters are in snake case there. The wire has no columns of reward functions, so
- * their estimators are for files only.
- */
+/** The estimators as Python sees them; parameters are in snake case there. */
 function pythonRegistry(): string {
-  const known = estimators.filter((estimator) => !columnsOf(estimator, {}).includes('rewards'));
-  return `_ESTIMATORS = {\n${known.map(pythonEstimator).join('')}}\n`;
+  return `_ESTIMATORS = {\n${estimators.map(pythonEstimator).join('')}}\n`;
 }
 
-const PYTHON_COLUMNS = { observation: '("observation",)', stepReturn: '_RETURNS', score: '_SCORES' };
+const PYTHON_COLUMNS = {
+  observation: '("observation",)',
+  stepReturn: '_RETURNS',
+  score: '_SCORES',
+  rewards: '_REWARDS',
+};
 
 /** Columns that Python demands. Lengths are needed by some parameters only: without them rows are unverifiable. */
 function pythonColumns(estimator: Estimator, changes: AnyParameters): (keyof typeof PYTHON_COLUMNS)[] {

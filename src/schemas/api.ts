@@ -227,6 +227,17 @@ export const BatchRows = Type.Object(
     high: Values('Largest value that the arithmetic of the trainer can give.'),
     stepReturn: Values('Return from this step on.'),
     score: Values('Score of the trajectory.'),
+    rewards: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ description: 'Name of the reward function.' }),
+          weight: Type.Number({ description: 'Factor of the function in the sum of the rewards.' }),
+          value: Values('Reward of the function; null if it did not score the row.'),
+        },
+        strict,
+      ),
+      { description: 'One entry per reward function; empty if the batch has only the total reward.' },
+    ),
     levels: Type.Array(
       Type.Object(
         {

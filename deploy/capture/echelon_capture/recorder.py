@@ -15,7 +15,7 @@ from .version import PRODUCER
 FLUSH_SECONDS = 15.0
 DEFAULT_FOLDER = "echelon-capture"
 # Arguments of a batch that do not have one entry per row.
-_NOT_COLUMNS = frozenset(("estimator", "provenance", "name", "texts", "incomplete"))
+_NOT_COLUMNS = frozenset(("estimator", "provenance", "name", "texts", "incomplete", "reward_weights"))
 
 
 class Problems:
@@ -178,6 +178,8 @@ def copied(values: Any) -> Any:
     """A copy, because the trainer may change its arrays in place before the batch is written."""
     if values is None:
         return None
+    if isinstance(values, Mapping):
+        return {name: copied(column) for name, column in values.items()}
     if hasattr(values, "detach"):
         return values.detach().cpu().clone()
     if hasattr(values, "dtype") and hasattr(values, "copy"):

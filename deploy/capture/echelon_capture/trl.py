@@ -44,10 +44,12 @@ def follow(trainer: Any) -> None:
 
 
 def estimator_of(trainer: Any) -> dict[str, Any]:
-    """The estimator that the trainer's settings select. ValueError if no kernel recomputes it from one score a row."""
+    """The estimator that the trainer's settings select. ValueError if no estimator is known for them."""
     aggregation = getattr(trainer, "multi_objective_aggregation", "sum_then_normalize")
+    if aggregation == "normalize_then_sum":
+        return {"name": "gdpo", "epsilon": 1e-4, "batch_epsilon": 1e-4, "missing": "exclude"}
     if aggregation != "sum_then_normalize":
-        raise ValueError(f"not verifiable from one score per row: multi_objective_aggregation={aggregation!r}")
+        raise ValueError(f"not verifiable: multi_objective_aggregation={aggregation!r}")
     # Older versions of TRL have a boolean.
     scale = str(trainer.scale_rewards).lower()
     return {
@@ -72,6 +74,7 @@ def _capture(trainer: Any, rewards: Any, result: Any) -> None:
             group=[row // size for row in range(rows)],
             trajectory=range(rows),
             token_level_reward_sum=_scores(trainer, rewards),
+            **_reward_functions(trainer, rewards),
             response_length=_lengths(result, rows),
             advantage=_advantages(trainer, result, rows),
             provenance={"group_size": size, "groups": rows // size, "rows_collected": rows},
@@ -86,6 +89,15 @@ def _scores(trainer: Any, rewards: Any) -> Any:
     scores = (rewards * weights).nansum(dim=1)
     scores[rewards.isnan().all(dim=1)] = float("nan")
     return scores
+
+
+def _reward_functions(trainer: Any, rewards: Any) -> dict[str, Any]:
+    """The column and the weight of each reward function."""
+    names = list(trainer.reward_func_names)
+    if len(set(names)) < len(names):
+        names = [f"{name}#{at}" for at, name in enumerate(names)]
+    weights = trainer.reward_weights.tolist()
+    return {"rewards": dict(zip(names, rewards.T)), "reward_weights": dict(zip(names, weights))}
 
 
 def _advantages(trainer: Any, result: Any, rows: int) -> Any:

@@ -51,6 +51,26 @@ def test_a_folder_of_captured_batches_is_verified_in_step_order(folder, verify):
     assert all(report["exact"] == 4 for report in reports)
 
 
+REWARDS = {"format": np.array([1.0, 0.0, 0.25, 0.0]), "answer": np.float32([2, 1, 0, 3])}
+
+
+def normalised(values: np.ndarray) -> np.ndarray:
+    return (values - values.mean()) / (values.std(ddof=1) + 1e-4)
+
+
+def test_several_rewards_are_copied_and_each_is_normalised_on_its_own(folder, verify):
+    of_groups = [normalised(REWARDS["format"][rows]) + 0.5 * normalised(REWARDS["answer"][rows]) for rows in ([0, 1], [2, 3])]
+    columns = {**GRPO, "estimator": dict(name="gdpo"), "advantage": normalised(np.concatenate(of_groups))}
+    given = {name: values.copy() for name, values in REWARDS.items()}
+    capture.batch(1, **columns, rewards=given, reward_weights={"answer": 0.5})
+    given["answer"][:] = 7
+    capture.batch(2, **columns, rewards=given)
+    capture.close()
+    status, [right, changed] = verify(folder)
+    assert right["fingerprint"].startswith("gdpo(") and right["ok"]
+    assert (status, changed["wrong"]) == (1, 4)
+
+
 def test_a_wrong_advantage_is_found(folder, verify):
     capture.batch(1, **{**GRPO, "advantage": [-0.5, 0.5, 0.25, 0.0]})
     capture.close()

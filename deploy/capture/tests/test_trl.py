@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from echelon_capture import trl as hook
@@ -42,7 +44,25 @@ def trained(tmp_path, monkeypatch):
     return lambda name: trl_run.train(name, trl_run.RUNS[name])
 
 
-@pytest.mark.parametrize("name", ["decimal", "weights", "none", "batch", "unscorable", "evaluated"])
+def test_several_rewards_are_the_estimator_gdpo():
+    stated = hook.estimator_of(SimpleNamespace(multi_objective_aggregation="normalize_then_sum"))
+    assert (stated["name"], stated["epsilon"], stated["batch_epsilon"]) == ("gdpo", 1e-4, 1e-4)
+
+
+def test_an_unknown_aggregation_is_refused():
+    with pytest.raises(ValueError, match="multi_objective_aggregation='other'"):
+        hook.estimator_of(SimpleNamespace(multi_objective_aggregation="other"))
+
+
+def test_functions_of_one_name_keep_their_columns_apart():
+    scored = np.array([[1.0, 2.0], [3.0, math.nan]])
+    trainer = SimpleNamespace(reward_func_names=["judge", "judge"], reward_weights=np.array([1.0, 0.5]))
+    columns = hook._reward_functions(trainer, scored)
+    assert [list(values) for values in columns["rewards"].values()] == [[1.0, 3.0], pytest.approx([2.0, math.nan], nan_ok=True)]
+    assert columns["reward_weights"] == {"judge#0": 1.0, "judge#1": 0.5}
+
+
+@pytest.mark.parametrize("name", ["decimal", "weights", "none", "batch", "gdpo", "unscorable", "evaluated"])
 def test_every_advantage_of_a_training_is_captured_and_exact(folder, verify, trained, name):
     trained(name)
     assert hook.capture.close()
@@ -53,8 +73,9 @@ def test_every_advantage_of_a_training_is_captured_and_exact(folder, verify, tra
     assert set(steps) == {1, 2, 3}
 
 
-def test_a_training_that_is_not_verifiable_is_all_gaps(folder, trained, read_lines):
-    trained("gdpo")
+def test_a_training_that_is_not_verifiable_is_all_gaps(folder, trained, read_lines, monkeypatch):
+    monkeypatch.setattr(hook, "estimator_of", lambda trainer: {}["unknown"])
+    trained("decimal")
     hook.capture.close()
     assert [gap["step"] for gap in read_lines(folder / "gaps.jsonl")] == [1, 2, 3]
     assert not list(folder.glob("step-*"))

@@ -35,6 +35,7 @@ _BATCH_FIELDS = {
     "trajectory": 8, "trajectory_names": 9, "step": 10, "observation": 11, "observation_digests": 12,
     "observation_texts": 13, "reward": 14, "action_valid": 15, "token_level_reward_sum": 16,
     "response_length": 17, "reported_step_reward": 18, "reported_advantage": 19, "action": 30, "action_texts": 31,
+    "rewards": 32,
 }  # fmt: skip
 _PROVENANCE_FIELDS = {
     "experiment": 1, "attempt": 2, "training_step": 3, "group_size": 4, "groups": 5, "rows_collected": 6,
@@ -45,6 +46,7 @@ _ESTIMATOR_FIELDS = {
     "step_advantage_weight": 6, "normalize_by_std": 7, "gamma": 8, "invalid_action_penalty": 9, "epsilon": 10,
     "deviation": 11, "precision": 12, "statistics": 13, "forms": 14, "parameters": 15,
 }  # fmt: skip
+_REWARD_FIELDS = {"name": 1, "weight": 2, "value": 3}
 _DOUBLES = frozenset(("length_weight_alpha", "step_advantage_weight", "gamma", "invalid_action_penalty", "epsilon"))
 
 
@@ -68,6 +70,7 @@ class _Estimator(NamedTuple):
 
 _RETURNS = ("step_reward", "reward")
 _SCORES = ("token_level_reward_sum",)
+_REWARDS = ("rewards",)
 # Generated from src/kernel/estimators by `npm run generate`.
 _ESTIMATORS = {
     "hgpo": _Estimator(
@@ -156,6 +159,19 @@ _ESTIMATORS = {
         columns=(_SCORES,),
         columns_with={},
     ),
+    "gdpo": _Estimator(
+        parameters={
+            "baseline": _Parameter(str, "group"),
+            "epsilon": _Parameter(float, 1e-4),
+            "batch_epsilon": _Parameter(float, 1e-4),
+            "batch_epsilon_place": _Parameter(str, "added"),
+            "weight": _Parameter(str, "row"),
+            "singleton": _Parameter(str, "zero"),
+            "missing": _Parameter(str, "propagate"),
+        },
+        columns=(_REWARDS,),
+        columns_with={},
+    ),
     "opo": _Estimator(
         parameters={
             "singleton": _Parameter(str, "raw"),
@@ -213,6 +229,8 @@ def build_batch(
     trajectory: Sequence[Hashable],
     observation: Sequence[Any] | None = None,
     action: Sequence[str] | None = None,
+    rewards: Mapping[str, Sequence[float]] | None = None,
+    reward_weights: Mapping[str, float] | None = None,
     provenance: Mapping[str, Any] | None = None,
     name: str = "",
     texts: bool = False,
@@ -225,11 +243,12 @@ def build_batch(
     lists, arrays or tensors; omit a field that the trainer does not have (`step` too: give it only from what
     numbers the steps, never from the rows' order). `observation` holds the anchor observations, equal as in Python;
     with `texts` they are part of the batch, else only their digests. `action` holds the actions as people read them; they
-    are part of the batch with `texts`, else ignored. `estimator` and `provenance` have the fields
-    of the messages of these names. Raises ValueError or TypeError, naming the field; also where a column is missing that
+    are part of the batch with `texts`, else ignored. `rewards` holds the column of each reward function by its name, with
+    NaN in rows that it did not score; `reward_weights` holds the functions' factors, 1 if omitted. `estimator` and
+    `provenance` have the fields of the messages of these names. Raises ValueError or TypeError, naming the field; also where a column is missing that
     the estimator needs, unless `incomplete` says that the trainer does not have it: then the rows are unverifiable.
     """
-    stated = _estimator(estimator, {**columns, "observation": observation}, incomplete)
+    stated = _estimator(estimator, {**columns, "observation": observation, "rewards": rewards}, incomplete)
     groups, group_names = _named(group)
     trajectories, trajectory_names = _named(trajectory)
     arrays = {"group": groups, "trajectory": trajectories, **_arrays(columns)}
@@ -240,7 +259,8 @@ def build_batch(
     action_texts = []
     if action is not None and texts:
         arrays["action"], action_texts = _distinct(action)
-    _same_length(arrays)
+    functions = _rewards(rewards, reward_weights)
+    _same_length({**arrays, **{f"rewards.{key}": values for key, (_weight, values) in functions.items()}})
     fields: dict[str, Any] = {
         "format": FORMAT,
         "name": name,
@@ -252,6 +272,7 @@ def build_batch(
         "observation_digests": b"".join(digest(text) for text in dictionary),
         "observation_texts": dictionary if texts else [],
         "action_texts": action_texts,
+        "rewards": [_reward_message(key, *function) for key, function in functions.items()],
     }
     for column, values in arrays.items():
         fields[f"reported_{column}" if column in _REPORTED else column] = _little_endian(values)
@@ -349,6 +370,21 @@ def _arrays(columns: Mapping[str, Any]) -> dict[str, array]:
     return arrays
 
 
+def _rewards(
+    rewards: Mapping[str, Sequence[float]] | None, weights: Mapping[str, float] | None
+) -> dict[str, tuple[float, array]]:
+    """The weight and the column of each reward function."""
+    named = {str(key): values for key, values in (rewards or {}).items()}
+    _checked("reward_weights", weights or {}, named)
+    functions = {}
+    for key, values in named.items():
+        try:
+            functions[key] = (float((weights or {}).get(key, 1)), array("d", _listed(values)))
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"rewards.{key}: {error}") from None
+    return functions
+
+
 def _same_length(arrays: Mapping[str, array]) -> None:
     rows = len(arrays["group"])
     for column, values in arrays.items():
@@ -442,6 +478,12 @@ def _parameter_message(key: str, given: Any, own: Mapping[str, _Parameter]) -> b
     return name + _varint(4 << 3 | 2) + _varint(len(data)) + data
 
 
+def _reward_message(name: str, weight: float, values: array) -> bytes:
+    """The weight is there, zero or not."""
+    fields = {"name": name, "value": _little_endian(values)}
+    return _varint(2 << 3 | 1) + struct.pack("<d", weight) + _message(fields, _REWARD_FIELDS)
+
+
 def _varint(value: int) -> bytes:
     encoded = bytearray()
     while value > 0x7F:
@@ -496,11 +538,16 @@ def _short(value: float) -> float | None:
     return value
 
 
+def _finite(values: Iterable[float]) -> list[float | None]:
+    """None for what JSON has not."""
+    return [value if math.isfinite(value) else None for value in values]
+
+
 def _json_batch(
-    *, estimator, group, trajectory, observation=None, action=None, provenance=None, name="", texts=False,
-    incomplete=False, **columns,
+    *, estimator, group, trajectory, observation=None, action=None, rewards=None, reward_weights=None,
+    provenance=None, name="", texts=False, incomplete=False, **columns,
 ) -> dict[str, Any]:
-    stated = _estimator(estimator, {**columns, "observation": observation}, incomplete)
+    stated = _estimator(estimator, {**columns, "observation": observation, "rewards": rewards}, incomplete)
     params = {_camel(key): value for key, value in stated.items()}
     params["estimator"] = params.pop("name")
     batch: dict[str, Any] = {"name": name, "params": params}
@@ -520,7 +567,11 @@ def _json_batch(
     if action is not None and texts:
         arrays["action"], batch["actions"] = _distinct(action)
         batch["actionIndex"] = arrays["action"].tolist()
-    _same_length(arrays)
+    functions = _rewards(rewards, reward_weights)
+    _same_length({**arrays, **{f"rewards.{key}": values for key, (_weight, values) in functions.items()}})
+    if functions:
+        batch["rewards"] = {key: _finite(values) for key, (_weight, values) in functions.items()}
+        batch["rewardWeights"] = {key: weight for key, (weight, _values) in functions.items()}
     for column, (key, code) in _COLUMNS.items():
         if column in arrays:
             values = arrays[column].tolist()
@@ -529,7 +580,7 @@ def _json_batch(
             if code == "f" and params.get("precision") != "float64":
                 into[key] = [_short(value) for value in values]
             elif code in "fd":
-                into[key] = [value if math.isfinite(value) else None for value in values]
+                into[key] = _finite(values)
             else:
                 into[key] = values
             if code == "B":
@@ -553,5 +604,12 @@ def _arguments(batch: Mapping[str, Any]) -> dict[str, Any]:
     for column, (key, code) in _COLUMNS.items():
         values = (batch.get("reported", {}) if column in _REPORTED else batch).get(key)
         if values is not None:
-            arguments[column] = [math.nan if value is None else value for value in values]
+            arguments[column] = _numbers(values)
+    if "rewards" in batch:
+        arguments["rewards"] = {key: _numbers(values) for key, values in batch["rewards"].items()}
+        arguments["reward_weights"] = batch.get("rewardWeights", {})
     return arguments
+
+
+def _numbers(values: Iterable[float | None]) -> list[float]:
+    return [math.nan if value is None else value for value in values]

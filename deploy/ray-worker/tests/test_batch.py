@@ -33,6 +33,8 @@ COLUMNS = {
     "advantage": [0.25, math.nan, -1.0],
     "provenance": {"experiment": "e", "attempt": 2, "training_step": 12, "group_size": 2, "rows_collected": 3},
     "name": "step 12",
+    "rewards": {"format": [1.0, 0.0, math.nan], "answer": np.float32([0.1, 0, 2])},
+    "reward_weights": {"answer": 0.0},
 }
 GOLDEN = Path(__file__).parents[3] / "test" / "golden"
 
@@ -47,6 +49,7 @@ def parsed(**columns) -> batch_pb2.AdvantageBatch:
         ("AdvantageBatch", module._BATCH_FIELDS),
         ("Provenance", module._PROVENANCE_FIELDS),
         ("Estimator", module._ESTIMATOR_FIELDS),
+        ("Reward", module._REWARD_FIELDS),
     ],
 )
 def test_field_numbers_are_those_of_the_definition(message, fields):
@@ -73,6 +76,9 @@ def test_every_field_is_read_back_by_protobuf():
     assert np.frombuffer(message.reported_step_reward, "<f4").tolist() == np.float32([9.5, 9.9, 0.1]).tolist()
     advantage = np.frombuffer(message.reported_advantage, "<f4")
     assert advantage[[0, 2]].tolist() == [0.25, -1.0] and np.isnan(advantage[1])
+    rewards = {one.name: (one.weight, np.frombuffer(one.value, "<f8").tolist()) for one in message.rewards}
+    assert rewards["answer"] == (0.0, np.float32([0.1, 0, 2]).tolist())
+    assert rewards["format"][0] == 1 and rewards["format"][1][:2] == [1.0, 0.0] and math.isnan(rewards["format"][1][2])
     assert message.provenance.experiment == "e" and message.provenance.rows_collected == 3
     assert message.estimator.name == "hgpo" and message.estimator.history_length == 2
     assert message.estimator.epsilon == 1e-6 and message.estimator.length_weight_alpha == 1.0
@@ -91,6 +97,7 @@ NEEDED = {
     "gigpo": {"observation": ["s"], "step_reward": [1.0], "token_level_reward_sum": [1.0]},
     "grpo": {"token_level_reward_sum": [1.0]},
     "rloo": {"token_level_reward_sum": [1.0]},
+    "gdpo": {"rewards": {"r": [1.0]}},
 }
 PARAMETERS = {"hgpo": {"history_length": 2, "mode": "mean_norm"}, "gigpo": {"mode": "mean_norm"}}
 
@@ -190,6 +197,8 @@ def test_what_cannot_be_grouped_by_is_refused():
     [
         ({"reward": [1.0]}, "reward has 1 entries, group has 3"),
         ({"observation": ["a"]}, "observation has 1"),
+        ({"rewards": {"format": [1.0], "answer": [1.0]}}, "rewards.format has 1"),
+        ({"reward_weights": {"formats": 1.0}}, "reward_weights has no 'formats' .did you mean 'format'"),
         ({"advantages": [1.0]}, "did you mean 'advantage'"),
         ({"provenance": {"trainingstep": 1}}, "did you mean 'training_step'"),
         ({"estimator": {"name": "hgpo"}}, "estimator.history_length is missing"),

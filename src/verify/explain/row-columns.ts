@@ -31,6 +31,13 @@ export interface LevelColumns {
   readonly dropped: (DropReason | null)[];
 }
 
+/** What one reward function gave the returned rows. */
+export interface RewardValues {
+  readonly name: string;
+  readonly weight: number;
+  readonly value: (number | null)[];
+}
+
 /** Columns of equal length. A value that is missing or not finite is null. */
 export interface RowColumns {
   /** Rows of the whole batch. */
@@ -62,6 +69,8 @@ export interface RowColumns {
   readonly high: (number | null)[];
   readonly stepReturn: (number | null)[];
   readonly score: (number | null)[];
+  /** One entry per reward function. */
+  readonly rewards: RewardValues[];
   /** From the group (-1) to the longest shared history; empty for an estimator that is a chain of stages. */
   readonly levels: LevelColumns[];
 }
@@ -100,6 +109,9 @@ export function rowColumns(batch: Batch, query: RowQuery): RowColumns {
       finite(batch.reportedStepReward?.[at] ?? model?.inputs.stepReturn?.value[at]),
     ),
     score: row.map((at) => finite(batch.tokenLevelRewardSum?.[at])),
+    rewards: (batch.rewards ?? []).map(({ name, weight, value }) => ({
+      ...{ name, weight, value: row.map((at) => finite(value[at])) },
+    })),
     levels: 'model' in judge ? levelColumns(judge, row) : [],
   };
 }

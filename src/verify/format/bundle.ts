@@ -127,8 +127,20 @@ function batchMembers(batch: Batch): Member[] {
     ...column('reward', batch.reward, numberText),
     ...column('actionValid', batch.actionValid, String),
     ...column('tokenLevelRewardSum', batch.tokenLevelRewardSum, numberText),
+    ...rewardMembers(batch.rewards),
     ...column('responseLength', batch.responseLength, String),
     ...(reported.length === 0 ? [] : [['reported', ['{', ...members(reported), '}']] as const]),
+  ];
+}
+
+/** `rewards` and `rewardWeights`, by the names of the reward functions. */
+function rewardMembers(rewards: Batch['rewards']): Member[] {
+  if (rewards === undefined) return [];
+  const columns = rewards.flatMap(({ name, value }) => column(name, value, numberText));
+  const weights = rewards.map(({ name, weight }): Member => [name, numberText(weight)]);
+  return [
+    ['rewards', ['{', ...members(columns), '}']],
+    ['rewardWeights', ['{', ...members(weights), '}']],
   ];
 }
 

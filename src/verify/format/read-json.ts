@@ -128,7 +128,7 @@ function rewardColumns(place: Place, batch: JsonObject, rows: number): Batch['re
   return (
     columns &&
     Object.entries(columns).map(([name, values]) => {
-      const weight = weights[name] ?? 1;
+      const weight = (Object.hasOwn(weights, name) ? weights[name] : undefined) ?? 1;
       if (typeof weight !== 'number') throw invalidAt(place, `rewardWeights.${name}`, 'a number', weight);
       const value = numberColumn(place, `rewards.${name}`, values, rows);
       if (value === undefined) throw invalidAt(place, `rewards.${name}`, 'one number for each row', values);

@@ -88,6 +88,7 @@ export function encodeBatch(batch: Batch, options: { texts?: boolean } = {}): Ui
     reward: toWire(batch.reward),
     actionValid: toWire(batch.actionValid),
     tokenLevelRewardSum: toWire(batch.tokenLevelRewardSum),
+    rewards: (batch.rewards ?? []).map(({ name, weight, value }) => ({ name, weight, value: toWire(value) })),
     responseLength: toWire(batch.responseLength),
     reportedStepReward: float32(batch.reportedStepReward),
     reportedAdvantage: float32(batch.reportedAdvantage),
@@ -198,12 +199,31 @@ function decodeColumns(place: Place, message: Message): Partial<Batch> {
     reward: wireFloat64(place, column('reward', message.reward)),
     actionValid: wireFlags(place, column('action_valid', message.actionValid)),
     tokenLevelRewardSum: wireFloat64(place, column('token_level_reward_sum', message.tokenLevelRewardSum)),
+    rewards: decodeRewards(place, message),
     responseLength: wireInt32(place, column('response_length', message.responseLength), 2 ** 31),
     reportedStepReward: checked
       ? wireFloat32(place, column('reported_step_reward', message.reportedStepReward))
       : undefined,
     reportedAdvantage: wireFloat32(place, column('reported_advantage', message.reportedAdvantage)),
   });
+}
+
+/** The columns of the reward functions; undefined if there are none. */
+function decodeRewards(place: Place, { rewards, rows }: Message): Batch['rewards'] {
+  const names = new Set<string>();
+  const columns = rewards.map(({ name: stated, weight, value }) => {
+    const name = stated ?? '';
+    const field = `rewards.${name}`;
+    if (names.has(name)) {
+      const expected = 'each reward function once';
+      throw faultAt(place, { code: 'invalid', field, expected, found: 'a repetition' });
+    }
+    names.add(name);
+    const column = wireFloat64(place, { field, bytes: value ?? new Uint8Array(0), rows });
+    if (column === undefined) throw missing(place, field, 'one number for each row');
+    return { name, weight: weight ?? 1, value: column };
+  });
+  return columns.length === 0 ? undefined : columns;
 }
 
 function decodeObservations(

@@ -1,7 +1,7 @@
 /** How much memory a batch will need, before it is spent. */
 
 import { estimatorOf } from '../../kernel/estimators/registry.ts';
-import type { Batch } from '../format/batch.ts';
+import { type Batch, usesOf } from '../format/batch.ts';
 
 /** Memory that the verification of one batch may take. */
 export const MAX_VERIFICATION_BYTES = 2 * 2 ** 30;
@@ -11,9 +11,13 @@ const BYTES_PER_ROW = 250;
 /** Cluster ids, bounds of clusters (one per row at worst) and counters, per row and level. */
 const BYTES_PER_LEVEL = 146;
 
+/** The columns of a reward function and their intervals at each stage of its chain. */
+const BYTES_PER_REWARD = 200;
+
 /** Upper estimate, in bytes, of what verifying a batch takes beyond the batch itself. Linear in the rows. */
 export function verificationBytes(batch: Batch): number {
-  return batch.rows * (BYTES_PER_ROW + levelsOf(batch) * BYTES_PER_LEVEL);
+  const rewards = usesOf(batch.estimator).rewards ? (batch.rewards?.length ?? 0) : 0;
+  return batch.rows * (BYTES_PER_ROW + levelsOf(batch) * BYTES_PER_LEVEL + rewards * BYTES_PER_REWARD);
 }
 
 /** Levels that the batch can have: K + 1, but no trajectory has more levels than steps. */

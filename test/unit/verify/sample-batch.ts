@@ -3,6 +3,12 @@ export function sampleFile(changes: Record<string, unknown> = {}): Uint8Array {
   return Buffer.from(JSON.stringify({ format: 'echelon-batch/1', batches: [sampleBatch(changes)] }));
 }
 
+/** Columns of two reward functions, one of which did not score the second row. */
+export const REWARDS = {
+  rewards: { format: [1, null, 0, 1], answer: [0.1, 2, -1, 1e3] },
+  rewardWeights: { answer: 0 },
+};
+
 /** The batch itself: two trajectories of two steps through the same states. */
 export function sampleBatch(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { explainRow } from '../../../../src/verify/explain/explain.ts';
 import { rowColumns } from '../../../../src/verify/explain/row-columns.ts';
+import { readBatches } from '../../../../src/verify/format/read-json.ts';
 import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
 import { goldenBatch } from '../../../support/golden-batches.ts';
 import { handBatch } from '../../../support/hand-batch.ts';
+import { REWARDS, sampleFile } from '../sample-batch.ts';
 
 const ALL = { first: 0, count: 100_000 };
 const BATCH = handBatch([
@@ -99,4 +101,12 @@ describe('rows in columns', () => {
     assert.deepEqual(columns.reported, [null, null, null, null]);
     assert.deepEqual(new Set(columns.outcome), new Set(['unverifiable']));
   });
+});
+
+test('each reward function has a column of its own, null in rows that it did not score', () => {
+  const [batch] = readBatches(sampleFile(REWARDS), 'f');
+  assert.deepEqual(rowColumns(batch!, { first: 1, count: 2 }).rewards, [
+    { name: 'format', weight: 1, value: [null, 0] },
+    { name: 'answer', weight: 0, value: [2, -1] },
+  ]);
 });

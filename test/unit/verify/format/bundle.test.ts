@@ -12,7 +12,7 @@ import { readBatches } from '../../../../src/verify/format/read-json.ts';
 import { decodeBatch, encodeBatch } from '../../../../src/verify/format/wire.ts';
 import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
 import { allGoldenBatches, goldenBatch } from '../../../support/golden-batches.ts';
-import { sampleFile } from '../sample-batch.ts';
+import { REWARDS, sampleFile } from '../sample-batch.ts';
 
 const ORIGIN: BundleOrigin = {
   ...{ experiment: 'exp-1', attempt: 1, batch: 2, step: 2, digest: 'ab', report: null, version: '1.2.3' },
@@ -41,6 +41,13 @@ describe('a bundle', () => {
         ['go left', '"'],
       ],
     );
+  });
+
+  test('keeps the columns of the reward functions with their weights', () => {
+    const [batch] = readBatches(sampleFile(REWARDS), 'f');
+    const [read] = readBatchFile(writeBundle(batch!, ORIGIN), 'bundle.json.gz');
+    assert.equal(read!.rewards?.length, 2);
+    assert.deepEqual(read!.rewards, batch!.rewards);
   });
 
   test('keeps what JSON has no word for: NaN, infinities, minus zero, long integers', () => {

@@ -8,7 +8,7 @@ import { BatchFormatError } from '../../../../src/verify/format/format-error.ts'
 import { readBatches } from '../../../../src/verify/format/read-json.ts';
 import { decodeBatch, encodeBatch } from '../../../../src/verify/format/wire.ts';
 import { parametersOf } from '../../../support/stated.ts';
-import { sampleBatch, sampleFile } from '../sample-batch.ts';
+import { REWARDS, sampleBatch, sampleFile } from '../sample-batch.ts';
 
 const sample = (changes: Record<string, unknown> = {}): Batch => readBatches(sampleFile(changes), 'f')[0]!;
 
@@ -52,6 +52,18 @@ describe('the wire', () => {
     const params = { estimator: 'grpo', statistics: 'trajectories', forms: 'recipe' };
     const { estimator } = decodeBatch(encodeBatch(sample({ params, reward: undefined })));
     assert.deepEqual([parametersOf(estimator).statistics, estimator.forms], ['trajectories', 'recipe']);
+  });
+
+  test('keeps the columns of the reward functions with their weights, also a weight of 0', () => {
+    const batch = sample(REWARDS);
+    assert.deepEqual(kept(decodeBatch(encodeBatch(batch))), kept(batch));
+    assert.deepEqual(
+      decodeBatch(encodeBatch(batch)).rewards!.map(({ name, weight, value }) => [name, weight, [...value]]),
+      [
+        ['format', 1, [1, Number.NaN, 0, 1]],
+        ['answer', 0, [0.1, 2, -1, 1e3]],
+      ],
+    );
   });
 
   test('without texts an observation is called by its digest: half of the SHA-256 of its canonical text', () => {
@@ -117,6 +129,14 @@ describe('the wire: bad batches', () => {
     refused(bent({ rows: 2 ** 30 }), 'rows', 'too-large');
     refused(bent({ group: new Int32Array(0) }), 'group', 'missing');
     refused(bent({ trajectory: new Int32Array(0) }), 'trajectory', 'missing');
+  });
+
+  test('a reward function that is there twice, without a column, or with a column of another length', () => {
+    const [first, second] = sample(REWARDS).rewards!;
+    const rewards = (...columns: Batch['rewards'] & object) => bent({ rewards: columns });
+    refused(rewards(first!, first!), 'rewards.format', 'invalid');
+    refused(rewards(first!, { ...second!, value: new Float64Array(0) }), 'rewards.answer', 'missing');
+    refused(rewards({ ...first!, value: new Float64Array(3) }), 'rewards.format', 'wrong-length');
   });
 
   test('ids that point outside their names', () => {

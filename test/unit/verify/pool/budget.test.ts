@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { knownForm } from '../../../../src/verify/format/dumps/dump-batch.ts';
 import { MAX_VERIFICATION_BYTES, verificationBytes } from '../../../../src/verify/pool/budget.ts';
 import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
 import { goldenBatch } from '../../../support/golden-batches.ts';
@@ -12,6 +13,14 @@ test('memory grows with rows and levels, but no trajectory has more levels than 
   assert.equal(needed(1024), needed(1000));
   assert.ok(needed(1024) < 20_000 * batch.rows);
   assert.ok(verificationBytes(goldenBatch('grpo-std-0')) < verificationBytes(batch));
+});
+
+test('memory grows with the reward functions of an estimator that uses each of them', () => {
+  const batch = { ...goldenBatch('grpo-std-0'), estimator: knownForm('trl/gdpo') };
+  const values = new Float64Array(batch.rows);
+  const rewards = ['a', 'b'].map((name) => ({ name, weight: 1, value: values }));
+  const grown = verificationBytes({ ...batch, rewards }) - verificationBytes(batch);
+  assert.ok(grown > 2 * 100 * batch.rows);
 });
 
 test('a batch that would take too much is unverifiable, in little time and memory', () => {
