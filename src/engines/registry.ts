@@ -6,9 +6,10 @@ import { LOCAL } from './local/engine.ts';
 import { REPLAY } from './replay/engine.ts';
 import { variablePermissionProblems } from './variables.ts';
 import { VERL_AGENT } from './verl-agent/engine.ts';
+import { VERL_AGENT_EXPORT } from './verl-agent-export/engine.ts';
 
 /** The engines of this version, in the order of documentation. Nothing else lists them. */
-const ENGINES = [LOCAL, REPLAY, VERL_AGENT] as const;
+const ENGINES = [LOCAL, REPLAY, VERL_AGENT, VERL_AGENT_EXPORT] as const;
 
 type AnyEngine = (typeof ENGINES)[number];
 

@@ -14,6 +14,7 @@ import pytest
 from conftest import PACKAGE_ROOT
 from verl_agent_support import STANDIN
 
+from echelon_rayworker.engines import savedsteps
 from echelon_rayworker.engines.arguments import ArgumentError
 from echelon_rayworker.engines.verl_agent import (
     checkpoints, datafiles, datasets, directorylock, disk, driver, environment, limits, preflight, staging, trackers,
@@ -38,7 +39,7 @@ def save(directory: Path, step: int, world: int = 2, tracked: bool = True) -> No
         for rank in range(world):
             (actor / f"{kind}_world_size_{world}_rank_{rank}.pt").write_bytes(b"x")
     if tracked:
-        (directory / "checkpoints" / checkpoints.TRACKER).write_text(str(step))
+        (directory / "checkpoints" / savedsteps.TRACKER).write_text(str(step))
 
 
 def test_overrides_are_read_changed_and_written():
@@ -113,7 +114,7 @@ def tear(directory: Path, damage: str) -> None:
     elif damage == "no folder":
         shutil.rmtree(place / "global_step_3")
     else:
-        (place / checkpoints.TRACKER).write_text("")
+        (place / savedsteps.TRACKER).write_text("")
 
 
 @pytest.mark.parametrize("damage", ["no actor", "a torn shard", "no folder", "an empty tracker"])
@@ -134,7 +135,7 @@ def test_a_damaged_checkpoint_is_replaced_by_the_newest_complete_one(tmp_path: P
 
 def test_an_empty_tracker_without_checkpoints_does_not_block_a_training(tmp_path: Path):
     (tmp_path / "checkpoints").mkdir()
-    (tmp_path / "checkpoints" / checkpoints.TRACKER).write_text("")
+    (tmp_path / "checkpoints" / savedsteps.TRACKER).write_text("")
     overrides = Overrides([])
     start = checkpoints.find_start(overrides, str(tmp_path / "checkpoints"), 2)
     checkpoints.use_start(overrides, start)

@@ -1,6 +1,7 @@
 import type { CheckFinding, CheckInput } from '../engine.ts';
+import { gigabytes } from '../model-size.ts';
 import { cpusNeeded, gpusOf } from './cpus.ts';
-import { diskNeeded, gigabytes } from './disk.ts';
+import { diskNeeded } from './disk.ts';
 import { recipeOf } from './recipes.ts';
 import { historyLengthOf } from './resolve.ts';
 import type { ResolvedVerlAgent } from './spec.ts';

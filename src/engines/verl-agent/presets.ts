@@ -5,8 +5,9 @@ import type {
   PresetExperiment,
   PresetSettings,
 } from '../engine.ts';
+import { gigabytes } from '../model-size.ts';
 import { compileVerlAgent } from './compile.ts';
-import { diskNeeded, gigabytes } from './disk.ts';
+import { diskNeeded } from './disk.ts';
 import { recipeOf } from './recipes.ts';
 import { EVALUATION_SEEDS, resolveVerlAgent } from './resolve.ts';
 import type { VerlAgentEstimatorName as Estimator, RecipeName, VerlAgentSpec } from './spec.ts';

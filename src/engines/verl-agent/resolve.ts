@@ -1,5 +1,6 @@
 import type { FieldProblem } from '../../core/errors.ts';
 import { merge, type Tree, valueAt } from '../../core/trees.ts';
+import { referenceProblems } from '../checkpoint-reference.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import { cpusNeeded } from './cpus.ts';
 import { completeVerlAgentEstimator, estimatorProblems } from './estimators.ts';
@@ -72,9 +73,11 @@ function evaluatedProblems({ evaluation }: VerlAgentSpec): FieldProblem[] {
       'contradicts evaluation.checkpoint: the base model is evaluated without a training; remove one of the two';
     return hasCheckpoint ? [{ field: '/evaluation/baseModel', message }] : [];
   }
-  if (hasCheckpoint) return [];
+  if (evaluation?.checkpoint !== undefined) {
+    return referenceProblems(evaluation.checkpoint, '/evaluation/checkpoint');
+  }
   const message =
-    "is missing; it must name the training's checkpoint directory, which `echelon plan` shows for the training's spec. To evaluate the base model, set evaluation.baseModel to true";
+    "is missing; it must name the training by its id in `experiment`, or its checkpoint directory, which `echelon plan` shows for the training's spec, in `directory`. To evaluate the base model, set evaluation.baseModel to true";
   return [{ field: '/evaluation/checkpoint', message }];
 }
 

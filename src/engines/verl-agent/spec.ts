@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { choice, count, flag, number, positive, section } from '../../schemas/optional-fields.ts';
 import { commonFields, Name } from '../../schemas/spec-parts.ts';
 import { strict } from '../../schemas/strict.ts';
+import { CheckpointReference, type ResolvedCheckpoint } from '../checkpoint-reference.ts';
 import type { Complete, Resolved } from '../engine.ts';
 
 /** The scripts of verl-agent's `recipe/hgpo`, without `run_` and `.sh`. */
@@ -35,7 +36,6 @@ const BATCH_MAX = 65536;
 
 const MODEL_PATH = '^(?!.*\\.\\.)[A-Za-z0-9/][A-Za-z0-9._/-]{0,254}$';
 const ABSOLUTE_PATH = '^(?!.*\\.\\.)/[A-Za-z0-9._/ -]{0,254}$';
-const CHECKPOINT_DIRECTORY = '^(?!.*\\.\\.)[A-Za-z0-9][A-Za-z0-9._-]{0,99}/[A-Za-z0-9][A-Za-z0-9._-]{0,149}$';
 
 const modelPath = (description: string) =>
   Type.Optional(
@@ -81,19 +81,6 @@ const OverrideValue = Type.Union([
   Type.Number({ minimum: -1e15, maximum: 1e15 }),
   Type.String({ maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
 ]);
-
-/** Which checkpoint an evaluation loads. */
-const CheckpointReference = Type.Object(
-  {
-    directory: Type.String({
-      pattern: CHECKPOINT_DIRECTORY,
-      description:
-        "Checkpoint directory of the training below the cluster's checkpoint root, e.g. project/name-hash. The plan of the training names it.",
-    }),
-    step: count(1, 1e9, 'Step of the checkpoint. Default: the latest.'),
-  },
-  strict,
-);
 
 /** verl-agent's `recipe/hgpo` on GPUs. Omitted fields have the values of the recipe's script. */
 export const VerlAgentSpec = Type.Object(
@@ -268,7 +255,9 @@ export type ResolvedVerlAgent = Resolved<
     Pick<NonNullable<VerlAgentSpec['rollout']>, 'maxGenerationBatches'>;
   critic?: Complete<NonNullable<VerlAgentSpec['critic']>>;
   evaluation: Omit<Complete<NonNullable<VerlAgentSpec['evaluation']>>, 'split' | 'checkpoint' | 'baseModel'> &
-    Pick<NonNullable<VerlAgentSpec['evaluation']>, 'split' | 'checkpoint' | 'baseModel'>;
+    Pick<NonNullable<VerlAgentSpec['evaluation']>, 'split' | 'baseModel'> & {
+      checkpoint?: ResolvedCheckpoint;
+    };
   checkpoints: { label: string | null };
   overrides: NonNullable<VerlAgentSpec['overrides']>;
 };

@@ -62,7 +62,7 @@ describe('deploy/examples', () => {
   test('there is one for each engine', () => {
     assert.deepEqual(
       new Set(files.map((file) => read(file).engine)),
-      new Set(['local', 'replay', 'verl-agent']),
+      new Set(['local', 'replay', 'verl-agent', 'verl-agent-export']),
     );
   });
 });

@@ -20,7 +20,7 @@ describe('a preset as a sweep', () => {
         const plan = compileVerlAgent(resolveVerlAgent(training));
         const { directory, step } = evaluation.evaluation!.checkpoint!;
         assert.deepEqual([directory, step], [plan.checkpointDirectory, plan.steps]);
-        assert.match(directory, /-mine$/);
+        assert.match(directory!, /-mine$/);
         assert.deepEqual([evaluation.project, evaluation.home], ['p', '/opt/v']);
         resolveSpec(evaluation, { customCode: true });
       }

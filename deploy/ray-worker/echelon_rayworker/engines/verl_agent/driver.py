@@ -10,7 +10,8 @@ import threading
 import time
 from typing import Any, Optional
 
-from . import causes, checkpoints, cluster, directorylock
+from .. import savedsteps
+from . import causes, cluster, directorylock
 from .child import Child
 from .console import CheckpointDone, Console, Fact, Notice, StageReached, StepDone
 from .prepare import NotStartable, Prepared, prepare
@@ -141,7 +142,7 @@ class Driver:
             _say(f"the trainer ended well after step {self._done} of {self._settings.steps}")
         if self._settings.evaluates or self._settings.overrides.number("trainer.save_freq", -1) <= 0:
             return
-        if checkpoints.latest_step(self._settings.checkpoint_dir) != self._done:
+        if savedsteps.latest_step(self._settings.checkpoint_dir) != self._done:
             _say(f"{self._settings.checkpoint_dir} does not hold step {self._done}, the last one")
 
     def _took(self) -> None:

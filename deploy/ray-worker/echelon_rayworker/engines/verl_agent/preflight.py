@@ -18,6 +18,7 @@ from echelon_rayworker import nodes
 
 from ..answers import OWN_KEYS, Answer, Check, answer_all, divide, print_answers
 from ..arguments import ArgumentError, parse
+from ..diskspace import existing_part
 from . import checkpoints, cluster, datasets, directorylock, disk, limits, memory, trackers
 from .environment import default_places
 from .settings import Settings, settings_from
@@ -187,10 +188,7 @@ def check_checkpoints(settings: Settings) -> list[Answer]:
     """Can the directory be written, and would the run start from the right step?"""
     directory = settings.checkpoint_dir
     answers = []
-    probe = directory
-    while not os.path.isdir(probe) and os.path.dirname(probe) != probe:
-        probe = os.path.dirname(probe)
-    writable = os.access(probe, os.W_OK)
+    writable = os.access(existing_part(directory), os.W_OK)
     remedy = "" if writable else "give the ray-worker's user the right to write there"
     answers.append(Answer("checkpoint directory", writable, f"{directory} can{'' if writable else 'not'} be written", remedy))
     if not settings.evaluates and (who := directorylock.in_use(directory)):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Mapping
 
 from ..arguments import ArgumentError, Key, parse
+from ..checkout import find_home, shared_root_of
 from .overrides import Overrides
 
 KEYS: dict[str, Key] = {
@@ -28,9 +29,6 @@ KEYS: dict[str, Key] = {
     # For a checkpoint directory that another training still has.
     "wait_seconds": Key(30.0, minimum=0, maximum=86_400),
 }
-# Stands for the cluster's own checkout, whose place is known there alone.
-HOME_PLACEHOLDER = "{verlAgentHome}"
-HOME_VARIABLE = "VERL_AGENT_HOME"
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class Settings:
     @property
     def shared_root(self) -> str:
         """The directory that all nodes see, as the checkpoint directory tells it."""
-        return self.checkpoint_dir.partition("/checkpoints/")[0]
+        return shared_root_of(self.checkpoint_dir)
 
     @property
     def environments(self) -> int:
@@ -99,7 +97,7 @@ def settings_from(arguments: list[str], environment: Mapping[str, str]) -> Setti
     overrides.set("trainer.default_local_dir", checkpoint_dir)
     evaluates = values["phase"] == "eval" or (not values["phase"] and overrides.flag("trainer.val_only", False))
     values.update(
-        home=_home(values["home"], environment, checkpoint_dir),
+        home=find_home(values["home"], environment, shared_root_of(checkpoint_dir)),
         attempt_dir=attempt_dir,
         experiment_dir=experiment_dir,
         checkpoint_dir=checkpoint_dir,
@@ -107,19 +105,6 @@ def settings_from(arguments: list[str], environment: Mapping[str, str]) -> Setti
     )
     del values["phase"]
     return Settings(**values, evaluates=evaluates, overrides=overrides)
-
-
-def _home(given: str, environment: Mapping[str, str], checkpoint_dir: str) -> str:
-    if given and given != HOME_PLACEHOLDER:
-        return os.path.abspath(given)
-    shared = checkpoint_dir.partition("/checkpoints/")[0]
-    for place in (environment.get(HOME_VARIABLE, ""), os.path.join(shared, "verl-agent")):
-        if place and os.path.isdir(place):
-            return os.path.abspath(place)
-    raise ArgumentError(
-        f"no verl-agent checkout is known here: give home=DIR, set {HOME_VARIABLE} for the ray-worker, or put one "
-        f"at {os.path.join(shared, 'verl-agent')}"
-    )
 
 
 def _steps(overrides: Overrides, train_rows: int) -> int:

@@ -1,0 +1,68 @@
+import { merge } from '../../core/trees.ts';
+import { referenceProblems } from '../checkpoint-reference.ts';
+import { COMMON_DEFAULTS } from '../common-defaults.ts';
+import type { CheckFinding, Engine } from '../engine.ts';
+import { EXPORTED_BYTES, gigabytes, parametersOf } from '../model-size.ts';
+import { type ResolvedExport, VerlAgentExportSpec } from './spec.ts';
+
+/** Memory of a parameter while shards are merged: the shards in float32, those of one process a second time. */
+const MERGED_BYTES = 8;
+
+/** Parameters that one CPU converts. */
+const PARAMETERS_PER_CPU = 2e9;
+
+/** Exports checkpoints of the engine `verl-agent`. */
+export const VERL_AGENT_EXPORT: Engine<VerlAgentExportSpec, ResolvedExport> = {
+  name: 'verl-agent-export',
+  summary: 'Exports a checkpoint of a verl-agent training to the Hugging Face format, on CPUs.',
+  schema: VerlAgentExportSpec,
+  example: {
+    engine: 'verl-agent-export',
+    name: 'export',
+    checkpoint: { directory: 'qwen2.5_1.5b_alfworld_train/k2_hgpo' },
+  },
+  problems: ({ checkpoint }) => referenceProblems(checkpoint, '/checkpoint'),
+  customCode: () => false,
+  resolve(spec) {
+    const resources = { nodes: 1, gpus: 0, cpus: cpusFor(sizeOf(spec.checkpoint.directory)) };
+    return merge({ ...COMMON_DEFAULTS, resources, output: null }, spec) as unknown as ResolvedExport;
+  },
+  compile: (spec) => ({ arguments: argumentsOf(spec) }),
+  fingerprint: () => null,
+  check: ({ spec }) => sizeNotes(spec),
+};
+
+/** Parameters of a training's model, by the recipe in the name of its directory; undefined if it does not say. */
+function sizeOf(directory: string | undefined): number | undefined {
+  return parametersOf(directory?.split('/')[0] ?? '');
+}
+
+function cpusFor(parameters: number | undefined): number {
+  const cpus = parameters === undefined ? 4 : Math.ceil(parameters / PARAMETERS_PER_CPU);
+  return Math.min(16, Math.max(2, cpus));
+}
+
+function argumentsOf({ checkpoint, output, resources }: ResolvedExport): string[] {
+  return [
+    'home={verlAgentHome}',
+    'experiment_dir={experimentDir}',
+    `checkpoint_dir={sharedRoot}/checkpoints/${checkpoint.directory}`,
+    `step=${checkpoint.step ?? 0}`,
+    `output=${output === null ? '' : `{sharedRoot}/exports/${output}`}`,
+    `cpus=${resources.cpus}`,
+  ];
+}
+
+function sizeNotes({ checkpoint }: ResolvedExport): CheckFinding[] {
+  const parameters = sizeOf(checkpoint.directory);
+  if (parameters === undefined) return [];
+  return [
+    {
+      check: 'size',
+      severity: 'note',
+      field: '/checkpoint/directory',
+      message: `The export takes about ${gigabytes(parameters * EXPORTED_BYTES)} of disk space, and up to ${gigabytes(parameters * MERGED_BYTES)} of memory on its node.`,
+      remedy: 'The preflight compares both with what is free.',
+    },
+  ];
+}

@@ -1,0 +1,31 @@
+import { type Static, Type } from 'typebox';
+import { CpuResources, commonFields } from '../../schemas/spec-parts.ts';
+import { strict } from '../../schemas/strict.ts';
+import { CheckpointReference, type ResolvedCheckpoint } from '../checkpoint-reference.ts';
+import type { Resolved } from '../engine.ts';
+
+/** Exports a checkpoint of a verl-agent training to Hugging Face's format. */
+export const VerlAgentExportSpec = Type.Object(
+  {
+    ...commonFields,
+    resources: Type.Optional(CpuResources),
+    engine: Type.Literal('verl-agent-export'),
+    checkpoint: CheckpointReference,
+    output: Type.Optional(
+      Type.String({
+        pattern: '^(?!.*\\.\\.)[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$',
+        description:
+          'Directory of the export below `exports` on the shared root. Default: `global_step_N-huggingface` in the checkpoint directory.',
+      }),
+    ),
+  },
+  { ...strict, $id: 'VerlAgentExportSpec' },
+);
+/** See {@link VerlAgentExportSpec}. */
+export type VerlAgentExportSpec = Static<typeof VerlAgentExportSpec>;
+
+/** A resolved {@link VerlAgentExportSpec}. `output` is null if the export is stored beside the checkpoint. */
+export type ResolvedExport = Resolved<VerlAgentExportSpec, 'checkpoint' | 'output'> & {
+  checkpoint: ResolvedCheckpoint;
+  output: string | null;
+};

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { VERL_AGENT_EXPORT } from '../../../../src/engines/verl-agent-export/engine.ts';
+import type { VerlAgentExportSpec } from '../../../../src/engines/verl-agent-export/spec.ts';
+import { compilePlan } from '../../../../src/plan/compile-plan.ts';
+import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
+
+const DIRECTORY = 'qwen2.5_7b_webshop_train/k2_hgpo-0123456789';
+const EXPORT: VerlAgentExportSpec = {
+  engine: 'verl-agent-export',
+  name: 'x',
+  checkpoint: { directory: DIRECTORY },
+};
+
+test('the plan of an export names the checkpoint and the output below the shared root, and takes no GPU', () => {
+  const plan = compilePlan(resolveSpec(EXPORT).spec);
+  assert.equal(plan.module, 'echelon_rayworker.engines.verl_agent_export');
+  assert.deepEqual(plan.arguments, [
+    'home={verlAgentHome}',
+    'experiment_dir={experimentDir}',
+    `checkpoint_dir={sharedRoot}/checkpoints/${DIRECTORY}`,
+    'step=0',
+    'output=',
+    'cpus=4',
+  ]);
+  assert.deepEqual([plan.gpus, plan.cpus], [0, 4]);
+  const named = { ...EXPORT, checkpoint: { directory: DIRECTORY, step: 80 }, output: 'mine/last' };
+  const { arguments: given } = compilePlan(resolveSpec(named).spec);
+  assert.deepEqual(given.slice(3, 5), ['step=80', 'output={sharedRoot}/exports/mine/last']);
+});
+
+test('an export takes CPUs by the size of its model, 4 if the size is unknown, and as many as the spec asks for', () => {
+  const cpus = (directory: string, more: Partial<VerlAgentExportSpec> = {}) =>
+    resolveSpec({ ...EXPORT, checkpoint: { directory }, ...more }).spec.resources.cpus;
+  assert.equal(cpus('qwen2.5_1.5b_alfworld_train/x'), 2);
+  assert.equal(cpus(DIRECTORY), 4);
+  assert.equal(cpus('mine-72B/x'), 16);
+  assert.equal(cpus('mine/x'), 4);
+  assert.equal(cpus(DIRECTORY, { resources: { cpus: 1 } }), 1);
+});
+
+test('an export states the disk space and memory that it takes if the size of its model is known', () => {
+  const checks = (directory: string) => {
+    const { spec, defaults } = resolveSpec({ ...EXPORT, checkpoint: { directory } });
+    assert.ok(spec.engine === 'verl-agent-export');
+    return VERL_AGENT_EXPORT.check!({ spec, defaults }).map(({ message }) => message);
+  };
+  assert.match(checks(DIRECTORY)[0]!, /15\.2 GB of disk space, and up to 60\.9 GB of memory/);
+  assert.deepEqual(checks('mine/x'), []);
+});
+
+test('an export needs a checkpoint directory', () => {
+  assert.throws(() => resolveSpec({ ...EXPORT, checkpoint: {} }), {
+    problems: [
+      { field: '/checkpoint', message: 'names no training; set experiment to the id of one, or directory' },
+    ],
+  });
+});
