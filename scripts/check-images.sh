@@ -18,7 +18,12 @@ open_engine
 docker run --rm "$node_image" timeout 30 npm view --json commander@14.0.3 version >"$run/registry.log" 2>&1 ||
   skip "a container does not reach the npm registry: $(tail -n1 "$run/registry.log")"
 copy_checkout
+build_images
+# Beside each other: both mostly wait, for health checks and for what was killed.
+check_pods &
+pods=$!
+processes+=("$pods")
 check_stack
-check_pods
+wait "$pods" || fail "the chart's Ray pods"
 tell_stand_ins
 say "check:images passed"

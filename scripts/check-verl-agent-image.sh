@@ -40,7 +40,7 @@ in_image() {
 check_head() {
   local secrets=$run/secrets
   mkdir -m 0755 "$secrets"
-  for name in ray ray-worker; do od -An -tx1 -N32 /dev/urandom | tr -d ' \n' >"$secrets/$name"; done
+  for name in ray ray-worker; do random_token >"$secrets/$name"; done
   chmod a+r "$secrets"/*
   docker run -d --name head --init --read-only --cap-drop ALL --security-opt no-new-privileges -v scratch:/tmp -v shared:/shared \
     --shm-size 2g -v "$secrets:/secrets:ro" -e ECHELON_RAY_TOKEN_FILE=/secrets/ray -e ECHELON_ADVERTISE=head \

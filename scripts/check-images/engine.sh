@@ -120,6 +120,8 @@ wait_until() {
   done
 }
 
+random_token() { od -An -tx1 -N32 /dev/urandom | tr -d ' \n'; }
+
 # Removes what a run leaves: images stay. Also before a run, since the one before it may have been killed.
 clear_engine() {
   docker ps -aq | xargs -r docker rm -f >/dev/null 2>&1 || true

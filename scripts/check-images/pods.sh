@@ -8,17 +8,18 @@ check_pods() {
   # shellcheck disable=SC1091
   . "$run/pods"
   mkdir -m 0755 "$run/ray-secret"
-  cp "$src/deploy/docker/secrets/ray-worker-token" "$run/ray-secret/"
+  random_token >"$run/ray-secret/ray-worker-token"
+  chmod a+r "$run/ray-secret/ray-worker-token"
   docker network create --internal pods >/dev/null
-  local pod=(--init --user 1000:100 --read-only --cap-drop ALL --security-opt no-new-privileges -v shared-of-pods:/shared
-    -e RAY_AUTH_MODE=token -e RAY_USAGE_STATS_ENABLED=0 -e "RAY_AUTH_TOKEN=$(cat "$src/deploy/docker/secrets/ray-token")")
-  local head=("${pod[@]}" --network container:head-pod -v tmp-of-head:/tmp -v "$run/ray-secret:/etc/echelon/ray:ro"
+  local pod=(--init --user 1000:100 --read-only --cap-drop ALL --security-opt no-new-privileges -v pods_shared:/shared
+    -e RAY_AUTH_MODE=token -e RAY_USAGE_STATS_ENABLED=0 -e "RAY_AUTH_TOKEN=$(random_token)")
+  local head=("${pod[@]}" --network container:head-pod -v pods_tmp_head:/tmp -v "$run/ray-secret:/etc/echelon/ray:ro"
     -e RAY_ADDRESS=127.0.0.1:6379)
   # The network of a pod outlives its containers.
   docker run -d --name head-pod --network pods --network-alias head local/debian sleep infinity >/dev/null
   docker run -d --name ray-head "${head[@]}" echelon-ray:0.1.0 "${HEAD_START[@]}" >/dev/null
   docker run -d --name ray-worker-start "${head[@]}" echelon-ray:0.1.0 "${START_COMMAND[@]}" >/dev/null
-  docker run -d --name ray-node "${pod[@]}" --network pods -v tmp-of-node:/tmp --shm-size 1g -e RAY_ADDRESS=head:6379 \
+  docker run -d --name ray-node "${pod[@]}" --network pods -v pods_tmp_node:/tmp --shm-size 1g -e RAY_ADDRESS=head:6379 \
     echelon-ray:0.1.0 bash -c "until ray health-check --address head:6379 >/dev/null 2>&1; do sleep 1; done; $(printf '%q ' "${NODE_START[@]}")" >/dev/null
   wait_until 90 docker exec ray-head "${HEAD_PROBE[@]}" || pods_fail "the head's probe does not pass"
   wait_until 90 docker exec ray-node "${NODE_PROBE[@]}" || pods_fail "the node's probe does not pass"

@@ -16,12 +16,15 @@ submit() {
   echelon submit - --set "training.steps=$steps" "$@" <"$src/deploy/examples/hgpo.yaml"
 }
 
+build_images() {
+  compose build --quiet api ray >"$run/build.log" 2>&1 || fail "the images cannot be built"
+  say "images built: $(docker images --format '{{.Repository}} {{.Size}}' | grep '^echelon' | paste -sd, -)"
+}
+
 check_stack() {
   check_missing_secrets
   (cd "$src" && deploy/docker/make-secrets.sh >/dev/null)
   compose -f docker-compose.yml -f deploy/docker/bucket.yml --profile gpu config -q || fail "gpu with a bucket is no valid configuration"
-  compose build --quiet api ray >"$run/build.log" 2>&1 || fail "the images cannot be built"
-  say "images built: $(docker images --format '{{.Repository}} {{.Size}}' | grep '^echelon' | paste -sd, -)"
   start_stack
   say "compose up: six services run, four of them with passing health checks"
   submit 10 --watch >"$run/training.log" 2>&1 || fail "a training does not succeed"
@@ -163,7 +166,7 @@ check_restart() {
   before=$(records)
   [ "$(wc -l <<<"$before")" -eq 2 ] || fail "there are not two experiments: $before"
   compose down >"$run/down.log" 2>&1 || fail "compose down fails"
-  ! docker volume ls -q | grep -v '^echelon_' || fail "compose down leaves unnamed volumes"
+  ! docker volume ls -q | grep -v -e '^echelon_' -e '^pods_' || fail "compose down leaves unnamed volumes"
   say "compose down took $((SECONDS - from)) s and leaves no unnamed volume"
   old=$(cat "$src/deploy/docker/secrets/api-token")
   rotate "${SECRETS[@]}"
