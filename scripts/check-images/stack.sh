@@ -58,8 +58,7 @@ check_missing_secrets() {
 
 # Which port of which container each container reaches, at all addresses of the other.
 check_reach() {
-  local from to port address doors actual wanted
-  declare -A ports=([redis]="6379" [api]="7077 9464" [dispatcher]="9464" [ray]="7400 10001 6379 8265" [prometheus]="9090")
+  local from actual
   declare -A wants=(
     [redis]="api:7077"
     [api]="dispatcher:9464 prometheus:9090 redis:6379"
@@ -69,19 +68,13 @@ check_reach() {
     [grafana]="api:7077 api:9464 dispatcher:9464 prometheus:9090"
   )
   for from in "${!wants[@]}"; do
-    doors=()
-    for to in "${!ports[@]}"; do
-      [ "$to" != "$from" ] || continue
-      for address in $(docker inspect -f '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}' "echelon-$to-1"); do
-        for port in ${ports[$to]}; do doors+=("$to:$port $address/$port"); done
-      done
-    done
-    # shellcheck disable=SC2016 # the container's shell expands
-    actual=$(docker exec "echelon-$from-1" bash -c 'for door; do
-        (timeout 2 bash -c "exec 3<>/dev/tcp/${door#* }" 2>/dev/null && echo "${door% *}") &
-      done; wait' _ "${doors[@]}" | sort -u | paste -sd' ' -)
-    wanted=${wants[$from]}
-    [ "$actual" = "$wanted" ] || fail "$from reaches [$actual], not [$wanted]"
+    reached "$from" >"$run/reached-$from" &
+    wants[$from]="$! ${wants[$from]}"
+  done
+  for from in "${!wants[@]}"; do
+    wait "${wants[$from]%% *}" || fail "the doors of $from cannot be tried"
+    actual=$(cat "$run/reached-$from")
+    [ "$actual" = "${wants[$from]#* }" ] || fail "$from reaches [$actual], not [${wants[$from]#* }]"
   done
   local outside
   outside=$(docker exec echelon-dispatcher-1 node -e 'require("dns").lookup(new URL(process.argv[1]).hostname, { family: 4 }, (e, a) => console.log(a))' "$(npm config get registry 2>/dev/null)")
@@ -90,6 +83,22 @@ check_reach() {
     ! opens "$from" "$outside/443" || fail "$from has a way out of this machine"
   done
   say "each container reaches what the threat model says, and nothing else"
+}
+
+# reached FROM: the ports of other containers that the container reaches, in order.
+reached() {
+  local to port address doors=()
+  declare -A ports=([redis]="6379" [api]="7077 9464" [dispatcher]="9464" [ray]="7400 10001 6379 8265" [prometheus]="9090")
+  for to in "${!ports[@]}"; do
+    [ "$to" != "$1" ] || continue
+    for address in $(docker inspect -f '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}' "echelon-$to-1"); do
+      for port in ${ports[$to]}; do doors+=("$to:$port $address/$port"); done
+    done
+  done
+  # shellcheck disable=SC2016 # the container's shell expands
+  docker exec "echelon-$1-1" bash -c 'for door; do
+      (timeout 2 bash -c "exec 3<>/dev/tcp/${door#* }" 2>/dev/null && echo "${door% *}") &
+    done; wait' _ "${doors[@]}" | sort -u | paste -sd' ' -
 }
 
 opens() { docker exec "echelon-$1-1" timeout 3 bash -c "exec 3<>/dev/tcp/$2" 2>/dev/null; }
