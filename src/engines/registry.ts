@@ -1,6 +1,7 @@
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
 import { nearestName } from '../core/nearest.ts';
 import { clip } from '../schemas/json.ts';
+import { COMMAND } from './command/engine.ts';
 import type { Engine, Permissions } from './engine.ts';
 import { LOCAL } from './local/engine.ts';
 import { REPLAY } from './replay/engine.ts';
@@ -9,7 +10,7 @@ import { VERL_AGENT } from './verl-agent/engine.ts';
 import { VERL_AGENT_EXPORT } from './verl-agent-export/engine.ts';
 
 /** The engines of this version, in the order of documentation. Nothing else lists them. */
-const ENGINES = [LOCAL, REPLAY, VERL_AGENT, VERL_AGENT_EXPORT] as const;
+const ENGINES = [LOCAL, REPLAY, VERL_AGENT, VERL_AGENT_EXPORT, COMMAND] as const;
 
 type AnyEngine = (typeof ENGINES)[number];
 

@@ -55,7 +55,7 @@ export const CpuResources = Type.Object(
       Type.Unsafe<1>({
         type: 'integer',
         const: 1,
-        description: 'Always 1: only verl-agent runs on several nodes.',
+        description: 'Always 1: this engine runs on one node.',
       }),
     ),
     gpus: Type.Optional(

@@ -24,6 +24,8 @@ LAUNCH_FILE = "launch.bin"
 SUPERVISOR_FILE = "supervisor.json"
 STOP_FILE = "stop.json"
 SPOOL_DIRECTORY = "spool"
+# In the experiment's directory: the last reported checkpoint, for engines whose program does not find it by itself.
+CHECKPOINT_FILE = "checkpoint.json"
 # Secrets that an engine hands to processes on other nodes; removed at the end, whichever process wrote it.
 HIDDEN_FILE = "hidden-variables.json"
 

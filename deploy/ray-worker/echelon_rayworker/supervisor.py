@@ -185,14 +185,26 @@ class Supervisor:
     def _poll_spool(self, seconds: float = POLL_SECONDS) -> bool:
         """Records what has been reported, for so long at most; returns whether there may be more."""
         until = time.monotonic() + seconds
-        found = False
+        found, checkpoint = False, None
         for report in self._spool.poll():
             found = True
             redact_report(report, self._reports)
             self._recorder.report(report)
+            if isinstance(report, pb.AttemptEvent) and report.HasField("checkpoint"):
+                checkpoint = report.checkpoint
             if time.monotonic() >= until:
                 break
+        if checkpoint is not None:
+            self._note_checkpoint(checkpoint)
         return found or not self._spool.idle
+
+    def _note_checkpoint(self, checkpoint: pb.Checkpoint) -> None:
+        """For the next attempt: events of this one may be deleted before."""
+        path = os.path.join(self._directories.experiment, launch.CHECKPOINT_FILE)
+        try:
+            write_file(path, json.dumps({"step": checkpoint.step, "path": checkpoint.path}).encode())
+        except OSError:
+            pass  # a full disk; the next checkpoint is noted again
 
     def _drain_spool(self) -> None:
         """Records what was reported until the driver ended. What cannot be read in time is a gap: the end of an

@@ -84,8 +84,8 @@ async function ofFile(file: string) {
 async function resolvedFile(file: string) {
   const input = await readSpecFile(file);
   try {
-    // Only the API knows the directories that a cluster allows.
-    return resolveSpec(validateSpec(input), { codePaths: ['/'] });
+    // Only the API knows what the caller may do, and the directories that a cluster allows.
+    return resolveSpec(validateSpec(input), { customCode: true });
   } catch (error) {
     if (!(error instanceof EchelonError)) throw error;
     const lines = (error.problems ?? []).map(

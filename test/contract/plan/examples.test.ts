@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import type { LocalSpec } from '../../../src/engines/local/spec.ts';
+import { allEngines } from '../../../src/engines/registry.ts';
 import { validateSpec } from '../../../src/engines/validate-spec.ts';
 import { compileVerlAgent } from '../../../src/engines/verl-agent/compile.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
@@ -22,7 +23,7 @@ const read = (file: string) =>
 describe('deploy/examples', () => {
   for (const file of files) {
     test(`${file} is a spec that can be planned`, () => {
-      const { spec } = resolveSpec(read(file));
+      const { spec } = resolveSpec(read(file), { customCode: true });
       assert.ok(compilePlan(spec).arguments.length > 5);
     });
   }
@@ -33,7 +34,7 @@ describe('deploy/examples', () => {
       assert.ok(new Ajv(STRICT_AJV).validate(SweepRequest, request));
       const draft = draftSweep(request);
       assert.equal(draft.entries.length, 6);
-      const check = createSweepCheck(draft, (spec) => resolveSpec(spec));
+      const check = createSweepCheck(draft, (spec) => resolveSpec(spec, { customCode: true }));
       const children = draft.entries.map((_entry, index) => check.child(index)!);
       check.refuse();
       for (const { resolved } of children) assert.ok(compilePlan(resolved.spec).arguments.length > 5);
@@ -62,7 +63,7 @@ describe('deploy/examples', () => {
   test('there is one for each engine', () => {
     assert.deepEqual(
       new Set(files.map((file) => read(file).engine)),
-      new Set(['local', 'replay', 'verl-agent', 'verl-agent-export']),
+      new Set(allEngines().map(({ name }) => name)),
     );
   });
 });

@@ -65,10 +65,7 @@ describe('an engine that is added as docs/contributing/engines.md says', () => {
     assert.equal(bad.json().problems[0].field, '/from');
     const unknown = await api.call('POST', '/v1/experiments', { body: { ...body, engine: 'countdwon' } });
     assert.equal(unknown.json().code, 'invalid-spec');
-    assert.match(
-      unknown.json().problems[0].message,
-      /verl-agent-export or countdown.*did you mean countdown\?/,
-    );
+    assert.match(unknown.json().problems[0].message, /verl-agent.* or countdown.*did you mean countdown\?/);
   });
 
   test('has a plan', async () => {

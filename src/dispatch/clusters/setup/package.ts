@@ -12,7 +12,14 @@ const NAME = 'echelon_rayworker';
 /** The time of every file in the zip, so that equal packages stay equal. */
 const TIME = new Date('2000-01-01T00:00:00');
 
-/** Packs the `echelon_rayworker` of `directory` without compiled files. Throws an Error if the package is not there. */
+/** The capture, which programs of users import. Two of its files are the ray-worker's own. */
+const CAPTURE = 'echelon_capture';
+const SHARED = { 'batch.py': 'batch.py', 'reporter.py': 'engines/verl_agent/reporter.py' };
+
+/**
+ * Packs the `echelon_rayworker` of `directory` without compiled files, and the `echelon_capture` of the directory `capture`
+ * beside it, if there is one. Throws an Error if the ray-worker's package is not there.
+ */
 export function packRayWorker(directory: string): RayWorkerPackage {
   const files = globSync(`${NAME}/**/*.{py,json,gz}`, { cwd: directory })
     .filter((file) => !file.includes('__pycache__'))
@@ -22,7 +29,20 @@ export function packRayWorker(directory: string): RayWorkerPackage {
   const version = /^__version__ = "([^"]+)"$/m.exec(readFileSync(join(directory, init), 'utf8'))?.[1];
   if (version === undefined) throw new Error(`${join(directory, init)} names no __version__`);
   const tree = Object.fromEntries(files.map((file) => [file, readFileSync(join(directory, file))]));
-  return { zip: zipSync(tree, { mtime: TIME }), version };
+  return { zip: zipSync({ ...tree, ...captureFiles(directory) }, { mtime: TIME }), version };
+}
+
+function captureFiles(directory: string): Record<string, Uint8Array> {
+  const beside = join(directory, '../capture');
+  const files = globSync(`${CAPTURE}/{*.py,shared/__init__.py}`, { cwd: beside }).sort();
+  if (files.length === 0) return {};
+  return Object.fromEntries([
+    ...files.map((file) => [file, readFileSync(join(beside, file))]),
+    ...Object.entries(SHARED).map(([file, own]) => [
+      `${CAPTURE}/shared/${file}`,
+      readFileSync(join(directory, NAME, own)),
+    ]),
+  ]);
 }
 
 /** Negative, 0 or positive if version `a` is older than, equal to or newer than `b`. A part that is no number counts as 0. */

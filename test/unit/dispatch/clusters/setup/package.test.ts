@@ -29,6 +29,15 @@ test('the package has its own files only, and equal files give an equal zip', (t
   assert.notDeepEqual(Buffer.from(packRayWorker(directory).zip), Buffer.from(first.zip));
 });
 
+test('the package brings the capture along, with the files that both share', () => {
+  const files = unzipSync(packRayWorker(PACKAGE).zip);
+  for (const file of ['__init__.py', 'recorder.py', 'shared/__init__.py'])
+    assert.ok(files[`echelon_capture/${file}`], file);
+  const text = (file: string) => Buffer.from(files[file]!).toString();
+  assert.equal(text('echelon_capture/shared/batch.py'), text('echelon_rayworker/batch.py'));
+  assert.match(text('echelon_capture/shared/reporter.py'), /class Reporter/);
+});
+
 test('a directory without the package is an error', () => {
   assert.throws(() => packRayWorker(tmpdir()), /echelon_rayworker is not in/);
 });

@@ -1,0 +1,1 @@
+"""The command engine: any program of the user's own, on the nodes that are allocated to it."""

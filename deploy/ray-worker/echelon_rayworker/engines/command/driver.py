@@ -1,0 +1,172 @@
+"""One run, top to bottom: find the checkpoint, start the program, pass its output on, end as it ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import resource
+import signal
+import sys
+import threading
+import time
+from typing import Any, Mapping, Union
+
+from echelon_rayworker.files import read_regular
+from echelon_rayworker.launch import CHECKPOINT_FILE
+
+from . import ranks
+from .node import STDERR, Output
+from .settings import Settings
+from .sources import source_of
+
+LOOK_SECONDS = 0.5
+# The other ranks end this long after one has failed.
+OTHERS_SECONDS = 15.0
+# Portions of output that wait; a rank waits for the driver, and drops lines if it waits for long.
+MAX_PORTIONS = 16
+MAX_CHECKPOINT_BYTES = 64 * 1024
+
+
+class Driver:
+    """The run of one attempt."""
+
+    def __init__(self, settings: Settings, spool: Any, environment: Mapping[str, str]) -> None:
+        """``spool``: where reports go (see echelon_rayworker.spool)."""
+        self._settings, self._spool, self._environment = settings, spool, environment
+        self._source = source_of(settings, self._metrics)
+        self._portions: queue.Queue[tuple[int, Union[Output, Exception]]] = queue.Queue(MAX_PORTIONS)
+        self._step = 0
+        self._failed = 0
+        self._told = False
+        self._is_stopping = threading.Event()
+        self._give_up = float("inf")
+
+    def run(self) -> int:
+        """The exit code. A program that a signal killed ends this process with the same signal. NotStartable."""
+        signal.signal(signal.SIGTERM, self._on_sigterm)
+        command = [*self._settings.command, *self._resumption()]
+        self._spool.stage("starting the program")
+        self._ranks = ranks.start(self._settings, command, self._environment)
+        signal.signal(signal.SIGTERM, self._on_sigterm)  # Ray puts a handler of its own in place
+        self._spool.stage("running")
+        for number, rank in enumerate(self._ranks):
+            threading.Thread(target=self._follow, args=(number, rank), daemon=True).start()
+        self._pass_on()
+        self._source.look()
+        if self._failed < 0:
+            self._spool.close()
+            _die_by(-self._failed)
+        return self._failed
+
+    def _on_sigterm(self, *_: object) -> None:
+        self._is_stopping.set()
+
+    def _resumption(self) -> list[str]:
+        """The arguments of a further attempt; none if no checkpoint is there."""
+        if not self._settings.resume:
+            return []
+        try:
+            data = read_regular(os.path.join(self._settings.experiment_dir, CHECKPOINT_FILE), MAX_CHECKPOINT_BYTES)
+            known = json.loads(data)
+            path = os.path.join(self._settings.experiment_dir, known["path"])
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, KeyError, TypeError):
+            return self._without("the note of the last checkpoint cannot be read")
+        if not os.path.exists(path):
+            return self._without(f"the last checkpoint {path} is not there")
+        _say(f"resumes from {path}, step {known.get('step')}")
+        return [argument.replace("{checkpoint}", path) for argument in self._settings.resume]
+
+    def _without(self, why: str) -> list[str]:
+        _say(f"{why}, so the program starts from the beginning")
+        return []
+
+    def _follow(self, number: int, rank: ranks.Rank) -> None:
+        while True:
+            try:
+                output = rank.take()
+            except Exception as error:  # noqa: BLE001 - a lost node ends the run, with Ray's own words
+                self._portions.put((number, error))
+                return
+            self._portions.put((number, output))
+            if output.code is not None:
+                return
+
+    def _pass_on(self) -> None:
+        running, look_at = set(range(len(self._ranks))), time.monotonic()
+        while running and time.monotonic() < self._give_up:
+            try:
+                number, output = self._portions.get(timeout=LOOK_SECONDS)
+            except queue.Empty:
+                pass
+            else:
+                if isinstance(output, Exception):
+                    print(f"{type(output).__module__}.{type(output).__name__}: {output}", file=sys.stderr, flush=True)
+                    output = Output(code=1)
+                self._print(number, output)
+                if output.code is not None:
+                    running.discard(number)
+                    self._ended(number, output.code)
+            if time.monotonic() >= look_at:
+                self._source.look()
+                look_at = time.monotonic() + LOOK_SECONDS
+            if self._is_stopping.is_set():
+                self._stop_all()
+
+    def _print(self, number: int, output: Output) -> None:
+        mark = f"[node {number}] " if number > 0 else ""
+        for source, line in output.lines:
+            (sys.stderr if source == STDERR else sys.stdout).write(f"{mark}{line}\n")
+            if number == 0:
+                self._source.line(line)
+        if output.dropped:
+            _say(f"{mark}{output.dropped} lines were dropped: printed faster than they could be recorded")
+        sys.stdout.flush()
+        sys.stderr.flush()
+
+    def _ended(self, number: int, code: int) -> None:
+        if code == 0:
+            return
+        if self._failed == 0:
+            self._failed = code
+            if len(self._ranks) > 1 and not self._is_stopping.is_set():
+                how = f"signal {-code}" if code < 0 else f"exit code {code}"
+                _say(f"the program on node {number} ended with {how}, so it is stopped on all nodes")
+        self._give_up = min(self._give_up, time.monotonic() + OTHERS_SECONDS)
+        self._stop_all()
+
+    def _stop_all(self) -> None:
+        if self._told:
+            return
+        self._told = True
+        for rank in self._ranks:
+            # In threads: a node that is gone does not answer.
+            threading.Thread(target=_quietly, args=(rank.stop,), daemon=True).start()
+
+    def _metrics(self, step: int, values: Mapping[str, float]) -> None:
+        if step > self._step:
+            self._step = step
+            self._spool.stage(f"step {step}", step=step)
+        self._spool.metrics(step, values)
+
+
+def _quietly(call: Any) -> None:
+    try:
+        call()
+    except Exception:  # noqa: BLE001 - the end of that rank is reported where its output is taken
+        pass
+
+
+def _die_by(number: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if number != signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.kill(os.getpid(), number)
+
+
+def _say(text: str) -> None:
+    print(f"echelon: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,181 @@
+"""The command engine under the ray-worker, without Ray: the program runs where the driver does."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Client, Server, until
+
+from echelon_rayworker import processes
+from echelon_rayworker.gen import rayworker_pb2 as pb
+from test_attempt import lines
+
+
+def launch(client: Client, script: str, *arguments: str, attempt: int = 1, **keys: object) -> None:
+    """The engine with `python -c SCRIPT argument…`; ``keys``: its own arguments."""
+    own = {
+        "shared_root": "{sharedRoot}", "experiment_dir": "{experimentDir}", "attempt_dir": "{attemptDir}",
+        **{key: value if isinstance(value, str) else json.dumps(value) for key, value in keys.items()},
+    }  # fmt: skip
+    client.launch(
+        *(f"{key}={value}" for key, value in own.items()), "--", "python", "-c", script, *arguments,
+        engine="command", module="echelon_rayworker.engines.command", attempt=attempt, environment={"PYTHONPATH": ""},
+    )  # fmt: skip
+
+
+def ended(client: Client, attempt: int = 1) -> pb.Ended:
+    return client.events(attempt=attempt)[-1].ended
+
+
+def metrics(events: list[pb.AttemptEvent]) -> list[tuple[int, dict[str, float]]]:
+    return [(event.metrics.step, dict(event.metrics.values)) for event in events if event.HasField("metrics")]
+
+
+def test_a_program_runs_with_its_arguments_and_both_pipes_are_recorded(client: Client, server: Server) -> None:
+    launch(client, "import os, sys; print(sys.argv[1:], os.getcwd()); print('oops', file=sys.stderr)", "a b", "$HOME")
+    events = client.events()
+    assert lines(events) == [f"['a b', '$HOME'] {server.attempt_dir() / 'work'}"]
+    assert lines(events, pb.LogLines.STDERR) == ["oops"]
+    assert events[-1].ended.cause == pb.Ended.SUCCEEDED
+
+
+@pytest.mark.parametrize(
+    ("script", "cause", "code"),
+    [
+        ("import sys; sys.exit(3)", pb.Ended.FAILED, 3),
+        ("import os; os.kill(os.getpid(), 9)", pb.Ended.KILLED, 137),
+        ("import os; os.kill(os.getpid(), 11)", pb.Ended.KILLED, 139),
+        ("raise RuntimeError('CUDA out of memory')", pb.Ended.OUT_OF_MEMORY, 1),
+    ],
+)
+def test_the_end_of_the_program_is_the_end_of_the_attempt(client: Client, script: str, cause: int, code: int) -> None:
+    launch(client, script)
+    found = ended(client)
+    assert (found.cause, found.exit_code) == (cause, code)
+
+
+def test_a_program_that_does_not_exist_fails_with_its_name(client: Client) -> None:
+    client.launch("attempt_dir={attemptDir}", "--", "no-such-program", engine="command", module="echelon_rayworker.engines.command")
+    found = ended(client)
+    assert found.exit_code == 127 and "no-such-program" in found.last_lines[-1]
+
+
+TREE = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+subprocess.Popen(["setsid", "sleep", "1000"])
+print("ready", flush=True)
+time.sleep(1000)
+"""
+
+
+def test_a_stop_ends_the_program_and_everything_below_it(client: Client, server: Server) -> None:
+    launch(client, TREE)
+    until(lambda: len(server.processes_of()) >= 4)
+    response = client.stop(grace=500)
+    assert response.ended.cause == pb.Ended.STOPPED
+    assert server.processes_of() == []
+
+
+def test_a_program_gets_sigterm_and_may_end_by_itself(client: Client) -> None:
+    launch(client, "import signal, sys, time; signal.signal(15, lambda *_: sys.exit('saved')); print('ready', flush=True); time.sleep(1000)")
+    next(event for event in client.attach() if event.HasField("log"))
+    response = client.stop(grace=20_000)
+    assert response.ended.cause == pb.Ended.STOPPED
+    assert lines(client.events(), pb.LogLines.STDERR) == ["saved"]
+
+
+def test_a_killed_driver_leaves_no_process_and_the_next_attempt_resumes(client: Client, server: Server) -> None:
+    script = """
+import os, sys, time
+from echelon_rayworker.spool import Spool
+print(sys.argv[1:], flush=True)
+path = os.path.join(os.environ["ECHELON_SPOOL"], "../../../saved")
+open(path, "w").close()
+Spool.from_environment().checkpoint(7, "saved")
+time.sleep(0 if len(sys.argv) > 2 else 1000)
+"""
+    resume = ["--from={checkpoint}"]
+    launch(client, script, "first", resume=resume)
+    next(event for event in client.attach() if event.HasField("checkpoint"))
+    note = server.state_dir / "experiments/exp/checkpoint.json"
+    until(note.exists)
+    os.kill(server.identity()["driverPid"], signal.SIGKILL)
+    assert ended(client).cause == pb.Ended.KILLED
+    assert server.processes_of() == []
+    launch(client, script, "first", resume=resume, attempt=2)
+    events = client.events(attempt=2)
+    assert lines(events) == [f"['first', '--from={server.state_dir}/experiments/exp/saved']"]
+    assert any("step 7" in line for line in lines(events, pb.LogLines.STDERR))
+    os.unlink(server.state_dir / "experiments/exp/saved")
+    note.write_text("not JSON")
+    launch(client, "print('again')", resume=resume, attempt=3)
+    assert any("from the beginning" in line for line in lines(client.events(attempt=3), pb.LogLines.STDERR))
+
+
+def test_a_working_directory_is_below_the_shared_root_and_no_link_leads_out_of_it(client: Client, server: Server, tmp_path: Path) -> None:
+    (server.state_dir / "mine").mkdir()
+    launch(client, "import os; print(os.getcwd())", directory="mine")
+    assert lines(client.events()) == [str(server.state_dir / "mine")]
+    (server.state_dir / "out").symlink_to(tmp_path)
+    for attempt, (name, message) in enumerate([("out", "outside of the shared root"), ("../..", "outside"), ("none", "no directory")], 2):
+        launch(client, "print('started')", directory=name, attempt=attempt)
+        found = ended(client, attempt)
+        assert found.exit_code == 2 and message in found.last_lines[-1]
+
+
+def test_patterns_find_metrics_in_the_lines(client: Client) -> None:
+    script = "print('step 1 | loss =0.5 | acc: 1e-1'); print('Step   2 | loss = -.25 nan'); print('x' * 3000 + 'loss = 9'); print('loss = inf')"
+    launch(client, script, metrics={"lines": {"step": "step {number}", "loss": "loss = {number}", "acc": "acc: {number}"}})
+    assert metrics(client.events()) == [(1, {"loss": 0.5, "acc": 0.1}), (2, {"loss": -0.25}), (2, {"loss": float("inf")})]
+
+
+def test_json_objects_are_metrics_whether_printed_or_in_a_file(client: Client) -> None:
+    objects = '{"step": 3, "loss": 0.5, "val": {"ok": 1, "name": "x"}, "flag": true}'
+    found = [(3, {"loss": 0.5, "val/ok": 1.0})]
+    launch(client, f"print('METRICS ' + {objects!r}); print({objects!r}); print('METRICS nonsense')", metrics={"jsonPrefix": "METRICS "})
+    assert metrics(client.events()) == found
+    script = f"open('m.jsonl', 'a').write({objects!r} + chr(10) + '{{broken' + chr(10))"
+    launch(client, script, metrics={"jsonFile": "m.jsonl"}, attempt=2)
+    assert metrics(client.events(attempt=2)) == found
+
+
+def test_endless_output_is_dropped_with_a_gap_and_the_program_is_not_blocked(client: Client) -> None:
+    script = "import os\nfor _ in range(30): os.write(1, b'x' * 100000 + b'a line\\n' * 20000)"
+    launch(client, script)
+    events = client.events()
+    assert events[-1].ended.cause == pb.Ended.SUCCEEDED
+    assert sum(map(len, lines(events))) < 64 * 2**20
+
+
+def test_secrets_of_the_plan_reach_the_program_and_no_event(client: Client, server: Server) -> None:
+    secrets = server.state_dir / "secrets"
+    secrets.mkdir(mode=0o700, exist_ok=True)
+    (secrets / "mine").touch(mode=0o600)
+    (secrets / "mine").write_text("correct-horse-battery")
+    client.launch(
+        "attempt_dir={attemptDir}", "--", "python", "-c", "import os; print(os.environ['MY_KEY'], len(os.environ['MY_KEY']))",
+        engine="command", module="echelon_rayworker.engines.command", secrets={"MY_KEY": "mine"},
+    )  # fmt: skip
+    assert lines(client.events()) == ["*** 21"]
+
+
+def test_the_keeper_ends_everything_when_the_process_that_started_it_is_killed(tmp_path: Path) -> None:
+    """As Ray does it to the processes of a job whose driver is gone."""
+    mark = f"ECHELON_SPOOL={tmp_path}"
+    holder = f"""
+import os, time
+from echelon_rayworker.engines.command.node import Node
+node = Node()
+node.start(["python", "-c", {TREE!r}], {{**os.environ, "PYTHONPATH": os.getcwd(), "ECHELON_SPOOL": {str(tmp_path)!r}}}, {str(tmp_path)!r})
+time.sleep(1000)
+"""
+    process = subprocess.Popen([sys.executable, "-c", holder], cwd=Path(__file__).parent.parent)
+    until(lambda: len(processes.marked_by_environment(mark.encode())) >= 3)
+    process.kill()
+    process.wait()
+    assert until(lambda: not processes.marked_by_environment(mark.encode()), 10)

@@ -1,0 +1,105 @@
+import type { FieldProblem } from '../../core/errors.ts';
+import { merge } from '../../core/trees.ts';
+import { COMMON_DEFAULTS } from '../common-defaults.ts';
+import type { Engine } from '../engine.ts';
+import { PLACES, unusedParameters, withParameters } from './arguments.ts';
+import { CommandSpec, type ResolvedCommand } from './spec.ts';
+
+const DEFAULTS = {
+  ...COMMON_DEFAULTS,
+  parameters: {},
+  workingDir: null,
+  start: 'per-node',
+  resume: null,
+  metrics: null,
+  batches: null,
+} as const;
+
+/** Runs a program of the user's own. */
+export const COMMAND: Engine<CommandSpec, ResolvedCommand> = {
+  name: 'command',
+  summary: 'Runs any program of your own on the nodes that are allocated to it.',
+  schema: CommandSpec,
+  example: {
+    engine: 'command',
+    name: 'my training',
+    command: ['python', 'train.py', '--lr={lr}'],
+    parameters: { lr: 0.001 },
+    workingDir: 'projects/mine',
+  },
+  problems: (spec) => [
+    ...parameterProblems(spec),
+    ...resumeProblems(spec),
+    ...sourceProblems(spec),
+    ...nodeProblems(spec),
+  ],
+  customCode: () => true,
+  resolve(spec) {
+    const { nodes = 1, gpus = 0 } = spec.resources ?? {};
+    const resources = { nodes, gpus, cpus: Math.max(1, nodes * gpus) };
+    return merge({ ...DEFAULTS, resources }, spec) as unknown as ResolvedCommand;
+  },
+  compile: (spec) => ({ arguments: argumentsOf(spec) }),
+  // A batch states its own estimator.
+  fingerprint: () => null,
+};
+
+/** The driver's own settings as `key=value`, then `--` and the program with its arguments. */
+function argumentsOf({
+  command,
+  parameters,
+  workingDir,
+  start,
+  resume,
+  metrics,
+  batches,
+}: ResolvedCommand): string[] {
+  const own = {
+    directory: workingDir ?? '',
+    shared_root: '{sharedRoot}',
+    experiment_dir: '{experimentDir}',
+    attempt_dir: '{attemptDir}',
+    start,
+    resume: JSON.stringify(withParameters(resume ?? [], parameters)),
+    metrics: JSON.stringify(metrics ?? {}),
+    batches: batches ?? '',
+  };
+  const settings = Object.entries(own).map(([key, value]) => `${key}=${value}`);
+  return [...settings, '--', ...withParameters(command, parameters)];
+}
+
+function parameterProblems({ command, resume = [], parameters = {} }: CommandSpec): FieldProblem[] {
+  const taken = PLACES.filter((name) => Object.hasOwn(parameters, name)).map((name) => ({
+    field: `/parameters/${name}`,
+    message: `is a placeholder of the cluster; use another name`,
+  }));
+  const unused = unusedParameters([...command, ...resume], parameters).map((name) => ({
+    field: `/parameters/${name}`,
+    message: `has no effect, because no argument contains {${name}}; write it into /command or remove it`,
+  }));
+  return [...taken, ...unused];
+}
+
+function resumeProblems({ resume }: CommandSpec): FieldProblem[] {
+  if (resume === undefined || resume.some((argument) => argument.includes('{checkpoint}'))) return [];
+  return [{ field: '/resume', message: 'must contain {checkpoint}, the path of the checkpoint' }];
+}
+
+function sourceProblems({ metrics }: CommandSpec): FieldProblem[] {
+  if (metrics === undefined) return [];
+  const sources = Object.keys(metrics);
+  if (sources.length !== 1)
+    return [{ field: '/metrics', message: `must have exactly one field, but it has ${sources.length}` }];
+  if (metrics.lines === undefined || Object.hasOwn(metrics.lines, 'step')) return [];
+  return [{ field: '/metrics/lines', message: 'must have the pattern step, which finds the training step' }];
+}
+
+function nodeProblems({ resources: { nodes = 1, gpus = 0 } = {}, start }: CommandSpec): FieldProblem[] {
+  if (nodes === 1 || gpus > 0) return [];
+  return [
+    {
+      field: '/resources/nodes',
+      message: `must be 1 without GPUs, because the CPUs are then on one node; set resources.gpus${start === 'once' ? '' : ' for several nodes'}`,
+    },
+  ];
+}

@@ -1,0 +1,113 @@
+import { type Static, Type } from 'typebox';
+import { choice } from '../../schemas/optional-fields.ts';
+import { commonFields } from '../../schemas/spec-parts.ts';
+import { strict } from '../../schemas/strict.ts';
+import type { Resolved } from '../engine.ts';
+
+/** Relative, without `..`: it cannot leave the directory that it starts from, symbolic links aside. */
+const RELATIVE_PATH = '^(?!/)(?!(?:[^/]*/)*\\.\\.(?:/|$))[^\\u0000-\\u001f\\u007f\\\\]{1,255}$';
+
+const path = (description: string) =>
+  Type.String({ pattern: RELATIVE_PATH, description: `${description} A relative path without \`..\`.` });
+
+const Argument = Type.String({ maxLength: 65_536, pattern: '^[^\\u0000]*$' });
+
+const argv = (description: string) => Type.Array(Argument, { minItems: 1, maxItems: 256, description });
+
+/** A metric's name, as trainers write it. */
+const METRIC = '^[^\\u0000-\\u001f\\u007f]{1,200}$';
+
+/** One `{number}` with fixed text around it. */
+const LinePattern = Type.String({
+  pattern: '^[^\\u0000-\\u001f\\u007f{}]{0,200}\\{number\\}[^\\u0000-\\u001f\\u007f{}]{0,200}$',
+  description: 'Fixed text with one {number}; a blank stands for any number of blanks.',
+});
+
+/** Where metrics are found: exactly one field. */
+export const MetricSource = Type.Object(
+  {
+    lines: Type.Optional(
+      Type.Record(Type.String({ pattern: METRIC }), LinePattern, {
+        ...strict,
+        minProperties: 2,
+        maxProperties: 64,
+        description:
+          'Patterns of metrics in the printed lines, by name, e.g. `loss: "loss = {number}"`. The pattern `step` finds the training step. Lines beyond 2,000 characters are ignored.',
+      }),
+    ),
+    jsonPrefix: Type.Optional(
+      Type.String({
+        pattern: '^[^\\u0000-\\u001f\\u007f]{0,100}$',
+        description:
+          'Printed lines that begin with this text hold a JSON object after it: its `step`, and metrics. "" takes lines that are JSON objects.',
+      }),
+    ),
+    jsonFile: Type.Optional(
+      path('File in the working directory to which the program appends JSON objects, one a line.'),
+    ),
+    tensorboard: Type.Optional(path('Directory in the working directory with event files of TensorBoard.')),
+  },
+  {
+    ...strict,
+    description: 'Where the metrics of the program are found: exactly one field. Default: nowhere.',
+  },
+);
+
+/** Any program of the user's own. */
+export const CommandSpec = Type.Object(
+  {
+    ...commonFields,
+    engine: Type.Literal('command'),
+    command: argv(
+      'Program and arguments, never read by a shell. `{name}` is replaced by `parameters.name`; {sharedRoot}, {experimentDir} and {attemptDir} by the directories of the cluster.',
+    ),
+    parameters: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: '^[a-z][A-Za-z0-9_]{0,63}$' }),
+        Type.Union([
+          Type.Boolean(),
+          Type.Number({ minimum: -1e15, maximum: 1e15 }),
+          Type.String({ maxLength: 1000, pattern: '^[^\\u0000]*$' }),
+        ]),
+        {
+          ...strict,
+          maxProperties: 64,
+          description:
+            'Values for `{name}` in the arguments. A sweep sets them with axes such as `parameters.lr`.',
+        },
+      ),
+    ),
+    workingDir: Type.Optional(
+      path(
+        "Directory below the cluster's shared root in which the program starts. Default: an empty directory of the attempt.",
+      ),
+    ),
+    start: choice(
+      ['per-node', 'once'],
+      '`per-node` starts the program on each allocated node, and Ray reserves its GPUs and CPUs. `once` starts it on the first node and reserves nothing: for a program that takes its resources from Ray by itself. Default: per-node.',
+    ),
+    resume: Type.Optional(
+      argv(
+        'Arguments that are appended if an earlier attempt reported a checkpoint; {checkpoint} is its path. Default: a further attempt starts like the first.',
+      ),
+    ),
+    metrics: Type.Optional(MetricSource),
+    batches: Type.Optional(
+      path(
+        'Directory in the working directory in which the program writes files in the format echelon-batch/1. Default: only batches of the capture package.',
+      ),
+    ),
+  },
+  { ...strict, $id: 'CommandSpec' },
+);
+/** See {@link CommandSpec}. */
+export type CommandSpec = Static<typeof CommandSpec>;
+/** See {@link MetricSource}. */
+export type MetricSource = Static<typeof MetricSource>;
+
+type Optional = 'workingDir' | 'resume' | 'metrics' | 'batches' | 'parameters';
+
+/** A resolved {@link CommandSpec}; null: the field is not set. */
+export type ResolvedCommand = Resolved<CommandSpec, Optional> & {
+  [K in Exclude<Optional, 'parameters'>]: NonNullable<CommandSpec[K]> | null;
+} & { parameters: NonNullable<CommandSpec['parameters']> };

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { COMMAND } from '../../../../src/engines/command/engine.ts';
+import type { CommandSpec } from '../../../../src/engines/command/spec.ts';
+import type { ExperimentSpec } from '../../../../src/engines/registry.ts';
+import { specProblems } from '../../../../src/engines/validate-spec.ts';
+import { compilePlan } from '../../../../src/plan/compile-plan.ts';
+import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
+import { createSweepCheck, draftSweep, makeChild } from '../../../../src/plan/sweep.ts';
+
+const SMALL: CommandSpec = { engine: 'command', name: 'x', command: ['python', 'train.py'] };
+const OWNER = { customCode: true };
+
+const plan = (spec: Partial<CommandSpec>) =>
+  compilePlan(resolveSpec({ ...SMALL, ...spec } as ExperimentSpec, OWNER).spec);
+const program = (spec: Partial<CommandSpec>) => {
+  const { arguments: all } = plan(spec);
+  return all.slice(all.indexOf('--') + 1);
+};
+const fields = (spec: object) => specProblems({ ...SMALL, ...spec }).map(({ field }) => field);
+const refused = (spec: Partial<CommandSpec>) =>
+  COMMAND.problems({ ...SMALL, ...spec }).map(({ field }) => field);
+
+test('the plan of a command has its settings, then the program with its arguments as they are', () => {
+  const {
+    arguments: all,
+    module,
+    gpus,
+    cpus,
+  } = plan({
+    command: ['python', 'train.py', '', '--', 'a b=$(c)'],
+    workingDir: 'projects/mine',
+    resume: ['--from', '{checkpoint}'],
+    metrics: { jsonPrefix: '' },
+    batches: 'batches',
+    resources: { nodes: 2, gpus: 4 },
+  });
+  assert.equal(module, 'echelon_rayworker.engines.command');
+  assert.deepEqual([gpus, cpus], [8, 8]);
+  assert.deepEqual(all, [
+    'directory=projects/mine',
+    'shared_root={sharedRoot}',
+    'experiment_dir={experimentDir}',
+    'attempt_dir={attemptDir}',
+    'start=per-node',
+    'resume=["--from","{checkpoint}"]',
+    'metrics={"jsonPrefix":""}',
+    'batches=batches',
+    '--',
+    ...['python', 'train.py', '', '--', 'a b=$(c)'],
+  ]);
+});
+
+test('a parameter replaces its name in every argument once, and other braces stay', () => {
+  const command = ['x', '--lr={lr}', '{"a":{lr}}', '{tag}', '{other} {}', '{sharedRoot}'];
+  assert.deepEqual(program({ command, parameters: { lr: 1e-7, tag: '{lr}' } }), [
+    ...['x', '--lr=1e-7', '{"a":1e-7}', '{lr}', '{other} {}', '{sharedRoot}'],
+  ]);
+});
+
+test('a command without the scope custom-code is refused', () => {
+  assert.throws(() => resolveSpec(SMALL as ExperimentSpec), {
+    code: 'invalid-spec',
+    problems: [
+      { field: '/engine', message: 'would load your own code: that needs a key with the scope custom-code' },
+    ],
+  });
+});
+
+test('fields of a command that contradict each other or have no effect are refused', () => {
+  assert.deepEqual(refused({ parameters: { lr: 1 } }), ['/parameters/lr']);
+  assert.deepEqual(refused({ command: ['{checkpoint}'], parameters: { checkpoint: 'x' } }), [
+    '/parameters/checkpoint',
+  ]);
+  assert.deepEqual(refused({ resume: ['--from'] }), ['/resume']);
+  assert.deepEqual(refused({ metrics: {} }), ['/metrics']);
+  assert.deepEqual(refused({ metrics: { jsonPrefix: '', tensorboard: 'runs' } }), ['/metrics']);
+  assert.deepEqual(refused({ metrics: { lines: { loss: '{number}', acc: '{number}' } } }), [
+    '/metrics/lines',
+  ]);
+  assert.deepEqual(refused({ resources: { nodes: 2 } }), ['/resources/nodes']);
+  const sound: Partial<CommandSpec> = {
+    parameters: { lr: 1 },
+    command: ['x', '{lr}'],
+    resume: ['{checkpoint}'],
+    metrics: { lines: { step: 'step {number}', loss: 'loss {number}' } },
+    resources: { nodes: 2, gpus: 1 },
+  };
+  assert.deepEqual(refused(sound), []);
+});
+
+test('a command spec refuses paths that leave their directory, unknown fields, and plain secrets in arguments', () => {
+  for (const path of ['/etc', '..', '../x', 'a/..', 'a/../b', 'a\\b', '', 'a\nb'])
+    assert.deepEqual(fields({ workingDir: path }), ['/workingDir'], path);
+  for (const path of ['a', 'a/b', '..a', 'a..b/c', './a'])
+    assert.deepEqual(fields({ workingDir: path }), [], path);
+  assert.deepEqual(fields({ metrics: { tensorboard: '../x' } }), ['/metrics/tensorboard']);
+  assert.deepEqual(fields({ batches: '/tmp' }), ['/batches']);
+  assert.deepEqual(fields({ shell: true }), ['/shell']);
+  assert.deepEqual(fields({ command: [] }), ['/command']);
+  assert.deepEqual(fields({ command: ['x', '--api-key=Zx81hJq0PLm3Ns92kdQw'] }), ['/command/1']);
+  for (const pattern of ['loss', '{number} {number}', '(a+)+{number}{'])
+    assert.deepEqual(fields({ metrics: { lines: { step: '{number}', loss: pattern } } }), [
+      '/metrics/lines/loss',
+    ]);
+});
+
+test('a sweep over a parameter gives each child its arguments', () => {
+  const spec = { ...SMALL, command: ['x', '--lr={lr}'], parameters: {} };
+  const draft = draftSweep({ name: 's', method: 'grid', spec, axes: { 'parameters.lr': [0.1, 0.2] } });
+  const check = createSweepCheck(draft, (child) => resolveSpec(child, OWNER));
+  const plans = draft.entries.map((_entry, index) =>
+    compilePlan(check.child(index)!.resolved.spec).arguments.at(-1),
+  );
+  check.refuse();
+  assert.deepEqual(plans, ['--lr=0.1', '--lr=0.2']);
+  assert.equal(makeChild(draft, draft.entries[0]!).customCode, true);
+});
