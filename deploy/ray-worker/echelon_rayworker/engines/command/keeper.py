@@ -1,7 +1,7 @@
 """`python -m echelon_rayworker.engines.command.keeper CONTROL STATUS PROGRAM argument…`: owns the user's program on one node.
 
 Ray ends a process of its own together with that process's children, but not with their children. The keeper is therefore
-nobody's child, starts the program in a session of its own, and is the reaper of everything below it. A byte on the
+no child of it, starts the program in a session of its own, and is the reaper of everything below it. A byte on the
 descriptor CONTROL sends SIGTERM to the program's process group. The end of CONTROL, which comes with the end of the process
 that holds the other side, kills everything. When the program has ended, nothing of it is left; then its return code is
 written to STATUS.
@@ -18,7 +18,7 @@ import sys
 from echelon_rayworker import processes
 
 TICK_SECONDS = 0.05
-# What the program leaves behind gets this long between SIGTERM and SIGKILL.
+# What the program leaves running gets this long between SIGTERM and SIGKILL.
 REMNANT_SECONDS = 1.0
 
 

@@ -46,7 +46,7 @@ def start(settings: Settings, command: list[str], environment: Mapping[str, str]
 
 
 def variables_of(rank: int, count: int, master: tuple[str, int], gpus: float) -> dict[str, str]:
-    """What tells a rank where it stands."""
+    """The variables of one rank."""
     address, port = master
     own = {"NNODES": count, "NODE_RANK": rank, "MASTER_ADDR": address, "MASTER_PORT": port}
     return {
