@@ -4,13 +4,14 @@ import { clip } from '../schemas/json.ts';
 import { COMMAND } from './command/engine.ts';
 import type { Engine, Permissions } from './engine.ts';
 import { LOCAL } from './local/engine.ts';
+import { PROMPT } from './prompt/engine.ts';
 import { REPLAY } from './replay/engine.ts';
 import { variablePermissionProblems } from './variables.ts';
 import { VERL_AGENT } from './verl-agent/engine.ts';
 import { VERL_AGENT_EXPORT } from './verl-agent-export/engine.ts';
 
 /** The engines of this version, in the order of documentation. Nothing else lists them. */
-const ENGINES = [LOCAL, REPLAY, VERL_AGENT, VERL_AGENT_EXPORT, COMMAND] as const;
+const ENGINES = [LOCAL, PROMPT, REPLAY, VERL_AGENT, VERL_AGENT_EXPORT, COMMAND] as const;
 
 type AnyEngine = (typeof ENGINES)[number];
 

@@ -71,6 +71,6 @@ def test_a_secret_takes_no_variable_that_has_another_use(name: str) -> None:
 
 
 def test_every_package_of_engines_is_an_engine_and_an_unknown_one_is_refused_with_the_known_ones() -> None:
-    assert {"command", "local", "replay", "verl-agent"} <= set(launch.ENGINES)
-    with pytest.raises(launch.InvalidLaunch, match="no engine 'nope'; it has " + ", ".join(launch.ENGINES)):
+    assert {"local", "prompt", "replay", "verl-agent"} <= set(launch.ENGINES)
+    with pytest.raises(launch.InvalidLaunch, match=f"no engine 'nope'; it has {', '.join(launch.ENGINES)}"):
         launch.check_plan(pb.LaunchPlan(engine="nope", module="m"))

@@ -13,9 +13,10 @@ const SCRIPT = `
 import json, sys
 from echelon_rayworker.engines.arguments import ArgumentError, parse
 from echelon_rayworker.engines.local.settings import KEYS as LOCAL
+from echelon_rayworker.engines.prompt.settings import KEYS as PROMPT
 from echelon_rayworker.engines.replay.__main__ import KEYS as REPLAY
 from echelon_rayworker.engines.replay.faults import FAULTS
-keys = {"local": LOCAL, "replay": REPLAY}
+keys = {"local": LOCAL, "prompt": PROMPT, "replay": REPLAY}
 def read(engine, arguments):
     try:
         return {"values": parse(arguments, keys[engine])}
@@ -30,7 +31,7 @@ print(json.dumps({
 type Values = Record<string, string | number | boolean>;
 interface Answer {
   read: { values?: Values; error?: string }[];
-  defaults: Record<'local' | 'replay', Values>;
+  defaults: Record<'local' | 'prompt' | 'replay', Values>;
   faults: string[];
 }
 
@@ -73,6 +74,25 @@ const CHANGED: ExperimentSpec = {
   evaluation: { games: 10000 },
 };
 
+/** A spec of the prompt engine in which no value is a default. */
+const PROMPTED: ExperimentSpec = {
+  engine: 'prompt',
+  name: 'x',
+  secrets: { OPENAI_API_KEY: 'openai' },
+  model: {
+    baseUrl: 'https://api.openai.com/v1',
+    name: 'gpt-4o',
+    apiKey: 'OPENAI_API_KEY',
+    temperature: 0,
+    maxTokens: 1e6,
+    price: { input: 2.5, output: 1e-7 },
+  },
+  method: { name: 'reflexion', trials: 20 },
+  environment: { name: 'local', seed: 7, maxSteps: 200, historyLength: 64 },
+  evaluation: { games: 10000, rounds: 1000, split: 'training' },
+  limits: { concurrency: 1024, requestsPerMinute: 60, tokensPerMinute: 1e9, budget: 0.01 },
+};
+
 describe("the engines' own parser", () => {
   test('takes every argument of a plan with the value of the spec', () => {
     const { read } = ask([CHANGED]);
@@ -108,6 +128,35 @@ describe("the engines' own parser", () => {
     });
   });
 
+  test('takes every argument of a plan for a prompted model', () => {
+    const { read } = ask([PROMPTED]);
+    assert.deepEqual(read[0], {
+      values: {
+        'environment.name': 'local',
+        'environment.seed': 7,
+        'environment.max_steps': 200,
+        'environment.history_length': 64,
+        'evaluation.games': 10000,
+        'evaluation.rounds': 1000,
+        'evaluation.split': 'training',
+        'method.name': 'reflexion',
+        'method.trials': 20,
+        'model.api_key': 'OPENAI_API_KEY',
+        'model.temperature': 0,
+        'model.max_tokens': 1000000,
+        'model.input_price': 2.5,
+        'model.output_price': 1e-7,
+        'limits.concurrency': 1024,
+        'limits.requests_per_minute': 60,
+        'limits.tokens_per_minute': 1000000000,
+        'limits.budget': 0.01,
+        experiment_dir: '{experimentDir}',
+        'model.base_url': 'https://api.openai.com/v1',
+        'model.name': 'gpt-4o',
+      },
+    });
+  });
+
   test('takes every estimator and every fault', () => {
     const specs: ExperimentSpec[] = [
       ...ESTIMATORS.map((name): ExperimentSpec => ({ engine: 'local', name: 'x', estimator: { name } })),
@@ -128,6 +177,7 @@ describe("the engines' own parser", () => {
     const { read, defaults } = ask([
       { engine: 'local', name: 'x', estimator: { name: 'hgpo' } },
       { engine: 'replay', name: 'x' },
+      { engine: 'prompt', name: 'x', model: { baseUrl: 'http://h', name: 'm' } },
     ]);
     // The engine's -1 means what the plan writes out: as the environment has it.
     const local = {
@@ -136,5 +186,7 @@ describe("the engines' own parser", () => {
     };
     assert.deepEqual(read[0]?.values, { ...local, experiment_dir: '{experimentDir}' });
     assert.deepEqual(read[1]?.values, defaults.replay);
+    const given = { 'model.base_url': 'http://h', 'model.name': 'm', experiment_dir: '{experimentDir}' };
+    assert.deepEqual(read[2]?.values, { ...defaults.prompt, ...given });
   });
 });

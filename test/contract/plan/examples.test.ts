@@ -61,9 +61,7 @@ describe('deploy/examples', () => {
   });
 
   test('there is one for each engine', () => {
-    assert.deepEqual(
-      new Set(files.map((file) => read(file).engine)),
-      new Set(allEngines().map(({ name }) => name)),
-    );
+    const engines = new Set<string>(files.map((file) => read(file).engine));
+    assert.deepEqual(engines, new Set(allEngines().map(({ name }) => name)));
   });
 });

@@ -20,5 +20,5 @@ test('the plan of every engine names its module and takes the common fields from
 
 test('a spec of an unknown engine is refused with its name', () => {
   const spec = { engine: 'gone', name: 'x' } as unknown as ResolvedSpec['spec'];
-  assert.throws(() => compilePlan(spec), { code: 'invalid-spec', message: /local or replay.*"gone" came/ });
+  assert.throws(() => compilePlan(spec), { code: 'invalid-spec', message: /must be local or .*"gone" came/ });
 });

@@ -1,0 +1,58 @@
+"""`python -m echelon_rayworker.engines.prompt key=value …`: one evaluation of a prompted agent."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+
+from echelon_rayworker.spool import Spool
+
+from ..arguments import parse_or_exit
+from .agent import Agent
+from .client import Client
+from .environments import environment_of
+from .errors import PromptError
+from .play import Evaluation
+from .responses import Responses
+from .settings import KEYS, Settings, settings_of
+
+
+async def evaluate(settings: Settings, spool: Spool) -> None:
+    """Plays all rounds. Raises PromptError; CancelledError on SIGTERM."""
+    task = asyncio.current_task()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    spool.stage("building environments")
+    responses = Responses(settings.experiment_dir)
+    if known := len(responses.all()):
+        print(f"{known} responses are recorded: they are used again and not paid again", flush=True)
+    client = Client(settings.model, settings.limits, os.environ)
+    try:
+        agent = Agent(settings, client, responses)
+        await Evaluation(settings, environment_of(settings), agent, responses, spool).run()
+    finally:
+        await client.close()
+        responses.close()
+
+
+def main() -> None:
+    settings = settings_of(parse_or_exit(sys.argv[1:], KEYS))
+    spool = Spool.from_environment()
+    try:
+        asyncio.run(evaluate(settings, spool))
+    except asyncio.CancelledError:
+        sys.exit(128 + signal.SIGTERM)
+    except PromptError as error:
+        # The last line is the reason that people see.
+        print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        sys.exit(1)
+    except ModuleNotFoundError as error:
+        print(f"ModuleNotFoundError: {error}: install it for the Python of the ray-worker", file=sys.stderr, flush=True)
+        sys.exit(1)
+    finally:
+        spool.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""`python -m echelon_rayworker.engines.prompt.preflight [shared_root=DIR] [ray=false] key=value …`: what would fail, before
+anything is paid. Prints answers (see engines/answers.py)."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from urllib.parse import urlsplit
+
+from echelon_rayworker.secretstore import NAMES_VARIABLE
+
+from ..answers import Answer, answer_all, divide, print_answers
+from ..arguments import ArgumentError, parse
+from .settings import KEYS, Settings, settings_of
+
+CONNECT_SECONDS = 10
+
+
+def check_httpx() -> list[Answer]:
+    """The package that calls the endpoint."""
+    try:
+        import httpx
+    except ModuleNotFoundError:
+        remedy = "pip install httpx, in the Python environment of the ray-worker"
+        return [Answer("packages", False, "the Python package httpx is missing", remedy)]
+    return [Answer("packages", True, f"httpx {httpx.__version__}")]
+
+
+def check_endpoint(base_url: str) -> list[Answer]:
+    """Does the endpoint take connections from this node? No request is made."""
+    address = urlsplit(base_url)
+    port = address.port or (443 if address.scheme == "https" else 80)
+    place = f"{address.hostname}:{port}"
+    try:
+        socket.create_connection((address.hostname or "", port), CONNECT_SECONDS).close()
+    except OSError as error:
+        remedy = "start the endpoint, or check /model/baseUrl; behind a proxy this cannot be checked"
+        return [Answer("endpoint", False, f"{place} takes no connection from this node: {error}", remedy, "warning")]
+    return [Answer("endpoint", True, f"{place} takes connections")]
+
+
+def check_key(settings: Settings, names: str) -> list[Answer]:
+    """Will the driver have the key?"""
+    name = settings.model.api_key
+    if not name:
+        return [Answer("key", True, "no key is sent")]
+    known = name in names.split(",")
+    remedy = "" if known else f"name the secret under /secrets/{name}"
+    return [Answer("key", known, f"the key comes from {name}" if known else f"no secret gives {name}", remedy)]
+
+
+def preflight(arguments: list[str]) -> list[Answer]:
+    """All answers."""
+    try:
+        settings = settings_of(parse(arguments, KEYS))
+    except ArgumentError as error:
+        return [Answer("arguments", False, str(error), "see the message")]
+    return [
+        Answer("arguments", True, "the engine takes them"),
+        *answer_all([
+            ("packages", check_httpx),
+            ("endpoint", lambda: check_endpoint(settings.model.base_url)),
+            ("key", lambda: check_key(settings, os.environ.get(NAMES_VARIABLE, ""))),
+        ]),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(print_answers(preflight(divide(sys.argv[1:])[1])))

@@ -1,0 +1,98 @@
+import type { FieldProblem } from '../../core/errors.ts';
+import { merge } from '../../core/trees.ts';
+import { assignment, type PlanValue } from '../arguments.ts';
+import { COMMON_DEFAULTS } from '../common-defaults.ts';
+import type { Engine } from '../engine.ts';
+import { PROMPT_DEFAULTS, REFLEXION_TRIALS } from './defaults.ts';
+import { PromptSpec, type ResolvedPrompt } from './spec.ts';
+
+/** Hosts to which a secret may be sent without the scope `custom-code`: they do not belong to a user. */
+const PUBLIC_HOSTS = ['api.openai.com', 'generativelanguage.googleapis.com'];
+
+/** Evaluates a prompted model. */
+export const PROMPT: Engine<PromptSpec, ResolvedPrompt> = {
+  name: 'prompt',
+  summary: 'Evaluates a prompted model behind an OpenAI-compatible endpoint; needs no GPU.',
+  schema: PromptSpec,
+  example: {
+    engine: 'prompt',
+    name: 'prompted, act',
+    model: { baseUrl: 'http://127.0.0.1:8000/v1', name: 'Qwen/Qwen2.5-1.5B-Instruct' },
+  },
+  problems: (spec) => [...keyProblems(spec), ...methodProblems(spec), ...budgetProblems(spec)],
+  customCode: () => false,
+  permissionProblems({ model }, { customCode = false }) {
+    const { host, protocol } = new URL(model.baseUrl);
+    const isPublic = PUBLIC_HOSTS.includes(host) && protocol === 'https:';
+    if (customCode || model.apiKey === undefined || isPublic) return [];
+    const message = `would send a secret of the cluster to ${host}: that needs a key with the scope custom-code`;
+    return [{ field: '/model/apiKey', message }];
+  },
+  resolve(spec) {
+    const trials = spec.method?.name === 'reflexion' ? REFLEXION_TRIALS : 1;
+    const defaults = merge({ ...COMMON_DEFAULTS, ...PROMPT_DEFAULTS }, { method: { trials } });
+    return merge(defaults, spec) as unknown as ResolvedPrompt;
+  },
+  compile: (spec) => ({
+    arguments: [
+      ...valuesOf(spec).map(([key, value]) => assignment(key, value)),
+      // Their patterns admit no blank, quote or brace.
+      `model.base_url=${spec.model.baseUrl}`,
+      `model.name=${spec.model.name}`,
+    ],
+  }),
+  fingerprint: () => null,
+};
+
+function keyProblems({ model, secrets = {} }: PromptSpec): FieldProblem[] {
+  const { apiKey } = model;
+  if (apiKey === undefined || Object.hasOwn(secrets, apiKey)) return [];
+  const message = `names the variable ${apiKey}, which is not under /secrets; add {"${apiKey}": "NAME"} there, with the name of the secret on the cluster`;
+  return [{ field: '/model/apiKey', message }];
+}
+
+function methodProblems({ method = {} }: PromptSpec): FieldProblem[] {
+  if (method.name === 'reflexion' || method.trials === undefined || method.trials === 1) return [];
+  return [
+    {
+      field: '/method/trials',
+      message: `has no effect on ${method.name ?? 'act'}; remove it, or set /method/name to reflexion`,
+    },
+  ];
+}
+
+function budgetProblems({ model, limits = {} }: PromptSpec): FieldProblem[] {
+  const { input = 0, output = 0 } = model.price ?? {};
+  if (limits.budget === undefined || input + output > 0) return [];
+  return [{ field: '/limits/budget', message: 'cannot be kept without a price; add /model/price' }];
+}
+
+type Values = [key: string, value: PlanValue][];
+
+function valuesOf({ model, method, environment, evaluation, limits }: ResolvedPrompt): Values {
+  return [
+    ['environment.name', environment.name],
+    ['environment.seed', environment.seed],
+    ['environment.max_steps', environment.maxSteps],
+    ['environment.history_length', environment.historyLength],
+    ['evaluation.games', evaluation.games],
+    ['evaluation.rounds', evaluation.rounds],
+    ['evaluation.split', evaluation.split],
+    ['method.name', method.name],
+    ['method.trials', method.trials],
+    ...optional('model.api_key', model.apiKey),
+    ['model.temperature', model.temperature],
+    ['model.max_tokens', model.maxTokens],
+    ['model.input_price', model.price.input],
+    ['model.output_price', model.price.output],
+    ['limits.concurrency', limits.concurrency],
+    ...optional('limits.requests_per_minute', limits.requestsPerMinute),
+    ...optional('limits.tokens_per_minute', limits.tokensPerMinute),
+    ...optional('limits.budget', limits.budget),
+    ['experiment_dir', '{experimentDir}'],
+  ];
+}
+
+function optional(key: string, value: PlanValue | undefined): Values {
+  return value === undefined ? [] : [[key, value]];
+}
