@@ -183,7 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._complete(request)
 
     def _left(self) -> bool:
-        """Whether the client has gone, so that there is nobody to pay."""
+        """Whether the client has gone, so that no answer is paid."""
         readable, _, _ = select.select([self.connection], [], [], 0)
         return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
 

@@ -21,7 +21,7 @@ def local_prompt(task: str, recent: Sequence[str], offered: Sequence[str]) -> st
     earlier = [f"- {text}" for text in reversed(recent[1:])]
     history = ["Your observations before that, oldest first:", *earlier] if earlier else []
     return "\n".join([
-        "You act in a household. You find things, clean, heat or cool them if asked to, and put them where they belong.",
+        "You act in a household. You find things, clean, heat or cool them if asked to, and put them into their places.",
         f"Your task: {task}",
         *history,
         f"Your observation now: {recent[0]}",
