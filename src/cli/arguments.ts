@@ -1,4 +1,11 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import { PRECISIONS } from '../verify/bounds/arithmetic.ts';
+
+/** `--precision`: the arithmetic of the trainer. `prefix` says to which files it applies. */
+export function precisionOption(prefix = ''): Option {
+  const text = 'arithmetic of the trainer; bfloat16-output: float32, advantages rounded to bfloat16';
+  return new Option('--precision <name>', `${prefix}${text}`).choices(PRECISIONS);
+}
 
 /** A parser of whole numbers from `min` to `max`. It throws InvalidArgumentError, which commander reports as wrong usage. */
 export function wholeNumber(min: number, max: number): (text: string) => number {

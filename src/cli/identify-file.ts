@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nearestName } from '../core/nearest.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
+import type { Precision } from '../verify/bounds/arithmetic.ts';
 import type { Batch } from '../verify/format/batch.ts';
 import type { DumpStep } from '../verify/format/dumps/adapter.ts';
 import { batchOf, estimatorFrom } from '../verify/format/dumps/dump-batch.ts';
@@ -29,6 +30,8 @@ export interface IdentifyOptions {
   readonly json?: boolean | undefined;
   /** Rows per group of a table without groups. */
   readonly groupSize?: number | undefined;
+  /** The arithmetic of the trainer. Default: the one that a batch file states, else float32. */
+  readonly precision?: Precision | undefined;
 }
 
 /** Rows that are tried at most: more hardly tell more. */
@@ -88,7 +91,8 @@ async function fromFile(path: string, options: IdentifyOptions): Promise<Read> {
     if (error.code === 'ENOENT') return 'native' as const;
     throw error;
   });
-  if (adapter === 'native') return { batches: await readBatchesOf(path), ungrouped: false, tolerance: 0 };
+  if (adapter === 'native')
+    return { batches: inPrecision(await readBatchesOf(path), options), ungrouped: false, tolerance: 0 };
   const steps: DumpStep[] = [];
   let rows = 0;
   // The blocks of a table are made here, and stated in the result.
@@ -99,10 +103,18 @@ async function fromFile(path: string, options: IdentifyOptions): Promise<Read> {
     if (rows > MAX_TRIED_ROWS) break;
   }
   // Any estimator does: the known forms take its place.
-  const batches = steps.map((step) => batchOf(step, estimatorFrom({ name: 'grpo' })));
+  const batches = inPrecision(
+    steps.map((step) => batchOf(step, estimatorFrom({ name: 'grpo' }))),
+    options,
+  );
   const ungrouped = steps.every(({ group }) => group.names.length <= 1);
   const tolerance = printedTolerance(steps.flatMap(({ advantage }) => [...(advantage ?? [])]));
   return { batches, ungrouped, tolerance };
+}
+
+function inPrecision(batches: readonly Batch[], { precision }: IdentifyOptions): readonly Batch[] {
+  if (precision === undefined) return batches;
+  return batches.map((batch) => ({ ...batch, estimator: { ...batch.estimator, precision } }));
 }
 
 /** Bytes of a table on standard input at most. */
@@ -139,6 +151,7 @@ function plain(found: Identification, blocks: number | undefined): object {
     summary: summaryOf(found, blocks),
     ...(blocks === undefined ? {} : { blocks }),
     rows: found.rows,
+    looksBfloat16: found.looksBfloat16,
     fits: found.fits.map(of),
     others: found.others.map(of),
     untried: found.untried.map(({ forms, missing }) => ({ forms: forms.map(({ id }) => id), missing })),
@@ -147,10 +160,12 @@ function plain(found: Identification, blocks: number | undefined): object {
 }
 
 const SHOWN_OTHERS = 8;
+const LOOKS_BFLOAT16 =
+  'The values look rounded to bfloat16. Try --precision bfloat16-output, or bfloat16 if the trainer computes in it.';
 
 function described(found: Identification, blocks: number | undefined): string {
   const { fits, others, untried, differences } = found;
-  const lines = [summaryOf(found, blocks), ''];
+  const lines = [summaryOf(found, blocks), ...(found.looksBfloat16 ? [LOOKS_BFLOAT16] : []), ''];
   for (const { fingerprint, forms } of fits) {
     lines.push(`  ${fingerprint}`, ...forms.map(({ id, setting }) => `    ${id.padEnd(34)} ${setting}`));
   }

@@ -2,11 +2,13 @@
 
 import { counted } from '../core/plural.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
+import { FLOAT32 } from './bounds/arithmetic.ts';
 import { chooseInputs } from './bounds/inputs.ts';
 import { createJudge, type Judge, type Unjudged, weightsLeaveRange } from './bounds/outcomes.ts';
 import { diagnose } from './explain/diagnosis.ts';
 import { findLikelyCause } from './explain/likely-cause.ts';
 import { type Batch, batchFingerprint } from './format/batch.ts';
+import { bfloat16Findings } from './provenance/bfloat16.ts';
 import { finding, some } from './provenance/findings.ts';
 import { checkProvenance } from './provenance/provenance.ts';
 import { findWarnings } from './provenance/warnings.ts';
@@ -24,6 +26,7 @@ export function verifyBatch(batch: Batch): BatchReport {
     ...checkProvenance(batch, 'model' in judge ? judge.model.inputs : chooseInputs(batch)),
     ...outcomeFindings(batch, judge, tally),
     ...findWarnings(batch),
+    ...bfloat16Findings(batch, 'model' in judge ? judge.model.truth : undefined),
   ].sort((a, b) => rank(a) - rank(b));
   const { wrongRows, roundingRows } = tally;
   return {
@@ -126,6 +129,8 @@ function outcomeFindings(batch: Batch, judge: Prepared, tally: Tally): Finding[]
 }
 
 function overflowText({ estimator }: Batch, { model }: Judge, rows: number): string {
+  if (!weightsLeaveRange(model) && model.arithmetic.unit > FLOAT32.unit)
+    return `${counted(rows, 'row')}: sums of so many values may lose every digit in ${estimator.precision}.`;
   if (!weightsLeaveRange(model)) return `${counted(rows, 'row')} may have overflowed on the way.`;
   const plan = estimatorOf(estimator.name).rowPlan(estimator.params);
   const weighed = 'terms' in plan ? plan.terms.find((term) => term.over === 'context') : undefined;

@@ -8,6 +8,7 @@ import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import { changeParameters } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
+import type { Precision } from './bounds/arithmetic.ts';
 import { estimate } from './explain/estimate.ts';
 import { type BatchEstimator, batchFingerprint } from './format/batch.ts';
 import type { DumpAdapter, DumpOptions, DumpStep } from './format/dumps/adapter.ts';
@@ -24,6 +25,8 @@ import { unverifiedReport, verifyBatch } from './verify-batch.ts';
 export interface StatedDump extends DumpOptions {
   readonly estimator?: EstimatorName;
   readonly params?: Readonly<Record<string, ParameterValue>>;
+  /** The arithmetic of the trainer. Default: the trainer's usual one. */
+  readonly precision?: Precision;
 }
 
 /** Where the estimator of a dump comes from. */
@@ -74,10 +77,10 @@ export async function* verifyDump(
 
 async function choose(adapter: DumpAdapter, files: readonly string[], stated: StatedDump): Promise<Chosen> {
   const found = files[0] === undefined ? undefined : await adapter.find?.(files[0]);
-  const { estimator: name, params, ...own } = stated;
+  const { estimator: name, params, precision, ...own } = stated;
   const options: DumpOptions = { ...found?.options, ...own };
   if (name !== undefined || params !== undefined) {
-    const estimator = statedEstimator(adapter, name, params);
+    const estimator = inPrecision(statedEstimator(adapter, name, params), precision);
     return {
       configuration: { origin: 'stated', fingerprint: batchFingerprint(estimator) },
       estimator,
@@ -85,7 +88,8 @@ async function choose(adapter: DumpAdapter, files: readonly string[], stated: St
     };
   }
   if (found !== undefined && 'name' in found.estimator) {
-    const { estimator, file } = found;
+    const { file } = found;
+    const estimator = inPrecision(found.estimator, precision);
     return {
       configuration: { origin: 'found', fingerprint: batchFingerprint(estimator), file },
       estimator,
@@ -96,7 +100,11 @@ async function choose(adapter: DumpAdapter, files: readonly string[], stated: St
     const reason = `${found.file} states ${'unsupported' in found.estimator ? found.estimator.unsupported : 'nothing'}, which is not supported yet`;
     return { configuration: { origin: 'unknown', file: found.file, reason }, options };
   }
-  return await inferred(adapter, files, options);
+  return await inferred(adapter, files, options, precision);
+}
+
+function inPrecision(estimator: BatchEstimator, precision: Precision | undefined): BatchEstimator {
+  return precision === undefined ? estimator : { ...estimator, precision };
 }
 
 /** The trainer's own estimator of that name with the stated parameters; of an unknown trainer the recipe's. */
@@ -126,6 +134,7 @@ async function inferred(
   adapter: DumpAdapter,
   files: readonly string[],
   options: DumpOptions,
+  precision: Precision | undefined,
 ): Promise<Chosen> {
   const steps: DumpStep[] = [];
   let rows = 0;
@@ -134,12 +143,13 @@ async function inferred(
     rows += step.reward.length;
     if (steps.length === MAX_TRIED_STEPS || rows > MAX_TRIED_ROWS) break;
   }
-  const [usual] = adapter.estimators;
+  const [first] = adapter.estimators;
+  const usual = first && inPrecision(first, precision);
   if (usual !== undefined && steps.every(({ advantage }) => advantage === undefined)) {
     const configuration: Configuration = { origin: 'default', fingerprint: batchFingerprint(usual) };
     return { configuration, estimator: usual, options };
   }
-  const { best, others } = inferEstimator(steps, adapter.estimators);
+  const { best, others } = inferEstimator(steps, adapter.estimators, precision);
   if (best === undefined) return { configuration: { origin: 'unknown', reason: NONE_FITS }, options };
   return { configuration: inferredFrom(best, others), estimator: best.estimator, options };
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { wholeNumber } from '../arguments.ts';
+import type { Precision } from '../../verify/bounds/arithmetic.ts';
+import { precisionOption, wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
 import { examples } from '../group.ts';
 import { identifyFile, showKnownForm } from '../identify-file.ts';
@@ -11,6 +12,7 @@ export function identifyCommand(io: (options: { json?: boolean | undefined }) =>
     .argument('[file]', 'batch file, dump or table (default: a table on standard input)')
     .option('--json', 'print JSON')
     .option('--group-size <n>', 'rows per group of a table without a group column', wholeNumber(1, 1e6))
+    .addOption(precisionOption())
     .option('--known <id>', 'print one line of the table of known forms, such as verl/grpo')
     .addHelpText(
       'after',
@@ -23,7 +25,10 @@ ${examples('echelon identify completions_00010.parquet')}
   printf 'group,reward,advantage\\na,1,1.4997\\na,0,-0.4999\\na,0,-0.4999\\na,0,-0.4999\\n' | echelon identify`,
     )
     .action(
-      async (path: string | undefined, options: { json?: boolean; groupSize?: number; known?: string }) => {
+      async (
+        path: string | undefined,
+        options: { json?: boolean; groupSize?: number; precision?: Precision; known?: string },
+      ) => {
         process.exitCode =
           options.known === undefined
             ? await identifyFile(path, options, io(options))

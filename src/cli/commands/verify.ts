@@ -2,9 +2,10 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ParameterValue } from '../../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../../kernel/estimators/registry.ts';
 import { estimatorNames } from '../../kernel/estimators/registry.ts';
+import type { Precision } from '../../verify/bounds/arithmetic.ts';
 import { type Mapping, MEANINGS, mappingFromTexts } from '../../verify/format/dumps/adapter.ts';
 import { ADAPTERS } from '../../verify/format/dumps/registry.ts';
-import { wholeNumber } from '../arguments.ts';
+import { precisionOption, wholeNumber } from '../arguments.ts';
 import { orUnreadable, type TextStreams } from '../batch-files.ts';
 import { verifyFiles } from '../verify-files.ts';
 
@@ -35,6 +36,7 @@ interface Flags {
   from?: string;
   estimator?: EstimatorName;
   param: Readonly<Record<string, ParameterValue>>;
+  precision?: Precision;
   groupSize?: number;
   rewards?: string[];
   weights?: number[];
@@ -58,6 +60,7 @@ export function verifyCommand(
     )
     .addOption(new Option('--estimator <name>', 'for a dump: estimator of the run').choices(estimatorNames()))
     .option('--param <name=value>', 'for a dump: parameter of the estimator; repeatable', parameterOf, {})
+    .addOption(precisionOption('for a dump: '))
     .option('--group-size <n>', 'for a dump: number of responses per prompt', wholeNumber(1, 1e6))
     .option('--rewards <columns>', 'for a dump: reward columns, separated by commas', texts)
     .option('--weights <numbers>', 'for a dump: factors of the reward columns, separated by commas', numbers)

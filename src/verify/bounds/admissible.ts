@@ -4,7 +4,7 @@
  */
 
 import type { Combination } from '../../kernel/estimators/estimator.ts';
-import { type Arithmetic, REPORT_UNIT } from './arithmetic.ts';
+import type { Arithmetic } from './arithmetic.ts';
 import { isRefinable, type Part, refinePart } from './level-value.ts';
 
 export interface RowParts {
@@ -131,20 +131,19 @@ function divisorOf(row: RowParts, kept: readonly Part[]): number {
  */
 function roundings(row: RowParts, m: number): number {
   if (row.combination === 'sum') return m < 2 ? 0 : (m + 1.01) * row.arithmetic.unit;
-  return (2 * m + 7) * row.arithmetic.unit * (1 + 4 * m * row.arithmetic.unit);
+  const relative = (2 * m + 7) * row.arithmetic.unit;
+  return relative * (1 + relative);
 }
-
-/** Below the smallest float32 there is rounding that no relative bound covers. */
-const TINY = 2 ** -148;
 
 /** What the float64 evaluation of the bounds loses, and the rounding of the report if it is another format. */
 function slackOf({ arithmetic }: RowParts): number {
-  return (arithmetic.unit < REPORT_UNIT ? REPORT_UNIT : 0) * 1.0001 + 1e-14;
+  return arithmetic.reportUnit * 1.0001 + 1e-14;
 }
 
 function widen(low: number, high: number, row: RowParts): { low: number; high: number } {
   const slack = slackOf(row);
-  return { low: low - slack * Math.abs(low) - TINY, high: high + slack * Math.abs(high) + TINY };
+  const { tiny } = row.arithmetic;
+  return { low: low - slack * Math.abs(low) - tiny, high: high + slack * Math.abs(high) + tiny };
 }
 
 /**
@@ -160,12 +159,13 @@ function admitsRefined(search: Search, kept: readonly Part[] | 'any'): boolean {
   const relative = roundings(row, kept.length) / total;
   const rest = reachOfRest(terms);
   const slack = slackOf(row);
+  const { tiny } = row.arithmetic;
   const visit = (depth: number, low: number, high: number, size: number): boolean => {
     const { low: restLow, high: restHigh, size: restSize } = rest[depth]!;
     const blur = (size + restSize) * relative;
     const least = (low + restLow) / total - blur;
     const most = (high + restHigh) / total + blur;
-    if (value < least - slack * Math.abs(least) - TINY || value > most + slack * Math.abs(most) + TINY)
+    if (value < least - slack * Math.abs(least) - tiny || value > most + slack * Math.abs(most) + tiny)
       return false;
     const term = terms[depth];
     if (term === undefined) return true;

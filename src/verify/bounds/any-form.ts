@@ -4,9 +4,9 @@
  * from the sums of values and squares. The recipe's own forms (cluster-bounds.ts) lie inside.
  */
 
-import { lowestBitExponent } from './arithmetic.ts';
+import { type Arithmetic, FLOAT32, FLOAT64, lowestBitExponent } from './arithmetic.ts';
 import type { ClusterBounds } from './cluster-bounds.ts';
-import { deviationRoundings, largestPartialSums } from './cluster-bounds.ts';
+import { deviationRoundings, sumError } from './cluster-bounds.ts';
 
 /**
  * Fills entry 0 of `into` with the bounds of cluster `c`, in any form. Everything follows from n, m, Q and the largest value
@@ -19,16 +19,18 @@ export function boundAnyForm(bounds: ClusterBounds, c: number, into: ClusterBoun
   const shift = bounds.inputShift[c]! + rounding;
   const spread = bounds.inputSpread[c]! + rounding;
   const equal = bounds.equal[c]! === 1 && error === 0;
+  const squares = bounds.squares[c]! * (1 + (2 * n + 6) * 2 ** -53);
   const of: Spread = {
     n,
     unit: bounds.arithmetic.unit,
     mean: Math.abs(bounds.trueMean[c]!) + error,
-    squares: bounds.squares[c]! * (1 + (2 * n + 6) * 2 ** -53),
+    squares: (Math.sqrt(squares) + Math.sqrt(n) * error) ** 2,
     largest: bounds.largest[c]!,
     blur: error,
   };
   const summed = summedMeanError(bounds, c, of) + rounding;
-  const updated = equal ? 0 : updatedMeanError(of);
+  const isUpdated = !equal && canUpdate(of);
+  const updated = isUpdated ? updatedMeanError(of) : 0;
   const most = Math.max(summed, updated + shift) * (1 + 1e-9);
   into.size[0] = n;
   into.equal[0] = bounds.equal[c]!;
@@ -41,26 +43,28 @@ export function boundAnyForm(bounds: ClusterBounds, c: number, into: ClusterBoun
   into.deviation[0] = bounds.deviation[c]!;
   // One pass squares the values themselves, however close together they are.
   const { largest } = reach(of);
-  into.overflow[0] = n * largest * largest >= bounds.arithmetic.overflow ? 1 : bounds.overflow[c]!;
+  const isUnknown = n * largest * largest >= bounds.arithmetic.overflow || (!equal && !isUpdated);
+  into.overflow[0] = isUnknown ? 1 : bounds.overflow[c]!;
   into.inputError[0] = error;
   into.inputShift[0] = shift;
   into.inputSpread[0] = spread;
   const off = Math.max(
     n * most * most,
-    equal ? 0 : updatedSquaresError(of, updated),
+    isUpdated ? updatedSquaresError(of, updated) : 0,
     equal && isZeroInOnePass(bounds, c, n) ? 0 : onePassSquaresError(of, summed),
   );
   // Differences of equal values are 0: nothing underflows.
   if (equal && off === 0) into.deviationLow[0] = into.deviationHigh[0] = 0;
-  else boundDeviation(of, off, spread, into);
+  else boundDeviation(squares, off, spread, into);
 }
 
 /** The deviation of a sum of squares that is off by `off`, of values that are off by `spread` in the root mean square. */
-function boundDeviation(of: Spread, off: number, spread: number, into: ClusterBounds): void {
-  const { n, squares, unit } = of;
+function boundDeviation(squares: number, off: number, spread: number, into: ClusterBounds): void {
+  const { unit, tiny } = into.arithmetic;
+  const n = into.size[0]!;
   const divisor = into.divisor[0]!;
   const relative = deviationRoundings(n + 4, unit);
-  const blur = spread * Math.sqrt(n / divisor) * (1 + 1e-9) + Math.sqrt(n) * 2 ** -74;
+  const blur = spread * Math.sqrt(n / divisor) * (1 + relative + 1e-9) + Math.sqrt(n * tiny);
   const low = Math.sqrt(Math.max(0, squares * (1 - (4 * n + 12) * 2 ** -53) - off) / divisor);
   into.deviationLow[0] = Math.max(0, low * (1 - relative) - blur);
   into.deviationHigh[0] = Math.sqrt((squares + off) / divisor) * (1 + relative) + blur;
@@ -84,18 +88,33 @@ interface Spread {
  * rounds gives exactly these two means.
  */
 function summedMeanError(bounds: ClusterBounds, c: number, of: Spread): number {
-  const { unit, mean } = of;
+  const { n, unit, mean } = of;
+  const { arithmetic, trueMean } = bounds;
   if (mean === 0 && bounds.squares[c] === 0) return 0;
-  if (bounds.pinned[c] === 1 && of.blur === 0 && bounds.arithmetic.name === 'float32') {
-    const off = (computed: number): number => Math.abs(computed - bounds.trueMean[c]!);
-    return Math.max(off(bounds.mean[c]!), off(byReciprocal(bounds.trueMean[c]!, of.n)));
+  const isExact = bounds.pinned[c] === 1 && of.blur === 0 && arithmetic.digits < FLOAT64.digits;
+  if (isExact && isNumberOf(arithmetic, n)) {
+    const exact = trueMean[c]!;
+    return Math.max(...meansOfExactSum(exact, n, arithmetic).map((computed) => Math.abs(computed - exact)));
   }
-  return (bounds.meanError[c]! + 2.01 * unit * mean) * (1 + 3 * unit) + 2 ** -148;
+  const divisions = isNumberOf(arithmetic, n) ? 2 : 3;
+  return (bounds.meanError[c]! + 1.01 * divisions * unit * mean) * (1 + 3 * unit) + arithmetic.tiny;
 }
 
-/** A float32 mean whose sum is exact, by multiplication with the rounded 1/n. */
-function byReciprocal(mean: number, n: number): number {
-  return Math.fround(Math.fround(n * mean) * Math.fround(1 / n));
+/** True if n has no rounding of its own. */
+function isNumberOf({ digits }: Arithmetic, n: number): boolean {
+  return n <= 2 ** digits;
+}
+
+/**
+ * The computed means of n values whose sum is exact: the sum by n, or times the rounded 1/n. A trainer that computes in
+ * bfloat16 may take each step in float32, and round its result again.
+ */
+function meansOfExactSum(mean: number, n: number, arithmetic: Arithmetic): number[] {
+  const formats = arithmetic.digits < FLOAT32.digits ? [arithmetic, FLOAT32] : [arithmetic];
+  const sum = arithmetic.round(n * mean);
+  const quotients = [mean, ...formats.map(({ round }) => sum * round(1 / n))];
+  const rounded = quotients.flatMap((x) => formats.map(({ round }) => round(x)));
+  return rounded.flatMap((x) => formats.map(({ round }) => round(x)));
 }
 
 /**
@@ -104,9 +123,10 @@ function byReciprocal(mean: number, n: number): number {
  */
 function isZeroInOnePass({ arithmetic, pinned, trueMean }: ClusterBounds, c: number, n: number): boolean {
   const x = trueMean[c]!;
-  if (arithmetic.name !== 'float32' || pinned[c] !== 1) return false;
+  if (arithmetic.digits === FLOAT64.digits || pinned[c] !== 1) return false;
   const isExact = n * n * x * x < 2 ** (arithmetic.digits + lowestBitExponent(x * x));
-  return isExact && byReciprocal(x, n) === x && byReciprocal(x * x, n) === x * x;
+  const isGivenBack = (mean: number) => meansOfExactSum(mean, n, arithmetic).every((one) => one === mean);
+  return isExact && isGivenBack(x) && isGivenBack(x * x);
 }
 
 /** The largest size of a value, and the largest distance of two. */
@@ -121,12 +141,22 @@ function reach({ mean, squares, largest, blur }: Spread): { largest: number; ran
  * A mean that is updated, m_k = m_(k-1) + (x_k - m_(k-1))/k, or joined from two parts, m = m_a + (m_b - m_a) n_b/n.
  * A step rounds by u M for its result and 4 u R n_b/n for the difference, the quotient or reciprocal, the product; what
  * the parts carry comes in by their shares. So n e_n <= n_a e_a + n_b e_b + n u M + 4 u R n_b, over any tree of steps at
- * most u (M + 4 R) n (n + 1)/2.
+ * most u (M + 4 R) n (n + 1)/2. The computed M and R are larger than the exact ones by e and 2 e: `grown` solves for e.
  */
 function updatedMeanError(of: Spread): number {
   const { n, unit } = of;
   const { largest, range } = reach(of);
-  return unit * (largest + 4 * range) * ((n + 1) / 2) * (1 + 4 * n * unit);
+  return unit * (largest + 4 * range) * ((n + 1) / 2) * grown(of);
+}
+
+/** Steps that may each lose u of what they carry: the factor on their bound of first order. */
+function grown({ n, unit }: Spread): number {
+  return 1 / (1 - 5 * (n + 1) * unit);
+}
+
+/** False if so many updates in an arithmetic of so few digits may lose all of them: in bfloat16 from 51 values on. */
+function canUpdate({ n, unit }: Spread): boolean {
+  return 5 * (n + 1) * unit < 1;
 }
 
 /**
@@ -135,9 +165,10 @@ function updatedMeanError(of: Spread): number {
  * roundings, 6 u of it; by Cauchy's inequality the steps' |d| n_a n_b/n add up to sqrt(Q W) at most, W the sum of
  * n_a n_b/n <= min(n_a, n_b), which over any tree is at most n (1 + log2 n). The n additions round by n u Q.
  */
-function updatedSquaresError({ n, unit, squares }: Spread, e: number): number {
+function updatedSquaresError(of: Spread, e: number): number {
+  const { n, unit, squares } = of;
   const w = n * (1 + Math.log2(Math.max(1, n)));
-  return (4 * e * Math.sqrt(squares * w) + 4 * e * e * w + (n + 8) * unit * squares) * (1 + 4 * n * unit);
+  return (4 * e * Math.sqrt(squares * w) + 4 * e * e * w + (n + 8) * unit * squares) * grown(of);
 }
 
 /**
@@ -149,6 +180,7 @@ function onePassSquaresError(of: Spread, e: number): number {
   const { n, unit, mean, squares } = of;
   const total = squares + n * mean * mean;
   const { largest } = reach(of);
-  const partial = largestPartialSums(n, largest * largest, total) * (1 + 2 * n * unit);
-  return 1.01 * (unit * (partial + 6 * total + 6 * n * mean * mean) + n * (2 * mean * e + e * e));
+  const summed = sumError(n, largest * largest, total, unit);
+  const products = 6 * unit * (total + n * mean * mean);
+  return (1.01 + 8 * unit) * (summed + products + n * (2 * mean * e + e * e));
 }

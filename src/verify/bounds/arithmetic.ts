@@ -2,9 +2,15 @@
  * The arithmetic in which a trainer computed: unit roundoff, rounding, and the lattice on which its numbers lie.
  */
 
+/**
+ * The arithmetic of the reported columns. `bfloat16-output`: computed in float32, and only the result was rounded to
+ * bfloat16.
+ */
+export type Precision = 'float32' | 'float64' | 'bfloat16' | 'bfloat16-output';
+
 /** One binary floating-point format, as far as the error bounds need it. */
 export interface Arithmetic {
-  readonly name: 'float32' | 'float64';
+  readonly name: Precision;
   /** Unit roundoff u: a rounded result is the exact one times (1 + d), |d| <= u. */
   readonly unit: number;
   /** Bits of the significand, the hidden one included. */
@@ -13,6 +19,10 @@ export interface Arithmetic {
   readonly overflow: number;
   /** Rounds a float64 number to this format, to nearest, ties to even. */
   readonly round: (x: number) => number;
+  /** Unit roundoff of the conversion of the results to the reported format. */
+  readonly reportUnit: number;
+  /** Below the smallest number of the format there is rounding that no relative bound covers. */
+  readonly tiny: number;
 }
 
 /** IEEE 754 binary32: what the recipes compute in. */
@@ -22,6 +32,8 @@ export const FLOAT32: Arithmetic = {
   digits: 24,
   overflow: 2 ** 125,
   round: Math.fround,
+  reportUnit: 0,
+  tiny: 2 ** -148,
 };
 
 /** IEEE 754 binary64: trainers that compute in double precision and report float32. */
@@ -31,14 +43,42 @@ export const FLOAT64: Arithmetic = {
   digits: 53,
   overflow: 2 ** 1000,
   round: (x) => x,
+  reportUnit: FLOAT32.unit,
+  tiny: 2 ** -148,
 };
 
-/** Unit roundoff of the columns that are reported, which are float32 whatever the arithmetic was. */
-export const REPORT_UNIT = FLOAT32.unit;
+/**
+ * bfloat16: float32 with 8 bits of significand. A trainer rounds every step to it, or computes some steps in float32, as
+ * torch does inside a sum: then the last step rounds by both units.
+ */
+export const BFLOAT16: Arithmetic = {
+  name: 'bfloat16',
+  unit: 2 ** -8,
+  digits: 8,
+  overflow: 2 ** 125,
+  round: roundToBfloat16,
+  reportUnit: 2 ** -22,
+  tiny: 2 ** -132,
+};
 
-/** The arithmetic that a batch states (`estimator.precision`); float32 if it states none. */
-export function arithmeticOf(precision: string | undefined): Arithmetic {
-  return precision === 'float64' ? FLOAT64 : FLOAT32;
+const ARITHMETICS: Readonly<Record<Precision, Arithmetic>> = {
+  float32: FLOAT32,
+  float64: FLOAT64,
+  bfloat16: BFLOAT16,
+  'bfloat16-output': {
+    ...FLOAT32,
+    name: 'bfloat16-output',
+    reportUnit: BFLOAT16.unit,
+    tiny: BFLOAT16.tiny,
+  },
+};
+
+/** The names of all arithmetics. */
+export const PRECISIONS = Object.keys(ARITHMETICS) as readonly Precision[];
+
+/** The arithmetic that a batch states. */
+export function arithmeticOf(precision: Precision): Arithmetic {
+  return ARITHMETICS[precision];
 }
 
 const words = new Uint32Array(2);
@@ -59,6 +99,18 @@ export function lowestBitExponent(x: number): number {
   if (low !== 0) return exponent + trailingZeros(low);
   const fraction = biased === 0 ? high & 0xfffff : (high & 0xfffff) | 0x100000;
   return exponent + 32 + trailingZeros(fraction);
+}
+
+/** The nearest bfloat16 number, ties to even; the ends of the range are those of float64. */
+export function roundToBfloat16(x: number): number {
+  if (!Number.isFinite(x)) return x;
+  doubles[0] = x;
+  const high = words[1] as number;
+  const dropped = high & 0x1fff;
+  const isAbove = dropped > 0x1000 || (dropped === 0x1000 && (words[0] !== 0 || (high & 0x2000) !== 0));
+  words[0] = 0;
+  words[1] = (high & ~0x1fff) + (isAbove ? 0x2000 : 0);
+  return doubles[0];
 }
 
 function trailingZeros(bits: number): number {

@@ -63,7 +63,7 @@ export function clusterBounds(
   const sums = sumUp(input);
   const { error: inputError, largest, rounding } = sums;
   const bounds = { ...emptyBounds(input.count, arithmetic), inputError, largest, rounding };
-  for (let c = 0; c < input.count; c++) averageErrors(c, sums, bounds);
+  for (let c = 0; c < input.count; c++) averageErrors(c, sums, bounds, arithmetic.unit);
   for (let c = 0; c < input.count; c++) boundMean(c, sums, bounds);
   sumSquares(input, bounds);
   for (let c = 0; c < input.count; c++) boundDeviation(c, bounds, deviation, referenceError(c, sums));
@@ -127,12 +127,22 @@ function addError({ error, errorSum, errorSquares }: Sums, c: number, own: numbe
   errorSquares[c]! += own * own;
 }
 
-/** The margin is for the sums here, which round. */
-function averageErrors(c: number, sums: Sums, { inputShift, inputSpread }: ClusterBounds): void {
+/**
+ * The trainer sums the values that it has, so their errors enter the roundings of its sums too: by at most 4 n u of the
+ * largest. The rest of the margin is for the sums here, which round.
+ */
+function averageErrors(
+  c: number,
+  sums: Sums,
+  { inputShift, inputSpread }: ClusterBounds,
+  unit: number,
+): void {
   const n = sums.size[c]!;
+  if (n === 0) return;
   const margin = 1 + (n + 4) * FLOAT64.unit;
-  inputShift[c] = n === 0 ? 0 : (sums.errorSum[c]! / n) * margin;
-  inputSpread[c] = n === 0 ? 0 : Math.sqrt(sums.errorSquares[c]! / n) * margin;
+  const carried = 4 * n * unit * sums.error[c]!;
+  inputShift[c] = (sums.errorSum[c]! / n) * margin + carried;
+  inputSpread[c] = Math.sqrt(sums.errorSquares[c]! / n) * margin + carried;
 }
 
 /** Bounds of `count` clusters, to be filled. */
@@ -174,15 +184,15 @@ function boundMean(c: number, sums: Sums, bounds: ClusterBounds): void {
     return;
   }
   const own = roundedMeanError(c, sums, unit);
-  bounds.meanError[c] = (own + bounds.inputShift[c]!) * (1 + 1e-9) + referenceError(c, sums) + 2 ** -148;
+  bounds.meanError[c] =
+    (own + bounds.inputShift[c]!) * (1 + 1e-9) + referenceError(c, sums) + bounds.arithmetic.tiny;
 }
 
 /** What a sum in any order and a division can make of the mean, in an arithmetic of unit roundoff `unit`. */
 function roundedMeanError(c: number, sums: Sums, unit: number): number {
   const size = sums.size[c]!;
-  const partial = largestPartialSums(sums.nonZero[c]!, sums.largest[c]!, sums.absolute[c]!);
-  const sumError = unit * (1 + 2 * size * unit) * partial;
-  return (sumError * (1 + unit)) / size + (unit * Math.abs(sums.sum[c]!)) / size;
+  const own = sumError(sums.nonZero[c]!, sums.largest[c]!, sums.absolute[c]!, unit);
+  return (own * (1 + unit)) / size + (unit * Math.abs(sums.sum[c]!)) / size;
 }
 
 /**
@@ -201,14 +211,24 @@ function referenceError(c: number, sums: Sums): number {
  * values are multiples of 2^e and the sum of their sizes is at most 2^(e + digits); and, for equal values x, if
  * each j * x is one.
  */
-function sumIsExact(c: number, sums: Sums, { digits, round, name }: Arithmetic): boolean {
+function sumIsExact(c: number, sums: Sums, { digits, round }: Arithmetic): boolean {
   const lattice = sums.lattice[c]!;
   if (lattice === Number.POSITIVE_INFINITY) return true;
   if (sums.absolute[c]! < 2 ** (digits + lattice)) return true;
-  if (sums.equal[c] !== 1 || name !== 'float32') return false;
+  if (sums.equal[c] !== 1 || digits === FLOAT64.digits) return false;
   const x = sums.first[c]!;
   for (let j = 1; j <= sums.size[c]!; j++) if (round(j * x) !== j * x) return false;
   return true;
+}
+
+/**
+ * How far a rounded sum of n values, the largest of size M and their sizes adding up to T, may be from the exact one, in
+ * any order. Each addition rounds by u of its partial sum; rounded partial sums are at most (1 + u)^n times the exact
+ * ones. If n u is not small, the bound (n - 1) u T is closer: it holds for every n and order (Jeannerod and Rump, 2013).
+ */
+export function sumError(n: number, largest: number, total: number, unit: number): number {
+  const partial = largestPartialSums(n, largest, total);
+  return unit * Math.min(Math.exp(n * unit) * partial, Math.max(0, n - 1) * total);
 }
 
 /**
@@ -240,7 +260,7 @@ function sumSquares({ cluster, value }: ClusterInput, bounds: ClusterBounds): vo
  * Q"(1 - (n + 3) 2^-53) - n r^2 <= Q <= Q"(1 + (n + 3) 2^-53), and the trainer's centre lies within t + r of m.
  */
 function boundDeviation(c: number, bounds: ClusterBounds, kind: Deviation, reference: number): void {
-  const { unit, overflow } = bounds.arithmetic;
+  const { unit, overflow, tiny } = bounds.arithmetic;
   const n = bounds.size[c]!;
   const divisor = kind === 'population' ? n : Math.max(1, n - 1);
   const r = bounds.equal[c] === 1 ? 0 : reference;
@@ -250,7 +270,8 @@ function boundDeviation(c: number, bounds: ClusterBounds, kind: Deviation, refer
   const least = Math.max(0, bounds.squares[c]! * (1 - own) - n * r * r);
   const most = bounds.squares[c]! * (1 + own) + n * t * t * (1 + 1e-9);
   const relative = deviationRoundings(n, unit);
-  const blur = bounds.inputSpread[c]! * Math.sqrt(n / divisor) * (1 + 1e-9) + Math.sqrt(n) * 2 ** -74;
+  const spread = bounds.inputSpread[c]! * Math.sqrt(n / divisor) * (1 + relative + 1e-9);
+  const blur = spread + Math.sqrt(n * tiny);
   bounds.divisor[c] = divisor;
   bounds.deviation[c] = Math.sqrt(bounds.squares[c]! / divisor);
   bounds.deviationLow[c] = Math.max(0, Math.sqrt(least / divisor) * (1 - relative) - blur);

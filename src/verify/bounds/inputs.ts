@@ -5,7 +5,7 @@
 
 import type { Batch } from '../format/batch.ts';
 import { type ReturnBounds, returnBounds } from '../provenance/return-bounds.ts';
-import { type Arithmetic, arithmeticOf, REPORT_UNIT } from './arithmetic.ts';
+import { type Arithmetic, arithmeticOf } from './arithmetic.ts';
 
 /** A column of values, and how far each may be from what the trainer used. */
 export interface InputColumn {
@@ -58,8 +58,8 @@ function recompute(batch: Batch, arithmetic: Arithmetic): ReturnBounds | undefin
 }
 
 /**
- * float32: the reported returns are the very numbers the trainer computed with. float64: they are rounded for the
- * report, so that recomputed ones are closer, if they agree with the reported.
+ * The reported returns are the very numbers the trainer computed with, unless they are rounded for the report: then
+ * recomputed ones are closer, if they agree with the reported.
  */
 function chooseReturns(
   batch: Batch,
@@ -68,11 +68,11 @@ function chooseReturns(
 ): InputColumn | undefined {
   const reported = batch.reportedStepReward;
   if (reported === undefined) return recomputed && { value: recomputed.stepReturn, error: recomputed.error };
-  if (arithmetic.name === 'float32') return { value: reported };
+  if (arithmetic.reportUnit <= arithmetic.unit) return rounded(reported, arithmetic);
   if (recomputed !== undefined && mismatchedReturns(reported, recomputed, arithmetic).length === 0) {
     return { value: recomputed.stepReturn, error: recomputed.error };
   }
-  return { value: reported, error: reported.map((x) => REPORT_UNIT * Math.abs(x)) };
+  return { value: reported, error: reported.map((x) => arithmetic.reportUnit * Math.abs(x)) };
 }
 
 /** Rows whose reported return cannot come from the rewards. NaN differs from everything but NaN. */
@@ -81,7 +81,7 @@ export function mismatchedReturns(
   { stepReturn, error }: ReturnBounds,
   arithmetic: Arithmetic,
 ): number[] {
-  const report = arithmetic.unit < REPORT_UNIT ? REPORT_UNIT : 0;
+  const { reportUnit: report, tiny } = arithmetic;
   const rows: number[] = [];
   for (let row = 0; row < reported.length; row++) {
     const truth = stepReturn[row]!;
@@ -90,24 +90,26 @@ export function mismatchedReturns(
       if (Number.isFinite(value)) rows.push(row);
       continue;
     }
-    const allowed = error[row]! + report * Math.abs(truth) + 2 ** -48 * Math.abs(truth) + 2 ** -126;
+    const allowed = error[row]! + report * Math.abs(truth) + 2 ** -48 * Math.abs(truth) + 2 ** 22 * tiny;
     if (!(Math.abs(value - truth) <= allowed)) rows.push(row);
   }
   return rows;
 }
 
 /**
- * A float32 trainer rounds what is no float32 number before it computes; another computes with the stated number and
- * rounds what it makes of it, or computes in float64 on float32 numbers. The first is the value, the second as far away
- * as `rounding` says.
+ * A trainer rounds what is no number of its format before it computes, or computes with the stated number, or with that
+ * number in float32. The first is the value; the others are, like the stated number, within `rounding` of it.
  */
 function rounded(stated: Float64Array, { round }: Arithmetic): InputColumn {
   let rounding: Float64Array | undefined;
   for (let row = 0; row < stated.length; row++) {
     const x = stated[row]!;
-    if (Math.fround(x) === x || !Number.isFinite(x)) continue;
+    const single = Math.fround(x);
+    if ((single === x && round(x) === x) || !Number.isFinite(x)) continue;
     rounding ??= new Float64Array(stated.length);
-    rounding[row] = Math.abs(x - Math.fround(x));
+    const used = [x, single, round(single)];
+    for (const one of used)
+      rounding[row] = Math.max(rounding[row]!, Math.abs(one - round(x)), Math.abs(one - x));
   }
   return rounding === undefined ? { value: stated } : { value: stated.map(round), stated, rounding };
 }

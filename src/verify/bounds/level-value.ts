@@ -4,7 +4,7 @@
  */
 
 import type { Norm } from '../../kernel/estimators/estimator.ts';
-import { nextFloat32 } from './arithmetic.ts';
+import { FLOAT32, nextFloat32 } from './arithmetic.ts';
 import type { ClusterBounds } from './cluster-bounds.ts';
 
 /** `never`: the value is not 0 in any order; `maybe`: it may be; `surely`: it is in every order. */
@@ -163,7 +163,7 @@ export function setPart(part: Part, low: number, high: number): void {
 /** True if the part's interval comes from a mean that can be enumerated: a float32 one of several members. */
 export function isRefinable(part: Part): boolean {
   const { bounds, cluster } = part;
-  if (bounds.arithmetic.name !== 'float32' || bounds.overflow[cluster] === 1) return false;
+  if (bounds.arithmetic.digits !== FLOAT32.digits || bounds.overflow[cluster] === 1) return false;
   // Unknown inputs are no float32 numbers that could be tried.
   if (part.valueError !== 0 || bounds.inputError[cluster] !== 0) return false;
   if (bounds.size[cluster] === 1) return false;
@@ -259,7 +259,7 @@ function deviationsAbout(bounds: ClusterBounds, cluster: number, means: readonly
   const n = bounds.size[cluster]!;
   const divisor = bounds.divisor[cluster]!;
   const relative = (n / 2 + 6) * bounds.arithmetic.unit * (1 + n * bounds.arithmetic.unit);
-  const blur = Math.sqrt(n) * 2 ** -74;
+  const blur = Math.sqrt(n * bounds.arithmetic.tiny);
   const distances = new Set([0]);
   for (const mean of means) distances.add(Math.abs(mean - bounds.mean[cluster]!));
   const pairs: number[] = [];

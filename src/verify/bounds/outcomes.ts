@@ -3,7 +3,7 @@
 import type { Batch } from '../format/batch.ts';
 import { DISPLAY_FLOOR, DISPLAY_TOLERANCE, type RowOutcome } from '../report.ts';
 import { admits, BATCH_EFFORT, type Effort, type RowParts } from './admissible.ts';
-import { REPORT_UNIT } from './arithmetic.ts';
+import { FLOAT32 } from './arithmetic.ts';
 import { createRowModel, type ModelOutcome, type RowModel } from './row-model.ts';
 
 /** Judges values for rows of one batch. */
@@ -36,11 +36,11 @@ export function createJudge(batch: Batch): Judge | Unjudged {
     byOtherForm,
     judge(row, value) {
       const truth = model.truth[row]!;
-      if (outOfRange && !(Math.abs(value - truth) <= 2 * REPORT_UNIT * Math.abs(truth)))
+      if (outOfRange && !(Math.abs(value - truth) <= 2 * FLOAT32.unit * Math.abs(truth)))
         return 'unverifiable';
       if (!Number.isFinite(truth)) return Number.isFinite(value) ? 'wrong' : 'exact';
       if (batch.responseLength?.[row] === 0 && value === 0) return 'exact';
-      if (Math.abs(value - truth) <= 2 * REPORT_UNIT * Math.abs(truth)) return 'exact';
+      if (Math.abs(value - truth) <= 2 * FLOAT32.unit * Math.abs(truth)) return 'exact';
       const parts = model.parts(row);
       if (mayOverflow(parts)) return 'unverifiable';
       if (!admits(parts, value, effort)) {

@@ -44,15 +44,14 @@ function emptySets(sets: number): SetBounds {
   };
 }
 
-/** Every row counts once. The trainer's values are what it sums, so their error enters the sum's roundings too. */
+/** Every row counts once. */
 export function valueSets(
   { ids, sets, value, radius }: Sets,
   deviation: Deviation,
   arithmetic: Arithmetic,
 ): SetBounds {
-  const grown = 1 + 4 * ids.length * arithmetic.unit;
-  const valueError = radius.map((r) => r * grown);
-  const recipe = clusterBounds({ cluster: ids, count: sets, value, valueError }, deviation, arithmetic);
+  const input = { cluster: ids, count: sets, value, valueError: radius };
+  const recipe = clusterBounds(input, deviation, arithmetic);
   const any = emptyBounds(1, arithmetic);
   const bounds = emptySets(sets);
   for (let set = 0; set < sets; set++) {
@@ -86,7 +85,7 @@ interface TokenSets extends Sets {
 export function tokenSets(
   { ids, sets, value, radius, tokens }: TokenSets,
   deviation: Deviation,
-  { unit, overflow }: Arithmetic,
+  { unit, overflow, tiny }: Arithmetic,
 ): SetBounds {
   const bounds = emptySets(sets);
   const sums = sumTokens({ ids, sets, value, radius, tokens });
@@ -101,7 +100,7 @@ export function tokenSets(
       unit * (depth + 4) * grown * size + 4 * unit * (Math.abs(mean) + r) + depth * FLOAT64.unit * size;
     const divisor = deviation === 'population' ? n : Math.max(1, n - 1);
     const sigma = Math.sqrt(sums.squares[set]! / divisor);
-    const blur = r * Math.sqrt(n / divisor) + 2 ** -74;
+    const blur = r * Math.sqrt(n / divisor) + Math.sqrt(tiny);
     const total = (Math.sqrt(sums.squares[set]! / n + mean * mean) + r) ** 2;
     const largest = Math.abs(mean) + r;
     const off =
@@ -110,11 +109,13 @@ export function tokenSets(
     const ends = [Math.max(0, sigma - blur), sigma + blur] as const;
     bounds.rows[set] = sums.rows[set]!;
     bounds.mean[set] = mean;
-    bounds.meanError[set] = own + r + 2 ** -148;
+    bounds.meanError[set] = own + r + tiny;
     bounds.deviation[set] = sigma;
     bounds.deviationLow[set] = Math.sqrt(Math.max(0, ends[0] ** 2 - off)) * (1 - 8 * unit);
     bounds.deviationHigh[set] = Math.sqrt(ends[1] ** 2 + off) * (1 + 8 * unit);
-    bounds.overflow[set] = n * Math.max(size, total + size * size) >= overflow ? 1 : 0;
+    // Sums that may lose every digit say nothing.
+    const isLost = 2 * (depth + 10) * unit >= 1;
+    bounds.overflow[set] = isLost || n * Math.max(size, total + size * size) >= overflow ? 1 : 0;
   }
   return bounds;
 }

@@ -149,7 +149,7 @@ function boundStage(stage: Stage, chain: Chain, x: IntervalColumn): IntervalColu
       const factor = signalFactor(chain.scores.value, chain.counted);
       return mapRows(x, chain, (row, out) => {
         const ends = [factor * x.low[row]!, factor * x.high[row]!] as const;
-        set(out, factor * x.value[row]!, widen(ends[0], ends[1], 3.01 * chain.arithmetic.unit));
+        set(out, factor * x.value[row]!, widen(ends[0], ends[1], 3.01, chain.arithmetic));
       });
     }
     case 'clip':
@@ -157,7 +157,7 @@ function boundStage(stage: Stage, chain: Chain, x: IntervalColumn): IntervalColu
         const clip = (v: number): number => Math.min(Math.max(v, -stage.limit), stage.limit);
         const low = clip(x.low[row]!);
         const high = clip(x.high[row]!);
-        set(out, clip(x.value[row]!), widen(low, high, chain.arithmetic.unit));
+        set(out, clip(x.value[row]!), widen(low, high, 1, chain.arithmetic));
       });
   }
 }
@@ -197,13 +197,14 @@ function keep(out: Cell, x: IntervalColumn, row: number): void {
   set(out, x.value[row]!, [x.low[row]!, x.high[row]!]);
 }
 
-/** Below the smallest float32 there is rounding that no relative bound covers. */
-const TINY = 2 ** -148;
-
-/** Roundings of a relative size, of the trainer and of the float64 evaluation here. An exact 0 stays 0. */
-function widen(low: number, high: number, relative: number): Interval {
+/**
+ * `times` roundings of the trainer, and those of the float64 evaluation here. An exact 0 stays 0. Rounded numbers are
+ * rounded again: (1 + u)^k - 1 <= k u (1 + k u) as long as k u is below 1.
+ */
+function widen(low: number, high: number, times: number, { unit, tiny }: Arithmetic): Interval {
   if (low === 0 && high === 0) return [0, 0];
-  const off = (relative * 1.001 + 2 ** -50) * Math.max(Math.abs(low), Math.abs(high)) + TINY;
+  const relative = times * unit * (1.001 + times * unit);
+  const off = (relative + 2 ** -50) * Math.max(Math.abs(low), Math.abs(high)) + tiny;
   return [low - off, high + off];
 }
 
@@ -234,7 +235,6 @@ function radiusOf({ value, low, high }: IntervalColumn): Float64Array {
 
 function subtractMean(rowSet: RowSet, chain: Chain, x: IntervalColumn): IntervalColumn {
   const { ids, bounds } = boundsOf(rowSet, 'population', chain, x);
-  const { unit } = chain.arithmetic;
   return mapRows(x, chain, (row, out) => {
     const at = ids[row]!;
     if (rowSet.over === 'group' && bounds.rows[at] === 1) {
@@ -244,7 +244,7 @@ function subtractMean(rowSet: RowSet, chain: Chain, x: IntervalColumn): Interval
     }
     const mean = bounds.mean[at]!;
     const error = bounds.meanError[at]!;
-    const ends = widen(x.low[row]! - mean - error, x.high[row]! - mean + error, unit);
+    const ends = widen(x.low[row]! - mean - error, x.high[row]! - mean + error, 1, chain.arithmetic);
     // The difference of two close numbers: the float64 evaluation here rounds both.
     const own = 2 ** -51 * Math.abs(mean);
     set(out, x.value[row]! - mean, [ends[0] - own, ends[1] + own]);
@@ -281,7 +281,7 @@ function subtractMovingAverage(
   chain: Chain,
   x: IntervalColumn,
 ): IntervalColumn {
-  const { unit } = chain.arithmetic;
+  const { unit, tiny } = chain.arithmetic;
   const { group } = chain.input;
   const groups = idCount('group', group);
   const baseline = new Float64Array(groups).fill(start);
@@ -289,11 +289,11 @@ function subtractMovingAverage(
   return mapRows(x, chain, (row, out) => {
     const g = group[row]!;
     const [value, b, off] = [x.value[row]!, baseline[g]!, error[g]!];
-    set(out, value - b, widen(x.low[row]! - b - off, x.high[row]! - b + off, unit));
+    set(out, value - b, widen(x.low[row]! - b - off, x.high[row]! - b + off, 1, chain.arithmetic));
     const own = Math.max(x.high[row]! - value, value - x.low[row]!);
     baseline[g] = decay * b + (1 - decay) * value;
     error[g] =
-      decay * off + (1 - decay) * own + 6.06 * unit * (Math.abs(b) + Math.abs(value) + off + own) + TINY;
+      decay * off + (1 - decay) * own + 6.06 * unit * (Math.abs(b) + Math.abs(value) + off + own) + tiny;
   });
 }
 
@@ -309,7 +309,7 @@ function bestLessSecond(chain: Chain, x: IntervalColumn): IntervalColumn {
     }
     const least = Math.max(0, x.low[row]! - high[row]!);
     const most = Math.max(0, x.high[row]! - low[row]!);
-    set(out, Math.max(0, x.value[row]! - best[row]!), widen(least, most, chain.arithmetic.unit));
+    set(out, Math.max(0, x.value[row]! - best[row]!), widen(least, most, 1, chain.arithmetic));
   });
 }
 
@@ -450,10 +450,10 @@ function quotients(
     return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   }
   const ends = [low / least, low / most, high / least, high / most];
-  return widen(Math.min(...ends), Math.max(...ends), DIVISION_ROUNDINGS * arithmetic.unit);
+  return widen(Math.min(...ends), Math.max(...ends), DIVISION_ROUNDINGS, arithmetic);
 }
 
-/** A weighted sum of k columns: k + 2 roundings of the sum of the terms' sizes. */
+/** A weighted sum of k columns: k + 2 roundings of the sum of the terms' sizes, which are rounded themselves. */
 function weightedSum(
   columns: readonly { readonly column: IntervalColumn; readonly weight: number }[],
   rows: number,
@@ -469,7 +469,8 @@ function weightedSum(
       sum.high[row]! += Math.max(a, b);
       size += Math.max(Math.abs(a), Math.abs(b));
     }
-    const blur = (columns.length + 2.1) * unit * size;
+    const relative = (columns.length + 2.1) * unit;
+    const blur = relative * (1 + relative) * size;
     sum.low[row]! -= blur;
     sum.high[row]! += blur;
   }

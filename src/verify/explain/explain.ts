@@ -5,6 +5,7 @@
 
 import type { Norm } from '../../kernel/estimators/estimator.ts';
 import { hull } from '../bounds/admissible.ts';
+import type { Precision } from '../bounds/arithmetic.ts';
 import { createJudge, type Judge } from '../bounds/outcomes.ts';
 import type { ModelLevel, RowModel } from '../bounds/row-model.ts';
 import { type DropReason, sharesOf, type TruePart, truePart } from '../bounds/true-part.ts';
@@ -59,7 +60,7 @@ export interface RowExplanation {
   step: number;
   observation: string | null;
   fingerprint: string;
-  precision: 'float32' | 'float64';
+  precision: Precision;
   stepReturn: number | null;
   score: number | null;
   /** Null if the batch has none, or if it is NaN. */

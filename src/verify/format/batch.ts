@@ -5,6 +5,7 @@ import type { EstimatorName, EstimatorParameters } from '../../kernel/estimators
 import { estimatorOf } from '../../kernel/estimators/registry.ts';
 import type { RewardColumn } from '../../kernel/stages.ts';
 import type { StepColumns } from '../../kernel/steps.ts';
+import type { Precision } from '../bounds/arithmetic.ts';
 import { BatchFormatError } from './format-error.ts';
 
 /** Rows that a batch may have at most. */
@@ -26,7 +27,7 @@ export interface BatchEstimator<N extends EstimatorName = EstimatorName> {
   readonly gamma: number;
   readonly invalidActionPenalty: number;
   /** The arithmetic of the reported columns. */
-  readonly precision: 'float32' | 'float64';
+  readonly precision: Precision;
   /** The algebraic forms of the formula that the trainer may have evaluated. Omitted: `any`. */
   readonly forms?: Forms;
 }
@@ -101,9 +102,14 @@ export function stepColumns(batch: Batch): StepColumns {
   return { rows, group, trajectory, observation };
 }
 
-/** The fingerprint of the estimator that the batch states. */
-export function batchFingerprint({ name, params }: Pick<BatchEstimator, 'name' | 'params'>): string {
-  return fingerprint(name, params);
+/** The fingerprint of the estimator that the batch states, with its precision unless that is float32. */
+export function batchFingerprint({
+  name,
+  params,
+  precision,
+}: Pick<BatchEstimator, 'name' | 'params' | 'precision'>): string {
+  const own = fingerprint(name, params);
+  return precision === 'float32' ? own : own.replace(/\)$/, `,precision=${precision})`);
 }
 
 /** What the batch's estimator computes from. */

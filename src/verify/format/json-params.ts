@@ -9,6 +9,7 @@ import type {
 import { allowedInWords, completeParameters, isAllowed } from '../../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../../kernel/estimators/registry.ts';
 import { estimatorNames, estimatorOf, isEstimatorName } from '../../kernel/estimators/registry.ts';
+import { PRECISIONS } from '../bounds/arithmetic.ts';
 import type { BatchEstimator, BatchProvenance, Forms } from './batch.ts';
 import type { Place } from './json-columns.ts';
 import { faultAt, invalidAt } from './json-columns.ts';
@@ -21,7 +22,7 @@ const GAMMA: NumberRule = { kind: 'number', default: 1, doc: 'Discount of one st
 const PENALTY: NumberRule = { kind: 'number', default: 0, doc: 'Cost of an invalid action.' };
 const PRECISION: ChoiceRule<BatchEstimator['precision']> = {
   kind: 'choice',
-  choices: ['float32', 'float64'],
+  choices: PRECISIONS,
   default: 'float32',
   doc: 'The arithmetic of the reported columns.',
 };

@@ -108,7 +108,7 @@ function readColumns(
 ): Partial<Batch> {
   const { batch, reported, rows } = from;
   const counts = { rows, largest: LARGEST_INT32 };
-  const reportedColumn = from.estimator.precision === 'float32' ? float32Column : numberColumn;
+  const reportedColumn = from.estimator.precision === 'float64' ? numberColumn : float32Column;
   return present({
     step: integerColumn(place, 'step', batch.step, counts),
     reward: numberColumn(place, 'reward', batch.reward, rows),

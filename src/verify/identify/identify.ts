@@ -7,6 +7,7 @@ import { type AnyParameters, completeParameters } from '../../kernel/estimators/
 import { estimatorOf } from '../../kernel/estimators/registry.ts';
 import { createJudge, isClose, type Judge } from '../bounds/outcomes.ts';
 import { type Batch, type BatchEstimator, batchFingerprint } from '../format/batch.ts';
+import { looksRounded } from '../provenance/bfloat16.ts';
 import { KNOWN_FORMS, type KnownForm } from './fingerprints.ts';
 import { type Difference, tellApart } from './probes.ts';
 
@@ -42,6 +43,8 @@ export interface Identification {
   readonly others: readonly Candidate[];
   /** Forms that could not be tried, since the batch lacks columns. */
   readonly untried: readonly { readonly forms: readonly KnownForm[]; readonly missing: string }[];
+  /** Nothing fits, and all advantages or rewards look rounded to bfloat16, which the batches do not state. */
+  readonly looksBfloat16: boolean;
   /** For each fit after the first: rows on which it and the first would differ. */
   readonly differences: readonly Difference[];
 }
@@ -71,7 +74,13 @@ export function identify(
   const rows = Math.max(0, ...tried.map((candidate) => candidate.rows));
   const [first, ...rest] = fits;
   const differences = first === undefined ? [] : rest.map((fit) => tellApart(first.estimator, fit.estimator));
-  return { rows, fits, others, untried, differences };
+  const looksBfloat16 = fits.length === 0 && batches.length > 0 && batches.every(isUnstatedBfloat16);
+  return { rows, fits, others, untried, looksBfloat16, differences };
+}
+
+function isUnstatedBfloat16({ estimator, reportedAdvantage, tokenLevelRewardSum }: Batch): boolean {
+  const columns = [reportedAdvantage, tokenLevelRewardSum].filter((column) => column !== undefined);
+  return !estimator.precision.startsWith('bfloat16') && columns.some(looksRounded);
 }
 
 /** The estimators of forms, one for each fingerprint; without a missing score the rules for them are all the same. */
@@ -121,8 +130,11 @@ function tryOut(
   let distance = 0;
   let farthest: (FarRow & { off: number }) | undefined;
   for (const batch of batches) {
-    const { gamma, invalidActionPenalty } = batch.estimator;
-    const judge = createJudge({ ...batch, estimator: { ...estimator, gamma, invalidActionPenalty } });
+    const { gamma, invalidActionPenalty, precision } = batch.estimator;
+    const judge = createJudge({
+      ...batch,
+      estimator: { ...estimator, gamma, invalidActionPenalty, precision },
+    });
     if ('missing' in judge) return { missing: judge.missing.join(', ') };
     if ('unbounded' in judge || batch.reportedAdvantage === undefined) continue;
     for (let row = 0; row < batch.rows; row++) {

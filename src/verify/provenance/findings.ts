@@ -235,6 +235,12 @@ export const FINDINGS = {
     remedy:
       'Compare the order of the samples with n_samples_per_prompt: rows of different prompts are compared.',
   },
+  'looks-bfloat16': {
+    severity: 'warning',
+    means: 'All values of a column are bfloat16 numbers, and the batch states another precision.',
+    remedy:
+      'State the precision "bfloat16", or "bfloat16-output" if the trainer rounds only the advantages; or record the values before they are rounded.',
+  },
   'groups-untrained': {
     severity: 'warning',
     means: 'Groups have responses that were not trained, so their advantages are not in the dump.',

@@ -26,7 +26,9 @@ export interface ReturnInput {
  */
 export function returnBounds(input: ReturnInput, arithmetic: Arithmetic): ReturnBounds {
   const { trajectory, reward, actionValid, gamma, invalidActionPenalty } = input;
-  const { unit } = arithmetic;
+  const { unit, tiny } = arithmetic;
+  // A rounded number may be larger than the exact one when it is rounded again.
+  const rounding = unit * (1.001 + 4 * unit);
   const stepReturn = stepReturns(
     { trajectory, reward, ...(actionValid === undefined ? {} : { actionValid }) },
     { gamma, invalidActionPenalty },
@@ -40,14 +42,11 @@ export function returnBounds(input: ReturnInput, arithmetic: Arithmetic): Return
     const ahead = Math.abs(gamma * nextReturn[id]!);
     const discounted = reward[row]! + gamma * nextReturn[id]!;
     const carried = Math.abs(gamma) * nextError[id]! * (1 + 4 * unit);
-    const own =
-      1.001 * unit * (Math.abs(reward[row]!) + 2 * ahead + Math.abs(discounted) + carried) + 2 ** -148;
+    const own = rounding * (Math.abs(reward[row]!) + 2 * ahead + Math.abs(discounted) + carried) + tiny;
     nextError[id] = carried + own;
     nextReturn[id] = discounted;
     const penalised = actionValid !== undefined && actionValid[row] === 0 && invalidActionPenalty !== 0;
-    const penalty = penalised
-      ? 1.001 * unit * (Math.abs(invalidActionPenalty) + Math.abs(stepReturn[row]!))
-      : 0;
+    const penalty = penalised ? rounding * (Math.abs(invalidActionPenalty) + Math.abs(stepReturn[row]!)) : 0;
     error[row] = nextError[id]! + penalty * (1 + unit);
   }
   return { stepReturn, error };

@@ -15,7 +15,7 @@ export interface ScoreCheck {
  * rounding of the sum in any order (u times the number of rewards times their sizes), of the penalty and of the
  * difference.
  */
-export function mismatchedScores(batch: Batch, { unit }: Arithmetic): ScoreCheck | undefined {
+export function mismatchedScores(batch: Batch, { unit, reportUnit }: Arithmetic): ScoreCheck | undefined {
   const { reward, actionValid, tokenLevelRewardSum: score, trajectory, estimator, rows } = batch;
   const penalty = estimator.invalidActionPenalty;
   const perTrajectory = usesOf(estimator).scoresOver === 'trajectories';
@@ -44,7 +44,7 @@ export function mismatchedScores(batch: Batch, { unit }: Arithmetic): ScoreCheck
     expected[row] = total[t]! - penalties * penalty;
     if (!Number.isFinite(expected[row]!)) continue;
     const largest = size[t]! + Math.abs(penalties * penalty);
-    const allowed = Math.max(unit, 2 ** -24) * (terms[t]! + penalties + 3) * largest + 2 ** -126;
+    const allowed = Math.max(unit, reportUnit, 2 ** -24) * (terms[t]! + penalties + 3) * largest + 2 ** -126;
     if (!(Math.abs(score[row]! - expected[row]!) <= allowed)) off.push(row);
   }
   return { rows: off, expected };

@@ -36,6 +36,19 @@ describe('echelon identify', () => {
     assert.match(out(), /not tried, since the file lacks responseLength: .*verl\/opo/);
   });
 
+  test('advantages in bfloat16 are named as such, and fit once the precision is stated', async () => {
+    // GRPO of 0.1, 0.35, 0.7 and 1, to 8 bits.
+    const rounded =
+      'group,reward,advantage\na,0.1,-1.109375\na,0.35,-0.474609375\na,0.7,0.412109375\na,1,1.171875\n';
+    const { io, out } = captured();
+    assert.equal(await identifyFile(undefined, {}, { ...io, stdin: input(rounded) }), 1);
+    assert.match(out(), /The values look rounded to bfloat16\. Try --precision bfloat16-output/);
+    const stated = captured();
+    const options = { precision: 'bfloat16-output' } as const;
+    assert.equal(await identifyFile(undefined, options, { ...stated.io, stdin: input(rounded) }), 3);
+    assert.match(stated.out(), /verl\/grpo/);
+  });
+
   test('JSON lines in a file are identified as JSON', async () => {
     const file = join(folder, 'table.jsonl');
     const rows = [

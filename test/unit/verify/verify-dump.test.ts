@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { DumpAdapter } from '../../../src/verify/format/dumps/adapter.ts';
 import { TRL } from '../../../src/verify/format/dumps/trl.ts';
 import { type DumpReport, type StatedDump, verifyDump } from '../../../src/verify/verify-dump.ts';
+import { bfloat16 } from '../../support/bfloat16.ts';
 import { DUMPS, planted } from '../../support/dump-files.ts';
 
 const FILES = [1, 2, 3].map((step) => `${DUMPS}/trl/decimal/completions/completions_0000${step}.parquet`);
@@ -40,6 +41,21 @@ describe('where the estimator comes from', () => {
       assert.deepEqual([report.ok, report.consistent, report.wrong], [false, true, 0]);
       assert.deepEqual([report.configuration.origin, report.configuration.share], ['inferred', 1]);
     }
+  });
+
+  test('a stated precision holds for an estimator that is found, stated or inferred', async () => {
+    const rounding = (adapter: DumpAdapter) =>
+      planted(adapter, (step) => ({ ...step, advantage: step.advantage!.map(bfloat16) }));
+    const precision = 'bfloat16-output';
+    const outcome = async (adapter: DumpAdapter, stated: StatedDump) => {
+      const [report] = await run(rounding(adapter), stated);
+      return [report!.ok || report!.consistent, report!.configuration.origin];
+    };
+    assert.deepEqual(await outcome(TRL, {}), [false, 'found']);
+    assert.deepEqual(await outcome(TRL, { precision }), [true, 'found']);
+    assert.deepEqual(await outcome(UNCONFIGURED, { precision, estimator: 'grpo' }), [true, 'stated']);
+    assert.deepEqual(await outcome(UNCONFIGURED, {}), [false, 'unknown']);
+    assert.deepEqual(await outcome(UNCONFIGURED, { precision }), [true, 'inferred']);
   });
 
   test('one that explains most rows shows the others as wrong', async () => {

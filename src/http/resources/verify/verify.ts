@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { estimatorNames, isEstimatorName, parameterFromText } from '../../../kernel/estimators/registry.ts';
 import { strict } from '../../../schemas/strict.ts';
+import { PRECISIONS } from '../../../verify/bounds/arithmetic.ts';
 import { mappingFromTexts } from '../../../verify/format/dumps/adapter.ts';
 import { ADAPTERS } from '../../../verify/format/dumps/registry.ts';
 import { BatchFormatError } from '../../../verify/format/format-error.ts';
@@ -38,6 +39,12 @@ const Query = Type.Object(
       }),
     ),
     param: Type.Optional(namesQuery(20, 'Parameters of the estimator, each as `name=value`.')),
+    precision: Type.Optional(
+      Type.Enum([...PRECISIONS], {
+        description:
+          'Arithmetic of the trainer; `bfloat16-output`: float32, and only the advantages are rounded to bfloat16. Default: the one that is usual for the trainer.',
+      }),
+    ),
     groupSize: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1e6, description: 'Number of responses per prompt in the dump.' }),
     ),
@@ -109,11 +116,12 @@ export function addVerify(app: App, { verifier, onDemand, limits }: RouteDeps): 
 }
 
 function statedIn(query: Static<typeof Query>): StatedDump {
-  const { estimator, param = [], groupSize, rewards, weights, map } = query;
+  const { estimator, param = [], precision, groupSize, rewards, weights, map } = query;
   const params = param.map((text) => within('param', () => parameterFromText(text)));
   return {
     ...(estimator !== undefined && isEstimatorName(estimator) && { estimator }),
     ...(params.length > 0 && { params: Object.assign({}, ...params) }),
+    ...(precision !== undefined && { precision }),
     ...(groupSize !== undefined && { groupSize }),
     ...(rewards !== undefined && { rewards }),
     ...(weights !== undefined && { weights: within('weights', () => weights.map(numberIn)) }),

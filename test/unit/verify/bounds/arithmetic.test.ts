@@ -3,16 +3,36 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   arithmeticOf,
+  BFLOAT16,
   FLOAT32,
   FLOAT64,
   lowestBitExponent,
   nextFloat32,
+  roundToBfloat16,
 } from '../../../../src/verify/bounds/arithmetic.ts';
+import { bfloat16 } from '../../../support/bfloat16.ts';
 
-test('a batch computes in float32 unless it states float64', () => {
-  assert.equal(arithmeticOf(undefined), FLOAT32);
+test('a batch computes in the arithmetic that it states', () => {
   assert.equal(arithmeticOf('float32'), FLOAT32);
   assert.equal(arithmeticOf('float64'), FLOAT64);
+  const { unit, reportUnit } = arithmeticOf('bfloat16-output');
+  assert.deepEqual([arithmeticOf('bfloat16').unit, unit, reportUnit], [2 ** -8, 2 ** -24, 2 ** -8]);
+});
+
+test('rounding to bfloat16 is to the nearest number, ties to even', () => {
+  const ties = [1 + 2 ** -8, 1 + 3 * 2 ** -8, -(257 * 2 ** -20), 511.5];
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.double({ min: -1e30, max: 1e30, noNaN: true }), fc.constantFrom(...ties)),
+      (x) => {
+        if (Math.abs(x) < 1e-30) return;
+        assert.equal(roundToBfloat16(x), bfloat16(x));
+        assert.ok(Math.abs(bfloat16(x) - x) <= BFLOAT16.unit * Math.abs(x));
+      },
+    ),
+  );
+  assert.equal(roundToBfloat16(1 + 2 ** -8), 1);
+  assert.equal(roundToBfloat16(1 + 3 * 2 ** -8), 1 + 2 ** -6);
 });
 
 test('the unit roundoff is the largest relative error of rounding', () => {

@@ -5,6 +5,7 @@ import { estimatorNames, estimatorOf } from '../../../../src/kernel/estimators/r
 import { completeParameters } from '../../../../src/kernel/index.ts';
 import { createJudge, isClose, type Judge } from '../../../../src/verify/bounds/outcomes.ts';
 import type { Batch } from '../../../../src/verify/format/batch.ts';
+import { bfloat16, bfloat16Machine } from '../../../support/bfloat16.ts';
 import { allGoldenBatches, goldenBatch, inForms } from '../../../support/golden-batches.ts';
 import { randomBatch, randomFrom } from '../../../support/random-batch.ts';
 import { advantagesOn, randomMachine } from '../../../support/recipe.ts';
@@ -57,6 +58,33 @@ describe('row outcomes', () => {
           const batch = { ...drawn, reward, reportedStepReward: reward.map(Math.fround) };
           const machine = randomMachine(random, (x) => x);
           const reported = advantagesOn({ ...batch, reportedStepReward: reward }, machine).map(Math.fround);
+          const judge = judgeOf(batch);
+          for (let row = 0; row < batch.rows; row++) {
+            assert.notEqual(judge.judge(row, reported[row]!), 'wrong', `row ${row} reports ${reported[row]}`);
+          }
+        }),
+        { numRuns: RUNS },
+      );
+    });
+  }
+
+  for (const [name, forms] of OF_TERMS.flatMap((n) =>
+    (['any', 'recipe'] as const).map((f) => [n, f] as const),
+  )) {
+    test(`no bfloat16 evaluation of ${name} in ${forms} forms is called wrong, in any order, nor float32 ones rounded to it`, () => {
+      fc.assert(
+        fc.property(fc.integer(), (seed) => {
+          const random = randomFrom(seed);
+          const isCast = random() < 0.5;
+          const drawn = randomBatch(random, {
+            name,
+            forms,
+            precision: isCast ? 'bfloat16-output' : 'bfloat16',
+          });
+          const returned = drawn.reportedStepReward!.map(bfloat16);
+          const batch = { ...drawn, reward: returned, reportedStepReward: returned };
+          const machine = isCast ? randomMachine(random, Math.fround, forms) : bfloat16Machine(random, forms);
+          const reported = advantagesOn(batch, machine).map(bfloat16);
           const judge = judgeOf(batch);
           for (let row = 0; row < batch.rows; row++) {
             assert.notEqual(judge.judge(row, reported[row]!), 'wrong', `row ${row} reports ${reported[row]}`);

@@ -6,12 +6,14 @@ import { estimatorOf } from '../../../../src/kernel/estimators/registry.ts';
 import type { AnyParameters } from '../../../../src/kernel/index.ts';
 import { completeParameters } from '../../../../src/kernel/index.ts';
 import type { RewardColumn } from '../../../../src/kernel/stages.ts';
+import { PRECISIONS, type Precision } from '../../../../src/verify/bounds/arithmetic.ts';
 import { createJudge } from '../../../../src/verify/bounds/outcomes.ts';
 import type { Batch } from '../../../../src/verify/format/batch.ts';
+import { bfloat16, bfloat16Machine } from '../../../support/bfloat16.ts';
 import { chainOn } from '../../../support/chain-machine.ts';
 import { goldenEstimates } from '../../../support/golden-estimators.ts';
 import { randomFrom } from '../../../support/random-batch.ts';
-import { randomMachine } from '../../../support/recipe.ts';
+import { type Machine, randomMachine } from '../../../support/recipe.ts';
 
 const RUNS = Number(process.env.ECHELON_CHAIN_RUNS ?? 60);
 
@@ -117,7 +119,14 @@ function drawn(random: () => number, name: EstimatorName, changes: AnyParameters
   };
 }
 
-function reportedBy(batch: Batch, random: () => number, round: (x: number) => number): Float64Array {
+const REPORTED = { float32: Math.fround, float64: Math.fround, bfloat16, 'bfloat16-output': bfloat16 };
+
+function machineOf(precision: Precision, random: () => number): Machine {
+  if (precision === 'bfloat16') return bfloat16Machine(random);
+  return randomMachine(random, precision === 'float64' ? (x) => x : Math.fround);
+}
+
+function reportedBy(batch: Batch, machine: Machine): Float64Array {
   const plan = estimatorOf(batch.estimator.name).rowPlan(batch.estimator.params);
   assert.ok('stages' in plan, 'the estimator is a chain');
   const columns = {
@@ -126,20 +135,19 @@ function reportedBy(batch: Batch, random: () => number, round: (x: number) => nu
     tokens: batch.responseLength!,
     rewards: batch.rewards!,
   };
-  return chainOn(plan, columns, randomMachine(random, round));
+  return chainOn(plan, columns, machine);
 }
 
 describe('the bounds of chains', () => {
   for (const [name, changes] of CHAINS) {
-    for (const precision of ['float32', 'float64'] as const) {
+    for (const precision of PRECISIONS) {
       test(`no ${precision} evaluation of ${name} ${JSON.stringify(changes)} is called wrong, in any form and order`, () => {
         fc.assert(
           fc.property(fc.integer(), (seed) => {
             const random = randomFrom(seed);
             const plain = drawn(random, name, changes);
             const batch: Batch = { ...plain, estimator: { ...plain.estimator, precision } };
-            const round = precision === 'float32' ? Math.fround : (x: number): number => x;
-            const reported = reportedBy(batch, random, round).map(Math.fround);
+            const reported = reportedBy(batch, machineOf(precision, random)).map(REPORTED[precision]);
             const judge = createJudge(batch);
             assert.ok('model' in judge);
             for (let row = 0; row < batch.rows; row++) {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { PRECISIONS } from '../../../../src/verify/bounds/arithmetic.ts';
 import type { Batch } from '../../../../src/verify/format/batch.ts';
 import { BatchFormatError } from '../../../../src/verify/format/format-error.ts';
 import { readBatches } from '../../../../src/verify/format/read-json.ts';
@@ -46,6 +47,19 @@ describe('the wire', () => {
     assert.equal(parametersOf(back.estimator).deviation, 'sample');
     assert.equal(back.estimator.precision, 'float64');
     assert.ok(!('reward' in back) && !('reportedAdvantage' in back) && !('step' in back));
+  });
+
+  test('keeps every precision and refuses others', () => {
+    for (const precision of PRECISIONS) {
+      const params = { ...(sampleBatch().params as object), precision };
+      assert.equal(decodeBatch(encodeBatch(sample({ params }))).estimator.precision, precision);
+    }
+    const { estimator } = sample();
+    const other = encodeBatch({
+      ...sample(),
+      estimator: { ...estimator, precision: 'float16' as 'float32' },
+    });
+    assert.throws(() => decodeBatch(other), /estimator\.precision.*bfloat16-output/s);
   });
 
   test('keeps what statistics run over, and the stated forms', () => {
