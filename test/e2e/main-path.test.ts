@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { parse } from 'yaml';
+import { parseEntryId } from '../../src/core/ids.ts';
 import { isFinal } from '../../src/core/states.ts';
 import type { RowExplanation } from '../../src/verify/explain/explain.ts';
 import { formatExplanation } from '../../src/verify/explain/explain-text.ts';
@@ -136,6 +138,33 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     assert.match(ended.reason, /exit code 3/);
   });
 
+  test("a program of the user's own resumes after kill -9 of its driver, its batches are verified, and a wrong one is found", async () => {
+    const example = parse(await readFile('deploy/examples/command.yaml', 'utf8'));
+    const { id } = await system.submit({ ...example, parameters: { lr: 0.02, steps: 16, delay: 0.3 } });
+    await system.until(
+      id,
+      'a checkpoint and a report',
+      ({ checkpoint, verification }) => (checkpoint?.step ?? 0) >= 3 && verification.batchesVerified > 0,
+    );
+    const driver = await driverOf(id);
+    process.kill(driver, 'SIGKILL');
+    const ended = await finished(id);
+    assert.deepEqual([ended.state, ended.attempt, ended.progress.step], ['succeeded', 2, 16], ended.reason);
+    const { rowsSeen, exact, rounding, errors } = ended.verification;
+    assert.deepEqual([exact + rounding, errors], [rowsSeen, 0]);
+    assert.deepEqual(await processesOf(id), []);
+    const history = await historyOf(system.client, id);
+    assertWhole(history);
+    const steps = history.flatMap(({ id: at, event }) =>
+      event.type === 'metrics' && parseEntryId(at)!.attempt === 2 ? [event.step] : [],
+    );
+    assert.ok(steps[0]! > 3, `attempt 2 began with step ${steps[0]}`);
+
+    const faulty = JSON.parse(JSON.stringify(example).replace('statistics.stdev', 'statistics.pstdev'));
+    const wrong = await system.submit({ ...faulty, parameters: { lr: 0.02, steps: 1, delay: 0 } });
+    assert.ok((await finished(wrong.id)).verification.wrong > 0);
+  });
+
   test('the output of a training can be read from its logs', async () => {
     const { id } = await system.submit({ name: 'talking', engine: 'replay', replay: { logLines: 500 } });
     await finished(id);
@@ -145,3 +174,13 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     assert.ok(lines.length >= 500);
   });
 });
+
+/** The process that the supervisor of a command started. */
+async function driverOf(experiment: string): Promise<number> {
+  const pids = await processesOf(experiment);
+  for (const pid of pids) {
+    const [, option, module] = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+    if (option === '-m' && module === 'echelon_rayworker.engines.command') return pid;
+  }
+  throw new Error(`none of ${pids.join(', ')} is the driver`);
+}

@@ -4,6 +4,7 @@ The nodes: a head without GPUs, which has the CPUs of the environments, and thre
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -16,11 +17,12 @@ from conftest import PACKAGE_ROOT, until
 from ray_nodes import RayNodes
 
 import ray
-from echelon_rayworker import allocation
+from echelon_rayworker import allocation, processes
 from echelon_rayworker.allocation import AllocatedNode
 from echelon_rayworker.engines.verl_agent import placement
 from echelon_rayworker.ending import Circumstances, describe_end
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.spooltail import SpoolTail
 from ray.util.placement_group import placement_group, placement_group_table, remove_placement_group
 
 STANDIN = Path(__file__).parent / "standin"
@@ -169,6 +171,98 @@ def test_without_allocated_nodes_verl_is_left_alone(cluster: RayNodes, verl: Non
     assert placement.MODULE not in sys.modules
 
 
+PROGRAM = """
+import json, os, sys, time
+names = ("ECHELON_NODE_RANK", "ECHELON_NODE_COUNT", "PET_NNODES", "MASTER_ADDR", "CUDA_VISIBLE_DEVICES", "MY_VARIABLE")
+print(json.dumps({name: os.environ.get(name) for name in names}), flush=True)
+print(json.dumps({"step": 1, "rank": int(os.environ["ECHELON_NODE_RANK"])}), flush=True)
+rank = os.environ["ECHELON_NODE_RANK"]
+open(os.path.join(sys.argv[1], "started-" + rank), "w").close()
+while not os.path.exists(os.path.join(sys.argv[1], "go-" + rank)):
+    time.sleep(0.05)
+sys.exit(int(open(os.path.join(sys.argv[1], "go-" + rank)).read()))
+"""
+
+
+class Command:
+    """The command engine with PROGRAM on some nodes. `place`: a directory of its own."""
+
+    def __init__(self, place: Path, nodes: list[AllocatedNode], *settings: str) -> None:
+        self.place, self.spool = place, place / "spool"
+        self.spool.mkdir(parents=True)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "echelon_rayworker.engines.command", f"attempt_dir={place}", f"experiment_dir={place}",
+             'metrics={"jsonPrefix":""}', *settings, "--", "python", "-c", PROGRAM, str(place)],
+            cwd=PACKAGE_ROOT, stdout=open(place / "log", "w"), stderr=subprocess.STDOUT,
+            env={**os.environ, allocation.VARIABLE: allocation.to_text(nodes), "ECHELON_SPOOL": str(self.spool),
+                 "PYTHONPATH": str(PACKAGE_ROOT), "ECHELON_VARIABLES": "MY_VARIABLE", "MY_VARIABLE": "mine"},
+        )  # fmt: skip
+
+    def started(self, count: int) -> None:
+        def found() -> bool:
+            assert self.process.poll() is None, self.log()
+            return len(list(self.place.glob("started-*"))) == count
+
+        until(found, PATIENCE)
+
+    def log(self) -> str:
+        return (self.place / "log").read_text()
+
+    def end(self, *codes: int) -> int:
+        for rank, code in enumerate(codes):
+            (self.place / "new").write_text(str(code))
+            (self.place / "new").rename(self.place / f"go-{rank}")
+        return self.process.wait(timeout=PATIENCE)
+
+    def processes(self) -> list[int]:
+        return processes.marked_by_environment(f"ECHELON_SPOOL={self.spool}".encode())
+
+    def nothing_is_left(self) -> bool:
+        return not self.processes()
+
+
+def test_a_command_runs_once_on_each_of_its_nodes_with_their_gpus(cluster: RayNodes, tmp_path: Path) -> None:
+    _, one, two, _ = cluster.nodes
+    run = Command(tmp_path / "run", [AllocatedNode(two.id, 1, 1), AllocatedNode(one.id, 1, 1)])
+    run.started(2)
+    assert ray.available_resources()["GPU"] == 12 - 2
+    assert run.end(0, 0) == 0
+    said = [json.loads(line.removeprefix("[node 1] ")) for line in run.log().splitlines() if line.endswith("}")]
+    environments = {one["ECHELON_NODE_RANK"]: one for one in said if "MASTER_ADDR" in one}
+    assert sorted(environments) == ["0", "1"]
+    for environment in environments.values():
+        assert environment["ECHELON_NODE_COUNT"] == environment["PET_NNODES"] == "2"
+        assert environment["MASTER_ADDR"] == two.address and environment["MY_VARIABLE"] == "mine"
+        assert len(environment["CUDA_VISIBLE_DEVICES"]) == 1
+    tail = SpoolTail(str(run.spool))
+    reported = [dict(report.metrics.values) for report in tail.poll() if report.HasField("metrics")]
+    assert reported == [{"rank": 0.0}]
+    assert until(run.nothing_is_left)
+
+
+def test_a_command_that_fails_on_one_node_is_stopped_on_all(cluster: RayNodes, tmp_path: Path) -> None:
+    _, one, two, _ = cluster.nodes
+    run = Command(tmp_path / "run", [AllocatedNode(one.id, 1, 1), AllocatedNode(two.id, 1, 1)])
+    run.started(2)
+    (run.place / "go-1").write_text("")  # not a number
+    assert run.process.wait(timeout=PATIENCE) == 1
+    assert "ended with exit code 1, so it is stopped on all nodes" in run.log()
+    assert until(run.nothing_is_left)
+
+
+def test_a_command_that_starts_once_reserves_nothing_and_its_processes_end_with_a_killed_driver(
+    cluster: RayNodes, tmp_path: Path
+) -> None:
+    _, one, two, _ = cluster.nodes
+    run = Command(tmp_path / "run", [AllocatedNode(one.id, 4, 4), AllocatedNode(two.id, 4, 4)], "start=once")
+    run.started(1)
+    assert ray.available_resources()["GPU"] == 12
+    assert '"ECHELON_NODE_COUNT": "1"' in run.log()
+    run.process.kill()
+    run.process.wait()
+    assert until(run.nothing_is_left)
+
+
 def test_a_lost_node_ends_the_local_engine_as_a_failure_of_the_cluster(cluster: RayNodes, tmp_path: Path) -> None:
     """Its actors run on the allocated node alone. The next attempt resumes from the checkpoint on another node. The last
     test: it kills a node."""
@@ -183,6 +277,8 @@ def test_a_lost_node_ends_the_local_engine_as_a_failure_of_the_cluster(cluster: 
         )  # fmt: skip
 
     first = train(lost.id, 100_000, tmp_path / "first")
+    command = Command(tmp_path / "command", [AllocatedNode(other.id, 1, 1), AllocatedNode(lost.id, 1, 1)])
+    command.started(2)
 
     def is_at_step_3() -> bool:
         assert first.poll() is None, (tmp_path / "first").read_text()[-4000:]
@@ -196,6 +292,10 @@ def test_a_lost_node_ends_the_local_engine_as_a_failure_of_the_cluster(cluster: 
     lines = (tmp_path / "first").read_text().splitlines()
     known = Circumstances(stop_reason=None, told_to_end=False, kernel_oom_kills=0, last_lines=lines[-50:])
     assert describe_end(1 << 8, known).cause == pb.Ended.CLUSTER_FAILED, "\n".join(lines[-50:])
+    assert command.process.wait(timeout=PATIENCE) == 1
+    known = dataclasses.replace(known, last_lines=command.log().splitlines()[-50:])
+    assert describe_end(1 << 8, known).cause == pb.Ended.CLUSTER_FAILED, command.log()
+    assert until(command.nothing_is_left)
     reached = max(int(line.split(":")[1].split()[0]) for line in lines if line.startswith("step:"))
     second = train(other.id, reached + 2, tmp_path / "second")
     assert second.wait(timeout=PATIENCE) == 0

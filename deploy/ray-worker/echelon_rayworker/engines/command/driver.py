@@ -15,10 +15,10 @@ from typing import Any, Mapping, Union
 from echelon_rayworker.files import read_regular
 from echelon_rayworker.launch import CHECKPOINT_FILE
 
-from . import ranks
+from . import metrics, ranks
+from .batches import BatchDirectory
 from .node import STDERR, Output
 from .settings import Settings
-from .sources import source_of
 
 LOOK_SECONDS = 0.5
 # The other ranks end this long after one has failed.
@@ -34,7 +34,8 @@ class Driver:
     def __init__(self, settings: Settings, spool: Any, environment: Mapping[str, str]) -> None:
         """``spool``: where reports go (see echelon_rayworker.spool)."""
         self._settings, self._spool, self._environment = settings, spool, environment
-        self._source = source_of(settings, self._metrics)
+        self._source = metrics.source_of(settings, self._report)
+        self._batches = BatchDirectory(settings, spool) if settings.batches else None
         self._portions: queue.Queue[tuple[int, Union[Output, Exception]]] = queue.Queue(MAX_PORTIONS)
         self._step = 0
         self._failed = 0
@@ -53,7 +54,7 @@ class Driver:
         for number, rank in enumerate(self._ranks):
             threading.Thread(target=self._follow, args=(number, rank), daemon=True).start()
         self._pass_on()
-        self._source.look()
+        self._look(everything=True)
         if self._failed < 0:
             self._spool.close()
             _die_by(-self._failed)
@@ -110,7 +111,7 @@ class Driver:
                     running.discard(number)
                     self._ended(number, output.code)
             if time.monotonic() >= look_at:
-                self._source.look()
+                self._look()
                 look_at = time.monotonic() + LOOK_SECONDS
             if self._is_stopping.is_set():
                 self._stop_all()
@@ -145,7 +146,13 @@ class Driver:
             # In threads: a node that is gone does not answer.
             threading.Thread(target=_quietly, args=(rank.stop,), daemon=True).start()
 
-    def _metrics(self, step: int, values: Mapping[str, float]) -> None:
+    def _look(self, everything: bool = False) -> None:
+        """At the files of the program. ``everything``: it has ended."""
+        self._source.look()
+        if self._batches:
+            self._batches.look(everything)
+
+    def _report(self, step: int, values: Mapping[str, float]) -> None:
         if step > self._step:
             self._step = step
             self._spool.stage(f"step {step}", step=step)

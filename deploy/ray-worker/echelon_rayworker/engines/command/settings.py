@@ -27,7 +27,7 @@ class NotStartable(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """One run. ``directory``: absolute, and it exists. ``metrics``: at most one source (see sources.py)."""
+    """One run. ``directory``: absolute, and it exists. ``metrics``: at most one source (see metrics.py)."""
 
     command: list[str]
     directory: str

@@ -1,4 +1,4 @@
-"""Where metrics are found: in the lines that the program prints, or in a file to which it appends."""
+"""Metrics in the lines that the program prints, or in a file to which it appends."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import json
 import math
 import os
 import re
-from typing import Any, Callable, Mapping, Optional, Protocol
+from typing import Any, Callable, Iterator, Mapping, Optional, Protocol
 
 from echelon_rayworker.files import open_regular
 
-from .settings import Settings, is_inside
+from .settings import is_inside
 
 Report = Callable[[int, Mapping[str, float]], None]
 
 MAX_LINE_CHARACTERS = 2_000
 MAX_JSON_CHARACTERS = 65_536
 MAX_DEPTH = 8
-# Of a file, in one look.
+# Of a file, in one look: so often so much.
+READS = 16
 READ_BYTES = 4 * 1024 * 1024
 # Every repetition has a bound, so that no line costs more than its length times these.
 _NUMBER = r"([-+]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,4})?|[-+]?(?:nan|inf))"
@@ -32,18 +33,6 @@ class Source(Protocol):
 
     def look(self) -> None:
         """Called now and then, and once after the end."""
-
-
-def source_of(settings: Settings, report: Report) -> Source:
-    """The source that the settings name."""
-    given = settings.metrics
-    if "lines" in given:
-        return PrintedPatterns(given["lines"], report)
-    if "jsonPrefix" in given:
-        return PrintedJson(given["jsonPrefix"], report)
-    if "jsonFile" in given:
-        return JsonFile(settings.directory, given["jsonFile"], report)
-    return NoSource()
 
 
 class NoSource:
@@ -94,7 +83,7 @@ class JsonFile(NoSource):
 
     def __init__(self, directory: str, name: str, report: Report) -> None:
         self._directory = directory
-        self._tail = FileTail(os.path.join(directory, name))
+        self._tail = FileTail(os.path.join(directory, name), from_now=True)
         self._objects = JsonObjects(report)
         self._rest = b""
 
@@ -102,7 +91,7 @@ class JsonFile(NoSource):
         """Reports what was appended."""
         if not is_inside(self._tail.path, self._directory):
             return
-        while data := self._tail.read():
+        for data in self._tail.portions():
             *lines, self._rest = (self._rest + data).split(b"\n")
             self._rest = self._rest[:MAX_JSON_CHARACTERS]
             for line in lines:
@@ -110,20 +99,25 @@ class JsonFile(NoSource):
 
 
 class FileTail:
-    """What is appended to a file from now on. A file that is replaced or shortened is read from its beginning."""
+    """What is appended to a file. A file that is replaced or shortened is read from its beginning."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, from_now: bool = False) -> None:
+        """``from_now``: what is in it already is ignored."""
         self.path = path
         self._inode = 0
         self._offset = 0
-        try:
+        if from_now and os.path.exists(path):
             known = os.stat(path)
             self._inode, self._offset = known.st_ino, known.st_size
-        except OSError:
-            pass
 
-    def read(self) -> bytes:
-        """At most READ_BYTES; empty if there is nothing new."""
+    def portions(self) -> Iterator[bytes]:
+        """What is new, up to a bound: a file that grows without end has its turn again."""
+        for _ in range(READS):
+            if not (data := self._read()):
+                return
+            yield data
+
+    def _read(self) -> bytes:
         try:
             fd = open_regular(self.path)
         except OSError:
