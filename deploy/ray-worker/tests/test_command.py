@@ -18,7 +18,7 @@ from test_attempt import lines
 def launch(client: Client, script: str, *arguments: str, attempt: int = 1, **keys: object) -> None:
     """The engine with `python -c SCRIPT argument…`; ``keys``: its own arguments."""
     own = {
-        "shared_root": "{sharedRoot}", "experiment_dir": "{experimentDir}", "attempt_dir": "{attemptDir}",
+        "root": "{sharedRoot}", "experiment_dir": "{experimentDir}", "attempt_dir": "{attemptDir}",
         **{key: value if isinstance(value, str) else json.dumps(value) for key, value in keys.items()},
     }  # fmt: skip
     client.launch(
@@ -179,3 +179,18 @@ time.sleep(1000)
     process.kill()
     process.wait()
     assert until(lambda: not processes.marked_by_environment(mark.encode()), 10)
+
+
+def test_the_preflight_finds_a_missing_directory_and_a_missing_script(client: Client, server: Server) -> None:
+    def findings(directory: str, script: str) -> dict[str, int]:
+        arguments = ["root={sharedRoot}", "attempt_dir={attemptDir}", f"directory={directory}", "--", "python", script]
+        plan = pb.LaunchPlan(engine="command", module="echelon_rayworker.engines.command", arguments=arguments)
+        answer = client.call("Preflight", pb.PreflightRequest(plan=plan), pb.PreflightResponse)
+        return {finding.check: finding.severity for finding in answer.findings}
+
+    (server.state_dir / "mine").mkdir()
+    (server.state_dir / "mine" / "train.py").touch()
+    ok, error = pb.Finding.OK, pb.Finding.ERROR
+    assert findings("mine", "train.py") == {"working directory": ok, "script": ok}
+    assert findings("mine", "other.py") == {"working directory": ok, "script": error}
+    assert findings("none", "train.py") == {"working directory": error}

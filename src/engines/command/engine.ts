@@ -56,7 +56,7 @@ function argumentsOf({
 }: ResolvedCommand): string[] {
   const own = {
     directory: workingDir ?? '',
-    shared_root: '{sharedRoot}',
+    root: '{sharedRoot}',
     experiment_dir: '{experimentDir}',
     attempt_dir: '{attemptDir}',
     start,

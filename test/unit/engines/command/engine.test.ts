@@ -33,7 +33,7 @@ test('the plan of a command has its settings, then the program with its argument
   assert.deepEqual([gpus, cpus], [8, 8]);
   assert.deepEqual(all, [
     'directory=projects/mine',
-    'shared_root={sharedRoot}',
+    'root={sharedRoot}',
     'experiment_dir={experimentDir}',
     'attempt_dir={attemptDir}',
     'start=per-node',

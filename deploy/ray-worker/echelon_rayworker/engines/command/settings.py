@@ -11,7 +11,7 @@ from ..arguments import ArgumentError, Key, parse
 
 KEYS: dict[str, Key] = {
     "directory": Key(""),
-    "shared_root": Key(""),
+    "root": Key(""),
     "experiment_dir": Key(""),
     "attempt_dir": Key(""),
     "start": Key("per-node", choices=("per-node", "once")),
@@ -49,7 +49,7 @@ def settings_from(arguments: Sequence[str]) -> Settings:
     attempt_dir = str(values["attempt_dir"])
     return Settings(
         command=command,
-        directory=_working_directory(str(values["directory"]), str(values["shared_root"]), attempt_dir),
+        directory=_working_directory(str(values["directory"]), str(values["root"]), attempt_dir),
         experiment_dir=str(values["experiment_dir"]),
         attempt_dir=attempt_dir,
         start=str(values["start"]),
