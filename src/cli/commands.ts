@@ -181,6 +181,11 @@ const CLUSTERS: Entry[] = [
     load: async ({ output }) => (await import('./commands/clusters.ts')).clustersCommand(output),
   },
   {
+    name: 'plan',
+    summary: 'show the command that a spec or a recipe would run',
+    load: async ({ output }) => (await import('./commands/plan.ts')).planCommand(output),
+  },
+  {
     name: 'preflight',
     summary: 'check a spec on a cluster before it takes a GPU',
     load: async ({ output }) => (await import('./commands/preflight.ts')).preflightCommand(output),
@@ -206,11 +211,6 @@ const OFFLINE: Entry[] = [
   fileCommand('estimate', 'estimate the advantages with any estimator'),
   fileCommand('compare', 'compare several estimators'),
   fileCommand('identify', 'identify the estimator of given advantages'),
-  {
-    name: 'plan',
-    summary: 'show the command that a spec or a recipe would run',
-    load: async ({ output }) => (await import('./commands/plan.ts')).planCommand(output),
-  },
   {
     name: 'recipes',
     summary: 'list the scripts of verl-agent',

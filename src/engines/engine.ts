@@ -177,6 +177,21 @@ export interface Recipes<Spec = CommonSpec> {
   fields(name: string): { field: string; keys: string[]; value: unknown }[];
 }
 
+/** What a spec that reads a training's checkpoint shares with the training. */
+export interface TrainedSettings {
+  /** Below the cluster's checkpoint root. */
+  directory: string;
+  /** The trainer's checkout; null: the cluster's own. */
+  home: string | null;
+  env: Readonly<Record<string, string>>;
+  model: { path: string; loraRank: number; loraAlpha: number };
+  resources: { nodes: number; gpus: number };
+  tensorParallelSize: number;
+}
+
+/** A checkpoint of a training that a spec named by its id. */
+export type NamedCheckpoint = TrainedSettings & { step: number; cluster: string };
+
 /**
  * Everything that the control plane knows of one engine. Every method is pure. An engine is added by one entry in
  * `registry.ts`, and by the package `echelon_rayworker.engines.<name>` that runs its plans.
@@ -206,6 +221,19 @@ export interface Engine<Spec extends CommonSpec = CommonSpec, ResolvedSpec = Res
   fingerprint(spec: ResolvedSpec): string | null;
   /** Findings about a resolved spec, errors first. A spec with an error is refused. */
   check?(input: CheckInput<ResolvedSpec>): CheckFinding[];
+  /**
+   * The settings of a training whose checkpoint other specs may name by the training's id, or the reason why there is none.
+   * `path`: of its last checkpoint, as the driver reported it; empty if there is none. Default: no spec is such a training.
+   */
+  trained?(spec: ResolvedSpec, path: string): TrainedSettings | string;
+  /**
+   * For an engine whose specs read a checkpoint: the JSON pointer of the `CheckpointReference`, and the spec with the
+   * checkpoint of a training that it named, or what is wrong. The spec may be incomplete: that of a sweep.
+   */
+  readonly reads?: {
+    readonly pointer: string;
+    complete(spec: Spec, training: NamedCheckpoint): Spec | FieldProblem;
+  };
   /** How the plan differs from the script that it is based on. */
   notes?(spec: ResolvedSpec): PlanNotes;
   /** Settings besides `resources` that decide which nodes are large enough, as JSON pointers. */

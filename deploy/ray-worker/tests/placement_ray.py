@@ -15,10 +15,12 @@ from typing import Iterator
 import pytest
 from conftest import PACKAGE_ROOT, until
 from ray_nodes import RayNodes
+from test_verl_agent_export import arguments, save
 
 import ray
 from echelon_rayworker import allocation, processes
 from echelon_rayworker.allocation import AllocatedNode
+from echelon_rayworker.engines import savedsteps
 from echelon_rayworker.engines.verl_agent import placement
 from echelon_rayworker.ending import Circumstances, describe_end
 from echelon_rayworker.gen import rayworker_pb2 as pb
@@ -261,6 +263,34 @@ def test_a_command_that_starts_once_reserves_nothing_and_its_processes_end_with_
     run.process.kill()
     run.process.wait()
     assert until(run.nothing_is_left)
+
+
+def test_an_export_merges_on_its_allocated_node_and_ends_with_its_driver(cluster: RayNodes, tmp_path: Path) -> None:
+    three = cluster.nodes[3]
+    actor = save(tmp_path, 40)
+    target = actor.parents[1] / "global_step_40-huggingface"
+
+    def start(shard: bytes) -> tuple[subprocess.Popen, Path]:
+        (actor / "model_world_size_2_rank_1.pt").write_bytes(shard)
+        log = tmp_path / shard.decode()
+        return subprocess.Popen(
+            [sys.executable, "-m", "echelon_rayworker.engines.verl_agent_export", *arguments(tmp_path, "cpus=2")],
+            cwd=PACKAGE_ROOT, stdout=open(log, "w"), stderr=subprocess.STDOUT,
+            env={**os.environ, allocation.VARIABLE: allocation.to_text([AllocatedNode(three.id, 0, 2)])},
+        ), log  # fmt: skip
+
+    slow, log = start(b"slow")
+    assert until(lambda: "Saving model" in log.read_text(), PATIENCE), log.read_text()
+    merging = int(log.read_text().partition("in process ")[2].split()[0])
+    assert processes.identify(merging)
+    assert ray._private.state.available_resources_per_node()[three.id]["CPU"] == 2
+    slow.terminate()
+    assert slow.wait(timeout=60) == 143, log.read_text()
+    assert until(lambda: processes.identify(merging) is None, 60)
+    assert sorted(one.name for one in actor.parents[1].iterdir()) == ["global_step_40", savedsteps.TRACKER]
+    whole, log = start(b"whole")
+    assert whole.wait(timeout=PATIENCE) == 0, log.read_text()
+    assert (target / "model.safetensors").read_bytes() == b"model 40.0;whole"
 
 
 def test_a_lost_node_ends_the_local_engine_as_a_failure_of_the_cluster(cluster: RayNodes, tmp_path: Path) -> None:

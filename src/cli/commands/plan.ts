@@ -1,21 +1,25 @@
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import type { ExperimentSpec as ApiSpec } from '../../client/calls.ts';
 import { EchelonError } from '../../core/errors.ts';
 import type { Change, CheckFinding, Correction } from '../../engines/engine.ts';
+import { namedTraining } from '../../engines/named-training.ts';
 import { allRecipes, recipesWith } from '../../engines/recipes.ts';
+import type { ResolvedSpec } from '../../engines/registry.ts';
 import { validateSpec } from '../../engines/validate-spec.ts';
 import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import { previewPlan } from '../../plan/preview.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
+import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { examples } from '../group.ts';
 import { json, type Output } from '../output.ts';
 import { readSpecFile } from '../spec-file.ts';
 
-interface Options {
+type Options = ConnectionOptions & {
   recipe?: string;
   faithful?: boolean;
   json?: boolean;
-}
+};
 
 /** The parts of a plan that are printed, for a spec and for a recipe. */
 interface Described {
@@ -25,11 +29,11 @@ interface Described {
   checks: readonly CheckFinding[];
 }
 
-/** `echelon plan`: the command that a spec, or a recipe of verl-agent, would run; needs no server. */
+/** `echelon plan`: the command that a spec, or a recipe of verl-agent, would run. */
 export function planCommand(output: Output): Command {
-  return new Command('plan')
+  return apiCommand('plan')
     .description(
-      "Show the command that a spec, or a recipe of verl-agent, would run, and its differences from the recipe's script. Needs no server.",
+      "Show the command that a spec, or a recipe of verl-agent, would run, and its differences from the recipe's script. Needs a server only if the spec names a training by its id.",
     )
     .argument('[file]', 'file with the spec, YAML or JSON; - is standard input')
     .addOption(
@@ -38,7 +42,6 @@ export function planCommand(output: Output): Command {
       ),
     )
     .option('--faithful', "with --recipe: exactly as the recipe's script runs it")
-    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       examples(
@@ -54,7 +57,9 @@ export function planCommand(output: Output): Command {
         throw new CliError(EXIT.usage, '--faithful needs --recipe NAME.');
       }
       const plan =
-        file === undefined ? ofRecipe(options.recipe!, options.faithful ?? false) : await ofFile(file);
+        file === undefined
+          ? ofRecipe(options.recipe!, options.faithful ?? false)
+          : await ofFile(file, options);
       if (options.json) output.line(json(plan));
       else for (const line of describe(plan)) output.line(line);
     });
@@ -68,8 +73,8 @@ function ofRecipe(name: string, faithful: boolean) {
   return { checks: [], ...plan, commandLine: commandLine(launch), launch };
 }
 
-async function ofFile(file: string) {
-  const resolved = await resolvedFile(file);
+async function ofFile(file: string, options: ConnectionOptions) {
+  const resolved = await resolvedFile(file, options);
   const { plan: launch, details, ...preview } = previewPlan(resolved);
   const { environment } = launch;
   return {
@@ -81,11 +86,15 @@ async function ofFile(file: string) {
 }
 
 /** The resolved spec of a file. Its problems become one error. */
-async function resolvedFile(file: string) {
+async function resolvedFile(file: string, options: ConnectionOptions): Promise<ResolvedSpec> {
   const input = await readSpecFile(file);
   try {
-    // Only the API knows what the caller may do, and the directories that a cluster allows.
-    return resolveSpec(validateSpec(input), { customCode: true });
+    const spec = validateSpec(input);
+    // Only the API knows the training, what the caller may do, and the directories that a cluster allows.
+    if (namedTraining(spec) === undefined) return resolveSpec(spec, { customCode: true });
+    const body = spec as ApiSpec;
+    const { resolved, defaults } = await (await clientFor(options)).post('/v1/plans', { body });
+    return { spec: resolved as unknown as ResolvedSpec['spec'], defaults };
   } catch (error) {
     if (!(error instanceof EchelonError)) throw error;
     const lines = (error.problems ?? []).map(

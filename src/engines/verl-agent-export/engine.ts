@@ -1,7 +1,8 @@
+import type { FieldProblem } from '../../core/errors.ts';
 import { merge } from '../../core/trees.ts';
 import { referenceProblems } from '../checkpoint-reference.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
-import type { CheckFinding, Engine } from '../engine.ts';
+import type { CheckFinding, Engine, NamedCheckpoint } from '../engine.ts';
 import { EXPORTED_BYTES, gigabytes, parametersOf } from '../model-size.ts';
 import { type ResolvedExport, VerlAgentExportSpec } from './spec.ts';
 
@@ -30,7 +31,25 @@ export const VERL_AGENT_EXPORT: Engine<VerlAgentExportSpec, ResolvedExport> = {
   compile: (spec) => ({ arguments: argumentsOf(spec) }),
   fingerprint: () => null,
   check: ({ spec }) => sizeNotes(spec),
+  reads: { pointer: '/checkpoint', complete },
 };
+
+/** The export of a training that the spec named. */
+function complete(spec: VerlAgentExportSpec, training: NamedCheckpoint): VerlAgentExportSpec | FieldProblem {
+  const { directory, step, cluster, model, env, home } = training;
+  if (model.loraRank > 0) {
+    const message = "trains LoRA adapters, which verl-agent's script cannot merge; evaluate it instead";
+    return { field: '/checkpoint/experiment', message };
+  }
+  const checkout = home ?? env.VERL_AGENT_HOME;
+  return {
+    cluster,
+    ...spec,
+    checkpoint: { directory, step },
+    resources: { cpus: cpusFor(parametersOf(model.path) ?? sizeOf(directory)), ...spec.resources },
+    ...(checkout === undefined ? {} : { env: { VERL_AGENT_HOME: checkout, ...spec.env } }),
+  };
+}
 
 /** Parameters of a training's model, by the recipe in the name of its directory; undefined if it does not say. */
 function sizeOf(directory: string | undefined): number | undefined {

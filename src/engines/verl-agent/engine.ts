@@ -10,6 +10,7 @@ import * as recipeSchemas from './recipe-schemas.ts';
 import { RECIPES } from './recipes.ts';
 import { resolveVerlAgent, verlAgentContradictions } from './resolve.ts';
 import { type RecipeName, type ResolvedVerlAgent, VerlAgentSpec } from './spec.ts';
+import { completeEvaluation, trainedSettings } from './trained.ts';
 
 const OFFLOAD = ['/training/parameterOffload', '/training/optimizerOffload'] as const;
 
@@ -37,6 +38,8 @@ export const VERL_AGENT: Engine<VerlAgentSpec, ResolvedVerlAgent> = {
     const { changes, corrections, ...details } = compileVerlAgent(spec);
     return { changes, corrections, details };
   },
+  trained: trainedSettings,
+  reads: { pointer: '/evaluation/checkpoint', complete: completeEvaluation },
   presets: {
     get all() {
       return verlAgentPresets();

@@ -1,6 +1,7 @@
 import { EchelonError, type FieldProblem } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest.ts';
 import { type Caller, hasScope } from '../../core/scopes.ts';
+import { missingFrom, type Tree } from '../../core/trees.ts';
 import type { Permissions } from '../../engines/engine.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../../engines/registry.ts';
 import { invalidSpec } from '../../engines/validate-spec.ts';
@@ -8,6 +9,7 @@ import { resolveSpec } from '../../plan/resolve-spec.ts';
 import type { ClusterView } from '../../schemas/api.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
 import type { StorePart } from '../../store/store.ts';
+import { type TrainingStore, withNamedTraining } from './named-training.ts';
 
 /** No project has this name: its lists are empty. */
 const NO_PROJECT = '-';
@@ -43,19 +45,22 @@ export async function projectProblem(
 }
 
 /**
- * The caller's spec, resolved: in its own project unless it names one, with custom code if it has that scope. Throws
- * EchelonError `invalid-spec`, also for a project that is not there for the caller.
+ * The caller's spec, resolved: in its own project unless it names one, with the checkpoint of a training that it names, with
+ * custom code if it has that scope. Throws EchelonError `invalid-spec`, also for a project or a training that is not there
+ * for the caller.
  */
 export async function resolveFor(
-  store: StorePart<'projects.list' | 'clusters.list'>,
+  store: StorePart<'projects.list' | 'clusters.list'> & TrainingStore,
   caller: Caller,
   spec: ExperimentSpec,
 ): Promise<ResolvedSpec> {
-  const placed = inOwnProject(caller, spec);
-  const resolved = resolveSpec(placed, await permissionsOf(store, caller, spec.cluster ?? null));
+  const complete = await withNamedTraining(store, caller, inOwnProject(caller, spec));
+  const resolved = resolveSpec(complete, await permissionsOf(store, caller, complete.cluster ?? null));
   const problem = await projectProblem(store, caller, resolved.spec.project);
   if (problem) throw invalidSpec([problem]);
-  return placed === spec ? resolved : { ...resolved, defaults: ['/project', ...resolved.defaults] };
+  return complete === spec
+    ? resolved
+    : { ...resolved, defaults: missingFrom(spec, resolved.spec as unknown as Tree) };
 }
 
 /**

@@ -50,7 +50,7 @@ export async function acceptExperiment(
     resolved: resolved.spec,
     defaults: resolved.defaults,
     fingerprint: fingerprintOf(resolved.spec),
-    customCode: customCodeOf(spec),
+    customCode: customCodeOf(resolved.spec as ExperimentSpec),
     ...(rerunOf !== undefined && { rerunOf }),
     ...(idempotency && { idempotency }),
     audit: submission.audit(wanted),

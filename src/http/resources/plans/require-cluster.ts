@@ -1,20 +1,25 @@
 import { nearestName } from '../../../core/nearest.ts';
+import { checkpointOf } from '../../../engines/named-training.ts';
 import type { ResolvedSpec } from '../../../engines/registry.ts';
 import { invalidSpec } from '../../../engines/validate-spec.ts';
 import type { StorePart } from '../../../store/store.ts';
+import { checkpointPlaceProblem } from './checkpoint-place.ts';
 import { labelProblem } from './label-problem.ts';
 
 /**
- * Refuses a spec that names a cluster that is not there, or labels that no cluster has: it would wait forever. Throws
- * EchelonError `invalid-spec` with the nearest name.
+ * Refuses a spec that names a cluster that is not there, or labels that no cluster has: it would wait forever. Refuses a
+ * spec that reads a checkpoint and may run on several clusters. Throws EchelonError `invalid-spec` with the nearest name.
  */
 export async function requirePlace(
   store: StorePart<'clusters.list'>,
-  { cluster, clusterLabels }: Pick<ResolvedSpec['spec'], 'cluster' | 'clusterLabels'>,
+  spec: Pick<ResolvedSpec['spec'], 'cluster' | 'clusterLabels'>,
 ): Promise<void> {
+  const { cluster, clusterLabels } = spec;
   if (cluster !== null) await requireCluster(store, cluster);
-  if (Object.keys(clusterLabels).length === 0) return;
-  const problem = labelProblem({ cluster, clusterLabels }, await store.clusters.list());
+  const hasLabels = Object.keys(clusterLabels).length > 0;
+  if (!hasLabels && (cluster !== null || checkpointOf(spec) === undefined)) return;
+  const clusters = await store.clusters.list();
+  const problem = (hasLabels ? labelProblem(spec, clusters) : null) ?? checkpointPlaceProblem(spec, clusters);
   if (problem !== null) throw invalidSpec([problem]);
 }
 

@@ -4,7 +4,8 @@ import { EchelonError } from '../../../core/errors.ts';
 import { nearestName } from '../../../core/nearest.ts';
 import type { Caller } from '../../../core/scopes.ts';
 import { newSweepId } from '../../../core/sweep-ids.ts';
-import { fingerprintOf } from '../../../engines/registry.ts';
+import { checkpointOf } from '../../../engines/named-training.ts';
+import { fingerprintOf, type ResolvedSpec } from '../../../engines/registry.ts';
 import { resolveSpec } from '../../../plan/resolve-spec.ts';
 import {
   childValues,
@@ -19,12 +20,14 @@ import { type SweepAccepted, type SweepPreview, SweepRequest } from '../../../sc
 import type { Cluster } from '../../../store/clusters/contract.ts';
 import type { Store } from '../../../store/store.ts';
 import { inOwnProject, permissionsOf, projectProblem } from '../../access/caller-projects.ts';
+import { withNamedTraining } from '../../access/named-training.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { idempotencyOf } from '../../server/idempotency.ts';
 import { CREATE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { createSlots } from '../../server/slots.ts';
 import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from '../common.ts';
+import { checkpointPlaceProblem } from '../plans/checkpoint-place.ts';
 import { labelProblem } from '../plans/label-problem.ts';
 import { createFitCheck } from './never-fits.ts';
 
@@ -59,7 +62,7 @@ function addSubmit(app: App, { store }: RouteDeps): void {
     },
     async (request, reply) => {
       const { body, caller } = request;
-      const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
+      const draft = await draftFor(store, caller, body);
       const { fingerprints, project, warnings } = await judge(store, { caller, draft, reply });
       const idempotency = idempotencyOf(request);
       const { id, created } = await store.sweeps.create({
@@ -95,7 +98,7 @@ function addPreview(app: App, { store }: RouteDeps): void {
       const { body, caller } = request;
       const release = previews.take(caller.id);
       try {
-        const draft = draftSweep({ ...body, spec: inOwnProject(caller, body.spec) });
+        const draft = await draftFor(store, caller, body);
         const { first, warnings } = await judge(store, { caller, draft, reply });
         return { ...preview(draft, first), warnings };
       } finally {
@@ -103,6 +106,19 @@ function addPreview(app: App, { store }: RouteDeps): void {
       }
     },
   );
+}
+
+/** The draft of a sweep in the caller's project, with the checkpoint of a training that its spec names. */
+async function draftFor(store: Store, caller: Caller, body: SweepRequest): Promise<SweepDraft> {
+  const placed = inOwnProject(caller, body.spec);
+  const spec = await withNamedTraining(store, caller, placed).catch((error: unknown) => {
+    if (!(error instanceof EchelonError)) throw error;
+    throw invalidSweep(error.problems.map((one) => ({ ...one, field: `/spec${one.field}` })));
+  });
+  const draft = draftSweep({ ...body, spec });
+  if (spec === placed || draft.axes.every(({ pointer }) => pointer !== '/cluster')) return draft;
+  const message = 'cannot be an axis: the spec names a training, and only its cluster has its checkpoint';
+  throw invalidSweep([{ field: '/axes/cluster', message }]);
 }
 
 function preview(draft: SweepDraft, first: readonly SweepChildSpec[]): Omit<SweepPreview, 'warnings'> {
@@ -135,6 +151,7 @@ async function judge(
   const first: SweepChildSpec[] = [];
   const clusters = new Map<string, number>();
   const labels = new Map<string, WantedLabels>();
+  const checkpoints = new Map<string, { spec: ResolvedSpec['spec']; index: number }>();
   const fit = createFitCheck();
   let project = '';
   let turn = performance.now();
@@ -151,6 +168,8 @@ async function judge(
     const { spec } = child.resolved;
     if (spec.cluster !== null && !clusters.has(spec.cluster)) clusters.set(spec.cluster, index);
     noteLabels(spec, index, labels);
+    if (checkpointOf(spec) !== undefined)
+      checkpoints.set(canonicalJson([spec.cluster, spec.clusterLabels]), { spec, index });
     fit.add(spec);
     if (first.length < SHOWN) first.push(child);
     fingerprints.push(fingerprintOf(spec));
@@ -162,6 +181,7 @@ async function judge(
   const known = await store.clusters.list();
   requireClusters(known, clusters);
   requireLabels(known, labels);
+  requireOneCluster(known, checkpoints);
   return { fingerprints, first, project, warnings: fit.warnings(known) };
 }
 
@@ -194,6 +214,20 @@ function requireLabels(known: readonly Cluster[], wanted: ReadonlyMap<string, Wa
             message: `in child ${index}, ${problem.field}: ${problem.message}`,
           },
         ];
+  });
+  if (wrong.length > 0) throw invalidSweep(wrong.slice(0, SHOWN));
+}
+
+/** A checkpoint is on one cluster. `wanted`: a child for each choice of clusters. */
+function requireOneCluster(
+  known: readonly Cluster[],
+  wanted: ReadonlyMap<string, { spec: ResolvedSpec['spec']; index: number }>,
+): void {
+  const wrong = [...wanted.values()].flatMap(({ spec, index }) => {
+    const problem = checkpointPlaceProblem(spec, known);
+    return problem === null
+      ? []
+      : [{ field: '/spec/cluster', message: `in child ${index}, ${problem.field}: ${problem.message}` }];
   });
   if (wrong.length > 0) throw invalidSweep(wrong.slice(0, SHOWN));
 }

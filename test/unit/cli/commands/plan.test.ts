@@ -6,9 +6,17 @@ import { after, describe, test } from 'node:test';
 import { planCommand } from '../../../../src/cli/commands/plan.ts';
 import { faithfulPlan } from '../../../../src/engines/verl-agent/recipe-plan.ts';
 import { RECIPE_NAMES } from '../../../../src/engines/verl-agent/spec.ts';
+import { apiFor } from '../../../support/cli.ts';
+import { DIRECTORY, recordTraining } from '../../../support/training.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'echelon-plan-'));
 after(() => rm(folder, { recursive: true }));
+
+const { store, connection } = await apiFor({ after });
+await store.clusters.put({
+  ...{ name: 'local', address: 'h:1', token: 't', ca: null, backfill: false },
+  ...{ generation: null, lastSeenAt: null, nodes: [] },
+});
 
 async function plan(...args: string[]): Promise<string> {
   const lines: string[] = [];
@@ -52,6 +60,14 @@ describe('echelon plan', () => {
       assert.ok(keys.includes(key), key);
     }
     assert.match(await plan('--recipe', 'qwen2.5_7b_alfworld_eval'), /does not know hgpo/);
+  });
+
+  test('asks the server for the training that a spec names, and shows the plan with its checkpoint', async () => {
+    const id = await recordTraining(store);
+    const spec = `name: x\nengine: verl-agent-export\ncheckpoint: { experiment: ${id} }\n`;
+    const shown = await plan(await file('export.yaml', spec), ...connection);
+    assert.match(shown, new RegExp(`checkpoint_dir={sharedRoot}/checkpoints/${DIRECTORY}`));
+    assert.match(shown, /step=80/);
   });
 
   test('plans a file of any engine without a server', async () => {

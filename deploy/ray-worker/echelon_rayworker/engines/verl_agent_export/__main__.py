@@ -17,12 +17,15 @@ from .export import export
 from .source import NotExportable, settings_from
 
 
-def stop(number: int, _frame: object) -> None:
-    """Ends this process, and with it its Ray task."""
-    sys.exit(128 + number)
-
-
 def main() -> None:
+    code = 0
+
+    def stop(number: int, _frame: object) -> None:
+        """Ends this process, and with it its Ray task."""
+        nonlocal code
+        code = 128 + number
+        sys.exit(code)
+
     signal.signal(signal.SIGTERM, stop)
     spool = Spool.from_environment()
     try:
@@ -32,6 +35,8 @@ def main() -> None:
         sys.exit(2)
     finally:
         spool.close()
+        if code:
+            sys.exit(code)  # an exit during a call of Ray's has become an exit with code 1
 
 
 if __name__ == "__main__":
