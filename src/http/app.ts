@@ -38,6 +38,7 @@ import { addProjects } from './resources/projects/projects.ts';
 import { addRetention } from './resources/projects/retention.ts';
 import { addQueuePauses } from './resources/queues/pauses.ts';
 import { addQueues } from './resources/queues/queues.ts';
+import { addWhatIf } from './resources/queues/what-if.ts';
 import { addRecipes } from './resources/recipes/recipes.ts';
 import { addRulePresets } from './resources/rules/presets.ts';
 import { addSweepSeries } from './resources/sweeps/series.ts';
@@ -134,6 +135,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addPresetSubmit(routes, deps);
     addAllocations(routes, deps);
     addQueues(routes, deps);
+    addWhatIf(routes, deps);
     addQueuePauses(routes, deps);
     addPriority(routes, deps);
     addRetention(routes, deps);

@@ -25,13 +25,21 @@ import { silent } from './wait-reasons.ts';
  * ends on its node, the starts before it on its clusters, and the ends in its project if it waited for a quota.
  */
 
-/** When an experiment is expected to start; `at` null: `why` says what is not known. */
-export type EstimatedStart = { at: Span; why: null } | { at: null; why: string };
+/** When and where an experiment is expected to start; `at` null: `why` says what is not known. */
+export type EstimatedStart = { at: Span; on: EstimatedPlace; why: null } | { at: null; why: string };
+
+/** The nodes on which an experiment is expected to run, and its expected end; null: not known. */
+export interface EstimatedPlace {
+  cluster: string;
+  nodes: string[];
+  ends: Span | null;
+}
 
 /** Nodes and experiments that one replay examines: this bounds its time for every queue and every set of clusters. */
 const MAX_STEPS = 1_000_000;
 
-const TOO_FAR = 'it is too far back in the queue to be estimated';
+/** Why an experiment far back in the queue has no estimate. */
+export const TOO_FAR = 'it is too far back in the queue to be estimated';
 
 /** Queued experiments of one project that ask for the same: none of them starts before the first. */
 interface Group {
@@ -201,8 +209,9 @@ function start(item: QueuedExperiment, group: Group, room: Room, replay: Replay)
   else for (const cluster of group.places.taking) setBound(cluster, at, replay);
   group.next += 1;
   group.waitedForQuota = false;
-  replay.found.set(item.experiment, { at, why: null });
-  allocate(item, room, at, replay);
+  const ends = allocate(item, room, at, replay);
+  const on = { cluster: room.cluster.name, nodes: room.parts.map(({ node }) => node.id), ends };
+  replay.found.set(item.experiment, { at, on, why: null });
 }
 
 function setBound(key: FreeNode | RoundCluster | string, at: Span, { bounds }: Replay): void {
@@ -210,7 +219,13 @@ function setBound(key: FreeNode | RoundCluster | string, at: Span, { bounds }: R
   bounds.set(key, known === undefined ? at : latest(known, at));
 }
 
-function allocate(item: QueuedExperiment, { parts }: Room, at: Span, { round, events, held }: Replay): void {
+/** Its expected end; null: not known. */
+function allocate(
+  item: QueuedExperiment,
+  { parts }: Room,
+  at: Span,
+  { round, events, held }: Replay,
+): Span | null {
   const { experiment, project } = item;
   const length = round.lengths.get(experiment);
   const ends = length === undefined ? null : plus(at, length);
@@ -221,6 +236,7 @@ function allocate(item: QueuedExperiment, { parts }: Room, at: Span, { round, ev
     if (ends !== null)
       events.push({ at: ends.likely, ends, item: { experiment, project, gpus, cpus }, node });
   }
+  return ends;
 }
 
 function release(event: Event, replay: Replay): void {

@@ -64,6 +64,8 @@ export interface Schedule {
   open: string[];
   /** Clusters with room and a blocked head on which later experiments may start out of turn. */
   filling: string[];
+  /** The blocked heads of the clusters. */
+  heads: ReadonlySet<string>;
   /** The project whose window was used up, so that no later experiment had its turn; null: all of them had. */
   dry: string | null;
 }
@@ -112,7 +114,10 @@ export interface Round {
  */
 export function scheduleRound(input: ScheduleInput): Schedule {
   const { round, order } = beginRound(input);
-  const schedule: Schedule = { start: [], reasons: new Map(), order: [], open: [], filling: [], dry: null };
+  const schedule = {
+    ...{ start: [], reasons: new Map(), order: [], open: [], filling: [] },
+    ...{ heads: new Set<string>(), dry: null },
+  } as Schedule & { heads: Set<string> };
   for (let item = order.next(); item !== undefined; item = order.next()) {
     const placed = place(item, round);
     schedule.order.push(item);
@@ -120,6 +125,7 @@ export function scheduleRound(input: ScheduleInput): Schedule {
     else schedule.reasons.set(item.experiment, placed.reason);
     if (placed.counts) order.count(item);
   }
+  for (const { blocker } of round.clusters) if (blocker !== null) schedule.heads.add(blocker.experiment);
   for (const cluster of input.paused == null ? round.clusters.filter(hasRoom) : []) {
     if (cluster.blocker === null) schedule.open.push(cluster.name);
     else if (cluster.backfill) schedule.filling.push(cluster.name);

@@ -71,6 +71,25 @@ const estimateFields = {
   noEstimate: nullable(Type.String({ description: 'Why there is no estimate; null if there is one.' })),
 };
 
+/** Where an experiment that waits is expected to start. */
+const placeField = {
+  place: nullable(
+    Type.Object(
+      {
+        cluster: Type.String(),
+        nodes: Type.Array(Type.String(), { description: 'Ids of the nodes in Ray.' }),
+        endAt: nullable(
+          Type.Integer({ description: 'Expected end, in ms since 1970; null if the run time is not known.' }),
+        ),
+        isHead: Type.Boolean({
+          description: 'Whether it is the blocked head of a cluster: its start there is reserved.',
+        }),
+      },
+      { ...strict, description: 'Where the experiment is expected to start; null without an estimate.' },
+    ),
+  ),
+};
+
 /** Who paused something, when and why. */
 const PauseView = Type.Object(
   {
@@ -398,6 +417,7 @@ export const QueueView = Type.Object(
             }),
           ),
           ...estimateFields,
+          ...placeField,
         },
         strict,
       ),
@@ -417,3 +437,61 @@ export const QueueView = Type.Object(
   },
   { ...strict, $id: 'Queue' },
 );
+
+/** What a scheduling round would find about one experiment. */
+const QueueOutcome = Type.Object(
+  {
+    startsNow: Type.Boolean({ description: 'Whether it would start in the next scheduling round.' }),
+    position: nullable(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'Position in the queue, from 1; null if it starts now or is too far back to be examined.',
+      }),
+    ),
+    waitReason: nullable(Type.String({ description: 'Why it would not start now.' })),
+    ...estimateFields,
+    ...placeField,
+  },
+  strict,
+);
+
+/** See {@link WhatIfView}. */
+export type QueueOutcome = Static<typeof QueueOutcome>;
+
+/** The effect of a submission or of another priority, which was not made. */
+export const WhatIfView = Type.Object(
+  {
+    before: nullable(QueueOutcome),
+    after: QueueOutcome,
+    later: Type.Integer({
+      minimum: 0,
+      description: 'Number of queued experiments that would start later, of all projects.',
+    }),
+    earlier: Type.Integer({
+      minimum: 0,
+      description: 'Number of queued experiments that would start earlier, of all projects.',
+    }),
+    shifts: Type.Array(
+      Type.Object(
+        {
+          experiment: Type.String(),
+          name: Type.String(),
+          project: Type.String(),
+          from: StartEstimate,
+          to: nullable(StartEstimate),
+        },
+        strict,
+      ),
+      {
+        description:
+          'Queued experiments that would start at another time, the largest delays first; at most 100. `to` is null if the start would not be known any more.',
+      },
+    ),
+    examined: Type.Integer({ minimum: 0, description: 'Number of queued experiments that were examined.' }),
+    isWhole: Type.Boolean({ description: 'Whether these are all queued experiments.' }),
+  },
+  { ...strict, $id: 'WhatIf' },
+);
+/** See {@link WhatIfView}. */
+export type WhatIfView = Static<typeof WhatIfView>;

@@ -1,14 +1,22 @@
 import type { Command } from 'commander';
-import type { ExperimentDetail, Queue } from '../../client/calls.ts';
+import type { Queue } from '../../client/calls.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { examples, group } from '../group.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { duration, inert, json, type Output } from '../output.ts';
+import { inert, json, type Output } from '../output.ts';
+import { startsIn } from '../starts-in.ts';
 import { fittedTable, idColumn, widthFor, withWide } from '../table.ts';
+import { whatIfCommand, whatIfText } from './what-if.ts';
 
-type Options = ConnectionOptions & { json?: boolean; limit: number; reason?: string; output?: string };
+type Options = ConnectionOptions & {
+  json?: boolean;
+  limit: number;
+  reason?: string;
+  output?: string;
+  dryRun?: boolean;
+};
 
 type Pauses = Queue['paused'];
 type Pause = NonNullable<Pauses['all']>;
@@ -24,7 +32,7 @@ export function queuesCommand(output: Output): Command {
       alias: 'queue',
       description: 'Show and control the queues of projects. Without a command, list the queued experiments.',
     },
-    [list(output), pause(output), close(output), resume(output)],
+    [list(output), whatIfCommand(output), pause(output), close(output), resume(output)],
   );
 }
 
@@ -99,15 +107,6 @@ export const NO_REASON = 'no scheduling round yet';
 /** The first words of a reason or an estimate say most. */
 const firstPart = (text: string, width: number): string => `${text.slice(0, width - 1).trimEnd()}…`;
 
-/** "12 min (8 min to 20 min)"; "?" without an estimate. */
-export function startsIn(estimate: ExperimentDetail['estimate'], now: number): string {
-  if (estimate === null) return '?';
-  const [likely, early, late] = [estimate.startAt, estimate.earliest, estimate.latest].map((at) =>
-    duration(at - now),
-  );
-  return early === late ? `${likely}` : `${likely} (${early} to ${late})`;
-}
-
 function pausesInWords({ paused, closed }: Pick<Queue, 'paused' | 'closed'>): string[] {
   const words = ({ all, projects }: Pauses, what: string) => {
     const by = ({ by, reason }: Pause) =>
@@ -174,16 +173,22 @@ export function priorityCommand(output: Output): Command {
     .description('Change the priority of a queued experiment.')
     .argument('<id>', `experiment: ${NAME_FORMS}`)
     .argument('<priority>', 'from -100 to 100; higher starts first', wholeNumber(-100, 100))
+    .option('--dry-run', 'show when it would start, and which experiments would start later; change nothing')
     .addHelpText(
       'after',
       examples(
         'echelon priority exp-00cz8h3k7n2q4r5s6t7v 10',
-        'echelon priority exp-00cz8h3k7n2q4r5s6t7v -5',
+        'echelon priority exp-00cz8h3k7n2q4r5s6t7v -5 --dry-run',
       ),
     )
     .action(async (name: string, priority: number, options: Options) => {
       const client = await clientFor(options);
       const path = { id: await experimentNamed(client, name) };
+      if (options.dryRun) {
+        const body = { experiment: path.id, priority };
+        const found = await client.post('/v1/queues/what-if', { body });
+        return output.line(options.json ? json(found) : whatIfText(found, Date.now()));
+      }
       const experiment = await client.patch('/v1/experiments/{id}', { path, body: { priority } });
       const { position } = experiment;
       const place = position === null ? '' : `, at position ${position.rank} of ${position.length}`;

@@ -6,7 +6,8 @@ import type { Client } from '../client.ts';
 import type { LiveBlock } from '../live-block.ts';
 import { coloredState, duration, inert, type Output, successRate } from '../output.ts';
 import { retrying } from '../retrying.ts';
-import { NO_REASON, startsIn } from './queues.ts';
+import { startsIn } from '../starts-in.ts';
+import { NO_REASON } from './queues.ts';
 
 /** Time between two polls. */
 const POLL_MS = 1_000;

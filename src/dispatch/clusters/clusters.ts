@@ -1,5 +1,4 @@
 import type { RayWorkerDescription } from '../../rpc/ray-worker.ts';
-import type { SchedulerCluster } from '../../scheduler/nodes.ts';
 import type { Cluster, ClusterNode, Seen } from '../../store/clusters/contract.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
@@ -29,12 +28,6 @@ export function toSeen(address: string, description: RayWorkerDescription): Seen
     rayWorkerVersion: description.version,
     sharedRoot: description.sharedRoot,
   };
-}
-
-/** A stored cluster as the scheduler receives it. */
-export function toSchedulerCluster(cluster: Cluster): SchedulerCluster {
-  const { name, backfill, nodes, answering = false, draining = false, labels = {} } = cluster;
-  return { name, backfill, nodes, answering, draining, labels };
 }
 
 /** Many attempts that end together cause one refresh. Ray needs about this time to release their resources. */

@@ -1,11 +1,8 @@
-import type { Span } from '../../scheduler/nodes.ts';
-import type { ProjectPolicy } from '../../scheduler/quotas.ts';
+import { type Paces, pacedOf, readPaces, roundInput } from '../../scheduler/round-input.ts';
 import { type Schedule, type ScheduleInput, scheduleRound } from '../../scheduler/schedule.ts';
-import { expectedEnd, expectedLength } from '../../scheduler/spans.ts';
 import type { Allocation } from '../../store/clusters/contract.ts';
-import type { Pause, Pauses, QueuedExperiment } from '../../store/queue/contract.ts';
+import type { QueuedExperiment } from '../../store/queue/contract.ts';
 import type { StorePart } from '../../store/store.ts';
-import { toSchedulerCluster } from '../clusters/clusters.ts';
 
 /*
  * Invariant: the versions of a decision are not newer than the allocations that were read. If an allocation has changed
@@ -35,9 +32,8 @@ const MAX_WINDOW = 16_384;
 const BACKFILL_WINDOW = 1_024;
 /** A long window that found no further start is not read again before this multiple of its time has passed. */
 const REST_FACTOR = 4;
-/** Time between two reads of the paces, and the number of queued experiments whose paces are read. */
+/** Time between two reads of the paces. */
 const PACES_MS = 1_000;
-const PACED = 512;
 
 /** Reads the queue and the clusters, and decides which experiments start. */
 export function createRoundDecider({
@@ -53,27 +49,17 @@ export function createRoundDecider({
   return async () => {
     let limit = Math.max(MIN_WINDOW, Math.ceil(WINDOW / known));
     const seen = await store.queue.snapshot(limit);
-    const { clusters, projects, pauses } = seen;
-    const held = [...seen.allocations];
-    const allocations = new Map(held.map(([name, { items }]) => [name, items]));
     const at = now();
-    const common = {
-      clusters: clusters.map((cluster) => ({
-        ...toSchedulerCluster(cluster),
-        paused: pauseInWords(pauses.clusters.get(cluster.name)),
-      })),
-      ...{ allocations, now: at, paused: pauseInWords(pauses.all) },
-      projects: toPolicies(projects, pauses),
-    };
-    const quotas = projects.filter(({ gpuQuota }) => gpuQuota !== null);
-    const versions = new Map(held.map(([name, { version }]) => [name, version]));
+    const common = roundInput(seen, at);
+    const quotas = seen.projects.filter(({ gpuQuota }) => gpuQuota !== null);
+    const versions = new Map([...seen.allocations].map(([name, { version }]) => [name, version]));
     const projectVersions = new Map(quotas.map(({ name }) => [name, seen.projectVersions.get(name) ?? 0]));
     let near: number | undefined;
     for (let window = seen.window; ; window = await store.queue.window(limit)) {
       limit *= 4;
       const { queued, truncated } = window;
       known = Math.max(1, new Set(queued.map(({ project }) => project)).size);
-      const input = { ...common, queued, truncated, ...(await paces(allocations, queued)) };
+      const input = { ...common, queued, truncated, ...(await paces(common.allocations, queued)) };
       const schedule = scheduleRound(input);
       if (schedule.dry === null || queued.length >= windowFor(schedule) || at < nearUntil) {
         if (near !== undefined && schedule.start.length <= near)
@@ -91,29 +77,6 @@ function windowFor({ open, filling }: Schedule): number {
   return filling.length > 0 ? BACKFILL_WINDOW : 0;
 }
 
-function toPolicies(
-  projects: readonly { name: string; weight: number; gpuQuota: number | null }[],
-  pauses: Pauses,
-): Map<string, ProjectPolicy> {
-  const policies = new Map<string, ProjectPolicy>(
-    projects.map(({ name, weight, gpuQuota }) => [name, { weight, gpuQuota }]),
-  );
-  for (const [name, pause] of pauses.projects)
-    policies.set(name, {
-      ...(policies.get(name) ?? { weight: 1, gpuQuota: null }),
-      paused: pauseInWords(pause),
-    });
-  return policies;
-}
-
-/** For example " by ann: upgrade"; null: not paused. */
-export function pauseInWords(pause: Pause | null | undefined): string | null {
-  if (pause == null) return null;
-  return ` by ${pause.by}${pause.reason === null ? '' : `: ${pause.reason}`}`;
-}
-
-type Paces = Required<Pick<ScheduleInput, 'ends' | 'lengths'>>;
-
 /**
  * Expected ends and run times. They are read at most once in {@link PACES_MS}, or earlier if the number of queued
  * experiments has doubled; for newer experiments nothing is known until then.
@@ -127,25 +90,11 @@ function createPaces(store: StorePart<'queue.paces'>, now: () => number) {
     queued: readonly QueuedExperiment[],
   ): Promise<Paces> => {
     const at = now();
-    const asked = queued.slice(0, PACED).map(({ experiment }) => experiment);
+    const asked = pacedOf(queued);
     if (at - readAt < PACES_MS && asked.length < 2 * readOf) return last;
     readAt = at;
     readOf = Math.max(1, asked.length);
-    const running = [...allocations.values()].flat().map(({ experiment }) => experiment);
-    const paces = await store.queue.paces([...running, ...asked]);
-    const ends = new Map<string, Span>();
-    const lengths = new Map<string, Span>();
-    for (const id of running) {
-      const pace = paces.get(id);
-      const end = pace && expectedEnd(pace, at);
-      if (end) ends.set(id, end);
-    }
-    for (const id of asked) {
-      const pace = paces.get(id);
-      const length = pace && expectedLength(pace);
-      if (length) lengths.set(id, length);
-    }
-    last = { ends, lengths };
+    last = await readPaces(store, allocations, { asked, now: at });
     return last;
   };
 }

@@ -1,5 +1,6 @@
 import { type EstimatedStart, estimateStarts } from '../../scheduler/estimate.ts';
-import type { QueuedExperiment, StartEstimate, WaitNote } from '../../store/queue/contract.ts';
+import { waitNotes } from '../../scheduler/wait-notes.ts';
+import type { ExpectedPlace, QueuedExperiment, WaitNote } from '../../store/queue/contract.ts';
 import type { StorePart } from '../../store/store.ts';
 import type { RoundDecision } from './round-decision.ts';
 
@@ -27,15 +28,9 @@ export function createWaitNotes(deps: {
       estimatedAt = now;
     }
     const known = new Map(queued.map((item) => [item.experiment, item]));
-    const changed = new Map<string, WaitNote>();
-    let rank = 0;
-    for (const { experiment } of schedule.order) {
-      const reason = schedule.reasons.get(experiment);
-      if (reason === undefined) continue;
-      rank += 1;
-      const note = { reason, rank, ...toNote(estimates.get(experiment)) };
-      if (hasChanged(known.get(experiment)!, note, now)) changed.set(experiment, note);
-    }
+    const changed = new Map(
+      [...waitNotes(schedule, estimates)].filter(([id, note]) => hasChanged(known.get(id)!, note, now)),
+    );
     if (changed.size === 0) return;
     // In a long queue every start changes all notes. A later round then writes them, so that starts come first.
     if (changed.size > FEW_NOTES && now - writtenAt < MANY_NOTES_MS) return;
@@ -44,24 +39,21 @@ export function createWaitNotes(deps: {
   };
 }
 
-function toNote(found: EstimatedStart | undefined): Pick<WaitNote, 'estimate' | 'unknown'> {
-  if (found === undefined) return { estimate: null };
-  if (found.at === null) return { estimate: null, unknown: found.why };
-  const [startAt, earliest, latest] = [found.at.likely, found.at.early, found.at.late].map(Math.round);
-  return { estimate: { startAt: startAt!, earliest: earliest!, latest: latest! } };
-}
-
 function hasChanged(item: QueuedExperiment, note: WaitNote, now: number): boolean {
   if (item.reason !== note.reason || item.rank !== note.rank) return true;
   const [was, is] = [item.estimate ?? null, note.estimate ?? null];
   if (was === null || is === null) return was !== is || (item.unknown ?? undefined) !== note.unknown;
-  return (['startAt', 'earliest', 'latest'] as const).some((time) => hasMoved(was, is, { time, now }));
+  if ((['startAt', 'earliest', 'latest'] as const).some((time) => hasMoved(was[time], is[time], now)))
+    return true;
+  return note.place !== undefined && (item.place == null || isElsewhere(item.place, note.place, now));
 }
 
-function hasMoved(
-  was: StartEstimate,
-  is: StartEstimate,
-  { time, now }: { time: keyof StartEstimate; now: number },
-): boolean {
-  return Math.abs(was[time] - is[time]) > Math.max(MOVED_MS, MOVED_SHARE * (is[time] - now));
+function isElsewhere(was: ExpectedPlace, is: ExpectedPlace, now: number): boolean {
+  if (was.cluster !== is.cluster || was.isHead !== is.isHead || `${was.nodes}` !== `${is.nodes}`) return true;
+  if (was.endAt === null || is.endAt === null) return was.endAt !== is.endAt;
+  return hasMoved(was.endAt, is.endAt, now);
+}
+
+function hasMoved(was: number, is: number, now: number): boolean {
+  return Math.abs(was - is) > Math.max(MOVED_MS, MOVED_SHARE * (is - now));
 }

@@ -3,7 +3,7 @@ import type { State } from '../../core/states.ts';
 import { type Experiment, RECORD_VERSION } from '../../schemas/experiment.ts';
 import type { Attempt } from '../attempts/contract.ts';
 import type { BatchRecord } from '../batches/contract.ts';
-import type { QueuedExperiment } from '../queue/contract.ts';
+import type { ExpectedPlace, QueuedExperiment } from '../queue/contract.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 
 /** A hash of Redis; null is stored as an absent or empty field. */
@@ -91,15 +91,16 @@ export function toQueuedExperiment(id: string, fields: Fields): QueuedExperiment
     sweep: fields.sweep ?? null,
     rank: fields.waitRank ? Number(fields.waitRank) : null,
     ...toEstimate(fields.waitEstimate),
+    ...(fields.seq ? { arrival: Number(fields.seq) } : {}),
   };
 }
 
-/** A stored estimate: its three times, or why there is none. */
-function toEstimate(text: string | undefined): Pick<QueuedExperiment, 'estimate' | 'unknown'> {
-  const stored = text ? (JSON.parse(text) as string | [number, number, number]) : null;
-  if (stored === null || typeof stored === 'string') return { estimate: null, unknown: stored };
-  const [startAt, earliest, latest] = stored;
-  return { estimate: { startAt, earliest, latest }, unknown: null };
+/** A stored estimate: its three times and its place, or why there is none. Older versions stored no place. */
+function toEstimate(text: string | undefined): Pick<QueuedExperiment, 'estimate' | 'unknown' | 'place'> {
+  const stored = text ? (JSON.parse(text) as string | [number, number, number, ExpectedPlace?]) : null;
+  if (stored === null || typeof stored === 'string') return { estimate: null, unknown: stored, place: null };
+  const [startAt, earliest, latest, place = null] = stored;
+  return { estimate: { startAt, earliest, latest }, unknown: null, place };
 }
 
 /** The attempts of an experiment, in order, from the hash `<attempt>:<field>`. */

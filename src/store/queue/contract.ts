@@ -33,6 +33,16 @@ export interface StartEstimate {
   latest: number;
 }
 
+/** Where an experiment is expected to run. */
+export interface ExpectedPlace {
+  cluster: string;
+  nodes: string[];
+  /** Its expected end (ms since 1970); null if its run time is not known. */
+  endAt: number | null;
+  /** Whether it is the blocked head of a cluster: no later experiment may delay its start. */
+  isHead: boolean;
+}
+
 /** The findings of a scheduling round about a queued experiment. */
 export interface WaitNote {
   reason: string;
@@ -41,6 +51,8 @@ export interface WaitNote {
   /** Null if there is none; `unknown` says why. */
   estimate?: StartEstimate | null;
   unknown?: string;
+  /** Absent without an estimate. */
+  place?: ExpectedPlace;
 }
 
 /** Measured durations: their number, mean and standard deviation in ms. */
@@ -102,6 +114,10 @@ export interface QueuedExperiment {
   /** Its estimated start; null if there is none; `unknown` says why. */
   estimate?: StartEstimate | null;
   unknown?: string | null;
+  /** Where it is expected to start; null without an estimate. */
+  place?: ExpectedPlace | null;
+  /** Its number in the order of arrival; absent if unknown. */
+  arrival?: number;
 }
 
 /** The state of an experiment with a job on the board. */

@@ -20,6 +20,7 @@ export const QUEUED_FIELDS = [
   'sweep',
   'waitRank',
   'waitEstimate',
+  'seq',
 ];
 
 /** These experiments in their order, without those that are not queued. */

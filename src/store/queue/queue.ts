@@ -130,8 +130,9 @@ export function toPauses(fields: Record<string, string>): Pauses {
   return { all, projects, clusters, closed };
 }
 
-function estimateText({ estimate, unknown }: WaitNote): string {
-  if (estimate) return JSON.stringify([estimate.startAt, estimate.earliest, estimate.latest]);
+function estimateText({ estimate, unknown, place }: WaitNote): string {
+  if (estimate)
+    return JSON.stringify([estimate.startAt, estimate.earliest, estimate.latest, ...(place ? [place] : [])]);
   return unknown === undefined ? '' : JSON.stringify(unknown);
 }
 

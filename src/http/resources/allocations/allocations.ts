@@ -50,7 +50,11 @@ async function described(
     return {
       ...{ experiment, name, project, attempt, state, cluster, node, gpus, cpus },
       startedAt: pace?.startedAt ?? null,
-      end: end && { endAt: end.likely, earliest: end.early, latest: end.late },
+      end: end && {
+        endAt: Math.round(end.likely),
+        earliest: Math.round(end.early),
+        latest: Math.round(end.late),
+      },
     };
   });
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
+import type { State } from '../../../core/states.ts';
 import { Priority } from '../../../schemas/spec-parts.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
@@ -7,6 +8,15 @@ import { CHANGE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { ExperimentParams, experimentOf, notFound } from '../common.ts';
 import { experimentDetail } from './experiment-detail.ts';
+
+/** EchelonError `not-queued`. `state`: as read before the attempt to change it. */
+export function notQueued(state: State): EchelonError {
+  const now = state === 'queued' ? 'not queued any more' : state;
+  return new EchelonError(
+    'not-queued',
+    `The experiment is ${now}. The priority can change only while an experiment is queued.`,
+  );
+}
 
 const Change = Type.Object({ priority: Priority }, strict);
 
@@ -33,13 +43,7 @@ export function addPriority(app: App, deps: RouteDeps): void {
       const { priority } = request.body;
       const outcome = await store.queue.setPriority(id, priority, request.readRevision);
       if (outcome === 'not-found') throw notFound(id);
-      if (outcome === 'not-queued') {
-        const now = state === 'queued' ? 'not queued any more' : state;
-        throw new EchelonError(
-          'not-queued',
-          `The experiment is ${now}. The priority can change only while an experiment is queued.`,
-        );
-      }
+      if (outcome === 'not-queued') throw notQueued(state);
       return experimentDetail(deps, await experimentOf(store, request, id), request.caller);
     },
   );

@@ -87,6 +87,7 @@ async function queueView(
         submittedAt: one.submittedAt,
         waitReason: await seen(one.reason),
         ...(await seenFields(one)),
+        place: one.place ?? null,
       })),
     ),
     next,

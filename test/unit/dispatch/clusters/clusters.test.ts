@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  createClusterRefresh,
-  toClusterNodes,
-  toSchedulerCluster,
-  toSeen,
-} from '../../../../src/dispatch/clusters/clusters.ts';
+import { createClusterRefresh, toClusterNodes, toSeen } from '../../../../src/dispatch/clusters/clusters.ts';
 import type { RayWorkerClient, RayWorkerDescription } from '../../../../src/rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
 import type { Cluster, Seen } from '../../../../src/store/clusters/contract.ts';
@@ -51,15 +46,6 @@ describe('clusters', () => {
     assert.deepEqual(toClusterNodes(DESCRIPTION), [
       { id: 'n', cpusTotal: 8, gpusTotal: 4, cpusUsed: 2, gpusUsed: 3 },
     ]);
-  });
-
-  test('answer and drain as their records say', () => {
-    assert.deepEqual(
-      [toSchedulerCluster(CLUSTER).answering, toSchedulerCluster(CLUSTER).draining],
-      [false, false],
-    );
-    const draining = toSchedulerCluster({ ...CLUSTER, answering: true, draining: true });
-    assert.deepEqual([draining.answering, draining.draining], [true, true]);
   });
 
   test('are written as their ray-workers report; a silent one keeps its figures and delays no other', async () => {

@@ -1,0 +1,11 @@
+import type { ExperimentDetail } from '../client/calls.ts';
+import { duration } from './output.ts';
+
+/** "12 min (8 min to 20 min)"; "?" without an estimate. */
+export function startsIn(estimate: ExperimentDetail['estimate'], now: number): string {
+  if (estimate === null) return '?';
+  const [likely, early, late] = [estimate.startAt, estimate.earliest, estimate.latest].map((at) =>
+    duration(at - now),
+  );
+  return early === late ? `${likely}` : `${likely} (${early} to ${late})`;
+}

@@ -1,0 +1,158 @@
+import { type Static, Type } from 'typebox';
+import { EchelonError } from '../../../core/errors.ts';
+import { type Caller, sees } from '../../../core/scopes.ts';
+import type { ExperimentSpec } from '../../../engines/registry.ts';
+import { validateSpec } from '../../../engines/validate-spec.ts';
+import { TOO_FAR } from '../../../scheduler/estimate.ts';
+import { needOf } from '../../../scheduler/placement.ts';
+import { pacedOf, readPaces, roundInput } from '../../../scheduler/round-input.ts';
+import { expectedLength } from '../../../scheduler/spans.ts';
+import { type Change, type Outcome, type Shift, whatIf } from '../../../scheduler/what-if.ts';
+import type { QueueOutcome, WhatIfView } from '../../../schemas/api.ts';
+import { Priority } from '../../../schemas/spec-parts.ts';
+import { strict } from '../../../schemas/strict.ts';
+import { queueClosed } from '../../../store/experiments/admission.ts';
+import type { Pauses } from '../../../store/queue/contract.ts';
+import type { Store } from '../../../store/store.ts';
+import { resolveFor } from '../../access/caller-projects.ts';
+import { type SeenWords, seenWords } from '../../access/seen-words.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { CREATE } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { experimentOf } from '../common.ts';
+import { notQueued } from '../experiments/priority.ts';
+import { requirePlace } from '../plans/require-cluster.ts';
+import { estimateFields } from './estimate-fields.ts';
+
+/** Maximum number of queued experiments that an answer examines, except for the minimum of each project. */
+const WINDOW = 1_024;
+const MIN_WINDOW = 64;
+const MAX_SHIFTS = 100;
+
+/** Stands for the id of an experiment that was not submitted, in wait reasons of others. */
+const NEW = 'the new experiment';
+
+const Body = Type.Object(
+  {
+    spec: Type.Optional(
+      Type.Unsafe<ExperimentSpec>(
+        Type.Object({}, { additionalProperties: true, description: 'Spec of an experiment to submit.' }),
+      ),
+    ),
+    experiment: Type.Optional(Type.String({ description: 'Id of a queued experiment.' })),
+    priority: Type.Optional(Priority),
+  },
+  strict,
+);
+
+/** POST /v1/queues/what-if. */
+export function addWhatIf(app: App, { store, clock }: RouteDeps): void {
+  app.post(
+    '/v1/queues/what-if',
+    {
+      config: { policy: { ...CREATE, scope: 'read', idempotency: 'ignored', audit: false } },
+      schema: {
+        operationId: 'whatIf',
+        summary: 'Find out when an experiment would start, and which others would start later',
+        description: `Give the \`spec\` of an experiment to submit, or a queued \`experiment\` and another \`priority\` for it. Changes nothing. The answer is what the next scheduling round would find, on the present figures. It examines the first ${WINDOW} queued experiments, at least ${MIN_WINDOW} of each project. A spec is refused as by a submission. A key that is bound to a project gets \`shifts\` of its project only; \`later\` and \`earlier\` count all projects.`,
+        tags: ['queue'],
+        body: Body,
+        response: {
+          200: { $ref: 'WhatIf#' },
+          ...problems('invalid-request', 'invalid-spec', 'not-found', 'not-queued', 'queue-closed'),
+        },
+      },
+    },
+    async ({ body, caller }): Promise<WhatIfView> => {
+      const change = await changeOf(store, { body, caller, now: clock.now() });
+      const seen = await store.queue.snapshot(await windowOf(store));
+      if (body.spec !== undefined) refuseClosed(seen.pauses, change.item.project);
+      const { queued, truncated } = seen.window;
+      const now = clock.now();
+      const common = roundInput(seen, now);
+      const paces = await readPaces(store, common.allocations, { asked: pacedOf(queued), now });
+      const found = whatIf({ ...common, ...paces, queued, truncated }, change);
+      const words = seenWords(store, caller);
+      return {
+        before: body.spec === undefined ? await outcomeOf(found.before, words) : null,
+        after: await outcomeOf(found.after, words),
+        ...shiftsOf(found.shifts, caller),
+        ...{ examined: queued.length, isWhole: truncated.size === 0 },
+      };
+    },
+  );
+}
+
+async function windowOf(store: Store): Promise<number> {
+  const projects = await store.projects.list();
+  return Math.max(MIN_WINDOW, Math.floor(WINDOW / Math.max(1, projects.length)));
+}
+
+interface Asked {
+  body: Static<typeof Body>;
+  caller: Caller;
+  now: number;
+}
+
+async function changeOf(store: Store, { body, caller, now }: Asked): Promise<Change> {
+  const { spec, experiment, priority } = body;
+  if (spec !== undefined && experiment === undefined && priority === undefined)
+    return submissionOf(store, { spec: validateSpec(spec), caller, now });
+  if (spec !== undefined || experiment === undefined || priority === undefined)
+    throw new EchelonError('invalid-request', 'Give either `spec`, or `experiment` and `priority`.');
+  const { id, state } = await experimentOf(store, { caller }, experiment);
+  const item = await store.queue.get(id);
+  if (item === undefined) throw notQueued(state);
+  const pace = (await store.queue.paces([id])).get(id);
+  return { item: { ...item, priority }, length: pace === undefined ? null : expectedLength(pace) };
+}
+
+async function submissionOf(
+  store: Store,
+  { spec, caller, now }: { spec: ExperimentSpec; caller: Caller; now: number },
+): Promise<Change> {
+  const { spec: resolved } = await resolveFor(store, caller, spec);
+  await requirePlace(store, resolved);
+  const { name, project, priority, cluster, clusterLabels: labels, resources, timeoutSeconds } = resolved;
+  const { gpus, cpus, nodes = 1 } = needOf(resources);
+  const item = {
+    ...{ experiment: NEW, name, project, priority, cluster, labels, gpus, cpus, nodes },
+    ...{ submittedAt: now, reason: null },
+  };
+  const timeoutMs = timeoutSeconds === null ? null : timeoutSeconds * 1000;
+  const none = { startedAt: null, step: null, perStep: null, timeoutAt: null, sweep: null };
+  return { item, length: expectedLength({ ...none, attempt: 0, steps: 0, kept: 0, timeoutMs }) };
+}
+
+function refuseClosed({ closed }: Pauses, project: string): void {
+  const by = closed.all ?? closed.projects.get(project);
+  if (by !== undefined) throw queueClosed(JSON.stringify(by));
+}
+
+async function outcomeOf(found: Outcome | undefined, words: SeenWords): Promise<QueueOutcome> {
+  const none = { startsNow: false, position: null, waitReason: null, place: null };
+  if (found === undefined) return { ...none, estimate: null, noEstimate: TOO_FAR };
+  const { startsNow, estimate = null } = found;
+  if (found.startsNow) return { ...none, startsNow, estimate, noEstimate: null };
+  const { reason, rank = null, place = null } = found;
+  const fields = estimateFields({ estimate, unknown: found.unknown ?? null, reason });
+  return {
+    ...{ startsNow, position: rank, waitReason: await words(reason), place },
+    ...{ estimate: fields.estimate, noEstimate: await words(fields.noEstimate) },
+  };
+}
+
+function shiftsOf(
+  shifts: readonly Shift[],
+  caller: Caller,
+): Pick<WhatIfView, 'later' | 'earlier' | 'shifts'> {
+  const byMs = ({ from, to }: Shift) => (to === null ? Number.POSITIVE_INFINITY : to.startAt - from.startAt);
+  const later = shifts.filter((one) => byMs(one) > 0).length;
+  const shown = shifts.filter(({ item }) => sees(caller, item.project)).sort((a, b) => byMs(b) - byMs(a));
+  return {
+    ...{ later, earlier: shifts.length - later },
+    shifts: shown.slice(0, MAX_SHIFTS).map(({ item: { experiment, name, project }, from, to }) => ({
+      ...{ experiment, name, project, from, to },
+    })),
+  };
+}

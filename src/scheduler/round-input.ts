@@ -1,0 +1,88 @@
+import type { Allocation, Cluster } from '../store/clusters/contract.ts';
+import type { Pause, Pauses, QueuedExperiment, QueueSnapshot } from '../store/queue/contract.ts';
+import type { StorePart } from '../store/store.ts';
+import type { SchedulerCluster, Span } from './nodes.ts';
+import type { ProjectPolicy } from './quotas.ts';
+import type { ScheduleInput } from './schedule.ts';
+import { expectedEnd, expectedLength } from './spans.ts';
+
+/*
+ * The input of a scheduling round from the state of the store. Scheduling rounds and what-if answers both use it, so that
+ * they decide on the same figures.
+ */
+
+/** Number of queued experiments whose run times are known to a round: the first ones in the order of the queue. */
+const PACED = 512;
+
+/** Expected ends of running experiments, and expected run times of queued ones. */
+export type Paces = Required<Pick<ScheduleInput, 'ends' | 'lengths'>>;
+
+/** The input of a round without the queued experiments and the paces. `now`: ms since 1970. */
+export function roundInput(
+  { clusters, projects, pauses, allocations }: Omit<QueueSnapshot, 'window' | 'projectVersions'>,
+  now: number,
+) {
+  return {
+    clusters: clusters.map((cluster) => ({
+      ...toSchedulerCluster(cluster),
+      paused: pauseInWords(pauses.clusters.get(cluster.name)),
+    })),
+    allocations: new Map([...allocations].map(([name, { items }]) => [name, items])),
+    ...{ now, paused: pauseInWords(pauses.all), projects: toPolicies(projects, pauses) },
+  };
+}
+
+/** A stored cluster as the scheduler receives it. */
+export function toSchedulerCluster(cluster: Cluster): SchedulerCluster {
+  const { name, backfill, nodes, answering = false, draining = false, labels = {} } = cluster;
+  return { name, backfill, nodes, answering, draining, labels };
+}
+
+function toPolicies(
+  projects: readonly { name: string; weight: number; gpuQuota: number | null }[],
+  pauses: Pauses,
+): Map<string, ProjectPolicy> {
+  const policies = new Map<string, ProjectPolicy>(
+    projects.map(({ name, weight, gpuQuota }) => [name, { weight, gpuQuota }]),
+  );
+  for (const [name, pause] of pauses.projects)
+    policies.set(name, {
+      ...(policies.get(name) ?? { weight: 1, gpuQuota: null }),
+      paused: pauseInWords(pause),
+    });
+  return policies;
+}
+
+/** For example " by ann: upgrade"; null: not paused. */
+export function pauseInWords(pause: Pause | null | undefined): string | null {
+  if (pause == null) return null;
+  return ` by ${pause.by}${pause.reason === null ? '' : `: ${pause.reason}`}`;
+}
+
+/** The ids of the queued experiments whose paces a round reads. */
+export function pacedOf(queued: readonly QueuedExperiment[]): string[] {
+  return queued.slice(0, PACED).map(({ experiment }) => experiment);
+}
+
+/** Reads the paces of all experiments with an allocation, and of the queued ones in `asked`. */
+export async function readPaces(
+  store: StorePart<'queue.paces'>,
+  allocations: ReadonlyMap<string, readonly Allocation[]>,
+  { asked, now }: { asked: readonly string[]; now: number },
+): Promise<Paces> {
+  const running = [...allocations.values()].flat().map(({ experiment }) => experiment);
+  const paces = await store.queue.paces([...running, ...asked]);
+  const ends = new Map<string, Span>();
+  const lengths = new Map<string, Span>();
+  for (const id of running) {
+    const pace = paces.get(id);
+    const end = pace && expectedEnd(pace, now);
+    if (end) ends.set(id, end);
+  }
+  for (const id of asked) {
+    const pace = paces.get(id);
+    const length = pace && expectedLength(pace);
+    if (length) lengths.set(id, length);
+  }
+  return { ends, lengths };
+}

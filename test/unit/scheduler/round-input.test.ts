@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  pauseInWords,
+  readPaces,
+  roundInput,
+  toSchedulerCluster,
+} from '../../../src/scheduler/round-input.ts';
+import type { Cluster } from '../../../src/store/clusters/contract.ts';
+import type { Pace } from '../../../src/store/queue/contract.ts';
+import { node } from '../../support/queue.ts';
+
+const CLUSTER: Cluster = {
+  ...{ name: 'c', address: 'h:1', token: 't', ca: null, backfill: true, generation: null, lastSeenAt: 1 },
+  nodes: [node('n', 8, 64)],
+};
+
+test('a cluster answers and drains as its record says', () => {
+  const { answering, draining } = toSchedulerCluster(CLUSTER);
+  assert.deepEqual([answering, draining], [false, false]);
+  const other = toSchedulerCluster({ ...CLUSTER, answering: true, draining: true });
+  assert.deepEqual([other.answering, other.draining], [true, true]);
+});
+
+test('a pause names its author and its reason', () => {
+  assert.equal(pauseInWords({ by: 'ann', at: 0, reason: 'upgrade' }), ' by ann: upgrade');
+  assert.equal(pauseInWords(undefined), null);
+});
+
+test('the input of a round has the pauses of the queue, of projects and of clusters', () => {
+  const pause = { by: 'ann', at: 0, reason: null };
+  const { clusters, projects, paused } = roundInput(
+    {
+      ...{ clusters: [CLUSTER], allocations: new Map(), projects: [] },
+      pauses: {
+        ...{ all: pause, projects: new Map([['p', pause]]), clusters: new Map([['c', pause]]) },
+        closed: { all: null, projects: new Map() },
+      },
+    },
+    5,
+  );
+  assert.deepEqual([paused, clusters[0]!.paused], [' by ann', ' by ann']);
+  assert.deepEqual(projects.get('p'), { weight: 1, gpuQuota: null, paused: ' by ann' });
+});
+
+test('running experiments get an expected end, queued ones an expected run time', async () => {
+  const pace: Pace = {
+    ...{ attempt: 1, startedAt: 0, steps: 0, step: null, perStep: null, kept: 0, sweep: null },
+    ...{ timeoutMs: 50, timeoutAt: 70 },
+  };
+  const store = { queue: { paces: async () => new Map([...'ab'].map((id) => [id, pace])) } };
+  const held = { experiment: 'a', node: 'n', gpus: 1, cpus: 1, project: 'p' };
+  const { ends, lengths } = await readPaces(store, new Map([['c', [held]]]), { asked: ['b', 'c'], now: 20 });
+  assert.deepEqual([...ends], [['a', { early: 20, likely: 70, late: 70 }]]);
+  assert.deepEqual([...lengths], [['b', { early: 0, likely: 50, late: 50 }]]);
+});
