@@ -5,6 +5,8 @@ import { failureOf } from '../app/api.ts';
 interface ConfirmProps {
   /** The button that asks. */
   label: string;
+  /** The name of the button, if its label does not stand alone. */
+  name?: string;
   title: string;
   /** What will happen, to how many. */
   children: ComponentChildren;
@@ -13,30 +15,32 @@ interface ConfirmProps {
   act: () => Promise<unknown>;
   danger?: boolean | undefined;
   disabled?: boolean;
+  /** Whether the action can be done. Default: true. */
+  isReady?: boolean;
 }
 
 /** A button whose action has consequences: it says them and asks first. */
-export function Confirm({ label, title, children, verb, act, danger, disabled }: ConfirmProps) {
+export function Confirm({ label, name, disabled, ...asking }: ConfirmProps) {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <button type="button" class={danger ? 'danger' : ''} disabled={disabled} onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        class={asking.danger ? 'danger' : ''}
+        aria-label={name}
+        disabled={disabled}
+        onClick={() => setOpen(true)}
+      >
         {label}
       </button>
-      {open && (
-        <Asking {...{ title, verb, act, danger }} onClose={() => setOpen(false)}>
-          {children}
-        </Asking>
-      )}
+      {open && <Asking {...asking} onClose={() => setOpen(false)} />}
     </>
   );
 }
 
-type AskingProps = Pick<ConfirmProps, 'title' | 'verb' | 'act' | 'danger' | 'children'> & {
-  onClose: () => void;
-};
+type AskingProps = Omit<ConfirmProps, 'label' | 'name' | 'disabled'> & { onClose: () => void };
 
-function Asking({ title, verb, act, danger, children, onClose }: AskingProps) {
+function Asking({ title, verb, act, danger, isReady = true, children, onClose }: AskingProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [state, setState] = useState<{ busy: boolean; error?: string }>({ busy: false });
   useEffect(() => dialog.current?.showModal(), []);
@@ -62,7 +66,12 @@ function Asking({ title, verb, act, danger, children, onClose }: AskingProps) {
         <button type="button" onClick={onClose}>
           Keep as it is
         </button>
-        <button type="button" class={danger ? 'danger solid' : 'primary'} disabled={state.busy} onClick={run}>
+        <button
+          type="button"
+          class={danger ? 'danger solid' : 'primary'}
+          disabled={state.busy || !isReady}
+          onClick={run}
+        >
           {state.busy ? 'Working…' : verb}
         </button>
       </div>

@@ -1,11 +1,10 @@
 import type { Answer } from '../../client/calls.ts';
-import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useLoad, usePolling } from '../app/load.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
-import { Confirm } from '../parts/dialog.tsx';
+import { ClusterActions } from '../parts/cluster-actions.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago, Fact } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
@@ -59,7 +58,7 @@ function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) 
         <span class="muted">
           last answer <Ago at={cluster.lastSeenAt} />
         </span>
-        <span class="end actions">{may.value('admin') && <Actions {...{ cluster, onChange }} />}</span>
+        <span class="end actions">{may.value('admin') && <ClusterActions {...{ cluster, onChange }} />}</span>
       </div>
       <div class="card-body">
         {paused?.reason && <p class="muted">Paused: {inert(paused.reason)}</p>}
@@ -113,43 +112,5 @@ function Use({ name, total, own, used }: { name: string; total: number; own: num
       </span>
       {text}
     </span>
-  );
-}
-
-function Actions({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) {
-  const path = { name: cluster.name };
-  const then = (call: Promise<unknown>) => call.then(onChange);
-  const running = counted(cluster.experiments.length, 'experiment');
-  if (cluster.paused || cluster.draining) {
-    return (
-      <Confirm
-        label="Resume"
-        title={`Resume ${cluster.name}?`}
-        verb="Resume"
-        act={() => then(api.post('/v1/clusters/{name}/resume', { path }))}
-      >
-        <p>Queued experiments may start there again.</p>
-      </Confirm>
-    );
-  }
-  return (
-    <>
-      <Confirm
-        label="Pause"
-        title={`Pause ${cluster.name}?`}
-        verb="Pause"
-        act={() => then(api.post('/v1/clusters/{name}/pause', { path, body: {} }))}
-      >
-        <p>No experiment starts there until it is resumed. {running} there continue.</p>
-      </Confirm>
-      <Confirm
-        label="Drain"
-        title={`Drain ${cluster.name}?`}
-        verb="Drain"
-        act={() => then(api.post('/v1/clusters/{name}/drain', { path }))}
-      >
-        <p>No experiment starts there. {running} there continue to their end.</p>
-      </Confirm>
-    </>
   );
 }

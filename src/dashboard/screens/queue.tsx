@@ -1,46 +1,62 @@
 import type { Answer } from '../../client/calls.ts';
-import { counted, nounOf } from '../../core/plural.ts';
+import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useLoad, usePolling } from '../app/load.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
-import { axisEnd, spanOf } from '../models/timeline.ts';
-import { count, duration, inert } from '../models/words.ts';
-import { Confirm } from '../parts/dialog.tsx';
+import { withNames } from '../models/names.ts';
+import { count, inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
 import { Ago, Clock } from '../parts/marks.tsx';
 import { Notices } from '../parts/notices.tsx';
 import { Await, Empty } from '../parts/states.tsx';
+import { QueueActions } from './queue/actions.tsx';
+import { Gantt } from './queue/gantt.tsx';
+import { PriorityButton } from './queue/priority.tsx';
 
 type Answered = Answer<'get', '/v1/queues'>;
 type Item = Answered['items'][number];
 
 const SHOWN = 200;
 
-/** The queued experiments: when each starts, and why not now. */
+/** What runs where until when, and when each queued experiment starts, and why not now. */
 export function Queue() {
   const queue = useLoad((signal) => api.get('/v1/queues', { query: { limit: SHOWN }, signal }), ['queue']);
-  const refresh = useThrottled(queue.reload, 1000);
+  const held = useLoad((signal) => api.get('/v1/allocations', { signal }), ['allocations']);
+  const reload = () => {
+    queue.reload();
+    held.reload();
+  };
+  const named = [...(queue.data?.items ?? []), ...(held.data?.items ?? [])];
+  const names = new Map(named.map(({ experiment, name }) => [experiment, name]));
+  const refresh = useThrottled(reload, 1000);
   useFeed(refresh);
-  usePolling(refresh, 5000, (queue.data?.length ?? 0) > 0);
+  usePolling(refresh, 5000, (queue.data?.length ?? 0) + (held.data?.total ?? 0) > 0);
   return (
     <>
       <Head
         title="Queue"
         command={command('queues')}
-        actions={queue.data && <Actions queue={queue.data} onChange={queue.reload} />}
+        actions={queue.data && <QueueActions queue={queue.data} onChange={reload} />}
       />
       <Await of={queue}>
         {(answer) => (
           <>
             <Notices queue={answer} />
+            <Await of={held}>
+              {(allocations) =>
+                answer.clusters.length > 0 && (
+                  <Gantt queue={answer} {...{ allocations, names, onChange: reload }} />
+                )
+              }
+            </Await>
             {answer.items.length === 0 ? (
               <Empty title="Nothing is queued">
                 <p>{counted(answer.counts.running + answer.counts.launching, 'experiment')} running.</p>
               </Empty>
             ) : (
-              <Waiting queue={answer} onChange={queue.reload} />
+              <Waiting queue={answer} names={names} onChange={reload} />
             )}
           </>
         )}
@@ -49,22 +65,19 @@ export function Queue() {
   );
 }
 
-function Waiting({ queue, onChange }: { queue: Answered; onChange: () => void }) {
-  const now = Date.now();
-  const end = axisEnd(
-    queue.items.map(({ estimate }) => estimate),
-    now,
-  );
+interface WaitingProps {
+  queue: Answered;
+  names: ReadonlyMap<string, string>;
+  onChange: () => void;
+}
+
+function Waiting({ queue, names, onChange }: WaitingProps) {
   return (
-    <section class="card scroll">
+    <section class="card scroll" aria-label="Queued experiments">
       <div class="card-head">
         <h2>Queued experiments</h2>
         <span class="muted">
           {count(queue.items.length)} of {count(queue.length)}, in queue order
-        </span>
-        <span class="muted end">
-          Bars: earliest to latest start, on an axis from now to in {duration(end - now)}; the mark is the
-          most likely one.
         </span>
       </div>
       <table class="plain queue">
@@ -80,14 +93,14 @@ function Waiting({ queue, onChange }: { queue: Answered; onChange: () => void })
             <th scope="col" class="number">
               Priority
             </th>
-            <th scope="col">Why not now</th>
             <th scope="col">Estimated start</th>
+            <th scope="col">Why not now</th>
             <th scope="col">Submitted</th>
           </tr>
         </thead>
         <tbody>
           {queue.items.map((item) => (
-            <Row key={item.experiment} {...{ item, now, end, onChange }} />
+            <Row key={item.experiment} {...{ item, names, onChange }} />
           ))}
         </tbody>
       </table>
@@ -95,94 +108,46 @@ function Waiting({ queue, onChange }: { queue: Answered; onChange: () => void })
   );
 }
 
-function Row({ item, now, end, onChange }: { item: Item; now: number; end: number; onChange: () => void }) {
-  const { experiment, estimate } = item;
-  const change = async (priority: number) => {
-    await api.patch('/v1/experiments/{id}', { path: { id: experiment }, body: { priority } });
-    onChange();
-  };
+interface RowProps extends Omit<WaitingProps, 'queue'> {
+  item: Item;
+}
+
+function Row({ item, names, onChange }: RowProps) {
+  const named = (text: string) => inert(withNames(text, names));
   return (
     <tr>
       <td class="number">{item.position}</td>
       <td>
-        <a href={`/experiments/${experiment}`}>{inert(item.name)}</a>
+        <a href={`/experiments/${item.experiment}`}>{inert(item.name)}</a>
         <div class="muted">{item.project}</div>
       </td>
-      <td class="number">{item.gpus}</td>
+      <td class="number wide">{item.gpus}</td>
       <td class="number">
-        {may.value('submit') ? (
-          <input
-            type="number"
-            class="tiny"
-            aria-label={`Priority of ${item.name}`}
-            value={item.priority}
-            onChange={(event) => void change(Number(event.currentTarget.value))}
-          />
-        ) : (
-          item.priority
-        )}
+        {may.value('submit') ? <PriorityButton item={item} onChange={onChange} /> : item.priority}
       </td>
-      <td class="wrap">{inert(item.waitReason ?? 'not yet considered')}</td>
       <td class="estimate">
-        {estimate === null ? (
-          <span class="muted">
-            unknown
-            {item.noEstimate !== null && item.noEstimate !== item.waitReason && `: ${inert(item.noEstimate)}`}
-          </span>
-        ) : (
-          <>
-            <Clock at={estimate.startAt} />{' '}
-            <span class="muted">
-              (<Clock at={estimate.earliest} /> to <Clock at={estimate.latest} />)
-            </span>
-            <Range {...spanOf(estimate, now, end)} />
-          </>
-        )}
+        <Estimate {...{ item, named }} />
       </td>
-      <td class="muted">
+      <td class="wrap">{named(item.waitReason ?? 'not yet considered')}</td>
+      <td class="muted wide">
         <Ago at={item.submittedAt} />
       </td>
     </tr>
   );
 }
 
-function Range({ from, at, to }: { from: number; at: number; to: number }) {
-  return (
-    <span class="range" aria-hidden="true">
-      <span class="bar" style={{ left: `${from * 100}%`, width: `${Math.max(0.5, (to - from) * 100)}%` }} />
-      <span class="at" style={{ left: `${at * 100}%` }} />
-    </span>
-  );
-}
-
-function Actions({ queue, onChange }: { queue: Answered; onChange: () => void }) {
-  const path = { name: '_all' };
-  if (!may.value('admin')) return null;
-  const then = (call: Promise<unknown>) => call.then(onChange);
-  if (queue.paused.all || queue.closed.all) {
-    return (
-      <Confirm
-        label="Resume"
-        title="Resume the queue of all projects?"
-        verb="Resume"
-        act={() => then(api.post('/v1/queues/{name}/resume', { path }))}
-      >
-        <p>Up to {counted(queue.length, 'queued experiment')} may start, and new ones are accepted.</p>
-      </Confirm>
-    );
+function Estimate({ item, named }: { item: Item; named: (text: string) => string }) {
+  const { estimate, noEstimate, waitReason } = item;
+  if (estimate === null) {
+    const why = noEstimate !== null && noEstimate !== waitReason ? `: ${named(noEstimate)}` : '';
+    return <span class="muted">unknown{why}</span>;
   }
   return (
-    <Confirm
-      label="Pause"
-      title="Pause the queue of all projects?"
-      verb="Pause"
-      act={() => then(api.post('/v1/queues/{name}/pause', { path, body: {} }))}
-    >
-      <p>
-        {counted(queue.length, 'queued experiment')} will not start until the queue is resumed.{' '}
-        {counted(queue.counts.running, 'running experiment')}{' '}
-        {nounOf(queue.counts.running, 'continues', 'continue')}.
-      </p>
-    </Confirm>
+    <>
+      <Clock at={estimate.startAt} />{' '}
+      <span class="muted">
+        (<Clock at={estimate.earliest} /> to <Clock at={estimate.latest} />)
+      </span>
+    </>
   );
 }

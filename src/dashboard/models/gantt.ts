@@ -1,0 +1,124 @@
+import type { Answer } from '../../client/calls.ts';
+
+type Queue = Answer<'get', '/v1/queues'>;
+type Queued = Queue['items'][number];
+type Allocated = Answer<'get', '/v1/allocations'>['items'][number];
+type Cluster = Queue['clusters'][number];
+
+/** An experiment on a node over time. */
+export interface Bar {
+  experiment: string;
+  name: string;
+  project: string;
+  kind: 'running' | 'queued';
+  from: number;
+  /** Most likely end; null: not known. */
+  to: number | null;
+  /** Bounds of the end of a running experiment, or of the start of a queued one; null: not known. */
+  range: { earliest: number; latest: number } | null;
+  /** Whether it is queued and its start is reserved. */
+  isHead: boolean;
+  /** The line of the lane on which it is drawn, from 0. */
+  row: number;
+  /** Details in words. */
+  facts: string;
+}
+
+/** A node and what runs on it. */
+export interface Lane {
+  cluster: string;
+  node: string;
+  gpusTotal: number;
+  gpusInUse: number;
+  bars: Bar[];
+  rows: number;
+}
+
+/** Facts of a bar in words; the times are those of the reader. */
+interface Words {
+  running(item: Allocated): string;
+  queued(item: Queued): string;
+}
+
+/** A lane for each node of the clusters, and for nodes that are gone but still have an experiment. */
+export function lanesOf(
+  {
+    clusters,
+    allocated,
+    queued,
+  }: { clusters: readonly Cluster[]; allocated: readonly Allocated[]; queued: readonly Queued[] },
+  now: number,
+  words: Words,
+): Lane[] {
+  const bars = new Map<string, Bar[]>();
+  const add = (cluster: string, node: string, bar: Omit<Bar, 'row'>) => {
+    const key = `${cluster}\n${node}`;
+    bars.set(key, [...(bars.get(key) ?? []), { ...bar, row: 0 }]);
+  };
+  for (const item of allocated) add(item.cluster, item.node, runningBar(item, now, words));
+  for (const item of queued)
+    for (const node of item.place?.nodes ?? []) add(item.place!.cluster, node, queuedBar(item, words));
+  const lanes = clusters.flatMap(({ name, nodes }) =>
+    nodes.map(({ id, gpusTotal, gpusAllocated, gpusUsed }): Lane => {
+      const key = `${name}\n${id}`;
+      const packed = pack(bars.get(key) ?? []);
+      bars.delete(key);
+      return { cluster: name, node: id, gpusTotal, gpusInUse: Math.max(gpusAllocated, gpusUsed), ...packed };
+    }),
+  );
+  const gone = [...bars].map(([key, found]): Lane => {
+    const [cluster, node] = key.split('\n') as [string, string];
+    return { cluster, node, gpusTotal: 0, gpusInUse: 0, ...pack(found) };
+  });
+  return [...lanes, ...gone];
+}
+
+function runningBar(item: Allocated, now: number, words: Words): Omit<Bar, 'row'> {
+  const { experiment, name, project, startedAt, end } = item;
+  return {
+    ...{ experiment, name, project, kind: 'running', isHead: false, facts: words.running(item) },
+    ...{ from: startedAt ?? now, to: end?.endAt ?? null, range: end },
+  };
+}
+
+function queuedBar(item: Queued, words: Words): Omit<Bar, 'row'> {
+  const { experiment, name, project, place, estimate } = item;
+  return {
+    ...{ experiment, name, project, kind: 'queued', isHead: place!.isHead, facts: words.queued(item) },
+    ...{ from: estimate!.startAt, to: place!.endAt, range: estimate },
+  };
+}
+
+/** Gives each bar the first row on which no earlier bar is in its way. */
+function pack(bars: Bar[]): Pick<Lane, 'bars' | 'rows'> {
+  const ends: number[] = [];
+  const packed = bars
+    .toSorted((a, b) => a.from - b.from)
+    .map((bar) => {
+      const free = ends.findIndex((end) => end <= bar.from);
+      const row = free === -1 ? ends.length : free;
+      ends[row] = bar.to ?? Number.POSITIVE_INFINITY;
+      return { ...bar, row };
+    });
+  return { bars: packed, rows: Math.max(1, ends.length) };
+}
+
+/** The bar that an arrow key leads to, as indices of lane and bar; undefined: none. */
+export function neighbour(
+  lanes: readonly Pick<Lane, 'bars'>[],
+  [lane, bar]: readonly [number, number],
+  key: string,
+): [number, number] | undefined {
+  if (key === 'ArrowRight' || key === 'ArrowLeft') {
+    const next = bar + (key === 'ArrowRight' ? 1 : -1);
+    return lanes[lane]?.bars[next] === undefined ? undefined : [lane, next];
+  }
+  if (key !== 'ArrowDown' && key !== 'ArrowUp') return undefined;
+  const from = lanes[lane]!.bars[bar]!.from;
+  const step = key === 'ArrowDown' ? 1 : -1;
+  for (let at = lane + step; lanes[at] !== undefined; at += step) {
+    const distances = lanes[at]!.bars.map((one) => Math.abs(one.from - from));
+    if (distances.length > 0) return [at, distances.indexOf(Math.min(...distances))];
+  }
+  return undefined;
+}

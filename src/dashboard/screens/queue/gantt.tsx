@@ -1,0 +1,339 @@
+import { useRef, useState } from 'preact/hooks';
+import type { Answer } from '../../../client/calls.ts';
+import { shortNode } from '../../../core/ids.ts';
+import { counted } from '../../../core/plural.ts';
+import { may } from '../../app/session.ts';
+import { type Bar, type Lane, lanesOf, neighbour } from '../../models/gantt.ts';
+import { withNames } from '../../models/names.ts';
+import { type Axis, axisAround, placeOn, ticksOf } from '../../models/timeline.ts';
+import { clock, count, inert } from '../../models/words.ts';
+import { ClusterActions } from '../../parts/cluster-actions.tsx';
+import { Clock } from '../../parts/marks.tsx';
+
+type Queue = Answer<'get', '/v1/queues'>;
+type Allocations = Answer<'get', '/v1/allocations'>;
+type Queued = Queue['items'][number];
+
+/** Idle nodes of a cluster that get a lane of their own; more are one line. */
+const IDLE_SHOWN = 3;
+
+interface GanttProps {
+  queue: Queue;
+  allocations: Allocations;
+  names: ReadonlyMap<string, string>;
+  onChange: () => void;
+}
+
+/** What runs on each node until when, and what starts there next. */
+export function Gantt({ queue, allocations, names, onChange }: GanttProps) {
+  const now = Date.now();
+  const of = { ...queue, allocated: allocations.items, queued: queue.items };
+  const lanes = lanesOf(of, now, wordsAt(now, names));
+  const bars = lanes.flatMap((lane) => lane.bars);
+  const axis = axisAround(
+    now,
+    bars.flatMap(({ from, to, range }) => [from, to ?? from, range?.earliest ?? from]),
+  );
+  return (
+    <section class="card gantt" aria-label="Nodes over time">
+      <div class="card-head">
+        <h2>Nodes over time</h2>
+        <Legend />
+      </div>
+      <Chart {...{ queue, lanes, axis, now, onChange }} />
+      <Unplaced items={queue.items.filter(({ place }) => place === null)} names={names} />
+      {allocations.total > allocations.items.length && (
+        <p class="note muted">
+          {count(allocations.items.length)} of {count(allocations.total)} allocations are shown.
+        </p>
+      )}
+      <Numbers lanes={lanes} />
+    </section>
+  );
+}
+
+function Legend() {
+  return (
+    <ul class="legend end" aria-label="Legend">
+      <li>
+        <span class="sample running" aria-hidden="true" /> running
+      </li>
+      <li>
+        <span class="sample queued" aria-hidden="true" /> estimated
+      </li>
+      <li>
+        <span class="sample queued reserved" aria-hidden="true" /> reserved
+      </li>
+      <li>
+        <span class="sample whisker" aria-hidden="true" /> earliest to latest
+      </li>
+    </ul>
+  );
+}
+
+function wordsAt(now: number, names: ReadonlyMap<string, string>): Parameters<typeof lanesOf>[2] {
+  const between = (earliest: number, latest: number) => `${clock(earliest, now)} to ${clock(latest, now)}`;
+  const needs = ({ gpus, cpus }: { gpus: number; cpus: number }) =>
+    `${counted(gpus, 'GPU')}, ${counted(cpus, 'CPU')}`;
+  return {
+    running({ state, startedAt, end, ...item }) {
+      const since = startedAt === null ? '' : ` since ${clock(startedAt, now)}`;
+      const until =
+        end === null
+          ? 'The end is not known yet'
+          : `Expected end ${clock(end.endAt, now)} (${between(end.earliest, end.latest)})`;
+      return `${state ?? 'running'}${since}. ${until}. ${needs(item)} on this node.`;
+    },
+    queued({ position, estimate, waitReason, place, ...item }) {
+      const { startAt, earliest, latest } = estimate!;
+      const start = `Estimated start ${clock(startAt, now)} (${between(earliest, latest)})`;
+      const held = place!.isHead ? ' The start is reserved: no later experiment may delay it.' : '';
+      const end = place!.endAt === null ? ' The run time is not known.' : '';
+      return `queued at position ${position}. ${start}. ${needs(item)}.${held}${end}${waitReason === null ? '' : ` Why not now: ${withNames(waitReason, names)}.`}`;
+    },
+  };
+}
+
+interface ChartProps {
+  queue: Queue;
+  lanes: Lane[];
+  axis: Axis;
+  now: number;
+  onChange: () => void;
+}
+
+function Chart({ queue, lanes, axis, now, onChange }: ChartProps) {
+  const root = useRef<HTMLDivElement>(null);
+  const [active, setActive] = useState<readonly [number, number]>();
+  const first = lanes.findIndex(({ bars }) => bars.length > 0);
+  const stop = active && lanes[active[0]]?.bars[active[1]] ? active : ([first, 0] as const);
+  const shown = active && lanes[active[0]]?.bars[active[1]];
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = neighbour(lanes, stop, event.key);
+    if (next === undefined) return;
+    event.preventDefault();
+    root.current?.querySelector<HTMLElement>(`[data-bar="${next.join('-')}"]`)?.focus();
+  };
+  return (
+    <div class="chart" ref={root} onKeyDown={onKeyDown}>
+      <TimeAxis axis={axis} now={now} />
+      {queue.clusters.map((cluster) => {
+        const own = lanes
+          .map((lane, at) => ({ lane, at }))
+          .filter(({ lane }) => lane.cluster === cluster.name);
+        const idle = own.filter(({ lane }) => lane.bars.length === 0);
+        const isFolded = idle.length > IDLE_SHOWN;
+        return (
+          <div key={cluster.name} class="cluster" role="group" aria-label={`Cluster ${cluster.name}`}>
+            <div class="cluster-head">
+              <h3>
+                <a href="/clusters">{cluster.name}</a>
+              </h3>
+              {!cluster.answering && <span class="badge s-error">not answering</span>}
+              {cluster.draining && <span class="badge s-draining">draining</span>}
+              {cluster.paused && <span class="badge s-paused">paused</span>}
+              {may.value('admin') && (
+                <span class="actions">
+                  <ClusterActions {...{ cluster, onChange }} />
+                </span>
+              )}
+            </div>
+            {own
+              .filter(({ lane }) => !isFolded || lane.bars.length > 0)
+              .map(({ lane, at }) => (
+                <LaneView key={lane.node} {...{ lane, at, axis, now, stop, onActive: setActive }} />
+              ))}
+            {isFolded && (
+              <p class="note muted">{counted(idle.length, 'other node')} without an experiment.</p>
+            )}
+          </div>
+        );
+      })}
+      <p class="facts-line" aria-hidden="true">
+        {shown ? (
+          <>
+            <strong>{inert(shown.name)}</strong> · {inert(shown.project)} · {inert(shown.facts)}
+          </>
+        ) : (
+          <span class="muted">
+            Point at a bar for its times and reasons; with the keyboard, Tab to the chart and use the arrow
+            keys.
+          </span>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** Labels of the axis that fit beside one another. */
+const ticksFor = () => (matchMedia('(width < 760px)').matches ? 4 : 8);
+
+function TimeAxis({ axis, now }: { axis: Axis; now: number }) {
+  const ticks = ticksOf(axis, ticksFor(), -new Date(now).getTimezoneOffset() * 60_000);
+  const here = placeOn(axis, now);
+  return (
+    <div class="axis" aria-hidden="true">
+      <div class="scale">
+        {ticks
+          .filter((at) => Math.abs(placeOn(axis, at) - here) > 0.05)
+          .map((at) => (
+            <span key={at} class="tick" style={{ left: `${100 * placeOn(axis, at)}%` }}>
+              {clock(at, now)}
+            </span>
+          ))}
+        <span class="tick now" style={{ left: `${100 * here}%` }}>
+          now
+        </span>
+      </div>
+    </div>
+  );
+}
+
+interface LaneProps {
+  lane: Lane;
+  at: number;
+  axis: Axis;
+  now: number;
+  /** The bar that Tab reaches. */
+  stop: readonly [number, number];
+  onActive: (bar: readonly [number, number]) => void;
+}
+
+const ROW = 26;
+
+function LaneView({ lane, at, axis, now, stop, onActive }: LaneProps) {
+  const { node, gpusInUse, gpusTotal, bars, rows } = lane;
+  return (
+    <div class="lane">
+      <div class="lane-name">
+        <span class="mono clip" title={node}>
+          {shortNode(node)}
+        </span>
+        <span class="muted">
+          {gpusTotal > 0 ? `${count(gpusInUse)} of ${counted(gpusTotal, 'GPU')} in use` : 'no GPU'}
+        </span>
+      </div>
+      <div class="track" style={{ height: `${rows * ROW + 6}px` }}>
+        <span class="now-line" style={{ left: `${100 * placeOn(axis, now)}%` }} />
+        {bars.length === 0 && <span class="idle muted">idle</span>}
+        {bars.map((bar, index) => (
+          <BarView
+            key={`${bar.experiment}${bar.kind}`}
+            {...{ bar, axis, id: [at, index] as const, onActive }}
+            isStop={stop[0] === at && stop[1] === index}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface BarProps {
+  bar: Bar;
+  axis: Axis;
+  id: readonly [number, number];
+  isStop: boolean;
+  onActive: (bar: readonly [number, number]) => void;
+}
+
+function BarView({ bar, axis, id, isStop, onActive }: BarProps) {
+  const { experiment, name, kind, isHead, from, to, range, row, facts } = bar;
+  const [left, right] = [placeOn(axis, from), placeOn(axis, to ?? axis.to)];
+  const top = `${row * ROW + 4}px`;
+  const kinds = [kind, isHead && 'reserved', to === null && 'open', from < axis.from && 'cut'].filter(
+    Boolean,
+  );
+  const [early, late] = range ? [placeOn(axis, range.earliest), placeOn(axis, range.latest)] : [0, 0];
+  return (
+    <>
+      <a
+        class={`bar ${kinds.join(' ')}`}
+        href={`/experiments/${experiment}`}
+        style={{ top, left: `${100 * left}%`, width: `max(5px, ${100 * (right - left)}%)` }}
+        tabIndex={isStop ? 0 : -1}
+        data-bar={id.join('-')}
+        aria-label={inert(`${name}, ${facts}`)}
+        onMouseEnter={() => onActive(id)}
+        onFocus={() => onActive(id)}
+      >
+        <span>{inert(name)}</span>
+      </a>
+      {late > early && (
+        <span
+          class="whisker"
+          aria-hidden="true"
+          style={{ top, left: `${100 * early}%`, width: `${100 * (late - early)}%` }}
+        />
+      )}
+    </>
+  );
+}
+
+/** Queued experiments that the chart cannot place. */
+function Unplaced({ items, names }: { items: Queued[]; names: ReadonlyMap<string, string> }) {
+  if (items.length === 0) return null;
+  return (
+    <div class="unplaced">
+      <h3>Start not known</h3>
+      <ul>
+        {items.slice(0, 12).map(({ experiment, name, noEstimate }) => (
+          <li key={experiment}>
+            <a href={`/experiments/${experiment}`} title={inert(withNames(noEstimate ?? '', names))}>
+              {inert(name)}
+            </a>
+          </li>
+        ))}
+        {items.length > 12 && <li class="muted">and {count(items.length - 12)} more, listed below</li>}
+      </ul>
+    </div>
+  );
+}
+
+/** The table behind the chart. */
+function Numbers({ lanes }: { lanes: Lane[] }) {
+  const bars = lanes.flatMap((lane) => lane.bars.map((bar) => ({ ...bar, lane })));
+  return (
+    <details class="in-numbers">
+      <summary>In numbers</summary>
+      <div class="scroll">
+        <table class="plain">
+          <thead>
+            <tr>
+              {['Node', 'Experiment', 'State', 'Start', 'End', 'Earliest', 'Latest'].map((title) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {bars.map(({ lane, experiment, name, kind, from, to, range }) => (
+              <tr key={`${lane.node}${experiment}${kind}`}>
+                <td>
+                  {lane.cluster} <span class="mono">{shortNode(lane.node)}</span>
+                </td>
+                <td>
+                  <a href={`/experiments/${experiment}`}>{inert(name)}</a>
+                </td>
+                <td>{kind}</td>
+                <td>
+                  <Clock at={from} />
+                </td>
+                <td>
+                  <Clock at={to} />
+                </td>
+                <td>
+                  <Clock at={range?.earliest ?? null} />
+                </td>
+                <td>
+                  <Clock at={range?.latest ?? null} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="muted">Earliest and latest: the end of a running experiment, the start of a queued one.</p>
+    </details>
+  );
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lanesOf, neighbour } from '../../../../src/dashboard/models/gantt.ts';
+
+const words = { running: () => 'runs', queued: () => 'waits' };
+const node = (id: string) => ({ id, gpusTotal: 8, gpusAllocated: 2, gpusUsed: 3 });
+const clusters = [{ name: 'c', nodes: [node('a'), node('b')] }] as never[];
+const runs = (experiment: string, on: string, more: object = {}) =>
+  ({
+    ...{ experiment, name: experiment, project: 'p', cluster: 'c', node: on, startedAt: 10 },
+    ...{ end: { endAt: 100, earliest: 90, latest: 120 }, ...more },
+  }) as never;
+const queued = (experiment: string, startAt: number, more: object = {}) =>
+  ({
+    ...{ experiment, name: experiment, project: 'p' },
+    estimate: { startAt, earliest: startAt, latest: startAt + 5 },
+    place: { cluster: 'c', nodes: ['a'], endAt: startAt + 50, isHead: false, ...more },
+  }) as never;
+
+test('a node has a lane, on which bars that overlap are on different rows', () => {
+  const allocated = [runs('x', 'a'), runs('y', 'a', { startedAt: 20 })];
+  const [first, second] = lanesOf(
+    { clusters, allocated, queued: [queued('z', 100), queued('w', 110)] },
+    50,
+    words,
+  );
+  assert.deepEqual(
+    first!.bars.map(({ experiment, kind, from, to, row }) => [experiment, kind, from, to, row]),
+    [
+      ['x', 'running', 10, 100, 0],
+      ['y', 'running', 20, 100, 1],
+      ['z', 'queued', 100, 150, 0],
+      ['w', 'queued', 110, 160, 1],
+    ],
+  );
+  assert.deepEqual([first!.rows, first!.gpusInUse, second!.bars, second!.rows], [2, 3, [], 1]);
+});
+
+test('an experiment on several nodes is on each lane, and one without a place is on none', () => {
+  const gang = queued('gang', 100, { nodes: ['a', 'b'], isHead: true, endAt: null });
+  const none = { ...(queued('none', 100) as object), place: null } as never;
+  const lanes = lanesOf({ clusters, allocated: [], queued: [gang, none] }, 50, words);
+  assert.deepEqual(
+    lanes.map(({ bars }) => bars.map(({ experiment, isHead, to }) => [experiment, isHead, to])),
+    [[['gang', true, null]], [['gang', true, null]]],
+  );
+});
+
+test('nothing is drawn after an experiment whose end is not known, and a node that is gone has its lane', () => {
+  const allocated = [runs('x', 'a', { end: null }), runs('old', 'gone')];
+  const lanes = lanesOf({ clusters, allocated, queued: [queued('z', 500)] }, 50, words);
+  assert.deepEqual(
+    lanes.map(({ node: id, bars }) => [id, bars.map(({ row }) => row)]),
+    [
+      ['a', [0, 1]],
+      ['b', []],
+      ['gone', [0]],
+    ],
+  );
+});
+
+test('arrow keys lead along a lane, and to the nearest bar of the next lane with bars', () => {
+  const bars = (...froms: number[]) => ({ bars: froms.map((from) => ({ from })) as never[] });
+  const lanes = [bars(0, 50, 90), bars(), bars(40, 100)];
+  assert.deepEqual(neighbour(lanes, [0, 1], 'ArrowRight'), [0, 2]);
+  assert.equal(neighbour(lanes, [0, 0], 'ArrowLeft'), undefined);
+  assert.deepEqual(neighbour(lanes, [0, 1], 'ArrowDown'), [2, 0]);
+  assert.deepEqual(neighbour(lanes, [2, 1], 'ArrowUp'), [0, 2]);
+  assert.equal(neighbour(lanes, [0, 1], 'Enter'), undefined);
+});
