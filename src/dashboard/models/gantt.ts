@@ -24,7 +24,7 @@ export interface Bar {
   facts: string;
 }
 
-/** A node and what runs on it. */
+/** A node, its running experiments, and the queued ones that are expected there. */
 export interface Lane {
   cluster: string;
   node: string;

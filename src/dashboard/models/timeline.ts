@@ -14,7 +14,7 @@ const STEPS = [
 
 /**
  * An axis from the past to the last of the times. The past takes at most a third of it, so that a long run does not hide
- * what comes next.
+ * the queued experiments.
  */
 export function axisAround(now: number, times: readonly number[]): Axis {
   const ahead = 1.04 * Math.max(2 * MINUTE, ...times.map((at) => at - now));

@@ -20,7 +20,7 @@ type Item = Answered['items'][number];
 
 const SHOWN = 200;
 
-/** What runs where until when, and when each queued experiment starts, and why not now. */
+/** Running experiments with their expected ends, and queued ones with their estimated starts and wait reasons. */
 export function Queue() {
   const queue = useLoad((signal) => api.get('/v1/queues', { query: { limit: SHOWN }, signal }), ['queue']);
   const held = useLoad((signal) => api.get('/v1/allocations', { signal }), ['allocations']);

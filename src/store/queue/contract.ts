@@ -114,7 +114,7 @@ export interface QueuedExperiment {
   /** Its estimated start; null if there is none; `unknown` says why. */
   estimate?: StartEstimate | null;
   unknown?: string | null;
-  /** Where it is expected to start; null without an estimate. */
+  /** Null without an estimate. */
   place?: ExpectedPlace | null;
   /** Its number in the order of arrival; absent if unknown. */
   arrival?: number;

@@ -24,7 +24,7 @@ interface GanttProps {
   onChange: () => void;
 }
 
-/** What runs on each node until when, and what starts there next. */
+/** A lane for each node: its running experiments, and the queued ones that are expected to start there. */
 export function Gantt({ queue, allocations, names, onChange }: GanttProps) {
   const now = Date.now();
   const of = { ...queue, allocated: allocations.items, queued: queue.items };
