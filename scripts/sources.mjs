@@ -52,6 +52,7 @@ const FOLDERS = {
       'scripts/sources/dashboard.ts',
       'node_modules/vite/package.json',
       'node_modules/preact/package.json',
+      'node_modules/yaml/package.json',
       'proto/echelon/batch/v1/batch.proto',
       ...['dashboard', 'client', 'core', 'kernel', 'schemas', 'verify'].map((name) => `src/${name}`),
     ],

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import type { Document } from 'yaml';
 import { CliError, EXIT } from './exit.ts';
 
 /**
@@ -13,31 +12,16 @@ export async function readSpecFile(file: string): Promise<unknown> {
       throw new CliError(EXIT.usage, `Cannot read ${file}: ${why}.`);
     },
   );
-  const { LineCounter, parseDocument } = await import('yaml');
-  const lines = new LineCounter();
-  const document = parseDocument(text, {
-    uniqueKeys: true,
-    lineCounter: lines,
-    prettyErrors: false,
-    version: '1.2',
-  });
-  const fault = document.errors[0];
-  if (fault) {
-    const { line, col } = lines.linePos(fault.pos[0]);
-    throw new CliError(EXIT.usage, `${file}, line ${line}, column ${col}: ${fault.message}`);
+  // The reader is loaded only if a command needs it.
+  const { readYaml } = await import('../schemas/read-yaml.ts');
+  const read = readYaml(text);
+  if ('fault' in read) {
+    const { message, line, column } = read.fault;
+    const where = line === undefined ? '' : `, line ${line}, column ${column}`;
+    throw new CliError(EXIT.usage, `${file}${where}: ${message}`);
   }
-  const value = expanded(file, document);
-  if (value === null) throw new CliError(EXIT.usage, `${file} is empty.`);
-  return value;
-}
-
-function expanded(file: string, document: Document.Parsed): unknown {
-  try {
-    return document.toJS({ maxAliasCount: 100 });
-  } catch (error) {
-    // A short file can hold billions of aliases of aliases. An alias may also lack its anchor.
-    throw new CliError(EXIT.usage, `${file}: ${(error as Error).message}`);
-  }
+  if (read.value === null) throw new CliError(EXIT.usage, `${file} is empty.`);
+  return read.value;
 }
 
 const UNREADABLE: Readonly<Record<string, string>> = {

@@ -1,139 +1,108 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { Answer } from '../../client/calls.ts';
-import { ApiError } from '../../client/errors.ts';
-import { api, failureOf } from '../app/api.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api } from '../app/api.ts';
 import { navigate, place } from '../app/router.ts';
 import { may } from '../app/session.ts';
-import { parseSpec } from '../models/spec-text.ts';
-import { inert } from '../models/words.ts';
+import { lineRange, writeSpec } from '../models/spec-text.ts';
 import { Head } from '../parts/head.tsx';
+import { type Checked, check, problemsOf } from './submit/check.ts';
+import { Editor } from './submit/editor.tsx';
+import { Planned } from './submit/planned.tsx';
+import { Preflight } from './submit/preflight.tsx';
+import { Problems } from './submit/problems.tsx';
+import { Start } from './submit/start.tsx';
+import { Step } from './submit/step.tsx';
 
-type Plan = Answer<'post', '/v1/plans'>;
+const EXAMPLE = `name: my first training
+engine: local
+estimator:
+  name: hgpo
+  historyLength: 2
+training:
+  steps: 60
+timeoutSeconds: 600
+`;
+/** The text rests this long before it is checked. */
+const REST_MS = 400;
 
-const EXAMPLE = {
-  name: 'my first training',
-  engine: 'local',
-  estimator: { name: 'hgpo', historyLength: 2 },
-  training: { steps: 60 },
-};
-
-interface Checked {
-  text: string;
-  plan?: Plan;
-  problems?: { field: string; message: string }[];
-}
-
-/** A spec, the problems that the schema finds in it, its plan, and then the button. */
+/** A spec with the problems that the schema finds in it, its plan, its preflight, its start, and then the button. */
 export function Submit() {
   const from = place.value.query.get('from');
-  const [text, setText] = useState(() => JSON.stringify(EXAMPLE, null, 2));
-  const [checked, setChecked] = useState<Checked>({ text: '' });
-  const [busy, setBusy] = useState(false);
+  const [text, setText] = useState(EXAMPLE);
+  const [checked, setChecked] = useState<Checked>({ text: '', problems: [] });
+  const [errors, setErrors] = useState(0);
+  const editor = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (from === null) return;
-    api.get('/v1/experiments/{id}', { path: { id: from } }).then(
-      ({ submitted }) => setText(JSON.stringify(submitted, null, 2)),
-      (error) => setChecked({ text, problems: [{ field: 'from', message: failureOf(error).message }] }),
-    );
+    const read = api.get('/v1/experiments/{id}', { path: { id: from } });
+    read
+      .then(({ submitted }) => writeSpec(submitted))
+      .then(setText, (error) => setChecked({ text, problems: problemsOf(error) }));
   }, [from]);
   useEffect(() => {
-    const timer = setTimeout(() => void check(text).then(setChecked), 500);
+    const timer = setTimeout(() => void check(text).then(setChecked), REST_MS);
+    setErrors(0);
     return () => clearTimeout(timer);
   }, [text]);
   const isCurrent = checked.text === text;
-  const submit = async () => {
-    setBusy(true);
-    try {
-      const { id } = await api.post('/v1/experiments', { body: parseSpec(text) as never });
-      navigate(`/experiments/${id}`);
-    } catch (error) {
-      setChecked({ text, problems: problemsOf(error) });
-    } finally {
-      setBusy(false);
-    }
+  const problems = isCurrent ? checked.problems : [];
+  const spec = isCurrent && problems.length === 0 ? checked.spec : undefined;
+  const show = (line: number) => {
+    editor.current?.focus();
+    editor.current?.setSelectionRange(...lineRange(text, line));
   };
+  const refuse = (error: unknown) => setChecked({ text, problems: problemsOf(error, checked.lineOf) });
   return (
     <>
-      <Head title="Submit" command="echelon submit SPEC.yaml" />
+      <Head title="Submit" />
       <div class="submit">
-        <section class="card">
-          <div class="card-head">
-            <h2>
-              <label for="spec">Spec (JSON)</label>
-            </h2>
-            <a class="end" href="/docs">
-              Fields
-            </a>
-          </div>
-          <textarea
-            id="spec"
-            class="mono"
-            spellcheck={false}
-            rows={28}
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        </section>
-        <section class="card" aria-live="polite">
-          <div class="card-head">
-            <h2>Plan</h2>
-            <button
-              type="button"
-              class="primary end"
-              disabled={busy || !isCurrent || checked.plan === undefined || !may.value('submit')}
-              onClick={submit}
-            >
-              {busy ? 'Submitting…' : 'Submit'}
-            </button>
-          </div>
-          <div class="card-body">
-            {!may.value('submit') && <p class="error">Your key lacks the scope submit.</p>}
+        <Editor {...{ text, problems, onInput: setText }} of={editor} />
+        <div class="steps-list">
+          <Step number={1} title="Check" command="echelon submit --dry-run SPEC.yaml">
             {!isCurrent && <p class="muted">Checking…</p>}
-            {isCurrent && checked.problems && <Problems problems={checked.problems} />}
-            {isCurrent && checked.plan && <Planned plan={checked.plan} />}
-          </div>
-        </section>
+            {problems.length > 0 && <Problems problems={problems} onShow={show} />}
+            {isCurrent && checked.plan && problems.length === 0 && <Planned plan={checked.plan} />}
+          </Step>
+          <Preflight key={text} spec={spec} onErrors={setErrors} />
+          <Step number={3} title="Start" command="echelon queues what-if SPEC.yaml">
+            <Start spec={spec} />
+          </Step>
+          <SubmitButton {...{ spec, errors, refuse }} />
+        </div>
       </div>
     </>
   );
 }
 
-async function check(text: string): Promise<Checked> {
-  try {
-    return { text, plan: await api.post('/v1/plans', { body: parseSpec(text) as never }) };
-  } catch (error) {
-    return { text, problems: problemsOf(error) };
-  }
+interface ButtonProps {
+  /** Undefined: there is none, or it has problems. */
+  spec: object | undefined;
+  /** Errors of its preflight. */
+  errors: number;
+  refuse: (error: unknown) => void;
 }
 
-function problemsOf(error: unknown): { field: string; message: string }[] {
-  if (error instanceof ApiError && error.problems.length > 0) return error.problems;
-  return [{ field: '', message: (error as Error).message }];
-}
-
-function Problems({ problems }: { problems: { field: string; message: string }[] }) {
+function SubmitButton({ spec, errors, refuse }: ButtonProps) {
+  const [busy, setBusy] = useState(false);
+  const submit = async () => {
+    setBusy(true);
+    try {
+      const { id } = await api.post('/v1/experiments', { body: spec as never });
+      navigate(`/experiments/${id}`);
+    } catch (error) {
+      refuse(error);
+      setBusy(false);
+    }
+  };
+  const label = errors > 0 ? 'Submit despite the errors' : 'Submit';
   return (
-    <ul class="findings" aria-label="Problems">
-      {problems.map(({ field, message }) => (
-        <li key={`${field} ${message}`} class="error">
-          {field && <span class="code">{inert(field)}</span>} {inert(message)}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Planned({ plan }: { plan: Plan }) {
-  return (
-    <>
-      <pre class="plan">{JSON.stringify(plan.plan, null, 2)}</pre>
-      <p class="muted">
-        {plan.fingerprint === null ? (
-          'The estimator is stated by the batches.'
-        ) : (
-          <code>{plan.fingerprint}</code>
-        )}
-      </p>
-    </>
+    <Step number={4} title="Submit" command="echelon submit SPEC.yaml">
+      {may.value('submit') ? (
+        <button type="button" class="primary" disabled={busy || spec === undefined} onClick={submit}>
+          {busy ? 'Submitting…' : label}
+        </button>
+      ) : (
+        <p class="error">Your key lacks the scope submit.</p>
+      )}
+    </Step>
   );
 }

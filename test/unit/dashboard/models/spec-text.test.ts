@@ -1,9 +1,34 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseSpec } from '../../../../src/dashboard/models/spec-text.ts';
+import { lineRange, readSpec, writeSpec } from '../../../../src/dashboard/models/spec-text.ts';
 
-test('a text that is no JSON object is refused with its reason', () => {
-  assert.deepEqual(parseSpec('{"engine": "replay"}'), { engine: 'replay' });
-  assert.throws(() => parseSpec('{'), /^Error: The text is not JSON/);
-  assert.throws(() => parseSpec('[1]'), /A spec is a JSON object/);
+test('a spec is read from YAML and from JSON, with the lines of its fields', async () => {
+  for (const text of ['engine: replay\nname: x\n', '{"engine": "replay",\n"name": "x"}']) {
+    const read = await readSpec(text);
+    assert.ok('spec' in read);
+    assert.deepEqual([read.spec, read.lineOf('/name')], [{ engine: 'replay', name: 'x' }, 2]);
+  }
+});
+
+test('a text that is no spec has a problem, with its line if it is known', async () => {
+  const problemOf = async (text: string) => {
+    const read = await readSpec(text);
+    return 'problem' in read ? read.problem : undefined;
+  };
+  const { line, message } = (await problemOf('a: 1\na: 2'))!;
+  assert.equal(line, 2);
+  assert.match(message, /unique.*\(column 1\)/);
+  for (const text of ['', '[1]', 'word'])
+    assert.match((await problemOf(text))!.message, /A spec is an object/);
+});
+
+test('a spec is written as YAML that is read again', async () => {
+  const spec = { engine: 'replay', name: 'a: b', replay: { batches: 3 } };
+  const read = await readSpec(await writeSpec(spec));
+  assert.deepEqual('spec' in read && read.spec, spec);
+});
+
+test('a line has its range in the text', () => {
+  assert.deepEqual(lineRange('ab\ncde\n', 2), [3, 6]);
+  assert.deepEqual(lineRange('ab', 1), [0, 2]);
 });

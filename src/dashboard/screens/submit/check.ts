@@ -1,0 +1,35 @@
+import type { Answer } from '../../../client/calls.ts';
+import { ApiError } from '../../../client/errors.ts';
+import { api } from '../../app/api.ts';
+import { type Problem, readSpec } from '../../models/spec-text.ts';
+
+/** The plan of a spec. */
+export type Plan = Answer<'post', '/v1/plans'>;
+
+/** A text, its problems, and without problems its spec and plan. */
+export interface Checked {
+  text: string;
+  problems: Problem[];
+  spec?: Record<string, unknown>;
+  lineOf?: (pointer: string) => number;
+  plan?: Plan;
+}
+
+/** Checks a text as a submission would. */
+export async function check(text: string): Promise<Checked> {
+  const read = await readSpec(text);
+  if ('problem' in read) return { text, problems: [read.problem] };
+  try {
+    const plan = await api.post('/v1/plans', { body: read.spec as never });
+    return { text, problems: [], ...read, plan };
+  } catch (error) {
+    return { text, problems: problemsOf(error, read.lineOf) };
+  }
+}
+
+/** The problems that an error names, with their lines in the text. */
+export function problemsOf(error: unknown, lineOf?: (pointer: string) => number): Problem[] {
+  if (!(error instanceof ApiError) || error.problems.length === 0)
+    return [{ field: '', message: (error as Error).message }];
+  return error.problems.map((problem) => ({ ...problem, line: lineOf?.(problem.field) }));
+}

@@ -1,0 +1,60 @@
+import { counted } from '../../../core/plural.ts';
+import { inert } from '../../models/words.ts';
+import { Fact } from '../../parts/marks.tsx';
+import type { Plan } from './check.ts';
+
+/** What a valid spec would run. */
+export function Planned({ plan }: { plan: Plan }) {
+  const { plan: launch, fingerprint, commandLine, checks, corrections, changes } = plan;
+  return (
+    <>
+      <p class="good">
+        <span aria-hidden="true">✓</span> The spec is valid.
+      </p>
+      <dl class="facts">
+        <Fact name="Needs">
+          {counted(launch.gpus, 'GPU')}, {counted(launch.cpus, 'CPU')}
+        </Fact>
+        <Fact name="Estimator">
+          {fingerprint === null ? 'stated by the batches' : <code>{inert(fingerprint)}</code>}
+        </Fact>
+      </dl>
+      {checks.length > 0 && (
+        <ul class="findings" aria-label="Checks">
+          {checks.map(({ severity, message, remedy }) => (
+            <li key={message} class={severity === 'error' ? 'error' : ''}>
+              {inert(`${message} ${remedy}`)}
+            </li>
+          ))}
+        </ul>
+      )}
+      <details>
+        <summary>Command line</summary>
+        <pre class="plan">{inert(commandLine)}</pre>
+      </details>
+      <Differences title="Corrections of the recipe's script" of={corrections} />
+      <Differences title="Changes of the recipe's script" of={changes} />
+    </>
+  );
+}
+
+type Difference = Plan['changes'][number] & { reason?: string };
+
+function Differences({ title, of }: { title: string; of: readonly Difference[] }) {
+  if (of.length === 0) return null;
+  return (
+    <details>
+      <summary>
+        {title} ({of.length})
+      </summary>
+      <ul class="differences">
+        {of.map(({ key, from, to, reason }) => (
+          <li key={key}>
+            <code>{inert(key)}</code>: {inert(from ?? '(not passed)')} → {inert(to ?? '(not passed)')}
+            {reason && <div class="muted">{inert(reason)}</div>}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

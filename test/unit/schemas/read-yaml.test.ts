@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readYaml } from '../../../src/schemas/read-yaml.ts';
+
+const YAML = '# a comment\nname: x\ntraining:\n  steps: 3\n  logger: [console,\n    wandb]\n';
+
+/** The lines of these pointers in a text without a fault. */
+function linesOf(text: string, ...pointers: string[]): number[] {
+  const read = readYaml(text);
+  assert.ok('value' in read);
+  return pointers.map(read.lineOf);
+}
+
+test('a field has its line in YAML and in JSON, and an absent field that of its parent', () => {
+  const pointers = ['/name', '/training/steps', '/training/logger/1', '/training/absent', '/absent'];
+  assert.deepEqual(linesOf(YAML, ...pointers), [2, 4, 6, 3, 2]);
+  assert.deepEqual(linesOf('{\n "a": {\n  "b/c": 1}}', '/a', '/a/b~1c', ''), [2, 3, 1]);
+});
+
+test('a text is read as its value, and a text that is no YAML names line and column', () => {
+  const read = readYaml(YAML);
+  assert.ok('value' in read);
+  assert.deepEqual(read.value, { name: 'x', training: { steps: 3, logger: ['console', 'wandb'] } });
+  for (const [text, line, message] of [
+    ['a: 1\na: 2\n', 2, /unique/],
+    ['a: [1,\nb: 2', 2, /./],
+    ['a: *b', undefined, /b/],
+  ] as const) {
+    const bad = readYaml(text);
+    assert.ok('fault' in bad);
+    assert.equal(bad.fault.line, line, text);
+    assert.match(bad.fault.message, message);
+  }
+});
+
+test('a text with billions of aliases is refused', () => {
+  const names = [...'abcdefghij'];
+  const texts = names.map((name, at) => {
+    const before = at === 0 ? 'x' : `*${names[at - 1]}`;
+    return `${name}: &${name} [${Array(10).fill(before).join(', ')}]`;
+  });
+  assert.ok('fault' in readYaml(texts.join('\n')));
+});
