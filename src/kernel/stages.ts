@@ -3,6 +3,7 @@
  * the next. The estimators of most trainers are such chains; src/verify/bounds/stage-bounds.ts bounds each stage.
  */
 
+import { type Accumulate, accumulate, type TokenSequences } from './accumulate.ts';
 import type { GroupSingleton } from './group-sums.ts';
 import { type Deviation, divisor, type EpsilonPlace } from './spread.ts';
 import { checkLength, idCount } from './steps.ts';
@@ -34,6 +35,8 @@ export interface Guard {
 
 /** One step of a chain. Group stages give a group of one row what the plan's `singleton` says. */
 export type Stage =
+  /** Of the tokens of each response, from the last to the first. */
+  | Accumulate
   | { readonly do: 'subtract-mean'; readonly set: RowSet }
   /** Subtract the mean of the other rows of the group. */
   | { readonly do: 'subtract-others' }
@@ -76,6 +79,8 @@ export interface StageInput {
   score(): Float64Array;
   tokens(): Int32Array;
   rewards(): readonly RewardColumn[];
+  /** The chain runs over tokens, one entry of each column per token. Only tokens of the mask count. */
+  readonly sequences?: TokenSequences;
 }
 
 /** Rows of a group that stages with `others` accept: their work grows with the square of it. */
@@ -131,7 +136,7 @@ function runChain(
   given: Float64Array,
 ): Float64Array {
   checkLength('score', given, input.group.length);
-  const { scores, counted } = applyMissing(plan.missing, given);
+  const { scores, counted } = applyMissing(plan.missing, given, input.sequences?.mask);
   const chain: Chain = { plan, input, scores, counted };
   let current = scores;
   for (const stage of stages) current = runStage(stage, chain, current);
@@ -139,12 +144,13 @@ function runChain(
   return current.map((x, row) => (counted[row] === 0 ? 0 : x));
 }
 
-/** The scores by the rule for NaN, and the rows that statistics count. */
+/** The scores by the rule for NaN, and the rows that statistics count: at most those of the mask. */
 export function applyMissing(
   missing: MissingRule,
   given: Float64Array,
+  mask?: Uint8Array,
 ): { scores: Float64Array; counted: Uint8Array } {
-  const counted = new Uint8Array(given.length).fill(1);
+  const counted = mask?.slice() ?? new Uint8Array(given.length).fill(1);
   if (missing === 'propagate') return { scores: given, counted };
   const scores = given.map((x) => (Number.isNaN(x) ? 0 : x));
   if (missing === 'exclude')
@@ -154,6 +160,8 @@ export function applyMissing(
 
 function runStage(stage: Stage, chain: Chain, x: Float64Array): Float64Array {
   switch (stage.do) {
+    case 'accumulate':
+      return accumulate(stage, sequencesOf(chain.input), x);
     case 'subtract-mean':
       return subtractMean(stage.set, chain, x);
     case 'subtract-others':
@@ -173,6 +181,12 @@ function runStage(stage: Stage, chain: Chain, x: Float64Array): Float64Array {
     case 'clip':
       return x.map((value) => Math.min(Math.max(value, -stage.limit), stage.limit));
   }
+}
+
+/** The responses of a chain over tokens. Throws a TypeError for a chain over rows. */
+export function sequencesOf<S>({ sequences }: { readonly sequences?: S }): S {
+  if (sequences === undefined) throw new TypeError('the chain has a stage over tokens, but runs over rows');
+  return sequences;
 }
 
 /** The set of each row, -1 for rows that are not counted, and the number of sets. */

@@ -4,10 +4,11 @@ import { counted } from '../core/plural.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { FLOAT32 } from './bounds/arithmetic.ts';
 import { chooseInputs } from './bounds/inputs.ts';
+import { type JudgedRow, judgeRow } from './bounds/judged-row.ts';
 import { createJudge, type Judge, type Unjudged, weightsLeaveRange } from './bounds/outcomes.ts';
 import { diagnose } from './explain/diagnosis.ts';
 import { findLikelyCause } from './explain/likely-cause.ts';
-import { type Batch, batchFingerprint } from './format/batch.ts';
+import { type Batch, batchFingerprint, reportedValues } from './format/batch.ts';
 import { bfloat16Findings } from './provenance/bfloat16.ts';
 import { finding, some } from './provenance/findings.ts';
 import { checkProvenance } from './provenance/provenance.ts';
@@ -26,7 +27,7 @@ export function verifyBatch(batch: Batch): BatchReport {
     ...checkProvenance(batch, 'model' in judge ? judge.model.inputs : chooseInputs(batch)),
     ...outcomeFindings(batch, judge, tally),
     ...findWarnings(batch),
-    ...bfloat16Findings(batch, 'model' in judge ? judge.model.truth : undefined),
+    ...bfloat16Findings(batch, 'model' in judge && !judge.model.isPerToken ? judge.model.truth : undefined),
   ].sort((a, b) => rank(a) - rank(b));
   const { wrongRows, roundingRows } = tally;
   return {
@@ -41,7 +42,7 @@ export function verifyBatch(batch: Batch): BatchReport {
     findings,
     ok: wrongRows.length === 0 && tally.unverifiable === 0 && findings.every((f) => f.severity !== 'error'),
     fingerprint: batchFingerprint(batch.estimator),
-    ...('model' in judge ? { diagnosis: diagnose(batch, judge.model) } : {}),
+    ...('model' in judge && !judge.model.isPerToken ? { diagnosis: diagnose(batch, judge.model) } : {}),
   };
 }
 
@@ -83,24 +84,27 @@ function prepare(batch: Batch): Prepared {
 interface Tally {
   exact: number;
   unverifiable: number;
-  wrongRows: number[];
-  roundingRows: number[];
+  readonly wrongRows: number[];
+  readonly roundingRows: number[];
+  /** Of wrong rows and of those that rounding decided, what decides their outcome. */
+  readonly judged: Map<number, JudgedRow>;
 }
 
 function unverifiableTally(batch: Batch): Tally {
-  return { exact: 0, unverifiable: batch.rows, wrongRows: [], roundingRows: [] };
+  return { exact: 0, unverifiable: batch.rows, wrongRows: [], roundingRows: [], judged: new Map() };
 }
 
 function judgeRows(batch: Batch, judge: Judge | Unjudged): Tally {
-  const reported = batch.reportedAdvantage;
-  if (!('model' in judge) || reported === undefined) return unverifiableTally(batch);
-  const tally: Tally = { exact: 0, unverifiable: 0, wrongRows: [], roundingRows: [] };
+  if (!('model' in judge) || reportedValues(batch) === undefined) return unverifiableTally(batch);
+  const tally: Tally = { ...unverifiableTally(batch), unverifiable: 0 };
   for (let row = 0; row < batch.rows; row++) {
-    const outcome = judge.judge(row, reported[row]!);
-    if (outcome === 'exact') tally.exact++;
-    else if (outcome === 'wrong') tally.wrongRows.push(row);
-    else if (outcome === 'rounding') tally.roundingRows.push(row);
-    else tally.unverifiable++;
+    const judged = judgeRow(batch, judge, row)!;
+    if (judged.outcome === 'exact') tally.exact++;
+    else if (judged.outcome === 'unverifiable') tally.unverifiable++;
+    else {
+      tally[judged.outcome === 'wrong' ? 'wrongRows' : 'roundingRows'].push(row);
+      tally.judged.set(row, judged);
+    }
   }
   return tally;
 }
@@ -108,13 +112,9 @@ function judgeRows(batch: Batch, judge: Judge | Unjudged): Tally {
 function outcomeFindings(batch: Batch, judge: Prepared, tally: Tally): Finding[] {
   const { wrongRows, roundingRows, unverifiable } = tally;
   const findings: Finding[] = [];
-  if (wrongRows.length > 0 && 'model' in judge) findings.push(wrongFinding(batch, judge, wrongRows));
-  if (roundingRows.length > 0) {
-    findings.push(roundingFinding(batch, judge, roundingRows));
-  }
-  if (batch.rows > 0 && batch.reportedAdvantage === undefined) {
-    findings.push(finding('advantages-missing', 'There are no reported advantages.'));
-  }
+  if (wrongRows.length > 0 && 'model' in judge) findings.push(wrongFinding(batch, judge, tally));
+  if (roundingRows.length > 0 && 'model' in judge) findings.push(roundingFinding(batch, judge, tally));
+  if (batch.rows > 0) findings.push(...unreported(batch));
   if (batch.rows > 0 && 'missing' in judge) {
     findings.push(finding('inputs-missing', `${batch.estimator.name} needs ${some(judge.missing)}.`));
   }
@@ -122,7 +122,7 @@ function outcomeFindings(batch: Batch, judge: Prepared, tally: Tally): Finding[]
     const text = `There are no error bounds for ${batch.estimator.name} with ${judge.unbounded}.`;
     findings.push(finding('bounds-missing', text));
   }
-  if ('model' in judge && batch.reportedAdvantage !== undefined && unverifiable > 0) {
+  if ('model' in judge && reportedValues(batch) !== undefined && unverifiable > 0) {
     findings.push(finding('overflow-possible', overflowText(batch, judge, unverifiable)));
   }
   return findings;
@@ -138,16 +138,32 @@ function overflowText({ estimator }: Batch, { model }: Judge, rows: number): str
   return `${counted(rows, 'row')}: with ${stated} the levels’ weights may leave the range of ${estimator.precision}.`;
 }
 
-function roundingFinding(batch: Batch, judge: Prepared, rows: readonly number[]): Finding {
-  const off = (row: number): number =>
-    'model' in judge ? Math.abs(batch.reportedAdvantage![row]! - judge.model.truth[row]!) : 0;
+/** Without advantages for the estimator: none at all, or one per token where it has one per row. */
+function unreported(batch: Batch): Finding[] {
+  if (reportedValues(batch) !== undefined) return [];
+  if (batch.tokens?.reportedAdvantage === undefined)
+    return [finding('advantages-missing', 'There are no reported advantages.')];
+  const text = `${batch.estimator.name} has one advantage per row, and the tokens of some rows have different ones.`;
+  return [finding('advantage-per-token', text)];
+}
+
+function roundingFinding(batch: Batch, { model, byOtherForm }: Judge, tally: Tally): Finding {
+  const rows = tally.roundingRows;
+  const off = (row: number): number => {
+    const { at, reported } = tally.judged.get(row)!;
+    return Math.abs(reported! - model.truth[at!]!);
+  };
   const worst = rows.reduce((most, row) => (off(row) > off(most) ? row : most), rows[0]!);
-  const { precision } = batch.estimator;
-  const truth = 'model' in judge ? judge.model.truth[worst] : undefined;
-  const others = 'model' in judge ? rows.filter((r) => judge.byOtherForm.has(r)) : [];
+  const { at, reported } = tally.judged.get(worst)!;
+  const others = rows.filter((row) => byOtherForm.has(tally.judged.get(row)!.at!));
   const form = others.length === 0 ? '' : ` ${otherFormText(others.length, rows.length)}`;
-  const text = `${counted(rows.length, 'row')}: ${precision} arithmetic can give these values, the formula does not.${form} At most off is row ${worst}, which reports ${batch.reportedAdvantage?.[worst]} where true is ${truth}.`;
+  const text = `${counted(rows.length, 'row')}: ${batch.estimator.precision} arithmetic can give these values, the formula does not.${form} At most off is ${placeOf(worst, tally)}, which reports ${reported} where true is ${model.truth[at!]}.`;
   return finding('rounding-rows', text, rows);
+}
+
+function placeOf(row: number, { judged }: Tally): string {
+  const token = judged.get(row)?.token;
+  return token === undefined ? `row ${row}` : `token ${token} of row ${row}`;
 }
 
 function otherFormText(others: number, rows: number): string {
@@ -155,13 +171,18 @@ function otherFormText(others: number, rows: number): string {
   return `${some} need a one-pass or running deviation, or another form than the recipe’s; a trainer that has the recipe’s states forms "recipe", and then they are wrong.`;
 }
 
-function wrongFinding(batch: Batch, { model }: Judge, wrongRows: readonly number[]): Finding {
+function wrongFinding(batch: Batch, { model }: Judge, tally: Tally): Finding {
+  const { wrongRows, judged } = tally;
   const row = wrongRows[0]!;
-  const cause = findLikelyCause(batch, wrongRows);
+  const { at, reported } = judged.get(row)!;
+  const cause = findLikelyCause(
+    batch,
+    wrongRows.map((wrong) => judged.get(wrong)!.at!),
+  );
   const share =
     cause === undefined || cause.share === 1 ? '' : ` in ${Math.floor(cause.share * 100)} % of them`;
   const guess = cause === undefined ? '' : ` Likely cause${share}: ${cause.text}.`;
-  const text = `${counted(wrongRows.length, 'row')} of ${batch.rows.toLocaleString('en-US')} cannot be right: row ${row} reports ${batch.reportedAdvantage?.[row]}, true is ${model.truth[row]}.${guess}`;
+  const text = `${counted(wrongRows.length, 'row')} of ${batch.rows.toLocaleString('en-US')} cannot be right: ${placeOf(row, tally)} reports ${reported}, true is ${model.truth[at!]}.${guess}`;
   return finding('wrong-rows', text, wrongRows);
 }
 

@@ -3,6 +3,7 @@
  * chooses. Independent of src/verify and of the kernel's evaluation, so that both can be compared with it.
  */
 
+import type { Accumulate } from '../../src/kernel/accumulate.ts';
 import type { DivideByDeviation, RewardColumn, RowSet, Stage, StagePlan } from '../../src/kernel/stages.ts';
 import { deviationOf, gather, lessTheOthers, type Machine, meanOf } from './recipe.ts';
 
@@ -12,6 +13,12 @@ export interface ChainColumns {
   readonly score: Float64Array;
   readonly tokens: Int32Array;
   readonly rewards: readonly RewardColumn[];
+  /** For a chain over tokens. */
+  readonly sequences?: {
+    readonly offset: Int32Array;
+    readonly mask: Uint8Array;
+    readonly value: Float64Array;
+  };
 }
 
 /** What a trainer on `machine` reports for a chain. Scores that are NaN are for plans that state what they do. */
@@ -48,9 +55,13 @@ function chain(
   machine: Machine,
 ): Float64Array {
   const scores = plan.missing === 'propagate' ? given : given.map((x) => (Number.isNaN(x) ? 0 : x));
-  const rows = [...given.keys()].filter((row) => plan.missing !== 'exclude' || !Number.isNaN(given[row]!));
+  const mask = columns.sequences?.mask;
+  const rows = [...given.keys()].filter(
+    (row) => mask?.[row] !== 0 && (plan.missing !== 'exclude' || !Number.isNaN(given[row]!)),
+  );
   const run: Run = { plan, columns, scores, rows, machine };
-  let x: Float64Array = scores.map((value, row) => (rows.includes(row) ? value : 0));
+  // Sums over tokens may read tokens outside the mask.
+  let x: Float64Array = mask === undefined ? scores.map((v, row) => (rows.includes(row) ? v : 0)) : scores;
   for (const stage of stages) x = step(stage, run, x);
   return x;
 }
@@ -80,6 +91,8 @@ function step(stage: Stage, run: Run, x: Float64Array): Float64Array {
   const group: RowSet = { over: 'group', weight: 'row' };
   const divide = (a: number, b: number): number => (machine.reciprocal ? f(a * f(1 / b)) : f(a / b));
   switch (stage.do) {
+    case 'accumulate':
+      return tokenSums(stage, columns, x, machine);
     case 'subtract-mean':
       return each(stage.set, (set) => {
         if (stage.set.over === 'group' && set.length === 1)
@@ -112,7 +125,11 @@ function step(stage: Stage, run: Run, x: Float64Array): Float64Array {
         return (row) => (row === sorted[0] && set.length > 1 ? f(x[row]! - x[sorted[1]!]!) : 0);
       });
     case 'divide-by-deviation':
-      return each(stage.set, (set) => (row) => divided(stage, set, row, x, run));
+      return each(stage.set, (set) => {
+        // One deviation for all rows of the set, unless each has its own.
+        const sigma = stage.others ? undefined : sigmaOf(stage, set, set[0]!, x, run);
+        return (row) => divided(stage, set, row, x, run, sigma);
+      });
     case 'divide-by-mean':
       return each(group, (set) => {
         const one = set.length === 1 && plan.singleton === 'raw';
@@ -134,6 +151,92 @@ function step(stage: Stage, run: Run, x: Float64Array): Float64Array {
   }
 }
 
+/** Length of the blocks of a scan. */
+const BLOCK = 128;
+
+/** Token by token from the last, or in blocks with powers of the factor, as slime has it. */
+function tokenSums(
+  stage: Accumulate,
+  columns: ChainColumns,
+  reward: Float64Array,
+  machine: Machine,
+): Float64Array {
+  const { offset, mask, value } = columns.sequences!;
+  const out = new Float64Array(mask.length);
+  for (let row = 0; row + 1 < offset.length; row++) {
+    for (const span of spansOf(stage, offset[row]!, offset[row + 1]!, mask)) {
+      const counts = (t: number) => mask[t] !== 0 || stage.masked === 'include';
+      const deltas = span.map((t, i) => {
+        const next = span[i + 1];
+        const own = stage.values && counts(t) ? value[t]! : 0;
+        const ahead = stage.values && next !== undefined && counts(next) ? value[next]! : 0;
+        return deltaOn(counts(t) ? reward[t]! : 0, ahead, own, stage, machine);
+      });
+      const sums = machine.reciprocal ? inBlocks(deltas, stage, machine) : oneByOne(deltas, stage, machine);
+      span.forEach((t, i) => {
+        if (mask[t] !== 0) out[t] = sums[i]!;
+      });
+    }
+  }
+  return out;
+}
+
+/** The tokens that one sum runs over. */
+function spansOf({ masked }: Accumulate, from: number, to: number, mask: Uint8Array): number[][] {
+  const all = Array.from({ length: to - from }, (_, i) => from + i);
+  if (masked === 'skip') return [all.filter((t) => mask[t] !== 0)];
+  if (masked !== 'reset') return [all];
+  const spans: number[][] = [[]];
+  for (const t of all) {
+    if (mask[t] === 0) spans.push([]);
+    else spans.at(-1)!.push(t);
+  }
+  return spans;
+}
+
+function deltaOn(
+  r: number,
+  next: number,
+  own: number,
+  { discount, values }: Accumulate,
+  machine: Machine,
+): number {
+  if (!values) return r;
+  const f = machine.round;
+  if (machine.fused) return f(f(r - own) + f(discount) * next);
+  return f(f(r + f(f(discount) * next)) - own);
+}
+
+function oneByOne(deltas: readonly number[], { discount, lambda }: Accumulate, machine: Machine): number[] {
+  const f = machine.round;
+  const factor = f(discount * lambda);
+  const sums = new Array<number>(deltas.length).fill(0);
+  let sum = 0;
+  for (let i = deltas.length - 1; i >= 0; i--) {
+    sum = machine.fused ? f(deltas[i]! + factor * sum) : f(deltas[i]! + f(factor * sum));
+    sums[i] = sum;
+  }
+  return sums;
+}
+
+function inBlocks(deltas: readonly number[], { discount, lambda }: Accumulate, machine: Machine): number[] {
+  const f = machine.round;
+  const factor = f(discount * lambda);
+  const reversed = deltas.toReversed();
+  const sums: number[] = [];
+  let before = 0;
+  for (let start = 0; start < reversed.length; start += BLOCK) {
+    const block = reversed.slice(start, start + BLOCK);
+    const own = block.map((_, i) => {
+      const terms = block.slice(0, i + 1).map((x, k) => f(f(factor ** (i - k)) * x));
+      return f(machine.sum(terms) + f(f(factor ** (i + 1)) * before));
+    });
+    sums.push(...own);
+    before = own.at(-1)!;
+  }
+  return sums.toReversed();
+}
+
 function weightedMean(rowSet: RowSet, set: readonly number[], x: Float64Array, run: Run): number {
   const { machine, columns } = run;
   const f = machine.round;
@@ -150,23 +253,31 @@ function divided(
   row: number,
   x: Float64Array,
   run: Run,
+  known?: number,
 ): number {
-  const { machine, plan, scores } = run;
+  const { machine, plan } = run;
   const f = machine.round;
   const alone = stage.set.over === 'group' && set.length === 1;
   if (alone && plan.singleton === 'nan') return Number.NaN;
-  const of = stage.of === 'scores' ? scores : x;
-  const members = stage.others ? set.filter((other) => other !== row) : set;
-  const sigma = alone
-    ? plan.singleton === 'raw'
-      ? 1
-      : 0
-    : sizeOf(stage, spread(stage.set, members, of, run), machine);
+  const sigma = known ?? sigmaOf(stage, set, row, x, run);
   const { guard } = stage;
   if (guard !== undefined && !(sigma > guard.above)) return guard.otherwise === 'keep' ? x[row]! : 0;
   const by = withEpsilon(stage, sigma, f);
   if (x[row] === 0) return 0;
   return machine.reciprocal ? f(x[row]! * f(1 / by)) : f(x[row]! / by);
+}
+
+function sigmaOf(
+  stage: DivideByDeviation,
+  set: readonly number[],
+  row: number,
+  x: Float64Array,
+  run: Run,
+): number {
+  if (stage.set.over === 'group' && set.length === 1) return run.plan.singleton === 'raw' ? 1 : 0;
+  const members = stage.others ? set.filter((other) => other !== row) : set;
+  const of = stage.of === 'scores' ? run.scores : x;
+  return sizeOf(stage, spread(stage.set, members, of, run), run.machine);
 }
 
 function sizeOf({ deviation }: DivideByDeviation, values: readonly number[], machine: Machine): number {

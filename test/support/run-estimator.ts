@@ -8,11 +8,16 @@ interface Columns {
   readonly group?: readonly number[];
   readonly tokens?: readonly number[];
   readonly rewards?: readonly (readonly number[])[];
+  /** Tokens of the responses: a column each, and where each response starts. */
+  readonly offset?: readonly number[];
+  readonly mask?: readonly number[];
+  readonly reward?: readonly number[];
+  readonly value?: readonly number[];
 }
 
 /** What an estimator gives for one group (or the stated groups), by parameters other than its defaults. */
 export function run<P>(estimator: Estimator<P>, columns: Columns, changes: Partial<P> = {}): number[] {
-  const rows = (columns.score ?? columns.rewards![0]!).length;
+  const rows = (columns.score ?? columns.rewards?.[0] ?? columns.offset!.slice(1)).length;
   const group = Int32Array.from(columns.group ?? new Array<number>(rows).fill(0));
   const ids = Int32Array.from(group.keys());
   const rewards = (columns.rewards ?? []).map(
@@ -25,8 +30,18 @@ export function run<P>(estimator: Estimator<P>, columns: Columns, changes: Parti
     stepReturn: () => assert.fail('no estimator here uses step returns'),
     responseLength: () => Int32Array.from(columns.tokens!),
     rewards: () => rewards,
+    ...(columns.offset && { tokens: () => tokensOf(columns) }),
   };
   return Array.from(estimator.evaluate(input, params));
+}
+
+function tokensOf({ offset, mask, reward, value }: Columns) {
+  return {
+    offset: Int32Array.from(offset!),
+    mask: Uint8Array.from(mask!),
+    reward: () => Float64Array.from(reward!),
+    value: () => Float64Array.from(value!),
+  };
 }
 
 /** Asserts that the values are these, to 12 digits. */

@@ -138,9 +138,9 @@ _ESTIMATORS = {
     "reinforce_plus_plus": _Estimator(
         parameters={
             "baseline": _Parameter(str, "none"),
+            "weight": _Parameter(str, "token"),
             "recentre": _Parameter(bool, True),
             "normalize_by_std": _Parameter(bool, True),
-            "weight": _Parameter(str, "token"),
             "deviation": _Parameter(str, "sample"),
             "epsilon": _Parameter(float, 1e-8),
             "epsilon_place": _Parameter(str, "variance-added"),
@@ -200,6 +200,33 @@ _ESTIMATORS = {
             "start": _Parameter(float, 0),
         },
         columns=(_SCORES,),
+        columns_with={},
+    ),
+    "gae": _Estimator(
+        parameters={
+            "discount": _Parameter(float, 1),
+            "lambda": _Parameter(float, 1),
+            "masked_tokens": _Parameter(str, "skip"),
+            "recentre": _Parameter(bool, True),
+            "normalize_by_std": _Parameter(bool, True),
+            "deviation": _Parameter(str, "sample"),
+            "epsilon": _Parameter(float, 1e-8),
+            "epsilon_place": _Parameter(str, "variance-added"),
+        },
+        columns=(),
+        columns_with={},
+    ),
+    "reinforce_plus_plus_token": _Estimator(
+        parameters={
+            "discount": _Parameter(float, 1),
+            "masked_tokens": _Parameter(str, "skip"),
+            "recentre": _Parameter(bool, True),
+            "normalize_by_std": _Parameter(bool, True),
+            "deviation": _Parameter(str, "sample"),
+            "epsilon": _Parameter(float, 1e-8),
+            "epsilon_place": _Parameter(str, "variance-added"),
+        },
+        columns=(),
         columns_with={},
     ),
 }

@@ -1,5 +1,6 @@
 /** What an estimator is: one object that holds everything the other modules need to know of it. */
 
+import type { TokenSequences } from '../accumulate.ts';
 import type { GroupSingleton, GroupStatistics } from '../group-sums.ts';
 import type { Deviation } from '../spread.ts';
 import type { RewardColumn, StagePlan } from '../stages.ts';
@@ -15,6 +16,13 @@ export interface EstimatorInput {
   responseLength?(): Int32Array;
   /** The columns of the reward functions. */
   rewards?(): readonly RewardColumn[];
+  /** The tokens of each row. */
+  tokens?(): TokenInput;
+}
+
+/** The tokens of a batch, one entry of each column per token. */
+export interface TokenInput extends TokenSequences {
+  reward(): Float64Array;
 }
 
 /** What an estimator computes from. */
@@ -33,7 +41,12 @@ export interface Uses {
   readonly responseLength?: boolean;
   /** The columns of the reward functions, instead of the score. */
   readonly rewards?: boolean;
+  /** The columns of the tokens, instead of the score. The estimator then has one advantage per token. */
+  readonly tokens?: readonly TokenColumnName[];
 }
+
+/** A column of inputs with one entry per token. */
+export type TokenColumnName = 'reward' | 'value';
 
 /** What is done with (x − mean): divided by (deviation + ε), nothing, or times n / (n − 1). */
 export type Norm = 'deviation' | 'none' | 'leave-one-out';
@@ -98,7 +111,7 @@ export interface Estimator<P = AnyParameters> {
   /** The parts of the fingerprint: all that changes the number, and nothing else. */
   fingerprint(p: P): string[];
   uses(p: P): Uses;
-  /** One advantage per row, float64. */
+  /** One advantage per row, float64; one per token if the estimator uses tokens. */
   evaluate(input: EstimatorInput, p: P): Float64Array;
   rowPlan(p: P): RowPlan;
   variants(p: P): Variant<P>[];

@@ -1,4 +1,5 @@
 import type { Estimator } from './estimator.ts';
+import { GAE } from './gae.ts';
 import { GDPO } from './gdpo.ts';
 import { GIGPO } from './gigpo.ts';
 import { GPG } from './gpg.ts';
@@ -10,6 +11,7 @@ import { OPO } from './opo.ts';
 import { type AnyParameters, allowedInWords, isAllowed } from './parameters.ts';
 import { RAE } from './rae.ts';
 import { REINFORCE_PLUS_PLUS } from './reinforce-plus-plus.ts';
+import { REINFORCE_PLUS_PLUS_TOKEN } from './reinforce-plus-plus-token.ts';
 import { RLOO } from './rloo.ts';
 
 /** All estimators, by name: the only list of them, in the order in which people see them. */
@@ -25,6 +27,8 @@ export const ESTIMATORS = {
   gpg: GPG,
   grpo_passk: GRPO_PASSK,
   rae: RAE,
+  gae: GAE,
+  reinforce_plus_plus_token: REINFORCE_PLUS_PLUS_TOKEN,
 };
 
 /** The estimators' names. */

@@ -2,14 +2,13 @@ import type { RowSet, Stage, StagePlan } from '../stages.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import {
-  deviationRule,
-  deviationVariant,
-  EPSILON,
-  EPSILON_PLACE,
   evaluateStages,
-  numberText,
   SCORES_OF_ROWS,
   singletonRule,
+  WHITENING,
+  whiteningParts,
+  whiteningStages,
+  whiteningVariants,
 } from './shared.ts';
 
 const BASELINE: ChoiceRule<'none' | 'group'> = {
@@ -28,12 +27,8 @@ const WEIGHT: ChoiceRule<RowSet['weight']> = {
 
 const PARAMETERS = {
   baseline: BASELINE,
-  recentre: { kind: 'flag', default: true, doc: 'Subtract the mean of the batch before the division.' },
-  normalizeByStd: { kind: 'flag', default: true, doc: 'Divide by the deviation.' },
   weight: WEIGHT,
-  deviation: deviationRule('sample'),
-  epsilon: { ...EPSILON, default: 1e-8 },
-  epsilonPlace: { ...EPSILON_PLACE, default: 'variance-added' },
+  ...WHITENING,
   singleton: singletonRule('raw'),
 } as const;
 
@@ -52,9 +47,7 @@ export const REINFORCE_PLUS_PLUS: Estimator<ReinforcePlusPlusParameters> = {
   parameters: PARAMETERS,
   fingerprint: (p) => [
     `baseline=${p.baseline}`,
-    `recentre=${p.recentre ? 'on' : 'off'}`,
-    `std=${p.normalizeByStd ? p.deviation : 'none'}`,
-    ...(p.normalizeByStd ? [`eps=${numberText(p.epsilon)}`, `eps-place=${p.epsilonPlace}`] : []),
+    ...whiteningParts(p),
     `weight=${p.weight}`,
     ...(p.baseline === 'group' ? [`singleton=${p.singleton}`] : []),
   ],
@@ -62,34 +55,16 @@ export const REINFORCE_PLUS_PLUS: Estimator<ReinforcePlusPlusParameters> = {
   evaluate: (input, p) => evaluateStages(chainOf(p), input),
   rowPlan: chainOf,
   variants: (p) => [
-    deviationVariant(p),
+    ...whiteningVariants(p),
     { text: 'the mean of the group was subtracted', changes: { baseline: 'group' } },
     { text: 'the mean of the group was not subtracted', changes: { baseline: 'none' } },
-    { text: 'not recentred', changes: { recentre: false } },
     { text: 'statistics over rows, not tokens', changes: { weight: 'row' } },
-    {
-      text: 'the variance has a floor instead of an added epsilon',
-      changes: { epsilonPlace: 'variance-floor' },
-    },
   ],
 };
 
 function chainOf(p: ReinforcePlusPlusParameters): StagePlan {
-  const { deviation, epsilon, epsilonPlace, weight } = p;
-  const batch = { over: 'batch', weight } as const;
   const stages: Stage[] = [];
   if (p.baseline === 'group') stages.push({ do: 'subtract-mean', set: { over: 'group', weight: 'row' } });
-  if (p.recentre) stages.push({ do: 'subtract-mean', set: batch });
-  if (p.normalizeByStd) {
-    stages.push({
-      do: 'divide-by-deviation',
-      set: batch,
-      of: 'current',
-      others: false,
-      deviation,
-      epsilon,
-      epsilonPlace,
-    });
-  }
+  stages.push(...whiteningStages(p, p.weight));
   return { stages, singleton: p.singleton, missing: 'propagate' };
 }

@@ -2,11 +2,11 @@
 
 import type { GroupSingleton, GroupStatistics } from '../group-sums.ts';
 import type { Deviation, EpsilonPlace } from '../spread.ts';
-import type { AnySingleton, Guard, MissingRule, StagePlan } from '../stages.ts';
+import type { AnySingleton, Guard, MissingRule, RowSet, Stage, StagePlan } from '../stages.ts';
 import { runStages } from '../stages.ts';
 import type { NormMode } from '../steps.ts';
 import type { EstimatorInput, Uses, Variant } from './estimator.ts';
-import type { ChoiceRule, NumberRule } from './parameters.ts';
+import type { ChoiceRule, NumberRule, ParametersOf } from './parameters.ts';
 
 const DEVIATIONS: readonly Deviation[] = ['population', 'sample'];
 const MODES: readonly NormMode[] = ['mean_std_norm', 'mean_norm'];
@@ -112,6 +112,54 @@ export const SCORES_OF_ROWS: Uses = {
   scoresOver: 'rows',
   stepwise: false,
 };
+
+/** Mean and deviation over the whole batch, as verl's `masked_whiten` has them. */
+export const WHITENING = {
+  recentre: { kind: 'flag', default: true, doc: 'Subtract the mean of the batch before the division.' },
+  normalizeByStd: { kind: 'flag', default: true, doc: 'Divide by the deviation.' },
+  deviation: deviationRule('sample'),
+  epsilon: { ...EPSILON, default: 1e-8 },
+  epsilonPlace: { ...EPSILON_PLACE, default: 'variance-added' },
+} as const;
+
+type Whitening = ParametersOf<typeof WHITENING>;
+
+/** The stages of {@link WHITENING}. */
+export function whiteningStages(p: Whitening, weight: RowSet['weight']): Stage[] {
+  const { deviation, epsilon, epsilonPlace } = p;
+  const set = { over: 'batch', weight } as const;
+  const divide = { do: 'divide-by-deviation', set, of: 'current', others: false } as const;
+  return [
+    ...(p.recentre ? [{ do: 'subtract-mean', set } as const] : []),
+    ...(p.normalizeByStd ? [{ ...divide, deviation, epsilon, epsilonPlace }] : []),
+  ];
+}
+
+/** The parts of a fingerprint that {@link WHITENING} adds. */
+export function whiteningParts(p: Whitening): string[] {
+  return [
+    `recentre=${p.recentre ? 'on' : 'off'}`,
+    `std=${p.normalizeByStd ? p.deviation : 'none'}`,
+    ...(p.normalizeByStd ? [`eps=${numberText(p.epsilon)}`, `eps-place=${p.epsilonPlace}`] : []),
+  ];
+}
+
+/** Mistakes in the whitening. */
+export function whiteningVariants(p: Whitening): Variant<Whitening>[] {
+  return [
+    deviationVariant(p),
+    p.recentre
+      ? { text: 'not recentred', changes: { recentre: false } }
+      : { text: 'recentred', changes: { recentre: true } },
+    p.normalizeByStd
+      ? { text: 'not whitened', changes: { recentre: false, normalizeByStd: false } }
+      : { text: 'whitened', changes: { recentre: true, normalizeByStd: true } },
+    {
+      text: 'the variance has a floor instead of an added epsilon',
+      changes: { epsilonPlace: 'variance-floor' },
+    },
+  ];
+}
 
 /** Evaluates a chain on the columns of a batch. */
 export function evaluateStages(

@@ -25,6 +25,8 @@ export interface Inputs {
   readonly score?: InputColumn;
   /** The columns of the reward functions, with their weights. */
   readonly rewards?: readonly { readonly weight: number; readonly column: InputColumn }[];
+  readonly tokenReward?: InputColumn;
+  readonly tokenValue?: InputColumn;
   /** Returns from rewards, gamma and penalty; undefined if the batch lacks one of them. */
   readonly recomputed?: ReturnBounds;
 }
@@ -38,8 +40,11 @@ export function chooseInputs(batch: Batch): Inputs {
     ...rounded(batch.tokenLevelRewardSum, arithmetic),
     error: batch.scoreError,
   };
+  const { reward: tokenReward, value: tokenValue } = batch.tokens ?? {};
   return {
     arithmetic,
+    ...(tokenReward === undefined ? {} : { tokenReward: rounded(tokenReward, arithmetic) }),
+    ...(tokenValue === undefined ? {} : { tokenValue: rounded(tokenValue, arithmetic) }),
     ...(stepReturn === undefined ? {} : { stepReturn }),
     ...(score === undefined ? {} : { score }),
     ...(recomputed === undefined ? {} : { recomputed }),

@@ -10,7 +10,7 @@ import { createRowModel, type ModelOutcome, type RowModel } from './row-model.ts
 export interface Judge {
   readonly model: RowModel;
   /**
-   * The outcome of `value` as row `row`'s advantage. The true value, rounded to float32, is exact whatever the
+   * The outcome of `value` as row `row`'s advantage, or as that of a token of the batch if the model is per token. The true value, rounded to float32, is exact whatever the
    * arithmetic was: to compute better than stated is no fault.
    */
   judge(row: number, value: number): RowOutcome;
@@ -39,7 +39,7 @@ export function createJudge(batch: Batch): Judge | Unjudged {
       if (outOfRange && !(Math.abs(value - truth) <= 2 * FLOAT32.unit * Math.abs(truth)))
         return 'unverifiable';
       if (!Number.isFinite(truth)) return Number.isFinite(value) ? 'wrong' : 'exact';
-      if (batch.responseLength?.[row] === 0 && value === 0) return 'exact';
+      if (!model.isPerToken && batch.responseLength?.[row] === 0 && value === 0) return 'exact';
       if (Math.abs(value - truth) <= 2 * FLOAT32.unit * Math.abs(truth)) return 'exact';
       const parts = model.parts(row);
       if (mayOverflow(parts)) return 'unverifiable';

@@ -12,12 +12,14 @@ import type {
   RowFormula,
 } from '../../kernel/estimators/estimator.ts';
 import { estimatorOf } from '../../kernel/estimators/registry.ts';
+import { tokenStageInput } from '../../kernel/estimators/token-chain.ts';
 import { firstRows, type GroupStatistics } from '../../kernel/group-sums.ts';
 import type { Deviation } from '../../kernel/spread.ts';
 import type { StagePlan } from '../../kernel/stages.ts';
 import type { StepColumns } from '../../kernel/steps.ts';
-import { type Batch, type Forms, usesOf } from '../format/batch.ts';
+import { type Batch, type Forms, isPerToken, usesOf } from '../format/batch.ts';
 import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from '../pool/budget.ts';
+import { present } from '../present.ts';
 import type { RowParts } from './admissible.ts';
 import { boundAnyForm } from './any-form.ts';
 import type { Arithmetic } from './arithmetic.ts';
@@ -47,8 +49,10 @@ export interface RowModel {
   readonly inputs: Inputs;
   readonly combination: Combination;
   readonly levels: readonly ModelLevel[];
-  /** The true advantage of each row: the formula in float64 on the trainer's inputs. */
+  /** The true advantage of each row, or of each token: the formula in float64 on the trainer's inputs. */
   readonly truth: Float64Array;
+  /** The estimator has one advantage per token: rows of the model are tokens of the batch. */
+  readonly isPerToken?: boolean;
   readonly arithmetic: Arithmetic;
   /** Added to deviations, and to the sum of the weights. */
   readonly epsilon: number;
@@ -110,6 +114,9 @@ function missingInputs(batch: Batch, inputs: Inputs): string[] {
   }
   if (uses.responseLength === true && batch.responseLength === undefined) missing.push('responseLength');
   if (uses.rewards === true && inputs.rewards === undefined) missing.push('rewards');
+  for (const column of uses.tokens === undefined ? [] : (['mask', ...uses.tokens] as const)) {
+    if (batch.tokens?.[column] === undefined) missing.push(`tokens.${column}`);
+  }
   return missing;
 }
 
@@ -138,9 +145,20 @@ function trueAdvantages(batch: Batch, steps: StepColumns, inputs: Inputs): Float
       score: () => column(inputs.score),
       responseLength: () => given(batch.responseLength),
       rewards: () => given(batch.rewards),
+      tokens: () =>
+        tokenInput(
+          batch,
+          () => column(inputs.tokenReward),
+          () => column(inputs.tokenValue),
+        ),
     },
     params,
   );
+}
+
+function tokenInput<C>({ tokens }: Batch, reward: () => C, value: () => C) {
+  const { offset, mask } = given(tokens);
+  return { offset, mask: given(mask), reward, value };
 }
 
 /** What `missingInputs` has found to be there. */
@@ -152,17 +170,13 @@ function given<T>(column: T | undefined): T {
 /** A chain of stages: one part per row, the last stage's interval. The level describes the groups. */
 function stageModel(batch: Batch, steps: StepColumns, inputs: Inputs, plan: StagePlan): RowModel {
   const { arithmetic } = inputs;
-  const input: StageBoundsInput = {
-    group: batch.group,
-    score: () => given(inputs.score),
-    tokens: () => given(batch.responseLength),
-    rewards: () => given(inputs.rewards),
-  };
+  const perToken = isPerToken(batch);
+  const input = perToken ? tokenBoundsInput(batch, inputs) : rowBoundsInput(batch, inputs);
   const { column, trace, overflow } = boundStages(plan, input, arithmetic);
   const groups = { over: 'group', norm: 'none', deviation: 'sample', statistics: 'rows' } as const;
   const singleton = plan.singleton === 'raw' ? 'raw' : 'zero';
   const levels =
-    inputs.score === undefined
+    inputs.score === undefined || perToken
       ? []
       : [groupLevel(batch, inputs, { ...groups, singleton, weight: 1, overTokens: false })];
   const bounds = emptyBounds(1, arithmetic);
@@ -178,12 +192,31 @@ function stageModel(batch: Batch, steps: StepColumns, inputs: Inputs, plan: Stag
     weightEpsilon: 0,
     stages: trace,
     truth: trueAdvantages(batch, steps, inputs),
+    isPerToken: perToken,
     parts(row) {
       bounds.overflow[0] = overflow[row]!;
       setPart(part, column.low[row]!, column.high[row]!);
       return { parts: [part], combination: 'sum', weightEpsilon: 0, arithmetic };
     },
   };
+}
+
+function rowBoundsInput(batch: Batch, inputs: Inputs): StageBoundsInput {
+  return {
+    group: batch.group,
+    score: () => given(inputs.score),
+    tokens: () => given(batch.responseLength),
+    rewards: () => given(inputs.rewards),
+  };
+}
+
+function tokenBoundsInput(batch: Batch, inputs: Inputs): StageBoundsInput {
+  const { reward, ...sequences } = tokenInput(
+    batch,
+    () => given(inputs.tokenReward),
+    () => given(inputs.tokenValue),
+  );
+  return { ...tokenStageInput(reward, sequences), ...present({ forms: batch.estimator.forms }) };
 }
 
 function contextLevels(steps: StepColumns, inputs: Inputs, terms: ContextTerms): ModelLevel[] {

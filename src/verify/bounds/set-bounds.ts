@@ -91,7 +91,8 @@ export function tokenSets(
   const sums = sumTokens({ ids, sets, value, radius, tokens });
   for (let set = 0; set < sets; set++) {
     const n = sums.tokens[set]!;
-    const r = sums.radius[set]!;
+    const r = sums.radius[set]! / n;
+    const spread = Math.sqrt(sums.radiusSquares[set]! / n);
     const mean = sums.mean[set]!;
     const depth = Math.min(n, MAX_SUM_DEPTH);
     const grown = 1 + 2 * depth * unit;
@@ -100,8 +101,8 @@ export function tokenSets(
       unit * (depth + 4) * grown * size + 4 * unit * (Math.abs(mean) + r) + depth * FLOAT64.unit * size;
     const divisor = deviation === 'population' ? n : Math.max(1, n - 1);
     const sigma = Math.sqrt(sums.squares[set]! / divisor);
-    const blur = r * Math.sqrt(n / divisor) + Math.sqrt(tiny);
-    const total = (Math.sqrt(sums.squares[set]! / n + mean * mean) + r) ** 2;
+    const blur = spread * Math.sqrt(n / divisor) + Math.sqrt(tiny);
+    const total = (Math.sqrt(sums.squares[set]! / n + mean * mean) + spread) ** 2;
     const largest = Math.abs(mean) + r;
     const off =
       (n / divisor) *
@@ -126,8 +127,8 @@ interface TokenSums {
   readonly mean: Float64Array;
   readonly absolute: Float64Array;
   readonly squares: Float64Array;
-  /** The largest radius. */
   readonly radius: Float64Array;
+  readonly radiusSquares: Float64Array;
 }
 
 function sumTokens({ ids, sets, value, radius, tokens }: TokenSets): TokenSums {
@@ -140,6 +141,7 @@ function sumTokens({ ids, sets, value, radius, tokens }: TokenSets): TokenSums {
     absolute: column(),
     squares: column(),
     radius: column(),
+    radiusSquares: column(),
   };
   const first = column();
   const mixed = new Uint8Array(sets);
@@ -153,7 +155,8 @@ function sumTokens({ ids, sets, value, radius, tokens }: TokenSets): TokenSums {
     if (w === 0) continue;
     sums.mean[set]! += w * value[row]!;
     sums.absolute[set]! += w * Math.abs(value[row]!);
-    sums.radius[set] = Math.max(sums.radius[set]!, radius[row]!);
+    sums.radius[set]! += w * radius[row]!;
+    sums.radiusSquares[set]! += w * radius[row]! ** 2;
   }
   for (let set = 0; set < sets; set++) {
     sums.mean[set] = mixed[set] === 1 ? sums.mean[set]! / sums.tokens[set]! : first[set]!;

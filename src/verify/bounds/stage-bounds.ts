@@ -3,6 +3,7 @@
  * summation and every form that libraries use. The derivation is in docs/explanation/verification.md, "Chains of stages".
  */
 
+import type { TokenSequences } from '../../kernel/accumulate.ts';
 import {
   applyMissing,
   bestOfOthers,
@@ -15,10 +16,13 @@ import {
   type RowSet,
   type Stage,
   type StagePlan,
+  sequencesOf,
   setIds,
   signalFactor,
 } from '../../kernel/stages.ts';
 import { idCount } from '../../kernel/steps.ts';
+import type { Forms } from '../format/batch.ts';
+import { boundAccumulate } from './accumulate-bounds.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { InputColumn } from './inputs.ts';
 import { type Interval, type SetBounds, tokenSets, valueSets } from './set-bounds.ts';
@@ -50,6 +54,9 @@ export interface StageBoundsInput {
   score(): InputColumn;
   tokens(): Int32Array;
   rewards(): readonly { readonly weight: number; readonly column: InputColumn }[];
+  readonly sequences?: TokenSequences<InputColumn>;
+  /** Of sums over tokens; the other stages admit any form. */
+  readonly forms?: Forms;
 }
 
 /** Bounds every stage of a chain. Linear in the rows, but for stages with `others`. */
@@ -112,7 +119,7 @@ function boundChain(
   context: Context,
   given: IntervalColumn,
 ): StageBounds {
-  const { scores: value, counted } = applyMissing(plan.missing, given.value);
+  const { scores: value, counted } = applyMissing(plan.missing, given.value, context.input.sequences?.mask);
   const ends = (end: Float64Array) =>
     end.map((x, row) => (Number.isNaN(given.value[row]!) ? value[row]! : x));
   const scores: IntervalColumn = { value, low: ends(given.low), high: ends(given.high) };
@@ -133,6 +140,13 @@ function boundChain(
 
 function boundStage(stage: Stage, chain: Chain, x: IntervalColumn): IntervalColumn {
   switch (stage.do) {
+    case 'accumulate': {
+      const { arithmetic, overflow } = chain;
+      const { forms = 'any' } = chain.input;
+      const { value, ...tokens } = sequencesOf(chain.input);
+      const sequences = { ...tokens, value: () => startOf(value()) };
+      return boundAccumulate(stage, { sequences, reward: x, arithmetic, forms, overflow });
+    }
     case 'subtract-mean':
       return subtractMean(stage.set, chain, x);
     case 'subtract-others':

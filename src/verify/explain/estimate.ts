@@ -4,7 +4,7 @@ import { changeParameters, completeParameters, isAllowed } from '../../kernel/es
 import type { EstimatorName } from '../../kernel/estimators/registry.ts';
 import { estimatorOf } from '../../kernel/estimators/registry.ts';
 import { stepReturns } from '../../kernel/returns.ts';
-import type { Batch, BatchEstimator } from '../format/batch.ts';
+import type { Batch, BatchEstimator, TokenColumns } from '../format/batch.ts';
 import { missingColumn, stepColumns } from '../format/batch.ts';
 
 /** Another estimator to put in the place of the batch's own. What is omitted is as the batch states it. */
@@ -18,8 +18,10 @@ export interface EstimatorOverrides extends Partial<Pick<BatchEstimator, 'gamma'
 export interface Estimate {
   readonly estimator: EstimatorName;
   readonly fingerprint: string;
-  /** One per row, float64. */
+  /** One per row, float64: the mean over the tokens of its mask if there is one per token. */
   readonly advantage: Float64Array;
+  /** One per token of the batch, of an estimator that has one per token. */
+  readonly tokenAdvantage?: Float64Array;
 }
 
 /**
@@ -34,17 +36,40 @@ export function estimate(batch: Batch, overrides: EstimatorOverrides = {}): Esti
   const stated = paramsFor(name, batch.estimator);
   const params = changeParameters(estimator.parameters, stated, overrides.params ?? {});
   const steps = estimator.uses(params).observation ? stepColumns(batch) : anyObservation(batch);
-  const advantage = estimator.evaluate(
+  const values = estimator.evaluate(
     {
       steps,
       stepReturn: () => returnsOf(batch, overrides),
       score: () => scoresOf(batch),
       responseLength: () => columnOf(batch, 'responseLength'),
       rewards: () => columnOf(batch, 'rewards'),
+      tokens: () => ({
+        offset: columnOf(batch, 'tokens').offset,
+        mask: tokenColumnOf(batch, 'mask'),
+        reward: () => tokenColumnOf(batch, 'reward'),
+        value: () => tokenColumnOf(batch, 'value'),
+      }),
     },
     params,
   );
-  return { estimator: name, fingerprint: fingerprint(name, params), advantage };
+  const about = { estimator: name, fingerprint: fingerprint(name, params) };
+  if (estimator.uses(params).tokens === undefined) return { ...about, advantage: values };
+  return { ...about, advantage: tokenMeans(batch, values), tokenAdvantage: values };
+}
+
+function tokenMeans(batch: Batch, values: Float64Array): Float64Array {
+  const { offset } = columnOf(batch, 'tokens');
+  const mask = tokenColumnOf(batch, 'mask');
+  return Float64Array.from({ length: batch.rows }, (_, row) => {
+    let sum = 0;
+    let count = 0;
+    for (let t = offset[row]!; t < offset[row + 1]!; t++) {
+      if (mask[t] === 0) continue;
+      sum += values[t]!;
+      count++;
+    }
+    return count === 0 ? 0 : sum / count;
+  });
 }
 
 /** The parameters of an estimator as far as the batch states them, for its own or another; the rest as in the recipe. */
@@ -177,12 +202,21 @@ function scoresOf(batch: Batch): Float64Array {
   return columnOf(batch, 'tokenLevelRewardSum');
 }
 
-function columnOf<K extends 'tokenLevelRewardSum' | 'responseLength' | 'rewards'>(
+function columnOf<K extends 'tokenLevelRewardSum' | 'responseLength' | 'rewards' | 'tokens'>(
   batch: Batch,
   key: K,
 ): NonNullable<Batch[K]> {
   const column = batch[key];
   if (column === undefined || column === null) throw missingColumn(batch, key);
+  return column;
+}
+
+function tokenColumnOf<K extends 'mask' | 'reward' | 'value'>(
+  batch: Batch,
+  key: K,
+): NonNullable<TokenColumns[K]> {
+  const column = batch.tokens?.[key];
+  if (column === undefined) throw missingColumn(batch, `tokens.${key}`);
   return column;
 }
 

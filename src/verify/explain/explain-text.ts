@@ -24,7 +24,11 @@ export function formatExplanation(e: RowExplanation): string {
 }
 
 function outcomeLines(e: RowExplanation): string[] {
-  const lines = [`  reported  ${show(e.reported)}`, `  true      ${show(e.true)}`];
+  const lines = [
+    ...(e.token === undefined ? [] : [`  token     ${e.token}, the worst of the row`]),
+    `  reported  ${show(e.reported)}`,
+    `  true      ${show(e.true)}`,
+  ];
   if (e.interval !== null) {
     const { low, high } = e.interval;
     lines.push(`  possible  ${show(low)} to ${show(high)}   (${e.precision}, any order of summation)`);

@@ -6,10 +6,11 @@
 import type { Norm } from '../../kernel/estimators/estimator.ts';
 import { hull } from '../bounds/admissible.ts';
 import type { Precision } from '../bounds/arithmetic.ts';
+import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, type Judge } from '../bounds/outcomes.ts';
 import type { ModelLevel, RowModel } from '../bounds/row-model.ts';
 import { type DropReason, sharesOf, type TruePart, truePart } from '../bounds/true-part.ts';
-import { type Batch, batchFingerprint, type Forms } from '../format/batch.ts';
+import { type Batch, batchFingerprint, type Forms, isPerToken, reportedValues } from '../format/batch.ts';
 import type { RowOutcome } from '../report.ts';
 import { findLikelyCause } from './likely-cause.ts';
 import { stageText } from './stage-text.ts';
@@ -63,6 +64,8 @@ export interface RowExplanation {
   precision: Precision;
   stepReturn: number | null;
   score: number | null;
+  /** The worst token of the row, from 0, of an estimator that has one advantage per token. The values below are its own. */
+  token?: number;
   /** Null if the batch has none, or if it is NaN. */
   reported: number | null;
   true: number | null;
@@ -90,8 +93,9 @@ export function explainRow(batch: Batch, row: number): RowExplanation {
   const step = stepsOf(batch);
   const judge = createJudge(batch);
   const model = 'model' in judge ? judge.model : undefined;
-  const reported = batch.reportedAdvantage?.[row];
-  const outcome = 'model' in judge && reported !== undefined ? judge.judge(row, reported) : 'unverifiable';
+  const judged = 'model' in judge ? judgeRow(batch, judge, row) : undefined;
+  const outcome = judged?.outcome ?? 'unverifiable';
+  const at = judged === undefined && !model?.isPerToken ? row : judged?.at;
   return {
     batch: batch.name,
     row,
@@ -103,23 +107,27 @@ export function explainRow(batch: Batch, row: number): RowExplanation {
     precision: batch.estimator.precision,
     stepReturn: finite(batch.reportedStepReward?.[row] ?? model?.inputs.stepReturn?.value[row]),
     score: finite(batch.tokenLevelRewardSum?.[row]),
-    reported: finite(reported),
-    true: finite(model?.truth[row]),
+    ...(judged?.token === undefined ? {} : { token: judged.token }),
+    reported: finite(judged === undefined ? batch.reportedAdvantage?.[row] : judged.reported),
+    true: at === undefined ? null : finite(model?.truth[at]),
     outcome,
-    interval: model === undefined ? null : finiteInterval(hull(model.parts(row, formsOf(batch)))),
+    interval:
+      model === undefined || at === undefined ? null : finiteInterval(hull(model.parts(at, formsOf(batch)))),
     combination: model?.combination ?? 'sum',
     weightEpsilon: model?.weightEpsilon ?? 0,
     levels: model === undefined ? [] : explainLevels(batch, model, row, step),
     ...(model?.stages && {
       stages: model.stages.map(({ stage, column }) => ({
         text: stageText(stage),
-        value: finite(column.value[row]),
+        value: at === undefined ? null : finite(column.value[at]),
       })),
     }),
     ...('unbounded' in judge ? { unbounded: judge.unbounded } : {}),
     missing: [
       ...('missing' in judge ? judge.missing : []),
-      ...(reported === undefined ? ['reported.advantage'] : []),
+      ...(reportedValues(batch) === undefined
+        ? [isPerToken(batch) ? 'tokens.reportedAdvantage' : 'reported.advantage']
+        : []),
     ],
     likelyCause: 'model' in judge && outcome === 'wrong' ? causeOf(batch, judge) : null,
   };
@@ -128,9 +136,10 @@ export function explainRow(batch: Batch, row: number): RowExplanation {
 /** The cause that holds for all wrong rows: one row alone fits too many. */
 function causeOf(batch: Batch, judge: Judge): string | null {
   const wrong: number[] = [];
-  batch.reportedAdvantage?.forEach((value, row) => {
-    if (judge.judge(row, value) === 'wrong') wrong.push(row);
-  });
+  for (let row = 0; row < batch.rows; row++) {
+    const { outcome, at } = judgeRow(batch, judge, row) ?? {};
+    if (outcome === 'wrong') wrong.push(at!);
+  }
   const cause = findLikelyCause(batch, wrong);
   if (cause === undefined) return null;
   if (wrong.length === 1) return cause.text;

@@ -3,8 +3,9 @@
  * reported is named. A guess that is checked on every wrong row, not an outcome.
  */
 
-import { estimatorNames, estimatorOf } from '../../kernel/estimators/registry.ts';
-import type { Batch } from '../format/batch.ts';
+import { type AnyParameters, completeParameters } from '../../kernel/estimators/parameters.ts';
+import { type EstimatorName, estimatorNames, estimatorOf } from '../../kernel/estimators/registry.ts';
+import { type Batch, isPerToken, reportedValues } from '../format/batch.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { wholeGroups } from '../provenance/whole-groups.ts';
 import { type Estimate, type EstimatorOverrides, estimate } from './estimate.ts';
@@ -31,12 +32,16 @@ interface Variant {
 /** Rows on which variants are tried at most: of a larger batch, the first groups with wrong rows. */
 export const MAX_CAUSE_ROWS = 50_000;
 
+/** Tokens above which no variant is tried: their statistics need the whole batch. */
+const MAX_CAUSE_TOKENS = 2 ** 21;
+
 /**
  * The variant that gives the wrong rows' values, or undefined if none does. In a batch above
- * {@link MAX_CAUSE_ROWS} rows it is looked for in as many whole groups as stay below.
+ * {@link MAX_CAUSE_ROWS} rows it is looked for in as many whole groups as stay below. If the estimator has one advantage per
+ * token, `wrongRows` are tokens.
  */
 export function findLikelyCause(batch: Batch, wrongRows: readonly number[]): LikelyCause | undefined {
-  const reported = batch.reportedAdvantage;
+  const reported = reportedValues(batch);
   if (reported === undefined || wrongRows.length === 0) return undefined;
   if (wrongRows.every((row) => reported[row] === 0)) {
     return {
@@ -45,6 +50,8 @@ export function findLikelyCause(batch: Batch, wrongRows: readonly number[]): Lik
       fingerprint: '',
     };
   }
+  if (isPerToken(batch))
+    return reported.length <= MAX_CAUSE_TOKENS ? bestVariant(batch, reported, wrongRows) : undefined;
   if (batch.rows <= MAX_CAUSE_ROWS) return bestVariant(batch, reported, wrongRows);
   const part = wholeGroups(batch, wrongRows, MAX_CAUSE_ROWS);
   if (part?.batch.reportedAdvantage === undefined) return undefined;
@@ -77,10 +84,14 @@ function bestVariant(
  * nothing for this estimator or this batch is never nearer.
  */
 function explains(row: number, variant: Estimate, own: Estimate, reported: Float64Array): boolean {
-  const value = variant.advantage[row]!;
+  const value = valuesOf(variant)[row]!;
   const off = Math.abs(value - reported[row]!);
-  const ownOff = Math.abs(own.advantage[row]! - reported[row]!);
+  const ownOff = Math.abs(valuesOf(own)[row]! - reported[row]!);
   return off <= CLOSE * Math.max(Math.abs(value), 0.01) && !(off >= ownOff);
+}
+
+function valuesOf({ advantage, tokenAdvantage }: Estimate): Float64Array {
+  return tokenAdvantage ?? advantage;
 }
 
 /** Undefined if the batch lacks a column that the variant needs. */
@@ -100,9 +111,15 @@ function variantsOf({ estimator: { name, params } }: Batch): Variant[] {
       .variants(params)
       .map(({ text, changes }) => ({ text, overrides: { params: changes } })),
     ...estimatorNames()
-      .filter((other) => other !== name)
+      .filter((other) => other !== name && hasTokens(other) === hasTokens(name))
       .map((other) => ({ text: `another estimator: ${other}`, overrides: { name: other } })),
     { text: 'returns without discount', overrides: { gamma: 1 } },
     { text: 'returns without penalty', overrides: { invalidActionPenalty: 0 } },
   ];
+}
+
+/** True if the estimator of this name has one advantage per token. */
+function hasTokens(name: EstimatorName): boolean {
+  const { parameters, uses } = estimatorOf(name);
+  return uses(completeParameters(parameters) as AnyParameters).tokens !== undefined;
 }

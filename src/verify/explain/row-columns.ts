@@ -1,6 +1,7 @@
 /** Rows of a batch with their outcomes and levels, in columns: what a heat map or a table of many rows is drawn from. */
 
 import { hull } from '../bounds/admissible.ts';
+import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, type Judge } from '../bounds/outcomes.ts';
 import { type DropReason, sharesOf, truePart } from '../bounds/true-part.ts';
 import { type Batch, batchFingerprint } from '../format/batch.ts';
@@ -62,6 +63,7 @@ export interface RowColumns {
   readonly actions: string[] | null;
   readonly action: number[] | null;
   readonly outcome: RowOutcome[];
+  /** Of an estimator that has one advantage per token, here and below the values of the row's worst token. */
   readonly reported: (number | null)[];
   readonly true: (number | null)[];
   /** Bounds of the values that the trainer's arithmetic can give. */
@@ -102,8 +104,6 @@ export function rowColumns(batch: Batch, query: RowQuery): RowColumns {
     observation: seen?.index ?? null,
     actions: acted?.names ?? null,
     action: acted?.index ?? null,
-    reported: row.map((at) => finite(batch.reportedAdvantage?.[at])),
-    true: row.map((at) => finite(model?.truth[at])),
     ...judged(batch, judge, row),
     stepReturn: row.map((at) =>
       finite(batch.reportedStepReward?.[at] ?? model?.inputs.stepReturn?.value[at]),
@@ -148,18 +148,25 @@ function indexed(
 }
 
 function judged(batch: Batch, judge: ReturnType<typeof createJudge>, rows: readonly number[]) {
-  const outcome: RowOutcome[] = [];
-  const low: (number | null)[] = [];
-  const high: (number | null)[] = [];
+  const columns: Pick<RowColumns, 'outcome' | 'reported' | 'true' | 'low' | 'high'> = {
+    outcome: [],
+    reported: [],
+    true: [],
+    low: [],
+    high: [],
+  };
+  const model = 'model' in judge ? judge.model : undefined;
   for (const row of rows) {
-    const reported = batch.reportedAdvantage?.[row];
-    const known = 'model' in judge;
-    outcome.push(known && reported !== undefined ? judge.judge(row, reported) : 'unverifiable');
-    const interval = known ? hull(judge.model.parts(row, formsOf(batch))) : undefined;
-    low.push(finite(interval?.low));
-    high.push(finite(interval?.high));
+    const judged = 'model' in judge ? judgeRow(batch, judge, row) : undefined;
+    const at = judged === undefined && !model?.isPerToken ? row : judged?.at;
+    const interval = at === undefined ? undefined : model && hull(model.parts(at, formsOf(batch)));
+    columns.outcome.push(judged?.outcome ?? 'unverifiable');
+    columns.reported.push(finite(judged === undefined ? batch.reportedAdvantage?.[row] : judged.reported));
+    columns.true.push(at === undefined ? null : finite(model?.truth[at]));
+    columns.low.push(finite(interval?.low));
+    columns.high.push(finite(interval?.high));
   }
-  return { outcome, low, high };
+  return columns;
 }
 
 function levelColumns({ model }: Judge, rows: readonly number[]): LevelColumns[] {

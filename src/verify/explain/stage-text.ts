@@ -3,6 +3,11 @@ import type { RowSet, Stage } from '../../kernel/stages.ts';
 /** A stage of a chain in words. */
 export function stageText(stage: Stage): string {
   switch (stage.do) {
+    case 'accumulate': {
+      const { discount, lambda, values, masked } = stage;
+      const what = values ? `generalised advantage, lambda ${lambda},` : 'return,';
+      return `${what} discount ${discount}, tokens outside the mask: ${masked}`;
+    }
     case 'subtract-mean':
       return `less the mean of ${setText(stage.set)}`;
     case 'subtract-others':

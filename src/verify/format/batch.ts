@@ -11,6 +11,23 @@ import { BatchFormatError } from './format-error.ts';
 /** Rows that a batch may have at most. */
 export const MAX_ROWS = 2 ** 24;
 
+/** Tokens that a batch may have at most. */
+export const MAX_TOKENS = 2 ** 26;
+
+/** The tokens of a batch: those of row i are `offset[i]` to `offset[i + 1] - 1`. Other columns have one entry per token. */
+export interface TokenColumns {
+  /** One entry more than there are rows, from 0, never less than the one before. */
+  readonly offset: Int32Array;
+  /** 0 for tokens that are not trained. */
+  readonly mask?: Uint8Array;
+  /** Token-level rewards, with every term that the trainer adds before the estimator. */
+  readonly reward?: Float64Array;
+  /** What the critic gave. */
+  readonly value?: Float64Array;
+  /** As the trainer computed it: float32 values, widened. Ignored outside the mask. */
+  readonly reportedAdvantage?: Float64Array;
+}
+
 /**
  * `recipe`: the forms of verl-agent's code, run by torch on the CPU: means by division, deviations about the mean or in
  * double precision. `any`: every form that libraries use (any-form.ts).
@@ -89,6 +106,7 @@ export interface Batch {
   /** Each reward function's own column, for estimators that normalise them one by one. */
   readonly rewards?: readonly RewardColumn[];
   readonly responseLength?: Int32Array;
+  readonly tokens?: TokenColumns;
   /** As the trainer computed it: float32 values, widened; NaN included. */
   readonly reportedStepReward?: Float64Array;
   /** As the trainer computed it: float32 values, widened; NaN included. */
@@ -115,6 +133,16 @@ export function batchFingerprint({
 /** What the batch's estimator computes from. */
 export function usesOf({ name, params }: BatchEstimator): Uses {
   return estimatorOf(name).uses(params);
+}
+
+/** True if the batch's estimator has one advantage per token. */
+export function isPerToken({ estimator }: Pick<Batch, 'estimator'>): boolean {
+  return usesOf(estimator).tokens !== undefined;
+}
+
+/** The reported advantages for the batch's estimator: one per row, or one per token. Undefined if the batch has none. */
+export function reportedValues(batch: Batch): Float64Array | undefined {
+  return isPerToken(batch) ? batch.tokens?.reportedAdvantage : batch.reportedAdvantage;
 }
 
 /** The error for a column that is needed and not there. */

@@ -1,6 +1,6 @@
 /**
  * Replay bundles: one batch as a file that can be verified, estimated again and compared anywhere. The file is
- * `echelon-batch/1` JSON in gzip, as read-json.ts reads it, with one key more: `bundle` says where the batch comes from
+ * `echelon-batch/1` or `/2` JSON in gzip, as read-json.ts reads it, with one key more: `bundle` says where the batch comes from
  * and what was found of it.
  */
 
@@ -46,7 +46,7 @@ export function bundleOf(head: BundleHead, report: BatchReport): BundleOf {
   return { experiment, attempt, batch, version, sameReport };
 }
 
-const OPENING = '{"format":"echelon-batch/1",\n"bundle":';
+const OPENINGS = [1, 2].map((version) => `{"format":"echelon-batch/${version}",\n"bundle":`);
 const BATCHES = ',\n"batches":';
 
 /** The bundle of a batch: JSON in gzip, the same bytes for the same batch and origin. */
@@ -57,7 +57,8 @@ export function writeBundle(batch: Batch, origin: BundleOrigin): Uint8Array {
     reportDigest: origin.report === null ? null : reportDigest(origin.report),
     fingerprint: batchFingerprint(batch.estimator),
   };
-  const parts = [`${OPENING}${JSON.stringify(head)}${BATCHES}[{\n`, members(batchMembers(batch)), '\n}]}\n'];
+  const opening = OPENINGS[batch.tokens === undefined ? 0 : 1]!;
+  const parts = [`${opening}${JSON.stringify(head)}${BATCHES}[{\n`, members(batchMembers(batch)), '\n}]}\n'];
   // A file of one batch may be longer than the longest string.
   return gzipSync(Buffer.concat(parts.flat().map((part) => Buffer.from(part))));
 }
@@ -65,11 +66,13 @@ export function writeBundle(batch: Batch, origin: BundleOrigin): Uint8Array {
 /** What a file says that {@link writeBundle} wrote; undefined for any other. `file` names it in messages. */
 export function readBundleHead(bytes: Uint8Array, file: string): BundleHead | undefined {
   if (!isGzip(bytes)) return undefined;
-  if (!Buffer.from(inflateStart(bytes)).toString('latin1').startsWith(OPENING)) return undefined;
+  const start = Buffer.from(inflateStart(bytes)).toString('latin1');
+  const opening = OPENINGS.find((one) => start.startsWith(one));
+  if (opening === undefined) return undefined;
   const text = Buffer.from(inflate(bytes, file));
   const end = text.indexOf(BATCHES);
   try {
-    return JSON.parse(text.toString('utf8', OPENING.length, end)) as BundleHead;
+    return JSON.parse(text.toString('utf8', opening.length, end)) as BundleHead;
   } catch {
     return undefined;
   }
@@ -129,6 +132,7 @@ function batchMembers(batch: Batch): Member[] {
     ...column('tokenLevelRewardSum', batch.tokenLevelRewardSum, numberText),
     ...rewardMembers(batch.rewards),
     ...column('responseLength', batch.responseLength, String),
+    ...tokenMembers(batch.tokens),
     ...(reported.length === 0 ? [] : [['reported', ['{', ...members(reported), '}']] as const]),
   ];
 }
@@ -142,6 +146,18 @@ function rewardMembers(rewards: Batch['rewards']): Member[] {
     ['rewards', ['{', ...members(columns), '}']],
     ['rewardWeights', ['{', ...members(weights), '}']],
   ];
+}
+
+function tokenMembers(tokens: Batch['tokens']): Member[] {
+  if (tokens === undefined) return [];
+  const columns: Member[] = [
+    ...column('offset', tokens.offset, String),
+    ...column('mask', tokens.mask, String),
+    ...column('reward', tokens.reward, numberText),
+    ...column('value', tokens.value, numberText),
+    ...column('reportedAdvantage', tokens.reportedAdvantage, numberText),
+  ];
+  return [['tokens', ['{', ...members(columns), '}']]];
 }
 
 type Column = Int32Array | Uint8Array | Float64Array;

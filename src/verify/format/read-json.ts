@@ -19,8 +19,10 @@ import { readObservations } from './json-observations.ts';
 import type { JsonObject } from './json-params.ts';
 import { isObject, readEstimator, readProvenance, usesReturns } from './json-params.ts';
 import { parseJson } from './parse-json.ts';
+import { constantAdvantage, readTokens, TOKEN_KEYS } from './tokens.ts';
 
-const FORMAT = 'echelon-batch/1';
+/** Version 2 has tokens as well. */
+const FORMATS = ['echelon-batch/1', 'echelon-batch/2'];
 
 /** The keys that a batch may have. */
 const BATCH_KEYS = [
@@ -43,22 +45,30 @@ const BATCH_KEYS = [
   'rewardWeights',
   'responseLength',
   'reported',
+  'tokens',
 ];
 const REPORTED_KEYS = ['stepReward', 'advantage'];
 const LARGEST_INT32 = 2 ** 31 - 1;
 
 /**
- * Reads a file of the format `echelon-batch/1`, JSON or JSON in gzip. `source` names it in messages. Throws a
+ * Reads a file of the format `echelon-batch/1` or `echelon-batch/2`, JSON or JSON in gzip. `source` names it in messages. Throws a
  * BatchFormatError for anything that is not such a file, in time and memory bounded by the limits in
  * parse-json.ts. Keys that the format does not have are ignored, unless they look like a slip of one it has.
  */
 export function readBatches(bytes: Uint8Array, source: string): Batch[] {
   const parsed = parseJson(isGzip(bytes) ? inflate(bytes, source) : bytes, source);
   if (!isObject(parsed)) throw wrongFile(source, 'an object {format, batches}', parsed);
-  if (parsed.format !== FORMAT) throw wrongFile(source, JSON.stringify(FORMAT), parsed.format, 'format');
+  const { format } = parsed;
+  if (typeof format !== 'string' || !FORMATS.includes(format))
+    throw wrongFile(source, FORMATS.map((one) => JSON.stringify(one)).join(' or '), format, 'format');
   if (!Array.isArray(parsed.batches))
     throw wrongFile(source, 'an array of batches', parsed.batches, 'batches');
-  return parsed.batches.map((batch: unknown, at) => readBatch(batch, { file: source, batch: `#${at}` }));
+  return parsed.batches.map((batch: unknown, at) => {
+    const place = { file: source, batch: `#${at}` };
+    if (format === FORMATS[0] && isObject(batch) && batch.tokens !== undefined)
+      throw faultAt(place, { code: 'bad-key', field: 'tokens', expected: `no tokens in ${format}` });
+    return readBatch(batch, place);
+  });
 }
 
 function readBatch(batch: unknown, unnamed: Place): Batch {
@@ -109,7 +119,12 @@ function readColumns(
   const { batch, reported, rows } = from;
   const counts = { rows, largest: LARGEST_INT32 };
   const reportedColumn = from.estimator.precision === 'float64' ? numberColumn : float32Column;
+  const tokens = objectOf(place, batch, 'tokens');
+  if (tokens !== undefined) refuseSlips(place, 'tokens.', tokens, TOKEN_KEYS);
+  const { precision } = from.estimator;
+  const ofTokens = tokens && readTokens(place, tokens, { rows, precision });
   return present({
+    tokens: ofTokens,
     step: integerColumn(place, 'step', batch.step, counts),
     reward: numberColumn(place, 'reward', batch.reward, rows),
     actionValid: flagColumn(place, 'actionValid', batch.actionValid, rows),
@@ -117,7 +132,9 @@ function readColumns(
     rewards: rewardColumns(place, batch, rows),
     responseLength: integerColumn(place, 'responseLength', batch.responseLength, counts),
     reportedStepReward: reportedColumn(place, 'reported.stepReward', reported.stepReward, rows),
-    reportedAdvantage: reportedColumn(place, 'reported.advantage', reported.advantage, rows),
+    reportedAdvantage:
+      reportedColumn(place, 'reported.advantage', reported.advantage, rows) ??
+      (ofTokens && constantAdvantage(ofTokens)),
   });
 }
 

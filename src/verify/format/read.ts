@@ -9,7 +9,7 @@ import { decodeBatch } from './wire.ts';
 const FIRST_TAG = 0x0a;
 
 /**
- * Reads whatever a batch file holds: `echelon-batch/1` JSON or one protobuf batch of the wire, plain or in gzip,
+ * Reads whatever a batch file holds: `echelon-batch/1` or `/2` JSON or one protobuf batch of the wire, plain or in gzip,
  * told apart by their first bytes. `source` names the file in messages, `maxBytes` bounds what gzip may unfold to.
  * Throws a BatchFormatError for anything else.
  */
@@ -34,7 +34,7 @@ function readPlain(bytes: Uint8Array, source: string): Batch[] {
 }
 
 function unknownFile(file: string, found: string): BatchFormatError {
-  const expected = 'echelon-batch/1, as JSON or protobuf, plain or in gzip';
+  const expected = 'echelon-batch/1 or /2, as JSON or protobuf, plain or in gzip';
   return new BatchFormatError({ code: 'unreadable', file, expected, found });
 }
 

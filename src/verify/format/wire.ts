@@ -4,19 +4,21 @@ import { estimatorOf, isEstimatorName } from '../../kernel/estimators/registry.t
 import { echelon } from '../gen/batch.js';
 import { present } from '../present.ts';
 import type { Batch, BatchEstimator } from './batch.ts';
-import { MAX_ROWS } from './batch.ts';
+import { MAX_ROWS, MAX_TOKENS } from './batch.ts';
 import { BatchFormatError } from './format-error.ts';
 import type { Place } from './json-columns.ts';
 import { faultAt } from './json-columns.ts';
 import type { JsonObject } from './json-params.ts';
 import { readEstimator, readProvenance, usesReturns } from './json-params.ts';
 import { labelOf } from './observation.ts';
+import { checkOffset, constantAdvantage } from './tokens.ts';
 import { toWire, wireFlags, wireFloat32, wireFloat64, wireInt32 } from './wire-columns.ts';
 
 const { AdvantageBatch } = echelon.batch.v1;
 type Message = echelon.batch.v1.AdvantageBatch;
 
-const FORMAT = 'echelon-batch/1';
+/** Version 2 has tokens as well. */
+const FORMATS = ['echelon-batch/1', 'echelon-batch/2'] as const;
 const DIGEST_BYTES = 16;
 
 /**
@@ -26,9 +28,10 @@ const DIGEST_BYTES = 16;
  */
 export function decodeBatch(bytes: Uint8Array, source = 'batch'): Batch {
   const message = parse(bytes, source);
-  if (message.format !== FORMAT) {
+  if (!FORMATS.some((format) => format === message.format)) {
     const found = message.format === '' ? 'nothing' : JSON.stringify(message.format.slice(0, 40));
-    throw new BatchFormatError({ code: 'invalid', file: source, field: 'format', expected: FORMAT, found });
+    const expected = FORMATS.join(' or ');
+    throw new BatchFormatError({ code: 'invalid', file: source, field: 'format', expected, found });
   }
   const place: Place = { file: source, batch: message.name };
   const { rows } = message;
@@ -62,14 +65,14 @@ export function decodeBatch(bytes: Uint8Array, source = 'batch'): Batch {
 
 /**
  * Writes a batch as the wire carries it. Lossless but for `note`, for the texts with `texts: false`, and for
- * reported columns that are not float32. An observation's digest is the first half of the SHA-256 of its
+ * columns of tokens and reported columns that are not float32. An observation's digest is the first half of the SHA-256 of its
  * canonical text (observation.ts), in UTF-8.
  */
 export function encodeBatch(batch: Batch, options: { texts?: boolean } = {}): Uint8Array {
   const { dictionary } = batch;
   const float32 = (column: Float64Array | undefined) => toWire(column && Float32Array.from(column));
   const message = new AdvantageBatch({
-    format: FORMAT,
+    format: FORMATS[batch.tokens === undefined ? 0 : 1],
     name: batch.name,
     provenance: new echelon.batch.v1.Provenance(batch.provenance ?? {}),
     estimator: encodeEstimator(batch.estimator),
@@ -92,8 +95,46 @@ export function encodeBatch(batch: Batch, options: { texts?: boolean } = {}): Ui
     responseLength: toWire(batch.responseLength),
     reportedStepReward: float32(batch.reportedStepReward),
     reportedAdvantage: float32(batch.reportedAdvantage),
+    ...encodeTokens(batch.tokens, float32),
   });
   return AdvantageBatch.encode(message).finish();
+}
+
+function encodeTokens(
+  tokens: Batch['tokens'],
+  float32: (column: Float64Array | undefined) => Uint8Array,
+): Partial<Message> {
+  if (tokens === undefined) return {};
+  return {
+    tokenOffset: toWire(tokens.offset),
+    tokenMask: toWire(tokens.mask),
+    tokenReward: float32(tokens.reward),
+    tokenValue: float32(tokens.value),
+    reportedTokenAdvantage: float32(tokens.reportedAdvantage),
+  };
+}
+
+/** Undefined if the message has no tokens. */
+function decodeTokens(place: Place, message: Message): Batch['tokens'] {
+  if (message.tokenOffset.length === 0) return undefined;
+  const { rows: ofBatch } = message;
+  const offset = wireInt32(
+    place,
+    { field: 'token_offset', bytes: message.tokenOffset, rows: ofBatch + 1 },
+    MAX_TOKENS + 1,
+  )!;
+  checkOffset(place, 'token_offset', offset);
+  const rows = offset[ofBatch]!;
+  const reported = { field: 'reported_token_advantage', bytes: message.reportedTokenAdvantage, rows };
+  return {
+    offset,
+    ...present({
+      mask: wireFlags(place, { field: 'token_mask', bytes: message.tokenMask, rows }),
+      reward: wireFloat32(place, { field: 'token_reward', bytes: message.tokenReward, rows }),
+      value: wireFloat32(place, { field: 'token_value', bytes: message.tokenValue, rows }),
+      reportedAdvantage: wireFloat32(place, reported),
+    }),
+  };
 }
 
 function parse(bytes: Uint8Array, source: string): Message {
@@ -191,6 +232,7 @@ function decodeColumns(place: Place, message: Message): Partial<Batch> {
   // A gamma of 0 is not on the wire: returns that the estimator does not use are then not checked.
   const checked = usesReturns(estimator?.name) || (estimator?.gamma ?? 0) !== 0;
   const column = (field: string, bytes: Uint8Array) => ({ field, bytes, rows });
+  const tokens = decodeTokens(place, message);
   const action = wireInt32(place, column('action', message.action), message.actionTexts.length);
   return present({
     action,
@@ -204,7 +246,10 @@ function decodeColumns(place: Place, message: Message): Partial<Batch> {
     reportedStepReward: checked
       ? wireFloat32(place, column('reported_step_reward', message.reportedStepReward))
       : undefined,
-    reportedAdvantage: wireFloat32(place, column('reported_advantage', message.reportedAdvantage)),
+    tokens,
+    reportedAdvantage:
+      wireFloat32(place, column('reported_advantage', message.reportedAdvantage)) ??
+      (tokens && constantAdvantage(tokens)),
   });
 }
 

@@ -47,6 +47,8 @@ const form = (
 
 const zero = { singleton: 'zero' } as const;
 const centred = { normalizeByStd: false, ...zero } as const;
+/** OpenRLHF's whitening. */
+const populationFloor = { deviation: 'population', epsilonPlace: 'variance-floor' } as const;
 const perRow = { weight: 'row', recentre: false, baseline: 'group', epsilonPlace: 'added', ...zero } as const;
 
 /** All known forms, the trainers with most users first. */
@@ -86,6 +88,13 @@ export const KNOWN_FORMS: readonly KnownForm[] = [
     'rloo',
     { ...zero, missing: 'exclude', normalize: 'whiten', epsilon: 1e-4 },
     'trl/trainer/rloo_trainer.py:1555',
+  ),
+  form(
+    'trl/ppo',
+    'PPO (experimental), lam=0.95',
+    'gae',
+    { lambda: 0.95, maskedTokens: 'include' },
+    'trl/experimental/ppo/ppo_trainer.py:787',
   ),
   form(
     'ms-swift/grpo',
@@ -187,6 +196,28 @@ export const KNOWN_FORMS: readonly KnownForm[] = [
     },
     'verl/trainer/ppo/core_algos.py:362',
   ),
+  form('verl/gae', 'gae, gamma=1, lam=1', 'gae', {}, 'verl/trainer/ppo/core_algos.py:216'),
+  form(
+    'verl/gae-0.95',
+    'gae, gamma=1, lam=0.95',
+    'gae',
+    { lambda: 0.95 },
+    'verl/trainer/ppo/core_algos.py:216',
+  ),
+  form(
+    'verl/reinforce-plus-plus-token',
+    'reinforce_plus_plus, gamma=1, with KL in the reward',
+    'reinforce_plus_plus_token',
+    {},
+    'verl/trainer/ppo/core_algos.py:694',
+  ),
+  form(
+    'verl/reinforce-plus-plus-0.99',
+    'reinforce_plus_plus, gamma=0.99',
+    'reinforce_plus_plus_token',
+    { discount: 0.99 },
+    'verl/trainer/ppo/core_algos.py:694',
+  ),
   form('verl/opo', 'opo', 'opo', {}, 'verl/trainer/ppo/core_algos.py:640'),
   form('verl/gpg', 'gpg', 'gpg', {}, 'verl/trainer/ppo/core_algos.py:771'),
   form('verl/grpo-passk', 'grpo_passk', 'grpo_passk', {}, 'verl/trainer/ppo/core_algos.py:472'),
@@ -218,6 +249,13 @@ export const KNOWN_FORMS: readonly KnownForm[] = [
     { baseline: 'group', deviation: 'population', epsilonPlace: 'variance-floor', singleton: 'zero' },
     'nemo_rl/algorithms/advantage_estimator.py:193',
   ),
+  form(
+    'nemo-rl/gae',
+    'gae, gae_gamma=1, gae_lambda=0.95, normalize_advantages',
+    'gae',
+    { lambda: 0.95 },
+    'nemo_rl/algorithms/advantage_estimator.py:302',
+  ),
   form('slime/grpo', 'grpo, gspo, cispo', 'grpo', zero, 'slime/ray/rollout.py:608'),
   form('slime/dr-grpo', 'grpo, grpo_std_normalization=False', 'grpo', centred, 'slime/ray/rollout.py:624'),
   form(
@@ -226,6 +264,34 @@ export const KNOWN_FORMS: readonly KnownForm[] = [
     'reinforce_plus_plus',
     { baseline: 'group', singleton: 'zero' },
     'slime/backends/megatron_utils/loss.py:796',
+  ),
+  form(
+    'slime/ppo',
+    'ppo, gamma=1, lambd=1',
+    'gae',
+    { maskedTokens: 'include', recentre: false, normalizeByStd: false },
+    'slime/utils/ppo_utils.py:695',
+  ),
+  form(
+    'slime/ppo-0.95',
+    'ppo, gamma=1, lambd=0.95',
+    'gae',
+    { lambda: 0.95, maskedTokens: 'include', recentre: false, normalizeByStd: false },
+    'slime/utils/ppo_utils.py:695',
+  ),
+  form(
+    'slime/ppo-normalized',
+    'ppo, gamma=1, lambd=1, normalize_advantages',
+    'gae',
+    { maskedTokens: 'include' },
+    'slime/utils/ppo_utils.py:695',
+  ),
+  form(
+    'slime/reinforce-plus-plus',
+    'reinforce_plus_plus, gamma=1, normalize_advantages',
+    'reinforce_plus_plus_token',
+    { maskedTokens: 'zero' },
+    'slime/utils/ppo_utils.py:371',
   ),
   form(
     'openrlhf/group-norm',
@@ -249,6 +315,20 @@ export const KNOWN_FORMS: readonly KnownForm[] = [
     { baseline: 'group', deviation: 'population', epsilonPlace: 'variance-floor', singleton: 'zero' },
     'openrlhf/trainer/ppo_utils/experience_maker.py:315',
   ),
+  form(
+    'openrlhf/gae',
+    'gae, gamma=1, lambd=1',
+    'gae',
+    { ...populationFloor, maskedTokens: 'zero' },
+    'openrlhf/trainer/ppo_utils/experience_maker.py:333',
+  ),
+  form(
+    'openrlhf/reinforce',
+    'reinforce, gamma=1',
+    'reinforce_plus_plus_token',
+    { ...populationFloor, maskedTokens: 'zero' },
+    'openrlhf/trainer/ppo_utils/experience_maker.py:380',
+  ),
   form('prime-rl/grpo', 'grpo', 'grpo', centred, 'src/prime_rl/orchestrator/algo/grpo.py:29'),
   form('prime-rl/max-rl', 'max_rl', 'max_rl', {}, 'src/prime_rl/orchestrator/algo/max_rl.py:26'),
   form('prime-rl/rae', 'rae, decay=0.95', 'rae', { decay: 0.95 }, 'src/prime_rl/orchestrator/algo/rae.py:42'),
@@ -260,6 +340,20 @@ export const KNOWN_FORMS: readonly KnownForm[] = [
     'max_rl',
     { epsilon: 1e-6, guard: 'none', singleton: 'raw' },
     'skyrl/backends/skyrl_train/utils/ppo_utils.py:1396',
+  ),
+  form(
+    'skyrl/gae',
+    'gae, gamma=1, lambd=1',
+    'gae',
+    { maskedTokens: 'include' },
+    'skyrl/backends/skyrl_train/utils/ppo_utils.py:1313',
+  ),
+  form(
+    'skyrl/reinforce-plus-plus-token',
+    'reinforce++, gamma=1',
+    'reinforce_plus_plus_token',
+    { maskedTokens: 'reset' },
+    'skyrl/backends/skyrl_train/utils/ppo_utils.py:1225',
   ),
   form('roll/grpo', 'grpo (RLVR)', 'grpo', { singleton: 'nan' }, 'roll/utils/functionals.py:564'),
   form(

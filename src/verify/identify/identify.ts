@@ -5,9 +5,11 @@
 
 import { type AnyParameters, completeParameters } from '../../kernel/estimators/parameters.ts';
 import { estimatorOf } from '../../kernel/estimators/registry.ts';
-import { createJudge, isClose, type Judge } from '../bounds/outcomes.ts';
-import { type Batch, type BatchEstimator, batchFingerprint } from '../format/batch.ts';
+import { judgeRow } from '../bounds/judged-row.ts';
+import { createJudge, isClose } from '../bounds/outcomes.ts';
+import { type Batch, type BatchEstimator, batchFingerprint, isPerToken } from '../format/batch.ts';
 import { looksRounded } from '../provenance/bfloat16.ts';
+import type { RowOutcome } from '../report.ts';
 import { KNOWN_FORMS, type KnownForm } from './fingerprints.ts';
 import { type Difference, tellApart } from './probes.ts';
 
@@ -83,7 +85,10 @@ function isUnstatedBfloat16({ estimator, reportedAdvantage, tokenLevelRewardSum 
   return !estimator.precision.startsWith('bfloat16') && columns.some(looksRounded);
 }
 
-/** The estimators of forms, one for each fingerprint; without a missing score the rules for them are all the same. */
+/**
+ * The estimators of forms, one for each fingerprint; without a missing score the rules for them are all the same. Without
+ * tokens, estimators over tokens are ignored.
+ */
 function distinctEstimators(
   batches: readonly Batch[],
   forms: readonly KnownForm[],
@@ -94,7 +99,9 @@ function distinctEstimators(
     ),
   );
   const found = new Map<string, [BatchEstimator, KnownForm[]]>();
+  const haveTokens = batches.some(({ tokens }) => tokens !== undefined);
   for (const form of forms) {
+    if (!haveTokens && isPerToken({ estimator: estimatorOfForm(form) })) continue;
     const { missing: _ignored, ...params } = form.params;
     const estimator = estimatorOfForm({ ...form, params: complete ? params : form.params });
     const key = batchFingerprint(estimator);
@@ -131,18 +138,17 @@ function tryOut(
   let farthest: (FarRow & { off: number }) | undefined;
   for (const batch of batches) {
     const { gamma, invalidActionPenalty, precision } = batch.estimator;
-    const judge = createJudge({
-      ...batch,
-      estimator: { ...estimator, gamma, invalidActionPenalty, precision },
-    });
+    const own: Batch = { ...batch, estimator: { ...estimator, gamma, invalidActionPenalty, precision } };
+    const judge = createJudge(own);
     if ('missing' in judge) return { missing: judge.missing.join(', ') };
-    if ('unbounded' in judge || batch.reportedAdvantage === undefined) continue;
+    if ('unbounded' in judge) continue;
     for (let row = 0; row < batch.rows; row++) {
-      const reported = batch.reportedAdvantage[row]!;
-      const value = judge.model.truth[row]!;
+      const { at, outcome, reported } = judgeRow(own, judge, row) ?? {};
+      if (at === undefined || reported === undefined) continue;
+      const value = judge.model.truth[at]!;
       const off = Object.is(reported, value) ? 0 : Math.abs(reported - value);
       rows++;
-      if (off <= tolerance || explains(judge, row, reported)) explained++;
+      if (off <= tolerance || explains(outcome, reported, value)) explained++;
       const share = off / Math.max(Math.abs(value), 0.01);
       // NaN on one side only is as far as it gets.
       distance += Number.isFinite(share) ? Math.min(share, MAX_SHARE) : MAX_SHARE;
@@ -170,10 +176,8 @@ function tryOut(
 const MAX_SHARE = 1e6;
 
 /** A row that nothing can be said of counts if its value is the true one, as people read numbers. */
-function explains(judge: Judge, row: number, reported: number): boolean {
-  const outcome = judge.judge(row, reported);
-  if (outcome !== 'unverifiable') return outcome !== 'wrong';
-  return isClose(reported, judge.model.truth[row]!);
+function explains(outcome: RowOutcome | undefined, reported: number, value: number): boolean {
+  return outcome === 'unverifiable' ? isClose(reported, value) : outcome !== 'wrong';
 }
 
 /** Rows per group that are tried if a table has no groups: divisors of its rows. */

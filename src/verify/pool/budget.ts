@@ -8,16 +8,22 @@ export const MAX_VERIFICATION_BYTES = 2 * 2 ** 30;
 
 const BYTES_PER_ROW = 250;
 
+/** Three columns for each stage of a chain over tokens, their sources and the ids of their set. */
+const BYTES_PER_TOKEN = 170;
+
 /** Cluster ids, bounds of clusters (one per row at worst) and counters, per row and level. */
 const BYTES_PER_LEVEL = 146;
 
 /** The columns of a reward function and their intervals at each stage of its chain. */
 const BYTES_PER_REWARD = 200;
 
-/** Upper estimate, in bytes, of what verifying a batch takes beyond the batch itself. Linear in the rows. */
+/** Upper estimate, in bytes, of what verifying a batch takes beyond the batch itself. Linear in rows and tokens. */
 export function verificationBytes(batch: Batch): number {
   const rewards = usesOf(batch.estimator).rewards ? (batch.rewards?.length ?? 0) : 0;
-  return batch.rows * (BYTES_PER_ROW + levelsOf(batch) * BYTES_PER_LEVEL + rewards * BYTES_PER_REWARD);
+  const tokens = batch.tokens?.offset[batch.rows] ?? 0;
+  const ofRows =
+    batch.rows * (BYTES_PER_ROW + levelsOf(batch) * BYTES_PER_LEVEL + rewards * BYTES_PER_REWARD);
+  return ofRows + tokens * BYTES_PER_TOKEN;
 }
 
 /** Levels that the batch can have: K + 1, but no trajectory has more levels than steps. */

@@ -47,6 +47,8 @@ function checkFinite(batch: Batch): Finding[] {
     ['reward', batch.reward],
     ['reported.stepReward', batch.reportedStepReward],
     ['tokenLevelRewardSum', batch.tokenLevelRewardSum],
+    ['tokens.reward', rowsOfTokens(batch, batch.tokens?.reward)],
+    ['tokens.value', rowsOfTokens(batch, batch.tokens?.value)],
   ] as const;
   return columns.flatMap(([name, column]) => {
     const rows: number[] = [];
@@ -62,6 +64,18 @@ function checkFinite(batch: Batch): Finding[] {
       ...(unscored.length > 0 ? [finding('rows-unscorable', unscoredText(unscored), unscored)] : []),
     ];
   });
+}
+
+/** One number per row that is NaN if a token of its mask is NaN or infinite, else 0. */
+function rowsOfTokens({ tokens }: Batch, column: Float64Array | undefined): Float64Array | undefined {
+  if (tokens === undefined || column === undefined) return undefined;
+  const { offset, mask } = tokens;
+  const rows = new Float64Array(offset.length - 1);
+  for (let row = 0; row < rows.length; row++) {
+    for (let t = offset[row]!; t < offset[row + 1]!; t++)
+      if (mask?.[t] !== 0 && !Number.isFinite(column[t]!)) rows[row] = Number.NaN;
+  }
+  return rows;
 }
 
 /** True if the estimator leaves a row whose score is NaN out of every statistic. */

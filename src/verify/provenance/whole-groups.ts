@@ -31,8 +31,8 @@ export function wholeGroups(batch: Batch, wanted: ArrayLike<number>, maxRows: nu
   return { batch: rowsOf(batch, rows), rows };
 }
 
-/** The ids stay as they are, and so do the names. */
-function rowsOf(batch: Batch, rows: Int32Array): Batch {
+/** The ids stay as they are, and so do the names. Tokens are omitted: their statistics run over the whole batch. */
+function rowsOf({ tokens: _whole, ...batch }: Batch, rows: Int32Array): Batch {
   const ints = (column: Int32Array | undefined) => column && rows.map((row) => column[row]!);
   const floats = (column: Float64Array | undefined) =>
     column && Float64Array.from(rows, (row) => column[row]!);

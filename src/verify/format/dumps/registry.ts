@@ -92,9 +92,9 @@ function headerOf(bytes: Uint8Array): string[] | undefined {
   return line.split(',').map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
 }
 
-/** `echelon-batch/1`: gzip, JSON with `batches`, or a protobuf batch, which begins with the format's name. */
+/** `echelon-batch/1` or `/2`: gzip, JSON with `batches`, or a protobuf batch, which begins with the format's name. */
 function isNative(bytes: Uint8Array): boolean {
   if (isGzip(bytes)) return inflateStart(bytes).length >= 0;
   const text = Buffer.from(bytes).toString('latin1');
-  return text.includes('echelon-batch/1') || /^\s*\{[^{[]*"batches"/.test(text);
+  return /echelon-batch\/[12]/.test(text) || /^\s*\{[^{[]*"batches"/.test(text);
 }

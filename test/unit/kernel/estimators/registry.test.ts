@@ -53,6 +53,6 @@ describe('estimators', () => {
   test('names are known and others are not', () => {
     assert.deepEqual(estimatorNames().slice(0, 4), ['hgpo', 'gigpo', 'grpo', 'rloo']);
     assert.ok(estimatorNames().every(isEstimatorName));
-    assert.ok(!isEstimatorName('gae') && !isEstimatorName('toString'));
+    assert.ok(!isEstimatorName('ppo') && !isEstimatorName('toString'));
   });
 });

@@ -6,11 +6,11 @@ import { estimatorOf } from '../../../../src/kernel/estimators/registry.ts';
 import type { AnyParameters } from '../../../../src/kernel/index.ts';
 import { completeParameters } from '../../../../src/kernel/index.ts';
 import type { RewardColumn } from '../../../../src/kernel/stages.ts';
-import { PRECISIONS, type Precision } from '../../../../src/verify/bounds/arithmetic.ts';
+import { PRECISIONS } from '../../../../src/verify/bounds/arithmetic.ts';
 import { createJudge } from '../../../../src/verify/bounds/outcomes.ts';
-import type { Batch } from '../../../../src/verify/format/batch.ts';
+import type { Batch, TokenColumns } from '../../../../src/verify/format/batch.ts';
 import { bfloat16, bfloat16Machine } from '../../../support/bfloat16.ts';
-import { chainOn } from '../../../support/chain-machine.ts';
+import { type ChainColumns, chainOn } from '../../../support/chain-machine.ts';
 import { goldenEstimates } from '../../../support/golden-estimators.ts';
 import { randomFrom } from '../../../support/random-batch.ts';
 import { type Machine, randomMachine } from '../../../support/recipe.ts';
@@ -68,6 +68,15 @@ const CHAINS: readonly (readonly [EstimatorName, AnyParameters])[] = [
   ['grpo_passk', {}],
   ['grpo_passk', { normalizeByStd: false }],
   ['rae', { decay: 0.9 }],
+  ['gae', {}],
+  ['gae', { discount: 0.99, lambda: 0.95 }],
+  ['gae', { discount: 0.9, lambda: 0.5, maskedTokens: 'include', deviation: 'population' }],
+  ['gae', { lambda: 0.95, maskedTokens: 'zero', epsilonPlace: 'variance-floor' }],
+  ['gae', { discount: 0.997, lambda: 0.97, maskedTokens: 'include', recentre: false, normalizeByStd: false }],
+  ['reinforce_plus_plus_token', {}],
+  ['reinforce_plus_plus_token', { discount: 0.99 }],
+  ['reinforce_plus_plus_token', { discount: 0.9, maskedTokens: 'zero' }],
+  ['reinforce_plus_plus_token', { discount: 0.999, maskedTokens: 'reset', normalizeByStd: false }],
 ];
 
 /** Kinds of scores, each an edge for float32. */
@@ -116,19 +125,41 @@ function drawn(random: () => number, name: EstimatorName, changes: AnyParameters
     tokenLevelRewardSum: column(),
     rewards,
     responseLength: Int32Array.from(group, () => 1 + Math.floor(random() * 6)),
+    ...(name === 'gae' || name === 'reinforce_plus_plus_token' ? { tokens: drawnTokens(random, rows) } : {}),
   };
+}
+
+/** Responses of 1 to 40 tokens, some of 300; rewards at the last token, at each, or at some. */
+function drawnTokens(random: () => number, rows: number): TokenColumns {
+  const offset = new Int32Array(rows + 1);
+  for (let row = 0; row < rows; row++)
+    offset[row + 1] = offset[row]! + (random() < 0.05 ? 300 : 1 + Math.floor(random() * 40));
+  const count = offset[rows]!;
+  const kind = SCORES[Math.floor(random() * SCORES.length)]!;
+  const rare = [0, 0.1, 1][Math.floor(random() * 3)]!;
+  const mask = new Uint8Array(count).map(() => (random() < 0.85 ? 1 : 0));
+  const reward = new Float64Array(count).map(() => (random() < rare ? kind(random) * 0.01 : 0));
+  for (let row = 0; row < rows; row++) {
+    const last = offset[row + 1]! - 1;
+    mask[last] = 1;
+    reward[last] = kind(random);
+  }
+  const size = random() < 0.3 ? 100 : 1;
+  const value = new Float64Array(count).map(() => Math.fround(size * (random() - 0.3)));
+  return { offset, mask, reward, value };
 }
 
 const REPORTED = { float32: Math.fround, float64: Math.fround, bfloat16, 'bfloat16-output': bfloat16 };
 
-function machineOf(precision: Precision, random: () => number): Machine {
-  if (precision === 'bfloat16') return bfloat16Machine(random);
-  return randomMachine(random, precision === 'float64' ? (x) => x : Math.fround);
+function machineOf({ precision, forms }: Batch['estimator'], random: () => number): Machine {
+  if (precision === 'bfloat16') return bfloat16Machine(random, forms);
+  return randomMachine(random, precision === 'float64' ? (x) => x : Math.fround, forms);
 }
 
 function reportedBy(batch: Batch, machine: Machine): Float64Array {
   const plan = estimatorOf(batch.estimator.name).rowPlan(batch.estimator.params);
   assert.ok('stages' in plan, 'the estimator is a chain');
+  if (batch.tokens !== undefined) return chainOn(plan, tokenColumns(batch.tokens, machine), machine);
   const columns = {
     group: batch.group,
     score: batch.tokenLevelRewardSum!,
@@ -136,6 +167,22 @@ function reportedBy(batch: Batch, machine: Machine): Float64Array {
     rewards: batch.rewards!,
   };
   return chainOn(plan, columns, machine);
+}
+
+function tokenColumns({ offset, mask, reward, value }: TokenColumns, machine: Machine): ChainColumns {
+  const one = new Int32Array(reward!.length).fill(1);
+  const known = machine.roundsInputs ? value!.map(machine.round) : value!;
+  const sequences = { offset, mask: mask!, value: known };
+  return { group: new Int32Array(one.length), score: reward!, tokens: one, rewards: [], sequences };
+}
+
+/** Token-level rewards with the score at the last token. */
+function lastTokens({ offset, reward }: TokenColumns, score: Float64Array): Float64Array {
+  const own = new Float64Array(reward!.length);
+  score.forEach((x, row) => {
+    own[offset[row + 1]! - 1] = x;
+  });
+  return own;
 }
 
 describe('the bounds of chains', () => {
@@ -146,11 +193,13 @@ describe('the bounds of chains', () => {
           fc.property(fc.integer(), (seed) => {
             const random = randomFrom(seed);
             const plain = drawn(random, name, changes);
-            const batch: Batch = { ...plain, estimator: { ...plain.estimator, precision } };
-            const reported = reportedBy(batch, machineOf(precision, random)).map(REPORTED[precision]);
+            const forms = plain.tokens !== undefined && random() < 0.5 ? 'recipe' : 'any';
+            const batch: Batch = { ...plain, estimator: { ...plain.estimator, precision, forms } };
+            const reported = reportedBy(batch, machineOf(batch.estimator, random)).map(REPORTED[precision]);
             const judge = createJudge(batch);
             assert.ok('model' in judge);
-            for (let row = 0; row < batch.rows; row++) {
+            for (let row = 0; row < reported.length; row++) {
+              if (batch.tokens?.mask?.[row] === 0) continue;
               const outcome = judge.judge(row, reported[row]!);
               assert.notEqual(
                 outcome,
@@ -186,8 +235,10 @@ describe('the bounds of chains', () => {
       for (let i = 0; i < 120; i++) {
         const batch = drawn(random, name, changes);
         const binary = Float64Array.from({ length: batch.rows }, () => (random() < 0.4 ? 1 : 0));
-        const plain = {
+        const plain: Batch = {
           ...batch,
+          ...(batch.tokens && { estimator: { ...batch.estimator, forms: 'recipe' } }),
+          ...(batch.tokens && { tokens: { ...batch.tokens, reward: lastTokens(batch.tokens, binary) } }),
           tokenLevelRewardSum: binary,
           rewards: [{ name: 'r', weight: 1, value: binary }],
         };

@@ -109,7 +109,7 @@ describe('readBatches: bad files', () => {
     refused(Buffer.from('[]'), { code: 'invalid' });
     refused(Buffer.from('{"format":"other/1","batches":[]}'), {
       field: 'format',
-      expected: '"echelon-batch/1"',
+      expected: '"echelon-batch/1" or "echelon-batch/2"',
     });
     refused(Buffer.from('{"format":"echelon-batch/1"}'), { field: 'batches' });
     refused(Buffer.from('{"format":"echelon-batch/1","batches":[7]}'), { batch: '#0' });
@@ -148,7 +148,7 @@ describe('readBatches: bad files', () => {
       );
     }
     refusedParams({ mode: 'mean' }, { field: 'params.mode', expected: 'one of mean_std_norm, mean_norm' });
-    refusedParams({ estimator: 'gae' }, { field: 'params.estimator' });
+    refusedParams({ estimator: 'ppo' }, { field: 'params.estimator' });
     refusedParams({ aplha: 1 }, { code: 'bad-key', field: 'params.aplha' });
     refusedParams({ gamma: undefined }, { code: 'missing', field: 'params.gamma' });
     refused(sampleFile({ actionvalid: [] }), { code: 'bad-key', field: 'actionvalid' });

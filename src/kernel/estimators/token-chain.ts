@@ -1,0 +1,56 @@
+/** What estimators with one advantage per token share: a discounted sum over the tokens of a response, then whitening. */
+
+import type { MaskedTokens } from '../accumulate.ts';
+import { runStages, type StagePlan } from '../stages.ts';
+import type { EstimatorInput, TokenColumnName, Uses } from './estimator.ts';
+import type { ChoiceRule, NumberRule } from './parameters.ts';
+import { SCORES_OF_ROWS } from './shared.ts';
+
+/** γ of the tokens. The batch's own `gamma` is the discount of steps. */
+export const DISCOUNT: NumberRule = {
+  kind: 'number',
+  default: 1,
+  least: 0,
+  most: 1,
+  doc: 'γ, the discount of one token.',
+};
+
+const WORDS: Readonly<Record<MaskedTokens, string>> = {
+  skip: '`skip` passes over it',
+  include: '`include` counts its reward and value',
+  zero: '`zero` takes both as 0',
+  reset: '`reset` starts the sum again before it',
+};
+
+/** What a token outside the mask does, for an estimator with these choices, the usual first. */
+export function maskedTokensRule(...choices: [MaskedTokens, ...MaskedTokens[]]): ChoiceRule<MaskedTokens> {
+  const doc = `A token outside the mask: ${choices.map((choice) => WORDS[choice]).join(', ')}.`;
+  return { kind: 'choice', choices, default: choices[0], doc };
+}
+
+/** What an estimator over tokens uses. */
+export function usesTokens(...tokens: TokenColumnName[]): Uses {
+  return { ...SCORES_OF_ROWS, score: false, tokens };
+}
+
+/** Evaluates a chain over tokens: one value per token, 0 outside the mask. Throws a TypeError without tokens. */
+export function evaluateTokens(plan: StagePlan, { tokens }: EstimatorInput): Float64Array {
+  if (tokens === undefined) throw new TypeError('the estimator needs the tokens of each row');
+  const { reward, ...sequences } = tokens();
+  return runStages(plan, tokenStageInput(reward, sequences));
+}
+
+/** The input of a chain over tokens: each token of the mask counts once, and all are one group. */
+export function tokenStageInput<R, S extends { readonly mask: Uint8Array }>(score: () => R, sequences: S) {
+  const { length } = sequences.mask;
+  const none = (): never => {
+    throw new TypeError('a chain over tokens has no reward functions');
+  };
+  return {
+    group: new Int32Array(length),
+    score,
+    tokens: () => new Int32Array(length).fill(1),
+    rewards: none,
+    sequences,
+  };
+}
