@@ -66,6 +66,7 @@ const COLUMNS = {
   score: '`tokenLevelRewardSum`',
   responseLength: '`responseLength`',
   rewards: '`rewards`',
+  tokens: '`tokens`',
 };
 
 function columnsInWords(estimator: Estimator): string {
@@ -75,7 +76,9 @@ function columnsInWords(estimator: Estimator): string {
       .filter((column) => !own.includes(column))
       .map((column) => `with \`${flag}\` also ${COLUMNS[column]}`),
   );
-  return [...own.map((column) => COLUMNS[column]), ...more].join(', ');
+  const tokens = estimator.uses(completeParameters(estimator.parameters) as AnyParameters).tokens ?? [];
+  const ofTokens = tokens.length === 0 ? '' : ` with ${['mask', ...tokens].map((one) => `\`${one}\``).join(', ')}`;
+  return [...own.map((column) => COLUMNS[column]), ...more].join(', ') + ofTokens;
 }
 
 type Column = keyof typeof COLUMNS;
@@ -100,6 +103,7 @@ const PYTHON_COLUMNS = {
   stepReturn: '_RETURNS',
   score: '_SCORES',
   rewards: '_REWARDS',
+  tokens: '("tokens",)',
 };
 
 /** Columns that Python demands. Lengths are needed by some parameters only: without them rows are unverifiable. */

@@ -26,9 +26,12 @@ import sys
 from array import array
 from decimal import Decimal
 from difflib import get_close_matches
+from itertools import accumulate
 from typing import Any, Hashable, Iterable, Mapping, NamedTuple, Sequence
 
 FORMAT = "echelon-batch/1"
+# A batch with tokens.
+TOKEN_FORMAT = "echelon-batch/2"
 
 _BATCH_FIELDS = {
     "format": 1, "name": 2, "provenance": 3, "estimator": 4, "rows": 5, "group": 6, "group_names": 7,
@@ -36,6 +39,7 @@ _BATCH_FIELDS = {
     "observation_texts": 13, "reward": 14, "action_valid": 15, "token_level_reward_sum": 16,
     "response_length": 17, "reported_step_reward": 18, "reported_advantage": 19, "action": 30, "action_texts": 31,
     "rewards": 32,
+    "token_offset": 40, "token_mask": 41, "token_reward": 42, "token_value": 43, "reported_token_advantage": 44,
 }  # fmt: skip
 _PROVENANCE_FIELDS = {
     "experiment": 1, "attempt": 2, "training_step": 3, "group_size": 4, "groups": 5, "rows_collected": 6,
@@ -213,7 +217,7 @@ _ESTIMATORS = {
             "epsilon": _Parameter(float, 1e-8),
             "epsilon_place": _Parameter(str, "variance-added"),
         },
-        columns=(),
+        columns=(("tokens",),),
         columns_with={},
     ),
     "reinforce_plus_plus_token": _Estimator(
@@ -226,7 +230,7 @@ _ESTIMATORS = {
             "epsilon": _Parameter(float, 1e-8),
             "epsilon_place": _Parameter(str, "variance-added"),
         },
-        columns=(),
+        columns=(("tokens",),),
         columns_with={},
     ),
 }
@@ -247,6 +251,13 @@ _COLUMNS = {
     "advantage": ("advantage", "f"),
 }
 _REPORTED = ("step_reward", "advantage")
+# Column of the tokens → its name in a file, array type code, field of the message.
+_TOKEN_COLUMNS = {
+    "mask": ("mask", "B", "token_mask"),
+    "reward": ("reward", "f", "token_reward"),
+    "value": ("value", "f", "token_value"),
+    "advantage": ("reportedAdvantage", "f", "reported_token_advantage"),
+}
 
 
 def build_batch(
@@ -259,6 +270,7 @@ def build_batch(
     rewards: Mapping[str, Sequence[float]] | None = None,
     reward_weights: Mapping[str, float] | None = None,
     provenance: Mapping[str, Any] | None = None,
+    tokens: Mapping[str, Any] | None = None,
     name: str = "",
     texts: bool = False,
     incomplete: bool = False,
@@ -271,11 +283,15 @@ def build_batch(
     numbers the steps, never from the rows' order). `observation` holds the anchor observations, equal as in Python;
     with `texts` they are part of the batch, else only their digests. `action` holds the actions as people read them; they
     are part of the batch with `texts`, else ignored. `rewards` holds the column of each reward function by its name, with
-    NaN in rows that it did not score; `reward_weights` holds the functions' factors, 1 if omitted. `estimator` and
-    `provenance` have the fields of the messages of these names. Raises ValueError or TypeError, naming the field; also where a column is missing that
-    the estimator needs, unless `incomplete` says that the trainer does not have it: then the rows are unverifiable.
+    NaN in rows that it did not score; `reward_weights` holds the functions' factors, 1 if omitted. `tokens` holds mask,
+    reward, value and advantage of each token, each a list of rows or a tensor of two dimensions; padding has mask 0.
+    `estimator` and `provenance` have the fields of the messages of these names. Raises ValueError or TypeError, naming the
+    field; also where a column is missing that the estimator needs, unless `incomplete` says that the trainer does not have
+    it: then the rows are unverifiable.
     """
-    stated = _estimator(estimator, {**columns, "observation": observation, "rewards": rewards}, incomplete)
+    stated = _estimator(
+        estimator, {**columns, "observation": observation, "rewards": rewards, "tokens": tokens}, incomplete
+    )
     groups, group_names = _named(group)
     trajectories, trajectory_names = _named(trajectory)
     arrays = {"group": groups, "trajectory": trajectories, **_arrays(columns)}
@@ -289,7 +305,7 @@ def build_batch(
     functions = _rewards(rewards, reward_weights)
     _same_length({**arrays, **{f"rewards.{key}": values for key, (_weight, values) in functions.items()}})
     fields: dict[str, Any] = {
-        "format": FORMAT,
+        "format": FORMAT if tokens is None else TOKEN_FORMAT,
         "name": name,
         "provenance": _message(_checked("provenance", provenance or {}, _PROVENANCE_FIELDS), _PROVENANCE_FIELDS),
         "estimator": _estimator_message(stated),
@@ -303,15 +319,22 @@ def build_batch(
     }
     for column, values in arrays.items():
         fields[f"reported_{column}" if column in _REPORTED else column] = _little_endian(values)
+    if tokens is not None:
+        offset, of_tokens = _token_arrays(tokens, len(groups))
+        fields["token_offset"] = _little_endian(offset)
+        for column, values in of_tokens.items():
+            fields[_TOKEN_COLUMNS[column][2]] = _little_endian(values)
     return _message(fields, _BATCH_FIELDS)
 
 
 def write_batch_file(path: str | os.PathLike[str], batches: Iterable[Mapping[str, Any]], source: str = "") -> None:
-    """Writes an `echelon-batch/1` file, in gzip where the name ends in .gz; `batches` are arguments of build_batch.
+    """Writes an `echelon-batch/1` file (`/2` with tokens), in gzip where the name ends in .gz; `batches` are arguments of build_batch.
 
     Without `texts`, an observation stands in the file as the hexadecimal digits of its digest.
     """
-    content = {"format": FORMAT, "source": source, "batches": [_json_batch(**batch) for batch in batches]}
+    listed = [_json_batch(**batch) for batch in batches]
+    version = TOKEN_FORMAT if any("tokens" in batch for batch in listed) else FORMAT
+    content = {"format": version, "source": source, "batches": listed}
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     data = text.encode("utf-8", "surrogatepass")
     with open(path, "wb") as file:
@@ -319,12 +342,12 @@ def write_batch_file(path: str | os.PathLike[str], batches: Iterable[Mapping[str
 
 
 def read_batch_file(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """The batches of an `echelon-batch/1` file as arguments of build_batch."""
+    """The batches of an `echelon-batch/1` or `/2` file as arguments of build_batch."""
     with open(path, "rb") as file:
         data = file.read()
     content = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f"{path} is not a file of the format {FORMAT}")
+    if not isinstance(content, dict) or content.get("format") not in (FORMAT, TOKEN_FORMAT):
+        raise ValueError(f"{path} is not a file of the format {FORMAT} or {TOKEN_FORMAT}")
     return [_arguments(batch) for batch in content["batches"]]
 
 
@@ -384,17 +407,32 @@ def _listed(values: Any) -> list[Any]:
 
 def _arrays(columns: Mapping[str, Any]) -> dict[str, array]:
     _checked("column", columns, _COLUMNS)
-    arrays = {}
-    for column, values in columns.items():
-        if values is None:
-            continue
-        code = _COLUMNS[column][1]
-        listed = _listed(values)
-        try:
-            arrays[column] = array(code, [bool(value) for value in listed] if code == "B" else listed)
-        except (TypeError, OverflowError) as error:
-            raise type(error)(f"{column}: {error}") from None
-    return arrays
+    given = {column: values for column, values in columns.items() if values is not None}
+    return {column: _array(column, _COLUMNS[column][1], _listed(values)) for column, values in given.items()}
+
+
+def _array(column: str, code: str, values: list[Any]) -> array:
+    try:
+        return array(code, [bool(value) for value in values] if code == "B" else values)
+    except (TypeError, OverflowError) as error:
+        raise type(error)(f"{column}: {error}") from None
+
+
+def _token_arrays(tokens: Mapping[str, Any], rows: int) -> tuple[array, dict[str, array]]:
+    """Where the tokens of each row start, and the columns of the tokens, one row after the other."""
+    _checked("tokens", tokens, _TOKEN_COLUMNS)
+    nested = {column: [_listed(row) for row in _listed(values)] for column, values in tokens.items() if values is not None}
+    lengths: list[int] | None = None
+    for column, values in nested.items():
+        own = [len(row) for row in values]
+        if len(own) != rows:
+            raise ValueError(f"tokens.{column} has {len(own)} rows, group has {rows}: every column has one entry a row")
+        if lengths is not None and own != lengths:
+            raise ValueError(f"tokens.{column} has other numbers of tokens than tokens.{next(iter(nested))}")
+        lengths = own
+    offset = array("i", [0, *accumulate(lengths or [0] * rows)])
+    flat = {column: [x for row in values for x in row] for column, values in nested.items()}
+    return offset, {column: _array(f"tokens.{column}", _TOKEN_COLUMNS[column][1], values) for column, values in flat.items()}
 
 
 def _rewards(
@@ -572,9 +610,11 @@ def _finite(values: Iterable[float]) -> list[float | None]:
 
 def _json_batch(
     *, estimator, group, trajectory, observation=None, action=None, rewards=None, reward_weights=None,
-    provenance=None, name="", texts=False, incomplete=False, **columns,
+    provenance=None, tokens=None, name="", texts=False, incomplete=False, **columns,
 ) -> dict[str, Any]:
-    stated = _estimator(estimator, {**columns, "observation": observation, "rewards": rewards}, incomplete)
+    stated = _estimator(
+        estimator, {**columns, "observation": observation, "rewards": rewards, "tokens": tokens}, incomplete
+    )
     params = {_camel(key): value for key, value in stated.items()}
     params["estimator"] = params.pop("name")
     batch: dict[str, Any] = {"name": name, "params": params}
@@ -599,20 +639,26 @@ def _json_batch(
     if functions:
         batch["rewards"] = {key: _finite(values) for key, (_weight, values) in functions.items()}
         batch["rewardWeights"] = {key: weight for key, (weight, _values) in functions.items()}
-    for column, (key, code) in _COLUMNS.items():
+    for column, (key, _code) in _COLUMNS.items():
         if column in arrays:
-            values = arrays[column].tolist()
             into = batch.setdefault("reported", {}) if column in _REPORTED else batch
-            # The true value is known to float64, so omitted digits would look like an error.
-            if code == "f" and params.get("precision") != "float64":
-                into[key] = [_short(value) for value in values]
-            elif code in "fd":
-                into[key] = _finite(values)
-            else:
-                into[key] = values
-            if code == "B":
-                into[key] = [bool(value) for value in values]
+            into[key] = _json_column(arrays[column], params)
+    if tokens is not None:
+        offset, of_tokens = _token_arrays(tokens, len(arrays["group"]))
+        own = {_TOKEN_COLUMNS[column][0]: _json_column(values, params) for column, values in of_tokens.items()}
+        batch["tokens"] = {"offset": offset.tolist(), **own}
     return batch
+
+
+def _json_column(column: array, params: Mapping[str, Any]) -> list[Any]:
+    if column.typecode == "B":
+        return [bool(value) for value in column]
+    # The true value is known to float64, so omitted digits would look like an error.
+    if column.typecode == "f" and params.get("precision") != "float64":
+        return [_short(value) for value in column]
+    if column.typecode in "fd":
+        return _finite(column)
+    return column.tolist()
 
 
 def _arguments(batch: Mapping[str, Any]) -> dict[str, Any]:
@@ -635,8 +681,18 @@ def _arguments(batch: Mapping[str, Any]) -> dict[str, Any]:
     if "rewards" in batch:
         arguments["rewards"] = {key: _numbers(values) for key, values in batch["rewards"].items()}
         arguments["reward_weights"] = batch.get("rewardWeights", {})
+    if "tokens" in batch:
+        arguments["tokens"] = _token_rows(batch["tokens"])
     return arguments
 
 
 def _numbers(values: Iterable[float | None]) -> list[float]:
     return [math.nan if value is None else value for value in values]
+
+
+def _token_rows(tokens: Mapping[str, Any]) -> dict[str, list[list[Any]]]:
+    spans = list(zip(tokens["offset"], tokens["offset"][1:]))
+    known = {column: tokens.get(key) for column, (key, *_rest) in _TOKEN_COLUMNS.items()}
+    return {
+        column: [_numbers(values[start:end]) for start, end in spans] for column, values in known.items() if values is not None
+    }

@@ -98,6 +98,7 @@ NEEDED = {
     "grpo": {"token_level_reward_sum": [1.0]},
     "rloo": {"token_level_reward_sum": [1.0]},
     "gdpo": {"rewards": {"r": [1.0]}},
+    "gae": {"tokens": {"mask": [[1]], "reward": [[1.0]], "value": [[0.5]]}},
 }
 PARAMETERS = {"hgpo": {"history_length": 2, "mode": "mean_norm"}, "gigpo": {"mode": "mean_norm"}}
 
@@ -131,8 +132,8 @@ def test_the_base_group_needs_scores_and_an_unknown_estimator_is_named():
     estimator = {"name": "hgpo", **PARAMETERS["hgpo"], "base_group": True}
     with pytest.raises(ValueError, match="token_level_reward_sum is missing"):
         build_batch(**ROW, **NEEDED["hgpo"], estimator=estimator)
-    with pytest.raises(ValueError, match="'gae', not one of hgpo, gigpo, grpo, rloo"):
-        build_batch(**ROW, estimator={"name": "gae"})
+    with pytest.raises(ValueError, match="'ppo', not one of hgpo, gigpo, grpo, rloo"):
+        build_batch(**ROW, estimator={"name": "ppo"})
 
 
 def test_texts_stay_home_unless_asked_for():
@@ -192,9 +193,42 @@ def test_what_cannot_be_grouped_by_is_refused():
         parsed(observation=[{1}, {2}, {3}])
 
 
+TOKENS = {
+    "mask": [[0, 1], [1], [1, 1, 1]],
+    "reward": [[0.0, 1.0], [0.1], [0.0, 0.0, -0.5]],
+    "value": [[0.5, 0.25], [0.0], [0.1, 0.2, 0.3]],
+    "advantage": [[math.nan, 0.75], [0.1], [1.0, -1.0, 0.0]],
+}
+
+
+def test_tokens_are_in_version_2_of_the_message_one_row_after_the_other():
+    message = parsed(tokens=TOKENS)
+    assert message.format == "echelon-batch/2"
+    assert np.frombuffer(message.token_offset, "<i4").tolist() == [0, 2, 3, 6]
+    assert list(message.token_mask) == [0, 1, 1, 1, 1, 1]
+    assert np.frombuffer(message.token_reward, "<f4").tolist() == np.float32([0, 1, 0.1, 0, 0, -0.5]).tolist()
+    assert np.frombuffer(message.token_value, "<f4").tolist() == np.float32([0.5, 0.25, 0, 0.1, 0.2, 0.3]).tolist()
+    assert np.frombuffer(message.reported_token_advantage, "<f4")[1:].tolist() == np.float32([0.75, 0.1, 1, -1, 0]).tolist()
+
+
+def test_tokens_of_a_file_are_read_back_and_give_the_same_message(tmp_path):
+    columns = {**COLUMNS, "tokens": {**TOKENS, "mask": np.array([[0, 1, 0]] * 3), "reward": None, "value": None, "advantage": None}}
+    for one in (columns, {**COLUMNS, "tokens": TOKENS}):
+        write_batch_file(tmp_path / "batch.json", [one])
+        assert json.loads((tmp_path / "batch.json").read_text())["format"] == "echelon-batch/2"
+        [back] = read_batch_file(tmp_path / "batch.json")
+        tokens = batch_pb2.AdvantageBatch.FromString(build_batch(**{**one, **back}))
+        same = batch_pb2.AdvantageBatch.FromString(build_batch(**one))
+        assert (tokens.format, tokens.token_offset, tokens.token_reward) == (same.format, same.token_offset, same.token_reward)
+        assert tokens.reported_token_advantage[4:] == same.reported_token_advantage[4:]
+
+
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
+        ({"tokens": {"mask": [[1]]}}, "tokens.mask has 1 rows, group has 3"),
+        ({"tokens": {**TOKENS, "reward": [[0.0], [0.1], [0.0]]}}, "tokens.reward has other numbers of tokens than tokens.mask"),
+        ({"tokens": {"masks": []}}, "did you mean 'mask'"),
         ({"reward": [1.0]}, "reward has 1 entries, group has 3"),
         ({"observation": ["a"]}, "observation has 1"),
         ({"rewards": {"format": [1.0], "answer": [1.0]}}, "rewards.format has 1"),
