@@ -138,7 +138,7 @@ function overflowText({ estimator }: Batch, { model }: Judge, rows: number): str
   return `${counted(rows, 'row')}: with ${stated} the levels’ weights may leave the range of ${estimator.precision}.`;
 }
 
-/** Without advantages for the estimator: none at all, or one per token where it has one per row. */
+/** No advantages for the estimator: none at all, or one per token although the estimator has one per row. */
 function unreported(batch: Batch): Finding[] {
   if (reportedValues(batch) !== undefined) return [];
   if (batch.tokens?.reportedAdvantage === undefined)

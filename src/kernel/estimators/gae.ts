@@ -44,7 +44,7 @@ export const GAE: Estimator<GaeParameters> = {
     ...[1, 0.99, 0.98, 0.97, 0.95, 0.9].map((lambda) => ({ text: `lambda ${lambda}`, changes: { lambda } })),
     ...[1, 0.99, 0.95].map((discount) => ({ text: `discount ${discount}`, changes: { discount } })),
     { text: 'the mask was ignored in the sums', changes: { maskedTokens: 'include' } },
-    { text: 'tokens outside the mask were passed over', changes: { maskedTokens: 'skip' } },
+    { text: 'tokens outside the mask were ignored', changes: { maskedTokens: 'skip' } },
     ...whiteningVariants(p),
   ],
 };

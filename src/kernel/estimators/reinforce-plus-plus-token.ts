@@ -39,7 +39,7 @@ export const REINFORCE_PLUS_PLUS_TOKEN: Estimator<ReinforcePlusPlusTokenParamete
   rowPlan: chainOf,
   variants: (p) => [
     ...[1, 0.999, 0.99, 0.95].map((discount) => ({ text: `discount ${discount}`, changes: { discount } })),
-    { text: 'tokens outside the mask were passed over', changes: { maskedTokens: 'skip' } },
+    { text: 'tokens outside the mask were ignored', changes: { maskedTokens: 'skip' } },
     { text: 'the return was discounted at tokens outside the mask', changes: { maskedTokens: 'zero' } },
     { text: 'the return was reset at tokens outside the mask', changes: { maskedTokens: 'reset' } },
     ...whiteningVariants(p),

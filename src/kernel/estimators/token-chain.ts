@@ -16,7 +16,7 @@ export const DISCOUNT: NumberRule = {
 };
 
 const WORDS: Readonly<Record<MaskedTokens, string>> = {
-  skip: '`skip` passes over it',
+  skip: '`skip` ignores it',
   include: '`include` counts its reward and value',
   zero: '`zero` takes both as 0',
   reset: '`reset` starts the sum again before it',

@@ -19,14 +19,14 @@ test('returns are discounted within a response, and a token outside the mask has
   assert.deepEqual(sums({ discount: 1 }), [5, 0, 4, 7]);
 });
 
-test('a token outside the mask is passed over, counts, has reward 0, or starts the sum again', () => {
+test('a token outside the mask is ignored, counts, has reward 0, or starts the sum again', () => {
   const first = (masked: MaskedTokens) => sums({ masked })[0];
   assert.deepEqual([first('skip'), first('include'), first('zero'), first('reset')], [3, 7, 2, 1]);
 });
 
 test('with values the sum is the generalised advantage, and 0 follows the last token', () => {
   const stage = { discount: 0.5, lambda: 0.5, values: true };
-  // Token 2: 4 − 2. Token 0: 1 + 0.5 · 2 − 8 + 0.25 · 2, the value 100 of token 1 passed over.
+  // Token 2: 4 − 2. Token 0: 1 + 0.5 · 2 − 8 + 0.25 · 2, the value 100 of token 1 ignored.
   assert.deepEqual(sums(stage, [8, 100, 2, 3]), [-5.5, 0, 2, 4]);
   // Token 1: 10 + 0.5 · 2 − 100 + 0.25 · 2 = −88.5; token 0: 1 + 0.5 · 100 − 8 − 0.25 · 88.5.
   assert.equal(sums({ ...stage, masked: 'include' }, [8, 100, 2, 3])[0], 20.875);

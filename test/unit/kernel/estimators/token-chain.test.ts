@@ -11,7 +11,7 @@ test('a rule for tokens outside the mask explains its choices, the first of whic
   const rule = maskedTokensRule('skip', 'zero');
   assert.equal(rule.default, 'skip');
   assert.ok(isAllowed(rule, 'zero') && !isAllowed(rule, 'reset'));
-  assert.match(rule.doc, /`skip` passes over it, `zero` takes both as 0\.$/);
+  assert.match(rule.doc, /`skip` ignores it, `zero` takes both as 0\.$/);
 });
 
 test('a chain over tokens counts each token once and has no reward functions', () => {
