@@ -77,7 +77,8 @@ function columnsInWords(estimator: Estimator): string {
       .map((column) => `with \`${flag}\` also ${COLUMNS[column]}`),
   );
   const tokens = estimator.uses(completeParameters(estimator.parameters) as AnyParameters).tokens ?? [];
-  const ofTokens = tokens.length === 0 ? '' : ` with ${['mask', ...tokens].map((one) => `\`${one}\``).join(', ')}`;
+  const ofTokens =
+    tokens.length === 0 ? '' : ` with ${['mask', ...tokens].map((one) => `\`${one}\``).join(', ')}`;
   return [...own.map((column) => COLUMNS[column]), ...more].join(', ') + ofTokens;
 }
 
