@@ -111,7 +111,7 @@ class Checks:
         self.attempts = 0
         self.environment = {
             **os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1",
-            "PYTHONPATH": os.pathsep.join([str(STANDINS), str(RAY_WORKER)]),
+            "VERL_AGENT_HOME": str(home), "PYTHONPATH": os.pathsep.join([str(STANDINS), str(RAY_WORKER)]),
         }  # fmt: skip
 
     def make_model(self) -> str:
@@ -123,7 +123,8 @@ class Checks:
 
     def command(self, place: Path, spec: dict[str, Any]) -> list[str]:
         """The engine's arguments, from `echelon plan`, with the cluster's places filled in."""
-        given = {"home": str(self.home), "model": {"path": str(self.model), "removePadding": False}, **spec}
+        own = {"home": str(self.home), "model": {"path": str(self.model), "removePadding": False}}
+        given = {**(own if "recipe" in spec else {}), **spec}
         done = subprocess.run(
             [self.node, "src/cli/main.ts", "plan", "-"], cwd=ROOT, input=json.dumps(given), capture_output=True,
             text=True, timeout=120,
@@ -188,6 +189,20 @@ class Checks:
         assert "val/success_rate" in reports.metrics[1], reports.metrics
         return "of step 1, though later ones are there"
 
+    def export(self) -> str:
+        from transformers import AutoModelForCausalLM
+
+        (directory,) = (self.directory / "checkpoints").glob("*/*")
+        run, _ = self.run({
+            "name": "export", "engine": "verl-agent-export", "resources": {"cpus": 1}, "output": "model",
+            "checkpoint": {"directory": str(directory.relative_to(self.directory / "checkpoints"))},
+        })  # fmt: skip
+        (saved,) = run.ended_well().reports.of("checkpoint")
+        exported = AutoModelForCausalLM.from_pretrained(self.directory / "exports" / "model")
+        base = AutoModelForCausalLM.from_pretrained(self.model)
+        assert exported.num_parameters() == base.num_parameters(), exported.num_parameters()
+        return f"step {saved.step}, loaded by transformers with {exported.num_parameters()} parameters"
+
     def exact(self) -> str:
         spec = {**TRAINING, "advantages": "exact", "estimator": {"name": "hgpo", "baseGroup": True}}
         run, place = self.run({**spec, "training": {**TRAINING["training"], "steps": 1}})
@@ -227,6 +242,7 @@ def main() -> int:
             check("a training of two steps", checks.training)
             check("a third step from the checkpoint", checks.resumed)
             check("an evaluation of a checkpoint", checks.evaluation)
+            check("an export of a checkpoint", checks.export)
             check("a training with exact advantages", checks.exact)
             check("trainings with other estimators", checks.other_estimators)
             check("a training that fails", checks.failure)

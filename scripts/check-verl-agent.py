@@ -355,7 +355,17 @@ class Checks:
         assert saving.index("remove_previous_save_local_path(self.prev") < saving.index("torch.save(model_state_dict")
         merger = text("scripts/model_merger.py")
         assert all(f'"{one}"' in merger for one in ("merge", "--backend", "--local_dir", "--target_dir"))
+        assert '"lora_adapter"' in text("verl/workers/fsdp_workers.py")
         return "WebShop's files and index, vLLM's limits, the order of saving, the arguments of the export"
+
+    def placement(self) -> str:
+        """What the capture hook wraps to let verl's placement groups go to the allocated nodes."""
+        base = importlib.import_module("verl.single_controller.ray.base")
+        made = getattr(base, "placement_group", None)
+        assert getattr(made, "__module__", "") == "ray.util.placement_group", f"placement_group is {made!r}"
+        called = (self.home / "verl/single_controller/ray/base.py").read_text(encoding="utf-8")
+        assert "placement_group(bundles=bundles" in called, "verl makes its placement groups in another way by now"
+        return "verl.single_controller.ray.base makes its groups with the placement_group that the hook wraps"
 
     def overhead(self, device: str) -> str:
         import numpy as np
@@ -413,6 +423,7 @@ def main() -> int:
         check("metrics", checks.metrics)
         check("a critic of several GPUs", checks.values_of_critic)
         check("constants", checks.constants)
+        check("placement groups", checks.placement)
         check("the capture hook's cost", lambda: checks.overhead("cpu"))
         for name in RECIPES:
             check(f"plan {name}", lambda name=name: check_plan(home, options.node, name))
