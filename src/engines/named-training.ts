@@ -2,7 +2,7 @@ import type { FieldProblem } from '../core/errors.ts';
 import { isFinal } from '../core/states.ts';
 import { valueAt } from '../core/trees.ts';
 import type { Experiment } from '../schemas/experiment.ts';
-import type { CheckpointReference } from './checkpoint-reference.ts';
+import type { CheckpointReference, ResolvedCheckpoint } from './checkpoint-reference.ts';
 import { type ExperimentSpec, findEngine, type ResolvedSpec } from './registry.ts';
 
 /** The record of a training. `cluster`: the one that has its last checkpoint; null if none has run it. */
@@ -23,10 +23,11 @@ export function namedTraining(spec: object): Named | undefined {
   return { experiment, field: `${pointer}/experiment` };
 }
 
-/** The JSON pointer of a resolved spec's checkpoint, whose files are on one cluster; undefined if it reads none. */
-export function checkpointOf(spec: object): string | undefined {
+/** The checkpoint that a resolved spec reads, and its JSON pointer; undefined if it reads none. */
+export function checkpointOf(spec: object): (ResolvedCheckpoint & { pointer: string }) | undefined {
   const pointer = readsAt(spec);
-  return referenceAt(spec, pointer) === undefined ? undefined : pointer;
+  const reference = referenceAt(spec, pointer) as ResolvedCheckpoint | undefined;
+  return pointer === undefined || reference === undefined ? undefined : { ...reference, pointer };
 }
 
 /**

@@ -183,7 +183,7 @@ function effectOf(
     case 'checkpoint': {
       const checkpoint = { step: event.step, path: event.path, attempt: lease.attempt };
       const artifact: Artifact = { kind: 'checkpoint', ...checkpoint, at: Math.trunc(at) };
-      return [JSON.stringify(checkpoint), JSON.stringify(artifact)];
+      return [JSON.stringify(checkpoint), JSON.stringify(artifact), sharedDirectory(event.path)];
     }
     case 'gap':
       return event.kind === 'batch' ? [whole(event.rows)] : linesOf(event);
@@ -192,6 +192,15 @@ function effectOf(
     default:
       return [];
   }
+}
+
+/** Names of a directory, at most as long as a spec may name. */
+const MAX_DIRECTORY = 252;
+
+/** The directory of a checkpoint outside of its experiment, as a spec names it: `project/name`; else empty. */
+function sharedDirectory(path: string): string {
+  const directory = path.startsWith('../') ? path.split('/').slice(-3, -1).join('/') : '';
+  return directory.length > MAX_DIRECTORY || directory.includes('..') ? '' : directory;
 }
 
 /** Number of lines that an event adds to the log, and their bytes. */

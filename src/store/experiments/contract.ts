@@ -86,6 +86,8 @@ export interface ExperimentStore {
   delete(id: string, revision?: number): Promise<'deleted' | 'not-ended' | 'not-found'>;
   /** Artifacts in the order of their recording, from number `from` (0) on; `more`: further ones exist. */
   artifacts(id: string, from: number, limit: number): Promise<{ items: Artifact[]; more: boolean }>;
+  /** Those of the clusters on which a checkpoint was saved to, or read from, a checkpoint directory (`project/name`). */
+  checkpointClusters(directory: string, clusters: readonly string[]): Promise<string[]>;
   /**
    * Fails experiments whose deadline passed before a dispatcher acquired an attempt of them. Checks at most `limit`;
    * `more`: others may be due.

@@ -16,7 +16,10 @@ import { type Fields, toExperiment } from './record.ts';
 export function createExperiments(
   context: StoreContext,
   pressure: ReturnType<typeof createPressure>,
-): Pick<ExperimentStore, 'submit' | 'get' | 'list' | 'cancel' | 'counts' | 'delete' | 'artifacts'> {
+): Pick<
+  ExperimentStore,
+  'submit' | 'get' | 'list' | 'cancel' | 'counts' | 'delete' | 'artifacts' | 'checkpointClusters'
+> {
   const { redis, keys, run } = context;
 
   async function getAll(ids: readonly string[]): Promise<(Experiment | undefined)[]> {
@@ -54,6 +57,13 @@ export function createExperiments(
     async delete(id, revision) {
       const answer = await unlessChanged(run('delete-experiment', [id, revision ?? '']));
       return answer as 'deleted' | 'not-ended' | 'not-found';
+    },
+
+    async checkpointClusters(directory, clusters) {
+      if (clusters.length === 0) return [];
+      const fields = clusters.map((cluster) => `${cluster} ${directory}`);
+      const found = await guarded(redis.hmget(keys.checkpoints, ...fields));
+      return clusters.filter((_cluster, at) => found[at] !== null);
     },
 
     async artifacts(id, from, limit) {

@@ -44,6 +44,8 @@ export interface Keys {
   clusters: string;
   /** Hash: last report of its ray-worker (JSON) by cluster. */
   seen: string;
+  /** Hash: `<cluster> <directory>` → the experiment that last saved or read a checkpoint there. */
+  checkpoints: string;
   /** Set: clusters on which nothing new starts. */
   draining: string;
   /** Hash: a command. */
@@ -93,6 +95,7 @@ export function createKeys(prefix: string): Keys {
     garbage: `${root}:archive:garbage`,
     clusters: `${root}:clusters`,
     seen: `${root}:clusters:seen`,
+    checkpoints: `${root}:checkpoints`,
     draining: `${root}:clusters:draining`,
     command: (id) => `${root}:command:${id}`,
     commandReport: (id) => `${root}:command:${id}:report`,

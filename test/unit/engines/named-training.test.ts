@@ -26,7 +26,8 @@ test('a spec names a training by its id alone, also if the spec is otherwise inc
 });
 
 test('a resolved spec reads a checkpoint if its engine reads one there', () => {
-  assert.equal(checkpointOf(evaluation({ directory: 'a/b' })), '/evaluation/checkpoint');
+  const found = { directory: 'a/b', pointer: '/evaluation/checkpoint' };
+  assert.deepEqual(checkpointOf(evaluation({ directory: 'a/b' })), found);
   assert.equal(checkpointOf({ engine: 'verl-agent', evaluation: {} }), undefined);
   assert.equal(checkpointOf({ engine: 'replay' }), undefined);
 });

@@ -8,18 +8,20 @@ import { labelProblem } from './label-problem.ts';
 
 /**
  * Refuses a spec that names a cluster that is not there, or labels that no cluster has: it would wait forever. Refuses a
- * spec that reads a checkpoint and may run on several clusters. Throws EchelonError `invalid-spec` with the nearest name.
+ * spec that reads a checkpoint and may run on clusters without it. Throws EchelonError `invalid-spec` with the nearest name.
  */
 export async function requirePlace(
-  store: StorePart<'clusters.list'>,
+  store: StorePart<'clusters.list' | 'experiments.checkpointClusters'>,
   spec: Pick<ResolvedSpec['spec'], 'cluster' | 'clusterLabels'>,
 ): Promise<void> {
   const { cluster, clusterLabels } = spec;
   if (cluster !== null) await requireCluster(store, cluster);
   const hasLabels = Object.keys(clusterLabels).length > 0;
-  if (!hasLabels && (cluster !== null || checkpointOf(spec) === undefined)) return;
+  if (!hasLabels && checkpointOf(spec) === undefined) return;
   const clusters = await store.clusters.list();
-  const problem = (hasLabels ? labelProblem(spec, clusters) : null) ?? checkpointPlaceProblem(spec, clusters);
+  const problem =
+    (hasLabels ? labelProblem(spec, clusters) : null) ??
+    (await checkpointPlaceProblem(store, spec, clusters));
   if (problem !== null) throw invalidSpec([problem]);
 }
 

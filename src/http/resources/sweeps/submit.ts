@@ -168,8 +168,10 @@ async function judge(
     const { spec } = child.resolved;
     if (spec.cluster !== null && !clusters.has(spec.cluster)) clusters.set(spec.cluster, index);
     noteLabels(spec, index, labels);
-    if (checkpointOf(spec) !== undefined)
-      checkpoints.set(canonicalJson([spec.cluster, spec.clusterLabels]), { spec, index });
+    const { directory } = checkpointOf(spec) ?? {};
+    if (directory !== undefined) {
+      checkpoints.set(canonicalJson([directory, spec.cluster, spec.clusterLabels]), { spec, index });
+    }
     fit.add(spec);
     if (first.length < SHOWN) first.push(child);
     fingerprints.push(fingerprintOf(spec));
@@ -181,7 +183,7 @@ async function judge(
   const known = await store.clusters.list();
   requireClusters(known, clusters);
   requireLabels(known, labels);
-  requireOneCluster(known, checkpoints);
+  await requireCheckpoints(store, known, checkpoints);
   return { fingerprints, first, project, warnings: fit.warnings(known) };
 }
 
@@ -218,18 +220,18 @@ function requireLabels(known: readonly Cluster[], wanted: ReadonlyMap<string, Wa
   if (wrong.length > 0) throw invalidSweep(wrong.slice(0, SHOWN));
 }
 
-/** A checkpoint is on one cluster. `wanted`: a child for each choice of clusters. */
-function requireOneCluster(
+/** A checkpoint is not on every cluster. `wanted`: a child for each checkpoint directory and choice of clusters. */
+async function requireCheckpoints(
+  store: Store,
   known: readonly Cluster[],
   wanted: ReadonlyMap<string, { spec: ResolvedSpec['spec']; index: number }>,
-): void {
-  const wrong = [...wanted.values()].flatMap(({ spec, index }) => {
-    const problem = checkpointPlaceProblem(spec, known);
-    return problem === null
-      ? []
-      : [{ field: '/spec/cluster', message: `in child ${index}, ${problem.field}: ${problem.message}` }];
-  });
-  if (wrong.length > 0) throw invalidSweep(wrong.slice(0, SHOWN));
+): Promise<void> {
+  for (const { spec, index } of wanted.values()) {
+    const problem = await checkpointPlaceProblem(store, spec, known);
+    if (problem === null) continue;
+    const message = `in child ${index}, ${problem.field}: ${problem.message}`;
+    throw invalidSweep([{ field: '/spec/cluster', message }]);
+  }
 }
 
 /** A name that no cluster has would wait forever. `wanted`: the first child that names it. */

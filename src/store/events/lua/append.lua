@@ -12,7 +12,7 @@
 --                         redis/lua/series.lua takes them), then for each metric without a later value in the call:
 --                         name and value (JSON) in turn
 --             batch       batch, index, count, step, rows, digest
---             checkpoint  checkpoint (JSON), artifact (JSON)
+--             checkpoint  checkpoint (JSON), artifact (JSON), directory that other experiments may read or ''
 --             log         lines, bytes
 --             gap         dropped rows (of batches), or lines and bytes (of logs)
 -- Returns   {'ok', last recorded number, completed batches}
@@ -129,6 +129,10 @@ local function effect(kind, at, size, event, entry, n, row)
   elseif kind == 'checkpoint' then
     set('checkpoint', ARGV[at])
     artifact(ARGV[at + 1])
+    if ARGV[at + 2] ~= '' then
+      local cluster = redis.call('HGET', attempts, attempt .. ':cluster')
+      if cluster then redis.call('HSET', root .. ':checkpoints', cluster .. ' ' .. ARGV[at + 2], id) end
+    end
   elseif kind == 'log' then
     countLines(x, attempt, n, entry, tonumber(ARGV[at]), tonumber(ARGV[at + 1]))
   elseif kind == 'gap' and size == 1 then

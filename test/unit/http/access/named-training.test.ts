@@ -214,14 +214,28 @@ describe('an export that names its training', () => {
   });
 });
 
-test('a spec with a checkpoint directory is refused while it may run on several clusters', async () => {
-  const body = { ...EVALUATION, evaluation: { checkpoint: { directory: DIRECTORY } } };
+test('a spec with a checkpoint directory is refused on clusters that do not have it, and while its cluster is not known', async () => {
+  const reading = (directory: string, more: object = {}) => ({
+    ...{ ...EVALUATION, evaluation: { checkpoint: { directory } } },
+    ...more,
+  });
+  const sweep = (spec: object) => ({ name: 's', method: 'grid', spec, axes: { 'environment.seed': [1, 2] } });
   for (const path of ['/v1/experiments', '/v1/plans', '/v1/preflight']) {
-    const problem = await problemOf(body, path);
+    const problem = await problemOf(reading('p/unreported'), path);
     assert.equal(problem.field, '/cluster');
     assert.match(problem.message, /may run on local, spare\. Name the cluster, or the training by its id/);
   }
-  const sweep = { name: 's', method: 'grid', spec: body, axes: { 'environment.seed': [1, 2] } };
-  assert.match((await problemOf(sweep, '/v1/sweeps')).message, /in child 1, \/cluster: is missing/);
-  assert.equal((await call('POST', '/v1/plans', { body: { ...body, cluster: 'spare' } })).statusCode, 200);
+  const answer = await problemOf(sweep(reading('p/unreported')), '/v1/sweeps');
+  assert.match(answer.message, /in child 1, \/cluster: is missing/);
+  assert.equal(
+    (await call('POST', '/v1/plans', { body: reading('p/unreported', { cluster: 'spare' }) })).statusCode,
+    200,
+  );
+  await recordTraining(store);
+  for (const body of [reading(DIRECTORY, { cluster: 'spare' }), reading(DIRECTORY)])
+    assert.match((await problemOf(body)).message, /must be local, which has the checkpoints in/);
+  assert.equal(
+    (await call('POST', '/v1/plans', { body: reading(DIRECTORY, { cluster: 'local' }) })).statusCode,
+    200,
+  );
 });

@@ -12,6 +12,7 @@ const store = {
     list: async (names?: readonly string[]) =>
       all.filter(({ name }) => names === undefined || names.includes(name)),
   },
+  experiments: { checkpointClusters: () => assert.fail() },
 };
 
 const problemOf = async (refused: Promise<void>) => {
@@ -30,7 +31,10 @@ test('requirePlace accepts a known cluster, its labels, and no cluster at all', 
 });
 
 test('a spec without cluster and labels reads nothing from the store', async () => {
-  await requirePlace({ clusters: { list: () => assert.fail() } }, { cluster: null, clusterLabels: {} });
+  await requirePlace(
+    { ...store, clusters: { list: () => assert.fail() } },
+    { cluster: null, clusterLabels: {} },
+  );
 });
 
 test('an unknown cluster or label is refused with the nearest name or the known ones', async () => {
