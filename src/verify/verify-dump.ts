@@ -37,6 +37,8 @@ export interface Configuration {
   readonly fingerprint?: string;
   /** The configuration file. */
   readonly file?: string;
+  /** Why the configuration file could not be read: then the estimator is inferred. */
+  readonly unreadable?: string;
   /** Estimators that explain the advantages as well, if it was inferred. */
   readonly alternatives?: readonly string[];
   /** Share of the rows tried that it explains, if it was inferred. */
@@ -96,11 +98,14 @@ async function choose(adapter: DumpAdapter, files: readonly string[], stated: St
       options,
     };
   }
-  if (found !== undefined) {
-    const reason = `${found.file} states ${'unsupported' in found.estimator ? found.estimator.unsupported : 'nothing'}, which is not supported yet`;
+  if (found !== undefined && 'unsupported' in found.estimator) {
+    const reason = `${found.file} states ${found.estimator.unsupported}, which is not supported yet`;
     return { configuration: { origin: 'unknown', file: found.file, reason }, options };
   }
-  return await inferred(adapter, files, options, precision);
+  const chosen = await inferred(adapter, files, options, precision);
+  if (found === undefined || !('unreadable' in found.estimator)) return chosen;
+  const { unreadable } = found.estimator;
+  return { ...chosen, configuration: { ...chosen.configuration, file: found.file, unreadable } };
 }
 
 function inPrecision(estimator: BatchEstimator, precision: Precision | undefined): BatchEstimator {
@@ -166,7 +171,7 @@ function inferredFrom(best: Fit, others: readonly Fit[]): Configuration {
 }
 
 function reportOn(step: DumpStep, adapter: DumpAdapter, { configuration, estimator }: Chosen): DumpReport {
-  const own = [...step.findings];
+  const own = [...step.findings, ...unreadableFinding(configuration)];
   const batch = batchOf(step, estimator ?? adapter.estimators[0] ?? estimatorFrom({ name: 'grpo' }));
   const rowsInDump = step.rowsInDump ?? step.reward.length;
   const base = { file: step.file, format: adapter.name, configuration, signal: signalOf(step), rowsInDump };
@@ -196,6 +201,11 @@ function reportOn(step: DumpStep, adapter: DumpAdapter, { configuration, estimat
     consistent: sound && !verified && (nothingToVerify || report.unverifiable === 0),
     ...present({ example: nothingToVerify ? exampleOf(step, estimator) : undefined }),
   };
+}
+
+function unreadableFinding({ file, unreadable }: Configuration): Finding[] {
+  if (unreadable === undefined) return [];
+  return [finding('configuration-unreadable', `${file} cannot be read: ${unreadable}.`)];
 }
 
 function unknownFinding({ reason = NONE_FITS }: Configuration): Finding {

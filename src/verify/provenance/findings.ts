@@ -219,6 +219,11 @@ export const FINDINGS = {
     remedy:
       'State it with --estimator and --param, or put the configuration file of the run beside the dump.',
   },
+  'configuration-unreadable': {
+    severity: 'warning',
+    means: 'The configuration file of the run cannot be read, so the estimator is inferred.',
+    remedy: 'Restore the file from the run, or state the estimator with --estimator and --param.',
+  },
   'advantage-per-token': {
     severity: 'warning',
     means: 'The tokens of one response have different advantages, which this format does not explain.',

@@ -96,8 +96,8 @@ export interface DumpOptions {
 export interface FoundConfiguration {
   readonly file: string;
   readonly options: DumpOptions;
-  /** The estimator that it states; or in words a setting that cannot be verified. */
-  readonly estimator: BatchEstimator | { readonly unsupported: string };
+  /** The estimator that it states; or in words a setting that cannot be verified, or why the file cannot be read. */
+  readonly estimator: BatchEstimator | { readonly unsupported: string } | { readonly unreadable: string };
 }
 
 /** Reads the dumps of one trainer. */

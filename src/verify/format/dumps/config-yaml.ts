@@ -46,7 +46,8 @@ async function readYaml(place: string): Promise<unknown> {
   }
 }
 
-async function readSmall(place: string): Promise<ArrayBuffer | undefined> {
+/** The bytes of a file that is small enough for a configuration; undefined if there is none. */
+export async function readSmall(place: string): Promise<ArrayBuffer | undefined> {
   try {
     return await withSource(place, async (source) =>
       source.byteLength > MAX_BYTES ? undefined : await source.slice(0),

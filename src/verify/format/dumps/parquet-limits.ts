@@ -32,11 +32,21 @@ export class ParquetLimitError extends Error {
 
 type ColumnChunk = FileMetaData['row_groups'][number]['columns'][number];
 
-/** The end of the file, which the metadata can be read from. Throws a {@link ParquetLimitError}. */
+/** `PAR1` as a number: the first and the last bytes of every file. */
+const MAGIC = 0x31524150;
+/** `PAR1`, the length of an empty footer, and `PAR1` again. */
+const MIN_BYTES = 12;
+
+/**
+ * The end of the file, which the metadata can be read from. Throws a {@link ParquetLimitError}, or an Error for a file that
+ * is cut off.
+ */
 export async function checkedFooter(source: DumpSource): Promise<ArrayBuffer> {
   const { byteLength } = source;
   const tail = new DataView(await source.slice(Math.max(0, byteLength - 8)));
-  const length = tail.byteLength < 8 ? 0 : tail.getUint32(0, true);
+  if (byteLength < MIN_BYTES || tail.getUint32(4, true) !== MAGIC)
+    throw new Error(`the file is truncated after ${byteLength} bytes: it does not end with PAR1`);
+  const length = tail.getUint32(0, true);
   const most = Math.min(MAX_FOOTER_BYTES, byteLength - 8);
   if (length > most) throw new ParquetLimitError(`a footer of ${length} bytes, at most ${most} are read`);
   const footer = await source.slice(byteLength - 8 - length);

@@ -7,6 +7,7 @@ import { counted } from '../../../core/plural.ts';
 import { finding, some } from '../../provenance/findings.ts';
 import type { DumpAdapter, DumpStep } from './adapter.ts';
 import { formsOf, namesOf } from './dump-batch.ts';
+import { findPrimeRlConfig } from './prime-rl-config.ts';
 import { pickedLines } from './records.ts';
 import { numberOf } from './rewards.ts';
 import { openSource } from './source.ts';
@@ -30,6 +31,7 @@ export const PRIME_RL: DumpAdapter = {
   title: 'prime-rl rollouts (folder of JSON lines)',
   matches: ({ path, keys }) => keys?.get('traces') === 'array' && keys.has('group') && PLACE.test(path),
   estimators: formsOf('prime-rl'),
+  find: findPrimeRlConfig,
   async *steps(files) {
     const groups = new Map<string, Group>();
     for (const file of files) {
