@@ -10,6 +10,7 @@ export interface Service {
   profiles?: string[];
   command?: string[];
   environment?: Record<string, string>;
+  env_file?: string[];
   networks: string[] | Record<string, { aliases?: string[] }>;
   ports?: string[];
   secrets?: string[];

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';
+import { parseEnv } from 'node:util';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { parse } from 'yaml';
 import { parseBucket } from '../../../src/config/bucket.ts';
 import { loadSettings } from '../../../src/config/settings.ts';
+import { variableProblems } from '../../../src/engines/variables.ts';
 import {
   acceptCommand,
   acceptEnvironment,
@@ -74,6 +76,22 @@ describe('docker-compose.yml', () => {
     for (const name of ['ray', 'ray-gpu'])
       for (const variable of Object.keys(compose.services[name]!.environment ?? {}))
         assert.ok(read.has(variable), `${name}: ${variable}`);
+  });
+
+  test('variables of trainings come from a file, with the values of the chart, and none of ours or of Ray', () => {
+    const files = new Set(
+      ['ray', 'ray-gpu'].flatMap((name) => compose.services[name]!.env_file!.map(interpolate)),
+    );
+    const [file, ...others] = files;
+    assert.deepEqual(others, []);
+    const text = readFileSync(file!, 'utf8');
+    const { ray } = parse(readFileSync('helm/echelon/values.yaml', 'utf8')) as {
+      ray: { env: Record<string, string> };
+    };
+    assert.deepEqual(parseEnv(text), ray.env);
+    const shown = parseEnv(text.replace(/^# (?=[A-Z_]+=)/gm, '')) as Record<string, string>;
+    assert.deepEqual(variableProblems(shown), []);
+    assert.ok('VERL_AGENT_HOME' in shown && 'HF_ENDPOINT' in shown);
   });
 
   test('secrets of specs are mounted, read-only, in the directory that the ray-worker reads', () => {
