@@ -14,7 +14,7 @@ import sys
 from importlib import metadata
 from typing import Any, Mapping
 
-from echelon_rayworker import nodes
+from echelon_rayworker import gang, nodes
 
 from ..answers import OWN_KEYS, Answer, Check, answer_all, divide, print_answers
 from ..arguments import ArgumentError, parse
@@ -231,6 +231,7 @@ def check_cluster(settings: Settings, shared_root: str) -> list[Answer]:
         *nodes.version_answers(looks, packages),
         *memory.memory_answers(settings, looks),
         *limits.check_limits(settings, looks),
+        *(gang.gang_answers(_gpus_of_a_node(settings)) if _node_count(settings) > 1 else []),
     ]
 
 
@@ -244,8 +245,7 @@ def path_answers(looks: list[nodes.Look]) -> list[Answer]:
 
 def check_resources(settings: Settings, facts: Mapping[str, Any], gpus: Mapping[str, float]) -> list[Answer]:
     """`facts` as `cluster.look` gives them, `gpus`: each node's."""
-    each = int(settings.overrides.number("trainer.n_gpus_per_node", 8))
-    wanted_nodes = int(settings.overrides.number("trainer.nnodes", 1))
+    each, wanted_nodes = _gpus_of_a_node(settings), _node_count(settings)
     enough = sum(1 for count in gpus.values() if count >= each) >= wanted_nodes
     have = ", ".join(f"{count:g} on {node}" for node, count in gpus.items()) or "none"
     text = f"{wanted_nodes} nodes with {each} GPUs are asked for; there are: {have}"
@@ -256,6 +256,14 @@ def check_resources(settings: Settings, facts: Mapping[str, Any], gpus: Mapping[
         "lower env.resources_per_worker.num_cpus or add CPUs: a start with too few hangs without a word"
     )
     return [Answer("GPUs", enough, text, remedy), Answer("CPUs", total >= wanted, cpus, more)]
+
+
+def _gpus_of_a_node(settings: Settings) -> int:
+    return int(settings.overrides.number("trainer.n_gpus_per_node", 8))
+
+
+def _node_count(settings: Settings) -> int:
+    return int(settings.overrides.number("trainer.nnodes", 1))
 
 
 def main(arguments: list[str]) -> int:
