@@ -5,8 +5,10 @@ The nodes: a head without GPUs, which has the CPUs of the environments, and thre
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -18,14 +20,18 @@ from ray_nodes import RayNodes
 from test_verl_agent_export import arguments, save
 
 import ray
-from echelon_rayworker import allocation, processes
+from echelon_rayworker import allocation, gang, nodes, processes
 from echelon_rayworker.allocation import AllocatedNode
 from echelon_rayworker.engines import savedsteps
-from echelon_rayworker.engines.verl_agent import placement
+from echelon_rayworker.engines.answers import Answer
+from echelon_rayworker.engines.verl_agent import placement, preflight
+from echelon_rayworker.engines.verl_agent.settings import settings_from
 from echelon_rayworker.ending import Circumstances, describe_end
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.spooltail import SpoolTail
-from ray.util.placement_group import placement_group, placement_group_table, remove_placement_group
+from ray.util.placement_group import (
+    get_placement_group, placement_group, placement_group_table, remove_placement_group,
+)  # fmt: skip
 
 STANDIN = Path(__file__).parent / "standin"
 DATASET = PACKAGE_ROOT / "echelon_rayworker" / "engines" / "verl_agent" / "capture_dataset.py"
@@ -38,12 +44,12 @@ SMALL = [
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[RayNodes]:
-    nodes = RayNodes([(4, 4), (4, 4), (4, 4)], head_cpus=12)
+    started = RayNodes([(4, 4), (4, 4), (4, 4)], head_cpus=12)
     try:
-        nodes.start()
-        yield nodes
+        started.start()
+        yield started
     finally:
-        nodes.stop()
+        started.stop()
 
 
 class Run:
@@ -84,44 +90,50 @@ def nothing_is_left() -> bool:
     return all(group["state"] == "REMOVED" for group in placement_group_table().values())
 
 
-def test_trainings_of_2_2_and_4_gpus_run_together_on_their_nodes(cluster: RayNodes, tmp_path: Path) -> None:
-    """Fails if Ray places the groups: it takes the emptiest node, so that no node is left for 4 GPUs on 4-GPU nodes that
-    hold 2 each. The environments run on the head: the CPUs of the GPU nodes are just enough for the GPU workers."""
-    head, one, two, _ = (node.id for node in cluster.nodes)
-    beside = AllocatedNode(head, 0, 2)
-    runs = [
-        Run(tmp_path / name, [AllocatedNode(node, gpus, gpus), beside])
-        for name, node, gpus in (("a", one, 2), ("b", one, 2), ("c", two, 4))
-    ]
-    for run, node, gpus in zip(runs, (one, one, two), (2, 2, 4)):
-        placed = run.placed()
-        (group,) = placed["groups"]
-        assert nodes_of_group(group) == {node} and placed["workers"] == [node] * gpus
-        assert {placed["trainer"], *placed["environments"]} == {head}
-    for run in runs:
+def test_two_trainings_run_together_on_the_nodes_allocated_to_each(cluster: RayNodes, tmp_path: Path) -> None:
+    """The groups of a gang go to its nodes in their order; environments go to the nodes of their CPUs. Fails if Ray places
+    the groups."""
+    head, one, two, three = (node.id for node in cluster.nodes)
+    gang = Run(tmp_path / "gang", [AllocatedNode(three, 2, 2), AllocatedNode(two, 2, 2), AllocatedNode(head, 0, 2)])
+    spread = Run(
+        tmp_path / "spread", [AllocatedNode(one, 2, 3), AllocatedNode(two, 0, 1), AllocatedNode(three, 0, 1)], environments=4
+    )
+    placed = gang.placed()
+    assert [nodes_of_group(group) for group in placed["groups"]] == [{three}, {two}]
+    assert placed["workers"] == [three, three, two, two]
+    assert {placed["trainer"], *placed["environments"]} == {head}
+    placed = spread.placed()
+    assert [nodes_of_group(group) for group in placed["groups"]] == [{one}]
+    assert {placed["trainer"], *placed["environments"]} == {one, two, three}
+    assert ray.available_resources()["CPU"] == 24 - 6 - 5
+    for run in (gang, spread):
         run.end()
     assert until(nothing_is_left, 60)
 
 
-def test_the_groups_of_a_gang_go_to_its_nodes_in_their_order(cluster: RayNodes, tmp_path: Path) -> None:
-    head, one, _, three = (node.id for node in cluster.nodes)
-    run = Run(tmp_path / "gang", [AllocatedNode(three, 2, 2), AllocatedNode(one, 2, 2), AllocatedNode(head, 0, 2)])
-    placed = run.placed()
-    assert [nodes_of_group(group) for group in placed["groups"]] == [{three}, {one}]
-    assert placed["workers"] == [three, three, one, one]
-    run.end()
-    assert until(nothing_is_left, 60)
+def test_the_nodes_of_a_gang_that_do_not_reach_each_other_are_named(
+    cluster: RayNodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, three = (node.address for node in cluster.nodes[1:])
+    monkeypatch.setattr(nodes, "connect", lambda: None)  # this process is connected
 
+    def together(*overrides: str) -> list[Answer]:
+        given = [f"home={STANDIN}", f"experiment_dir={tmp_path}", "--", "trainer.n_gpus_per_node=4", *overrides]
+        return [one for one in preflight.check_cluster(settings_from(given, {}), str(tmp_path)) if one.check == "nodes together"]
 
-def test_environments_are_divided_among_the_nodes_of_their_cpus(cluster: RayNodes, tmp_path: Path) -> None:
-    head, one, two, three = (node.id for node in cluster.nodes)
-    nodes = [AllocatedNode(one, 2, 3), AllocatedNode(two, 0, 1), AllocatedNode(three, 0, 1)]
-    run = Run(tmp_path / "spread", nodes, environments=4)
-    placed = run.placed()
-    assert {placed["trainer"], *placed["environments"]} == {one, two, three}
-    assert ray.available_resources()["CPU"] == 24 - 5
-    run.end()
-    assert until(nothing_is_left, 60)
+    assert together("trainer.nnodes=1") == []
+    (answer,) = together("trainer.nnodes=2")
+    assert answer.ok and all(node in answer.message for node in (one, two, three)), answer
+    assert ("all_reduce (gloo) adds up" in answer.message) == (importlib.util.find_spec("torch") is not None), answer
+    with socket.socket() as silent:
+        silent.bind((two, 0))  # refuses connections, as a firewall between two nodes does
+        ports = gang.places_for
+        monkeypatch.setattr(gang, "places_for", lambda found: {
+            **ports(found), one: {**ports(found)[one], two: silent.getsockname()[1]},
+        })  # fmt: skip
+        (answer,) = gang.gang_answers(4)
+    assert not answer.ok and f"node {one} does not reach node {two}" in answer.message and three not in answer.message
+    assert one in answer.remedy and two in answer.remedy
 
 
 @pytest.fixture
@@ -166,6 +178,8 @@ def test_a_node_without_room_ends_the_run_as_a_shortage_of_gpus(cluster: RayNode
 def test_more_groups_than_nodes_are_refused(cluster: RayNodes, verl: None) -> None:
     with pytest.raises(placement.NoRoom, match="asks for 2 placement groups; 1 node"):
         asked_for([AllocatedNode(cluster.nodes[1].id, 1, 1)], [1, 1])
+    remove_placement_group(get_placement_group("verl_group:0"))
+    assert until(nothing_is_left, 60)
 
 
 def test_without_allocated_nodes_verl_is_left_alone(cluster: RayNodes, verl: None) -> None:

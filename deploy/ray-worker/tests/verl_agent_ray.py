@@ -1,24 +1,21 @@
-"""The verl-agent engine against the stand-in checkout, on a real Ray with real torch tensors. Run by
-test_verl_agent_ray.py. Runs that do not disturb each other are under way together: most of their time is the start of
-processes."""
+"""The verl-agent engine against the stand-in checkout, on a real Ray with real torch tensors. Run by test_one_node_ray.py,
+first: it counts what Ray holds. Runs that do not disturb each other are under way together: most of their time is the
+start of processes."""
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Iterator
 
 import pytest
-from conftest import PACKAGE_ROOT, Server, end_everything, until
-from test_actor import free_port
+from conftest import PACKAGE_ROOT, OneNode, Server, end_everything, until
 from verl_agent_support import STANDIN, Reports, verify
 
 import ray
-from echelon_rayworker import nodes, processes
+from echelon_rayworker import nodes
 from echelon_rayworker.engines.verl_agent import cluster
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
@@ -33,26 +30,11 @@ FEW = ["data.train_batch_size=1", "data.val_batch_size=1", "trainer.total_epochs
 
 
 @pytest.fixture(scope="module")
-def ray_address() -> Iterator[str]:
-    temporary = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # short: Ray puts sockets below it
-    address = f"127.0.0.1:{free_port()}"
-    head = subprocess.Popen(
-        [str(Path(sys.executable).parent / "ray"), "start", "--head", "--block", f"--port={address.split(':')[1]}",
-         "--node-ip-address=127.0.0.1", "--num-cpus=32", "--num-gpus=8", "--include-dashboard=false",
-         f"--temp-dir={temporary}", "--object-store-memory=100000000", f"--ray-client-server-port={free_port()}"],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, text=True,
-    )  # fmt: skip
-    try:
-        assert any("runtime started" in line for line in head.stdout)
-        os.environ["RAY_ADDRESS"] = address
-        nodes.connect()
-        yield address
-    finally:
-        ray.shutdown()
-        # All of this Ray, and nothing else, is in the head's session.
-        processes.end_all(lambda: processes.members_of_session(head.pid), term_seconds=0)
-        head.wait()
-        shutil.rmtree(temporary, ignore_errors=True)
+def ray_address(one_node: OneNode) -> Iterator[str]:
+    os.environ["RAY_ADDRESS"] = one_node.address
+    nodes.connect()
+    yield one_node.address
+    ray.shutdown()
 
 
 class Run:
@@ -94,8 +76,36 @@ def nothing_is_left() -> bool:
     return not state["actors"] and not state["placementGroups"] and state["gpusAvailable"] == 8
 
 
+ESTIMATORS = {
+    "gigpo": ["algorithm.adv_estimator=gigpo"],
+    "grpo": ["algorithm.adv_estimator=grpo"],
+    "rloo": ["algorithm.adv_estimator=rloo"],
+    "gae": ["algorithm.adv_estimator=gae"],
+    "exact": ["algorithm.hgpo.base_group=True"],
+    "shuffled": ["standin.shuffle=True"],
+}
+
+
+@pytest.fixture(scope="module")
+def started(ray_address: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    """One step under each setting, all under way together."""
+    started = {}
+    for name, overrides in ESTIMATORS.items():
+        own = ("advantages=exact",) if name == "exact" else ("observations=texts",) if name == "gigpo" else ()
+        started[name] = Run(ray_address, tmp_path_factory.mktemp(name), *FEW, *overrides, own=own)
+    return started
+
+
+@pytest.fixture(scope="module")
+def runs(started: dict[str, Run]) -> dict[str, Reports]:
+    """What the runs of each setting have reported at their end."""
+    reports = {name: run.ends() for name, run in started.items()}
+    assert until(nothing_is_left, 60)
+    return reports
+
+
 def test_a_training_reports_its_stages_resumes_and_is_not_run_again(
-    ray_address: str, tmp_path: Path
+    ray_address: str, started: dict[str, Run], tmp_path: Path
 ) -> None:
     reports = Run(ray_address, tmp_path, "trainer.total_epochs=3", "trainer.test_freq=3").ends()
     of_three = [f"step {step} of 3" for step in (1, 2, 3)]
@@ -113,7 +123,6 @@ def test_a_training_reports_its_stages_resumes_and_is_not_run_again(
     assert (provenance.group_size, provenance.groups, provenance.rows_collected) == (3, 2, reports.batches[1].rows)
     reports = verify(reports.batches, tmp_path / "batches.json")["batches"]
     assert len(reports) == 3 and all(one["ok"] and one["wrong"] == one["unverifiable"] == 0 for one in reports)
-    assert until(nothing_is_left, 60)
     # The next attempt resumes after the last checkpoint, and one after the last step has nothing to do.
     second = Run(ray_address, tmp_path, "trainer.total_epochs=4", attempt=2)
     reports = second.ends()
@@ -123,26 +132,6 @@ def test_a_training_reports_its_stages_resumes_and_is_not_run_again(
     third = Run(ray_address, tmp_path, "trainer.total_epochs=4", attempt=3).ends()
     assert third.stages == ["finished before: step 4 of 4"] and not third.metrics
     assert [one.step for one in third.of("checkpoint")] == [4]
-
-
-ESTIMATORS = {
-    "gigpo": ["algorithm.adv_estimator=gigpo"],
-    "grpo": ["algorithm.adv_estimator=grpo"],
-    "rloo": ["algorithm.adv_estimator=rloo"],
-    "gae": ["algorithm.adv_estimator=gae"],
-    "exact": ["algorithm.hgpo.base_group=True"],
-    "shuffled": ["standin.shuffle=True"],
-}
-
-
-@pytest.fixture(scope="module")
-def runs(ray_address: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, "Reports"]:
-    """One step under each setting, all under way together."""
-    started = {}
-    for name, overrides in ESTIMATORS.items():
-        own = ("advantages=exact",) if name == "exact" else ("observations=texts",) if name == "gigpo" else ()
-        started[name] = Run(ray_address, tmp_path_factory.mktemp(name), *FEW, *overrides, own=own)
-    return {name: run.ends() for name, run in started.items()}
 
 
 @pytest.mark.parametrize("estimator", ["gigpo", "grpo", "rloo"])
@@ -185,12 +174,14 @@ def test_an_evaluation_names_its_checkpoint_and_refuses_none(ray_address: str, t
     for kind in ("model", "optim", "extra_state"):
         (saved / "actor" / f"{kind}_world_size_1_rank_0.pt").write_bytes(b"x")
     (saved.parent / "latest_checkpointed_iteration.txt").write_text("1")
-    reports = Run(ray_address, tmp_path, *FEW, *evaluation, attempt=2).ends()
+    trained = Run(ray_address, tmp_path, *FEW, *evaluation, attempt=2)
+    base = [*evaluation, "trainer.resume_mode=disable"]
+    untrained = Run(ray_address, tmp_path, *FEW, *base, attempt=3, own=("base_model=true",))
+    reports = trained.ends()
     assert reports.stages[-1] == "validating global_step_1"
     assert [one.path for one in reports.of("checkpoint")] == ["checkpoints/global_step_1"]
     assert reports.metrics[1]["val/success_rate"] >= 0
-    base = [*evaluation, "trainer.resume_mode=disable"]
-    reports = Run(ray_address, tmp_path, *FEW, *base, attempt=3, own=("base_model=true",)).ends()
+    reports = untrained.ends()
     assert reports.stages[-1] == "validating" and not reports.of("checkpoint")
 
 

@@ -1,0 +1,53 @@
+"""The local engine on a real Ray. Run by test_one_node_ray.py."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from conftest import PACKAGE_ROOT, OneNode, until
+
+SUCCESS = re.compile(r"^step:(\d+) - .*val/success_rate:([\d.]+)", re.MULTILINE)
+
+
+def engine(address: str, *arguments: str) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "echelon_rayworker.engines.local", *arguments],
+        cwd=PACKAGE_ROOT, env={**os.environ, "RAY_ADDRESS": address}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def learning(one_node: OneNode) -> Iterator[subprocess.Popen]:
+    """A training in the default setting, on a seed that no setting was chosen with. It runs beside the other test."""
+    process = engine(one_node.address, "training.seed=11", "environment.seed=11")
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_a_stopped_run_resumes_from_its_checkpoint(one_node: OneNode, tmp_path: Path) -> None:
+    small = ["rollout.groups=2", "rollout.group_size=2", "evaluation.games=2", "environment.max_steps=8"]
+    given = [*small, f"experiment_dir={tmp_path}", "training.save_every=1"]
+    first = engine(one_node.address, *given, "training.steps=100000", "step_delay_ms=20")
+    until(lambda: list((tmp_path / "checkpoints").glob("step-*.npz")), 60)
+    first.send_signal(signal.SIGTERM)
+    out, _ = first.communicate(timeout=60)
+    assert first.returncode == 128 + signal.SIGTERM
+    reached = max(int(path.stem[5:]) for path in (tmp_path / "checkpoints").glob("step-*.npz"))
+    second, err = engine(one_node.address, *given, f"training.steps={reached + 2}").communicate(timeout=120)
+    steps = [int(step) for step in re.findall(r"^step:(\d+) - ", second, re.MULTILINE)]
+    assert steps == [reached + 1, reached + 2], err[-2000:]
+
+
+def test_hgpo_learns_in_the_default_setting(learning: subprocess.Popen) -> None:
+    """From under 40 % to over 80 % of held-out games."""
+    out, err = learning.communicate(timeout=300)
+    success = {int(match[1]): float(match[2]) for match in SUCCESS.finditer(out)}
+    assert sorted(success) == [0, 150], err[-2000:]
+    assert success[0] < 0.4 and success[150] > 0.8
