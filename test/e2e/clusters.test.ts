@@ -4,6 +4,8 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { RAY_WORKER_PACKAGE } from '../../src/cli/local/stack.ts';
 import { isFinal } from '../../src/core/states.ts';
 import { packRayWorker } from '../../src/dispatch/clusters/setup/package.ts';
@@ -12,8 +14,8 @@ import type { ClusterView } from '../../src/schemas/api.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
 import { until } from '../support/dispatch.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
-import { startRayHead } from '../support/ray-head.ts';
 import { commandEnded, processesOf, type RoleProcess, type System, startSystem } from '../support/system.ts';
+import { GPUS, type GpuNodes, hasPyarrow, startGpuNodes } from '../support/verl-agent/gpu-nodes.ts';
 
 const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
 const NAME = 'fleet';
@@ -178,18 +180,95 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     await assert.rejects(view(), { code: 'cluster-not-found' });
   });
 
-  test('adding a Ray without authentication succeeds with a warning', async () => {
-    await using head = await startRayHead({ token: false, numGpus: 2 });
-    const body = { name: 'open', address: head.address, sharedRoot: join(system.stateDir, 'open') };
-    const { id } = await system.client.post('/v1/clusters', { body });
-    const { state, problems } = await commandEnded(system.client, id);
-    assert.equal(state, 'succeeded', JSON.stringify(problems));
-    assert.match(problems[0]?.message ?? '', /answers without a token/);
-    const { items } = await system.client.get('/v1/clusters');
-    assert.equal(items[0]!.nodes[0]!.gpusTotal, 2);
-    await system.client
-      .delete('/v1/clusters/{name}', { path: { name: 'open' } })
-      .then(({ id }) => commandEnded(system.client, id));
+  describe('a Ray of four nodes without authentication', () => {
+    let nodes: GpuNodes;
+    before(async () => {
+      nodes = await startGpuNodes(system.stateDir);
+    });
+    after(() => nodes?.[Symbol.asyncDispose]());
+
+    const gpus = async () => {
+      await sleep(200); // the number of requests is limited
+      return (await view()).nodes.map(({ gpusTotal }) => gpusTotal).sort();
+    };
+
+    test('adding it succeeds with a warning', async () => {
+      const env = { VERL_AGENT_HOME: nodes.home };
+      const body = { name: NAME, address: nodes.address, sharedRoot: join(system.stateDir, 'open'), env };
+      const { id } = await system.client.post('/v1/clusters', { body });
+      const { state, problems } = await commandEnded(system.client, id);
+      assert.equal(state, 'succeeded', JSON.stringify(problems));
+      assert.match(problems[0]?.message ?? '', /answers without a token/);
+      await until(async () => isDeepStrictEqual(await gpus(), [0, GPUS, GPUS, GPUS]), 'its nodes are seen');
+    });
+
+    const needsPyarrow = {
+      skip: hasPyarrow() ? false : 'pyarrow is not installed: deploy/ray-worker/requirements-verl-agent.txt',
+    };
+    /** The trainings of 2, 2 and 4 GPUs, and the node that is allocated to each at first. */
+    let ids: [string, string, string];
+    let first: Map<string, string>;
+
+    test(
+      'trainings of 2, 2 and 4 GPUs run at once, their placement groups on the nodes allocated to them',
+      needsPyarrow,
+      async () => {
+        const submitted = [];
+        for (const spec of [placedSpec(2, 1), placedSpec(2, 2), placedSpec(GPUS, 3)])
+          submitted.push((await system.submit(spec)).id);
+        ids = submitted as typeof ids;
+        const saved = ({ state, checkpoint }: Experiment) => state === 'running' && checkpoint?.step === 1;
+        for (const id of ids) await system.until(id, 'its first checkpoint', saved);
+        first = await allocated(ids);
+        const [one, two, three] = ids.map((id) => first.get(id));
+        assert.ok(one === two && one !== three);
+        for (const id of ids) assert.deepEqual(await placedOn(id, 1), [first.get(id)]);
+      },
+    );
+
+    test(
+      'kill -9 of the raylet below 4 GPUs: attempt 2 resumes on another node, and the other trainings continue',
+      needsPyarrow,
+      async () => {
+        const [, , large] = ids;
+        await nodes.killRaylet(first.get(large)!);
+        await system.until(large, 'attempt 2', ({ state, attempt }) => state === 'running' && attempt === 2);
+        await until(async () => (await placedOn(large, 2)).length > 0, 'its GPU processes are placed again');
+        const second = (await allocated([large])).get(large)!;
+        assert.ok(![...first.values()].includes(second));
+        assert.deepEqual(await placedOn(large, 2), [second]);
+        await nodes.go();
+        await until(async () => /resumed after step 1/.test(await logOf(large, 2)), 'it resumes');
+        for (const id of ids) {
+          const { state, attempt, reason } = await system.until(id, 'the end', ended, 120_000);
+          const attempts = id === large ? 2 : 1;
+          assert.deepEqual([state, attempt], ['succeeded', attempts], reason);
+          assert.equal(assertWhole(await historyOf(system.client, id)).size, attempts);
+          await until(async () => (await processesOf(id)).length === 0, 'no process is left');
+        }
+      },
+    );
+
+    /** The one node that is allocated to each of these experiments. */
+    async function allocated(ids: readonly string[]): Promise<Map<string, string>> {
+      const { items } = await system.client.get('/v1/allocations');
+      const own = items.filter(({ experiment, gpus }) => ids.includes(experiment) && gpus > 0);
+      assert.equal(own.length, ids.length);
+      return new Map(own.map(({ experiment, node }) => [experiment, node]));
+    }
+
+    async function logOf(id: string, attempt: number): Promise<string> {
+      await sleep(200); // the number of requests is limited
+      const query = { attempt, tail: 1000 };
+      const { lines } = await system.client.get('/v1/experiments/{id}/logs', { path: { id }, query });
+      return lines.map(({ text }) => text).join('\n');
+    }
+
+    /** The nodes of the placement group that the attempt's trainer has named, as Ray has them. */
+    async function placedOn(id: string, attempt: number): Promise<string[]> {
+      const group = /placement groups: (\w+)/.exec(await logOf(id, attempt))?.[1];
+      return group === undefined ? [] : nodes.nodesOf(group);
+    }
   });
 
   test('no token of a cluster is in a log', () => {
@@ -199,6 +278,22 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     }
   });
 });
+
+/** A training of one node with so many GPUs, whose settings no other one has. */
+function placedSpec(gpus: number, seed: number) {
+  return {
+    name: `${gpus} GPUs`,
+    engine: 'verl-agent',
+    recipe: 'qwen2.5_1.5b_alfworld_train',
+    cluster: NAME,
+    environment: { seed },
+    rollout: { groups: gpus, groupSize: 2 },
+    training: { steps: 3, saveEvery: 1 },
+    evaluation: { games: 1 },
+    // Those beside the GPU processes have room on the head alone.
+    resources: { gpus, cpus: gpus + 3 },
+  };
+}
 
 /** A copy of the package with a higher version. */
 function newerPackage(directory: string): string {

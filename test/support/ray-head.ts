@@ -21,15 +21,24 @@ export interface RayHeadOptions {
   readonly tls?: boolean;
   readonly numCpus?: number;
   readonly numGpus?: number;
-  /** CPUs of each further node, on the same machine. */
-  readonly workers?: readonly number[];
+  /** Further nodes, on the same machine. */
+  readonly nodes?: readonly FurtherNode[];
   /** Folders from which the cluster can import. */
   readonly pythonPath?: readonly string[];
   /** It does not keep this process alive, and is killed when the process exits. */
   readonly untilExit?: boolean;
 }
 
-/** A Ray head, of one node unless there are workers, alive until disposed of. */
+/** A node beside the head. */
+export interface FurtherNode {
+  readonly cpus: number;
+  /** Default: none. */
+  readonly gpus?: number;
+  /** A loopback address of its own, by which Ray tells nodes apart. Default: the head's. */
+  readonly address?: string;
+}
+
+/** A Ray head, of one node unless there are further ones, alive until disposed of. */
 export interface RayHead extends AsyncDisposable {
   /** `ray://127.0.0.1:port`. */
   readonly address: string;
@@ -39,6 +48,8 @@ export interface RayHead extends AsyncDisposable {
   readonly environment: Readonly<Record<string, string>>;
   /** kill -9 of everything that belongs to the head. */
   kill(): Promise<void>;
+  /** kill -9 of the raylet of the node with this address. */
+  killRaylet(address: string): void;
 }
 
 /** The interpreter that tests run Ray with: RAY_PYTHON, else the one of the repository. */
@@ -80,7 +91,7 @@ async function startInTurn(options: RayHeadOptions, turn: Turn): Promise<RayHead
   const environment = rayEnvironment({ token, tls, pythonPath: options.pythonPath ?? [] });
   const output: Buffer[] = [];
   const ray = (args: readonly string[]): Promise<void> => {
-    const child = spawn(rayCommand(), ['start', '--block', '--node-ip-address=127.0.0.1', ...args], {
+    const child = spawn(rayCommand(), ['start', '--block', ...args], {
       env: { ...process.env, ...environment, ECHELON_RAY_HEAD: mark },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -111,14 +122,22 @@ async function startInTurn(options: RayHeadOptions, turn: Turn): Promise<RayHead
     await kill();
     throw new Error(`Ray did not start:\n${Buffer.concat(output)}`, { cause: error });
   }
-  // Tests wait until the nodes that they need are there.
-  for (const cpus of options.workers ?? []) void ray(await workerArguments(gcsPort, cpus));
+  for (const node of options.nodes ?? []) {
+    // One after the other: two that start at once may choose the same names for their sockets.
+    const seen = output.length;
+    void ray(await nodeArguments(gcsPort, node));
+    await untilPrinted('runtime started', () => Buffer.concat(output.slice(seen)), kill);
+  }
   return {
     address: `ray://127.0.0.1:${port}`,
     port,
     credentials,
     environment,
     kill,
+    killRaylet(node) {
+      const killed = killMarked(mark, ['/raylet/raylet', `--node_ip_address=${node}`]);
+      if (killed !== 1) throw new Error(`${killed} raylets have the address ${node}`);
+    },
     [Symbol.asyncDispose]: async () => {
       await kill();
       rmSync(directory, { recursive: true, force: true });
@@ -183,21 +202,23 @@ interface HeadPlace {
 }
 
 /** Several nodes may run at once in a namespace: no fixed ports. */
-async function nodeArguments(): Promise<string[]> {
+async function commonArguments(address = '127.0.0.1'): Promise<string[]> {
   return [
+    `--node-ip-address=${address}`,
     '--min-worker-port=0',
     '--max-worker-port=0',
     `--dashboard-agent-listen-port=${await freePort(52_000, 53_000)}`,
   ];
 }
 
-async function workerArguments(gcsPort: number, cpus: number): Promise<string[]> {
+async function nodeArguments(gcsPort: number, { cpus, gpus = 0, address }: FurtherNode): Promise<string[]> {
   return [
     `--address=127.0.0.1:${gcsPort}`,
-    ...(await nodeArguments()),
+    ...(await commonArguments(address)),
     '--disable-usage-stats',
     '--object-store-memory=100000000',
     `--num-cpus=${cpus}`,
+    `--num-gpus=${gpus}`,
   ];
 }
 
@@ -209,7 +230,7 @@ async function headArguments(
     '--head',
     `--port=${gcsPort}`,
     `--ray-client-server-port=${port}`,
-    ...(await nodeArguments()),
+    ...(await commonArguments()),
     '--include-dashboard=false',
     '--disable-usage-stats',
     `--temp-dir=${directory}`,
@@ -235,6 +256,9 @@ function rayEnvironment({
 }): Record<string, string> {
   return {
     RAY_USAGE_STATS_ENABLED: '0',
+    // No process is started in advance: most tests have a runtime environment, which such a process lacks.
+    RAY_prestart_worker_first_driver: '0',
+    RAY_enable_worker_prestart: '0',
     ...(token === undefined
       ? { RAY_AUTH_MODE: 'disabled' }
       : { RAY_AUTH_MODE: 'token', RAY_AUTH_TOKEN: token }),
@@ -296,6 +320,17 @@ async function untilAnswering(
   }
 }
 
+async function untilPrinted(text: string, output: () => Buffer, giveUp: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!output().includes(text)) {
+    if (Date.now() > deadline) {
+      await giveUp();
+      throw new Error(`a node of Ray did not start:\n${output()}`);
+    }
+    await sleep(20);
+  }
+}
+
 async function endMarked(mark: string): Promise<void> {
   const deadline = Date.now() + STOP_TIMEOUT_MS;
   while (killMarked(mark) > 0) {
@@ -304,9 +339,12 @@ async function endMarked(mark: string): Promise<void> {
   }
 }
 
-/** Sends SIGKILL to the head's processes; returns how many there were. */
-function killMarked(mark: string): number {
-  const pids = markedPids(mark);
+/** Sends SIGKILL to the head's processes with these parts in their command lines; returns how many there were. */
+function killMarked(mark: string, parts: readonly string[] = []): number {
+  const pids = markedPids(mark).filter((pid) => {
+    const command = partOf(pid, 'cmdline');
+    return parts.every((part) => command.includes(part));
+  });
   for (const pid of pids) {
     try {
       process.kill(pid, 'SIGKILL');
@@ -321,14 +359,17 @@ function killMarked(mark: string): number {
 function markedPids(mark: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`ECHELON_RAY_HEAD=${mark}`);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
+    .map(Number)
+    .filter((pid) => partOf(pid, 'environ').includes(`ECHELON_RAY_HEAD=${mark}`));
+}
+
+/** What /proc says of a process; empty if it is gone. */
+function partOf(pid: number, name: 'environ' | 'cmdline'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'latin1');
+  } catch {
+    return '';
+  }
 }
 
 async function freePort(from: number, to: number): Promise<number> {

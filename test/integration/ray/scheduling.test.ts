@@ -24,7 +24,11 @@ let ray: RayConnection;
 let headId: string;
 let otherId: string;
 before(async () => {
-  head = await startRayHead({ pythonPath: ['test/integration/ray/python'], numCpus: 2, workers: [4] });
+  head = await startRayHead({
+    pythonPath: ['test/integration/ray/python'],
+    numCpus: 2,
+    nodes: [{ cpus: 4 }],
+  });
   ray = await connect(head.address, { ...head.credentials, namespace: 'tests', selfTest: false });
   for (;;) {
     const nodes = (await ray.nodes()).filter((node) => node.alive);
