@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { RowExplanation } from '../../src/verify/explain/explain.ts';
+import { seriousFindings } from '../support/axe.ts';
 import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../support/browser.ts';
 import { type Installation, startInstallation } from '../support/dashboard.ts';
 
-const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const FAULT = {
   name: 'a faulty estimator',
   engine: 'replay',
@@ -280,12 +279,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
       await page.goto(`${installation.url}${path}`);
       await page.locator('h1, h2').first().waitFor();
       for (const one of await page.locator('.state.loading').all()) await one.waitFor({ state: 'detached' });
-      await page.evaluate(AXE);
-      const violations = (await page.evaluate(
-        '(async () => (await axe.run()).violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0].html })))()',
-      )) as { id: string; impact: string; html: string }[];
-      for (const { id, impact, html } of violations)
-        if (impact === 'serious' || impact === 'critical') found.push(`${path}: ${id} ${html.slice(0, 160)}`);
+      found.push(...(await seriousFindings(page)).map((finding) => `${path}: ${finding}`));
     }
     assert.deepEqual(found, []);
   });

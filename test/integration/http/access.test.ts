@@ -84,7 +84,7 @@ test('the OpenAPI document states the scope of every route except the public one
   );
   const changing = routes.filter(({ method, scope }) => method !== 'GET' && scope === 'read');
   // These store nothing, or begin or end a session of the caller. Any other write needs more than `read`.
-  const harmless = ['signOut', 'createLoginLink', 'planExperiment', 'previewSweep', 'verifyFile'];
+  const harmless = ['signOut', 'createLoginLink', 'planExperiment', 'whatIf', 'previewSweep', 'verifyFile'];
   assert.deepEqual(
     changing.map(({ operationId }) => operationId).filter((id) => !harmless.includes(id)),
     [],

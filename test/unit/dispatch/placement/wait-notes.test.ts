@@ -61,3 +61,15 @@ test('only changed notes are written', async () => {
   const [moved, ...others] = await round();
   assert.deepEqual([moved?.[1].estimate?.startAt, others], [110_000, []]);
 });
+
+test('a note is written again if only its place has changed', async () => {
+  const { state, round } = bench();
+  await round();
+  const [first] = state.queued;
+  assert.deepEqual(first!.place, { cluster: 'a', nodes: ['n'], endAt: null, isHead: true });
+  for (const place of [{ ...first!.place!, isHead: false }, { ...first!.place!, nodes: ['gone'] }, null]) {
+    state.queued = state.queued.map((item) => (item.experiment === 'x' ? { ...item, place } : item));
+    const [written, ...others] = await round();
+    assert.deepEqual([written?.[0], written?.[1].place, others], ['x', first!.place, []]);
+  }
+});

@@ -69,3 +69,13 @@ test('absent fields read as what they stand for', () => {
   const queued = toQueuedExperiment('e', { wanted: '', cpus: '0.1' });
   assert.deepEqual([queued.cluster, queued.cpus, queued.reason], [null, 0.1, null]);
 });
+
+test('a stored estimate has its place, and one of an older version has none', () => {
+  const stored = (...more: object[]) => JSON.stringify([10, 5, 20, ...more]);
+  const place = { cluster: 'c', nodes: ['n'], endAt: null, isHead: true };
+  const read = (waitEstimate: string) => toQueuedExperiment('e', { state: 'queued', waitEstimate });
+  const estimate = { startAt: 10, earliest: 5, latest: 20 };
+  const [now, older] = [read(stored(place)), read(stored())];
+  assert.deepEqual([now.estimate, now.place], [estimate, place]);
+  assert.deepEqual([older.estimate, older.place], [estimate, null]);
+});
