@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { parse } from 'yaml';
+import { readSpec } from '../../src/cli/folder-files.ts';
 import { parseEntryId } from '../../src/core/ids.ts';
 import { isFinal } from '../../src/core/states.ts';
 import type { RowExplanation } from '../../src/verify/explain/explain.ts';
@@ -139,7 +139,7 @@ describe('REST → store and queue → dispatch → Ray → training → events 
   });
 
   test("a program of the user's own resumes after kill -9 of its driver, its batches are verified, and a wrong one is found", async () => {
-    const example = parse(await readFile('deploy/examples/command.yaml', 'utf8'));
+    const example = (await readSpec('deploy/examples/command.yaml')) as object;
     const { id } = await system.submit({ ...example, parameters: { lr: 0.02, steps: 16, delay: 0.3 } });
     await system.until(
       id,

@@ -194,3 +194,17 @@ def test_the_preflight_finds_a_missing_directory_and_a_missing_script(client: Cl
     assert findings("mine", "train.py") == {"working directory": ok, "script": ok}
     assert findings("mine", "other.py") == {"working directory": ok, "script": error}
     assert findings("none", "train.py") == {"working directory": error}
+
+
+def test_the_files_of_a_plan_are_in_the_working_directory(client: Client) -> None:
+    def run(attempt: int, files: dict[str, str], *command: str) -> list[pb.AttemptEvent]:
+        client.launch(
+            "attempt_dir={attemptDir}", f"files={len(files)}", "--", *command, engine="command",
+            module="echelon_rayworker.engines.command", attempt=attempt, files={"program-files.json": json.dumps(files).encode()},
+        )  # fmt: skip
+        return client.events(attempt=attempt)
+
+    files = {"train.py": "import lib.a", "lib/a.py": "print('imported é')", "run.sh": "#!/bin/sh\nexec python train.py\n"}
+    assert lines(run(1, files, "./run.sh")) == ["imported é"]
+    last = run(2, {"../../x": "", "a": ""}, "true")[-1].ended
+    assert last.exit_code == 2 and "outside of the working directory" in last.last_lines[-1]

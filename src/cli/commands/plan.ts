@@ -11,9 +11,9 @@ import { previewPlan } from '../../plan/preview.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { readSpec } from '../folder-files.ts';
 import { examples } from '../group.ts';
 import { json, type Output } from '../output.ts';
-import { readSpecFile } from '../spec-file.ts';
 
 type Options = ConnectionOptions & {
   recipe?: string;
@@ -87,7 +87,7 @@ async function ofFile(file: string, options: ConnectionOptions) {
 
 /** The resolved spec of a file. Its problems become one error. */
 async function resolvedFile(file: string, options: ConnectionOptions): Promise<ResolvedSpec> {
-  const input = await readSpecFile(file);
+  const input = await readSpec(file);
   try {
     const spec = validateSpec(input);
     // Only the API knows the training, what the caller may do, and the directories that a cluster allows.

@@ -5,10 +5,10 @@ import { plural } from '../../core/plural.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
+import { readSpec } from '../folder-files.ts';
 import { examples } from '../group.ts';
 import { inert, json, type Output } from '../output.ts';
 import { retrying } from '../retrying.ts';
-import { readSpecFile } from '../spec-file.ts';
 import { table } from '../table.ts';
 import { hasEnded, throwIfFailed } from './clusters.ts';
 
@@ -65,7 +65,7 @@ async function start(client: Client, file: string | undefined, cluster: string |
     const begun = await client.post('/v1/clusters/{name}/preflight', { path: { name: cluster } });
     return { begun, read: () => client.get('/v1/commands/{id}', { path: { id: begun.id } }) };
   }
-  const spec = await readSpecFile(file);
+  const spec = await readSpec(file);
   // The API validates it.
   const body = (cluster === undefined ? spec : { ...(spec as object), cluster }) as ExperimentSpec;
   const begun = await client.post('/v1/preflight', { body });

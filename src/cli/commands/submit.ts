@@ -4,11 +4,12 @@ import type { ExperimentSpec } from '../../client/calls.ts';
 import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { readSpec } from '../folder-files.ts';
 import { examples } from '../group.ts';
 import { inert, json, type Output } from '../output.ts';
 import { resolvedYaml } from '../resolved-spec.ts';
 import { changedSpec, type SpecChanges, withSpecChanges } from '../spec-changes.ts';
-import { readSpecFile, requireKind } from '../spec-file.ts';
+import { requireKind } from '../spec-file.ts';
 import { watchExperiment } from './watch.ts';
 
 interface Options extends ConnectionOptions, SpecChanges {
@@ -47,7 +48,7 @@ export function submitCommand(output: Output): Command {
       ),
     )
     .action(async (file: string, options: Options) => {
-      const [client, given] = [await clientFor(options), await readSpecFile(file)];
+      const [client, given] = [await clientFor(options), await readSpec(file)];
       requireKind(file, given, 'experiment');
       // The API validates it.
       const body = changedSpec(given, options) as ExperimentSpec;

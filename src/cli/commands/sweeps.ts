@@ -4,12 +4,13 @@ import { plural } from '../../core/plural.ts';
 import { valueInWords } from '../../plan/sweep-names.ts';
 import { wholeNumber } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { readSpec } from '../folder-files.ts';
 import { examples, group } from '../group.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';
 import { coloredState, duration, inert, json, type Output } from '../output.ts';
 import { readPages } from '../pages.ts';
 import { shortened } from '../shortened.ts';
-import { readSpecFile, requireKind } from '../spec-file.ts';
+import { requireKind } from '../spec-file.ts';
 import { type Column, fittedTable, idColumn, widthFor, withWide } from '../table.ts';
 import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
 import { sweepSeriesCommand } from './sweep-series.ts';
@@ -60,7 +61,7 @@ function submit(output: Output): Command {
       ),
     )
     .action(async (file: string, options: SubmitOptions) => {
-      const [client, request] = [await clientFor(options), await readSpecFile(file)];
+      const [client, request] = [await clientFor(options), await readSpec(file)];
       requireKind(file, request, 'sweep');
       // The API validates it.
       const body = request as SweepRequest;

@@ -1,14 +1,19 @@
 import type { FieldProblem } from '../../core/errors.ts';
 import { merge } from '../../core/trees.ts';
+import { MAX_FILE_BYTES } from '../../schemas/spec-parts.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { Engine } from '../engine.ts';
 import { PLACES, unusedParameters, withParameters } from './arguments.ts';
 import { CommandSpec, type ResolvedCommand } from './spec.ts';
 
+/** The file of a plan that holds the program's files. */
+const FILES = 'program-files.json';
+
 const DEFAULTS = {
   ...COMMON_DEFAULTS,
   parameters: {},
   workingDir: null,
+  files: null,
   start: 'per-node',
   resume: null,
   metrics: null,
@@ -31,6 +36,7 @@ export const COMMAND: Engine<CommandSpec, ResolvedCommand> = {
     ...parameterProblems(spec),
     ...resumeProblems(spec),
     ...sourceProblems(spec),
+    ...fileProblems(spec),
     ...nodeProblems(spec),
   ],
   customCode: () => true,
@@ -39,7 +45,10 @@ export const COMMAND: Engine<CommandSpec, ResolvedCommand> = {
     const resources = { nodes, gpus, cpus: Math.max(1, nodes * gpus) };
     return merge({ ...DEFAULTS, resources }, spec) as unknown as ResolvedCommand;
   },
-  compile: (spec) => ({ arguments: argumentsOf(spec) }),
+  compile: (spec) => ({
+    arguments: argumentsOf(spec),
+    ...(spec.files && { files: { [FILES]: JSON.stringify(spec.files) } }),
+  }),
   // A batch states its own estimator.
   fingerprint: () => null,
 };
@@ -49,6 +58,7 @@ function argumentsOf({
   command,
   parameters,
   workingDir,
+  files,
   start,
   resume,
   metrics,
@@ -56,6 +66,7 @@ function argumentsOf({
 }: ResolvedCommand): string[] {
   const own = {
     directory: workingDir ?? '',
+    files: Object.keys(files ?? {}).length,
     root: '{sharedRoot}',
     experiment_dir: '{experimentDir}',
     attempt_dir: '{attemptDir}',
@@ -101,5 +112,17 @@ function nodeProblems({ resources: { nodes = 1, gpus = 0 } = {}, start }: Comman
       field: '/resources/nodes',
       message: `must be 1 without GPUs, because the CPUs are then on one node; set resources.gpus${start === 'once' ? '' : ' for several nodes'}`,
     },
+  ];
+}
+
+function fileProblems({ files, workingDir }: CommandSpec): FieldProblem[] {
+  if (files === undefined) return [];
+  const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const large = `must have at most ${MAX_FILE_BYTES} bytes in all, but has ${bytes}; put the program on the shared root and name it in workingDir`;
+  return [
+    ...(bytes > MAX_FILE_BYTES ? [{ field: '/files', message: large }] : []),
+    ...(workingDir === undefined
+      ? []
+      : [{ field: '/workingDir', message: 'has no effect with /files; remove one of the two' }]),
   ];
 }

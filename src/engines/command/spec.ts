@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { choice } from '../../schemas/optional-fields.ts';
-import { commonFields } from '../../schemas/spec-parts.ts';
+import { commonFields, MAX_FILE_BYTES, MAX_FILES } from '../../schemas/spec-parts.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { Resolved } from '../engine.ts';
 
@@ -82,6 +82,18 @@ export const CommandSpec = Type.Object(
         "Directory below the cluster's shared root in which the program starts. Default: an empty directory of the attempt.",
       ),
     ),
+    files: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: RELATIVE_PATH }),
+        Type.String({ maxLength: MAX_FILE_BYTES, pattern: '^[^\\u0000]*$' }),
+        {
+          ...strict,
+          maxProperties: MAX_FILES,
+          description:
+            'Text files of the program by relative path, 128 KiB in all. The program starts in a new directory that holds them. The command line takes the path of a folder instead and reads its files. Replaces `workingDir`.',
+        },
+      ),
+    ),
     start: choice(
       ['per-node', 'once'],
       '`per-node` starts the program on each allocated node, and Ray reserves its GPUs and CPUs. `once` starts it on the first node and reserves nothing: for a program that takes its resources from Ray by itself. Default: per-node.',
@@ -105,7 +117,7 @@ export type CommandSpec = Static<typeof CommandSpec>;
 /** See {@link MetricSource}. */
 export type MetricSource = Static<typeof MetricSource>;
 
-type Optional = 'workingDir' | 'resume' | 'metrics' | 'batches' | 'parameters';
+type Optional = 'workingDir' | 'files' | 'resume' | 'metrics' | 'batches' | 'parameters';
 
 /** A resolved {@link CommandSpec}; null: the field is not set. */
 export type ResolvedCommand = Resolved<CommandSpec, Optional> & {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
+import { readSpec } from '../../../src/cli/folder-files.ts';
 import type { LocalSpec } from '../../../src/engines/local/spec.ts';
 import { allEngines } from '../../../src/engines/registry.ts';
 import { validateSpec } from '../../../src/engines/validate-spec.ts';
@@ -17,8 +18,10 @@ const folder = 'deploy/examples';
 const all = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
 const files = all.filter((file) => !file.startsWith('sweep-'));
 const sweeps = all.filter((file) => file.startsWith('sweep-'));
-const read = (file: string) =>
-  validateSpec(parse(readFileSync(`${folder}/${file}`, 'utf8'), { uniqueKeys: true }));
+const specs = new Map(
+  await Promise.all(files.map(async (file) => [file, await readSpec(`${folder}/${file}`)] as const)),
+);
+const read = (file: string) => validateSpec(specs.get(file));
 
 describe('deploy/examples', () => {
   for (const file of files) {

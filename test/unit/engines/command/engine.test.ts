@@ -33,6 +33,7 @@ test('the plan of a command has its settings, then the program with its argument
   assert.deepEqual([gpus, cpus], [8, 8]);
   assert.deepEqual(all, [
     'directory=projects/mine',
+    'files=0',
     'root={sharedRoot}',
     'experiment_dir={experimentDir}',
     'attempt_dir={attemptDir}',
@@ -66,6 +67,8 @@ test('fields of a command that contradict each other or have no effect are refus
     '/metrics/lines',
   ]);
   assert.deepEqual(refused({ resources: { nodes: 2 } }), ['/resources/nodes']);
+  assert.deepEqual(refused({ files: {}, workingDir: 'x' }), ['/workingDir']);
+  assert.deepEqual(refused({ files: { a: 'x'.repeat(100_000), b: 'é'.repeat(20_000) } }), ['/files']);
   const sound: Partial<CommandSpec> = {
     parameters: { lr: 1 },
     command: ['x', '{lr}'],
@@ -86,4 +89,11 @@ test('a sweep over a parameter gives each child its arguments', () => {
   check.refuse();
   assert.deepEqual(plans, ['--lr=0.1', '--lr=0.2']);
   assert.equal(makeChild(draft, draft.entries[0]!).customCode, true);
+});
+
+test('the files of a program are a file of the plan', () => {
+  const { files, arguments: all } = plan({ files: { 'train.py': 'print(1)', 'lib/a.py': '' } });
+  assert.deepEqual(files, { 'program-files.json': '{"train.py":"print(1)","lib/a.py":""}' });
+  assert.ok(all.includes('files=2'));
+  assert.deepEqual(plan({}).files, {});
 });

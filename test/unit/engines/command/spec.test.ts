@@ -11,6 +11,7 @@ test('a command spec refuses paths that leave their directory, unknown fields, a
   for (const path of ['a', 'a/b', '..a', 'a..b/c', './a'])
     assert.deepEqual(fields({ workingDir: path }), [], path);
   assert.deepEqual(fields({ metrics: { tensorboard: '../x' } }), ['/metrics/tensorboard']);
+  assert.deepEqual(fields({ files: { '../x': '' } }), ['/files/..~1x']);
   assert.deepEqual(fields({ batches: '/tmp' }), ['/batches']);
   assert.deepEqual(fields({ shell: true }), ['/shell']);
   assert.deepEqual(fields({ command: [] }), ['/command']);

@@ -1,7 +1,7 @@
 """`python -m echelon_rayworker.engines.command key=value … -- PROGRAM argument…`: runs a program of the user's own.
 
 Keys: `root` (the shared root), `experiment_dir` and `attempt_dir` (on the shared file system), `directory` (the working directory below
-the shared root; empty: `work` in the attempt's directory), `start` (`per-node` or `once`), `resume` (a JSON list of arguments
+the shared root; empty: `work` in the attempt's directory), `files` (the number of files that the plan has for that directory), `start` (`per-node` or `once`), `resume` (a JSON list of arguments
 that are appended if there is a checkpoint), `metrics` (JSON, see metrics.py) and `batches` (a directory in the working
 directory). What follows `--` is the program with its arguments.
 """

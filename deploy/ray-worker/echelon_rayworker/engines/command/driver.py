@@ -18,6 +18,7 @@ from echelon_rayworker.launch import CHECKPOINT_FILE
 from . import metrics, ranks
 from .batches import BatchDirectory
 from .node import STDERR, Output
+from .files import unpack
 from .settings import Settings
 
 LOOK_SECONDS = 0.5
@@ -46,6 +47,7 @@ class Driver:
     def run(self) -> int:
         """The exit code. A program that a signal killed ends this process with the same signal. NotStartable."""
         signal.signal(signal.SIGTERM, self._on_sigterm)
+        unpack(self._settings)
         command = [*self._settings.command, *self._resumption()]
         self._spool.stage("starting the program")
         self._ranks = ranks.start(self._settings, command, self._environment)

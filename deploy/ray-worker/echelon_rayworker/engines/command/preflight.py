@@ -21,10 +21,10 @@ def check_settings(arguments: list[str]) -> list[Answer]:
 
 
 def check_script(settings: Settings) -> list[Answer]:
-    """The file that `python FILE` names; anything else is found on the nodes."""
+    """The file that `python FILE` names; anything else is found on the nodes, or comes with the launch."""
     program, *rest = settings.command
     name = rest[0] if rest and os.path.basename(program).startswith("python") else ""
-    if not name.endswith(".py"):
+    if not name.endswith(".py") or settings.files:
         return []
     exists = os.path.isfile(os.path.join(settings.directory, name))
     message = f"{name} is {'there' if exists else 'not in the working directory'}"

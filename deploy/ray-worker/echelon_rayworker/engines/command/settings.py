@@ -11,6 +11,7 @@ from ..arguments import ArgumentError, Key, parse
 
 KEYS: dict[str, Key] = {
     "directory": Key(""),
+    "files": Key(0, minimum=0),
     "root": Key(""),
     "experiment_dir": Key(""),
     "attempt_dir": Key(""),
@@ -27,10 +28,11 @@ class NotStartable(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """One run. ``directory``: absolute, and it exists. ``metrics``: at most one source (see metrics.py)."""
+    """One run. ``directory``: absolute, and it exists. ``files``: how many files of the plan go there. ``metrics``: at most one source (see metrics.py)."""
 
     command: list[str]
     directory: str
+    files: int
     experiment_dir: str
     attempt_dir: str
     start: str
@@ -49,6 +51,7 @@ def settings_from(arguments: Sequence[str]) -> Settings:
     attempt_dir = str(values["attempt_dir"])
     return Settings(
         command=command,
+        files=int(values["files"]),
         directory=_working_directory(str(values["directory"]), str(values["root"]), attempt_dir),
         experiment_dir=str(values["experiment_dir"]),
         attempt_dir=attempt_dir,
