@@ -10,7 +10,7 @@ import pytest
 from echelon_rayworker.batch import write_batch_file
 from echelon_rayworker.engines.command import batches, sources
 from echelon_rayworker.engines.command.settings import Settings
-from echelon_rayworker.engines.command.tensorboard import EventFiles
+from echelon_rayworker.engines.command.tensorboard import MAX_RECORD_BYTES, EventFile, EventFiles
 
 
 def field(number: int, payload: bytes) -> bytes:
@@ -45,7 +45,8 @@ def test_scalars_of_event_files_are_read_as_they_are_appended(tmp_path: Path) ->
     files = EventFiles(str(tmp_path), "runs", reports)
     tensor = field(8, b"\x08\x01" + field(5, struct.pack("<f", 0.25)))
     content = field(8, b"\x08\x02" + field(2, b"") + field(4, struct.pack("<d", 0.125)))
-    vector = field(8, b"\x08\x01" + field(2, field(2, b"\x08\x02")) + field(4, struct.pack("<ff", 1, 2)))
+    # All elements are equal, so that there is one value.
+    vector = field(8, b"\x08\x01" + field(2, field(2, b"\x08\x02")) + field(5, struct.pack("<f", 1)))
     whole = [
         scalar(3, "loss", simple(0.5)), scalar(3, "acc", tensor), scalar(3, "vector", vector), record(b"x" * 2_000_000),
         scalar(4, "loss", content), record(b"\xff" * 9),
@@ -62,6 +63,13 @@ def test_scalars_of_event_files_are_read_as_they_are_appended(tmp_path: Path) ->
     for step, values in reports:
         steps.setdefault(step, {}).update(values)
     assert steps == {3: {"loss": 0.5, "acc": 0.25}, 4: {"loss": 0.125}, 5: {"loss": 1.0}}
+
+
+def test_a_record_without_end_takes_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "events.out.tfevents.1"
+    path.write_bytes(struct.pack("<Q", 2**60) + b"x" * (3 * MAX_RECORD_BYTES))
+    file = EventFile(str(path))
+    assert list(file.events()) == [] and len(file._rest) <= MAX_RECORD_BYTES
 
 
 def test_event_files_behind_a_link_out_of_the_working_directory_are_not_read(tmp_path: Path) -> None:
@@ -85,9 +93,10 @@ def test_a_json_file_is_followed_over_partial_lines_and_a_replacement(tmp_path: 
         with open(path, "a") as file:
             file.write(text)
         source.look()
+        assert len(source._rest) <= sources.MAX_JSON_CHARACTERS
     assert reports == [(2, {"a": 2.0}), (2, {"a": 3.0})]
-    os.unlink(path)
-    path.write_text('{"step": 7, "a": 4}\n')
+    (tmp_path / "new").write_text('{"step": 7, "a": 4}\n' + " " * 200_000)
+    (tmp_path / "new").rename(path)
     source.look()
     assert reports[-1] == (7, {"a": 4.0})
 
@@ -161,6 +170,7 @@ def test_a_quiet_batch_file_is_complete(work: Path, monkeypatch: pytest.MonkeyPa
 def test_a_further_attempt_takes_what_the_one_before_has_not_taken(work: Path) -> None:
     _, first = follow(work)
     write(work, 1)
+    write(work, 3)
     first.look(everything=True)
     write(work, 2)
     write(work, 1).write_bytes((work / "dumps" / "2.json.gz").read_bytes())  # written again, now with other content
