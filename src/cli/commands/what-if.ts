@@ -3,10 +3,11 @@ import type { ExperimentSpec, WhatIf } from '../../client/calls.ts';
 import { shortNode } from '../../core/ids.ts';
 import { counted } from '../../core/plural.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { readSpec } from '../folder-files.ts';
 import { examples } from '../group.ts';
 import { duration, inert, json, type Output } from '../output.ts';
 import { changedSpec, type SpecChanges, withSpecChanges } from '../spec-changes.ts';
-import { readSpecFile, requireKind } from '../spec-file.ts';
+import { requireKind } from '../spec-file.ts';
 import { startsIn } from '../starts-in.ts';
 import { table } from '../table.ts';
 
@@ -27,7 +28,7 @@ export function whatIfCommand(output: Output): Command {
       ),
     )
     .action(async (file: string, options: Options) => {
-      const [client, given] = [await clientFor(options), await readSpecFile(file)];
+      const [client, given] = [await clientFor(options), await readSpec(file)];
       requireKind(file, given, 'experiment');
       // The API validates it.
       const spec = changedSpec(given, options) as ExperimentSpec;
