@@ -62,8 +62,8 @@ export function createExperiments(
     async checkpointClusters(directory, clusters) {
       if (clusters.length === 0) return [];
       const fields = clusters.map((cluster) => `${cluster} ${directory}`);
-      const found = await guarded(redis.hmget(keys.checkpoints, ...fields));
-      return clusters.filter((_cluster, at) => found[at] !== null);
+      const found = await guarded(redis.smismember(keys.checkpoints, ...fields));
+      return clusters.filter((_cluster, at) => found[at] === 1);
     },
 
     async artifacts(id, from, limit) {

@@ -44,7 +44,7 @@ export interface Keys {
   clusters: string;
   /** Hash: last report of its ray-worker (JSON) by cluster. */
   seen: string;
-  /** Hash: `<cluster> <directory>` → the experiment that last saved or read a checkpoint there. */
+  /** Set: `<cluster> <directory>` of checkpoints that were saved or read; the files outlive their experiments. */
   checkpoints: string;
   /** Set: clusters on which nothing new starts. */
   draining: string;

@@ -51,7 +51,11 @@ const EVENTS: NumberedEvent[] = [
       bytes: BYTES.length,
     },
   },
-  { sequence: 5, at: 5, event: { type: 'checkpoint', step: 1, path: '/shared/a/checkpoint' } },
+  {
+    sequence: 5,
+    at: 5,
+    event: { type: 'checkpoint', step: 1, path: '../../checkpoints/p/run/global_step_1' },
+  },
 ];
 
 /** One experiment from its submission to its last report; every seventh is cancelled while it waits. */

@@ -25,7 +25,7 @@ const EVENTS: NumberedEvent['event'][] = [
   { type: 'stage', name: 'train', step: 1, steps: 2 },
   { type: 'log', source: 'stdout', lines: ['a line'], cutBytes: 0 },
   { type: 'metrics', step: 1, values: { loss: 1.5 } },
-  { type: 'checkpoint', step: 1, path: '/shared/a' },
+  { type: 'checkpoint', step: 1, path: '../../checkpoints/p/run/global_step_1' },
 ];
 const CLUSTER = {
   ...{ name: 'local', address: 'a:1', token: 't', ca: null, backfill: false },

@@ -131,7 +131,7 @@ local function effect(kind, at, size, event, entry, n, row)
     artifact(ARGV[at + 1])
     if ARGV[at + 2] ~= '' then
       local cluster = redis.call('HGET', attempts, attempt .. ':cluster')
-      if cluster then redis.call('HSET', root .. ':checkpoints', cluster .. ' ' .. ARGV[at + 2], id) end
+      if cluster then redis.call('SADD', root .. ':checkpoints', cluster .. ' ' .. ARGV[at + 2]) end
     end
   elseif kind == 'log' then
     countLines(x, attempt, n, entry, tonumber(ARGV[at]), tonumber(ARGV[at + 1]))
