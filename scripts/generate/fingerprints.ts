@@ -47,7 +47,7 @@ arithmetic, the source, and the advantage of the first row for three groups of r
 - **one row**: a group of one response with reward 0.7.
 - **near**: rewards 0.5 and 0.5002, which show ε.
 
-Every token of a response counts once, and a response has one token here. \`–\`: the form cannot be computed from these rewards.
+Every token of a response counts once, and a response has one token here, with a value of 0.5 for estimators that use values. \`–\`: the form cannot be computed from these rewards.
 
 \`echelon identify --known ID\` prints one line with its values for more rewards. \`echelon identify FILE\` names the lines that
 explain the advantages of a file. The advantage functions of TRL, ms-swift, verl, NeMo-RL, slime, OpenRLHF, prime-rl, SkyRL,

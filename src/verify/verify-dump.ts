@@ -150,7 +150,7 @@ async function inferred(
   }
   const [first] = adapter.estimators;
   const usual = first && inPrecision(first, precision);
-  if (usual !== undefined && steps.every(({ advantage }) => advantage === undefined)) {
+  if (usual !== undefined && !steps.some(hasAdvantages)) {
     const configuration: Configuration = { origin: 'default', fingerprint: batchFingerprint(usual) };
     return { configuration, estimator: usual, options };
   }
@@ -192,7 +192,7 @@ function reportOn(step: DumpStep, adapter: DumpAdapter, { configuration, estimat
   const sound = report.wrong === 0 && findings.every(({ severity }) => severity !== 'error');
   const isProof = configuration.origin === 'stated' || configuration.origin === 'found';
   const verified = sound && isProof && report.unverifiable === 0;
-  const nothingToVerify = step.advantage === undefined;
+  const nothingToVerify = !hasAdvantages(step);
   return {
     ...report,
     findings,
@@ -206,6 +206,10 @@ function reportOn(step: DumpStep, adapter: DumpAdapter, { configuration, estimat
 function unreadableFinding({ file, unreadable }: Configuration): Finding[] {
   if (unreadable === undefined) return [];
   return [finding('configuration-unreadable', `${file} cannot be read: ${unreadable}.`)];
+}
+
+function hasAdvantages({ advantage, tokens }: DumpStep): boolean {
+  return (advantage ?? tokens?.reportedAdvantage) !== undefined;
 }
 
 function unknownFinding({ reason = NONE_FITS }: Configuration): Finding {

@@ -2,7 +2,7 @@
 
 import type { RewardColumn } from '../../kernel/stages.ts';
 import { estimate } from '../explain/estimate.ts';
-import { type Batch, type BatchEstimator, batchFingerprint } from '../format/batch.ts';
+import { type Batch, type BatchEstimator, batchFingerprint, type TokenColumns } from '../format/batch.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 
 /** Rewards in words, with the row whose value is shown. */
@@ -54,8 +54,24 @@ export function probeBatch({ name, group, score, tokens }: Probe, estimator: Bat
     tokenLevelRewardSum: value,
     rewards: [reward],
     responseLength: Int32Array.from(tokens),
+    tokens: probeTokens(score, tokens),
     reportedStepReward: value,
   };
+}
+
+/** Responses of these lengths with the score at the last token, and a value of 0.5 at each. */
+function probeTokens(score: readonly number[], lengths: readonly number[]): TokenColumns {
+  const offset = new Int32Array(lengths.length + 1);
+  lengths.forEach((length, row) => {
+    offset[row + 1] = offset[row]! + length;
+  });
+  const count = offset.at(-1)!;
+  const reward = new Float64Array(count);
+  score.forEach((x, row) => {
+    reward[offset[row + 1]! - 1] = x;
+  });
+  const mask = new Uint8Array(count).fill(1);
+  return { offset, mask, reward, value: new Float64Array(count).fill(0.5) };
 }
 
 /** What an estimator gives a probe; undefined if it cannot be computed from one reward and no history. */

@@ -2,7 +2,7 @@
 
 import type { EstimatorName } from '../../../kernel/estimators/registry.ts';
 import type { Finding } from '../../report.ts';
-import type { BatchEstimator } from '../batch.ts';
+import type { BatchEstimator, TokenColumns } from '../batch.ts';
 import type { ParquetHead } from './parquet.ts';
 
 /** The beginning of a file, which decides its format. */
@@ -47,6 +47,8 @@ export interface DumpStep {
   /** Each reward function's own column, if there are several. */
   readonly rewards?: readonly RewardFunction[];
   readonly advantage?: Float64Array;
+  /** The tokens of each row, if the tokens of a row have different advantages. */
+  readonly tokens?: TokenColumns;
   /** Trained tokens of each row. */
   readonly responseLength?: Int32Array;
   /** Rows per group, if known. */

@@ -52,6 +52,7 @@ export function batchOf(step: DumpStep, estimator: BatchEstimator): Batch {
     ...present({
       rewards: step.rewards,
       responseLength: step.responseLength,
+      tokens: step.tokens,
       scoreError: step.rewardError,
       reportedAdvantage: step.advantage?.map(Math.fround),
     }),

@@ -12,6 +12,7 @@ import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep } from './adapter.ts';
 import { blocksOf } from './blocks.ts';
 import { formsOf, namesOf } from './dump-batch.ts';
+import { type SampleTokens, sampleTokens, tokenColumns } from './slime-tokens.ts';
 import { withSource } from './source.ts';
 import { numbersIn, TensorError } from './torch-tensor.ts';
 import { openTorchFile, type TorchFile } from './torch-zip.ts';
@@ -42,6 +43,7 @@ interface Row {
   readonly isConstant: boolean;
   /** Tokens that are trained. */
   readonly length?: number;
+  readonly tokens?: SampleTokens;
 }
 
 /** What one file holds. */
@@ -95,6 +97,17 @@ async function readRow(
     ...(advantage === undefined ? {} : { advantage }),
     isConstant: trained.every((own) => Object.is(own, advantage)),
     ...(mask.length === 0 ? {} : { length: mask.filter((m) => m !== 0).length }),
+    ...(mask.length === 0 || mask.length !== advantages.length
+      ? {}
+      : {
+          tokens: sampleTokens({
+            mask,
+            advantages,
+            values: await optionalNumbers(torch, sample.get('values')),
+            kl: await optionalNumbers(torch, sample.get('kl')),
+            reward: await one('rewards'),
+          }),
+        }),
   };
 }
 
@@ -119,6 +132,7 @@ function stepOf(rollout: number, parts: readonly Part[], { groupSize }: DumpOpti
   const varying = [...sorted.keys()].filter((row) => !sorted[row]!.isConstant);
   const reported = varying.length === 0 && sorted.every(({ advantage }) => advantage !== undefined);
   const measured = sorted.every(({ length }) => length !== undefined);
+  const tokens = varying.length === 0 ? undefined : tokenColumns(sorted.map((row) => row.tokens));
   const unknown = finding('group-size-unknown', 'The dump of the training has no group_index.');
   return {
     name: `step ${rollout}`,
@@ -129,10 +143,11 @@ function stepOf(rollout: number, parts: readonly Part[], { groupSize }: DumpOpti
     ...(reported ? { advantage: Float64Array.from(sorted, ({ advantage }) => advantage!) } : {}),
     ...(measured ? { responseLength: Int32Array.from(sorted, ({ length }) => length!) } : {}),
     ...(groupSize === undefined ? {} : { groupSize }),
+    ...(tokens === undefined ? {} : { tokens }),
     findings: [
       ...(grouped || groupSize !== undefined ? [] : [unknown]),
       ...(blocks?.findings.filter(({ code }) => code === 'block-partial') ?? []),
-      ...perToken(varying),
+      ...(tokens === undefined ? perToken(varying) : []),
       ...apart(sorted),
     ],
   };

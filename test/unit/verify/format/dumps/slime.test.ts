@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { adapterFor } from '../../../../../src/verify/format/dumps/registry.ts';
 import { SLIME } from '../../../../../src/verify/format/dumps/slime.ts';
 import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { DUMPS, planted, stepsOf } from '../../../../support/dump-files.ts';
+import { DUMPS, folder, planted, stepsOf } from '../../../../support/dump-files.ts';
+import { tokenBatch } from '../../../../support/token-batch.ts';
+import { pickled, torchFile } from '../../../../support/torch-bytes.ts';
 
 // Synthetic: see test/golden/dumps/README.md.
 const ROLLOUTS = [0, 1].map((step) => `${DUMPS}/slime/rollout_data/${step}.pt`);
@@ -49,4 +51,58 @@ test('another deviation and a clipped advantage are found', async () => {
 
 test('a torch file of something else is refused', async () => {
   await assert.rejects(stepsOf(SLIME, [`${DUMPS}/tensors.pt`]), /expected a dictionary with samples/);
+});
+
+/** Golden values of slime's own function in the layout of its dumps (synthetic). */
+function tokenDump(name: string, kl = 0): Buffer {
+  const { tokens, rows } = tokenBatch(name);
+  const { offset, mask, reward, value, reportedAdvantage } = tokens!;
+  const floats = (column: Float64Array, row: number) =>
+    pickled.list(...Array.from(column.subarray(offset[row]!, offset[row + 1]!), pickled.float));
+  const samples = Array.from({ length: rows }, (_, row) =>
+    pickled.dict({
+      rollout_position: pickled.int(row),
+      group_index: pickled.int(0),
+      rewards: pickled.float(reward![offset[row + 1]! - 1]!),
+      loss_masks: pickled.list(...Array.from(mask!.subarray(offset[row]!, offset[row + 1]!), pickled.int)),
+      advantages: floats(reportedAdvantage!, row),
+      values: floats(value!, row),
+      kl: floats(
+        reward!.map(() => kl),
+        row,
+      ),
+    }),
+  );
+  const raw = pickled.list(...Array.from({ length: rows }, () => pickled.float(1)));
+  return torchFile(
+    pickled.dict({ rollout_id: pickled.int(3), samples: pickled.list(...samples), raw_reward: raw }),
+  );
+}
+
+test('advantages of tokens are verified by the tokens, values and rewards of the samples', async () => {
+  await using dir = await folder();
+  const verified = async (bytes: Buffer, params: Record<string, number> = {}) => {
+    const path = await dir.write('3_0.pt', bytes);
+    const stated = {
+      estimator: 'gae',
+      params: { maskedTokens: 'include', normalizeByStd: false, recentre: false, ...params },
+    };
+    return (await Array.fromAsync(verifyDump(SLIME, [path], stated as never)))[0]!;
+  };
+  const right = await verified(tokenDump('slime/ppo, outcome'));
+  assert.deepEqual([right.ok, right.exact, right.wrong], [true, 6, 0]);
+  const wrong = await verified(tokenDump('slime/ppo, outcome'), { lambda: 0.9 });
+  assert.ok(wrong.wrong > 0);
+  // The factor of a KL term is not in the dump.
+  const unknown = await verified(tokenDump('slime/ppo, outcome', 0.1));
+  assert.deepEqual([unknown.unverifiable, unknown.wrong], [6, 0]);
+  assert.ok(unknown.findings.some(({ message }) => message.includes('tokens.reward')));
+});
+
+test('an estimator over tokens is inferred', async () => {
+  await using dir = await folder();
+  const path = await dir.write('3_0.pt', tokenDump('slime/ppo-0.95, outcome'));
+  const [report] = await Array.fromAsync(verifyDump(SLIME, [path]));
+  assert.deepEqual([report!.configuration.origin, report!.ok, report!.consistent], ['inferred', false, true]);
+  assert.match(report!.fingerprint, /^gae\(discount=1,lambda=0\.95,masked=include/);
 });
