@@ -10,6 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adapterOf } from '../../src/verify/format/dumps/registry.ts';
 import { type StatedDump, verifyDump } from '../../src/verify/verify-dump.ts';
+import { type Folder, folder as newFolder } from '../support/dump-files.ts';
+import { WRITERS, type WrittenRow, type WrittenStep } from '../support/dump-writers.ts';
 
 const GROUP = 8;
 const TOKENS = Array.from({ length: 2_000 }, (_, i) => 1_000 + ((i * 7_919) % 30_000));
@@ -60,6 +62,47 @@ const FORMATS: readonly Format[] = [
   },
 ];
 
+/** Rows of one training step. */
+const STEP_ROWS = 512;
+const DIVIDED = { estimator: 'grpo', params: { normalizeByStd: true, epsilon: 1e-4 } } as const;
+const STATED: Readonly<Record<string, StatedDump>> = { slime: DIVIDED, 'prime-rl': DIVIDED };
+
+/** Writes a file for each training step (rLLM: for each episode), in step order. */
+const STEPWISE: Readonly<Record<string, (dir: Folder, rows: number) => Promise<string[]>>> = {
+  slime: async (dir, rows) => (await WRITERS.slime!(dir, steps(rows))).toSorted(),
+  'prime-rl': async (dir, rows) => await WRITERS['prime-rl']!(dir, steps(rows)),
+  async roll(dir, rows) {
+    return await Promise.all(
+      steps(rows).map((own, step) => {
+        const prompt = own.map(({ group }) => `prompt ${group}`);
+        const scores = own.map(({ reward }) => reward);
+        const line = { global_step: step, prompt, responses: own.map(() => TEXT), scores };
+        return dir.write(`rollout_dump_data.step_${step}.jsonl`, `${JSON.stringify(line)}\n`);
+      }),
+    );
+  },
+  async rllm(dir, rows) {
+    const episode = ({ group, reward }: WrittenRow, at: number) => ({
+      ...{ training_step: 1, session_id: 's', episode_id: `${group}:${at}` },
+      trajectories: [{ name: 'solver', reward, steps: [{ observation: TEXT, action: TEXT, reward }] }],
+    });
+    const files: string[] = [];
+    for (const [at, row] of steps(rows).flat().entries())
+      files.push(await dir.write(`${at}.json`, JSON.stringify(episode(row, at))));
+    return files;
+  },
+};
+
+function steps(rows: number): WrittenStep[] {
+  return Array.from({ length: Math.ceil(rows / STEP_ROWS) }, () =>
+    Array.from({ length: STEP_ROWS }, (_, row) => ({
+      group: Math.floor(row / GROUP),
+      reward: REWARDS[row % GROUP]!,
+      advantage: ADVANTAGES[row % GROUP]!,
+    })),
+  );
+}
+
 /** Prints one line a format. Arguments: `--json`, `--rows N`. */
 export async function runDumps(args: readonly string[]): Promise<void> {
   const rows = Number(args[args.indexOf('--rows') + 1]) || 16_000;
@@ -72,6 +115,10 @@ export async function runDumps(args: readonly string[]): Promise<void> {
       results.push(await measure(name, [path], stated));
     }
     results.push(await measure('trl', await trlFiles(folder, 400), {}));
+    for (const [name, writeSteps] of Object.entries(STEPWISE)) {
+      await using dir = await newFolder();
+      results.push(await measure(name, await writeSteps(dir, rows), STATED[name] ?? {}));
+    }
   } finally {
     await rm(folder, { recursive: true });
   }
