@@ -161,8 +161,31 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     assert.ok(steps[0]! > 3, `attempt 2 began with step ${steps[0]}`);
 
     const faulty = JSON.parse(JSON.stringify(example).replace('statistics.stdev', 'statistics.pstdev'));
-    const wrong = await system.submit({ ...faulty, parameters: { lr: 0.02, steps: 1, delay: 0 } });
-    assert.ok((await finished(wrong.id)).verification.wrong > 0);
+    const wrong = await system.submit({
+      ...faulty,
+      parameters: { lr: 0.02, steps: 1000, delay: 0.3 },
+      gracePeriodSeconds: 1,
+      rules: [{ name: 'wrong', when: { verification: 'wrongRows', above: 0 }, do: 'stop' }],
+    });
+    const stopped = await finished(wrong.id);
+    assert.ok(stopped.verification.wrong > 0);
+    assert.deepEqual([stopped.state, stopped.stoppedBy?.rule], ['cancelled', 'wrong']);
+  });
+
+  test("a training of TRL's GRPOTrainer runs as it is, and all its batches are verified", async (t) => {
+    const python = process.env.ECHELON_PYTHON ?? '.venv/bin/python';
+    const { status } = spawnSync(python, ['-c', 'import datasets, torch, trl']);
+    if (status !== 0) return t.skip(`torch, datasets and trl are not installed for ${python}`);
+    const { id } = await system.submit(await readSpec('deploy/examples/command-trl.yaml'));
+    const ended = await system.until(
+      id,
+      'the end',
+      ({ state, verification }) => isFinal(state) && verification.status === 'complete',
+      300_000,
+    );
+    assert.deepEqual([ended.state, ended.checkpoint?.step], ['succeeded', 6], ended.reason);
+    const { batches, rowsSeen, exact, rounding, dropped } = ended.verification;
+    assert.deepEqual([batches, exact + rounding, dropped], [6, rowsSeen, 0]);
   });
 
   test('the output of a training can be read from its logs', async () => {

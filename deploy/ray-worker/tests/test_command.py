@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Client, Server, until
+from conftest import PACKAGE_ROOT, Client, Server, until
 
 from echelon_rayworker import processes
+from echelon_rayworker.engines.command.node import Node
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from test_attempt import lines
 
@@ -177,7 +178,7 @@ node = Node()
 node.start(["python", "-c", {TREE!r}], {{**os.environ, "PYTHONPATH": os.getcwd(), "ECHELON_SPOOL": {str(tmp_path)!r}}}, {str(tmp_path)!r})
 time.sleep(1000)
 """
-    process = subprocess.Popen([sys.executable, "-c", holder], cwd=Path(__file__).parent.parent)
+    process = subprocess.Popen([sys.executable, "-c", holder], cwd=PACKAGE_ROOT)
     until(lambda: len(processes.marked_by_environment(mark.encode())) >= 3)
     process.kill()
     process.wait()
@@ -211,3 +212,15 @@ def test_the_files_of_a_plan_are_in_the_working_directory(client: Client) -> Non
     assert lines(run(1, files, "./run.sh")) == ["imported é"]
     last = run(2, {"../../x": "", "a": ""}, "true")[-1].ended
     assert last.exit_code == 2 and "outside of the working directory" in last.last_lines[-1]
+
+
+def test_a_node_that_waits_for_its_driver_drops_lines_and_counts_them(tmp_path: Path) -> None:
+    script = "import os\nfor _ in range(40): os.write(1, b'a line\\n' * 25000)\nopen('done', 'w').close()"
+    node = Node()
+    node.start(["python", "-c", script], {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)}, str(tmp_path))
+    until((tmp_path / "done").exists)
+    outputs = [node.take(1)]
+    while outputs[-1].code is None:
+        outputs.append(node.take(1))
+    dropped = sum(output.dropped for output in outputs)
+    assert dropped > 0 and sum(len(output.lines) for output in outputs) + dropped == 1_000_000
