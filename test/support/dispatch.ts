@@ -34,8 +34,9 @@ export interface TestSpec {
   deadline?: string | null;
 }
 
-/** The `compile` of such specs. */
-export const compileTestSpec: DispatcherDeps['compile'] = (spec) => (spec as unknown as TestSpec).plan;
+/** The `compile` of such specs; children of sweeps, which have real specs, get a fake driver with its defaults. */
+export const compileTestSpec: DispatcherDeps['compile'] = (spec) =>
+  (spec as unknown as Partial<TestSpec>).plan ?? planOf({}, 0, 1);
 
 /** A verifier that finds every row exact. */
 export const AGREEING: BatchVerifier = {
@@ -242,6 +243,11 @@ async function comes(
   );
 }
 
+function planOf(driver: FakeDriver, gpus: number, cpus: number): LaunchPlan {
+  const fixed = { engine: 'replay', module: 'fake', environment: {}, gracePeriodMs: 500, files: {} };
+  return { ...fixed, arguments: fakeArguments(driver), gpus, cpus };
+}
+
 /** Submits as the API does: the record, then the job. */
 export async function submit(
   { store, queue }: Pick<Connected, 'store' | 'queue'>,
@@ -250,17 +256,7 @@ export async function submit(
 ): Promise<string> {
   const id = options.id ?? newExperimentId();
   const { priority = 0, cpus = 1, gpus = 0, gracePeriodMs = 500 } = options;
-  const plan: LaunchPlan = {
-    engine: 'replay',
-    module: 'fake',
-    arguments: fakeArguments(driver),
-    environment: {},
-    gpus,
-    cpus,
-    gracePeriodMs,
-    files: {},
-    ...options.plan,
-  };
+  const plan: LaunchPlan = { ...planOf(driver, gpus, cpus), gracePeriodMs, ...options.plan };
   const spec: TestSpec = {
     plan,
     maxAttempts: options.maxAttempts ?? 3,

@@ -1,8 +1,12 @@
 // A dispatcher as a process of its own, for tests that kill or freeze it. Run by startDispatcherProcess.
 import { createInterface } from 'node:readline';
+import { type Decorators, decorate } from '../../src/core/decorate.ts';
 import type { ReportSummary } from '../../src/dispatch/background/verification.ts';
 import { createDispatcher } from '../../src/dispatch/dispatcher.ts';
+import { createRayWorkerClient } from '../../src/rpc/client.ts';
+import type { Store } from '../../src/store/store.ts';
 import { AGREEING, compileTestSpec, connectTo, TEST_TIMES, until } from './dispatch.ts';
+import { decoratorsOf, type Failpoint } from './failpoints.ts';
 import { createLineLog } from './kept-log.ts';
 
 const setup = JSON.parse(process.argv[2] ?? '{}') as {
@@ -15,10 +19,13 @@ const setup = JSON.parse(process.argv[2] ?? '{}') as {
   deadlySteps: number[];
   diesAtLaunchOf?: string;
   diesAtEventsOf?: string;
+  failpoint?: Failpoint;
 };
 
 const say = (word: string) => process.stdout.write(`${word}\n`);
 const { store, queue, close } = connectTo(setup, setup.archive);
+const failpoint = setup.failpoint ? decoratorsOf(setup.failpoint, () => say('failpoint')) : {};
+const interrupted = <T extends object>(parts: T): T => decorate(parts, failpoint as Decorators<T>);
 /** As a fault of the native kind: the process is gone, at once. */
 const die = () => process.kill(process.pid, 'SIGKILL');
 const toldToLaunch = Promise.withResolvers<void>();
@@ -32,17 +39,20 @@ async function verify(wire: Uint8Array): Promise<ReportSummary> {
 }
 
 const dispatcher = createDispatcher({
-  store: {
-    ...store,
-    events: {
-      ...store.events,
-      async append(lease, events) {
-        if (lease.experiment === setup.diesAtEventsOf) die();
-        return await store.events.append(lease, events);
+  ...interrupted({
+    store: {
+      ...store,
+      events: {
+        ...store.events,
+        async append(lease, events) {
+          if (lease.experiment === setup.diesAtEventsOf) die();
+          return await store.events.append(lease, events);
+        },
       },
-    },
-  },
-  queue,
+    } satisfies Store,
+    queue,
+  }),
+  connect: (cluster) => interrupted({ rayWorker: createRayWorkerClient(cluster) }).rayWorker,
   verifier: { verify },
   verifications: 3,
   compile: compileTestSpec,
@@ -67,10 +77,12 @@ told.on('line', (word) => {
   if (word === 'report-idle')
     void until(() => dispatcher.stats().attempts === 0, 'nothing is in hand').then(() => say('idle'));
 });
+// A failpoint may end this process while it starts.
+if (setup.failpoint) say('ready');
 await dispatcher.start();
 process.on('SIGTERM', async () => {
   await dispatcher.stop({ handOver: true });
   await close();
   process.exit(0);
 });
-say('ready');
+if (!setup.failpoint) say('ready');

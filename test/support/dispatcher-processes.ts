@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Bench, until } from './dispatch.ts';
+import type { Failpoint } from './failpoints.ts';
 import { keepLines } from './kept-log.ts';
 
 /** The lease of such a dispatcher: what its death leaves is taken over after this time. */
@@ -32,6 +33,8 @@ export async function startDispatcherProcess(
     diesAtLaunchOf?: string;
     diesAtEventsOf?: string;
     deadlySteps?: number[];
+    /** Where a fault happens to it; it says `failpoint` then. */
+    failpoint?: Failpoint;
   },
 ): Promise<DispatcherProcess> {
   const setup = {

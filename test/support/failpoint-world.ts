@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isFinal, type State } from '../../src/core/states.ts';
+import type { ReportSummary } from '../../src/dispatch/background/verification.ts';
+import type { Experiment } from '../../src/schemas/experiment.ts';
+import { assertWholeStream, type Bench, isVerified, startBench, until } from './dispatch.ts';
+import { startDispatcherProcess } from './dispatcher-processes.ts';
+import type { Failpoint } from './failpoints.ts';
+import { sweepInput, sweepRequest } from './sweep.ts';
+
+/** Failpoints that are tried at the same time: they mostly wait for leases to expire. */
+export const TOGETHER = 6;
+/** The lease of the process that the fault happens to. */
+const LEASE_MS = 800;
+
+/** The experiments of a world, one for each kind of life, and what they must have become. */
+interface World {
+  readonly states: ReadonlyMap<string, State>;
+  readonly sweeps: { readonly runs: string; readonly cancelled: string };
+  /** Does what users and faults of drivers do; called again and again. */
+  act(): Promise<void>;
+}
+
+async function createWorld(bench: Bench): Promise<World> {
+  const { store, rayWorker } = bench;
+  const driver = { steps: 6, delayMs: 20 };
+  const never = { cpus: 100 };
+  const odd = { name: 'odd', when: { metric: ['odd/value'], notFinite: true as const } };
+  const plain = await bench.submit({ ...driver, batchBytes: 2_000 }, { enqueue: false });
+  const marked = await bench.submit(driver, { rules: [odd] });
+  const retried = await bench.submit({ ...driver, hang: true }, { maxAttempts: 5 });
+  const cancelled = await bench.submit({ ...driver, hang: true });
+  const overdue = await bench.submit({}, { ...never, deadline: new Date(Date.now() + 300).toISOString() });
+  const request = sweepRequest(2);
+  const { id: runs } = await store.sweeps.create(sweepInput(request));
+  const unfit = { ...request, spec: { ...request.spec, resources: never } };
+  const { id: cancelledSweep } = await store.sweeps.create(sweepInput(unfit));
+  let killed = false;
+
+  async function act(): Promise<void> {
+    const own = rayWorker.running().find(({ experiment }) => experiment === retried);
+    if (own && killed) rayWorker.finish(retried);
+    else if (own && (await store.experiments.get(retried))?.state === 'running') {
+      killed = true;
+      rayWorker.kill(retried, own.attempt);
+    }
+    const { state } = (await store.experiments.get(cancelled))!;
+    if (state === 'running') await store.experiments.cancel(cancelled, 'test');
+    const sweep = await store.sweeps.get(cancelledSweep);
+    if (sweep?.state === 'running' && sweep.counts.queued === 2)
+      await store.sweeps.cancel(cancelledSweep, 'test');
+  }
+
+  const states = new Map<string, State>([
+    ...[plain, marked, retried].map((id) => [id, 'succeeded'] as const),
+    [cancelled, 'cancelled'],
+    [overdue, 'failed'],
+  ]);
+  return { states, sweeps: { runs, cancelled: cancelledSweep }, act };
+}
+
+/** Every experiment of a world with the state in which it must end; undefined: not all children are made. */
+async function allOf({ store }: Bench, { states, sweeps }: World): Promise<Map<string, State> | undefined> {
+  const all = new Map(states);
+  for (const [id, state] of [
+    [sweeps.runs, 'succeeded'],
+    [sweeps.cancelled, 'cancelled'],
+  ] as const) {
+    const children = await store.sweeps.children((await store.sweeps.get(id))!, 0, 10);
+    for (const child of children) {
+      if (child.state === null) return undefined;
+      all.set(child.experiment, state);
+    }
+  }
+  return all;
+}
+
+const isOver = (record: Experiment | undefined) =>
+  record !== undefined && isFinal(record.state) && isVerified(record);
+
+async function assertGuarantees(bench: Bench, expected: ReadonlyMap<string, State>): Promise<void> {
+  const { store, rayWorker } = bench;
+  for (const [id, state] of expected) {
+    const record = (await store.experiments.get(id))!;
+    assert.equal(record.state, state, `${id}: ${record.reason}`);
+    assert.equal(record.quarantined, false, id);
+    for (const { attempt } of await store.attempts.list(id)) await assertWholeStream(store, id, attempt);
+    for (const { batch, report } of await store.batches.list(id))
+      assert.equal((report as ReportSummary | null)?.exact, 4, `${id}: batch ${batch}`);
+  }
+  const launches = rayWorker.launches().map(({ experiment, attempt }) => `${experiment}/${attempt}`);
+  assert.equal(new Set(launches).size, launches.length, 'an attempt is launched once');
+  assert.equal(rayWorker.overlaps(), 0, 'one driver of an experiment runs at a time');
+  assert.deepEqual(rayWorker.running(), [], 'no driver is left');
+  assert.deepEqual((await store.clusters.allocations('fake')).items, [], 'no allocation is left');
+  assert.equal(await store.batches.backlog(), 0, 'no batch is left');
+}
+
+/**
+ * Runs experiments of every kind on a dispatcher process to which the fault happens, and on a successor. Fails unless every
+ * experiment ends as it would without the fault, and the guarantees hold.
+ */
+export async function tryFailpoint(
+  failpoint: Failpoint,
+  t: { after(release: () => Promise<void>): void },
+): Promise<void> {
+  const bench = await startBench();
+  t.after(() => bench.stop());
+  const world = await createWorld(bench);
+  const victim = await startDispatcherProcess(bench, t, { id: 'victim', leaseMs: LEASE_MS, failpoint });
+  let over = false;
+  const acting = (async () => {
+    for (; !over; await delay(20)) await world.act();
+  })();
+  try {
+    await victim.says('failpoint');
+    // A lost answer is the victim's own to survive.
+    if (failpoint.fault !== 'answer lost') await bench.dispatcher({ id: 'successor', verifications: 3 });
+    if (failpoint.fault === 'frozen before') {
+      await delay(3 * LEASE_MS);
+      victim.kill('SIGCONT');
+    }
+    const all = await until(() => allOf(bench, world), 'every child of a sweep is made');
+    const records = () => Promise.all([...all.keys()].map((id) => bench.store.experiments.get(id)));
+    await until(async () => (await records()).every(isOver), 'every experiment has ended', {
+      seconds: 30,
+      instead: records,
+    });
+    await assertGuarantees(bench, all);
+  } finally {
+    over = true;
+    await acting;
+  }
+}

@@ -1,0 +1,203 @@
+// Every write of a dispatcher, and the faults that interrupt it. Used by the dispatcher processes of fault tests.
+
+import { RayWorkerError } from '../../src/rpc/status.ts';
+import { toStoreError } from '../../src/store/redis/errors.ts';
+import type { StorePath } from '../../src/store/store.ts';
+
+/** The writes of a dispatcher that a failpoint interrupts: of the store, of the BullMQ queue, and of a ray-worker. */
+export const COMMITS = [
+  'store.attempts.acquire',
+  'store.attempts.allocate',
+  'store.attempts.confirm',
+  'store.attempts.end',
+  'store.attempts.renew',
+  'store.attempts.takeOver',
+  'store.batches.beginPending',
+  'store.batches.report',
+  'store.batches.takePending',
+  'store.clusters.see',
+  'store.events.append',
+  'store.experiments.failOverdue',
+  'store.queue.note',
+  'store.rules.advance',
+  'store.rules.dropSignals',
+  'store.rules.takeSignals',
+  'store.sweeps.cancelChildren',
+  'store.sweeps.expand',
+  'store.sweeps.release',
+  'queue.enqueue',
+  'queue.release',
+  'queue.remove',
+  'rayWorker.launch',
+  'rayWorker.stop',
+] as const;
+
+/** See {@link COMMITS}. */
+export type Commit = (typeof COMMITS)[number];
+
+/** The store's methods that no failpoint interrupts, with the reason. */
+export const NOT_INTERRUPTED = {
+  reads: [
+    ...['attempts.allocated', 'attempts.allocation', 'attempts.leases', 'attempts.list', 'batches.backlog'],
+    ...[
+      'batches.bytes',
+      'batches.get',
+      'batches.list',
+      'batches.page',
+      'clusters.allocations',
+      'clusters.list',
+    ],
+    ...[
+      'commands.get',
+      'commands.open',
+      'commands.project',
+      'events.follow',
+      'events.isOver',
+      'events.logPosition',
+    ],
+    ...['events.read', 'events.tail', 'experiments.artifacts', 'experiments.counts', 'experiments.get'],
+    ...[
+      'experiments.list',
+      'feed.end',
+      'feed.follow',
+      'feed.read',
+      'metrics.names',
+      'metrics.series',
+      'queue.first',
+    ],
+    ...['queue.get', 'queue.ids', 'queue.page', 'queue.paces', 'queue.pauses', 'queue.position'],
+    ...[
+      'queue.projectVersions',
+      'queue.snapshot',
+      'queue.states',
+      'queue.window',
+      'revisions.get',
+      'rules.backlog',
+    ],
+    ...[
+      'rules.keptBatches',
+      'rules.readSignals',
+      'sweeps.children',
+      'sweeps.figures',
+      'sweeps.get',
+      'sweeps.list',
+    ],
+    ...['sweeps.withWork', 'archiveId', 'checkFitness', 'pressure', 'onWake', 'close'],
+  ],
+  'writes of the api': [
+    ...['clusters.put', 'clusters.remove', 'clusters.set', 'clusters.setDraining', 'commands.create'],
+    ...[
+      'experiments.cancel',
+      'experiments.delete',
+      'experiments.submit',
+      'queue.setClosed',
+      'queue.setPaused',
+    ],
+    ...['queue.setPriority', 'sweeps.cancel', 'sweeps.create', 'sweeps.rerunChildren'],
+  ],
+  'a hint that nothing depends on': ['wake'],
+  'only after a takeover; test/integration/store/suspects.test.ts tries it': ['attempts.settle'],
+  'only at a hand-over or after a failed verification': [
+    'attempts.release',
+    'batches.renewPending',
+    'batches.returnPending',
+  ],
+  'test/unit/store/metrics/compaction.test.ts interrupts it': ['metrics.compact', 'metrics.takeDue'],
+  'test/unit/store/sweeps repeats it': ['sweeps.recordAverage'],
+  'its lease lasts ten minutes; test/unit/store/archive interrupts it': [
+    ...[
+      'archive.archiveStream',
+      'archive.backlog',
+      'archive.longStreams',
+      'archive.rollStream',
+      'archive.take',
+    ],
+    ...[
+      'claimArchiveId',
+      'retention.collectGarbage',
+      'retention.due',
+      'retention.dueFigures',
+      'retention.expire',
+    ],
+    ...[
+      'retention.expireSweeps',
+      'retention.forgetLater',
+      'retention.forgotten',
+      'retention.forgettingFigures',
+    ],
+    ...['retention.hold', 'retention.takeForgetting'],
+  ],
+  'commands on clusters have tests of their own': [
+    'commands.claim',
+    'commands.end',
+    'commands.renew',
+    'commands.report',
+  ],
+} as const;
+
+type Listed = Extract<(typeof COMMITS)[number], `store.${string}`>;
+type Left = {
+  [Reason in keyof typeof NOT_INTERRUPTED]: (typeof NOT_INTERRUPTED)[Reason][number];
+}[keyof typeof NOT_INTERRUPTED];
+/** Aggregates that only the api writes. */
+type OfApi = `${'access' | 'answers' | 'audit' | 'projects'}.${string}`;
+type Forgotten = Exclude<StorePath, Left | OfApi | (Listed extends `store.${infer Path}` ? Path : never)>;
+
+/** Does not compile if a method of the store is in neither list. */
+export const FORGOTTEN: [Forgotten] extends [never] ? null : Forgotten = null;
+
+/**
+ * What happens at a commit, once in a process. killed: SIGKILL before or after it. frozen: SIGSTOP before it, so that it is
+ * made when another dispatcher has taken over. answer lost: it is made, and its caller gets an error as of a lost connection.
+ */
+export const FAULTS = ['killed before', 'killed after', 'frozen before', 'answer lost'] as const;
+/** See {@link FAULTS}. */
+export type Fault = (typeof FAULTS)[number];
+
+/** A fault at the first commit of this kind of a process; after it: at the first that changed something. */
+export interface Failpoint {
+  readonly commit: Commit;
+  readonly fault: Fault;
+}
+
+type Around = <R>(call: () => Promise<R>) => Promise<R>;
+
+/**
+ * Nested decorators with the failpoint, for `decorate` on `{ store, queue, rayWorker }`. `hit` is called before the process
+ * is killed or frozen, or before the caller gets the error.
+ */
+export function decoratorsOf({ commit, fault }: Failpoint, hit: () => void): Record<string, object> {
+  const path = commit.split('.');
+  const nested = path.reduceRight<object>((inner, name) => ({ [name]: inner }), around(commit, fault, hit));
+  return nested as Record<string, object>;
+}
+
+function around(commit: Commit, fault: Fault, hit: () => void): Around {
+  let armed = true;
+  const end = (signal: 'SIGKILL' | 'SIGSTOP') => {
+    hit();
+    process.kill(process.pid, signal);
+  };
+  return async (call) => {
+    if (armed && fault === 'killed before') end('SIGKILL');
+    if (armed && fault === 'frozen before') {
+      armed = false;
+      end('SIGSTOP');
+    }
+    const result = await call();
+    if (!armed || !hadEffect(result)) return result;
+    armed = false;
+    if (fault === 'killed after') end('SIGKILL');
+    hit();
+    throw commit.startsWith('rayWorker.')
+      ? new RayWorkerError('unreachable', 'the answer is lost')
+      : toStoreError(new Error('the answer is lost'));
+  };
+}
+
+/** A call that took or changed nothing, in a round without work, is no commit. */
+function hadEffect(result: unknown): boolean {
+  if (typeof result !== 'object' || result === null) return true;
+  const lists = (Array.isArray(result) ? [result] : Object.values(result)).filter(Array.isArray);
+  return lists.length === 0 || lists.some((list) => list.length > 0);
+}
