@@ -55,7 +55,14 @@ export const NOT_INTERRUPTED = {
       'events.isOver',
       'events.logPosition',
     ],
-    ...['events.read', 'events.tail', 'experiments.artifacts', 'experiments.counts', 'experiments.get'],
+    ...[
+      'events.read',
+      'events.tail',
+      'experiments.artifacts',
+      'experiments.checkpointClusters',
+      'experiments.counts',
+      'experiments.get',
+    ],
     ...[
       'experiments.list',
       'feed.end',
