@@ -162,3 +162,15 @@ export const LogPage = Type.Object(
 );
 /** See {@link LogPage}. */
 export type LogPage = Static<typeof LogPage>;
+
+/** How many lines of a log fit a filter, as far as the request has looked. */
+export const LogCount = Type.Object(
+  {
+    matching: Type.Integer({ minimum: 0, description: 'Matching lines among the events of this answer.' }),
+    after: nullable(After),
+    more: Type.Boolean({ description: 'Whether later entries are already recorded and not yet counted.' }),
+  },
+  { ...strict, $id: 'LogCount' },
+);
+/** See {@link LogCount}. */
+export type LogCount = Static<typeof LogCount>;

@@ -18,6 +18,7 @@ interface Options extends ConnectionOptions {
   attempt?: number;
   source?: 'stdout' | 'stderr';
   contains?: string;
+  count?: boolean;
 }
 
 const COUNT = wholeNumber(1, 1e12);
@@ -39,18 +40,26 @@ export function logsCommand(output: Output): Command {
     .option('--attempt <number>', 'only this attempt', COUNT)
     .addOption(new Option('--source <pipe>', 'only this stream').choices(['stdout', 'stderr']))
     .option('--contains <text>', 'only lines that contain this text')
+    .addOption(
+      new Option('--count', 'print only the number of lines').conflicts(['follow', 'tail', 'sinceLine']),
+    )
     .option('--raw', 'print control characters unchanged; for files, not for terminals')
     .option('--json', 'print one JSON object per line')
     .addHelpText(
       'after',
       examples(
         'echelon logs exp-00cz8h3k7n2q4r5s6t7v --attempt 2 --contains CUDA',
+        'echelon logs exp-00cz8h3k7n2q4r5s6t7v --contains Traceback --count',
         'echelon logs exp-00cz8h3k7n2q4r5s6t7v --follow --tail 20',
       ),
     )
     .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
       const id = await experimentNamed(client, name);
+      if (options.count) {
+        const matching = await countMatching(client, id, options);
+        return output.line(options.json ? jsonLine({ matching }) : String(matching));
+      }
       const shown = (line: Line): string => {
         if (options.json) return jsonLine(line);
         return options.raw ? line.text : inert(line.text);
@@ -59,6 +68,17 @@ export function logsCommand(output: Output): Command {
       const last = await printRecorded({ client, id, options, print });
       if (options.follow) await printFollowing({ client, id, options, print, last });
     });
+}
+
+async function countMatching(client: Client, id: string, { attempt, source, contains }: Options) {
+  let [matching, after]: [number, string | undefined] = [0, undefined];
+  for (;;) {
+    const query = { attempt, source, contains, after };
+    const page = await client.get('/v1/experiments/{id}/logs/count', { path: { id }, query });
+    matching += page.matching;
+    if (!page.more || page.after === null) return matching;
+    after = page.after;
+  }
 }
 
 /** The number of the last printed line, and the id of its event; null if unknown. */

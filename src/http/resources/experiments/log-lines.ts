@@ -1,7 +1,7 @@
 import type { StreamEntry } from '../../../core/events.ts';
 import { parseEntryId } from '../../../core/ids.ts';
 import { logTexts } from '../../../core/log-lines.ts';
-import type { LogPage } from '../../../schemas/streams.ts';
+import type { LogCount, LogPage } from '../../../schemas/streams.ts';
 import { compareIds } from '../../../store/archive/archive-segments.ts';
 import type { StorePart } from '../../../store/store.ts';
 
@@ -102,8 +102,7 @@ export async function readLines(
   store: Reading,
   { after, since, filter, id }: { id: string; after?: string; since?: number; filter: LogFilter },
 ): Promise<LogPage> {
-  // An attempt's lines begin behind its first possible id, and end where another's begin.
-  const start = after ?? (since === undefined && filter.attempt ? `${filter.attempt}-0` : undefined);
+  const start = after ?? (since === undefined ? startOf(filter) : undefined);
   const lines: LogLine[] = [];
   let [last, read, characters] = [after ?? null, 0, 0];
   for await (const page of numberedEntries(store, { id, after: start, since })) {
@@ -123,6 +122,27 @@ export async function readLines(
   }
   return { lines, after: last, more: false };
 }
+
+/** How many lines after a place fit the filter, in at most {@link MAX_READ} events. Lines that mark gaps do not count. */
+export async function countLines(
+  store: Reading,
+  { id, after, filter }: { id: string; after: string | undefined; filter: LogFilter },
+): Promise<LogCount> {
+  let [matching, last, read] = [0, after ?? null, 0];
+  for await (const page of numberedEntries(store, { id, after: after ?? startOf(filter) })) {
+    for (const numbered of page) {
+      if (isAfter(numbered, filter)) return { matching, after: last, more: false };
+      last = numbered.entry.id;
+      matching += linesOf(numbered, filter).filter(({ source }) => source !== 'gap').length;
+    }
+    read += page.length;
+    if (read >= MAX_READ) return { matching, after: last, more: true };
+  }
+  return { matching, after: last, more: false };
+}
+
+/** An attempt's lines begin after its first possible id, and end where another's begin. */
+const startOf = ({ attempt }: LogFilter): string | undefined => (attempt ? `${attempt}-0` : undefined);
 
 function isAfter({ entry }: Numbered, { attempt }: LogFilter): boolean {
   return attempt !== undefined && (parseEntryId(entry.id)?.attempt ?? 0) > attempt;
@@ -209,7 +229,7 @@ export async function* logText(
 ): AsyncGenerator<string, void, undefined> {
   const end = (await store.events.tail(id, 1))[0]?.id;
   if (end === undefined) return;
-  const after = since === undefined && filter.attempt ? `${filter.attempt}-0` : undefined;
+  const after = since === undefined ? startOf(filter) : undefined;
   for await (const page of numberedEntries(store, { id, after, since })) {
     let text = '';
     for (const numbered of page) {

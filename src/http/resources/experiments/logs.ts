@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
+import type { LogCount } from '../../../schemas/streams.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
@@ -10,7 +11,7 @@ import { problems } from '../../server/responses.ts';
 import { createSlots } from '../../server/slots.ts';
 import type { Streams } from '../../server/streams.ts';
 import { AfterParam, ExperimentParams, experimentOf, streamPlace } from '../common.ts';
-import { type LogFilter, logText, readLastLines, readLines } from './log-lines.ts';
+import { countLines, type LogFilter, logText, readLastLines, readLines } from './log-lines.ts';
 
 const LARGEST = 2 ** 48;
 const FilterQuery = {
@@ -48,18 +49,21 @@ const Query = Type.Object(
 
 /** The driver's output: lines as JSON or text, and the whole log as a file. */
 export function addLogs(app: App, deps: RouteDeps, streams: Streams): void {
-  addLines(app, deps);
+  const searches = createSlots(
+    MAX_SEARCHES,
+    `No more than ${MAX_SEARCHES} searches of logs at once; wait for one to end.`,
+  );
+  addLines(app, deps, searches);
+  addCount(app, deps, searches);
   addDownload(app, deps, streams);
 }
 
 /** Searches of one caller at once: each may look through 10,000 events. */
 const MAX_SEARCHES = 2;
 
-function addLines(app: App, { store }: RouteDeps): void {
-  const searches = createSlots(
-    MAX_SEARCHES,
-    `No more than ${MAX_SEARCHES} searches of logs at once; wait for one to end.`,
-  );
+type Searches = ReturnType<typeof createSlots>;
+
+function addLines(app: App, { store }: RouteDeps, searches: Searches): void {
   app.get(
     '/v1/experiments/:id/logs',
     {
@@ -102,6 +106,32 @@ function addLines(app: App, { store }: RouteDeps): void {
       if (page.after !== null) reply.header('x-after', page.after);
       reply.type('text/plain; charset=utf-8');
       return reply.send(page.lines.map(({ text }) => `${text}\n`).join(''));
+    },
+  );
+}
+
+function addCount(app: App, { store }: RouteDeps, searches: Searches): void {
+  app.get(
+    '/v1/experiments/:id/logs/count',
+    {
+      config: { policy: READ },
+      schema: {
+        operationId: 'countLogLines',
+        summary: "Count lines of the driver's output",
+        description:
+          'Counts the lines that match the filter, without lines that mark gaps. An answer covers 10,000 events; while `more` is true, continue with `after` and add the counts. The request is a search; a caller may run two at a time.',
+        tags: ['streams'],
+        params: ExperimentParams,
+        querystring: Type.Object({ after: AfterParam, ...FilterQuery }, strict),
+        response: { 200: { $ref: 'LogCount#' }, ...problems('not-found', 'invalid-cursor') },
+      },
+    },
+    async (request): Promise<LogCount> => {
+      const experiment = await experimentOf(store, request, request.params.id);
+      const { after: value, ...filter } = request.query;
+      const after = streamPlace({ value, field: 'after', experiment });
+      const release = searches.take(request.caller.id);
+      return await countLines(store, { id: experiment.id, after, filter }).finally(release);
     },
   );
 }

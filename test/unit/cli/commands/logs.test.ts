@@ -57,6 +57,13 @@ describe('echelon logs', () => {
     assert.deepEqual((await run(id, '--attempt', '2')).output.lines, []);
   });
 
+  test('--count prints the number of matching lines of a log of several pages', async () => {
+    assert.deepEqual((await run(id, '--count')).output.lines, ['7001']);
+    assert.deepEqual((await run(id, '--count', '--contains', 'line 77', '--json')).output.lines, [
+      '{"matching":11}',
+    ]);
+  });
+
   test('--follow continues to the end with consecutive line numbers', async () => {
     const mine = await running(api.store);
     const line = (sequence: number): { sequence: number; at: number; event: AttemptEvent } => ({

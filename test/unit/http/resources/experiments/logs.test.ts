@@ -118,6 +118,22 @@ describe('GET /v1/experiments/:id/logs of a long run', () => {
     );
   });
 
+  test('GET logs/count counts the matching lines of a log that one answer does not hold', async () => {
+    const { id, texts } = await longRun();
+    const url = `/v1/experiments/${id}/logs/count`;
+    const count = async (query: string) => (await call('GET', `${url}?${query}`)).json();
+    const wanted = (text: string) => texts.filter((line) => line.includes(text)).length;
+    assert.ok(wanted('line') > 2000);
+    assert.equal((await count('contains=line')).matching, wanted('line'));
+    assert.equal((await count('contains=attempt%202')).matching, wanted('attempt 2'));
+    assert.equal((await count('contains=line&attempt=2')).matching, wanted('attempt 2'));
+    const { after } = (await call('GET', `/v1/experiments/${id}/logs`)).json();
+    assert.deepEqual(await count(`contains=nothing%20of%20this&after=${after}`), {
+      ...{ matching: 0, more: false },
+      after: (await call('GET', `/v1/experiments/${id}/logs?tail=1`)).json().after,
+    });
+  });
+
   test('GET logs filters by attempt, source and text', async () => {
     const { id, texts } = await longRun();
     const url = `/v1/experiments/${id}/logs`;
