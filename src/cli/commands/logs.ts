@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { LogPage } from '../../client/calls.ts';
+import { countLogLines } from '../../client/count-log-lines.ts';
 import { parseEntryId } from '../../core/ids.ts';
 import { type LogText, logTexts } from '../../core/log-lines.ts';
 import { wholeNumber } from '../arguments.ts';
@@ -56,10 +57,7 @@ export function logsCommand(output: Output): Command {
     .action(async (name: string, options: Options) => {
       const client = await clientFor(options);
       const id = await experimentNamed(client, name);
-      if (options.count) {
-        const matching = await countMatching(client, id, options);
-        return output.line(options.json ? jsonLine({ matching }) : String(matching));
-      }
+      if (options.count) return await printCount(client, id, { options, output });
       const shown = (line: Line): string => {
         if (options.json) return jsonLine(line);
         return options.raw ? line.text : inert(line.text);
@@ -70,15 +68,15 @@ export function logsCommand(output: Output): Command {
     });
 }
 
-async function countMatching(client: Client, id: string, { attempt, source, contains }: Options) {
-  let [matching, after]: [number, string | undefined] = [0, undefined];
-  for (;;) {
-    const query = { attempt, source, contains, after };
-    const page = await client.get('/v1/experiments/{id}/logs/count', { path: { id }, query });
-    matching += page.matching;
-    if (!page.more || page.after === null) return matching;
-    after = page.after;
-  }
+async function printCount(
+  client: Client,
+  id: string,
+  { options, output }: { options: Options; output: Output },
+): Promise<void> {
+  const { attempt, source, contains, json } = options;
+  let matching = 0;
+  for await (const sum of countLogLines(client, id, { attempt, source, contains })) matching = sum.matching;
+  output.line(json ? jsonLine({ matching }) : String(matching));
 }
 
 /** The number of the last printed line, and the id of its event; null if unknown. */

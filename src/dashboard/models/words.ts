@@ -60,3 +60,9 @@ export function clock(at: number, now: number): string {
 export function inert(text: string): string {
   return text.replace(/[\p{Cc}\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu, ' ');
 }
+
+/** Inert text without the sequences that colour text or move the cursor in a terminal. */
+export function withoutEscapes(text: string): string {
+  const [first = '', ...sequences] = text.split('\u001b');
+  return inert(first + sequences.map((rest) => rest.replace(/^\[[0-?]{0,64}[ -/]{0,8}[@-~]/, '')).join(''));
+}

@@ -102,7 +102,7 @@ function Shown({ experiment, batches, tick, onChange }: ShownProps) {
             ? ([[`/sweeps/${experiment.sweep}`, experiment.sweep]] as [string, string][])
             : []),
         ]}
-        command={command(`${tab[2]} ${id}`)}
+        command={command(`${tab[2]} ${id}`, tab[0] === 'logs' ? logOptions(place.value.query) : {})}
         actions={<Actions experiment={experiment} onChange={onChange} />}
       >
         <State state={experiment.state} />
@@ -131,6 +131,11 @@ function Shown({ experiment, batches, tick, onChange }: ShownProps) {
     </>
   );
 }
+
+const logOptions = (query: URLSearchParams) => ({
+  contains: query.get('contains') ?? undefined,
+  'since-line': query.get('line') ?? undefined,
+});
 
 function Facts({ experiment }: { experiment: Detail }) {
   const { startedAt, endedAt, position, estimate, verification } = experiment;

@@ -1,29 +1,27 @@
-import { useMemo, useRef } from 'preact/hooks';
-import { counted, nounOf } from '../../../core/plural.ts';
-import { api } from '../../app/api.ts';
+import { useReducer, useRef, useState } from 'preact/hooks';
+import type { LogPage } from '../../../client/calls.ts';
+import { countLogLines } from '../../../client/count-log-lines.ts';
+import { nounOf } from '../../../core/plural.ts';
+import { api, type Failure, failureOf } from '../../app/api.ts';
 import { useLoad, useReload } from '../../app/load.ts';
 import { place, setQuery } from '../../app/router.ts';
-import { count, inert } from '../../models/words.ts';
-import { Await, Empty } from '../../parts/states.tsx';
+import { createLineCache, type LineCache } from '../../models/line-cache.ts';
+import { count } from '../../models/words.ts';
+import { Await, Empty, Failed, Loading } from '../../parts/states.tsx';
 import type { Detail } from '../experiment.tsx';
+import { Reader } from './reader.tsx';
 
-const WINDOW = 1000;
+export type Line = LogPage['lines'][number];
 
-/** The driver's output, line by line: the end of it, from a line on, or the lines that contain a text. */
+/** Lines of the end of the log that are loaded first. */
+const TAIL = 300;
+
+/** The driver's output by line number, however long it is, or the lines that contain a text. */
 export function Logs({ experiment, tick }: { experiment: Detail; tick: number }) {
   const { query } = place.value;
-  const [line, contains] = [Number(query.get('line')) || undefined, query.get('contains') || undefined];
-  const path = { id: experiment.id };
-  const asked = {
-    ...(line === undefined || contains ? {} : { since: Math.max(1, line - 10) }),
-    ...(line === undefined && !contains ? { tail: WINDOW } : {}),
-    contains,
-  };
-  const page = useLoad(
-    (signal) => api.get('/v1/experiments/{id}/logs', { path, query: asked, signal }),
-    [path.id, asked],
-  );
-  useReload(page, line === undefined ? tick : 0);
+  const contains = query.get('contains') || undefined;
+  const line = Number(query.get('line')) || undefined;
+  const { id } = experiment;
   return (
     <>
       <div class="toolbar" role="search">
@@ -49,93 +47,116 @@ export function Logs({ experiment, tick }: { experiment: Detail; tick: number })
             Go to the end
           </button>
         )}
-        <a class="end" href={`/v1/experiments/${experiment.id}/logs/download`} download>
+        <a class="end" href={`/v1/experiments/${id}/logs/download`} download>
           Download all lines
         </a>
       </div>
-      <Await of={page}>{(found) => <Lines {...found} line={line} contains={contains} />}</Await>
+      {contains === undefined ? (
+        <All {...{ id, line, tick }} />
+      ) : (
+        <Found key={contains} {...{ id, contains }} />
+      )}
     </>
   );
 }
 
-interface Line {
-  line: number | null;
-  id: string;
-  source: 'stdout' | 'stderr' | 'gap';
-  text: string;
+const linesOf = (id: string, query: object, signal?: AbortSignal) =>
+  api.get('/v1/experiments/{id}/logs', { path: { id }, query, signal });
+
+/** Every line; those in view are loaded by their numbers. */
+function All({ id, line, tick }: { id: string; line: number | undefined; tick: number }) {
+  const end = useLoad((signal) => linesOf(id, { tail: TAIL }, signal), [id]);
+  useReload(end, tick);
+  const [failure, setFailure] = useState<Failure>();
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  const cache = useRef<LineCache<Line>>(undefined);
+  cache.current ??= createLineCache(
+    async (since) => (await linesOf(id, { since })).lines,
+    () => redraw(0),
+  );
+  const { get, put, want } = cache.current;
+  const load = (first: number, last: number) =>
+    want(first + 1, last + 1).then(
+      () => setFailure(undefined),
+      (error: unknown) => setFailure(failureOf(error)),
+    );
+  return (
+    <Await of={end}>
+      {({ lines }) => {
+        put(lines);
+        const total = lines.at(-1)?.line ?? 0;
+        if (total === 0) {
+          return (
+            <Empty title="No output">
+              <p>The driver has written no line.</p>
+            </Empty>
+          );
+        }
+        return (
+          <Reader
+            total={total}
+            lineAt={(at) => get(at + 1)}
+            want={load}
+            asked={line === undefined ? undefined : Math.min(line, total) - 1}
+            isFollowing={line === undefined}
+            note={failure ? `Not loaded: ${failure.message}` : `${count(total)} ${nounOf(total, 'line')}`}
+          />
+        );
+      }}
+    </Await>
+  );
 }
 
-function Lines(props: {
+interface FoundLines {
   lines: Line[];
+  after: string | undefined;
   more: boolean;
-  line: number | undefined;
-  contains: string | undefined;
-}) {
-  const { lines, more, line, contains } = props;
-  const box = useRef<HTMLDivElement>(null);
-  const shown = useRef('');
-  // The end of the output is shown first; a reader who has scrolled up stays there.
-  useMemo(() => {
-    const name = `${line} ${contains}`;
-    const element = box.current;
-    const atEnd = !element || element.scrollHeight - element.scrollTop - element.clientHeight < 40;
-    if (shown.current === name && !atEnd) return;
-    shown.current = name;
-    requestAnimationFrame(() => {
-      const target = box.current?.querySelector('.asked') ?? box.current?.lastElementChild;
-      target?.scrollIntoView({ block: line === undefined ? 'end' : 'center' });
-    });
-  }, [lines, line, contains]);
-  if (lines.length === 0) {
-    return contains ? (
-      <Empty title="No line contains this text" />
-    ) : (
-      <Empty title="No output">
-        <p>The driver has written no line.</p>
-      </Empty>
-    );
-  }
-  const first = lines[0]!.line;
+}
+
+/** The lines that contain a text, and how many there are in the whole log. */
+function Found({ id, contains }: { id: string; contains: string }) {
+  const [found, setFound] = useState<FoundLines>({ lines: [], after: undefined, more: true });
+  const [failure, setFailure] = useState<Failure>();
+  const [sum, setSum] = useState({ matching: 0, more: true });
+  useLoad(
+    async (signal) => {
+      for await (const sum of countLogLines(api, id, { contains, signal })) setSum(sum);
+    },
+    [id, contains],
+  );
+  const busy = useRef(false);
+  const next = async () => {
+    if (busy.current || !found.more) return;
+    busy.current = true;
+    try {
+      let { after, more }: Omit<FoundLines, 'lines'> = { ...found };
+      const lines: Line[] = [];
+      // A page without a match is not the end of the log.
+      while (more && lines.length === 0) {
+        const page = await linesOf(id, { contains, after });
+        lines.push(...page.lines.filter(({ source }) => source !== 'gap'));
+        [after, more] = [page.after ?? undefined, page.more];
+      }
+      setFound({ lines: [...found.lines, ...lines], after, more });
+    } catch (error) {
+      setFailure(failureOf(error));
+    } finally {
+      busy.current = false;
+    }
+  };
+  useLoad(next, [id, contains]);
+  const { lines, more } = found;
+  if (failure !== undefined) return <Failed failure={failure} />;
+  if (lines.length === 0)
+    return more ? <Loading what="Searching" /> : <Empty title="No line contains this text" />;
+  const { matching } = sum;
+  const said = `${count(matching)} ${nounOf(matching, 'line')} ${nounOf(matching, 'contains', 'contain')} the text`;
   return (
-    <section class="card log" aria-label="Lines">
-      <div class="card-head">
-        <span class="muted">
-          {contains !== undefined
-            ? `${counted(lines.length, 'line')} ${nounOf(lines.length, 'contains', 'contain')} the text${more ? ', and there are more' : ''}`
-            : `lines ${count(first ?? 1)} to ${count(lines.at(-1)!.line ?? lines.length)}${more ? ', and there are later ones' : ''}`}
-        </span>
-        {first !== null && first > 1 && contains === undefined && (
-          <button
-            type="button"
-            class="link"
-            onClick={() => setQuery({ line: String(Math.max(1, first - 900)) })}
-          >
-            Earlier lines
-          </button>
-        )}
-        {more && contains === undefined && (
-          <button type="button" class="link" onClick={() => setQuery({ line: String(lines.at(-1)!.line) })}>
-            Later lines
-          </button>
-        )}
-      </div>
-      <div class="lines" ref={box} tabIndex={0} role="log" aria-live="off">
-        {lines.map((one, at) => (
-          <p
-            key={`${one.id}/${at}`}
-            class={`${one.source} ${one.line !== null && one.line === line ? 'asked' : ''}`}
-          >
-            {one.line === null ? (
-              <span class="line">·</span>
-            ) : (
-              <a class="line" href={`?tab=logs&line=${one.line}`} aria-label={`Line ${one.line}`}>
-                {one.line}
-              </a>
-            )}
-            <span class="text">{one.source === 'gap' ? `— ${inert(one.text)} —` : inert(one.text)}</span>
-          </p>
-        ))}
-      </div>
-    </section>
+    <Reader
+      total={lines.length}
+      lineAt={(at) => lines[at]}
+      want={(_first, last) => void (last >= lines.length - 1 && next())}
+      note={`${said}${sum.more ? ' so far; counting…' : ''}${more ? `; the first ${count(lines.length)} are loaded, more follow as you scroll` : ''}`}
+    />
   );
 }

@@ -1,0 +1,60 @@
+/** The most lines that are held; the memory of the page does not depend on the length of the log. */
+const MAX_LINES = 40_000;
+/** Lines near the wanted ones that stay when others are dropped. */
+const NEAR = 10_000;
+/** Lines before a missing one that are loaded with it, for readers who scroll up. */
+const BEFORE = 500;
+
+/** Numbered lines of a log, loaded page by page when they are wanted. */
+export interface LineCache<T> {
+  get(line: number): T | undefined;
+  put(lines: readonly T[]): void;
+  /** Loads what is missing of lines `first` to `last`. While it loads, only the newest wish counts. */
+  want(first: number, last: number): Promise<void>;
+}
+
+/** `load` answers lines from line `since` on, as many as it likes; `onLines` is called when new ones are there. */
+export function createLineCache<T extends { line: number | null }>(
+  load: (since: number) => Promise<readonly T[]>,
+  onLines: () => void,
+): LineCache<T> {
+  const lines = new Map<number, T>();
+  let wish = { first: 1, last: 0 };
+  let busy = false;
+
+  const firstMissing = (): number | undefined => {
+    for (let line = wish.first; line <= wish.last; line++) if (!lines.has(line)) return line;
+    return undefined;
+  };
+  const put = (page: readonly T[]) => {
+    for (const one of page) if (one.line !== null) lines.set(one.line, one);
+    if (lines.size <= MAX_LINES) return;
+    for (const line of lines.keys())
+      if (line < wish.first - NEAR || line > wish.last + NEAR) lines.delete(line);
+  };
+  const loadMissing = async () => {
+    for (let missing = firstMissing(), before = BEFORE; missing !== undefined; ) {
+      const page = await load(Math.max(1, missing - before));
+      put(page);
+      onLines();
+      const next = firstMissing();
+      // A page of long lines may end before the missing one; then the next begins with it.
+      if (next === missing && before === 0) return;
+      before = next === missing ? 0 : BEFORE;
+      missing = next;
+    }
+  };
+
+  return {
+    get: (line) => lines.get(line),
+    put,
+    async want(first, last) {
+      wish = { first, last };
+      if (busy) return;
+      busy = true;
+      await loadMissing().finally(() => {
+        busy = false;
+      });
+    },
+  };
+}
