@@ -18,17 +18,19 @@ interface CurveProps {
   strip: StripCell[];
   label: string;
   onPick?: ((cell: StripCell) => void) | undefined;
+  /** Called with the steps that the user selects by dragging; undefined: all, after a double click. */
+  onZoom?: ((steps: { from: number; to: number } | undefined) => void) | undefined;
 }
 
 const STRIP = 10;
 const sync = uPlot.sync('steps');
 
 /** One or several curves over steps with the range of their points, and under them one cell for each batch. */
-export function Curve({ data, strip, label, onPick }: CurveProps) {
+export function Curve({ data, strip, label, onPick, onZoom }: CurveProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
-  const latest = useRef({ strip, onPick });
-  latest.current = { strip, onPick };
+  const latest = useRef<Latest>({ strip, onPick, onZoom });
+  latest.current = { strip, onPick, onZoom };
   const theme = paint.value;
   const shape = `${data.series.map(({ name }) => name).join('\n')} ${theme}`;
   useEffect(() => {
@@ -56,11 +58,9 @@ export function Curve({ data, strip, label, onPick }: CurveProps) {
 
 const HEIGHT = 190;
 
-function optionsOf(
-  data: CurveData,
-  latest: { current: Pick<CurveProps, 'strip' | 'onPick'> },
-  width: number,
-): uPlot.Options {
+type Latest = Pick<CurveProps, 'strip' | 'onPick' | 'onZoom'>;
+
+function optionsOf(data: CurveData, latest: { current: Latest }, width: number): uPlot.Options {
   const axis = {
     stroke: colour('muted'),
     grid: { stroke: colour('line'), width: 1 },
@@ -79,6 +79,11 @@ function optionsOf(
       bind: {
         click: (self) => () => {
           pick(self, latest.current);
+          return null;
+        },
+        dblclick: (_self, _target, reset) => (event) => {
+          if (latest.current.onZoom === undefined) reset(event);
+          else latest.current.onZoom(undefined);
           return null;
         },
       },
@@ -107,7 +112,10 @@ function optionsOf(
       series: [at * 3 + 2, at * 3 + 3] as [number, number],
       fill: `color-mix(in srgb, ${colour(`curve-${(at % 5) + 1}`)} 16%, transparent)`,
     })),
-    hooks: { draw: [(self) => drawStrip(self, latest.current.strip)] },
+    hooks: {
+      draw: [(self) => drawStrip(self, latest.current.strip)],
+      setSelect: [(self) => zoom(self, latest.current)],
+    },
   };
 }
 
@@ -140,7 +148,15 @@ function drawStrip(self: uPlot, strip: StripCell[]): void {
   ctx.restore();
 }
 
-function pick(self: uPlot, { strip, onPick }: Pick<CurveProps, 'strip' | 'onPick'>): void {
+/** The present points are scaled at once; the chart of the selected steps replaces them when it is there. */
+function zoom(self: uPlot, { onZoom }: Latest): void {
+  const { left, width } = self.select;
+  if (width === 0 || onZoom === undefined) return;
+  const [from, to] = [self.posToVal(left, 'x'), self.posToVal(left + width, 'x')];
+  onZoom({ from: Math.max(0, Math.floor(from)), to: Math.max(0, Math.ceil(to)) });
+}
+
+function pick(self: uPlot, { strip, onPick }: Latest): void {
   const { left } = self.cursor;
   if (left === undefined || left === null || left < 0 || onPick === undefined || strip.length === 0) return;
   const step = self.posToVal(left, 'x');

@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { api } from '../../app/api.ts';
 import { useLoad, useReload } from '../../app/load.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
@@ -6,7 +6,7 @@ import { Curve, type StripCell } from '../../charts/curve.tsx';
 import { type CurveData, chooseMetrics, curvesOf, reductionOf } from '../../models/curves.ts';
 import { worstOf } from '../../models/outcomes.ts';
 import type { ListedBatch } from '../../models/strip.ts';
-import { figure, inert } from '../../models/words.ts';
+import { count, figure, inert } from '../../models/words.ts';
 import { Await, Empty } from '../../parts/states.tsx';
 import type { Detail } from '../experiment.tsx';
 
@@ -54,16 +54,22 @@ function Charts({ experiment, batches, tick, names }: ChartsProps) {
   const asked = place.value.query.getAll('metric').filter((name) => names.includes(name));
   const chosen = asked.length > 0 ? asked : chooseMetrics(names);
   const path = { id: experiment.id };
+  const steps = stepsOf(place.value.query);
   const chart = useLoad(
     (signal) =>
       api.get('/v1/experiments/{id}/metrics', {
         path,
-        query: { names: chosen, resolution: RESOLUTION },
+        query: { names: chosen, ...steps, resolution: RESOLUTION },
         signal,
       }),
-    [path.id, chosen],
+    [path.id, chosen, steps],
   );
   useReload(chart, tick);
+  // The points of the last steps stay until those of the next are there.
+  const last = useRef(chart);
+  if (chart.data !== undefined || chart.failure !== undefined) last.current = chart;
+  const zoom = (to: { from: number; to: number } | undefined) =>
+    setQuery({ from: to?.from.toString(), to: to?.to.toString() });
   const strip = useMemo(() => batches.map(toCell), [batches]);
   const drop = (name: string) => setQuery({ metric: chosen.filter((one) => one !== name) });
   return (
@@ -82,11 +88,16 @@ function Charts({ experiment, batches, tick, names }: ChartsProps) {
               ))}
           </select>
         </label>
+        {steps.from !== undefined && (
+          <button type="button" class="link" onClick={() => zoom(undefined)}>
+            Steps {count(steps.from)} to {count(steps.to)}: show all
+          </button>
+        )}
         <span class="muted end">
           {chosen.length} of {names.length} metrics
         </span>
       </div>
-      <Await of={chart}>
+      <Await of={last.current}>
         {({ series }) => (
           <div class="charts">
             {chosen.map((name) => (
@@ -95,6 +106,7 @@ function Charts({ experiment, batches, tick, names }: ChartsProps) {
                 name={name}
                 data={curvesOf(series.filter((one) => one.name === name))}
                 {...{ strip, experiment }}
+                onZoom={zoom}
                 onDrop={chosen.length > 1 ? () => drop(name) : undefined}
               />
             ))}
@@ -103,6 +115,12 @@ function Charts({ experiment, batches, tick, names }: ChartsProps) {
       </Await>
     </>
   );
+}
+
+/** The steps that the address asks for; the API sends up to 500 points of them, so a narrow range is whole. */
+function stepsOf(query: URLSearchParams): { from: number; to: number } | { from?: never; to?: never } {
+  const [from, to] = [Number(query.get('from')), Number(query.get('to'))];
+  return Number.isInteger(from) && Number.isInteger(to) && from >= 0 && to > from ? { from, to } : {};
 }
 
 const toCell = ({ attempt, batch, step, verification }: ListedBatch): StripCell => ({
@@ -115,10 +133,11 @@ interface ChartProps {
   data: CurveData;
   strip: StripCell[];
   experiment: Detail;
+  onZoom: (steps: { from: number; to: number } | undefined) => void;
   onDrop: (() => void) | undefined;
 }
 
-function Chart({ name, data, strip, experiment, onDrop }: ChartProps) {
+function Chart({ name, data, strip, experiment, onZoom, onDrop }: ChartProps) {
   const [steps = [], means = [], maxima = [], minima = []] = data.columns;
   const reduced = reductionOf(data);
   const last = means.findLast((value) => value !== null);
@@ -138,6 +157,7 @@ function Chart({ name, data, strip, experiment, onDrop }: ChartProps) {
         strip={strip}
         label={`${name} over ${steps.length} steps; last ${figure(last)}. A table follows.`}
         onPick={({ attempt, batch }) => navigate(`/experiments/${experiment.id}/batches/${attempt}/${batch}`)}
+        onZoom={onZoom}
       />
       <details class="in-numbers">
         <summary>Table{reduced && <span class="muted"> · {reduced}</span>}</summary>
