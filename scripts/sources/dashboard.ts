@@ -4,6 +4,13 @@ import { build } from 'vite';
 
 const root = join(import.meta.dirname, '../..');
 
+const nodes = (file: string) => join(root, 'src/dashboard/verify/node', file);
+const alias = {
+  ...{ 'node:zlib': nodes('zlib.ts'), 'node:crypto': nodes('crypto.ts'), 'node:path': nodes('path.ts') },
+  ...{ 'node:fs/promises': nodes('fs.ts'), 'node:fs': nodes('fs.ts') },
+  'csv-parse/stream': nodes('csv.ts'),
+};
+
 /** Writes index.html and assets/ into `folder`. The page loads no inline code and nothing from elsewhere. */
 export async function buildDashboard(folder: string): Promise<void> {
   const jsx = { runtime: 'automatic' as const, importSource: 'preact' };
@@ -13,15 +20,10 @@ export async function buildDashboard(folder: string): Promise<void> {
     publicDir: false,
     logLevel: 'warn',
     oxc: { jsx },
-    // The readers of batches are Node's too; the page has its own versions of the few functions that they use.
-    resolve: {
-      alias: {
-        'node:zlib': join(root, 'src/dashboard/verify/zlib.ts'),
-        'node:crypto': join(root, 'src/dashboard/verify/crypto.ts'),
-      },
-    },
+    // The readers of batches and dumps are Node's too; the page has its own versions of the few functions that they use.
+    resolve: { alias },
     // Workers are built by themselves, from the same sources.
-    worker: { format: 'es' },
+    worker: { format: 'es', rolldownOptions: { output: { codeSplitting: false } } },
     build: {
       outDir: folder,
       emptyOutDir: false,

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { plural } from '../core/plural.ts';
 import { adapterOf } from '../verify/format/dumps/registry.ts';
 import { addSignal, NO_SIGNAL, type SignalHealth } from '../verify/provenance/signal.ts';
-import type { DumpReport } from '../verify/verify-dump.ts';
+import { configurationText, type DumpReport } from '../verify/verify-dump.ts';
 import { inert } from './output.ts';
 
 /** What people read of a run before its table: format, estimator and signal. */
@@ -15,31 +15,11 @@ export function dumpHead(reports: readonly DumpReport[]): string[] {
   const signal = reports.map((report) => report.signal).reduce(addSignal, NO_SIGNAL);
   const lines: [string, string][] = [
     ['format', `${adapterOf(first.format).title}: ${where}`],
-    ['estimator', estimatorText(first)],
+    ['estimator', configurationText(first.configuration)],
     ...signalLines(signal).map((line, i): [string, string] => [i === 0 ? 'signal' : '', line]),
     ...exampleLines(reports),
   ];
   return lines.map(([label, text]) => `${styleText('bold', label.padEnd(11))}${inert(text)}`);
-}
-
-function estimatorText({ configuration }: DumpReport): string {
-  const { origin, fingerprint, file, alternatives = [], share = 1, reason = '' } = configuration;
-  if (origin === 'unknown') return `unknown: ${reason}`;
-  if (origin === 'found') return `${fingerprint}, found in ${file}`;
-  if (origin === 'stated') return `${fingerprint}, as stated`;
-  if (origin === 'default')
-    return `${fingerprint}, the trainer's default (the dump has no advantages to check)`;
-  const explains =
-    share === 1 ? 'explains all rows tried' : `explains ${(share * 100).toFixed(1)} % of the rows tried`;
-  const others =
-    alternatives.length === 0
-      ? 'the only known one'
-      : `so ${does(alternatives.length)} ${alternatives.join(', ')}`;
-  return `${fingerprint}, inferred: it ${explains}, ${others}`;
-}
-
-function does(others: number): string {
-  return others === 1 ? 'does' : 'do';
 }
 
 /** The signal in sentences. */

@@ -10,7 +10,7 @@ import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import type { Precision } from './bounds/arithmetic.ts';
 import { estimate } from './explain/estimate.ts';
-import { type BatchEstimator, batchFingerprint } from './format/batch.ts';
+import { type Batch, type BatchEstimator, batchFingerprint } from './format/batch.ts';
 import type { DumpAdapter, DumpOptions, DumpStep } from './format/dumps/adapter.ts';
 import { batchOf, estimatorFrom } from './format/dumps/dump-batch.ts';
 import { type Fit, inferEstimator } from './format/dumps/infer.ts';
@@ -61,6 +61,27 @@ export interface DumpReport extends BatchReport {
   readonly example?: { readonly group: string; readonly rewards: number[]; readonly advantages: number[] };
 }
 
+/** The estimator of a dump and where it comes from, for people. */
+export function configurationText(configuration: Configuration): string {
+  const { origin, fingerprint, file, alternatives = [], share = 1, reason = '' } = configuration;
+  if (origin === 'unknown') return `unknown: ${reason}`;
+  if (origin === 'found') return `${fingerprint}, found in ${file}`;
+  if (origin === 'stated') return `${fingerprint}, as stated`;
+  if (origin === 'default')
+    return `${fingerprint}, the trainer's default (the dump has no advantages to check)`;
+  const explains =
+    share === 1 ? 'explains all rows tried' : `explains ${(share * 100).toFixed(1)} % of the rows tried`;
+  const others =
+    alternatives.length === 0
+      ? 'the only known one'
+      : `so ${does(alternatives.length)} ${alternatives.join(', ')}`;
+  return `${fingerprint}, inferred: it ${explains}, ${others}`;
+}
+
+function does(others: number): string {
+  return others === 1 ? 'does' : 'do';
+}
+
 interface Chosen {
   readonly configuration: Configuration;
   readonly estimator?: BatchEstimator;
@@ -73,8 +94,21 @@ export async function* verifyDump(
   files: readonly string[],
   stated: StatedDump = {},
 ): AsyncGenerator<DumpReport> {
+  for await (const { report } of verifySteps(adapter, files, stated)) yield report;
+}
+
+/** As {@link verifyDump}, with the batch of each step. */
+export async function* verifySteps(
+  adapter: DumpAdapter,
+  files: readonly string[],
+  stated: StatedDump = {},
+): AsyncGenerator<{ report: DumpReport; batch: Batch }> {
   const chosen = await choose(adapter, files, stated);
-  for await (const step of adapter.steps(files, chosen.options)) yield reportOn(step, adapter, chosen);
+  for await (const step of adapter.steps(files, chosen.options)) {
+    const estimator = chosen.estimator ?? adapter.estimators[0] ?? estimatorFrom({ name: 'grpo' });
+    const batch = batchOf(step, estimator);
+    yield { report: reportOn({ step, batch }, adapter, chosen), batch };
+  }
 }
 
 async function choose(adapter: DumpAdapter, files: readonly string[], stated: StatedDump): Promise<Chosen> {
@@ -170,9 +204,12 @@ function inferredFrom(best: Fit, others: readonly Fit[]): Configuration {
   };
 }
 
-function reportOn(step: DumpStep, adapter: DumpAdapter, { configuration, estimator }: Chosen): DumpReport {
+function reportOn(
+  { step, batch }: { step: DumpStep; batch: Batch },
+  adapter: DumpAdapter,
+  { configuration, estimator }: Chosen,
+): DumpReport {
   const own = [...step.findings, ...unreadableFinding(configuration)];
-  const batch = batchOf(step, estimator ?? adapter.estimators[0] ?? estimatorFrom({ name: 'grpo' }));
   const rowsInDump = step.rowsInDump ?? step.reward.length;
   const base = { file: step.file, format: adapter.name, configuration, signal: signalOf(step), rowsInDump };
   const ungrouped = own.some(({ code }) => code === 'group-size-unknown');

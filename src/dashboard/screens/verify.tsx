@@ -10,32 +10,36 @@ import { Head } from '../parts/head.tsx';
 import { OutcomeBar, OutcomeCounts } from '../parts/marks.tsx';
 import { Await, Loading } from '../parts/states.tsx';
 import { createVerifier, type Verifier } from '../verify/verifier.ts';
+import type { ChosenFile, Found } from '../verify/verify-worker.ts';
 import { Drawer, Explained } from './batch/row.tsx';
 import { Explorer } from './batch.tsx';
 
 interface Opened {
   name: string;
-  reports?: BatchReport[];
+  found?: Found;
   error?: string;
 }
 
-/** A batch file of any trainer, verified in this page: nothing is sent. */
+/** Batch files and dumps of any trainer, verified in this page: nothing is sent. */
 export function Verify() {
   const verifier = useRef<Verifier>(undefined);
   const [opened, setOpened] = useState<Opened>();
-  useEffect(() => () => verifier.current?.close(), []);
-  const open = async (file: File | undefined) => {
-    if (file === undefined) return;
-    verifier.current?.close();
+  // The verifier is loaded with the screen, so that files are verified without a network.
+  useEffect(() => {
     verifier.current = createVerifier();
+    return () => verifier.current?.close();
+  }, []);
+  const open = async (chosen: ChosenFile[]) => {
+    const [first] = chosen;
+    if (first === undefined) return;
+    const name =
+      chosen.length === 1 ? first.path : `${first.path} and ${counted(chosen.length - 1, 'more file')}`;
     setQuery({ batch: undefined, row: undefined });
-    setOpened({ name: file.name });
+    setOpened({ name });
     try {
-      const bytes = new Uint8Array(await file.arrayBuffer());
-      const reports = await verifier.current.ask({ kind: 'read', name: file.name, bytes });
-      setOpened({ name: file.name, reports });
+      setOpened({ name, found: await verifier.current!.ask({ kind: 'read', files: chosen }) });
     } catch (error) {
-      setOpened({ name: file.name, error: (error as Error).message });
+      setOpened({ name, error: (error as Error).message });
     }
   };
   return (
@@ -46,37 +50,52 @@ export function Verify() {
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           event.preventDefault();
-          void open(event.dataTransfer?.files[0]);
+          void open(chosenOf(event.dataTransfer?.files));
         }}
       >
-        <strong>Choose a file, or drop it here</strong>
+        <strong>Choose files, or drop them here</strong>
         <span class="muted">
-          echelon-batch/1 as JSON or protobuf, plain or in gzip, or a bundle. It is read in this page and not
-          sent anywhere. Dumps of other trainers: <code>echelon verify</code>.
+          They are read in this page and not sent anywhere: echelon-batch/1 as JSON or protobuf, plain or in
+          gzip, a bundle, or dumps of other trainers as parquet, JSON lines, CSV or torch files. Choose a
+          run's configuration (training_args.bin, args.json, config.yaml) with its dumps.
         </span>
-        <input type="file" onChange={(event) => void open(event.currentTarget.files?.[0])} />
+        <input type="file" multiple onChange={(event) => void open(chosenOf(event.currentTarget.files))} />
       </label>
       {opened?.error && (
         <p class="banner bad" role="alert">
           {inert(opened.name)} was not verified: {inert(opened.error)}
         </p>
       )}
-      {opened && !opened.reports && !opened.error && <Loading what={`Verifying ${inert(opened.name)}`} />}
-      {opened?.reports && <Found key={opened.name} reports={opened.reports} verifier={verifier.current!} />}
+      {opened && !opened.found && !opened.error && <Loading what={`Verifying ${inert(opened.name)}`} />}
+      {opened?.found && <Reports key={opened.name} found={opened.found} verifier={verifier.current!} />}
     </>
   );
 }
 
-function Found({ reports, verifier }: { reports: BatchReport[]; verifier: Verifier }) {
+const chosenOf = (files: FileList | null | undefined): ChosenFile[] =>
+  Array.from(files ?? [], (file) => ({ path: file.webkitRelativePath || file.name, file }));
+
+function Reports({ found, verifier }: { found: Found; verifier: Verifier }) {
+  const { reports, dumps, skipped } = found;
   const at = Math.min(reports.length - 1, Number(place.value.query.get('batch')) || 0);
   const report = reports[at];
-  const notOk = reports.filter(({ ok }) => !ok).length;
+  const notOk = reports.filter(({ ok, consistent }) => !ok && !consistent).length;
+  const unproven = reports.filter(({ consistent }) => consistent).length;
   return (
     <>
       <p class="banner" role="status">
         {counted(reports.length, 'batch', 'batches')} verified,{' '}
-        {notOk === 0 ? 'every one is ok' : `${count(notOk)} not ok`}.
+        {notOk > 0 ? `${count(notOk)} not ok` : unproven > 0 ? 'nothing is wrong' : 'every one is ok'}
+        {unproven > 0 && `; ${count(unproven)} consistent but not verified, as the estimator is not stated`}.
       </p>
+      {dumps.map(({ title, estimator }) => (
+        <p key={title} class="muted">
+          {title}; estimator {inert(estimator)}
+        </p>
+      ))}
+      {skipped.length > 0 && (
+        <p class="muted">In no known format, or a configuration: {inert(skipped.join(', '))}</p>
+      )}
       <section class="card scroll tall" tabIndex={0} aria-label="Batches of the file">
         <table class="plain">
           <thead>

@@ -1,31 +1,78 @@
-import './buffer.ts';
+import './node/buffer.ts';
 import { explainRow, type RowExplanation } from '../../verify/explain/explain.ts';
 import { type RowColumns, rowColumns } from '../../verify/explain/row-columns.ts';
 import type { Batch } from '../../verify/format/batch.ts';
+import type { DumpAdapter } from '../../verify/format/dumps/adapter.ts';
+import { adapterFor } from '../../verify/format/dumps/registry.ts';
 import { readBatchFile } from '../../verify/format/read.ts';
 import type { BatchReport } from '../../verify/report.ts';
 import { verifyBatch } from '../../verify/verify-batch.ts';
+import { configurationText, verifySteps, withRowsCompared } from '../../verify/verify-dump.ts';
+import { setFiles } from './node/fs.ts';
 
-/** What the page asks; `at` is the index of a batch in the file. */
+/** A file that the user chose; `path` begins with the folder, if one was chosen. */
+export interface ChosenFile {
+  path: string;
+  file: File;
+}
+
+/** What the page asks; `at` is the index of a batch among all of the files. */
 export type Question =
-  | { kind: 'read'; name: string; bytes: Uint8Array }
+  | { kind: 'read'; files: ChosenFile[] }
   | { kind: 'rows'; at: number }
   | { kind: 'explain'; at: number; row: number };
 
+/** What was found in the files. */
+export interface Found {
+  /** `consistent`: nothing is wrong, but the step of a dump is not verified. */
+  reports: (BatchReport & { consistent?: boolean })[];
+  /** For each trainer's dump its format and estimator. */
+  dumps: { title: string; estimator: string }[];
+  /** Files that are in no known format, as a run's configuration. */
+  skipped: string[];
+}
+
 /** The answers by the kind of the question. */
 export interface Answers {
-  read: BatchReport[];
+  read: Found;
   rows: RowColumns;
   explain: RowExplanation;
 }
 
 let batches: Batch[] = [];
 
-function answer(question: Question): Answers[keyof Answers] {
-  if (question.kind === 'read') {
-    batches = readBatchFile(question.bytes, question.name);
-    return batches.map(verifyBatch);
+async function read(files: readonly ChosenFile[]): Promise<Found> {
+  setFiles(files);
+  batches = [];
+  const found: Found = { reports: [], dumps: [], skipped: [] };
+  const byAdapter = new Map<DumpAdapter, string[]>();
+  for (const { path, file } of files.toSorted(byPath)) {
+    const kind = await adapterFor(path);
+    if (kind === 'native' || (kind === undefined && files.length === 1)) {
+      const own = readBatchFile(new Uint8Array(await file.arrayBuffer()), path);
+      batches.push(...own);
+      found.reports.push(...own.map(verifyBatch));
+    } else if (kind === undefined) found.skipped.push(path);
+    else byAdapter.set(kind, [...(byAdapter.get(kind) ?? []), path]);
   }
+  for (const [adapter, paths] of byAdapter) {
+    const steps = await Array.fromAsync(verifySteps(adapter, paths));
+    const [first] = steps;
+    batches.push(...steps.map(({ batch }) => batch));
+    found.reports.push(...withRowsCompared(steps.map(({ report }) => report)));
+    if (first) {
+      const estimator = configurationText(first.report.configuration);
+      found.dumps.push({ title: adapter.title, estimator });
+    }
+  }
+  return found;
+}
+
+/** Step 2 comes before step 10. */
+const byPath = (a: ChosenFile, b: ChosenFile) => a.path.localeCompare(b.path, 'en', { numeric: true });
+
+async function answer(question: Question): Promise<Answers[keyof Answers]> {
+  if (question.kind === 'read') return await read(question.files);
   const batch = batches[question.at]!;
   if (question.kind === 'rows') return rowColumns(batch, { first: 0, count: 10_000 });
   return explainRow(batch, question.row);
@@ -34,10 +81,9 @@ function answer(question: Question): Answers[keyof Answers] {
 addEventListener(
   'message',
   ({ data: { id, question } }: MessageEvent<{ id: number; question: Question }>) => {
-    try {
-      postMessage({ id, answer: answer(question) });
-    } catch (error) {
-      postMessage({ id, error: (error as Error).message });
-    }
+    answer(question).then(
+      (given) => postMessage({ id, answer: given }),
+      (error: Error) => postMessage({ id, error: error.message }),
+    );
   },
 );

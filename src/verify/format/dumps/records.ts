@@ -1,7 +1,6 @@
 /** Rows of a table, whatever kind of file it is: JSON lines, CSV or parquet. */
 
-import { Readable } from 'node:stream';
-import { parse } from 'csv-parse';
+import { parse } from 'csv-parse/stream';
 import { BatchFormatError } from '../format-error.ts';
 import { type Line, linesOf } from './json-lines.ts';
 import { isParquet, parquetRows, readParquetHead } from './parquet.ts';
@@ -73,19 +72,22 @@ function isRow(value: unknown): value is TableRow {
 }
 
 async function* csvRecords(source: DumpSource, columns: readonly string[]): AsyncGenerator<TableRow> {
-  const bytes = async function* (): AsyncGenerator<Buffer> {
-    for (let from = 0; from < source.byteLength; from += CHUNK_BYTES)
-      yield Buffer.from(await source.slice(from, from + CHUNK_BYTES));
-  };
+  let from = 0;
+  const bytes = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (from >= source.byteLength) return controller.close();
+      controller.enqueue(Buffer.from(await source.slice(from, from + CHUNK_BYTES)));
+      from += CHUNK_BYTES;
+    },
+  });
   const parser = parse({
     columns: true,
     bom: true,
     max_record_size: MAX_RECORD_BYTES,
     skip_empty_lines: true,
   });
-  const read = Readable.from(bytes()).on('error', (error) => parser.destroy(error));
   try {
-    for await (const record of read.pipe(parser) as AsyncIterable<Record<string, string>>)
+    for await (const record of bytes.pipeThrough<Record<string, string>>(parser))
       yield Object.fromEntries(columns.map((name) => [name, cellOf(record[name])]));
   } catch (cause) {
     const found = (cause as Error).message;

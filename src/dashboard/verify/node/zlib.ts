@@ -31,3 +31,8 @@ export function gunzipSync(
   }
   return whole;
 }
+
+/** No browser unpacks zstd at once. */
+export function zstdDecompressSync(): never {
+  throw new TypeError('the page cannot unpack zstd; use echelon verify');
+}
