@@ -7,13 +7,17 @@ import { connect } from '../../src/client/connect.ts';
 import { loadSettings } from '../../src/config/settings.ts';
 import { startServices } from '../../src/main.ts';
 import { startPythonRayWorker } from './python-ray-worker.ts';
-import { startRedis } from './redis.ts';
+import { type RedisServer, startRedis } from './redis.ts';
 
 /** An installation with real parts: Redis, a ray-worker (without Ray), an api and a dispatcher. */
 export interface Installation {
   url: string;
   token: string;
   client: ReturnType<typeof connect>;
+  /** For records that no real training writes. */
+  redis: RedisServer;
+  /** Values that the installation knows as secrets. */
+  secrets: string[];
   /** Submits a spec and waits until the experiment has ended and its batches are verified; its id. */
   finished(spec: ExperimentSpec): Promise<string>;
   /** Stops the api and the dispatcher. */
@@ -51,7 +55,7 @@ export async function startInstallation(resources: AsyncDisposableStack, port = 
   const { url, token } = services as { url: string; token: string };
   const client = connect({ url, token });
   return {
-    ...{ url, token, client },
+    ...{ url, token, client, redis, secrets: [token, workerToken] },
     async finished(spec) {
       const { id } = await client.post('/v1/experiments', { body: spec });
       for (;;) {
