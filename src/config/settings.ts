@@ -165,6 +165,12 @@ export const SETTINGS = {
     address,
     'URL of the api as browsers reach it, for example through a proxy. Default: the address on which the api listens',
   ),
+  grafanaUrl: setting<string | null>(
+    'ECHELON_GRAFANA_URL',
+    null,
+    address,
+    'URL of a Grafana that the dashboard links to. Default: no link',
+  ),
   tokens: {
     ...setting<string[]>(
       'ECHELON_TOKENS',

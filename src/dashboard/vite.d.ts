@@ -11,3 +11,7 @@ declare module '*.svg' {
   const url: string;
   export default url;
 }
+declare module '*.gz?url' {
+  const url: string;
+  export default url;
+}

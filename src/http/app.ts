@@ -152,7 +152,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
 function addAccess(app: App, deps: RouteDeps): void {
   addProjects(app, deps);
   addKeys(app, deps);
-  addCaller(app);
+  addCaller(app, deps);
   addAuditLog(app, deps);
 }
 

@@ -43,6 +43,7 @@ export async function startApi({
       ...{ version, tokens, cookieSecret, loginCodes: [loginCode] },
       limits: { storeTimeoutMs: settings.redisTimeoutMs },
       publicUrl: publicUrl ?? ownUrl(settings),
+      grafanaUrl: settings.grafanaUrl,
       allowedHosts: publicUrl === null ? allowedHosts : [...allowedHosts, new URL(publicUrl).hostname],
     },
   });

@@ -171,7 +171,7 @@ async function trainings({ page, url, ids }: Bench): Promise<Figure[]> {
   const answer = page.waitForResponse((response) => /\/metrics\?.*from=/.test(response.url()));
   await page.mouse.move(box.x + box.width / 2, box.y + 20);
   await page.mouse.down();
-  await page.mouse.move(box.x + box.width / 2 + 3, box.y + 20, { steps: 3 });
+  await page.mouse.move(box.x + box.width / 2 + 2, box.y + 20, { steps: 2 });
   await page.mouse.up();
   const { series } = (await (await answer).json()) as { series: { points: { count: number }[] }[] };
   const points = series[0]!.points;

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { verifyFiles } from '../../src/cli/verify-files.ts';
+import { inWords } from '../../src/dashboard/models/outcomes.ts';
 import type { RowExplanation } from '../../src/verify/explain/explain.ts';
 import { seriousFindings } from '../support/axe.ts';
+import type { BatchReport } from '../../src/verify/report.ts';
 import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../support/browser.ts';
 import { type Installation, startInstallation } from '../support/dashboard.ts';
 
@@ -11,6 +14,16 @@ const FAULT = {
   engine: 'replay',
   replay: { fault: 'zero-levels-kept', batches: 3, logLines: 2 },
 } as const;
+/** Dumps as parquet, JSON lines, torch files and CSV, with the configuration of their runs. */
+const DUMPED = [
+  [
+    'trl/weights/training_args.bin',
+    ...[1, 2, 3].map((step) => `trl/weights/completions/completions_0000${step}.parquet`),
+  ],
+  ['ms-swift/rloo/args.json', 'ms-swift/rloo/completions.jsonl'],
+  ['slime/train_data/0_0.pt', 'slime/train_data/1_0.pt'],
+  ['verl/grpo.csv'],
+];
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
 /** Presses Tab until an element of the selector has the focus, and then Enter. Fails if Tab does not reach one. */
@@ -46,6 +59,16 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     await page.goto(`${installation.url}${path}`);
     await page.locator('h1').first().waitFor();
   }
+
+  test('an empty installation shows a sample that is labelled as one', async () => {
+    await page.getByRole('link', { name: 'look at a sample' }).click();
+    await page.getByText('Sample data, not of this installation').waitFor();
+    await page.getByRole('button', { name: 'wrong', exact: true }).click();
+    await page.locator('.row-line .link').first().click();
+    await page.locator('.explained .outcome.wrong').first().waitFor();
+    assert.deepEqual(watched.problems, []);
+    await open('/experiments');
+  });
 
   test('an empty installation offers the replay with a planted fault, and shows it', async () => {
     await page.getByText('No experiment yet').waitFor();
@@ -206,6 +229,40 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     watched.problems.length = 0;
   });
 
+  test('dumps of other trainers are verified in the page without a network, with the numbers of the command line', async () => {
+    await open('/verify');
+    await page.locator('input[type=file]').waitFor();
+    await page.context().setOffline(true);
+    for (const names of DUMPED) {
+      const files = names.map((name) => `test/golden/dumps/${name}`);
+      const printed: string[] = [];
+      const stdout = { write: (text: string) => void printed.push(text) };
+      await verifyFiles(
+        files.filter((file) => !/args/.test(file)),
+        { json: true },
+        { stdout, stderr: stdout } as never,
+      );
+      const expected = JSON.parse(printed.join('')).batches as BatchReport[];
+      await page.locator('input[type=file]').setInputFiles(files);
+      const last = page.getByRole('button', { name: expected.at(-1)!.name, exact: true });
+      await last.waitFor();
+      const bars = await page.locator('td .outcome-bar').all();
+      const shown = await Promise.all(bars.map((bar) => bar.getAttribute('aria-label')));
+      assert.deepEqual(
+        shown,
+        expected.map((report) => inWords(report, report.rows)),
+        names[0],
+      );
+      await page.locator('.row-line .link').first().click();
+      await page.locator('.drawer .explained').waitFor();
+      await page.keyboard.press('Escape');
+    }
+    await page.context().setOffline(false);
+    const others = watched.problems.filter((text) => !/ERR_INTERNET_DISCONNECTED/.test(text));
+    assert.deepEqual(others, []);
+    watched.problems.length = 0;
+  });
+
   test('a user goes from the sign-in to the explanation of a row with the keyboard alone', async () => {
     const { page: own, problems } = await openPage(browser, { ignored: /status of 401/ });
     await own.goto(`${installation.url}/experiments`);
@@ -233,14 +290,31 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     });
     const { page: own, problems } = await openPage(browser, { ignored: /status of 40[134]/ });
     await signIn(own, url, token, '/experiments');
-    const paths = ['/', '/experiments', '/sweeps', '/queue', '/clusters', '/rules', '/access', '/system'];
-    const named = [`/experiments/${faulty}`, `/experiments/${faulty}/batches/1/1`, `/compare?id=${faulty}`];
+    const paths = [
+      '/',
+      '/experiments',
+      '/sweeps',
+      '/queue',
+      '/clusters',
+      '/rules',
+      '/access',
+      '/system',
+      '/submit',
+      '/verify',
+    ];
+    const ofBatch = `/experiments/${faulty}/batches/1/1`;
+    const named = [
+      ...[`/experiments/${faulty}`, ofBatch, `/compare?id=${faulty}`, `/sweeps/${sweep}`],
+      ...[`${ofBatch}?row=12`, `${ofBatch}/same-state?row=12`, `${ofBatch}/trajectory?name=10.0.1&step=4`],
+      ...['verification', 'logs', 'attempts', 'spec'].map((tab) => `/experiments/${faulty}?tab=${tab}`),
+    ];
     for (const path of [...paths, ...named]) {
       await own.goto(`${url}${path}`);
       await own.locator('h1, h2').first().waitFor();
       for (const one of await own.locator('.state.loading').all()) await one.waitFor({ state: 'detached' });
       const content = await own.content();
-      assert.ok(!content.includes(FAULT.name), `${path} shows the name of the experiment`);
+      for (const name of [FAULT.name, 'a sweep', '10.0.1"', 'zero-levels-kept'])
+        assert.ok(!content.includes(name), `${path} shows ${name}`);
       if (!named.includes(path)) assert.ok(!content.includes(faulty), `${path} shows the id`);
       assert.ok(!content.includes(token), `${path} shows the key`);
     }

@@ -57,6 +57,9 @@ export function Curve({ data, strip, label, onPick, onZoom }: CurveProps) {
 }
 
 const HEIGHT = 190;
+const INCREMENTS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((power) =>
+  [1, 2, 5].map((digit) => digit * 10 ** power),
+);
 
 type Latest = Pick<CurveProps, 'strip' | 'onPick' | 'onZoom'>;
 
@@ -70,7 +73,7 @@ function optionsOf(data: CurveData, latest: { current: Latest }, width: number):
   return {
     width,
     height: HEIGHT,
-    padding: [8, 12, 0, 0],
+    padding: [8, 18, 0, 0],
     legend: { show: data.series.length > 1, live: true },
     cursor: {
       sync: { key: sync.key },
@@ -90,7 +93,8 @@ function optionsOf(data: CurveData, latest: { current: Latest }, width: number):
     },
     scales: { x: { time: false } },
     axes: [
-      { ...axis, gap: STRIP + 8, size: STRIP + 32 },
+      // Steps are whole numbers.
+      { ...axis, gap: STRIP + 8, size: STRIP + 32, incrs: INCREMENTS },
       { ...axis, size: 52, values: (_self, ticks) => ticks.map(short) },
     ],
     series: [

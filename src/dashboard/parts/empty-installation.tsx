@@ -36,6 +36,9 @@ export function Start() {
           Verify a file
         </a>
       </p>
+      <p>
+        Or <a href="/verify?sample=1">look at a sample</a>: the screens of a recorded batch with wrong rows.
+      </p>
       {!may.value('submit') && <p>Your key lacks the scope submit, which the replay needs.</p>}
       {error && (
         <p class="error" role="alert">

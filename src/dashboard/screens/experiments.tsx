@@ -270,7 +270,11 @@ function useExperiments(filter: ReturnType<typeof filterOf>) {
   }, [key]);
   const refresh = useThrottled(() => void load(), 1000);
   useFeed(refresh);
-  const isActive = useMemo(() => current.items?.some((one) => !isOver(one)) ?? false, [current.items]);
+  // The feed tells of queued ones; the others make progress without an event of the feed.
+  const isActive = useMemo(
+    () => current.items?.some((one) => one.state !== 'queued' && !isOver(one)) ?? false,
+    [current.items],
+  );
   usePolling(refresh, 3000, isActive);
   return {
     ...current,

@@ -31,14 +31,20 @@ export function Now() {
       ),
     ['now wrong'],
   );
+  const failed = useLoad(
+    (signal) => api.get('/v1/experiments', { query: { state: ['failed'], limit: LOOKED_AT }, signal }),
+    ['now failed'],
+  );
   const refresh = useThrottled(() => {
     wrong.reload();
+    failed.reload();
     list.reload();
     queue.reload();
   }, 1000);
   useFeed(refresh);
   const counts = queue.data?.counts;
-  usePolling(refresh, 5000, counts !== undefined && counts.queued + counts.launching + counts.running > 0);
+  // The feed tells of queued ones.
+  usePolling(refresh, 5000, counts !== undefined && counts.launching + counts.running > 0);
   return (
     <>
       <Head title="Now" command={command('queues')} />
@@ -57,7 +63,7 @@ export function Now() {
         {({ items, next }) => {
           if (items.length === 0) return <Start />;
           const found = attention(items);
-          const { failed, running } = found;
+          const { running } = found;
           const [ofWrong, ofUnverifiable] = wrong.data ?? [];
           const stuck = queue.data?.items.filter(({ estimate }) => estimate === null) ?? [];
           const among = next === null ? '' : `among the newest ${LOOKED_AT}`;
@@ -72,8 +78,9 @@ export function Now() {
               />
               <List
                 title="Failed or stopped by a rule"
-                items={failed}
-                among={among}
+                items={newestOf(failed.data?.items ?? [], found.failed)}
+                among={failed.data?.next ? 'and more' : ''}
+                all="/experiments?state=failed"
                 none="Nothing has failed."
               />
               <section class="card">

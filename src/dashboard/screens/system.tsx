@@ -54,6 +54,12 @@ export function System() {
             <a href="/queues">BullMQ board</a>
             <span class="muted">the jobs in Redis; needs the scope admin</span>
           </li>
+          {session.value?.grafana && (
+            <li>
+              <a href={session.value.grafana}>Grafana</a>
+              <span class="muted">metrics of Echelon's processes and of the machines</span>
+            </li>
+          )}
         </ul>
       </section>
     </>

@@ -9,6 +9,7 @@ import { count, inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
 import { OutcomeBar, OutcomeCounts } from '../parts/marks.tsx';
 import { Await, Loading } from '../parts/states.tsx';
+import SAMPLE from '../sample.json.gz?url';
 import { createVerifier, type Verifier } from '../verify/verifier.ts';
 import type { ChosenFile, Found } from '../verify/verify-worker.ts';
 import { Drawer, Explained } from './batch/row.tsx';
@@ -29,12 +30,19 @@ export function Verify() {
     verifier.current = createVerifier();
     return () => verifier.current?.close();
   }, []);
-  const open = async (chosen: ChosenFile[]) => {
+  const isSample = place.value.query.has('sample');
+  useEffect(() => {
+    if (isSample) void loadSample().then(show);
+  }, [isSample]);
+  const open = (chosen: ChosenFile[]) => {
+    setQuery({ batch: undefined, row: undefined, sample: undefined });
+    return show(chosen);
+  };
+  const show = async (chosen: ChosenFile[]) => {
     const [first] = chosen;
     if (first === undefined) return;
     const name =
       chosen.length === 1 ? first.path : `${first.path} and ${counted(chosen.length - 1, 'more file')}`;
-    setQuery({ batch: undefined, row: undefined });
     setOpened({ name });
     try {
       setOpened({ name, found: await verifier.current!.ask({ kind: 'read', files: chosen }) });
@@ -61,6 +69,11 @@ export function Verify() {
         </span>
         <input type="file" multiple onChange={(event) => void open(chosenOf(event.currentTarget.files))} />
       </label>
+      {isSample && (
+        <p class="banner warn" role="note">
+          Sample data, not of this installation: a batch that the replay engine reported with a planted fault.
+        </p>
+      )}
       {opened?.error && (
         <p class="banner bad" role="alert">
           {inert(opened.name)} was not verified: {inert(opened.error)}
@@ -70,6 +83,12 @@ export function Verify() {
       {opened?.found && <Reports key={opened.name} found={opened.found} verifier={verifier.current!} />}
     </>
   );
+}
+
+/** Made by scripts/dashboard-sample.ts. */
+async function loadSample(): Promise<ChosenFile[]> {
+  const bytes = await (await fetch(SAMPLE)).blob();
+  return [{ path: 'sample.json.gz', file: new File([bytes], 'sample.json.gz') }];
 }
 
 const chosenOf = (files: FileList | null | undefined): ChosenFile[] =>

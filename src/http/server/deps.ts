@@ -92,6 +92,8 @@ export interface AppSettings {
   version: string;
   /** Where people reach it, e.g. `http://127.0.0.1:8080`. */
   publicUrl: string;
+  /** A Grafana that the dashboard links to. */
+  grafanaUrl?: string | null;
   /** Names that a Host header may have, without port; anything else is answered 403. */
   allowedHosts: readonly string[];
   /** Bearer tokens that may do everything, besides the API keys of the store. */

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { SCOPES } from '../../../core/scopes.ts';
 import { strict } from '../../../schemas/strict.ts';
-import type { App } from '../../server/deps.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 
 /** GET /v1/caller: who asks, for pages and scripts that show only what can be done. */
-export function addCaller(app: App): void {
+export function addCaller(app: App, { settings }: Pick<RouteDeps, 'settings'>): void {
   app.get(
     '/v1/caller',
     {
@@ -24,6 +24,9 @@ export function addCaller(app: App): void {
                 description: 'Project to which the caller is bound; null means all projects.',
               }),
               scopes: Type.Array(Type.Enum([...SCOPES], { type: 'string' })),
+              grafana: Type.Union([Type.String(), Type.Null()], {
+                description: 'URL of Grafana; null if the operator has stated none.',
+              }),
             },
             strict,
           ),
@@ -31,6 +34,9 @@ export function addCaller(app: App): void {
         },
       },
     },
-    async ({ caller: { id, name, project, scopes } }) => ({ id, name, project, scopes: [...scopes] }),
+    async ({ caller: { id, name, project, scopes } }) => ({
+      ...{ id, name, project, scopes: [...scopes] },
+      grafana: settings.grafanaUrl ?? null,
+    }),
   );
 }
