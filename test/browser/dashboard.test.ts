@@ -8,6 +8,7 @@ import { seriousFindings } from '../support/axe.ts';
 import type { BatchReport } from '../../src/verify/report.ts';
 import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../support/browser.ts';
 import { type Installation, startInstallation } from '../support/dashboard.ts';
+import { DUMPS, folder } from '../support/dump-files.ts';
 
 const FAULT = {
   name: 'a faulty estimator',
@@ -22,8 +23,9 @@ const DUMPED = [
   ],
   ['ms-swift/rloo/args.json', 'ms-swift/rloo/completions.jsonl'],
   ['slime/train_data/0_0.pt', 'slime/train_data/1_0.pt'],
-  ['verl/grpo.csv'],
 ];
+/** A group whose advantages have the wrong sign, in a table of which the estimator is inferred. */
+const CSV = `group,reward,advantage\n${[1, 0, 0, 1].flatMap((reward, at) => [`a,${reward},${reward - 0.5}`, `b,${at % 2},${at % 2 ? -0.5 : 0.5}`]).join('\n')}\n`;
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
 /** Presses Tab until an element of the selector has the focus, and then Enter. Fails if Tab does not reach one. */
@@ -230,37 +232,34 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
   });
 
   test('dumps of other trainers are verified in the page without a network, with the numbers of the command line', async () => {
-    await open('/verify');
-    await page.locator('input[type=file]').waitFor();
-    await page.context().setOffline(true);
-    for (const names of DUMPED) {
-      const files = names.map((name) => `test/golden/dumps/${name}`);
+    await using tables = await folder();
+    const table = await tables.write('run.csv', CSV);
+    const { page: own, problems } = await openPage(browser, {
+      ignored: /ERR_INTERNET_DISCONNECTED|status of 401/,
+    });
+    await signIn(own, installation.url, installation.token, '/verify');
+    const input = own.locator('input[type=file]');
+    await input.waitFor({ state: 'attached' });
+    await own.waitForLoadState('networkidle');
+    await own.context().setOffline(true);
+    for (const files of [...DUMPED.map((names) => names.map((name) => `${DUMPS}/${name}`)), [table]]) {
       const printed: string[] = [];
       const stdout = { write: (text: string) => void printed.push(text) };
-      await verifyFiles(
-        files.filter((file) => !/args/.test(file)),
-        { json: true },
-        { stdout, stderr: stdout } as never,
-      );
+      const dumps = files.filter((file) => !/args/.test(file));
+      await verifyFiles(dumps, { json: true }, { stdout, stderr: process.stderr } as never);
       const expected = JSON.parse(printed.join('')).batches as BatchReport[];
-      await page.locator('input[type=file]').setInputFiles(files);
-      const last = page.getByRole('button', { name: expected.at(-1)!.name, exact: true });
-      await last.waitFor();
-      const bars = await page.locator('td .outcome-bar').all();
+      await input.setInputFiles(files);
+      await own.getByRole('button', { name: expected.at(-1)!.name, exact: true }).waitFor();
+      const bars = await own.locator('td .outcome-bar').all();
       const shown = await Promise.all(bars.map((bar) => bar.getAttribute('aria-label')));
-      assert.deepEqual(
-        shown,
-        expected.map((report) => inWords(report, report.rows)),
-        names[0],
-      );
-      await page.locator('.row-line .link').first().click();
-      await page.locator('.drawer .explained').waitFor();
-      await page.keyboard.press('Escape');
+      const inCommandLine = expected.map((report) => inWords(report, report.rows));
+      assert.deepEqual(shown, inCommandLine, files[0]);
+      await own.locator('.row-line .link').first().click();
+      await own.locator('.drawer .explained').waitFor();
+      await own.keyboard.press('Escape');
     }
-    await page.context().setOffline(false);
-    const others = watched.problems.filter((text) => !/ERR_INTERNET_DISCONNECTED/.test(text));
-    assert.deepEqual(others, []);
-    watched.problems.length = 0;
+    assert.deepEqual(problems, []);
+    await own.context().close();
   });
 
   test('a user goes from the sign-in to the explanation of a row with the keyboard alone', async () => {
