@@ -1,22 +1,47 @@
-// Makes docs/assets/dashboard-*.png: the main screens of the dashboard, light and dark, wide and narrow.
+// Makes docs/assets/dashboard-*.png: the main screens of the dashboard, light and dark, wide and narrow, and the others once.
+// With a folder as argument: every screen in every form, to look at.
 import { mkdirSync } from 'node:fs';
 import { NO_BROWSER, openBrowser, openPage, signIn } from '../test/support/browser.ts';
 import { startInstallation } from '../test/support/dashboard.ts';
 
 if (NO_BROWSER) throw new Error(NO_BROWSER);
-const FOLDER = 'docs/assets';
-mkdirSync(FOLDER, { recursive: true });
+const [folder = 'docs/assets'] = process.argv.slice(2);
+const isEverything = process.argv.length > 2;
+mkdirSync(folder, { recursive: true });
 await using resources = new AsyncDisposableStack();
-const { url, token, finished } = await startInstallation(resources);
+const { url, token, client, finished } = await startInstallation(resources);
 const replay = (name: string, settings: object) =>
   finished({ name, engine: 'replay', replay: settings } as never);
-await replay('recorded batches', { batches: 8 });
+const recorded = await replay('recorded batches', { batches: 8 });
 await replay('sample deviation', { batches: 6, fault: 'sample-std' });
 const faulty = await replay('a faulty estimator', { batches: 12, fault: 'zero-levels-kept' });
-const screens: [name: string, path: string, ready: string][] = [
+const spec = { engine: 'replay', replay: { logLines: 2 } } as never;
+const axes = { '/replay/batches': [6, 8] };
+const { id: sweep } = await client.post('/v1/sweeps', {
+  body: { name: 'two lengths', method: 'grid', spec, axes },
+});
+for (let isDone = false; !isDone; ) {
+  const { children } = await client.get('/v1/sweeps/{id}', { path: { id: sweep } });
+  isDone = children.every(({ state }) => state === 'succeeded');
+}
+const batch = `/experiments/${faulty}/batches/1/2`;
+const main: [name: string, path: string, ready: string][] = [
   ['experiments', '/experiments', '.exp-row .outcome-bar'],
   ['experiment', `/experiments/${faulty}`, '.curve canvas'],
-  ['batch', `/experiments/${faulty}/batches/1/2?row=242`, '.explained'],
+  ['batch', `${batch}?row=242`, '.explained'],
+];
+const others: typeof main = [
+  ['trajectory', `${batch}/trajectory?name=10.0.1&step=4`, '.step[aria-current]'],
+  ['same-state', `${batch}/same-state?row=12`, '.same-state tr.own'],
+  ['sweep', `/sweeps/${sweep}?metric=episode%2Freward%2Fmean`, '.curve canvas'],
+  ['compare', `/compare?id=${faulty}&id=${recorded}`, '.curve canvas'],
+  ['logs', `/experiments/${faulty}?tab=logs`, '.log .text'],
+  ['verification', `/experiments/${faulty}?tab=verification`, 'table.plain'],
+  ['now', '/', '.entries'],
+  ['queue', '/queue', 'h1'],
+  ['submit', '/submit', 'h1'],
+  ['verify', '/verify?sample=1', '.heat canvas'],
+  ['system', '/system', '.entries'],
 ];
 const browser = await openBrowser(resources);
 for (const colorScheme of ['light', 'dark'] as const) {
@@ -24,14 +49,15 @@ for (const colorScheme of ['light', 'dark'] as const) {
     const viewport = { width, height: 850 };
     const { page } = await openPage(browser, { colorScheme, viewport, reducedMotion: 'reduce' });
     await signIn(page, url, token, '/experiments');
-    for (const [name, path, ready] of screens) {
+    const isOnce = colorScheme === 'light' && width === 1280;
+    for (const [name, path, ready] of isEverything || isOnce ? [...main, ...others] : main) {
       await page.goto(`${url}${path}`);
       await page.locator(ready).first().waitFor();
       // Charts are drawn in the next frames.
       await page.waitForTimeout(500);
-      await page.screenshot({ path: `${FOLDER}/dashboard-${name}-${colorScheme}-${width}.png` });
+      await page.screenshot({ path: `${folder}/dashboard-${name}-${colorScheme}-${width}.png` });
     }
     await page.context().close();
   }
 }
-console.log(`the screenshots are in ${FOLDER}`);
+console.log(`the screenshots are in ${folder}`);

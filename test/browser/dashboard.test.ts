@@ -237,10 +237,11 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     const { page: own, problems } = await openPage(browser, {
       ignored: /ERR_INTERNET_DISCONNECTED|status of 401/,
     });
+    const verifier = own.waitForResponse(/verify-worker/);
     await signIn(own, installation.url, installation.token, '/verify');
     const input = own.locator('input[type=file]');
     await input.waitFor({ state: 'attached' });
-    await own.waitForLoadState('networkidle');
+    await (await verifier).finished();
     await own.context().setOffline(true);
     for (const files of [...DUMPED.map((names) => names.map((name) => `${DUMPS}/${name}`)), [table]]) {
       const printed: string[] = [];
@@ -338,6 +339,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
       ...['/access?tab=projects', '/access?tab=audit'],
       '/experiments',
       '/experiments?name=nothing',
+      '/verify?sample=1',
       `/sweeps/${sweep}`,
       `/experiments/${faulty}`,
       `/experiments/${faulty}?tab=verification`,

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { AttemptEvent } from '../../src/core/events.ts';
+import { readBatchFile } from '../../src/verify/format/read.ts';
+import { encodeBatch } from '../../src/verify/format/wire.ts';
 import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../support/browser.ts';
 import { type Installation, startInstallation } from '../support/dashboard.ts';
 import { recordBatch, running, storeFor } from '../support/store.ts';
@@ -33,7 +35,8 @@ function hostileBatch(): Buffer {
     actionIndex: batch.group.map(() => 0),
     actions: [RAW],
   };
-  return Buffer.from(JSON.stringify({ format: 'echelon-batch/1', batches: [hostile] }));
+  const json = Buffer.from(JSON.stringify({ format: 'echelon-batch/1', batches: [hostile] }));
+  return Buffer.from(encodeBatch(readBatchFile(json, 'hostile')[0]!));
 }
 
 describe('hostile texts in Chromium', { skip: NO_BROWSER }, () => {

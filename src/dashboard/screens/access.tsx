@@ -9,6 +9,7 @@ import { count, inert } from '../models/words.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago } from '../parts/marks.tsx';
+import { PlainTable } from '../parts/plain-table.tsx';
 import { Await } from '../parts/states.tsx';
 
 const TABS = [
@@ -186,18 +187,7 @@ function Table({ title, note, columns, children }: TableProps) {
         <h2>{title}</h2>
         <span class="muted">{note}</span>
       </div>
-      <table class="plain">
-        <thead>
-          <tr>
-            {columns.map((name) => (
-              <th key={name} scope="col">
-                {name || <span class="hidden">Actions</span>}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
+      <PlainTable columns={columns}>{children}</PlainTable>
     </section>
   );
 }

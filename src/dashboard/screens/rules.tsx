@@ -4,6 +4,7 @@ import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
 import { Ago } from '../parts/marks.tsx';
+import { PlainTable } from '../parts/plain-table.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 
 const LOOKED_AT = 200;
@@ -40,42 +41,31 @@ export function Rules() {
                 {fired.length === 0 ? (
                   <Empty title="No rule has fired" />
                 ) : (
-                  <table class="plain">
-                    <thead>
-                      <tr>
-                        {['Rule', 'Experiment', 'Step', 'What happened', 'When'].map((title) => (
-                          <th key={title} scope="col">
-                            {title}
-                          </th>
-                        ))}
+                  <PlainTable columns={['Rule', 'Experiment', 'Step', 'What happened', 'When']}>
+                    {fired.map(({ id, name, rule, does, attempt, batch, step, reason, at }) => (
+                      <tr key={`${id} ${rule} ${attempt} ${step} ${at}`}>
+                        <td>
+                          <span class="code">{rule}</span> <span class="muted">{does}</span>
+                        </td>
+                        <td>
+                          <a href={`/experiments/${id}`}>{inert(name)}</a>
+                        </td>
+                        <td>
+                          {batch === null ? (
+                            step
+                          ) : (
+                            <a href={`/experiments/${id}/batches/${attempt}/${batch}`}>
+                              {step} (batch {batch})
+                            </a>
+                          )}
+                        </td>
+                        <td class="wrap">{inert(reason)}</td>
+                        <td class="muted">
+                          <Ago at={at} />
+                        </td>
                       </tr>
-                    </thead>
-                    <tbody>
-                      {fired.map(({ id, name, rule, does, attempt, batch, step, reason, at }) => (
-                        <tr key={`${id} ${rule} ${attempt} ${step} ${at}`}>
-                          <td>
-                            <span class="code">{rule}</span> <span class="muted">{does}</span>
-                          </td>
-                          <td>
-                            <a href={`/experiments/${id}`}>{inert(name)}</a>
-                          </td>
-                          <td>
-                            {batch === null ? (
-                              step
-                            ) : (
-                              <a href={`/experiments/${id}/batches/${attempt}/${batch}`}>
-                                {step} (batch {batch})
-                              </a>
-                            )}
-                          </td>
-                          <td class="wrap">{inert(reason)}</td>
-                          <td class="muted">
-                            <Ago at={at} />
-                          </td>
-                        </tr>
-                      ))}
-                    </tbody>
-                  </table>
+                    ))}
+                  </PlainTable>
                 )}
               </section>
             );
@@ -88,26 +78,17 @@ export function Rules() {
                 <h2>Presets</h2>
                 <span class="muted">{count(items.length)}, for the field rules of a spec</span>
               </div>
-              <table class="plain">
-                <thead>
-                  <tr>
-                    <th scope="col">Preset</th>
-                    <th scope="col">Meaning</th>
-                    <th scope="col">Condition</th>
+              <PlainTable columns={['Preset', 'Meaning', 'Condition']}>
+                {items.map(({ name, means, condition }) => (
+                  <tr key={name}>
+                    <td>
+                      <span class="code">{name}</span>
+                    </td>
+                    <td>{means}</td>
+                    <td class="muted">{condition}</td>
                   </tr>
-                </thead>
-                <tbody>
-                  {items.map(({ name, means, condition }) => (
-                    <tr key={name}>
-                      <td>
-                        <span class="code">{name}</span>
-                      </td>
-                      <td>{means}</td>
-                      <td class="muted">{condition}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
+                ))}
+              </PlainTable>
             </section>
           )}
         </Await>

@@ -11,6 +11,7 @@ import { count, figure, inert } from '../models/words.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
 import { Fact, OutcomeCounts, State } from '../parts/marks.tsx';
+import { PlainTable } from '../parts/plain-table.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 import { Bands } from './sweep/bands.tsx';
 
@@ -178,34 +179,23 @@ function Children({ detail }: { detail: Detail }) {
           {count(detail.children.length)} of {count(detail.count)}
         </span>
       </div>
-      <table class="plain">
-        <thead>
-          <tr>
-            {['#', 'Experiment', 'State', 'Values', 'Rows'].map((title) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
+      <PlainTable columns={['#', 'Experiment', 'State', 'Values', 'Rows']}>
+        {detail.children.map(({ index, experiment, state, skipped, values, verification }) => (
+          <tr key={index}>
+            <td>{index}</td>
+            <td class="mono">
+              {state === null ? experiment : <a href={`/experiments/${experiment}`}>{experiment}</a>}
+            </td>
+            <td>{state === null ? (skipped ?? 'not created') : <State state={state} />}</td>
+            <td class="mono wrap">
+              {Object.entries(values)
+                .map(([field, value]) => `${field.slice(1).replaceAll('/', '.')}=${JSON.stringify(value)}`)
+                .join(' ')}
+            </td>
+            <td>{verification && <OutcomeCounts counts={verification} rows={verification.rowsSeen} />}</td>
           </tr>
-        </thead>
-        <tbody>
-          {detail.children.map(({ index, experiment, state, skipped, values, verification }) => (
-            <tr key={index}>
-              <td>{index}</td>
-              <td class="mono">
-                {state === null ? experiment : <a href={`/experiments/${experiment}`}>{experiment}</a>}
-              </td>
-              <td>{state === null ? (skipped ?? 'not created') : <State state={state} />}</td>
-              <td class="mono wrap">
-                {Object.entries(values)
-                  .map(([field, value]) => `${field.slice(1).replaceAll('/', '.')}=${JSON.stringify(value)}`)
-                  .join(' ')}
-              </td>
-              <td>{verification && <OutcomeCounts counts={verification} rows={verification.rowsSeen} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </PlainTable>
     </section>
   );
 }

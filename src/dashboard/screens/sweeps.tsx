@@ -6,6 +6,7 @@ import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
 import { Ago, State } from '../parts/marks.tsx';
+import { PlainTable } from '../parts/plain-table.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 
 const PAGE = 200;
@@ -33,36 +34,25 @@ export function Sweeps() {
                   {next !== null && ', and there are older ones'}
                 </span>
               </div>
-              <table class="plain">
-                <thead>
-                  <tr>
-                    {['Sweep', 'State', 'Children', 'Succeeded', 'Failed', 'Created'].map((title) => (
-                      <th key={title} scope="col">
-                        {title}
-                      </th>
-                    ))}
+              <PlainTable columns={['Sweep', 'State', 'Children', 'Succeeded', 'Failed', 'Created']}>
+                {items.map((sweep) => (
+                  <tr key={sweep.id}>
+                    <td>
+                      <a href={`/sweeps/${sweep.id}`}>{inert(sweep.name)}</a>
+                      <div class="muted mono">{sweep.id}</div>
+                    </td>
+                    <td>
+                      <State state={sweep.state} />
+                    </td>
+                    <td>{count(sweep.count)}</td>
+                    <td>{count(sweep.counts.succeeded)}</td>
+                    <td>{count(sweep.counts.failed)}</td>
+                    <td class="muted">
+                      <Ago at={sweep.createdAt} />
+                    </td>
                   </tr>
-                </thead>
-                <tbody>
-                  {items.map((sweep) => (
-                    <tr key={sweep.id}>
-                      <td>
-                        <a href={`/sweeps/${sweep.id}`}>{inert(sweep.name)}</a>
-                        <div class="muted mono">{sweep.id}</div>
-                      </td>
-                      <td>
-                        <State state={sweep.state} />
-                      </td>
-                      <td>{count(sweep.count)}</td>
-                      <td>{count(sweep.counts.succeeded)}</td>
-                      <td>{count(sweep.counts.failed)}</td>
-                      <td class="muted">
-                        <Ago at={sweep.createdAt} />
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
+                ))}
+              </PlainTable>
             </section>
           )
         }

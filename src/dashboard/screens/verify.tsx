@@ -8,6 +8,7 @@ import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
 import { OutcomeBar, OutcomeCounts } from '../parts/marks.tsx';
+import { PlainTable } from '../parts/plain-table.tsx';
 import { Await, Loading } from '../parts/states.tsx';
 import SAMPLE from '../sample.json.gz?url';
 import { createVerifier, type Verifier } from '../verify/verifier.ts';
@@ -116,40 +117,29 @@ function Reports({ found, verifier }: { found: Found; verifier: Verifier }) {
         <p class="muted">In no known format, or a configuration: {inert(skipped.join(', '))}</p>
       )}
       <section class="card scroll tall" tabIndex={0} aria-label="Batches of the file">
-        <table class="plain">
-          <thead>
-            <tr>
-              {['Batch', 'Rows', 'Outcomes', 'Findings'].map((title) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
+        <PlainTable columns={['Batch', 'Rows', 'Outcomes', 'Findings']}>
+          {reports.slice(0, 200).map((one, index) => (
+            <tr key={one.name} aria-current={index === at ? 'true' : undefined}>
+              <td>
+                <button
+                  type="button"
+                  class="link"
+                  onClick={() => setQuery({ batch: String(index), row: undefined })}
+                >
+                  {inert(one.name)}
+                </button>
+              </td>
+              <td>{count(one.rows)}</td>
+              <td class="outcomes-cell">
+                <OutcomeBar counts={one} rows={one.rows} />
+                <OutcomeCounts counts={one} rows={one.rows} />
+              </td>
+              <td class="wrap">
+                {one.findings.map(({ code, message }) => `${code}: ${inert(message)}`).join(' ')}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {reports.slice(0, 200).map((one, index) => (
-              <tr key={one.name} aria-current={index === at ? 'true' : undefined}>
-                <td>
-                  <button
-                    type="button"
-                    class="link"
-                    onClick={() => setQuery({ batch: String(index), row: undefined })}
-                  >
-                    {inert(one.name)}
-                  </button>
-                </td>
-                <td>{count(one.rows)}</td>
-                <td class="outcomes-cell">
-                  <OutcomeBar counts={one} rows={one.rows} />
-                  <OutcomeCounts counts={one} rows={one.rows} />
-                </td>
-                <td class="wrap">
-                  {one.findings.map(({ code, message }) => `${code}: ${inert(message)}`).join(' ')}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </PlainTable>
       </section>
       {report && <OneBatch key={at} {...{ at, report, verifier }} />}
     </>

@@ -2,6 +2,7 @@ import { api } from '../../app/api.ts';
 import { useLoad, useReload } from '../../app/load.ts';
 import { count, duration, inert } from '../../models/words.ts';
 import { Clock } from '../../parts/marks.tsx';
+import { PlainTable } from '../../parts/plain-table.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
 import type { Detail } from '../experiment.tsx';
 
@@ -19,34 +20,23 @@ export function Attempts({ experiment, tick }: { experiment: Detail; tick: numbe
           </Empty>
         ) : (
           <section class="card scroll">
-            <table class="plain">
-              <thead>
-                <tr>
-                  <th scope="col">Attempt</th>
-                  <th scope="col">Cluster</th>
-                  <th scope="col">Claimed</th>
-                  <th scope="col">Launch confirmed after</th>
-                  <th scope="col" class="number">
-                    Events
-                  </th>
-                  <th scope="col">End</th>
+            <PlainTable
+              columns={['Attempt', 'Cluster', 'Claimed', 'Launch confirmed after', 'Events', 'End']}
+              numbers={['Events']}
+            >
+              {items.map(({ attempt, cluster, claimedAt, confirmedAt, lastSequence, ended }) => (
+                <tr key={attempt}>
+                  <td>{attempt}</td>
+                  <td>{cluster}</td>
+                  <td>
+                    <Clock at={claimedAt} />
+                  </td>
+                  <td>{confirmedAt === null ? 'not yet' : duration(confirmedAt - claimedAt)}</td>
+                  <td class="number">{count(lastSequence)}</td>
+                  <td>{ended === null ? 'not ended' : endOf(ended)}</td>
                 </tr>
-              </thead>
-              <tbody>
-                {items.map(({ attempt, cluster, claimedAt, confirmedAt, lastSequence, ended }) => (
-                  <tr key={attempt}>
-                    <td>{attempt}</td>
-                    <td>{cluster}</td>
-                    <td>
-                      <Clock at={claimedAt} />
-                    </td>
-                    <td>{confirmedAt === null ? 'not yet' : duration(confirmedAt - claimedAt)}</td>
-                    <td class="number">{count(lastSequence)}</td>
-                    <td>{ended === null ? 'not ended' : endOf(ended)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </PlainTable>
           </section>
         )
       }

@@ -7,8 +7,12 @@ import { type CurveData, chooseMetrics, curvesOf, reductionOf } from '../../mode
 import { worstOf } from '../../models/outcomes.ts';
 import type { ListedBatch } from '../../models/strip.ts';
 import { count, figure, inert } from '../../models/words.ts';
+import { PlainTable } from '../../parts/plain-table.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
 import type { Detail } from '../experiment.tsx';
+
+/** Columns of the table. */
+const NUMBERS = ['step', 'mean', 'min', 'max'];
 
 const RESOLUTION = 500;
 
@@ -162,28 +166,17 @@ function Chart({ name, data, strip, experiment, onZoom, onDrop }: ChartProps) {
       <details class="in-numbers">
         <summary>Table{reduced && <span class="muted"> · {reduced}</span>}</summary>
         <div class="scroll tall">
-          <table class="plain">
-            <thead>
-              <tr>
-                {['step', 'mean', 'min', 'max'].map((title) => (
-                  <th key={title} class="number" scope="col">
-                    {title}
-                  </th>
+          <PlainTable columns={NUMBERS} numbers={NUMBERS}>
+            {steps.map((step, at) => (
+              <tr key={step}>
+                {[step, means[at], minima[at], maxima[at]].map((value, column) => (
+                  <td key={column} class="number">
+                    {figure(value, 6)}
+                  </td>
                 ))}
               </tr>
-            </thead>
-            <tbody>
-              {steps.map((step, at) => (
-                <tr key={step}>
-                  {[step, means[at], minima[at], maxima[at]].map((value, column) => (
-                    <td key={column} class="number">
-                      {figure(value, 6)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </PlainTable>
         </div>
       </details>
     </section>

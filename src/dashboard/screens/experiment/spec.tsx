@@ -3,6 +3,7 @@ import { useLoad } from '../../app/load.ts';
 import { place, setQuery } from '../../app/router.ts';
 import { compareSpecs, rowsOf } from '../../models/spec.ts';
 import { inert } from '../../models/words.ts';
+import { PlainTable } from '../../parts/plain-table.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
 import type { Detail } from '../experiment.tsx';
 
@@ -43,24 +44,15 @@ function Whole({ experiment }: { experiment: Detail }) {
   const rows = rowsOf(experiment.resolved, new Set(experiment.defaults));
   return (
     <section class="card scroll">
-      <table class="plain">
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            <th scope="col">Value</th>
-            <th scope="col">Origin</th>
+      <PlainTable columns={['Field', 'Value', 'Origin']}>
+        {rows.map(({ field, value, isDefault }) => (
+          <tr key={field}>
+            <td class="mono">{field}</td>
+            <td class="mono wrap">{inert(value)}</td>
+            <td class="muted">{isDefault ? 'default' : 'spec'}</td>
           </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ field, value, isDefault }) => (
-            <tr key={field}>
-              <td class="mono">{field}</td>
-              <td class="mono wrap">{inert(value)}</td>
-              <td class="muted">{isDefault ? 'default' : 'spec'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </PlainTable>
     </section>
   );
 }
@@ -77,24 +69,15 @@ function Difference({ experiment, other }: { experiment: Detail; other: string }
         if (rows.length === 0) return <Empty title="Both experiments have the same spec" />;
         return (
           <section class="card scroll">
-            <table class="plain">
-              <thead>
-                <tr>
-                  <th scope="col">Field</th>
-                  <th scope="col">{inert(experiment.name)}</th>
-                  <th scope="col">{inert(second.name)}</th>
+            <PlainTable columns={['Field', inert(experiment.name), inert(second.name)]}>
+              {rows.map(({ field, a, b }) => (
+                <tr key={field}>
+                  <td class="mono">{field}</td>
+                  <td class="mono wrap">{inert(a ?? 'not set')}</td>
+                  <td class="mono wrap">{inert(b ?? 'not set')}</td>
                 </tr>
-              </thead>
-              <tbody>
-                {rows.map(({ field, a, b }) => (
-                  <tr key={field}>
-                    <td class="mono">{field}</td>
-                    <td class="mono wrap">{inert(a ?? 'not set')}</td>
-                    <td class="mono wrap">{inert(b ?? 'not set')}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </PlainTable>
           </section>
         );
       }}

@@ -4,6 +4,7 @@ import { navigate, place, setQuery } from '../../app/router.ts';
 import type { ListedBatch } from '../../models/strip.ts';
 import { count, percent } from '../../models/words.ts';
 import { Fact, OutcomeBar, OutcomeCounts } from '../../parts/marks.tsx';
+import { PlainTable } from '../../parts/plain-table.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
 import type { Detail } from '../experiment.tsx';
 
@@ -74,50 +75,31 @@ function Batches({ experiment, all }: { experiment: Detail; all: ListedBatch[] }
         <Empty title="Every verified batch is ok" />
       ) : (
         <div class="scroll">
-          <table class="plain">
-            <thead>
-              <tr>
-                <th scope="col">Batch</th>
-                <th scope="col" class="number">
-                  Step
-                </th>
-                <th scope="col" class="number">
-                  Rows
-                </th>
-                <th scope="col">Outcomes</th>
-                <th scope="col">Findings</th>
+          <PlainTable columns={['Batch', 'Step', 'Rows', 'Outcomes', 'Findings']} numbers={['Step', 'Rows']}>
+            {shown.map((batch) => (
+              <tr key={`${batch.attempt}/${batch.batch}`} class="pick" onClick={() => navigate(href(batch))}>
+                <td>
+                  <a href={href(batch)}>
+                    {batch.attempt > 1 ? `${batch.attempt}/` : ''}
+                    {batch.batch}
+                  </a>
+                </td>
+                <td class="number">{count(batch.step)}</td>
+                <td class="number">{count(batch.rows)}</td>
+                <td class="outcomes-cell">
+                  {batch.verification === null ? (
+                    <span class="muted">not yet verified</span>
+                  ) : (
+                    <>
+                      <OutcomeBar counts={batch.verification} rows={batch.rows} />
+                      <OutcomeCounts counts={batch.verification} rows={batch.rows} />
+                    </>
+                  )}
+                </td>
+                <td>{batch.verification?.findings.join(', ')}</td>
               </tr>
-            </thead>
-            <tbody>
-              {shown.map((batch) => (
-                <tr
-                  key={`${batch.attempt}/${batch.batch}`}
-                  class="pick"
-                  onClick={() => navigate(href(batch))}
-                >
-                  <td>
-                    <a href={href(batch)}>
-                      {batch.attempt > 1 ? `${batch.attempt}/` : ''}
-                      {batch.batch}
-                    </a>
-                  </td>
-                  <td class="number">{count(batch.step)}</td>
-                  <td class="number">{count(batch.rows)}</td>
-                  <td class="outcomes-cell">
-                    {batch.verification === null ? (
-                      <span class="muted">not yet verified</span>
-                    ) : (
-                      <>
-                        <OutcomeBar counts={batch.verification} rows={batch.rows} />
-                        <OutcomeCounts counts={batch.verification} rows={batch.rows} />
-                      </>
-                    )}
-                  </td>
-                  <td>{batch.verification?.findings.join(', ')}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </PlainTable>
         </div>
       )}
     </section>

@@ -9,7 +9,11 @@ import { command } from '../../models/commands.ts';
 import { chooseMetrics } from '../../models/curves.ts';
 import { figure, inert } from '../../models/words.ts';
 import { Command } from '../../parts/head.tsx';
+import { PlainTable } from '../../parts/plain-table.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
+
+/** Columns of the table. */
+const NUMBERS = ['Steps', 'n', 'Mean', 'Low', 'High'];
 
 type Series = Answer<'get', '/v1/sweeps/{id}/series'>;
 
@@ -114,32 +118,20 @@ function Table({ items }: Pick<Series, 'items'>) {
     <details class="in-numbers">
       <summary>Table</summary>
       <div class="scroll tall">
-        <table class="plain">
-          <thead>
-            <tr>
-              <th scope="col">Combination</th>
-              {['Steps', 'n', 'Mean', 'Low', 'High'].map((title) => (
-                <th key={title} scope="col" class="number">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {items.flatMap(({ values, points }) =>
-              points.map(({ from, to, n, mean, interval }) => (
-                <tr key={`${combinationName(values)} ${from}`}>
-                  <td class="mono">{inert(combinationName(values))}</td>
-                  <td class="number">{from === to ? from : `${from} to ${to}`}</td>
-                  <td class="number">{n}</td>
-                  <td class="number">{figure(mean, 6)}</td>
-                  <td class="number">{figure(interval?.low, 6)}</td>
-                  <td class="number">{figure(interval?.high, 6)}</td>
-                </tr>
-              )),
-            )}
-          </tbody>
-        </table>
+        <PlainTable columns={['Combination', ...NUMBERS]} numbers={NUMBERS}>
+          {items.flatMap(({ values, points }) =>
+            points.map(({ from, to, n, mean, interval }) => (
+              <tr key={`${combinationName(values)} ${from}`}>
+                <td class="mono">{inert(combinationName(values))}</td>
+                <td class="number">{from === to ? from : `${from} to ${to}`}</td>
+                <td class="number">{n}</td>
+                <td class="number">{figure(mean, 6)}</td>
+                <td class="number">{figure(interval?.low, 6)}</td>
+                <td class="number">{figure(interval?.high, 6)}</td>
+              </tr>
+            )),
+          )}
+        </PlainTable>
       </div>
     </details>
   );
