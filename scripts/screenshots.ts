@@ -31,8 +31,8 @@ const main: [name: string, path: string, ready: string][] = [
   ['batch', `${batch}?row=242`, '.explained'],
 ];
 const others: typeof main = [
-  ['trajectory', `${batch}/trajectory?name=10.0.1&step=4`, '.step[aria-current]'],
-  ['same-state', `${batch}/same-state?row=12`, '.same-state tr.own'],
+  ['trajectory', `/experiments/${faulty}/batches/1/1/trajectory?name=10.0.1&step=4`, '.step[aria-current]'],
+  ['same-state', `/experiments/${faulty}/batches/1/1/same-state?row=12`, '.same-state tr.own'],
   ['sweep', `/sweeps/${sweep}?metric=episode%2Freward%2Fmean`, '.curve canvas'],
   ['compare', `/compare?id=${faulty}&id=${recorded}`, '.curve canvas'],
   ['logs', `/experiments/${faulty}?tab=logs`, '.log .text'],

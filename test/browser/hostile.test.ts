@@ -116,7 +116,9 @@ describe('hostile texts in Chromium', { skip: NO_BROWSER }, () => {
       for (const one of document.querySelectorAll('img[src="x"], script:not([src]), b'))
         found.push('element ' + one.outerHTML.slice(0, 80));
       const width = document.documentElement.scrollWidth;
-      if (width > innerWidth) found.push('a page of ' + width + ' pixels');
+      const isWide = (one) => one.getBoundingClientRect().right > innerWidth && one.getBoundingClientRect().width > innerWidth - 300;
+      const widest = [...document.querySelectorAll('main *')].filter(isWide).slice(0, 3).map(({ tagName, className }) => tagName + '.' + className);
+      if (width > innerWidth) found.push('a page of ' + width + ' pixels by ' + widest);
       const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
       while (texts.nextNode()) {
         const { data, parentElement } = texts.currentNode;

@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import { colour, paint } from '../app/theme.ts';
 import type { CurveData } from '../models/curves.ts';
 import type { Outcome } from '../models/outcomes.ts';
+import { inert } from '../models/words.ts';
 
 /** A batch under the curve: its step and its worst outcome; null if it has no report yet. */
 export interface StripCell {
@@ -101,7 +102,7 @@ function optionsOf(data: CurveData, latest: { current: Latest }, width: number):
       { label: 'step' },
       ...data.series.flatMap(({ name }, at) => [
         {
-          label: name,
+          label: inert(name),
           stroke: colour(`curve-${(at % 5) + 1}`),
           width: 1.5,
           points: { show: data.columns[0]!.length < 40, size: 4 },

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { inert } from '../models/words.ts';
 import { Icon } from './icons.tsx';
 
 interface HeadProps {
@@ -40,7 +41,9 @@ export function Head({ title, path = [], command, children, actions }: HeadProps
 }
 
 /** A command to copy. */
-export function Command({ text }: { text: string }) {
+export function Command({ text: asked }: { text: string }) {
+  // A copied text must not do more in a terminal than it shows.
+  const text = inert(asked);
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard?.writeText(text).catch(() => undefined);

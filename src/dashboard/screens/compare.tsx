@@ -96,7 +96,7 @@ function Chosen({ ids, metric }: { ids: string[]; metric: string | undefined }) 
                         <button
                           type="button"
                           class="link"
-                          aria-label={`Remove ${name}`}
+                          aria-label={`Remove ${inert(name)}`}
                           onClick={() => setQuery({ id: ids.filter((one) => one !== id) })}
                         >
                           Remove
@@ -173,7 +173,7 @@ function Curves({
           const data = curvesOf(series);
           return (
             <>
-              <Curve data={data} strip={[]} label={`${shown} of ${ids.length} experiments`} />
+              <Curve data={data} strip={[]} label={`${inert(shown)} of ${ids.length} experiments`} />
               <p class="muted card-body">{reductionOf(data) ?? 'Every recorded value is shown.'}</p>
             </>
           );

@@ -145,7 +145,7 @@ function Facts({ experiment }: { experiment: Detail }) {
       <p class="reason-line">
         {inert(experiment.waitReason ?? experiment.reason)}
         {experiment.stoppedBy &&
-          ` Stopped by the rule ${experiment.stoppedBy.rule}: ${experiment.stoppedBy.reason}`}
+          ` Stopped by the rule ${experiment.stoppedBy.rule}: ${inert(experiment.stoppedBy.reason)}`}
       </p>
       <dl class="facts">
         <Fact name="Id">

@@ -204,8 +204,8 @@ function Row({ experiment, at }: { experiment: Record; at: number }) {
       </span>
       <span role="cell">
         <State state={state} />
-        <span class="muted clip reason" title={reason}>
-          {reason}
+        <span class="muted clip reason" title={inert(reason)}>
+          {inert(reason)}
         </span>
       </span>
       <span role="cell" class="estimator">

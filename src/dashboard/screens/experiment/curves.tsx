@@ -146,12 +146,17 @@ function Chart({ name, data, strip, experiment, onZoom, onDrop }: ChartProps) {
   const reduced = reductionOf(data);
   const last = means.findLast((value) => value !== null);
   return (
-    <section class="card" aria-label={name}>
+    <section class="card" aria-label={inert(name)}>
       <div class="card-head">
         <h2 class="mono clip">{inert(name)}</h2>
         <strong>{figure(last)}</strong>
         {onDrop && (
-          <button type="button" class="link end" aria-label={`Remove the curve ${name}`} onClick={onDrop}>
+          <button
+            type="button"
+            class="link end"
+            aria-label={`Remove the curve ${inert(name)}`}
+            onClick={onDrop}
+          >
             Remove
           </button>
         )}
@@ -159,7 +164,7 @@ function Chart({ name, data, strip, experiment, onZoom, onDrop }: ChartProps) {
       <Curve
         data={data}
         strip={strip}
-        label={`${name} over ${steps.length} steps; last ${figure(last)}. A table follows.`}
+        label={`${inert(name)} over ${steps.length} steps; last ${figure(last)}. A table follows.`}
         onPick={({ attempt, batch }) => navigate(`/experiments/${experiment.id}/batches/${attempt}/${batch}`)}
         onZoom={onZoom}
       />
