@@ -14,7 +14,7 @@ const replay = (name: string, settings: object) =>
   finished({ name, engine: 'replay', replay: settings } as never);
 const recorded = await replay('recorded batches', { batches: 8 });
 await replay('sample deviation', { batches: 6, fault: 'sample-std' });
-const faulty = await replay('a faulty estimator', { batches: 12, fault: 'zero-levels-kept' });
+const faulty = await replay('a faulty estimator', { batches: 12, fault: 'zero-levels-kept', logLines: 60 });
 const spec = { engine: 'replay', replay: { logLines: 2 } } as never;
 const axes = { '/replay/batches': [6, 8] };
 const { id: sweep } = await client.post('/v1/sweeps', {
