@@ -61,7 +61,7 @@ export interface DumpReport extends BatchReport {
   readonly example?: { readonly group: string; readonly rewards: number[]; readonly advantages: number[] };
 }
 
-/** The estimator of a dump and where it comes from, for people. */
+/** The estimator of a dump and its origin, for people. */
 export function configurationText(configuration: Configuration): string {
   const { origin, fingerprint, file, alternatives = [], share = 1, reason = '' } = configuration;
   if (origin === 'unknown') return `unknown: ${reason}`;
