@@ -11,6 +11,7 @@ import type { RowExplanation } from '../../src/verify/explain/explain.ts';
 import { formatExplanation } from '../../src/verify/explain/explain-text.ts';
 import type { BatchReport } from '../../src/verify/report.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
+import { lastMetrics, startScriptedAgent } from '../support/scripted-agent.ts';
 import { processesOf, type System, startSystem, TOKEN } from '../support/system.ts';
 
 const SMALL = {
@@ -186,6 +187,28 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     assert.deepEqual([ended.state, ended.checkpoint?.step], ['succeeded', 6], ended.reason);
     const { batches, rowsSeen, exact, rounding, dropped } = ended.verification;
     assert.deepEqual([batches, exact + rounding, dropped], [6, rowsSeen, 0]);
+  });
+
+  test("the example of a prompted evaluation reaches the scripted agent's success rate, and stops at a budget", async (t) => {
+    const agent = await startScriptedAgent();
+    t.after(() => agent.stop());
+    const example = parse(await readFile('deploy/examples/prompt.yaml', 'utf8'));
+    const spec = { ...example, model: { ...example.model, baseUrl: agent.baseUrl } };
+    const { id } = await system.submit(spec);
+    const { state, reason, verification } = await finished(id);
+    assert.equal(state, 'succeeded', reason);
+    const metrics = await lastMetrics(system.client, id);
+    // 11 of the 40 tasks ask for something hot.
+    assert.equal(metrics['val/success_rate'], 29 / 40);
+    const { paid } = await agent.counts();
+    assert.deepEqual([metrics['calls/responses'], verification.rowsSeen], [paid, paid]);
+
+    const limited = await system.submit({ ...spec, limits: { budget: 0.02 } });
+    const stopped = await finished(limited.id);
+    assert.deepEqual([stopped.state, stopped.attempt], ['failed', 1]);
+    assert.match(stopped.reason, /BudgetError: .* of the budget of 0\.02/);
+    const { 'cost/total': cost } = await lastMetrics(system.client, limited.id);
+    assert.ok(cost! > 0.01 && cost! <= 0.02, `${cost}`);
   });
 
   test('the output of a training can be read from its logs', async () => {

@@ -109,12 +109,12 @@ def test_no_paid_call_is_repeated_after_kill_9(tmp_path: Path) -> None:
         until(lambda: server.counts()["paid"] >= 20)
         server.control({"hold": True})
         # Answers that are being sent reach the record; the next calls are held.
-        until(lambda: server.held() == server.in_flight() > 0)
+        until(lambda: server.waiting()["held"] == server.waiting()["inFlight"] > 0)
         until(lambda: (tmp_path / FILE).read_text().count('"text"') == server.counts()["paid"])
         process.send_signal(signal.SIGKILL)
         process.wait()
         server.control({"hold": False})
-        until(lambda: server.in_flight() == 0)
+        until(lambda: server.waiting()["inFlight"] == 0)
         metrics = played(server, f"experiment_dir={tmp_path}").values[-1]
         assert server.counts()["repeated"] == 0
         assert server.counts()["paid"] == metrics["calls/responses"] > metrics["calls/replayed"] >= 20

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { isFinal } from '../../../src/core/states.ts';
 import type { Experiment } from '../../../src/schemas/experiment.ts';
 import { assertWhole, historyOf } from '../../support/history.ts';
+import { lastMetrics, recordedResponses, startScriptedAgent } from '../../support/scripted-agent.ts';
 import {
   processesOf,
   processesWith,
@@ -117,6 +118,54 @@ describe('processes are killed while a training runs on Ray', () => {
     assert.ok(resumedAt > 4 && resumedAt <= trained(1).at(-1)! + 1, `resumed at ${resumedAt}`);
     assert.equal(trained(2).at(-1), STEPS);
     assert.deepEqual(await processesOf(id), []);
+  });
+
+  test('kill -9 of the dispatcher and of the driver of a prompted evaluation: no paid call is repeated', async (t) => {
+    const agent = await startScriptedAgent();
+    t.after(() => agent.stop());
+    const { id } = await system.submit({
+      name: 'prompted',
+      engine: 'prompt',
+      model: { baseUrl: agent.baseUrl, name: 'scripted', price: { input: 1, output: 2 } },
+      method: { name: 'reflexion', trials: 2 },
+      environment: { historyLength: 16 },
+      evaluation: { games: 12 },
+    });
+    /** Calls wait unanswered, and every answer is recorded. */
+    const hold = async (paid: number) => {
+      await agent.until(`${paid} answers`, (counts) => counts.paid >= paid);
+      await agent.hold(true);
+      const settled = async (counts: { inFlight: number; held: number; paid: number }) =>
+        counts.held > 0 &&
+        counts.held === counts.inFlight &&
+        (await recordedResponses(system.stack.cluster.sharedRoot, id)) === counts.paid;
+      await agent.until('only held calls', settled);
+    };
+    await hold(20);
+    dispatcher.kill('SIGKILL');
+    await dispatcher.ended;
+    dispatcher = await system.startDispatcher();
+    await agent.hold(false);
+    await hold(60);
+    const [driver, ...others] = (await processesOf(id)).filter((pid) =>
+      commandLine(pid).includes('engines.prompt'),
+    );
+    assert.deepEqual(others, []);
+    process.kill(driver!, 'SIGKILL');
+    await system.until(id, 'a second attempt', ({ attempt }) => attempt === 2);
+    await agent.hold(false);
+    const experiment = await system.until(id, 'the end', ended, 120_000);
+    assert.deepEqual([experiment.state, experiment.attempt], ['succeeded', 2], experiment.reason);
+    const { paid, repeated } = await agent.counts();
+    const metrics = await lastMetrics(system.client, id);
+    assert.deepEqual([repeated, metrics['calls/responses']], [0, paid]);
+    assert.ok(metrics['calls/replayed']! >= 60);
+    // The agent solves everything but hot things at once, and these after a reflection.
+    assert.ok(metrics['val/trial_1/success_rate']! < 1);
+    assert.equal(metrics['val/success_rate'], 1);
+    const { wrong, errors, batches, unverifiable, rowsSeen } = experiment.verification;
+    assert.deepEqual([batches, wrong, errors], [1, 0, 0]);
+    assert.equal(unverifiable, rowsSeen, 'rows without advantages are not verified');
   });
 
   test('kill -9 and restart of Redis: nothing accepted is lost, the training ends well', async () => {

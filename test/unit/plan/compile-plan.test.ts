@@ -7,7 +7,7 @@ import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 test('the plan of every engine names its module and takes the common fields from the spec', () => {
   for (const { name, example } of allEngines()) {
     const spec = { ...example, gracePeriodSeconds: 1.5, secrets: { A_TOKEN: 'a-token' } };
-    const { spec: resolved } = resolveSpec(spec);
+    const { spec: resolved } = resolveSpec(spec, { customCode: true });
     const plan = compilePlan(resolved);
     assert.equal(plan.engine, name);
     assert.equal(plan.module, `echelon_rayworker.engines.${name.replaceAll('-', '_')}`);

@@ -3,7 +3,7 @@
 It speaks the part of OpenAI's protocol that the prompt engine uses, and answers from the prompt alone. It solves every
 task of the local environment whose history it sees whole, except those that ask for something hot: these it solves only
 after a reflection. POST /control sets faults: {"next": [FAULT…], "always": FAULT or null, "hold": true or false}, a
-FAULT is one of FAULTS or a status. GET /control counts the answers: `paid` in all, `repeated` for calls answered before.
+FAULT is one of FAULTS or a status. GET /control counts the answers: `paid` in all, `repeated` for calls answered before; and the requests that wait.
 """
 
 from __future__ import annotations
@@ -111,13 +111,10 @@ class ScriptedServer(ThreadingHTTPServer):
             paid = sum(self._answered.values())
             return {"requests": self._requests, "paid": paid, "repeated": paid - len(self._answered)}
 
-    def held(self) -> int:
-        """Requests that are held."""
-        return self._held
-
-    def in_flight(self) -> int:
-        """Requests that are neither answered nor dropped."""
-        return self._in_flight
+    def waiting(self) -> dict[str, int]:
+        """Requests that are not answered yet, and how many of them are held."""
+        with self._lock:
+            return {"inFlight": self._in_flight, "held": self._held}
 
     def begin(self, headers: dict[str, str]) -> None:
         """A request has come."""
@@ -153,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = -1
 
     def do_GET(self) -> None:
-        self._send(200, self.server.counts())
+        self._send(200, {**self.server.counts(), **self.server.waiting()})
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
