@@ -208,7 +208,8 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     assert.deepEqual([stopped.state, stopped.attempt], ['failed', 1]);
     assert.match(stopped.reason, /BudgetError: .* of the budget of 0\.02/);
     const { 'cost/total': cost } = await lastMetrics(system.client, limited.id);
-    assert.ok(cost! > 0.01 && cost! <= 0.02, `${cost}`);
+    // A call may cost 0.002 at most.
+    assert.ok(cost! > 0.017 && cost! <= 0.02, `${cost}`);
   });
 
   test('the output of a training can be read from its logs', async () => {

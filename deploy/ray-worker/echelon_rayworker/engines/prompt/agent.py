@@ -18,6 +18,8 @@ class Agent:
         self._model, self._budget = settings.model, settings.limits.budget
         self._client, self._responses = client, responses
         self._stopped: PromptError | None = None
+        self._under_way = 0
+        self._ended = asyncio.Condition()
         self.replayed = self.malformed = 0
 
     async def answer_all(self, asked: Sequence[tuple[Call, str]]) -> list[str]:
@@ -56,31 +58,47 @@ class Agent:
     async def _buy(self, call: Call, request: dict, digest: str) -> Response:
         price = self._model.price
         worst = price.of(self._client.worst_prompt_tokens(request), self._model.max_tokens)
-        self._check_budget(worst)
-        self._responses.reserve(call, worst)
-
-        def lost() -> None:
-            self._responses.lose(call, worst)
-            self._check_budget(0)
-
+        await self._reserve(call, worst)
         try:
-            answer = await self._client.ask(call, request, lost)
+            answer = await self._client.ask(call, request, lambda: self._lose(call, worst))
         except PromptError:
             self._responses.release(call)
             raise
-        self.malformed += answer.malformed
-        response = self._response(answer)
-        self._responses.add(call, digest, response)
-        return response
+        else:
+            self.malformed += answer.malformed
+            response = self._response(answer)
+            self._responses.add(call, digest, response)
+            return response
+        finally:
+            self._under_way -= 1
+            async with self._ended:
+                self._ended.notify_all()
+
+    async def _reserve(self, call: Call, worst: float) -> None:
+        """Waits while calls that are under way may cost less than was reserved for them. Raises PromptError."""
+        async with self._ended:
+            while self._exceeds(worst) and self._under_way and not self._stopped:
+                await self._ended.wait()
+            if self._stopped:
+                raise self._stopped
+            self._check_budget(worst)
+            self._under_way += 1
+            self._responses.reserve(call, worst)
+
+    def _lose(self, call: Call, worst: float) -> None:
+        self._responses.lose(call, worst)
+        self._check_budget(0)
 
     def _response(self, answer: Answer) -> Response:
         cost = self._model.price.of(answer.prompt_tokens, answer.completion_tokens)
         return Response(answer.text, answer.prompt_tokens, answer.completion_tokens, cost)
 
     def _check_budget(self, worst: float) -> None:
-        spent = self._responses.spent
-        if self._budget and spent + worst > self._budget:
+        if self._exceeds(worst):
             raise BudgetError(
-                f"{spent:.6g} of the budget of {self._budget:g} may be spent, and the next call may cost {worst:.6g}: "
+                f"{self._responses.spent:.6g} of the budget of {self._budget:g} may be spent, and the next call may cost {worst:.6g}: "
                 "raise /limits/budget in a new experiment, or play fewer games"
             )
+
+    def _exceeds(self, worst: float) -> bool:
+        return self._budget > 0 and self._responses.spent + worst > self._budget
