@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from typing import Iterator
+from typing import Callable, Iterator
 
 from echelon_rayworker.engines.arguments import parse
-from echelon_rayworker.engines.prompt.scripted import ScriptedServer
+from echelon_rayworker.engines.prompt.scripted import ScriptedServer, answer_to
 from echelon_rayworker.engines.prompt.settings import KEYS, Settings, settings_of
 
 
 @contextmanager
-def scripted() -> Iterator[ScriptedServer]:
+def scripted(answer: Callable[[str], str] = answer_to) -> Iterator[ScriptedServer]:
     """The endpoint, for as long as the block lasts."""
-    server = ScriptedServer()
+    server = ScriptedServer(answer=answer)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:

@@ -14,12 +14,17 @@ from pathlib import Path
 import pytest
 from conftest import until
 from prompt_support import Reports, scripted, settings
+from verl_agent_support import STANDIN
 
+from echelon_rayworker.engines.arguments import ArgumentError
 from echelon_rayworker.engines.local.house import Game
 from echelon_rayworker.engines.prompt import client, texts
 from echelon_rayworker.engines.prompt.__main__ import evaluate
+from echelon_rayworker.engines.prompt.checkout import variables_of
 from echelon_rayworker.engines.prompt.errors import BudgetError, OtherPromptError, RefusedByEndpointError
 from echelon_rayworker.engines.prompt.responses import FILE, Call, Response, Responses
+from echelon_rayworker.engines.prompt.settings import settings_from
+from echelon_rayworker.engines.verl_agent.settings import settings_from as evaluation_settings
 
 SOLVED = [Game(f"held-out/1/{number}").task.state != "hot" for number in range(8)]
 
@@ -185,3 +190,19 @@ def test_a_record_survives_a_torn_line_and_knows_calls_without_an_end(tmp_path: 
     again.add(second, "d2", Response("more", 1, 1, 0.25))
     again.close()
     assert Responses(str(tmp_path)).spent == 10.75
+
+
+def test_the_environments_of_a_checkout_get_the_secrets_of_the_run_but_not_the_key(tmp_path: Path) -> None:
+    evaluation = evaluation_settings([f"home={STANDIN}", f"attempt_dir={tmp_path}", "phase=eval"], {})
+    given = {"KEY": "value of the key", "HF_TOKEN": "another", "ECHELON_HIDDEN_VARIABLES": "KEY,HF_TOKEN"}
+    variables = variables_of(evaluation, given, "KEY")
+    assert variables["HF_TOKEN"] == "another" and "value of the key" not in str(variables)
+    assert variables["PYTHONPATH"].startswith(str(STANDIN))
+
+
+def test_the_arguments_of_an_evaluation_belong_to_the_environments_of_a_checkout_alone(tmp_path: Path) -> None:
+    of_checkout = ["--", f"home={STANDIN}", f"attempt_dir={tmp_path}", "phase=eval", "--", "data.val_batch_size=2"]
+    assert settings_from(["environment.name=alfworld", *of_checkout], {}).checkout.evaluates
+    for wrong in (["environment.name=alfworld"], of_checkout):
+        with pytest.raises(ArgumentError, match="follow -- for the environments of a checkout, and only for these"):
+            settings_from(wrong, {})

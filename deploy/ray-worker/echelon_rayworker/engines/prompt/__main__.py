@@ -7,16 +7,17 @@ import os
 import signal
 import sys
 
+from echelon_rayworker.launch import forget_hidden
 from echelon_rayworker.spool import Spool
 
-from ..arguments import parse_or_exit
+from ..arguments import ArgumentError
 from .agent import Agent
 from .client import Client
 from .environments import environment_of
 from .errors import PromptError
 from .play import Evaluation
 from .responses import Responses
-from .settings import KEYS, Settings, settings_of
+from .settings import Settings, settings_from
 
 
 async def evaluate(settings: Settings, spool: Spool) -> None:
@@ -34,10 +35,16 @@ async def evaluate(settings: Settings, spool: Spool) -> None:
     finally:
         await client.close()
         responses.close()
+        if settings.checkout:
+            forget_hidden(settings.checkout.attempt_dir)
 
 
 def main() -> None:
-    settings = settings_of(parse_or_exit(sys.argv[1:], KEYS))
+    try:
+        settings = settings_from(sys.argv[1:], os.environ)
+    except ArgumentError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
     spool = Spool.from_environment()
     try:
         asyncio.run(evaluate(settings, spool))

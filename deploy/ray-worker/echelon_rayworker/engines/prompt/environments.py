@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, Sequence
+from typing import Mapping, Protocol, Sequence
 
 from ..local.house import NOTHING_HAPPENS, Game
 from .settings import Settings
@@ -37,11 +37,11 @@ class Environment(Protocol):
     def start(self, round: int, trial: int) -> Views:
         """Starts all games of the round anew: equal arguments, equal games."""
 
-    def step(self, responses: Sequence[str]) -> Outcome:
-        """One response for each game. Those of finished games are ignored."""
+    def step(self, responses: Mapping[int, str]) -> Outcome:
+        """One response for each game that is played. What comes of the others is ignored."""
 
     def metrics(self, returns: Sequence[float]) -> dict[str, float]:
-        """The evaluation's own metrics besides the success rate."""
+        """The evaluation's own metrics besides the success rate, over the last trial of each game."""
 
 
 class LocalEnvironment:
@@ -56,8 +56,8 @@ class LocalEnvironment:
         self._recent = [(game.first_observation(),) for game in self._games]
         return self._views()
 
-    def step(self, responses: Sequence[str]) -> Outcome:
-        actions = [action_of(text) for text in responses]
+    def step(self, responses: Mapping[int, str]) -> Outcome:
+        actions = [action_of(responses.get(game, "")) for game in range(self.count)]
         rewards, valid = [], []
         for index, (game, action) in enumerate(zip(self._games, actions)):
             observation, reward, admissible = (NOTHING_HAPPENS, 0.0, False) if game.done else game.step(action)
@@ -83,5 +83,10 @@ class LocalEnvironment:
 
 
 def environment_of(settings: Settings) -> Environment:
-    """The environment that the settings name."""
-    return LocalEnvironment(settings)
+    """The environment that the settings name. Those of a checkout need Ray."""
+    if settings.checkout is None:
+        return LocalEnvironment(settings)
+    from . import checkout  # with it comes the verl-agent engine
+
+    checkout.connect(settings.checkout, settings.model.api_key)
+    return checkout.CheckoutEnvironment(settings.checkout)

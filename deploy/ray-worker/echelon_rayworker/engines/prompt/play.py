@@ -53,8 +53,7 @@ class Evaluation:
                 raise
             self._trajectories(round, [one for trial in trials for one in trial])
             self._rates.append(self._round_metrics(trials))
-            means = {name: sum(rate[name] for rate in self._rates) / len(self._rates) for name in self._rates[0]}
-            self._report(round, {**means, **self._costs()})
+            self._report(round, {**_means(self._rates), **self._costs()})
 
     async def _round(self, round: int) -> list[list[Trajectory]]:
         """The trajectories of each trial. Only games that failed are tried again."""
@@ -81,7 +80,7 @@ class Evaluation:
                 for game in active
             ]
             answers = dict(zip(active, await self._agent.answer_all(asked)))
-            outcome = self._environment.step([answers.get(game, "") for game in range(self._environment.count)])
+            outcome = self._environment.step(answers)
             for game in active:
                 one = played[game]
                 one.observations.append(views.anchors[game])
@@ -115,7 +114,7 @@ class Evaluation:
             reflections[one.game].append(" ".join(answer.split())[: texts.MAX_THOUGHT_CHARACTERS])
 
     def _round_metrics(self, trials: list[list[Trajectory]]) -> dict[str, float]:
-        """Names as evaluation and training have them; a game has succeeded if any of its trials has."""
+        """Names as evaluation and training have them."""
         games = self._environment.count
         last = {one.game: one for trial in trials for one in trial}
         rate, metrics = 0.0, {}
@@ -127,12 +126,13 @@ class Evaluation:
         steps = [(valid, one) for one in last.values() for valid in one.valid]
         returns = [sum(last[game].rewards) for game in range(games)]
         return {
+            **self._environment.metrics(returns),
             **metrics,
+            # Of all trials: a game has succeeded if any of them has.
             "val/success_rate": rate,
             "episode/reward/mean": sum(returns) / games,
             "episode/length/mean": len(steps) / games,
             "episode/valid_action_ratio": sum(valid for valid, _ in steps) / max(1, len(steps)),
-            **self._environment.metrics(returns),
         }
 
     def _costs(self) -> dict[str, float]:
@@ -182,3 +182,10 @@ class Evaluation:
         self._spool.metrics(round, metrics)
         shown = " - ".join(f"{name}:{value:.6g}" for name, value in metrics.items())
         print(f"step:{round} - {shown}", flush=True)
+
+
+def _means(rounds: list[dict[str, float]]) -> dict[str, float]:
+    """Of each metric, over the rounds that have it: not every round has a task of every kind."""
+    names = dict.fromkeys(name for metrics in rounds for name in metrics)
+    values = {name: [metrics[name] for metrics in rounds if name in metrics] for name in names}
+    return {name: sum(one) / len(one) for name, one in values.items()}

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
 from ..answers import Answer, answer_all, divide, print_answers
-from ..arguments import ArgumentError, parse
-from .settings import KEYS, Settings, settings_of
+from ..arguments import ArgumentError
+from .settings import Settings, settings_from
 
 CONNECT_SECONDS = 10
 
@@ -53,7 +53,7 @@ def check_key(settings: Settings, names: str) -> list[Answer]:
 def preflight(arguments: list[str]) -> list[Answer]:
     """All answers."""
     try:
-        settings = settings_of(parse(arguments, KEYS))
+        settings = settings_from(arguments, os.environ)
     except ArgumentError as error:
         return [Answer("arguments", False, str(error), "see the message")]
     return [

@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Callable
 
 from ..arguments import Key, parse_or_exit
 from ..local.house import APPLIANCES, FURNITURE
@@ -79,8 +80,9 @@ class ScriptedServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(self, host: str = "127.0.0.1", port: int = 0, answer: Callable[[str], str] = answer_to) -> None:
         super().__init__((host, port), _Handler)
+        self.answer = answer
         self._lock = threading.Lock()
         self._open = threading.Event()
         self._open.set()
@@ -186,7 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _complete(self, request: dict) -> None:
         prompt = request["messages"][-1]["content"]
-        self.server.last_prompt, text = prompt, answer_to(prompt)
+        self.server.last_prompt, text = prompt, self.server.answer(prompt)
         self.server.answered(self.headers["idempotency-key"] or prompt)
         used, made = len(prompt.split()), len(text.split())
         self._send(200, {

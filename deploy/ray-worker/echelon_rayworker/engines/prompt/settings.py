@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Mapping
+from typing import Mapping, Sequence
 
-from ..arguments import Key, Value
+from ..arguments import ArgumentError, Key, Value, parse
+from ..verl_agent.settings import Settings as EvaluationSettings
+from ..verl_agent.settings import settings_from as evaluation_settings
 
 KEYS: dict[str, Key] = {
-    "environment.name": Key("local", choices=("local",)),
+    "environment.name": Key("local", choices=("local", "alfworld", "webshop")),
     "environment.seed": Key(1, minimum=0),
-    "environment.max_steps": Key(30, minimum=1, maximum=200),
+    "environment.max_steps": Key(30, minimum=1, maximum=1000),
     "environment.history_length": Key(2, minimum=0, maximum=64),
     "evaluation.games": Key(100, minimum=1, maximum=10000),
     "evaluation.rounds": Key(1, minimum=1, maximum=1000),
-    "evaluation.split": Key("held-out", choices=("held-out", "training")),
+    "evaluation.split": Key("held-out", choices=("held-out", "training", "seen", "unseen")),
     "method.name": Key("act", choices=("act", "react", "reflexion")),
     "method.trials": Key(1, minimum=1, maximum=20),
     "model.base_url": Key(""),
@@ -84,9 +86,22 @@ class Settings:
     model: Model
     limits: Limits
     experiment_dir: str
+    # The evaluation of a checkout whose environments are played; None: the local environment.
+    checkout: EvaluationSettings | None
 
 
-def settings_of(values: Mapping[str, Value]) -> Settings:
+def settings_from(arguments: Sequence[str], environment: Mapping[str, str]) -> Settings:
+    """From `key=value` of KEYS and, for the environments of a checkout, `--` and the arguments of its evaluation by the
+    verl-agent engine. Raises ArgumentError."""
+    divider = arguments.index("--") if "--" in arguments else len(arguments)
+    values = parse(arguments[:divider], KEYS)
+    of_checkout = list(arguments[divider + 1 :])
+    if (values["environment.name"] == "local") == bool(of_checkout):
+        raise ArgumentError("the arguments of an evaluation follow -- for the environments of a checkout, and only for these")
+    return settings_of(values, evaluation_settings(of_checkout, environment) if of_checkout else None)
+
+
+def settings_of(values: Mapping[str, Value], checkout: EvaluationSettings | None = None) -> Settings:
     """From the values of all KEYS."""
     return Settings(
         environment=values["environment.name"],
@@ -113,4 +128,5 @@ def settings_of(values: Mapping[str, Value]) -> Settings:
             budget=values["limits.budget"],
         ),
         experiment_dir=values["experiment_dir"],
+        checkout=checkout,
     )

@@ -31,13 +31,14 @@ def main(arguments: list[str]) -> None:
         sys.exit(f"error: {home} has no {program}: is it a verl-agent checkout with recipe/hgpo?")
     # Ray puts the directory of argv[0] on the search path of every process of the job.
     sys.argv = [spec.origin, *overrides]
-    _connect(runtime["variables"], runtime["init"])
+    connect(runtime["variables"], runtime["init"])
     if strategy := placement.reserve_cpus(allocation.nodes_of(os.environ)):
         placement.start_in(strategy)
     runpy.run_module(program, run_name="__main__", alter_sys=True)
 
 
-def _connect(variables: dict[str, str], init: dict[str, Any]) -> None:
+def connect(variables: dict[str, str], init: dict[str, Any]) -> None:
+    """Connects to Ray with these variables for every process of the job; `init`: more of Ray's own arguments."""
     import ray
 
     try:

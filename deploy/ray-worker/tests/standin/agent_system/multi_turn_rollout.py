@@ -32,24 +32,25 @@ class TrajectoryCollector:
         n = self.config.env.rollout.n if is_train else 1
         groups = [str(uuid.uuid4()) for _ in range(-(-count // n))]
         names = [str(uuid.uuid4()) for _ in range(count)]
-        observations, done = envs.reset(), np.zeros(count, bool)
+        (observations, _), done = envs.reset(kwargs={}), np.zeros(count, bool)
         total = [[] for _ in range(count)]
         rewards, lengths = np.zeros(count, np.float32), np.zeros(count, np.float32)
         for _ in range(self.config.env.max_steps):
             active = ~done
             actions = self.chance.choice(5, count, p=[0.3, 0.2, 0.15, 0.25, 0.1]).tolist()
-            results = envs.step(actions)
-            for place, (_, reward, ends, valid) in enumerate(results):
+            following, step_rewards, ended, infos = envs.step([f"<action>{action}</action>" for action in actions])
+            for place in range(count):
+                reward = float(step_rewards[place])
                 total[place].append({
                     **self._response(actions[place]), "uid": groups[place // n], "traj_uid": names[place],
-                    "anchor_obs": observations[place], "rewards": reward, "active_masks": bool(active[place]),
-                    "is_action_valid": np.bool_(valid),
+                    "anchor_obs": observations["anchor"][place], "rewards": reward, "active_masks": bool(active[place]),
+                    "is_action_valid": infos[place]["is_action_valid"],
                 })  # fmt: skip
                 if active[place]:
                     rewards[place] += reward
                     lengths[place] += 1
-                    done[place] = ends
-            observations = [result[0] for result in results]
+                    done[place] = bool(ended[place])
+            observations = following
             if done.all():
                 break
         return self.gather_rollout_data(total_batch_list=total, episode_rewards=rewards, episode_lengths=lengths)

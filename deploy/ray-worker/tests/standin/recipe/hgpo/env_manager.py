@@ -1,10 +1,15 @@
 """A game of rooms: find the key, then the door. One actor plays the games of a group, with the CPUs of all of them."""
 
 import random
+import re
 
+import numpy as np
 import ray
 
 from verl.standin import reach
+
+
+ACTION = re.compile(r"<action>(\d)</action>")
 
 
 class Room:
@@ -48,13 +53,34 @@ class Envs:
         self.actors = [RoomWorker.options(num_cpus=cpus).remote(seed + i, group) for i in range(count // group)]
         self.game = 0
 
-    def reset(self):
+    def reset(self, kwargs):
         self.game += 1
-        return sum(ray.get([actor.reset.remote(self.game) for actor in self.actors]), [])
+        self.steps = 0
+        return self._shown(sum(ray.get([actor.reset.remote(self.game) for actor in self.actors]), [])), [{}] * self.count
 
-    def step(self, actions):
-        parts = [list(actions[at:at + self.group]) for at in range(0, len(actions), self.group)]
-        return sum(ray.get([actor.step.remote(part) for actor, part in zip(self.actors, parts)]), [])
+    def step(self, text_actions):
+        found = [ACTION.search(text) for text in text_actions]
+        actions = [int(one[1]) if one else 9 for one in found]
+        parts = [actions[at:at + self.group] for at in range(0, len(actions), self.group)]
+        results = sum(ray.get([actor.step.remote(part) for actor, part in zip(self.actors, parts)]), [])
+        self.steps += 1
+        seen, rewards, done, valid = zip(*results)
+        infos = [{"won": one, "is_action_valid": np.bool_(ok)} for one, ok in zip(done, valid)]
+        return self._shown(list(seen)), np.array(rewards), np.array(done), infos
+
+    def success_evaluator(self, total_infos, total_batch_list):
+        won = [float(infos[-1]["won"]) for infos in total_infos]
+        assert [len(infos) for infos in total_infos] == [len(steps) for steps in total_batch_list]
+        return {"success_rate": np.array(won), "find_the_key_success_rate": np.array(won)}
+
+    def close(self):
+        for actor in self.actors:
+            ray.kill(actor)
+
+    def _shown(self, seen):
+        """The prompt, and the observation alone."""
+        shown = [f"Step {self.steps}. {one} Write <action>N</action> with N from 0 to 3." for one in seen]
+        return {"text": shown, "image": None, "anchor": seen}
 
 
 def make_envs(config):

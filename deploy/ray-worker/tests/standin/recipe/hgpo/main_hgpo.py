@@ -46,5 +46,9 @@ def create_rl_dataset(path, config):
     return cls(data_files=path, config=config)
 
 
-if __name__ == "__main__":
+def main():
     run_ppo(parse(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

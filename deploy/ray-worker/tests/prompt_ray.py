@@ -1,0 +1,47 @@
+"""A prompted agent in the environments of a checkout, on a real Ray. Run by test_one_node_ray.py."""
+
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from conftest import PACKAGE_ROOT, OneNode
+from prompt_support import scripted
+from verl_agent_support import STANDIN
+
+
+def rooms_agent(prompt: str) -> str:
+    """Looks for the key of the stand-in's game in room 0, 1 and 2, and carries it to room 0."""
+    step = int(prompt.partition("Step ")[2].partition(".")[0]) if "Step " in prompt else 0
+    return f"<action>{0 if 'You hold the key.' in prompt else (3, 1, 3, 2)[step % 4]}</action>"
+
+
+def test_a_prompted_agent_plays_the_validation_environments_of_a_checkout(one_node: OneNode, tmp_path: Path) -> None:
+    """In four steps the agent finds a key in room 0 or 1. Each round has new games, and a second trial the same ones."""
+    games, key_in = 4, [[random.Random(f"{1000 + game}.{round}").randrange(3) for game in range(4)] for round in (1, 2)]
+    rates = [sum(place < 2 for place in rooms) / games for rooms in key_in]
+    assert 0 < rates[0] != rates[1] > 0 and min(rates) < 1
+    own = [
+        "environment.name=alfworld", "environment.max_steps=4", "evaluation.split=unseen", f"evaluation.games={games}",
+        "evaluation.rounds=2", "method.name=reflexion", "method.trials=2", "model.name=rooms", "model.api_key=A_KEY",
+    ]  # fmt: skip
+    of_checkout = ["--", f"home={STANDIN}", f"attempt_dir={tmp_path}", "phase=eval", "--", f"data.val_batch_size={games}",
+                   "env.seed=0", "env.rollout.n=1", "trainer.val_only=True"]  # fmt: skip
+    with scripted(rooms_agent) as server:
+        command = [sys.executable, "-m", "echelon_rayworker.engines.prompt", f"model.base_url={server.base_url}"]
+        variables = {"RAY_ADDRESS": one_node.address, "A_KEY": "secret-value", "ECHELON_HIDDEN_VARIABLES": "A_KEY"}
+        outputs = []
+        for _ in range(2):
+            done = subprocess.run(
+                [*command, f"experiment_dir={tmp_path}", *own, *of_checkout], cwd=PACKAGE_ROOT,
+                env={**os.environ, **variables}, capture_output=True, text=True, timeout=200,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr[-4000:]
+            outputs.append(dict(re.findall(r"(\S+):(\S+)", done.stdout.strip().splitlines()[-1])))
+        assert server.counts()["paid"] == int(outputs[0]["calls/responses"]) == int(outputs[1]["calls/replayed"])
+        assert server.counts()["repeated"] == 0
+    assert float(outputs[0]["val/success_rate"]) == sum(rates) / 2
+    for name in ("val/success_rate", "val/trial_1/success_rate", "val/find_the_key_success_rate", "val/text/test_score"):
+        assert outputs[1][name] == outputs[0][name]
