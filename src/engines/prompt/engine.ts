@@ -3,7 +3,8 @@ import { merge } from '../../core/trees.ts';
 import { assignment, type PlanValue } from '../arguments.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { Engine } from '../engine.ts';
-import { PROMPT_DEFAULTS, REFLEXION_TRIALS } from './defaults.ts';
+import { checkoutArguments, checkoutCpus } from './checkout.ts';
+import { evaluationDefaults, PROMPT_DEFAULTS, REFLEXION_TRIALS, SPLITS } from './defaults.ts';
 import { PromptSpec, type ResolvedPrompt } from './spec.ts';
 
 /** Hosts to which a secret may be sent without the scope `custom-code`: they do not belong to a user. */
@@ -19,7 +20,8 @@ export const PROMPT: Engine<PromptSpec, ResolvedPrompt> = {
     name: 'prompted, act',
     model: { baseUrl: 'http://127.0.0.1:8000/v1', name: 'Qwen/Qwen2.5-1.5B-Instruct' },
   },
-  problems: (spec) => [...keyProblems(spec), ...methodProblems(spec), ...budgetProblems(spec)],
+  problems: (spec) =>
+    [keyProblems, splitProblems, methodProblems, budgetProblems].flatMap((find) => find(spec)),
   customCode: () => false,
   permissionProblems({ model }, { customCode = false }) {
     const { host, protocol } = new URL(model.baseUrl);
@@ -29,9 +31,12 @@ export const PROMPT: Engine<PromptSpec, ResolvedPrompt> = {
     return [{ field: '/model/apiKey', message }];
   },
   resolve(spec) {
+    const { name = 'local' } = spec.environment ?? {};
     const trials = spec.method?.name === 'reflexion' ? REFLEXION_TRIALS : 1;
-    const defaults = merge({ ...COMMON_DEFAULTS, ...PROMPT_DEFAULTS }, { method: { trials } });
-    return merge(defaults, spec) as unknown as ResolvedPrompt;
+    const common = { ...COMMON_DEFAULTS, ...PROMPT_DEFAULTS, ...evaluationDefaults(name) };
+    const filled = merge(merge(common, { method: { trials } }), spec) as unknown as ResolvedPrompt;
+    if (name !== 'local') filled.resources.cpus = spec.resources?.cpus ?? checkoutCpus(filled);
+    return filled;
   },
   compile: (spec) => ({
     arguments: [
@@ -39,6 +44,7 @@ export const PROMPT: Engine<PromptSpec, ResolvedPrompt> = {
       // Their patterns admit no blank, quote or brace.
       `model.base_url=${spec.model.baseUrl}`,
       `model.name=${spec.model.name}`,
+      ...(spec.environment.name === 'local' ? [] : ['--', ...checkoutArguments(spec)]),
     ],
   }),
   fingerprint: () => null,
@@ -49,6 +55,15 @@ function keyProblems({ model, secrets = {} }: PromptSpec): FieldProblem[] {
   if (apiKey === undefined || Object.hasOwn(secrets, apiKey)) return [];
   const message = `names the variable ${apiKey}, which is not under /secrets; add {"${apiKey}": "NAME"} there, with the name of the secret on the cluster`;
   return [{ field: '/model/apiKey', message }];
+}
+
+function splitProblems({ environment = {}, evaluation = {} }: PromptSpec): FieldProblem[] {
+  const { name = 'local' } = environment;
+  const { split } = evaluation;
+  if (split === undefined || SPLITS[name].includes(split)) return [];
+  const known =
+    SPLITS[name].length === 0 ? 'remove it: there are no splits' : `take ${SPLITS[name].join(' or ')}`;
+  return [{ field: '/evaluation/split', message: `is no split of ${name}; ${known}` }];
 }
 
 function methodProblems({ method = {} }: PromptSpec): FieldProblem[] {
@@ -77,7 +92,7 @@ function valuesOf({ model, method, environment, evaluation, limits }: ResolvedPr
     ['environment.history_length', environment.historyLength],
     ['evaluation.games', evaluation.games],
     ['evaluation.rounds', evaluation.rounds],
-    ['evaluation.split', evaluation.split],
+    ...optional('evaluation.split', evaluation.split),
     ['method.name', method.name],
     ['method.trials', method.trials],
     ...optional('model.api_key', model.apiKey),

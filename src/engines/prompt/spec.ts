@@ -56,17 +56,20 @@ export const PromptSpec = Type.Object(
       trials: count(1, 20, 'reflexion: maximum number of trials of a game. Default: 3.'),
     }),
     environment: section({
-      name: choice(['local'], '`local`: the text environment of the engine `local`.'),
+      name: choice(
+        ['local', 'alfworld', 'webshop'],
+        "`local`: the text environment of the engine `local`. `alfworld`, `webshop`: those of the cluster's verl-agent checkout, as its evaluations make them.",
+      ),
       seed: count(0, 2147483647, 'Random seed of the games.'),
-      maxSteps: count(1, 200, 'Maximum number of environment steps of an episode.'),
+      maxSteps: count(1, 1000, 'Maximum number of environment steps of an episode.'),
       historyLength: count(0, 64, 'Number of previous steps in the prompt.'),
     }),
     evaluation: section({
-      games: count(1, 10000, 'Number of games of a round.'),
-      rounds: count(1, 1000, 'Number of rounds. Success rates are means over the rounds.'),
+      games: count(1, 4096, 'Number of games of a round.'),
+      rounds: count(1, 100, 'Number of rounds. Success rates are means over the rounds.'),
       split: choice(
-        ['held-out', 'training'],
-        'The games of evaluations, or those of the first training step.',
+        ['held-out', 'training', 'seen', 'unseen'],
+        'local: `held-out` games, as in evaluations, or those of the first `training` step. alfworld: `unseen` is out-of-domain (valid_unseen), `seen` in-domain (valid_seen). webshop has no splits.',
       ),
     }),
     limits: section({
@@ -90,8 +93,9 @@ export type PromptSpec = Static<typeof PromptSpec>;
 
 type Part<K extends keyof PromptSpec> = NonNullable<PromptSpec[K]>;
 
-/** A resolved {@link PromptSpec}. A limit, and the variable of the key, are present only if they are set. */
-export type ResolvedPrompt = Resolved<PromptSpec, 'model' | 'limits'> & {
+/** A resolved {@link PromptSpec}. Limits, the variable of the key and the split are present only if there are any. */
+export type ResolvedPrompt = Resolved<PromptSpec, 'model' | 'limits' | 'evaluation'> & {
+  evaluation: Omit<Complete<Part<'evaluation'>>, 'split'> & Pick<Part<'evaluation'>, 'split'>;
   model: Complete<Omit<Part<'model'>, 'apiKey'>> & Pick<Part<'model'>, 'apiKey'>;
   limits: Part<'limits'> & { concurrency: number };
 };

@@ -88,8 +88,8 @@ const PROMPTED: ExperimentSpec = {
     price: { input: 2.5, output: 1e-7 },
   },
   method: { name: 'reflexion', trials: 20 },
-  environment: { name: 'local', seed: 7, maxSteps: 200, historyLength: 64 },
-  evaluation: { games: 10000, rounds: 1000, split: 'training' },
+  environment: { name: 'local', seed: 7, maxSteps: 1000, historyLength: 64 },
+  evaluation: { games: 4096, rounds: 100, split: 'training' },
   limits: { concurrency: 1024, requestsPerMinute: 60, tokensPerMinute: 1e9, budget: 0.01 },
 };
 
@@ -134,10 +134,10 @@ describe("the engines' own parser", () => {
       values: {
         'environment.name': 'local',
         'environment.seed': 7,
-        'environment.max_steps': 200,
+        'environment.max_steps': 1000,
         'environment.history_length': 64,
-        'evaluation.games': 10000,
-        'evaluation.rounds': 1000,
+        'evaluation.games': 4096,
+        'evaluation.rounds': 100,
         'evaluation.split': 'training',
         'method.name': 'reflexion',
         'method.trials': 20,

@@ -49,6 +49,16 @@ describe('what the prompt engine refuses', () => {
   });
 });
 
+test('a split of another environment is refused', () => {
+  const fields = (name: 'local' | 'alfworld' | 'webshop', split: 'seen' | 'held-out') =>
+    PROMPT.problems(spec({ environment: { name }, evaluation: { split } })).map(({ field }) => field);
+  assert.deepEqual(fields('local', 'held-out'), []);
+  assert.deepEqual(fields('alfworld', 'seen'), []);
+  for (const name of ['local', 'webshop'] as const) {
+    assert.deepEqual(fields(name, 'seen'), ['/evaluation/split']);
+  }
+});
+
 describe('the plan of the prompt engine', () => {
   test('limits are passed only if they are set, and reflexion has trials', () => {
     const text = planned(spec()).join(' ');
