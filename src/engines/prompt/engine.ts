@@ -5,6 +5,7 @@ import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { Engine } from '../engine.ts';
 import { checkoutArguments, checkoutCpus } from './checkout.ts';
 import { evaluationDefaults, PROMPT_DEFAULTS, REFLEXION_TRIALS, SPLITS } from './defaults.ts';
+import { PROMPT_PRESETS } from './presets.ts';
 import { PromptSpec, type ResolvedPrompt } from './spec.ts';
 
 /** Hosts to which a secret may be sent without the scope `custom-code`: they do not belong to a user. */
@@ -48,6 +49,7 @@ export const PROMPT: Engine<PromptSpec, ResolvedPrompt> = {
     ],
   }),
   fingerprint: () => null,
+  presets: PROMPT_PRESETS,
 };
 
 function keyProblems({ model, secrets = {} }: PromptSpec): FieldProblem[] {

@@ -83,6 +83,9 @@ export const PresetList = Type.Object(
 
 const Percent = Type.Optional(Type.Number({ description: 'Success rate in per cent.' }));
 
+/** Engines with presets. */
+const PresetSpec = Type.Unsafe<unknown>({ anyOf: [{ $ref: 'VerlAgentSpec#' }, { $ref: 'PromptSpec#' }] });
+
 /** A preset: its trainings, each with its evaluations and what the paper has for them. */
 export const PresetDetail = Type.Object(
   {
@@ -101,8 +104,8 @@ export const PresetDetail = Type.Object(
             },
             { ...strict, description: 'Figures of the paper.' },
           ),
-          train: Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' }),
-          evaluations: Type.Array(Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' })),
+          train: PresetSpec,
+          evaluations: Type.Array(PresetSpec),
         },
         strict,
       ),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { presetsCommand } from '../../../../src/cli/commands/presets.ts';
-import { verlAgentPresets } from '../../../../src/engines/verl-agent/presets.ts';
+import { allPresets } from '../../../../src/engines/presets.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 
 async function presets(...args: string[]): Promise<string> {
@@ -14,9 +14,9 @@ async function presets(...args: string[]): Promise<string> {
 describe('echelon presets', () => {
   test('without a command lists all presets', async () => {
     const shown = await presets();
-    for (const { name, title } of verlAgentPresets())
+    for (const { name, title } of allPresets())
       assert.ok(shown.includes(name) && shown.includes(title), name);
-    assert.deepEqual(JSON.parse(await presets('--json')), JSON.parse(JSON.stringify(verlAgentPresets())));
+    assert.deepEqual(JSON.parse(await presets('--json')), JSON.parse(JSON.stringify(allPresets())));
   });
 
   test("get shows the trainings of a preset with the paper's figures", async () => {
