@@ -38,7 +38,7 @@ class Environment(Protocol):
         """Starts all games of the round anew: equal arguments, equal games."""
 
     def step(self, responses: Mapping[int, str]) -> Outcome:
-        """One response for each game that is played. What comes of the others is ignored."""
+        """One response for each game that is played; the others get none."""
 
     def metrics(self, returns: Sequence[float]) -> dict[str, float]:
         """The evaluation's own metrics besides the success rate, over the last trial of each game."""
