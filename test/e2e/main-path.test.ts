@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { parse } from 'yaml';
 import { readSpec } from '../../src/cli/folder-files.ts';
 import { parseEntryId } from '../../src/core/ids.ts';
 import { isFinal } from '../../src/core/states.ts';
