@@ -64,7 +64,7 @@ export const ERRORS = {
     retry: false,
     title: 'The archive belongs to another Redis',
   },
-  'lease-lost': { status: 409, retry: false, title: 'Another dispatcher owns this attempt' },
+  'lease-lost': { status: 409, retry: false, title: 'Another process owns this attempt' },
   'sequence-gap': { status: 409, retry: true, title: 'The preceding event is missing' },
   'rayworker-unavailable': { status: 503, retry: true, title: 'The ray-worker does not respond' },
   'rayworker-refused': { status: 502, retry: false, title: 'The ray-worker refused the call' },

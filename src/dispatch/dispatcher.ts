@@ -12,6 +12,7 @@ import { createLeasedAttempts } from './attempt/leased-attempts.ts';
 import { compactSeries } from './background/compaction.ts';
 import { createRetentionLoops } from './background/retention.ts';
 import { createRulesRound } from './background/rules.ts';
+import { createSilentRuns } from './background/silent-runs.ts';
 import { advanceSweeps } from './background/sweeps.ts';
 import { type BatchVerifier, createVerification } from './background/verification.ts';
 import { createClusterCommands, requestRepair } from './clusters/cluster-commands.ts';
@@ -227,6 +228,10 @@ function createRounds(
     compaction: createLoop({
       ...{ name: 'compacting metric series', everyMs: roundMs, log },
       run: () => compactSeries({ store, log, stopped }),
+    }),
+    silentRuns: createLoop({
+      ...{ name: 'silent runs', everyMs: reconcileMs, log },
+      run: createSilentRuns({ store, log }),
     }),
     retention: createRetentionLoops({
       ...{ store, dispatcher: id, now: nowOf(deps), log, rayWorkerOf },

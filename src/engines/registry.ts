@@ -3,6 +3,7 @@ import { nearestName } from '../core/nearest.ts';
 import { clip } from '../schemas/json.ts';
 import { COMMAND } from './command/engine.ts';
 import type { Engine, Permissions } from './engine.ts';
+import { EXTERNAL_ENGINE } from './external-run.ts';
 import { LOCAL } from './local/engine.ts';
 import { PROMPT } from './prompt/engine.ts';
 import { REPLAY } from './replay/engine.ts';
@@ -72,6 +73,12 @@ export function permissionProblems(spec: ExperimentSpec, permissions: Permission
 
 /** The problem of a spec whose engine is not known, with the known engines and the nearest name. */
 export function engineProblem(name: unknown): FieldProblem {
+  if (name === EXTERNAL_ENGINE) {
+    return {
+      field: '/engine',
+      message: 'is for runs that Echelon does not start; open one with POST /v1/runs',
+    };
+  }
   const names = [...registered.keys()];
   const list = names.join(' or ');
   if (name === undefined) return { field: '/engine', message: `is missing; it must be ${list}` };

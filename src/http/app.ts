@@ -41,6 +41,7 @@ import { addQueues } from './resources/queues/queues.ts';
 import { addWhatIf } from './resources/queues/what-if.ts';
 import { addRecipes } from './resources/recipes/recipes.ts';
 import { addRulePresets } from './resources/rules/presets.ts';
+import { addRuns } from './resources/runs/runs.ts';
 import { addSweepSeries } from './resources/sweeps/series.ts';
 import { addSweeps } from './resources/sweeps/sweeps.ts';
 import { addVerify } from './resources/verify/verify.ts';
@@ -119,15 +120,10 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addFeeds(routes, deps, streams);
     addMetrics(routes, deps);
     addLogs(routes, deps, streams);
-    addVerification(routes, deps);
-    addBatchRows(routes, deps);
-    addBundles(routes, deps);
-    addVerify(routes, deps);
-    addRules(routes, deps);
-    addRulePresets(routes);
+    addRuns(routes, deps);
+    addVerificationRoutes(routes, deps);
     addAttempts(routes, deps);
     addArtifacts(routes, deps);
-    addBatches(routes, deps);
     addRecipes(routes);
     addPlans(routes, deps);
     addPreflight(routes, deps);
@@ -146,6 +142,17 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addAccess(routes, deps);
     addPages(routes);
   });
+}
+
+/** Batches, their reports, and the rules that read them. */
+function addVerificationRoutes(routes: App, deps: RouteDeps): void {
+  addVerification(routes, deps);
+  addBatchRows(routes, deps);
+  addBundles(routes, deps);
+  addVerify(routes, deps);
+  addRules(routes, deps);
+  addRulePresets(routes);
+  addBatches(routes, deps);
 }
 
 /** Who may do what, and who did. */

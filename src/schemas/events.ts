@@ -164,6 +164,9 @@ const rule = Type.Object(
   { ...open, description: 'A rule fired' },
 );
 
+/** Every event that an attempt reports, by its `type`; the same as `AttemptEvent` of `core/events.ts`. */
+export const AttemptEventSchema = Type.Union([started, stage, log, metrics, batch, checkpoint, gap, ended]);
+
 /** Every event of an experiment's stream, by its `type`; the same as `ExperimentEvent` of `core/events.ts`. */
 export const EventSchema = Type.Union(
   [started, stage, log, metrics, batch, checkpoint, gap, ended, state, verification, rule],

@@ -33,6 +33,7 @@ import { createRevisions } from './redis/revisions.ts';
 import { loadScripts } from './redis/scripts.ts';
 import { createWakeHub, WAKE_TOPICS, type WakeTopic } from './redis/wake-hub.ts';
 import { createRules } from './rules/rules.ts';
+import { createRuns } from './runs/runs.ts';
 import type { Store } from './store.ts';
 import { createSweeps } from './sweeps/sweeps.ts';
 
@@ -75,6 +76,7 @@ export function createStore(options: StoreOptions): Store {
     batches: { ...batches, ...createBatchPage(context) },
     sweeps: createSweeps(context, pressure),
     rules: createRules(context),
+    runs: createRuns(context, pressure),
     clusters: createClusters(context),
     commands: createCommands(context),
     projects: createProjects(context, apiKeys),

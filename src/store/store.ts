@@ -12,6 +12,7 @@ import type { SeriesStore } from './metrics/contract.ts';
 import type { QueueStore } from './queue/contract.ts';
 import type { WakeTopic } from './redis/wake-hub.ts';
 import type { RulesStore } from './rules/contract.ts';
+import type { RunStore } from './runs/contract.ts';
 import type { SweepStore } from './sweeps/contract.ts';
 
 /*
@@ -33,6 +34,7 @@ export interface Store {
   batches: BatchStore;
   sweeps: SweepStore;
   rules: RulesStore;
+  runs: RunStore;
   clusters: ClusterStore;
   commands: CommandStore;
   projects: ProjectStore;

@@ -100,7 +100,14 @@ export const NOT_INTERRUPTED = {
       'queue.setClosed',
       'queue.setPaused',
     ],
-    ...['queue.setPriority', 'sweeps.cancel', 'sweeps.create', 'sweeps.rerunChildren'],
+    ...[
+      'queue.setPriority',
+      'runs.hear',
+      'runs.open',
+      'sweeps.cancel',
+      'sweeps.create',
+      'sweeps.rerunChildren',
+    ],
   ],
   'a hint that nothing depends on': ['wake'],
   'only after a takeover; test/integration/store/suspects.test.ts tries it': ['attempts.settle'],
@@ -109,6 +116,7 @@ export const NOT_INTERRUPTED = {
     'batches.renewPending',
     'batches.returnPending',
   ],
+  'test/unit/store/runs/runs.test.ts interrupts it': ['runs.takeSilent'],
   'test/unit/store/metrics/compaction.test.ts interrupts it': ['metrics.compact', 'metrics.takeDue'],
   'test/unit/store/sweeps repeats it': ['sweeps.recordAverage'],
   'its lease lasts ten minutes; test/unit/store/archive interrupts it': [

@@ -56,8 +56,10 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'Explanations, bundles and reports of uploaded files are computed on request, and the number of concurrent computations is limited. Wait for the time in `Retry-After`.',
   'archive-mismatch':
     'The process does not start with this archive. Mount the archive that the message names. A copy of an archive needs the file `archive-id`.',
-  'lease-lost': 'Internal to dispatchers: another dispatcher took over the attempt.',
-  'sequence-gap': 'Internal to dispatchers and the store: events must be recorded in order, without a gap.',
+  'lease-lost':
+    'The token is not that of an open external run: it is wrong, or the run has ended. Open a new run. Between dispatchers: another dispatcher took over the attempt.',
+  'sequence-gap':
+    'Events of an attempt are recorded in order, without a gap. `detail` names the missing event. For an external run, send the events from that number on.',
   'rayworker-unavailable': "The cluster's ray-worker is unreachable. Its running experiments continue.",
   'rayworker-refused': '`detail` gives the reason.',
   'cluster-not-found': '`GET /v1/clusters` lists the registered clusters.',

@@ -13,6 +13,7 @@ import * as project from '../../schemas/project.ts';
 import * as records from '../../schemas/records.ts';
 import { RetentionPreview } from '../../schemas/retention.ts';
 import * as rules from '../../schemas/rules.ts';
+import * as runs from '../../schemas/runs.ts';
 import * as streams from '../../schemas/streams.ts';
 import * as sweep from '../../schemas/sweep.ts';
 import type { App, Limits, RouteDeps } from './deps.ts';
@@ -25,7 +26,7 @@ const SHARED: readonly TSchema[] = [
   Command,
   RetentionPreview,
   EventSchema,
-  ...[api, streams, sweep, preset, rules, project, key, audit, records]
+  ...[api, streams, sweep, preset, rules, runs, project, key, audit, records]
     .flatMap((schemas) => Object.values<unknown>(schemas))
     .filter(isShared),
 ];
@@ -114,6 +115,7 @@ function documentHead(version: string, limits: Limits) {
     security: [{ token: [] }, { session: [] }],
     tags: [
       { name: 'experiments', description: 'Submit, read and cancel experiments' },
+      { name: 'runs', description: 'Follow trainings that Echelon does not start' },
       { name: 'sweeps', description: 'Run one spec with many values' },
       { name: 'streams', description: 'Events, metrics and logs of experiments' },
       { name: 'verification', description: 'Verification reports, batches and rules' },

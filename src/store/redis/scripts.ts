@@ -35,6 +35,7 @@ const SCRIPTS = {
   experiments: ['cancel', 'delete-experiment', 'fail-overdue', 'list', 'submit'],
   metrics: ['compact-series', 'read-series'],
   queue: ['set-paused', 'set-priority', 'set-wait-reasons', 'snapshot'],
+  runs: ['hear-run', 'open-run', 'take-silent-runs'],
   rules: ['advance-rules', 'read-signals', 'take-signals'],
   sweeps: ['cancel-sweep', 'create-sweep', 'expand-sweep', 'record-average', 'release-sweep', 'rerun-sweep'],
 } as const;

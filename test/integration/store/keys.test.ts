@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NumberedEvent, RuleEvent } from '../../../src/core/events.ts';
-import { newCommandId } from '../../../src/core/ids.ts';
+import { newCommandId, newExperimentId } from '../../../src/core/ids.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
 import { newProject } from '../../../src/schemas/project.ts';
 import { RETENTION_STAGES } from '../../../src/schemas/retention.ts';
@@ -96,6 +96,19 @@ async function takeOverTwice(store: Store, id: string, look: Look): Promise<Leas
   const lease = await takeOver('d3');
   await store.attempts.settle(lease);
   return lease;
+}
+
+/** An external run that its client ends. */
+async function followRun(store: Store, id: string, look: Look): Promise<string> {
+  const documents = { submitted: {}, resolved: {}, defaults: [] };
+  const run = { id, project: PROJECT, name: 'r', token: 'token', silenceMs: 60_000, ...documents };
+  await store.runs.open(run);
+  await look();
+  await store.attempts.end(
+    { experiment: id, attempt: 1, token: 'token' },
+    { to: 'succeeded', reason: 'done' },
+  );
+  return id;
 }
 
 /** An experiment that reports everything, and at whose second batch a rule fires. */
@@ -219,6 +232,7 @@ async function liveThroughAll(
   const { id: swept, children } = await sweep(store, look);
   await look();
   const kept = await train(store, '2'.repeat(64), look);
+  const followed = await followRun(store, newExperimentId(), look);
   await report(store, (await store.batches.list(kept))[1]!);
   const inputs = RETENTION_STAGES.map(() => submitInput({ project: PROJECT }));
   const cancelled = inputs.map(({ id }) => id);
@@ -235,7 +249,7 @@ async function liveThroughAll(
   await look();
   await cleanUp(store);
   await look();
-  return [pending, kept, ...cancelled, swept, ...children];
+  return [pending, kept, followed, ...cancelled, swept, ...children];
 }
 
 // Fails where a key is not in docs/reference/redis-keys.md, is of another type, is none any more, or outlives what it belongs to.

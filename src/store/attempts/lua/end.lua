@@ -33,6 +33,7 @@ end
 
 local now = nowMs()
 redis.call('ZREM', root .. ':leases', id)
+redis.call('ZREM', root .. ':runs', id)
 settle(root, id)
 freeAllocation(root, id, record[2])
 redis.call('HDEL', x, 'token', 'dispatcher', 'confirmed', 'open')

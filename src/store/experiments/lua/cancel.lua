@@ -27,5 +27,7 @@ end
 if not HELD[from] then return 'already-final' end
 raiseRevision(root, 'experiment', id)
 moveState(root, id, { from = from, to = 'cancelling', attempt = record[2], reason = ARGV[2], now = now })
+-- An external run has no dispatcher: it is due now, so that the next one ends it.
+redis.call('ZADD', root .. ':runs', 'XX', 0, id)
 redis.call('PUBLISH', root .. ':wake', 'cancel')
 return 'cancelling'

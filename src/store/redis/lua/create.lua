@@ -1,15 +1,19 @@
--- Creates a queued experiment: record, indexes, queue, limits, first event. Needs time and state.
+-- Creates experiments. Needs time and state.
 -- include limits
+
+-- Creates an experiment: record, indexes, limits, first event.
 -- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, fingerprint, customCode,
 --      timeoutMs, deadlineAt, labels (JSON), nodes, version, reason, now (ms); for a child of a sweep also: sweep, index;
 --      for a rerun: rerunOf
-local function createWaiting(root, new)
+-- first: its state and its attempt (string)
+local function createRecord(root, new, first)
   local id, x = new.id, root .. ':x:' .. new.id
   local seq = redis.call('INCR', root .. ':seq')
   redis.call('HSET', x, 'version', new.version, 'id', id, 'project', new.project, 'name', new.name,
     'priority', new.priority, 'wanted', new.wanted, 'gpus', new.gpus, 'cpus', new.cpus,
     'submitted', new.submitted, 'resolved', new.resolved, 'defaults', new.defaults,
-    'nodes', new.nodes, 'fingerprint', new.fingerprint, 'seq', int(seq), 'submittedAt', int(new.now), 'attempt', '0')
+    'nodes', new.nodes, 'fingerprint', new.fingerprint, 'seq', int(seq), 'submittedAt', int(new.now),
+    'attempt', first.attempt)
   if new.customCode ~= '' then redis.call('HSET', x, 'customCode', new.customCode) end
   if new.labels ~= '' then redis.call('HSET', x, 'wantedLabels', new.labels) end
   if new.rerunOf then redis.call('HSET', x, 'rerunOf', new.rerunOf) end
@@ -20,8 +24,13 @@ local function createWaiting(root, new)
   redis.call('ZADD', root .. ':all', int(seq), id)
   redis.call('ZADD', root .. ':project:' .. new.project, int(seq), id)
   storeLimits(root, id, new.timeoutMs, new.deadlineAt)
-  moveState(root, id, { from = false, to = 'queued', attempt = '0', reason = new.reason, now = new.now,
+  moveState(root, id, { from = false, to = first.state, attempt = first.attempt, reason = new.reason, now = new.now,
     place = { int(seq), new.project, new.sweep or false, new.name, new.priority } })
+end
+
+-- Creates a queued experiment, as `createRecord` does, and adds it to the queue.
+local function createWaiting(root, new)
+  createRecord(root, new, { state = 'queued', attempt = '0' })
 end
 
 -- The arguments of a new experiment from ARGV[at] on: id, name, priority, wanted, gpus, cpus, submitted, resolved,

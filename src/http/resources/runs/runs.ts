@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
+import type { AttemptEvent, NumberedEvent } from '../../../core/events.ts';
+import { newExperimentId } from '../../../core/ids.ts';
+import { EXTERNAL_ENGINE, endOfRun, RUN_ATTEMPT } from '../../../engines/external-run.ts';
+import { invalidSpec } from '../../../engines/validate-spec.ts';
+import { type ResolvedRun, resolveRun } from '../../../plan/external-run.ts';
+import { RunEvents, RunSpec } from '../../../schemas/runs.ts';
+import { inOwnProject, projectProblem } from '../../access/caller-projects.ts';
+import type { App, RouteDeps } from '../../server/deps.ts';
+import { idempotencyOf } from '../../server/idempotency.ts';
+import { CREATE } from '../../server/policy.ts';
+import { problems } from '../../server/responses.ts';
+import { ExperimentParams, experimentOf } from '../common.ts';
+
+const OPENED = {
+  201: {
+    description: 'Opened; the experiment is running.',
+    headers: { Location: { type: 'string', description: 'Path of the experiment.' } },
+    content: { 'application/json': { schema: { $ref: 'RunOpened#' } } },
+  },
+} as const;
+
+/** POST /v1/runs and POST /v1/runs/:id/events. */
+export function addRuns(app: App, deps: RouteDeps): void {
+  addOpen(app, deps);
+  addAppend(app, deps);
+}
+
+function addOpen(app: App, { store }: RouteDeps): void {
+  app.post(
+    '/v1/runs',
+    {
+      config: { policy: { ...CREATE, idempotency: 'own', timeout: 'store' } },
+      schema: {
+        operationId: 'openRun',
+        summary: 'Open a run that Echelon does not start',
+        description: `Creates an experiment of the engine \`${EXTERNAL_ENGINE}\` in the state \`running\`. It takes no place in the queue and no resources. Its batches are verified; its rules can only mark. A cancel ends the record and not the training.`,
+        tags: ['runs'],
+        body: RunSpec,
+        response: { ...OPENED, ...problems('invalid-spec', 'store-full', 'store-misconfigured') },
+      },
+    },
+    async (request, reply) => {
+      const submitted = inOwnProject(request.caller, request.body);
+      const { spec, defaults } = resolveRun(submitted);
+      const problem = await projectProblem(store, request.caller, spec.project);
+      if (problem) throw invalidSpec([problem]);
+      const idempotency = idempotencyOf(request);
+      const { id, token } = await store.runs.open({
+        ...{ id: newExperimentId(), project: spec.project, name: spec.name, token: randomUUID() },
+        ...{ submitted: { engine: EXTERNAL_ENGINE, ...request.body }, resolved: spec, defaults },
+        silenceMs: spec.silenceSeconds * 1000,
+        ...(idempotency && { idempotency }),
+      });
+      const self = `/v1/experiments/${id}`;
+      return reply
+        .code(201)
+        .header('location', self)
+        .send({ id, self, events: `/v1/runs/${id}/events`, token });
+    },
+  );
+}
+
+function addAppend(app: App, { store, clock }: RouteDeps): void {
+  app.post(
+    '/v1/runs/:id/events',
+    {
+      // One entry of the audit log for each request would push all others out.
+      config: { policy: { ...CREATE, audit: false } },
+      schema: {
+        operationId: 'appendRunEvents',
+        summary: 'Append events to a run',
+        description:
+          'Event n is accepted only after event n − 1. Recorded events are ignored, so a request may be repeated. The answer tells the last recorded number, also for an empty list. An event `ended` ends the run and must be the last one.',
+        tags: ['runs'],
+        params: ExperimentParams,
+        body: RunEvents,
+        response: {
+          200: { $ref: 'RunProgress#' },
+          ...problems('not-found', 'already-final', 'lease-lost', 'sequence-gap'),
+        },
+      },
+    },
+    async (request) => {
+      const { token, events } = request.body;
+      const found = await experimentOf(store, request, request.params.id);
+      if (found.endedAt !== null) {
+        throw new EchelonError('already-final', `The run has ended: ${found.reason}. Open a new run.`);
+      }
+      const numbered = numberedEvents(events, clock.now());
+      const lease = { experiment: found.id, attempt: RUN_ATTEMPT, token };
+      const { silenceSeconds = 0 } = found.resolved as Partial<ResolvedRun>;
+      await store.runs.hear(lease, silenceSeconds * 1000);
+      const last = await store.events.append(lease, numbered);
+      const event = numbered.at(-1)?.event;
+      if (event?.type === 'ended') await store.attempts.end(lease, endOfRun(event));
+      return { last };
+    },
+  );
+}
+
+/** The events for the store. Throws EchelonError `invalid-request`. A time in the future becomes `now`. */
+function numberedEvents(events: RunEvents['events'], now: number): NumberedEvent[] {
+  const problems: FieldProblem[] = [];
+  const numbered = events.map(({ sequence, at, event, data }, index): NumberedEvent => {
+    const bytes = data === undefined ? undefined : Buffer.from(data, 'base64');
+    const message = problemOf(event as AttemptEvent, bytes, index === events.length - 1);
+    if (message !== null) problems.push({ field: `/events/${index}`, message });
+    if (sequence !== events[0]!.sequence + index)
+      problems.push({
+        field: `/events/${index}/sequence`,
+        message: 'must be one more than the previous number',
+      });
+    return { sequence, at: Math.min(at, now), event: event as AttemptEvent, ...(bytes && { data: bytes }) };
+  });
+  if (problems.length > 0) {
+    throw new EchelonError('invalid-request', 'The events are invalid.', { problems: problems.slice(0, 20) });
+  }
+  return numbered;
+}
+
+function problemOf(event: AttemptEvent, data: Uint8Array | undefined, isLast: boolean): string | null {
+  if (event.type === 'ended') return isLast ? null : 'must be the last event, because it ends the run';
+  if (event.type !== 'batch') return data === undefined ? null : 'must have no data: only a batch has bytes';
+  if (data === undefined || data.length !== event.bytes)
+    return 'must have data of the size that `bytes` states';
+  return event.index < event.count ? null : 'must have an index below count';
+}
