@@ -45,6 +45,7 @@ const mine = await makeKey(store, { project: 'mine', scopes: BOUND_SCOPES });
 /** Bodies that routes check before they read the resource in their path. */
 const BODIES: Record<string, unknown> = {
   changeExperiment: { priority: 1 },
+  appendRunEvents: { token: 'wrong', events: [] },
 };
 
 async function ask(route: Route, token: string | null, values: Record<string, string>) {
@@ -150,7 +151,7 @@ describe('a key of one project and resources of another', () => {
   const below = (prefix: string) => routes.filter(({ path }) => path.startsWith(prefix));
 
   test('a key of one project gets 404 on every route of an experiment of another project', async () => {
-    const found = below('/v1/experiments/{');
+    const found = [...below('/v1/experiments/{'), ...below('/v1/runs/{')];
     assert.ok(found.length > 8);
     for (const route of found) {
       const place = `${route.method} ${route.path}`;
@@ -210,7 +211,7 @@ describe('a key of one project and resources of another', () => {
 
   test('every resource in the path of a route without the scope admin is tested here or belongs to no project', () => {
     // `tried` is tested here; `common` is the same for all callers. A new resource in a path belongs into one of the two.
-    const tried = ['experiments', 'sweeps', 'projects', 'preflight'];
+    const tried = ['experiments', 'runs', 'sweeps', 'projects', 'preflight'];
     const common = ['clusters', 'presets', 'recipes'];
     const named = routes
       .filter(({ path, scope }) => path.includes('{') && scope !== 'admin')
