@@ -24,6 +24,20 @@ for (let isDone = false; !isDone; ) {
   const { children } = await client.get('/v1/sweeps/{id}', { path: { id: sweep } });
   isDone = children.every(({ state }) => state === 'succeeded');
 }
+// One experiment runs, and others are queued.
+const cpus = (await client.get('/v1/clusters', {})).items.flatMap(({ nodes }) =>
+  nodes.map((node) => node.cpusTotal),
+);
+for (const [name, batches, share] of [
+  ['learning rate 1e-6', 30, 1],
+  ['learning rate 3e-6', 8, 0.5],
+  ['seed 2', 4, 0.5],
+  ['all CPUs', 10, 1],
+] as const) {
+  const resources = { cpus: Math.max(1, Math.floor((cpus[0] ?? 1) * share)) };
+  const replay = { batches, delaySeconds: 20 };
+  await client.post('/v1/experiments', { body: { name, engine: 'replay', replay, resources } as never });
+}
 const batch = `/experiments/${faulty}/batches/1/2`;
 const main: [name: string, path: string, ready: string][] = [
   ['experiments', '/experiments', '.exp-row .outcome-bar'],
@@ -38,7 +52,7 @@ const others: typeof main = [
   ['logs', `/experiments/${faulty}?tab=logs`, '.log .text'],
   ['verification', `/experiments/${faulty}?tab=verification`, 'table.plain'],
   ['now', '/', '.entries'],
-  ['queue', '/queue', 'h1'],
+  ['queue', '/queue', '.bar.running'],
   ['submit', '/submit', 'h1'],
   ['verify', '/verify?sample=1', '.heat canvas'],
   ['system', '/system', '.entries'],

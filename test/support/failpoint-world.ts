@@ -5,7 +5,7 @@ import type { ReportSummary } from '../../src/dispatch/background/verification.t
 import type { Experiment } from '../../src/schemas/experiment.ts';
 import { assertWholeStream, type Bench, isVerified, startBench, until } from './dispatch.ts';
 import { startDispatcherProcess } from './dispatcher-processes.ts';
-import type { Failpoint } from './failpoints.ts';
+import { AFTER_DEATH, type Failpoint } from './failpoints.ts';
 import { sweepInput, sweepRequest } from './sweep.ts';
 
 /** Failpoints that are tried at the same time: they mostly wait for leases to expire. */
@@ -96,6 +96,14 @@ async function assertGuarantees(bench: Bench, expected: ReadonlyMap<string, Stat
   assert.equal(await store.batches.backlog(), 0, 'no batch is left');
 }
 
+/** Lets a dispatcher die in the middle of its attempts. */
+async function leaveAttempts(bench: Bench, t: Parameters<typeof startDispatcherProcess>[1]): Promise<void> {
+  const first = await startDispatcherProcess(bench, t, { id: 'first', leaseMs: LEASE_MS });
+  await until(async () => (await bench.store.experiments.counts()).running > 0, 'an attempt runs');
+  first.kill('SIGKILL');
+  await first.exited;
+}
+
 /**
  * Runs experiments of every kind on a dispatcher process to which the fault happens, and on a successor. Fails unless every
  * experiment ends as it would without the fault, and the guarantees hold.
@@ -107,6 +115,7 @@ export async function tryFailpoint(
   const bench = await startBench();
   t.after(() => bench.stop());
   const world = await createWorld(bench);
+  if (AFTER_DEATH.includes(failpoint.commit)) await leaveAttempts(bench, t);
   const victim = await startDispatcherProcess(bench, t, { id: 'victim', leaseMs: LEASE_MS, failpoint });
   let over = false;
   const acting = (async () => {

@@ -11,6 +11,7 @@ export const COMMITS = [
   'store.attempts.confirm',
   'store.attempts.end',
   'store.attempts.renew',
+  'store.attempts.settle',
   'store.attempts.takeOver',
   'store.batches.beginPending',
   'store.batches.report',
@@ -31,6 +32,9 @@ export const COMMITS = [
   'rayWorker.launch',
   'rayWorker.stop',
 ] as const;
+
+/** Commits of a dispatcher that takes attempts over from another. */
+export const AFTER_DEATH: readonly Commit[] = ['store.attempts.settle', 'store.attempts.takeOver'];
 
 /** See {@link COMMITS}. */
 export type Commit = (typeof COMMITS)[number];
@@ -110,7 +114,6 @@ export const NOT_INTERRUPTED = {
     ],
   ],
   'a hint that nothing depends on': ['wake'],
-  'only after a takeover; test/integration/store/suspects.test.ts tries it': ['attempts.settle'],
   'only at a hand-over or after a failed verification': [
     'attempts.release',
     'batches.renewPending',

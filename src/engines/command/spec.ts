@@ -5,7 +5,7 @@ import { strict } from '../../schemas/strict.ts';
 import type { Resolved } from '../engine.ts';
 
 /** Relative, without `..`: it cannot leave the directory that it starts from, symbolic links aside. */
-const RELATIVE_PATH = '^(?!/)(?!(?:[^/]*/)*\\.\\.(?:/|$))[^\\u0000-\\u001f\\u007f\\\\]{1,255}$';
+const RELATIVE_PATH = '^(?!\\/)(?!(?:[^/]*\\/)*\\.\\.(?:\\/|$))[^\\u0000-\\u001f\\u007f\\\\]{1,255}$';
 
 const path = (description: string) =>
   Type.String({ pattern: RELATIVE_PATH, description: `${description} A relative path without \`..\`.` });

@@ -3,8 +3,10 @@ import { after, test } from 'node:test';
 import { faithfulPlan } from '../../../../../src/engines/verl-agent/recipe-plan.ts';
 import { RECIPE_NAMES } from '../../../../../src/engines/verl-agent/spec.ts';
 import { appFor } from '../../../../support/http-app.ts';
+import { storeOf } from '../../../../support/made-up-store.ts';
 
-const { call } = await appFor({ after });
+/** No clusters, and no recorded checkpoints: all that a plan of an evaluation asks for. */
+const { call } = await appFor({ after }, { store: storeOf(() => async () => []) });
 
 test('the list of recipes has one recipe per script, with its name', async () => {
   const { items } = (await call('GET', '/v1/recipes')).json();
