@@ -29,13 +29,13 @@ const cpus = (await client.get('/v1/clusters', {})).items.flatMap(({ nodes }) =>
   nodes.map((node) => node.cpusTotal),
 );
 for (const [name, batches, share] of [
-  ['learning rate 1e-6', 30, 1],
+  ['learning rate 1e-6', 60, 1],
   ['learning rate 3e-6', 8, 0.5],
   ['seed 2', 4, 0.5],
   ['all CPUs', 10, 1],
 ] as const) {
   const resources = { cpus: Math.max(1, Math.floor((cpus[0] ?? 1) * share)) };
-  const replay = { batches, delaySeconds: 20 };
+  const replay = { batches, delaySeconds: 2 };
   await client.post('/v1/experiments', { body: { name, engine: 'replay', replay, resources } as never });
 }
 const batch = `/experiments/${faulty}/batches/1/2`;
