@@ -1,6 +1,9 @@
 import type { ExperimentDetail } from '../client/calls.ts';
 import { duration } from './output.ts';
 
+/** Stands for the wait reason before the first scheduling round. */
+export const NO_REASON = 'no scheduling round yet';
+
 /** "12 min (8 min to 20 min)"; "?" without an estimate. */
 export function startsIn(estimate: ExperimentDetail['estimate'], now: number): string {
   if (estimate === null) return '?';

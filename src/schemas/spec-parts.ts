@@ -89,11 +89,6 @@ export const Priority = Type.Integer({
 const INSTANT =
   '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])[Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d)$';
 
-/** Number of files that a spec holds at most. */
-export const MAX_FILES = 200;
-/** Bytes of all files that a spec holds. */
-export const MAX_FILE_BYTES = 131_072;
-
 /** The fields that a spec of every engine has. */
 export const commonFields = {
   name: Label,

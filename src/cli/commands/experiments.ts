@@ -7,9 +7,8 @@ import { examples } from '../group.ts';
 import { experimentNamed, NAME_FORMS, sweepNamed } from '../names.ts';
 import { coloredState, duration, inert, json, type Output, successRate } from '../output.ts';
 import { readPages } from '../pages.ts';
-import { startsIn } from '../starts-in.ts';
+import { NO_REASON, startsIn } from '../starts-in.ts';
 import { fittedTable, idColumn, widthFor, withWide } from '../table.ts';
-import { NO_REASON } from './queues.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 

@@ -6,7 +6,7 @@ import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts'
 import { examples, group } from '../group.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
 import { inert, json, type Output } from '../output.ts';
-import { startsIn } from '../starts-in.ts';
+import { NO_REASON, startsIn } from '../starts-in.ts';
 import { fittedTable, idColumn, widthFor, withWide } from '../table.ts';
 import { whatIfCommand, whatIfText } from './what-if.ts';
 
@@ -100,9 +100,6 @@ function needs({ nodes, gpus, cpus }: { nodes: number; gpus: number; cpus: numbe
   if (gpus === 0) return `${cpus} CPU`;
   return `${nodes > 1 ? `${nodes} × ` : ''}${gpus / nodes} GPU, ${cpus} CPU`;
 }
-
-/** Stands for the wait reason before the first scheduling round. */
-export const NO_REASON = 'no scheduling round yet';
 
 /** The first words of a reason or an estimate say most. */
 const firstPart = (text: string, width: number): string => `${text.slice(0, width - 1).trimEnd()}…`;

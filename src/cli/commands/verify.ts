@@ -14,9 +14,9 @@ Formats: echelon-batch/1 and /2 (JSON, optionally gzipped, or protobuf) and the 
 ${ADAPTERS.map(({ name, title }) => `  ${name.padEnd(16)} ${title}`).join('\n')}
 The content decides the format. In a folder, every file in a known format is read, in step order.
 
-The estimator of a dump is stated (--estimator, --param), found in the run's configuration beside it or
-one folder above (training_args.bin, args.json, config.yaml; for prime-rl configs/orchestrator.toml or rl.toml), or inferred. A dump with an inferred estimator is
-never ok.
+The estimator of a dump is stated (--estimator, --param), found in the run's configuration beside it or one folder
+above (training_args.bin, args.json, config.yaml; for prime-rl configs/orchestrator.toml or rl.toml), or inferred. A
+dump with an inferred estimator is never ok.
 
 Each row is exact, rounding (float32 arithmetic can give it, the formula does not), wrong (no float32 evaluation
 gives it) or unverifiable (the batch lacks data). A batch is ok if no row is wrong or unverifiable and no finding is an

@@ -6,8 +6,7 @@ import type { Client } from '../client.ts';
 import type { LiveBlock } from '../live-block.ts';
 import { coloredState, duration, inert, type Output, successRate } from '../output.ts';
 import { retrying } from '../retrying.ts';
-import { startsIn } from '../starts-in.ts';
-import { NO_REASON } from './queues.ts';
+import { NO_REASON, startsIn } from '../starts-in.ts';
 
 /** Time between two polls. */
 const POLL_MS = 1_000;

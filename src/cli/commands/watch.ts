@@ -12,8 +12,7 @@ import { interruptible } from '../interruptible.ts';
 import { NAME_FORMS, named } from '../names.ts';
 import { coloredState, inert, jsonLine, type Output } from '../output.ts';
 import { shortened } from '../shortened.ts';
-import { startsIn } from '../starts-in.ts';
-import { NO_REASON } from './queues.ts';
+import { NO_REASON, startsIn } from '../starts-in.ts';
 import { watchSweep } from './sweep-watch.ts';
 import { watchLive } from './watch-live.ts';
 

@@ -16,9 +16,7 @@ type Options = ConnectionOptions & SpecChanges & { json?: boolean };
 /** `echelon queues what-if FILE`: when a spec would start, and whom it would delay. */
 export function whatIfCommand(output: Output): Command {
   return withSpecChanges(apiCommand('what-if'))
-    .description(
-      'Show when an experiment would start if it was submitted now, and which queued experiments would start later. Submits nothing.',
-    )
+    .description('Show when a spec would start if submitted now, and which experiments it would delay')
     .argument('<file>', 'file with the spec, YAML or JSON; - is standard input')
     .addHelpText(
       'after',

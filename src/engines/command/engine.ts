@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../../core/errors.ts';
+import { MAX_FILE_BYTES } from '../../core/spec-files.ts';
 import { merge } from '../../core/trees.ts';
-import { MAX_FILE_BYTES } from '../../schemas/spec-parts.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { Engine } from '../engine.ts';
 import { PLACES, unusedParameters, withParameters } from './arguments.ts';

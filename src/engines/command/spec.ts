@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { MAX_FILE_BYTES, MAX_FILES } from '../../core/spec-files.ts';
 import { choice } from '../../schemas/optional-fields.ts';
-import { commonFields, MAX_FILE_BYTES, MAX_FILES } from '../../schemas/spec-parts.ts';
+import { commonFields } from '../../schemas/spec-parts.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { Resolved } from '../engine.ts';
 

@@ -190,7 +190,10 @@ test('an unknown command is refused with the nearest command', async () => {
     [['sweep', 'submti', 'x.yaml'], /unknown command 'submti' of sweeps\n\(Did you mean submit\?\)/],
     [['clusters', 'drian', 'x'], /unknown command 'drian' of clusters\n\(Did you mean drain\?\)/],
     [['keys', 'remove'], /unknown command 'remove' of keys/],
-    [['queue', 'nope'], /unknown command 'nope' of queues\n\(The commands are ls, pause, close, resume\.\)/],
+    [
+      ['queue', 'nope'],
+      /unknown command 'nope' of queues\n\(The commands are ls, what-if, pause, close, resume\.\)/,
+    ],
     [['config', 'nope', '--json'], /unknown command 'nope' of config/],
   ];
   for (const [argv, words] of said) assert.match(await failure(argv), words);

@@ -7,7 +7,7 @@ import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 
 test('the preview of every engine has the launched plan and no failed check', () => {
   for (const { name, example } of allEngines()) {
-    const resolved = resolveSpec(example);
+    const resolved = resolveSpec(example, { customCode: true });
     const preview = previewPlan(resolved);
     assert.deepEqual(preview.plan, compilePlan(resolved.spec), name);
     assert.ok(preview.commandLine.includes(preview.plan.module), name);

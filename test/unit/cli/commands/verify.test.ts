@@ -74,7 +74,7 @@ test('an unreadable dump and a parameter of another estimator end with 2', async
   const cut = await dir.write('cut.parquet', 'PAR1 and no end');
   const { exitCode, err } = await verify(cut);
   assert.equal(exitCode, EXIT.usage);
-  assert.match(err, /cut\.parquet: expected a parquet file/);
+  assert.match(err, /cut\.parquet: expected a complete parquet file/);
   await cp(`${RUN}/completions`, dir.path, { recursive: true });
   const others = await verify(dir.path, '--group-size', '4', '--estimator', 'grpo');
   assert.equal(others.exitCode, EXIT.usage);
