@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { seriousFindings } from '../support/axe.ts';
 import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../support/browser.ts';
 import { type Installation, startInstallation } from '../support/dashboard.ts';
+import { until } from '../support/dispatch.ts';
 
 const SPEC = `# a comment
 name: from the page
@@ -73,8 +74,9 @@ describe('the Submit screen in Chromium', { skip: NO_BROWSER }, () => {
     assert.deepEqual(submitted, spec);
     assert.ok(scripts.some((url) => url.includes('read-yaml')));
     await page.goto(`${installation.url}/submit?from=${id}`);
-    await page.waitForFunction('document.querySelector("#spec").value.includes("from the page")');
-    assert.match(await editor.inputValue(), /^replay:\n {2}batches: 1$/m);
+    const copied = async () =>
+      /from the page[\s\S]*^replay:\n {2}batches: 1$/m.test(await editor.inputValue());
+    await until(copied, 'the editor has a copy of the spec');
     assert.deepEqual(watched.problems, []);
   });
 
