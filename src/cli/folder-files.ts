@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, matchesGlob, relative, resolve, sep } from 'node:path';
-import { MAX_FILE_BYTES, MAX_FILES } from '../core/spec-files.ts';
+import { MAX_FILE_BYTES, MAX_FILES } from '../core/launch-plan.ts';
 import { CliError, EXIT } from './exit.ts';
 import { readSpecFile } from './spec-file.ts';
 

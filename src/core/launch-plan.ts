@@ -1,3 +1,8 @@
+/** Maximum number of files in a spec. */
+export const MAX_FILES = 200;
+/** Maximum number of bytes of all files in a spec. */
+export const MAX_FILE_BYTES = 131_072;
+
 /** GPUs and CPUs of one node that are allocated to an attempt. `id`: as Ray names the node. */
 export interface AllocatedNode {
   readonly id: string;

@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../../core/errors.ts';
-import { MAX_FILE_BYTES } from '../../core/spec-files.ts';
+import { MAX_FILE_BYTES } from '../../core/launch-plan.ts';
 import { merge } from '../../core/trees.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { Engine } from '../engine.ts';

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { MAX_FILE_BYTES, MAX_FILES } from '../../core/spec-files.ts';
+import { MAX_FILE_BYTES, MAX_FILES } from '../../core/launch-plan.ts';
 import { choice } from '../../schemas/optional-fields.ts';
 import { commonFields } from '../../schemas/spec-parts.ts';
 import { strict } from '../../schemas/strict.ts';
