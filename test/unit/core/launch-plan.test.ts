@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_FILE_BYTES, MAX_FILES } from '../../../src/core/launch-plan.ts';
+import { validateSpec } from '../../../src/engines/validate-spec.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 
 const withFiles = (count: number, bytes: number) => {
   const files = Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}.py`, '#'.repeat(bytes)]));
-  return resolveSpec({ engine: 'command', name: 'x', command: ['true'], files }, { customCode: true });
+  const spec = validateSpec({ engine: 'command', name: 'x', command: ['true'], files });
+  return resolveSpec(spec, { customCode: true });
 };
 
 test('a spec holds as many files and bytes as stated, and no more', () => {
