@@ -21,6 +21,7 @@ const TASKS = {
   demo: { program: CLI, args: ['demo'], isolated: true, relayed: true },
   test: { program: 'scripts/test.ts', isolated: true },
   'test:full': { program: 'scripts/test.ts', args: ['--full'], isolated: true },
+  'test:nemesis': { program: 'test/nemesis/main.ts', isolated: true },
   bench: { program: 'test/bench/main.ts', isolated: true },
   check: { program: 'scripts/check.ts', isolated: false },
   'check:verl-agent': { program: 'scripts/check-verl-agent.ts', isolated: true },

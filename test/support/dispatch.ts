@@ -34,9 +34,14 @@ export interface TestSpec {
   deadline?: string | null;
 }
 
-/** The `compile` of such specs; children of sweeps, which have real specs, get a fake driver with its defaults. */
-export const compileTestSpec: DispatcherDeps['compile'] = (spec) =>
-  (spec as unknown as Partial<TestSpec>).plan ?? planOf({}, 0, 1);
+/** The variable of a real spec that holds the arguments of its fake driver, separated by spaces. */
+export const FAKE_DRIVER = 'FAKE_DRIVER';
+
+/** The `compile` of such specs. A real spec gets the fake driver of its {@link FAKE_DRIVER}; default: one with its defaults. */
+export const compileTestSpec: DispatcherDeps['compile'] = (spec) => {
+  const { plan, env } = spec as unknown as Partial<TestSpec> & { env?: Record<string, string> };
+  return plan ?? { ...planOf({}, 0, 1), arguments: env?.[FAKE_DRIVER]?.split(' ') ?? [] };
+};
 
 /** A verifier that finds every row exact. */
 export const AGREEING: BatchVerifier = {

@@ -9,22 +9,31 @@ import { keepLines } from './kept-log.ts';
 /** The lease of such a dispatcher: what its death leaves is taken over after this time. */
 export const LEASE_MS = 1_500;
 
-/** A dispatcher in a process of its own. */
-export interface DispatcherProcess {
+/** A part of the system in a process of its own. */
+export interface PartProcess {
   pid: number;
   /** Waits until it has said `word` once more than before. */
   says(word: string): Promise<void>;
   tell(word: string): void;
-  /** Waits until it has no attempt in hand. */
-  idle(): Promise<void>;
   kill(signal: NodeJS.Signals): void;
   exited: Promise<void>;
+}
+
+/** A dispatcher in a process of its own. */
+export interface DispatcherProcess extends PartProcess {
+  /** Waits until it has no attempt in hand. */
+  idle(): Promise<void>;
+}
+
+/** Whatever ends processes when it is over: a test, or a campaign. */
+export interface Releases {
+  after(release: () => Promise<void>): void;
 }
 
 /** Starts a dispatcher process beside the bench's own; ended with SIGKILL by the caller or by `t`. */
 export async function startDispatcherProcess(
   bench: Bench,
-  t: { after(release: () => Promise<void>): void },
+  t: Releases,
   options: {
     id: string;
     leaseMs?: number;
@@ -45,44 +54,50 @@ export async function startDispatcherProcess(
     leaseMs: LEASE_MS,
     ...options,
   };
-  const child = spawn(
-    process.execPath,
-    [join(import.meta.dirname, 'dispatcher-process.ts'), JSON.stringify(setup)],
-    { stdio: ['pipe', 'pipe', 'pipe'] },
-  );
+  const child = spawnPart(t, { script: 'dispatcher-process.ts', name: `dispatcher ${options.id}`, setup });
+  await child.says('ready');
+  return {
+    ...child,
+    async idle() {
+      child.tell('report-idle');
+      await child.says('idle');
+    },
+  };
+}
+
+/** Starts a script of this folder with `setup` as its argument. It says words on stdout, and logs to stderr. */
+export function spawnPart(
+  t: Releases,
+  { script, name, setup }: { script: string; name: string; setup: object },
+): PartProcess {
+  const child = spawn(process.execPath, [join(import.meta.dirname, script), JSON.stringify(setup)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   const exited = once(child, 'exit').then(() => {});
   const words: string[] = [];
   createInterface({ input: child.stdout }).on('line', (word) => words.push(word));
-  keepLines(`dispatcher ${options.id}`, child.stderr);
+  keepLines(name, child.stderr);
   child.stdin.on('error', () => {});
   t.after(async () => {
     child.kill('SIGKILL');
     await exited;
   });
-  const tell = (word: string) => void child.stdin.write(`${word}\n`);
-  async function says(word: string): Promise<void> {
-    await until(
-      () => {
-        if (words.includes(word)) return true;
-        if (child.exitCode !== null) throw new Error(`dispatcher ${options.id} ended before it said ${word}`);
-        return false;
-      },
-      `dispatcher ${options.id} says ${word}`,
-      { instead: () => words },
-    );
-    words.splice(words.indexOf(word), 1);
-  }
-  const process_: DispatcherProcess = {
+  return {
     pid: child.pid ?? -1,
-    says,
-    tell,
-    async idle() {
-      tell('report-idle');
-      await says('idle');
+    async says(word) {
+      await until(
+        () => {
+          if (words.includes(word)) return true;
+          if (child.exitCode !== null) throw new Error(`${name} ended before it said ${word}`);
+          return false;
+        },
+        `${name} says ${word}`,
+        { instead: () => words },
+      );
+      words.splice(words.indexOf(word), 1);
     },
+    tell: (word) => void child.stdin.write(`${word}\n`),
     kill: (signal) => void child.kill(signal),
     exited,
   };
-  await says('ready');
-  return process_;
 }

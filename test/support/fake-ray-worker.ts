@@ -28,6 +28,10 @@ export interface FakeRayWorker {
   launches(): LaunchLine[];
   /** Number of the last event of an attempt that was handed to the transport; of all, once its end is recorded. */
   sent(experiment: string, attempt: number): number;
+  /** When an event of an attempt arose (ms since 1970); undefined: there is no such event yet, or it is forgotten. */
+  arose(experiment: string, attempt: number, sequence: number): number | undefined;
+  /** Number of events of an attempt so far. */
+  events(experiment: string, attempt: number): number;
   /** Drivers that run now. */
   running(): LaunchLine[];
   /** How often two drivers of one experiment ran at the same time. */
@@ -226,6 +230,9 @@ export async function startFakeRayWorker({
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as LaunchLine),
     sent: (experiment, attempt) => attempts.get(keyOf({ experiment, attempt }))?.sent ?? 0,
+    arose: (experiment, attempt, sequence) =>
+      attempts.get(keyOf({ experiment, attempt }))?.events[sequence - 1]?.timeUnixMs as number | undefined,
+    events: (experiment, attempt) => attempts.get(keyOf({ experiment, attempt }))?.events.length ?? 0,
     running: () =>
       [...attempts.values()]
         .filter((attempt) => !attempt.ended)

@@ -1,0 +1,68 @@
+import type { StreamEntry } from '../../src/core/events.ts';
+import type { Experiment } from '../../src/schemas/experiment.ts';
+import type { BatchRecord } from '../../src/store/batches/contract.ts';
+import type { LaunchLine } from '../support/fake-ray-worker.ts';
+import type { Users } from './users.ts';
+import type { Measured } from './watch.ts';
+import type { World } from './world.ts';
+
+const PAGE = 500;
+const ALL = 1_000_000;
+
+/** An experiment as the store has it at the end. */
+export interface Recorded {
+  readonly record: Experiment;
+  readonly entries: readonly StreamEntry[];
+  readonly batches: readonly BatchRecord[];
+  /** Number of events that each attempt's driver has made; 0: the ray-worker has forgotten the attempt. */
+  readonly made: ReadonlyMap<number, number>;
+}
+
+/** Everything that a campaign left, of the store and of the independent witnesses. */
+export interface History {
+  readonly experiments: ReadonlyMap<string, Recorded>;
+  readonly users: Users;
+  readonly launches: readonly LaunchLine[];
+  readonly overlaps: number;
+  /** Drivers, allocations, leases and batches that are left. */
+  readonly left: Readonly<Record<string, number>>;
+  readonly selfEnded: readonly string[];
+  readonly measured: Measured;
+}
+
+/** Reads a {@link History}; every experiment has ended. */
+export async function readHistory(world: World, users: Users, measured: Measured): Promise<History> {
+  const { store, rayWorker } = world.bench;
+  const experiments = new Map<string, Recorded>();
+  let before: string | undefined;
+  do {
+    const page = await store.experiments.list({ limit: PAGE, ...(before !== undefined && { before }) });
+    for (const record of page.items) experiments.set(record.id, await recorded(world, record));
+    before = page.next ?? undefined;
+  } while (before !== undefined);
+  const { held, expired } = await store.attempts.leases();
+  const left = {
+    drivers: rayWorker.running().length,
+    allocations: (await store.clusters.allocations('fake')).items.length,
+    'unacquired attempts': (await store.attempts.allocated({ olderThanMs: 0, limit: PAGE })).length,
+    leases: held + expired,
+    'batches without a report': await store.batches.backlog(),
+    'queued experiments': (await store.queue.ids(PAGE, 0)).length,
+  };
+  return {
+    ...{ experiments, users, left, measured, selfEnded: world.selfEnded },
+    launches: rayWorker.launches(),
+    overlaps: rayWorker.overlaps(),
+  };
+}
+
+async function recorded({ bench: { store, rayWorker } }: World, record: Experiment): Promise<Recorded> {
+  const { id } = record;
+  const attempts = await store.attempts.list(id);
+  return {
+    record,
+    entries: await store.events.read(id, undefined, ALL),
+    batches: await store.batches.list(id),
+    made: new Map(attempts.map(({ attempt }) => [attempt, rayWorker.events(id, attempt)])),
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * Random faults under load, and a check of the whole history. Ends with 0: no violation; 1: a violation; 2: wrong arguments;
+ * 3: inconclusive, because the machine was starved.
+ */
+import { parseArgs } from 'node:util';
+import { percentile, type Result, runCampaign } from './campaign.ts';
+import { WORLDS } from './faults.ts';
+
+const USAGE = `usage: npm run test:nemesis -- [options]
+  --world NAME    ${Object.keys(WORLDS).join(', ')}. Default: all, one after another.
+  --minutes M     Minutes of faults in each world. Default: 2.
+  --seed N        Seed of faults and load. Default: a random one, which is printed.
+
+ECHELON_STARVED=continue continues on a starved machine; times say nothing there.`;
+
+function optionsFrom(args: string[]) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      world: { type: 'string' },
+      minutes: { type: 'string', default: '2' },
+      seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const worlds = values.world === undefined ? Object.keys(WORLDS) : [values.world];
+  const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
+  if (worlds.some((world) => !Object.hasOwn(WORLDS, world))) throw new Error(`unknown world ${values.world}`);
+  if (!(minutes > 0) || !Number.isInteger(seed)) throw new Error('--minutes and --seed need numbers');
+  return { ...values, worlds, minutes, seed };
+}
+
+function print(result: Result): void {
+  const { measured, experiments, attempts, events } = result;
+  console.log(`  ${experiments} experiments, ${attempts} launches, ${events} events; ${result.machine}`);
+  for (const [kind, { count, exposures }] of measured.faults)
+    console.log(`  ${kind}: ${count} faults, ${exposures} exposures`);
+  const [p50, p99] = [0.5, 0.99].map((share) => percentile(measured.recoveries, share));
+  console.log(`  recovery p50 ${p50} ms, p99 ${p99} ms; longest wait of an event ${measured.lagMs} ms`);
+  for (const violation of result.violations) console.log(`  VIOLATION ${violation}`);
+  for (const exceeded of result.exceeded) console.log(`  EXCEEDED ${exceeded}`);
+}
+
+async function main(): Promise<number> {
+  let options: ReturnType<typeof optionsFrom>;
+  try {
+    options = optionsFrom(process.argv.slice(2));
+  } catch (error) {
+    console.error(`${(error as Error).message}\n${USAGE}`);
+    return 2;
+  }
+  if (options.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  const { seed, minutes } = options;
+  const whileStarved = process.env.ECHELON_STARVED === 'continue';
+  let starved = false;
+  for (const world of options.worlds) {
+    console.log(`npm run test:nemesis -- --world ${world} --minutes ${minutes} --seed ${seed}`);
+    const result = await runCampaign({ world, seed, minutes, whileStarved });
+    print(result);
+    if (result.violations.length > 0) return 1;
+    if (result.exceeded.length > 0 && !result.starved) return 1;
+    starved ||= result.starved;
+  }
+  if (!starved) return 0;
+  console.log('inconclusive: the machine was starved of CPU; no guarantee was violated, times say nothing');
+  return whileStarved ? 0 : 3;
+}
+
+process.exit(await main());

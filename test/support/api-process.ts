@@ -1,0 +1,36 @@
+// The HTTP app as a process of its own, for campaigns that kill or freeze it. Run by startApiProcess.
+import { createInterface } from 'node:readline';
+import { pino } from 'pino';
+import { createApp } from '../../src/http/app.ts';
+import type { AppDeps } from '../../src/http/server/deps.ts';
+import { connectTo } from './dispatch.ts';
+
+const setup = JSON.parse(process.argv[2] ?? '{}') as {
+  url: string;
+  archive: string;
+  port: number;
+  token: string;
+};
+const { store, queue } = connectTo(setup, setup.archive);
+const unused = async () => {
+  throw new Error('no batch is recomputed on demand here');
+};
+const app = await createApp({
+  store,
+  queue,
+  verifier: { explain: unused, rows: unused, bundle: unused, verifyFile: unused },
+  settings: {
+    version: '0.0.0-test',
+    publicUrl: `http://127.0.0.1:${setup.port}`,
+    allowedHosts: ['127.0.0.1'],
+    tokens: [setup.token],
+    cookieSecret: 'secret-of-the-tests-0123456789-abcdef',
+    limits: { requests: 1_000_000, streams: 1_000 },
+  },
+  log: pino({ level: 'warn' }, pino.destination(2)) as AppDeps['log'],
+  clock: Date,
+});
+// The test is gone, however it ended.
+createInterface({ input: process.stdin }).on('close', () => process.exit(1));
+await app.listen({ host: '127.0.0.1', port: setup.port });
+process.stdout.write('ready\n');
