@@ -17,7 +17,7 @@ export const BOUND_MS = 2 * LEASE_MS + 5_000;
 const RUNNING = 20;
 const DRAIN_SECONDS = 180;
 
-/** What came of a campaign in one world. */
+/** The outcome of a campaign in one world. */
 export interface Result {
   readonly world: string;
   readonly seed: number;
