@@ -189,7 +189,8 @@ async function restartRedis(stateDir: string, resources: AsyncDisposableStack): 
   resources.defer(() => server.stop(5000));
 }
 
-async function spawnRole(
+/** Starts a role of the CLI; resolves when its log matches `ready`, with the first group. */
+export async function spawnRole(
   args: string[],
   environment: NodeJS.ProcessEnv,
   ready: RegExp,

@@ -7,8 +7,9 @@
     capture.metrics(12, {"loss": 0.7})
     capture.checkpoint(12, "checkpoints/step-12")
 
-Under Echelon (the variable ECHELON_SPOOL is set) these calls report to the attempt. Otherwise they write files to the
-folder ECHELON_CAPTURE_DIR. Default: ./echelon-capture. No call waits for a disk, and no problem of the capture raises.
+Under Echelon (the variable ECHELON_SPOOL is set) these calls report to the attempt. With ECHELON_URL and ECHELON_TOKEN they
+open a run there and stream to it. Otherwise they write files to the folder ECHELON_CAPTURE_DIR. Default: ./echelon-capture.
+No call waits for a disk or a network, and no problem of the capture raises.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def gap(training_step: int, rows: int, reason: str) -> None:
 
 def close(timeout_seconds: float = FLUSH_SECONDS) -> bool:
     """Waits until everything captured is written, for at most `timeout_seconds`; returns whether it is. Runs by itself
-    when Python exits. Later calls of the other functions capture again."""
+    when Python exits. Later calls of the other functions capture again. A run ends here: it failed if an exception is being
+    handled or has ended the process; later calls open another run."""
     return _current is None or _current.close(timeout_seconds)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from typing import Any, Iterator, Mapping
 
+from .runs import RunSink
 from .shared.reporter import Reporter
 from .sinks import FolderSink, SpoolSink
 from .version import PRODUCER
@@ -127,11 +129,10 @@ class Recorder:
         """See `echelon_capture.close`."""
         is_written = False
         with self.problems.caught("the capture was not closed"):
-            is_written = self._reporter.flush(timeout_seconds)
-            if is_written:
-                # Otherwise the writer may hold the sink's lock for as long as the disk hangs.
-                self._sink.close()
-            else:
+            deadline = time.monotonic() + timeout_seconds
+            # If the reports are not flushed, the writer may hold the sink's lock for as long as the disk hangs.
+            is_written = self._reporter.flush(timeout_seconds) and self._sink.close(max(0.0, deadline - time.monotonic()))
+            if not is_written:
                 say(f"some captured data could not be written within {timeout_seconds:g} s")
         lost = max(self.problems.count, self._reporter.dropped)
         if lost > self._said:
@@ -143,6 +144,8 @@ class Recorder:
         if environment.get("ECHELON_SPOOL"):
             with self.problems.caught("ECHELON_SPOOL is set, but its writer cannot be loaded, so files are written"):
                 return SpoolSink(environment)
+        elif environment.get("ECHELON_URL") and environment.get("ECHELON_TOKEN"):
+            return RunSink(environment, failed=self.problems.add, lost=lambda: self._reporter.lost)
         return FolderSink(folder_of(environment))
 
     def _taken(self, step: int, columns: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,9 +42,10 @@ class SpoolSink:
         """Appends a gap in place of a batch."""
         self._spool.gap(step, rows, reason)
 
-    def close(self) -> None:
+    def close(self, timeout_seconds: float) -> bool:
         """Closes the segment."""
         self._spool.close()
+        return True
 
 
 class FolderSink:
@@ -80,8 +81,9 @@ class FolderSink:
         """Appends a line to `gaps.jsonl`."""
         self._line("gaps.jsonl", {"step": step, "rows": rows, "reason": reason})
 
-    def close(self) -> None:
+    def close(self, timeout_seconds: float) -> bool:
         """Nothing is open between two reports."""
+        return True
 
     def _line(self, name: str, content: Mapping[str, Any]) -> None:
         os.makedirs(self.folder, exist_ok=True)

@@ -26,6 +26,8 @@ class Reporter:
         self._thread: threading.Thread | None = None
         self.failures = 0
         self.dropped = 0
+        # Reports, gaps included, that were dropped without a trace.
+        self.lost = 0
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """One step's metrics."""
@@ -77,6 +79,7 @@ class Reporter:
         with self._changed:
             if len(self._waiting) >= METRICS_CAPACITY:
                 self.dropped += 1
+                self.lost += 1
                 return
             self._waiting.append(report)
             if self._thread is None:
