@@ -1,4 +1,4 @@
-// Makes docs/assets/dashboard-*.png: the main screens of the dashboard, light and dark, wide and narrow, and the others once.
+// Makes docs/assets/dashboard-*.png: the main screens of the dashboard, light and dark, wide and narrow, and those of the guide once.
 // With a folder as argument: every screen in every form, to look at.
 import { mkdirSync } from 'node:fs';
 import { NO_BROWSER, openBrowser, openPage, signIn } from '../test/support/browser.ts';
@@ -44,15 +44,17 @@ const main: [name: string, path: string, ready: string][] = [
   ['experiment', `/experiments/${faulty}`, '.curve canvas'],
   ['batch', `${batch}?row=242`, '.explained'],
 ];
+const guide: typeof main = [
+  ['same-state', `/experiments/${faulty}/batches/1/1/same-state?row=12`, '.same-state tr.own'],
+  ['queue', '/queue', '.bar.running'],
+];
 const others: typeof main = [
   ['trajectory', `/experiments/${faulty}/batches/1/1/trajectory?name=10.0.1&step=4`, '.step[aria-current]'],
-  ['same-state', `/experiments/${faulty}/batches/1/1/same-state?row=12`, '.same-state tr.own'],
   ['sweep', `/sweeps/${sweep}?metric=episode%2Freward%2Fmean`, '.curve canvas'],
   ['compare', `/compare?id=${faulty}&id=${recorded}`, '.curve canvas'],
   ['logs', `/experiments/${faulty}?tab=logs`, '.log .text'],
   ['verification', `/experiments/${faulty}?tab=verification`, 'table.plain'],
   ['now', '/', '.entries'],
-  ['queue', '/queue', '.bar.running'],
   ['submit', '/submit', 'h1'],
   ['verify', '/verify?sample=1', '.heat canvas'],
   ['system', '/system', '.entries'],
@@ -64,7 +66,11 @@ for (const colorScheme of ['light', 'dark'] as const) {
     const { page } = await openPage(browser, { colorScheme, viewport, reducedMotion: 'reduce' });
     await signIn(page, url, token, '/experiments');
     const isOnce = colorScheme === 'light' && width === 1280;
-    for (const [name, path, ready] of isEverything || isOnce ? [...main, ...others] : main) {
+    for (const [name, path, ready] of [
+      ...main,
+      ...(isEverything || isOnce ? guide : []),
+      ...(isEverything ? others : []),
+    ]) {
       await page.goto(`${url}${path}`);
       await page.locator(ready).first().waitFor();
       // Charts are drawn in the next frames.

@@ -131,7 +131,7 @@ function Filters({
         type="search"
         class="fingerprint"
         aria-label="Estimator begins with"
-        placeholder="Estimator begins with…"
+        placeholder="Estimator…"
         value={filter.estimator ?? ''}
         onChange={(event) => setQuery({ estimator: event.currentTarget.value })}
       />
