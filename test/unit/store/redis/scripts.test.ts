@@ -18,6 +18,7 @@ const REFUSED_WITHOUT_MEMORY = [
   'claim-answer',
   'create-sweep',
   'expand-sweep',
+  'open-run',
   'release-sweep',
   'rerun-sweep',
   'submit',
