@@ -31,7 +31,8 @@ ${rows.join('\n')}
 
 | variable | read by | meaning |
 | --- | --- | --- |
-| \`ECHELON_URL\`, \`ECHELON_TOKEN\` | command line | Address and token of the API |
+| \`ECHELON_URL\`, \`ECHELON_TOKEN\` | command line, \`echelon_capture\` | Address and token of the API |
+| \`ECHELON_RUN_NAME\` | \`echelon_capture\` | Name of the run that it opens. Default: the name of the script |
 | \`ECHELON_CONTEXT\` | command line | Name of an entry in the configuration file, instead of an address |
 | \`ECHELON_CONFIG\` | command line | Path of the configuration file |
 | \`ECHELON_SECRETS_DIR\` | ray-worker | Directory with one file for each secret of the cluster. Default: \`secrets\` in its state directory |
