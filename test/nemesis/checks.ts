@@ -14,6 +14,11 @@ const each = (history: History, check: (recorded: Recorded) => string[]): string
 const repeated = (values: readonly string[]): string[] =>
   values.filter((value, index) => values.indexOf(value) !== index);
 
+/** What holds for every ended experiment by itself, whatever happened to it. */
+export function checkExperiment(recorded: Recorded): string[] {
+  return [checkSequences, checkStates, checkBatches].flatMap((check) => check(recorded));
+}
+
 /** The checks by guarantee. */
 export const CHECKS: Readonly<Record<string, Check>> = {
   'an accepted experiment is never lost': ({ users, experiments }) => [
@@ -62,7 +67,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
 };
 
 /** Events of an attempt stand there from 1 on, and all of them if its end is recorded; ids rise. */
-function checkSequences({ entries, made }: Recorded): string[] {
+function checkSequences({ record, entries, made }: Recorded): string[] {
   const violations: string[] = [];
   const last = new Map<number, number>();
   const ended = new Set<number>();
@@ -79,6 +84,7 @@ function checkSequences({ entries, made }: Recorded): string[] {
     last.set(attempt, sequence);
     if (event.type === 'ended') ended.add(attempt);
   }
+  if (record.state === 'succeeded') ended.add(record.attempt);
   for (const [attempt, count] of last) {
     const expected = made.get(attempt) ?? 0;
     if (expected > 0 && (ended.has(attempt) ? count !== expected : count > expected))
@@ -101,7 +107,7 @@ function checkStates({ entries, record }: Recorded): string[] {
   return violations;
 }
 
-/** Each complete batch in the stream has a record, and each record a report that found every row exact. */
+/** Each complete batch in the stream has a record, and each record one report, which found every row exact. */
 function checkBatches({ entries, batches }: Recorded): string[] {
   const known = new Map(batches.map((batch) => [`${batch.attempt}:${batch.batch}`, batch]));
   const recorded = entries.flatMap(({ id, event }) =>
@@ -109,7 +115,11 @@ function checkBatches({ entries, batches }: Recorded): string[] {
       ? [`${parseEntryId(id)!.attempt}:${event.batch}`]
       : [],
   );
+  const reported = entries.flatMap(({ event }) =>
+    event.type === 'verification' ? [`${event.attempt}:${event.batch}`] : [],
+  );
   return [
+    ...repeated(reported).map((name) => `batch ${name} was reported again`),
     ...recorded.filter((name) => !known.has(name)).map((name) => `batch ${name} has no record`),
     ...[...known].flatMap(([name, { report, rows }]) => {
       const { exact, unverifiable } = (report ?? {}) as Partial<ReportSummary>;

@@ -103,11 +103,6 @@ const REDIS: Fault[] = [
     outage: false,
     strike: async ({ redisProxy }) => redisProxy.reset(),
   },
-  {
-    kind: 'connections to Redis: silent',
-    outage: false,
-    strike: async ({ redisProxy }) => redisProxy.freeze(),
-  },
 ];
 
 /** Faults of the api. */

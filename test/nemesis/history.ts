@@ -1,6 +1,7 @@
 import type { StreamEntry } from '../../src/core/events.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
 import type { BatchRecord } from '../../src/store/batches/contract.ts';
+import type { Bench } from '../support/dispatch.ts';
 import type { LaunchLine } from '../support/fake-ray-worker.ts';
 import type { Users } from './users.ts';
 import type { Measured } from './watch.ts';
@@ -37,7 +38,7 @@ export async function readHistory(world: World, users: Users, measured: Measured
   let before: string | undefined;
   do {
     const page = await store.experiments.list({ limit: PAGE, ...(before !== undefined && { before }) });
-    for (const record of page.items) experiments.set(record.id, await recorded(world, record));
+    for (const record of page.items) experiments.set(record.id, await readRecorded(world.bench, record));
     before = page.next ?? undefined;
   } while (before !== undefined);
   const { held, expired } = await store.attempts.leases();
@@ -56,7 +57,11 @@ export async function readHistory(world: World, users: Users, measured: Measured
   };
 }
 
-async function recorded({ bench: { store, rayWorker } }: World, record: Experiment): Promise<Recorded> {
+/** What the store and the ray-worker have of one experiment. */
+export async function readRecorded(
+  { store, rayWorker }: Pick<Bench, 'store' | 'rayWorker'>,
+  record: Experiment,
+): Promise<Recorded> {
   const { id } = record;
   const attempts = await store.attempts.list(id);
   return {

@@ -4,12 +4,16 @@
  */
 import { parseArgs } from 'node:util';
 import { percentile, type Result, runCampaign } from './campaign.ts';
+import { nameOf, tryDefects } from './detection.ts';
+import { writeCampaigns, writeDefects } from './evidence.ts';
 import { WORLDS } from './faults.ts';
 
 const USAGE = `usage: npm run test:nemesis -- [options]
   --world NAME    ${Object.keys(WORLDS).join(', ')}. Default: all, one after another.
   --minutes M     Minutes of faults in each world. Default: 2.
   --seed N        Seed of faults and load. Default: a random one, which is printed.
+  --defects       Instead, try whether the tests find defects: a list of edits, each in a copy of the sources.
+  --write         Write the figures to docs/evidence/faults.md.
 
 ECHELON_STARVED=continue continues on a starved machine; times say nothing there.`;
 
@@ -20,6 +24,8 @@ function optionsFrom(args: string[]) {
       world: { type: 'string' },
       minutes: { type: 'string', default: '2' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
+      defects: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -41,6 +47,32 @@ function print(result: Result): void {
   for (const exceeded of result.exceeded) console.log(`  EXCEEDED ${exceeded}`);
 }
 
+async function runDefects(write: boolean): Promise<number> {
+  const tried = await tryDefects(({ defect, outcome }) =>
+    console.log(`${outcome}: without ${defect.removes}, at ${nameOf(defect.cell)}`),
+  );
+  if (write) writeDefects(tried);
+  return tried.every(({ outcome }) => outcome === 'found') ? 0 : 1;
+}
+
+/** Ends at the first world with a violation. */
+async function runWorlds({ worlds, minutes, seed, write }: ReturnType<typeof optionsFrom>): Promise<number> {
+  const whileStarved = process.env.ECHELON_STARVED === 'continue';
+  const results: Result[] = [];
+  for (const world of worlds) {
+    console.log(`npm run test:nemesis -- --world ${world} --minutes ${minutes} --seed ${seed}`);
+    const result = await runCampaign({ world, seed, minutes, whileStarved });
+    results.push(result);
+    print(result);
+    if (write) writeCampaigns(results, minutes);
+    if (result.violations.length > 0) return 1;
+    if (result.exceeded.length > 0 && !result.starved) return 1;
+  }
+  if (results.every(({ starved }) => !starved)) return 0;
+  console.log('inconclusive: the machine was starved of CPU; no guarantee was violated, times say nothing');
+  return whileStarved ? 0 : 3;
+}
+
 async function main(): Promise<number> {
   let options: ReturnType<typeof optionsFrom>;
   try {
@@ -49,24 +81,9 @@ async function main(): Promise<number> {
     console.error(`${(error as Error).message}\n${USAGE}`);
     return 2;
   }
-  if (options.help) {
-    console.log(USAGE);
-    return 0;
-  }
-  const { seed, minutes } = options;
-  const whileStarved = process.env.ECHELON_STARVED === 'continue';
-  let starved = false;
-  for (const world of options.worlds) {
-    console.log(`npm run test:nemesis -- --world ${world} --minutes ${minutes} --seed ${seed}`);
-    const result = await runCampaign({ world, seed, minutes, whileStarved });
-    print(result);
-    if (result.violations.length > 0) return 1;
-    if (result.exceeded.length > 0 && !result.starved) return 1;
-    starved ||= result.starved;
-  }
-  if (!starved) return 0;
-  console.log('inconclusive: the machine was starved of CPU; no guarantee was violated, times say nothing');
-  return whileStarved ? 0 : 3;
+  if (!options.help) return options.defects ? await runDefects(options.write) : await runWorlds(options);
+  console.log(USAGE);
+  return 0;
 }
 
 process.exit(await main());

@@ -58,7 +58,8 @@ export function startUsers({
 
   async function submit(): Promise<void> {
     const key = randomUUID();
-    const { id } = await send(() => post(client, key, specOf(random)));
+    const spec = specOf(random);
+    const { id } = await send(() => post(client, key, spec));
     accepted.set(id, key);
     if (below(3) === 0) following.push(follow(client, id, random, collect(followed, id)));
   }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isFinal, type State } from '../../src/core/states.ts';
-import type { ReportSummary } from '../../src/dispatch/background/verification.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
-import { assertWholeStream, type Bench, isVerified, startBench, until } from './dispatch.ts';
+import { checkExperiment } from '../nemesis/checks.ts';
+import { readRecorded } from '../nemesis/history.ts';
+import { type Bench, isVerified, startBench, until } from './dispatch.ts';
 import { startDispatcherProcess } from './dispatcher-processes.ts';
 import { AFTER_DEATH, type Failpoint } from './failpoints.ts';
 import { sweepInput, sweepRequest } from './sweep.ts';
@@ -84,9 +85,7 @@ async function assertGuarantees(bench: Bench, expected: ReadonlyMap<string, Stat
     const record = (await store.experiments.get(id))!;
     assert.equal(record.state, state, `${id}: ${record.reason}`);
     assert.equal(record.quarantined, false, id);
-    for (const { attempt } of await store.attempts.list(id)) await assertWholeStream(store, id, attempt);
-    for (const { batch, report } of await store.batches.list(id))
-      assert.equal((report as ReportSummary | null)?.exact, 4, `${id}: batch ${batch}`);
+    assert.deepEqual(checkExperiment(await readRecorded(bench, record)), [], id);
   }
   const launches = rayWorker.launches().map(({ experiment, attempt }) => `${experiment}/${attempt}`);
   assert.equal(new Set(launches).size, launches.length, 'an attempt is launched once');

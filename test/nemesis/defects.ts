@@ -1,0 +1,145 @@
+/** Where a defect shows: a cell of the failpoint matrix, or a world with a fixed seed. */
+export type Cell = { readonly failpoint: string } | { readonly world: string; readonly minutes: number };
+
+/** A defect, made by one edit of one file. */
+export interface Defect {
+  /** The guarantee's mechanism that it removes. */
+  readonly removes: string;
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+  readonly cell: Cell;
+}
+
+const LUA = 'src/store';
+const ATTEMPT = 'src/dispatch/attempt';
+
+/** Defects of the mechanisms behind the guarantees. */
+export const DEFECTS: readonly Defect[] = [
+  {
+    removes: 'the fence of earlier attempts',
+    file: `${ATTEMPT}/steps/fence.ts`,
+    from: 'if (attempt === 1 || context.confirmed) return NEXT;',
+    to: 'if (attempt > 0) return NEXT;',
+    cell: { failpoint: 'killed after: rayWorker.launch' },
+  },
+  {
+    removes: 'the release of the allocation at the end',
+    file: `${LUA}/attempts/lua/end.lua`,
+    from: 'freeAllocation(root, id, record[2])',
+    to: '',
+    cell: { failpoint: 'killed after: store.attempts.end' },
+  },
+  {
+    removes: 'the lease of an acquired attempt',
+    file: `${LUA}/attempts/lua/acquire.lua`,
+    from: "redis.call('ZADD', root .. ':leases', int(nowMs() + ARGV[3]), id)",
+    to: '',
+    cell: { failpoint: 'killed after: store.attempts.acquire' },
+  },
+  {
+    removes: 'the second release of a job',
+    file: 'src/dispatch/placement/reconcile.ts',
+    from: 'await Promise.all(unacquired.map((experiment) => queue.release(experiment)));',
+    to: '',
+    cell: { failpoint: 'killed before: queue.release' },
+  },
+  {
+    removes: 'the entry of a batch that was taken for verification',
+    file: `${LUA}/batches/lua/take-pending.lua`,
+    from: "redis.call('ZADD', pending, int(now + ARGV[2]), member)",
+    to: "redis.call('ZREM', pending, member)",
+    cell: { failpoint: 'killed after: store.batches.takePending' },
+  },
+  {
+    removes: 'the refusal of a second report',
+    file: `${LUA}/batches/lua/report.lua`,
+    from: "if redis.call('HSETNX', x .. ':reports', ARGV[2], ARGV[3]) == 0 then",
+    to: "if redis.call('HSETNX', x .. ':reports', ARGV[2], ARGV[3]) == 2 then",
+    cell: { failpoint: 'answer lost: store.batches.report' },
+  },
+  {
+    removes: 'the removal of a reported batch from the pending ones',
+    file: `${LUA}/batches/lua/report.lua`,
+    from: "redis.call('ZREM', root .. ':pending', id .. ':' .. ARGV[2])",
+    to: '',
+    cell: { failpoint: 'killed after: store.batches.report' },
+  },
+  {
+    removes: 'the event of a state, in the same step',
+    file: `${LUA}/attempts/lua/confirm.lua`,
+    from: "moveState(root, id, { from = state, to = 'running', attempt = ARGV[2], reason = ARGV[4], now = now })",
+    to: "redis.call('HSET', x, 'state', 'running')",
+    cell: { failpoint: 'killed after: store.attempts.confirm' },
+  },
+  {
+    removes: 'the check that a confirmed launch is not confirmed again',
+    file: `${LUA}/attempts/lua/confirm.lua`,
+    from: "if state ~= 'launching' then return state end",
+    to: '',
+    cell: { failpoint: 'answer lost: store.attempts.confirm' },
+  },
+  {
+    removes: 'the news of a cancel at a renewal',
+    file: `${ATTEMPT}/leased-attempts.ts`,
+    from: "if (state === 'cancelling') run.cancel();",
+    to: "if (state === 'queued') run.cancel();",
+    cell: { failpoint: 'answer lost: store.attempts.renew' },
+  },
+  {
+    removes: 'the stop of the driver before a cancel is recorded',
+    file: `${ATTEMPT}/steps/stop.ts`,
+    from: 'const { dropped } = await client.stop(experiment, attempt, options, signal);',
+    to: 'const dropped = client !== undefined;',
+    cell: { failpoint: 'answer lost: rayWorker.stop' },
+  },
+  {
+    removes: 'the check for an end that is recorded but not concluded',
+    file: `${ATTEMPT}/steps/follow.ts`,
+    from: "if (known?.ended) return { kind: 'ended', ended: known.ended };\n        after",
+    to: 'after',
+    cell: { failpoint: 'killed before: store.attempts.end' },
+  },
+  {
+    removes: 'the next attempt after a killed driver',
+    file: `${ATTEMPT}/decide.ts`,
+    from: "again: 'counted', waits: true },\n  'out-of-memory'",
+    to: "again: 'never', waits: true },\n  'out-of-memory'",
+    cell: { world: 'ray-worker', minutes: 0.4 },
+  },
+  {
+    removes: 'the check for deadlines in the queue',
+    file: 'src/dispatch/dispatcher.ts',
+    from: 'await failOverdue({ store, queue, log });',
+    to: '',
+    cell: { failpoint: 'killed before: store.attempts.end' },
+  },
+  {
+    removes: 'the memory of Idempotency-Keys',
+    file: `${LUA}/experiments/lua/submit.lua`,
+    from: 'if before then return before end',
+    to: '',
+    cell: { world: 'api', minutes: 0.3 },
+  },
+  {
+    removes: 'the place after which a stream continues',
+    file: 'src/http/resources/experiments/events.ts',
+    from: "const header = request.headers['last-event-id'];",
+    to: "const header = request.headers['last-event'] as string | undefined;",
+    cell: { world: 'api', minutes: 0.3 },
+  },
+  {
+    removes: 'the count of crashes before a quarantine',
+    file: `${LUA}/redis/lua/suspects.lua`,
+    from: 'if #ids == 1 then charge(root, ids[1], lost) end',
+    to: 'for _, id in ipairs(ids) do charge(root, id, lost) charge(root, id, lost) charge(root, id, lost) end',
+    cell: { failpoint: 'killed after: store.attempts.acquire' },
+  },
+  {
+    removes: 'the expiry of a batch lease',
+    file: `${LUA}/batches/lua/take-pending.lua`,
+    from: 'int(now + ARGV[2])',
+    to: 'int(now * 2)',
+    cell: { failpoint: 'killed after: store.batches.takePending' },
+  },
+];
