@@ -83,6 +83,7 @@ def test_a_tombstone_ends_a_lower_attempt_that_runs(client: Client, server: Serv
 
 def test_fences_and_tombstones_survive_kill_9_of_the_ray_worker(client: Client, server: Server) -> None:
     client.launch("exit=0", experiment="a", attempt=2)
+    client.events("a", 2)  # until its end
     client.stop(experiment="b", attempt=7)
     generation = client.describe().generation
     address = server.endpoint["address"]
