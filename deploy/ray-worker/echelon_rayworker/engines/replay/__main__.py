@@ -96,7 +96,8 @@ def main() -> None:
     try:
         replay(values, spool)
         while values["hang"]:
-            signal.pause()
+            # Not signal.pause: a signal just before it would be noticed only after another one.
+            time.sleep(1)
     except (FaultError, ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
