@@ -7,7 +7,7 @@ import { readRecorded } from '../nemesis/history.ts';
 import { type Bench, isVerified, startBench, until } from './dispatch.ts';
 import { startDispatcherProcess } from './dispatcher-processes.ts';
 import { AFTER_DEATH, type Failpoint } from './failpoints.ts';
-import { sweepInput, sweepRequest } from './sweep.ts';
+import { chainInput, sweepInput, sweepRequest } from './sweep.ts';
 
 /** Failpoints that are tried at the same time: they mostly wait for leases to expire. */
 export const TOGETHER = 6;
@@ -33,7 +33,7 @@ async function createWorld(bench: Bench): Promise<World> {
   const cancelled = await bench.submit({ ...driver, hang: true });
   const overdue = await bench.submit({}, { ...never, deadline: new Date(Date.now() + 300).toISOString() });
   const request = sweepRequest(2);
-  const { id: runs } = await store.sweeps.create(sweepInput(request));
+  const { id: runs } = await store.sweeps.create(chainInput([undefined, 0]));
   const unfit = { ...request, spec: { ...request.spec, resources: never } };
   const { id: cancelledSweep } = await store.sweeps.create(sweepInput(unfit));
   let killed = false;
