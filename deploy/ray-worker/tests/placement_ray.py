@@ -241,7 +241,7 @@ def test_a_command_runs_once_on_each_of_its_nodes_with_their_gpus(cluster: RayNo
     _, one, two, _ = cluster.nodes
     run = Command(tmp_path / "run", [AllocatedNode(two.id, 1, 1), AllocatedNode(one.id, 1, 1)])
     run.started(2)
-    assert ray.available_resources()["GPU"] == 12 - 2
+    assert until(lambda: ray.available_resources()["GPU"] == 12 - 2)
     assert run.end(0, 0) == 0
     said = [json.loads(line.removeprefix("[node 1] ")) for line in run.log().splitlines() if line.endswith("}")]
     environments = {one["ECHELON_NODE_RANK"]: one for one in said if "MASTER_ADDR" in one}
@@ -272,8 +272,8 @@ def test_a_command_that_starts_once_reserves_nothing_and_its_processes_end_with_
     _, one, two, _ = cluster.nodes
     run = Command(tmp_path / "run", [AllocatedNode(one.id, 4, 4), AllocatedNode(two.id, 4, 4)], "start=once")
     run.started(1)
-    assert ray.available_resources()["GPU"] == 12
-    assert '"ECHELON_NODE_COUNT": "1"' in run.log()
+    assert until(lambda: ray.available_resources()["GPU"] == 12)
+    assert until(lambda: '"ECHELON_NODE_COUNT": "1"' in run.log(), PATIENCE), run.log()
     run.process.kill()
     run.process.wait()
     assert until(run.nothing_is_left)
