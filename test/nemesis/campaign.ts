@@ -3,7 +3,7 @@ import { isFinal } from '../../src/core/states.ts';
 import { isVerified, until } from '../support/dispatch.ts';
 import { randomFrom } from '../support/random-batch.ts';
 import { CHECKS } from './checks.ts';
-import { WORLDS } from './faults.ts';
+import { WORLDS } from './faults/worlds.ts';
 import { readHistory } from './history.ts';
 import { watchStarvation } from './starvation.ts';
 import { startUsers, type Users } from './users.ts';

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { percentile, type Result, runCampaign } from './campaign.ts';
 import { nameOf, tryDefects } from './detection.ts';
 import { writeCampaigns, writeDefects } from './evidence.ts';
-import { WORLDS } from './faults.ts';
+import { WORLDS } from './faults/worlds.ts';
 
 const USAGE = `usage: npm run test:nemesis -- [options]
   --world NAME    ${Object.keys(WORLDS).join(', ')}. Default: all, one after another.

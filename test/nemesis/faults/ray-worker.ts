@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { between, type Fault } from './fault.ts';
+
+/** Faults of the ray-worker, of the connection to it, and of drivers. */
+export const RAY_WORKER_FAULTS: readonly Fault[] = [
+  {
+    kind: 'ray-worker: away',
+    outage: true,
+    async strike({ bench: { rayWorker } }, random) {
+      await rayWorker.down();
+      await delay(between(random, 100, 3_000));
+      await rayWorker.up();
+    },
+  },
+  ...(['lose-answer', 'unavailable'] as const).map(
+    (fault): Fault => ({
+      kind: `ray-worker: launches, ${fault === 'lose-answer' ? 'the answer is lost' : 'refused'}`,
+      outage: false,
+      async strike({ bench: { rayWorker } }, random) {
+        rayWorker.launchFault = fault;
+        await delay(between(random, 200, 1_500));
+        rayWorker.launchFault = 'none';
+      },
+    }),
+  ),
+  {
+    kind: 'ray-worker: event streams cut',
+    outage: false,
+    strike: async ({ bench }) => bench.rayWorker.breakStreams(),
+  },
+  {
+    kind: 'driver: killed',
+    outage: false,
+    async strike({ bench: { rayWorker } }, random) {
+      const running = rayWorker.running();
+      const victim = running[between(random, 0, running.length)];
+      if (victim) rayWorker.kill(victim.experiment, victim.attempt);
+    },
+  },
+];
