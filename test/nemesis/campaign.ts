@@ -1,26 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isFinal } from '../../src/core/states.ts';
-import { isVerified, until } from '../support/dispatch.ts';
+import { settledWithin } from '../../src/core/settled-within.ts';
+import { isFinal, STATES } from '../../src/core/states.ts';
+import { isVerified } from '../support/dispatch.ts';
 import { randomFrom } from '../support/random-batch.ts';
-import { CHECKS } from './checks.ts';
-import { WORLDS } from './faults/worlds.ts';
-import { readHistory } from './history.ts';
+import { violationsOf } from './checks.ts';
+import { pick } from './faults/fault.ts';
+import { type Kind, type Strike, WORLDS } from './faults/worlds.ts';
+import { everyExperiment, readHistory } from './history.ts';
 import { watchStarvation } from './starvation.ts';
 import { startUsers, type Users } from './users.ts';
 import { type Measured, startWatch, type Watch } from './watch.ts';
-import { CPUS, startWorld, type World } from './world.ts';
+import type { Observed } from './world.ts';
 
-const LEASE_MS = 1_500;
-/** The bound on recovery and on event lag: two leases and 5 s. */
-export const BOUND_MS = 2 * LEASE_MS + 5_000;
-/** Attempts that run when a fault occurs. */
-const RUNNING = 20;
 const DRAIN_SECONDS = 180;
+const PROGRESS_MS = 60_000;
+const POLL_MS = 100;
 
 /** The outcome of a campaign in one world. */
 export interface Result {
   readonly world: string;
   readonly seed: number;
+  readonly minutes: number;
   readonly experiments: number;
   readonly attempts: number;
   readonly events: number;
@@ -35,131 +35,128 @@ export interface Result {
   readonly machine: string;
 }
 
-/** Runs random faults of one world under load for some time, and checks the whole history. */
-export async function runCampaign(options: {
+/** The choices of the caller of a campaign. */
+export interface Options {
+  /** One of {@link WORLDS}. */
   world: string;
   seed: number;
+  /** Minutes of faults. */
   minutes: number;
   /** Continues on a starved machine. */
   whileStarved: boolean;
-}): Promise<Result> {
-  const { seed, minutes, whileStarved } = options;
-  const world = await startWorld({ leaseMs: LEASE_MS });
+  /** Called once a minute with a line about the progress. */
+  progress(line: string): void;
+}
+
+/** Runs random faults of one world under load for some time, and checks the whole history. */
+export async function runCampaign(options: Options): Promise<Result> {
+  const kind = WORLDS[options.world]!;
+  const { world, faults } = await kind.start();
   const starvation = watchStarvation();
   const watch = startWatch(world.bench);
+  const random = randomFrom(options.seed + 1);
+  const users = startUsers({ ...world.api, random, specOf: kind.specOf, openCount: () => openCount(world) });
+  const begun = performance.now();
+  const timer = setInterval(() => {
+    const minutes = Math.round((performance.now() - begun) / 60_000);
+    options.progress(`${minutes} min: ${users.accepted.size} submissions, ${watch.describe()}`);
+  }, PROGRESS_MS);
   try {
-    const { url, token } = world.api;
-    const users = startUsers({ url, token, random: randomFrom(seed + 1), openCount: () => openCount(world) });
-    const signal = AbortSignal.any([
-      AbortSignal.timeout(minutes * 60_000),
-      ...(whileStarved ? [] : [starvation.signal]),
-    ]);
-    await strike(world, watch, { faults: WORLDS[options.world]!, random: randomFrom(seed), signal });
-    const exceeded = await drain(world, users, watch);
+    const over = AbortSignal.timeout(options.minutes * 60_000);
+    const signal = options.whileStarved ? over : AbortSignal.any([over, starvation.signal]);
+    await strike({ world, watch, kind, faults }, { random: randomFrom(options.seed), signal });
+    const undrained = await drain(world, users, watch);
     await watch.stop();
     const history = await readHistory(world, users, watch.measured);
-    const violations = Object.entries(CHECKS).flatMap(([guarantee, check]) =>
-      check(history).map((violation) => `${guarantee}: ${violation}`),
-    );
     const recorded = [...history.experiments.values()];
     return {
-      ...{ world: options.world, seed, violations, measured: watch.measured, operations: users.operations },
+      ...{ world: options.world, seed: options.seed, minutes: options.minutes },
+      ...{ measured: watch.measured, operations: users.operations },
+      violations: violationsOf(history),
       experiments: recorded.length,
       attempts: history.launches.length,
       events: recorded.reduce((sum, { entries }) => sum + entries.length, 0),
-      exceeded: [...exceeded, ...exceededTimes(watch.measured)],
+      exceeded: [...undrained, ...exceededTimes(watch.measured, kind.boundMs)],
       starved: starvation.signal.aborted,
       machine: starvation.describe(),
     };
   } finally {
+    clearInterval(timer);
+    users.abandon();
     await watch.stop();
     starvation.stop();
     await world.stop();
   }
 }
 
-async function openCount({ bench }: World): Promise<number> {
+async function openCount({ bench }: Observed): Promise<number> {
   const counts = await bench.store.experiments.counts();
   return counts.queued + counts.launching + counts.running + counts.cancelling;
 }
 
 /** Faults follow progress: most of them wait until every attempt that met the one before has recovered. */
 async function strike(
-  world: World,
-  watch: Watch,
-  { faults, random, signal }: { faults: (typeof WORLDS)[string]; random: () => number; signal: AbortSignal },
+  { world, watch, kind, faults }: { world: Observed; watch: Watch; kind: Kind; faults: readonly Strike[] },
+  { random, signal }: { random: () => number; signal: AbortSignal },
 ): Promise<void> {
-  const running = () => world.bench.rayWorker.running().length;
+  // A stuck attempt must not hold up the faults.
+  const wait = async (holds: () => boolean) => {
+    const end = performance.now() + 2 * kind.boundMs;
+    while (!holds() && !signal.aborted && performance.now() < end) await delay(50);
+  };
   while (!signal.aborted) {
-    const all = random() < 0.75;
     const exposed = watch.unrecovered();
-    await waitFor(
-      () => (all ? watch.unrecovered() === 0 : watch.unrecovered() < exposed || exposed === 0),
-      signal,
-    );
-    await waitFor(() => running() >= Math.min(RUNNING, CPUS), signal);
+    const enough = random() < 0.75 ? 0 : Math.max(0, exposed - 1);
+    await wait(() => watch.unrecovered() <= enough);
+    await wait(() => world.bench.rayWorker.running().length >= kind.running);
     if (signal.aborted) return;
     // Sometimes two at once, of different kinds.
-    const chosen = new Set(Array.from({ length: random() < 0.15 ? 2 : 1 }, () => pick(faults, random)));
+    const chosen = new Set(Array.from({ length: random() < 0.15 ? 2 : 1 }, () => pick(random, faults)));
     const struck = [...chosen].map(async (fault) => {
       const over = watch.fault(fault.kind, fault.outage);
-      await fault.strike(world, random);
+      await fault.strike(random);
       over();
     });
     await Promise.all(struck);
   }
 }
 
-const pick = <T>(items: readonly T[], random: () => number): T => items[Math.floor(random() * items.length)]!;
-
-/** Waits for `holds`, but no longer than a stuck attempt may take: later faults must not wait for it. */
-async function waitFor(holds: () => boolean, signal: AbortSignal): Promise<void> {
-  const end = performance.now() + 2 * BOUND_MS;
-  while (!holds() && !signal.aborted && performance.now() < end) await delay(50);
-}
-
-/** Ends the load, and waits until every experiment has ended and every follower knows. */
-async function drain({ bench: { store } }: World, users: Users, watch: Watch): Promise<string[]> {
-  const ended = async () => {
-    const { items } = await store.experiments.list({ limit: 100, state: [...OPEN_STATES] });
-    if (items.length > 0) return false;
-    for (let before: string | undefined; ; ) {
-      const page = await store.experiments.list({ limit: 500, ...(before !== undefined && { before }) });
-      if (page.items.some((record) => !isFinal(record.state) || !isVerified(record))) return false;
-      if (page.next === null) return (await store.sweeps.withWork(1)).length === 0;
-      before = page.next;
-    }
+/** Ends the load, and waits until every experiment has ended and every follower knows. Returns what did not happen. */
+async function drain(world: Observed, users: Users, watch: Watch): Promise<string[]> {
+  const missed: string[] = [];
+  const step = async (what: string, seconds: number, done: Promise<unknown>) => {
+    if (!(await settledWithin(seconds * 1_000, done))) missed.push(`not in ${seconds} s: ${what}`);
   };
-  const all = (async () => {
-    await users.leave();
-    await until(ended, 'every experiment has ended', { seconds: DRAIN_SECONDS });
-    await users.followers();
-    await until(() => watch.unrecovered() === 0, 'every exposed attempt is recorded', { seconds: 30 });
-  })();
-  const tooLong = delay((DRAIN_SECONDS + 60) * 1_000, ['the end of the load or of the followers'], {
-    ref: false,
-  });
-  return await Promise.race([
-    tooLong,
-    all.then(
-      () => [],
-      (error: Error) => [error.message],
-    ),
-  ]);
+  const over = new AbortController();
+  const reached = async (holds: () => boolean | Promise<boolean>) => {
+    while (!over.signal.aborted && !(await holds())) await delay(POLL_MS);
+  };
+  await step('an answer to every user', 60, users.leave());
+  await step(
+    'the end of every experiment',
+    DRAIN_SECONDS,
+    reached(() => allEnded(world)),
+  );
+  await step('the end of every followed stream', 60, users.followers());
+  await step(
+    'a record of every exposed attempt',
+    30,
+    reached(() => watch.unrecovered() === 0),
+  );
+  over.abort();
+  return missed;
 }
 
-const OPEN_STATES = ['queued', 'launching', 'running', 'cancelling'] as const;
+async function allEnded({ bench: { store } }: Observed): Promise<boolean> {
+  const open = await store.experiments.list({ limit: 1, state: STATES.filter((state) => !isFinal(state)) });
+  if (open.items.length > 0 || (await store.sweeps.withWork(1)).length > 0) return false;
+  return (await everyExperiment(store)).every(isVerified);
+}
 
-function exceededTimes({ recoveries, lagMs }: Measured): string[] {
+function exceededTimes({ recoveries, lagMs }: Measured, boundMs: number): string[] {
   const longest = Math.max(0, ...recoveries);
   return [
-    ...(longest > BOUND_MS ? [`recovery took ${longest} ms, the bound is ${BOUND_MS} ms`] : []),
-    ...(lagMs > BOUND_MS ? [`an event waited ${lagMs} ms, the bound is ${BOUND_MS} ms`] : []),
+    ...(longest > boundMs ? [`recovery took ${longest} ms, the bound is ${boundMs} ms`] : []),
+    ...(lagMs > boundMs ? [`an event waited ${lagMs} ms, the bound is ${boundMs} ms`] : []),
   ];
-}
-
-/** The value below which a share of the sorted values lies; 0 without values. */
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

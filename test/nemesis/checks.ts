@@ -3,68 +3,128 @@ import { isFinal, type State, TRANSITIONS } from '../../src/core/states.ts';
 import type { ReportSummary } from '../../src/dispatch/background/verification.ts';
 import type { History, Recorded } from './history.ts';
 
-/** Checks one guarantee over a whole history; returns its violations in words. */
-type Check = (history: History) => string[];
+/** A guarantee of the design, and what a campaign checks of it over a whole history. */
+interface Guarantee {
+  readonly number: number;
+  readonly name: string;
+  /** Returns the violations in words. */
+  check(history: History): string[];
+}
+
+/** The guarantees by number. Tests of the rest of each: docs/evidence/guarantees.md. */
+export const GUARANTEES: readonly Guarantee[] = [
+  { number: 1, name: 'an accepted experiment is never lost', check: checkAccepted },
+  { number: 2, name: 'an attempt is launched at most once', check: checkLaunches },
+  {
+    number: 3,
+    name: 'every event is recorded once and in order',
+    check: (history) => [
+      ...each(history, checkSequences),
+      ...each(history, checkStates),
+      ...checkFollowers(history),
+    ],
+  },
+  { number: 4, name: 'a cancelled or ended experiment leaves no process', check: checkEnds },
+  { number: 6, name: 'bad input is refused and changes nothing', check: checkAnswers },
+  {
+    number: 8,
+    name: 'every batch is verified once, and coverage is stated',
+    check: (history) => [...each(history, checkReports), ...left(history, ['batches without a report'])],
+  },
+  { number: 9, name: 'a fault ends no experiment and no process', check: checkFaults },
+  { number: 10, name: 'a correct batch is exact', check: (history) => each(history, checkRows) },
+];
+
+/** The violations of a history in words, each with its guarantee. */
+export function violationsOf(history: History): string[] {
+  return GUARANTEES.flatMap(({ number, name, check }) =>
+    check(history).map((violation) => `guarantee ${number}, ${name}: ${violation}`),
+  );
+}
+
+/** What holds for every ended experiment by itself, whatever happened to it. */
+export function checkExperiment(recorded: Recorded): string[] {
+  return [checkSequences, checkStates, checkReports, checkRows].flatMap((check) => check(recorded));
+}
 
 const each = (history: History, check: (recorded: Recorded) => string[]): string[] =>
   [...history.experiments.values()].flatMap((recorded) =>
     check(recorded).map((violation) => `${recorded.record.id}: ${violation}`),
   );
 
-const repeated = (values: readonly string[]): string[] =>
-  values.filter((value, index) => values.indexOf(value) !== index);
+const repeated = (values: readonly string[]): string[] => {
+  const seen = new Set<string>();
+  return values.filter((value) => seen.size === seen.add(value).size);
+};
 
-/** What holds for every ended experiment by itself, whatever happened to it. */
-export function checkExperiment(recorded: Recorded): string[] {
-  return [checkSequences, checkStates, checkBatches].flatMap((check) => check(recorded));
-}
+const left = (history: History, names: readonly (keyof History['left'])[]): string[] =>
+  names.flatMap((name) => (history.left[name] === 0 ? [] : [`${history.left[name]} ${name} are left`]));
 
-/** The checks by guarantee. */
-export const CHECKS: Readonly<Record<string, Check>> = {
-  'an accepted experiment is never lost': ({ users, experiments }) => [
+/** An accepted experiment or child has a record, and one Idempotency-Key makes one experiment. */
+function checkAccepted({ users, experiments }: History): string[] {
+  const records = [...experiments.values()].map(({ record }) => record);
+  return [
     ...[...users.accepted.keys()].filter((id) => !experiments.has(id)).map((id) => `${id} is lost`),
+    ...repeated([...users.accepted.values()]).map((key) => `key ${key} made two experiments`),
     ...[...users.sweeps].flatMap(([sweep, count]) => {
-      const children = [...experiments.values()].filter(({ record }) => record.sweep === sweep).length;
+      const children = records.filter((record) => record.sweep === sweep).length;
       return children === count ? [] : [`${sweep} has ${children} instead of ${count} children`];
     }),
-  ],
-  'one Idempotency-Key makes one experiment': ({ users, experiments }) => [
-    ...users.contradictions,
-    ...[...experiments.values()]
-      .filter(({ record }) => !users.accepted.has(record.id) && !users.sweeps.has(record.sweep ?? ''))
-      .map(({ record }) => `${record.id} was never accepted`),
-  ],
-  'an attempt is launched at most once': ({ launches }) =>
-    repeated(launches.map(({ experiment, attempt }) => `${experiment}/${attempt}`)),
-  'one driver of an experiment runs at a time': ({ overlaps }) =>
-    overlaps === 0 ? [] : [`${overlaps} launches beside a running driver`],
-  'every event is recorded once and in order': (history) => each(history, checkSequences),
-  'states follow the table of transitions': (history) => each(history, checkStates),
-  'a cancelled experiment is cancelled': (history) =>
-    each(history, ({ record }) => {
-      const accepted = history.users.cancelled.has(record.id);
-      return accepted && record.state !== 'cancelled' ? [`cancelled, and then ${record.state}`] : [];
-    }),
-  'no experiment ends by a fault that is not its own': (history) =>
-    each(history, ({ record: { id, state, reason, quarantined } }) => {
-      const asked = history.users.cancelled.has(id) || history.users.cancelRefused.has(id);
-      const good = state === 'succeeded' || (state === 'cancelled' && asked);
-      return good && !quarantined ? [] : [`${state}${quarantined ? ', in quarantine' : ''}: ${reason}`];
-    }),
-  'every batch is verified': (history) => each(history, checkBatches),
-  'nothing is left': ({ left }) =>
-    Object.entries(left).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`])),
-  'a follower receives every event once and in order': ({ users, experiments }) =>
-    [...users.followed].flatMap(([id, ids]) => {
-      const entries = experiments.get(id)?.entries.map((entry) => entry.id) ?? [];
-      const at = entries.findIndex((entry, index) => ids[index] !== entry);
-      if (at < 0 && ids.length === entries.length) return [];
-      return [
-        `${id}: received ${ids.length} of ${entries.length} events; the first difference is event ${at}`,
-      ];
-    }),
-  'no process ends by itself': ({ selfEnded }) => [...selfEnded],
-};
+  ];
+}
+
+function checkLaunches({ launches, overlaps }: History): string[] {
+  const names = launches.map(({ experiment, attempt }) => `${experiment}/${attempt}`);
+  return [
+    ...repeated(names).map((name) => `${name} was launched again`),
+    ...(overlaps === 0 ? [] : [`${overlaps} launches beside a running driver of the same experiment`]),
+  ];
+}
+
+/** A follower receives every event once and in order, over all its connections. */
+function checkFollowers({ users, experiments }: History): string[] {
+  return [...users.followed].flatMap(([id, ids]) => {
+    const entries = experiments.get(id)?.entries.map((entry) => entry.id) ?? [];
+    const at = entries.findIndex((entry, index) => ids[index] !== entry);
+    if (at < 0 && ids.length === entries.length) return [];
+    return [
+      `${id}: a follower received ${ids.length} of ${entries.length} events; the first difference is event ${at}`,
+    ];
+  });
+}
+
+/** An accepted cancel leads to no other end, and no driver has outlived its attempt's or its experiment's end. */
+function checkEnds(history: History): string[] {
+  const { users, launches, experiments, endOf } = history;
+  const outlived = launches.flatMap(({ experiment, attempt }) => {
+    const [driver, record] = [endOf(experiment, attempt), experiments.get(experiment)?.record];
+    const late = (driver ?? 0) - (record?.endedAt ?? Number.POSITIVE_INFINITY);
+    return late > 0 ? [`${experiment}/${attempt}: its driver ran ${late} ms after the end`] : [];
+  });
+  const otherwise = each(history, ({ record: { id, state } }) =>
+    users.cancelled.has(id) && state !== 'cancelled' ? [`cancelled, and then ${state}`] : [],
+  );
+  return [...outlived, ...otherwise, ...left(history, ['drivers'])];
+}
+
+/** Users got the documented answers, and nothing was made that was not accepted. */
+function checkAnswers({ users, experiments }: History): string[] {
+  const unknown = [...experiments.values()].filter(
+    ({ record }) => !users.accepted.has(record.id) && !users.sweeps.has(record.sweep ?? ''),
+  );
+  return [...users.contradictions, ...unknown.map(({ record }) => `${record.id} was never accepted`)];
+}
+
+function checkFaults(history: History): string[] {
+  const { users, selfEnded } = history;
+  const ended = each(history, ({ record: { id, state, reason, quarantined } }) => {
+    const asked = users.cancelled.has(id) || users.cancelRefused.has(id);
+    const good = state === 'succeeded' || (state === 'cancelled' && asked);
+    return good && !quarantined ? [] : [`${state}${quarantined ? ', in quarantine' : ''}: ${reason}`];
+  });
+  const held = left(history, ['allocations', 'unacquired attempts', 'leases', 'queued experiments']);
+  return [...ended, ...held, ...selfEnded.map((name) => `${name} ended by itself`)];
+}
 
 /** Events of an attempt stand there from 1 on, and all of them if its end is recorded; ids rise. */
 function checkSequences({ record, entries, made }: Recorded): string[] {
@@ -107,9 +167,9 @@ function checkStates({ entries, record }: Recorded): string[] {
   return violations;
 }
 
-/** Each complete batch in the stream has a record, and each record one report, which found every row exact. */
-function checkBatches({ entries, batches }: Recorded): string[] {
-  const known = new Map(batches.map((batch) => [`${batch.attempt}:${batch.batch}`, batch]));
+/** Each complete batch in the stream has a record, each record one report, and the experiment counts all of them. */
+function checkReports({ entries, batches, record }: Recorded): string[] {
+  const known = new Set(batches.map(({ attempt, batch }) => `${attempt}:${batch}`));
   const recorded = entries.flatMap(({ id, event }) =>
     event.type === 'batch' && event.index === event.count - 1
       ? [`${parseEntryId(id)!.attempt}:${event.batch}`]
@@ -118,14 +178,23 @@ function checkBatches({ entries, batches }: Recorded): string[] {
   const reported = entries.flatMap(({ event }) =>
     event.type === 'verification' ? [`${event.attempt}:${event.batch}`] : [],
   );
+  const missing = [...known].filter((name) => !reported.includes(name));
   return [
     ...repeated(reported).map((name) => `batch ${name} was reported again`),
+    ...missing.map((name) => `batch ${name} has no report`),
     ...recorded.filter((name) => !known.has(name)).map((name) => `batch ${name} has no record`),
-    ...[...known].flatMap(([name, { report, rows }]) => {
-      const { exact, unverifiable } = (report ?? {}) as Partial<ReportSummary>;
-      return exact === rows
-        ? []
-        : [`batch ${name}: ${exact} of ${rows} rows exact, ${unverifiable} unverifiable`];
-    }),
+    ...(record.verification.batches === batches.length
+      ? []
+      : [`it states ${record.verification.batches} of ${batches.length} batches`]),
   ];
+}
+
+function checkRows({ batches }: Recorded): string[] {
+  return batches.flatMap(({ attempt, batch, report, rows }) => {
+    const { exact, wrong, unverifiable } = (report ?? {}) as Partial<ReportSummary>;
+    if (exact === rows) return [];
+    return [
+      `batch ${attempt}:${batch}: of ${rows} rows ${exact} exact, ${wrong} wrong, ${unverifiable} unverifiable`,
+    ];
+  });
 }

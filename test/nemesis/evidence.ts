@@ -1,88 +1,76 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { BOUND_MS, percentile, type Result } from './campaign.ts';
+import type { Result } from './campaign.ts';
 import { nameOf, type Tried } from './detection.ts';
+import { percentile } from './watch.ts';
 
 const PAGE = new URL('../../docs/evidence/faults.md', import.meta.url);
-const INTRODUCTION = `# Random faults
 
-\`npm run test:nemesis\` runs Redis, three dispatchers and an api, each as a process, with a ray-worker whose drivers are
-timers. Users submit, cancel and follow experiments over HTTP meanwhile. At least 20 attempts run when a fault occurs, and the
-next fault waits for progress. At the end, \`test/nemesis/checks.ts\` checks the whole history: one function for each guarantee.
-Its witnesses are the launch log of the ray-worker, the events that drivers made, and the answers that users received.
+/** The tables of docs/evidence/faults.md by their headings, with the text before each and the names of the columns. */
+const TABLES = {
+  Campaigns: [
+    `One row for each world, written by \`npm run test:nemesis -- --world WORLD --minutes M --seed S --write\`. Recovery: from a
+fault until the next event of an exposed attempt is recorded. A run fails if the recovery of an attempt or the wait of an event
+exceeds the bound of its world: two leases and 5 s. A starved machine had CPU pressure above 50 % or late timers for 10 s. Its
+times say nothing, and the run counts as inconclusive.`,
+    ...['world', 'minutes, seed', 'experiments', 'launches', 'events', 'faults', 'exposures', 'violations'],
+    ...['recovery p50', 'recovery p99', 'longest wait of an event', 'machine'],
+  ],
+  Faults: ['Exposures: attempts that ran when a fault occurred.', 'world', 'fault', 'faults', 'exposures'],
+  Operations: ['Each was retried until it was answered.', 'world', 'operation', 'count'],
+  'Detection power': [
+    `\`npm run test:nemesis -- --defects --write\`: each defect removes one mechanism by one edit in a copy of the sources.
+Unclear: the tests failed without the defect, too.`,
+    ...['removed', 'in', 'tried at', 'outcome', 'machine'],
+  ],
+} as const;
 
-`;
+type Title = keyof typeof TABLES;
+type Row = readonly (string | number)[];
 
-/** Replaces one section of docs/evidence/faults.md; the others stay. */
-function writeSection(title: string, text: string): void {
-  const page = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : INTRODUCTION;
-  const [head = '', ...sections] = page.split(/^## /m);
-  const others = sections.filter((section) => !section.startsWith(`${title}\n`)).map((one) => one.trimEnd());
-  const all = [...others, `${title}\n\n${text.trimEnd()}`].toSorted();
-  writeFileSync(PAGE, `${head.trimEnd()}\n\n${all.map((section) => `## ${section}\n`).join('\n')}`);
+/** Replaces the rows of a table whose first cell is `replaced`, or all rows. */
+function writeRows(title: Title, rows: readonly Row[], replaced?: string): void {
+  const [head = '', ...sections] = readFileSync(PAGE, 'utf8').split(/^## /m);
+  const written = Object.keys(TABLES).map((name) => {
+    const lines = (sections.find((section) => section.startsWith(`${name}\n`)) ?? '').split('\n');
+    const present = lines.filter((line) => line.startsWith('| ')).slice(2);
+    const [text, ...columns] = TABLES[name as Title];
+    const lineOf = (row: Row) => `| ${row.join(' | ')} |`;
+    const others = present.filter((line) => replaced !== undefined && !line.startsWith(`| ${replaced} |`));
+    const all = name === title ? [...others, ...rows.map(lineOf)] : present;
+    const table = [lineOf(columns), lineOf(columns.map(() => '---')), ...all];
+    return `## ${name}\n\n${text}\n\n${table.join('\n')}\n`;
+  });
+  writeFileSync(PAGE, `${head.trimEnd()}\n\n${written.join('\n')}`);
 }
-
-const table = (head: string[], rows: (string | number)[][]): string =>
-  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 
 /** Node.js, processors and date, in words. */
 const setup = () =>
   `${new Date().toISOString().slice(0, 10)}, ${cpus().length} processors, Node ${process.version}`;
 
-/** Writes what campaigns found. */
-export function writeCampaigns(results: readonly Result[], minutes: number): void {
-  const rows = results.map((result) => {
-    const { recoveries, faults, lagMs } = result.measured;
-    const counts = [...faults.values()];
-    return [
-      ...[result.world, result.seed, result.experiments, result.attempts, result.events],
-      counts.reduce((sum, { count }) => sum + count, 0),
-      counts.reduce((sum, { exposures }) => sum + exposures, 0),
-      result.violations.length,
-      ...[percentile(recoveries, 0.5), percentile(recoveries, 0.99), lagMs].map((ms) => `${ms} ms`),
-      result.starved ? `starved: ${result.machine}` : result.machine,
-    ];
-  });
-  const head = ['world', 'seed', 'experiments', 'launches', 'events', 'faults', 'exposures', 'violations'];
-  const times = ['recovery p50', 'recovery p99', 'longest wait of an event', 'machine'];
-  const kinds = results.flatMap(({ world, measured }) =>
-    [...measured.faults].map(([kind, { count, exposures }]) => [world, kind, count, exposures]),
-  );
-  const operations = results.flatMap(({ world, operations: counts }) =>
-    [...counts].map(([operation, count]) => [world, operation, count]),
-  );
-  writeSection(
-    'Campaigns',
-    `${setup()}; ${minutes} minutes of faults in each world: \`npm run test:nemesis -- --minutes ${minutes} --write\`.
-Recovery: from a fault until the next event of an exposed attempt is recorded. The bound on recovery and on waits is ${BOUND_MS} ms.
-A starved machine had CPU pressure above 50 % or late timers for 10 s. Its times say nothing, and the run counts as inconclusive.
-
-${table([...head, ...times], rows)}
-
-Faults by kind:
-
-${table(['world', 'fault', 'faults', 'exposures'], kinds)}
-
-Operations of users, each retried until it was answered:
-
-${table(['world', 'operation', 'count'], operations)}`,
-  );
+/** Writes what a campaign found. */
+export function writeCampaign(result: Result): void {
+  const { world, operations, measured, machine } = result;
+  const { recoveries, faults, lagMs } = measured;
+  const sum = (name: 'count' | 'exposures') => faults.values().reduce((all, one) => all + one[name], 0);
+  const times = [percentile(recoveries, 0.5), percentile(recoveries, 0.99), lagMs].map((ms) => `${ms} ms`);
+  const row = [
+    ...[world, `${result.minutes}, ${result.seed}`, result.experiments, result.attempts, result.events],
+    ...[sum('count'), sum('exposures'), result.violations.length, ...times],
+    `${setup()}; ${result.starved ? 'starved: ' : ''}${machine}`,
+  ];
+  writeRows('Campaigns', [row], world);
+  const kinds = [...faults].map(([kind, { count, exposures }]) => [world, kind, count, exposures]);
+  writeRows('Faults', kinds, world);
+  const counts = [...operations].map(([name, count]) => [world, name, count]);
+  writeRows('Operations', counts, world);
 }
 
 /** Writes which defects the tests found. */
 export function writeDefects(tried: readonly Tried[]): void {
-  const rows = tried.map(({ defect, outcome }) => [
-    defect.removes,
-    `\`${defect.file}\``,
-    nameOf(defect.cell),
-    outcome,
-  ]);
-  const found = tried.filter(({ outcome }) => outcome === 'found').length;
-  writeSection(
-    'Detection power',
-    `${setup()}: \`npm run test:nemesis -- --defects --write\`. Each defect removes one mechanism by one edit in a copy of the
-sources. The tests found ${found} of ${tried.length}. Unclear: they failed without the defect, too.
-
-${table(['removed', 'in', 'tried at', 'outcome'], rows)}`,
-  );
+  const rows = tried.map(({ defect, outcome }) => {
+    const { removes, file, cell } = defect;
+    return [removes, `\`${file}\``, nameOf(cell), outcome, setup()];
+  });
+  writeRows('Detection power', rows);
 }

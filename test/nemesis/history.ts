@@ -1,11 +1,10 @@
 import type { StreamEntry } from '../../src/core/events.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
 import type { BatchRecord } from '../../src/store/batches/contract.ts';
-import type { Bench } from '../support/dispatch.ts';
 import type { LaunchLine } from '../support/fake-ray-worker.ts';
 import type { Users } from './users.ts';
 import type { Measured } from './watch.ts';
-import type { World } from './world.ts';
+import type { Observed } from './world.ts';
 
 const PAGE = 500;
 const ALL = 1_000_000;
@@ -19,32 +18,39 @@ export interface Recorded {
   readonly made: ReadonlyMap<number, number>;
 }
 
+/** What an idle system has none of. */
+type Left =
+  | 'drivers'
+  | 'allocations'
+  | 'unacquired attempts'
+  | 'leases'
+  | 'batches without a report'
+  | 'queued experiments';
+
 /** Everything that a campaign left, of the store and of the independent witnesses. */
 export interface History {
   readonly experiments: ReadonlyMap<string, Recorded>;
   readonly users: Users;
   readonly launches: readonly LaunchLine[];
   readonly overlaps: number;
+  /** When the driver of an attempt ended (ms since 1970); undefined: it runs, or it is forgotten. */
+  endOf(experiment: string, attempt: number): number | undefined;
   /** Drivers, allocations, leases and batches that are left. */
-  readonly left: Readonly<Record<string, number>>;
+  readonly left: Readonly<Record<Left, number>>;
   readonly selfEnded: readonly string[];
   readonly measured: Measured;
 }
 
 /** Reads a {@link History}; every experiment has ended. */
-export async function readHistory(world: World, users: Users, measured: Measured): Promise<History> {
+export async function readHistory(world: Observed, users: Users, measured: Measured): Promise<History> {
   const { store, rayWorker } = world.bench;
   const experiments = new Map<string, Recorded>();
-  let before: string | undefined;
-  do {
-    const page = await store.experiments.list({ limit: PAGE, ...(before !== undefined && { before }) });
-    for (const record of page.items) experiments.set(record.id, await readRecorded(world.bench, record));
-    before = page.next ?? undefined;
-  } while (before !== undefined);
+  for (const record of await everyExperiment(store))
+    experiments.set(record.id, await readRecorded(world.bench, record));
   const { held, expired } = await store.attempts.leases();
   const left = {
     drivers: rayWorker.running().length,
-    allocations: (await store.clusters.allocations('fake')).items.length,
+    allocations: (await store.clusters.allocations(world.cluster)).items.length,
     'unacquired attempts': (await store.attempts.allocated({ olderThanMs: 0, limit: PAGE })).length,
     leases: held + expired,
     'batches without a report': await store.batches.backlog(),
@@ -54,12 +60,25 @@ export async function readHistory(world: World, users: Users, measured: Measured
     ...{ experiments, users, left, measured, selfEnded: world.selfEnded },
     launches: rayWorker.launches(),
     overlaps: rayWorker.overlaps(),
+    endOf: (experiment, attempt) =>
+      rayWorker.arose(experiment, attempt, rayWorker.events(experiment, attempt)),
   };
+}
+
+/** The records of all experiments, the newest first. */
+export async function everyExperiment(store: Observed['bench']['store']): Promise<Experiment[]> {
+  const all: Experiment[] = [];
+  for (let before: string | null | undefined; before !== null; ) {
+    const page = await store.experiments.list({ limit: PAGE, ...(before !== undefined && { before }) });
+    all.push(...page.items);
+    before = page.next;
+  }
+  return all;
 }
 
 /** What the store and the ray-worker have of one experiment. */
 export async function readRecorded(
-  { store, rayWorker }: Pick<Bench, 'store' | 'rayWorker'>,
+  { store, rayWorker }: Observed['bench'],
   record: Experiment,
 ): Promise<Recorded> {
   const { id } = record;

@@ -3,17 +3,18 @@
  * 3: inconclusive, because the machine was starved.
  */
 import { parseArgs } from 'node:util';
-import { percentile, type Result, runCampaign } from './campaign.ts';
+import { type Result, runCampaign } from './campaign.ts';
 import { nameOf, tryDefects } from './detection.ts';
-import { writeCampaigns, writeDefects } from './evidence.ts';
+import { writeCampaign, writeDefects } from './evidence.ts';
 import { WORLDS } from './faults/worlds.ts';
+import { percentile } from './watch.ts';
 
 const USAGE = `usage: npm run test:nemesis -- [options]
   --world NAME    ${Object.keys(WORLDS).join(', ')}. Default: all, one after another.
   --minutes M     Minutes of faults in each world. Default: 2.
   --seed N        Seed of faults and load. Default: a random one, which is printed.
   --defects       Instead, try whether the tests find defects: a list of edits, each in a copy of the sources.
-  --write         Write the figures to docs/evidence/faults.md.
+  --write         Write the figures to docs/evidence/faults.md; those of other worlds stay.
 
 ECHELON_STARVED=continue continues on a starved machine; times say nothing there.`;
 
@@ -37,8 +38,9 @@ function optionsFrom(args: string[]) {
 }
 
 function print(result: Result): void {
-  const { measured, experiments, attempts, events } = result;
+  const { measured, experiments, attempts, events, operations } = result;
   console.log(`  ${experiments} experiments, ${attempts} launches, ${events} events; ${result.machine}`);
+  console.log(`  operations: ${[...operations].map(([name, count]) => `${count} ${name}`).join(', ')}`);
   for (const [kind, { count, exposures }] of measured.faults)
     console.log(`  ${kind}: ${count} faults, ${exposures} exposures`);
   const [p50, p99] = [0.5, 0.99].map((share) => percentile(measured.recoveries, share));
@@ -58,17 +60,18 @@ async function runDefects(write: boolean): Promise<number> {
 /** Ends at the first world with a violation. */
 async function runWorlds({ worlds, minutes, seed, write }: ReturnType<typeof optionsFrom>): Promise<number> {
   const whileStarved = process.env.ECHELON_STARVED === 'continue';
-  const results: Result[] = [];
+  const progress = (line: string) => console.log(`  ${line}`);
+  let starved = false;
   for (const world of worlds) {
     console.log(`npm run test:nemesis -- --world ${world} --minutes ${minutes} --seed ${seed}`);
-    const result = await runCampaign({ world, seed, minutes, whileStarved });
-    results.push(result);
+    const result = await runCampaign({ world, seed, minutes, whileStarved, progress });
+    starved ||= result.starved;
     print(result);
-    if (write) writeCampaigns(results, minutes);
+    if (write) writeCampaign(result);
     if (result.violations.length > 0) return 1;
     if (result.exceeded.length > 0 && !result.starved) return 1;
   }
-  if (results.every(({ starved }) => !starved)) return 0;
+  if (!starved) return 0;
   console.log('inconclusive: the machine was starved of CPU; no guarantee was violated, times say nothing');
   return whileStarved ? 0 : 3;
 }

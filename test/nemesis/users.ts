@@ -1,22 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ApiError, type Connection, connect, events } from '../../src/client/index.ts';
+import { ApiError, type Connection, connect, type ExperimentSpec, events } from '../../src/client/index.ts';
 import { retryUntil } from '../../src/core/retry.ts';
 import { FAKE_DRIVER } from '../support/dispatch.ts';
 import { fakeArguments } from '../support/fake-driver.ts';
+import { between, pick } from './faults/fault.ts';
 
 const WAITS = { firstMs: 50, longestMs: 1_000 };
 /** Experiments that users have open at a time: more than the cluster starts at once. */
 const OPEN = 40;
 const TIMEOUT_MS = 6_000;
 const USERS = 3;
+/** The share of operations that are a submission. */
+const SUBMISSIONS = 0.75;
+/** The share of experiments that a user follows. */
+const FOLLOWED = 0.3;
+/** Values of the axis of a sweep. */
+const AXIS = [18, 19, 20];
 
 /** What users know, independently of the store. */
 export interface Users {
   /** Accepted experiments with the idempotency keys under which they were accepted. */
   readonly accepted: ReadonlyMap<string, string>;
-  /** Answers of repeated submissions that named another experiment. */
-  readonly contradictions: readonly string[];
   /** Accepted sweeps, with the number of their children. */
   readonly sweeps: ReadonlyMap<string, number>;
   /** Experiments whose cancel was accepted, and those whose cancel was refused because they had ended. */
@@ -24,90 +29,120 @@ export interface Users {
   readonly cancelRefused: ReadonlySet<string>;
   /** Ids of the events that each follower of an experiment received, over all its connections. */
   readonly followed: ReadonlyMap<string, readonly string[]>;
+  /** Answers that contradict the documentation: refusals of good requests, answers to bad ones, keys with two answers. */
+  readonly contradictions: readonly string[];
   readonly operations: ReadonlyMap<string, number>;
   /** Ends the users; followers continue to the end of their streams. */
   leave(): Promise<void>;
   /** Resolves when every follower has reached the end of its stream. */
   followers(): Promise<void>;
+  /** Gives up every request. */
+  abandon(): void;
 }
 
-/** Starts users of the API at `url`. They retry each request under its key until it is answered. `ended`: of an experiment. */
+/** Starts users of the API at `url`. They retry each request under its key until it is answered. */
 export function startUsers({
   url,
   token,
   random,
+  specOf,
   openCount,
 }: {
   url: string;
   token: string;
   random: () => number;
+  /** What they submit. */
+  specOf: (random: () => number) => ExperimentSpec;
   openCount: () => Promise<number>;
 }): Users {
   const client = connect({ url, token, timeoutMs: TIMEOUT_MS });
   const accepted = new Map<string, string>();
-  const contradictions: string[] = [];
   const sweeps = new Map<string, number>();
   const cancelled = new Set<string>();
   const cancelRefused = new Set<string>();
   const followed = new Map<string, string[]>();
+  const contradictions: string[] = [];
   const operations = new Map<string, number>();
   const following: Promise<void>[] = [];
-  const below = (limit: number) => Math.floor(random() * limit);
-  const pick = () => [...accepted.keys()].at(-1 - below(OPEN)) ?? [...accepted.keys()][0]!;
+  const gone = new AbortController();
+  const { signal } = gone;
+  const send = <T>(request: () => Promise<T>) => retry(request, signal);
+  const recent = () => ({ id: pick(random, [...accepted.keys()].slice(-OPEN)) });
   let left = false;
 
-  async function submit(): Promise<void> {
-    const key = randomUUID();
-    const spec = specOf(random);
-    const { id } = await send(() => post(client, key, spec));
+  async function submit(spec = specOf(random), key: string = randomUUID()): Promise<string> {
+    const headers = { 'idempotency-key': key };
+    const { id } = await send(() => client.post('/v1/experiments', { headers, body: spec, signal }));
     accepted.set(id, key);
-    if (below(3) === 0) following.push(follow(client, id, random, collect(followed, id)));
+    return id;
   }
 
-  async function repeatSubmission(): Promise<void> {
-    const key = randomUUID();
-    const spec = specOf(random);
-    const answers = await Promise.all([1, 2].map(() => send(() => post(client, key, spec))));
-    for (const { id } of answers) accepted.set(id, key);
-    if (answers[0]!.id !== answers[1]!.id) contradictions.push(`key ${key}: ${answers.map(({ id }) => id)}`);
+  function startFollower(id: string): void {
+    const ids: string[] = [];
+    followed.set(id, ids);
+    following.push(noting(`following ${id}`, () => follow(client, id, { random, ids, signal })));
   }
 
-  async function cancel(): Promise<void> {
-    const id = pick();
-    const answer = await refusable(() => client.post('/v1/experiments/{id}/cancel', { path: { id } }));
-    (answer === undefined ? cancelRefused : cancelled).add(id);
+  const others = {
+    async 'submit twice with one key'() {
+      const [spec, key] = [specOf(random), randomUUID()];
+      const ids = await Promise.all([submit(spec, key), submit(spec, key)]);
+      if (ids[0] !== ids[1]) contradictions.push(`key ${key}: ${ids.join(' and ')}`);
+    },
+    async cancel() {
+      const path = recent();
+      const answer = await refusable(
+        send(() => client.post('/v1/experiments/{id}/cancel', { path, signal })),
+      );
+      (answer === undefined ? cancelRefused : cancelled).add(path.id);
+    },
+    async 'change the priority'() {
+      const [path, body] = [recent(), { priority: between(random, -2, 3) }];
+      await refusable(send(() => client.patch('/v1/experiments/{id}', { path, body, signal })));
+    },
+    async 'submit a sweep'() {
+      const { name: _, ...spec } = specOf(random);
+      const body = { name: 'a sweep', method: 'list' as const, spec, axes: { '/maxAttempts': AXIS } };
+      const headers = { 'idempotency-key': randomUUID() };
+      const { id } = await send(() => client.post('/v1/sweeps', { headers, body, signal }));
+      sweeps.set(id, AXIS.length);
+    },
+    async 'submit a bad spec'() {
+      const bad = { ...specOf(random), priority: 'high' } as unknown as ExperimentSpec;
+      const answer = await submit(bad).catch((error: unknown) => error);
+      const named = answer instanceof ApiError && answer.status === 400 && answer.problems?.[0]?.field;
+      if (!signal.aborted && named !== '/priority') contradictions.push(`a bad spec: ${answer}`);
+    },
+  };
+  const names = Object.keys(others) as (keyof typeof others)[];
+
+  async function operate(): Promise<void> {
+    const room = (await openCount().catch(() => OPEN)) < OPEN;
+    const submits = accepted.size === 0 || random() < SUBMISSIONS;
+    const name = submits ? 'submit' : pick(random, names);
+    if (!room && name.startsWith('submit')) return;
+    if (name !== 'submit') await others[name]();
+    else {
+      const id = await submit();
+      if (random() < FOLLOWED) startFollower(id);
+    }
+    operations.set(name, (operations.get(name) ?? 0) + 1);
   }
 
-  async function changePriority(): Promise<void> {
-    const path = { id: pick() };
-    await refusable(() => client.patch('/v1/experiments/{id}', { path, body: { priority: below(5) - 2 } }));
-  }
-
-  async function sweep(): Promise<void> {
-    const { name: _, ...spec } = specOf(random);
-    const axes = { '/replay/batches': [1, 2, 3] };
-    const body = { name: 'a sweep', method: 'list', spec, axes } as const;
-    const headers = { 'idempotency-key': randomUUID() };
-    const { id } = await send(() => client.post('/v1/sweeps', { headers, body }));
-    sweeps.set(id, axes['/replay/batches'].length);
-  }
-
-  const others = { repeatSubmission, cancel, changePriority, sweep };
-  async function use(): Promise<void> {
-    for (; !left; await delay(50 + below(150))) {
-      const room = (await openCount().catch(() => OPEN)) < OPEN;
-      const names = Object.keys(others) as (keyof typeof others)[];
-      const other = names[below(names.length * 4)];
-      const name = other && accepted.size > 0 && (room || other !== 'sweep') ? other : 'submit';
-      if (name === 'submit' && !room) continue;
-      await (name === 'submit' ? submit() : others[name]());
-      operations.set(name, (operations.get(name) ?? 0) + 1);
+  /** Nothing that users do may fail. */
+  async function noting(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!signal.aborted) contradictions.push(`${what}: ${error}`);
     }
   }
-  const using = Array.from({ length: USERS }, use);
+  const using = Array.from({ length: USERS }, async () => {
+    for (; !left; await delay(between(random, 50, 200))) await noting('a user', operate);
+  });
 
   return {
-    ...{ accepted, contradictions, sweeps, cancelled, cancelRefused, followed, operations },
+    ...{ accepted, sweeps, cancelled, cancelRefused, followed, contradictions, operations },
     async leave() {
       left = true;
       await Promise.all(using);
@@ -115,62 +150,68 @@ export function startUsers({
     async followers() {
       await Promise.all(following);
     },
+    abandon() {
+      left = true;
+      gone.abort();
+    },
   };
 }
 
-type Spec = ReturnType<typeof specOf>;
-
-function post(client: Connection, key: string, spec: Spec) {
-  return client.post('/v1/experiments', { headers: { 'idempotency-key': key }, body: spec });
-}
-
-/** Some drivers are quiet for longer than a lease. */
-function specOf(random: () => number) {
+/** What users submit to a fake ray-worker. Some drivers are quiet for longer than a lease, and some experiments large. */
+export function specOfFake(random: () => number): ExperimentSpec {
   const quiet = random() < 0.15;
   const driver = {
-    steps: quiet ? 2 : 4 + Math.floor(random() * 16),
-    delayMs: quiet ? 4_000 : 150 + Math.floor(random() * 300),
+    steps: quiet ? 2 : between(random, 4, 20),
+    delayMs: quiet ? 4_000 : between(random, 150, 450),
     batchBytes: random() < 0.5 ? 500 : 0,
   };
   return {
-    ...{ name: 'one of many', engine: 'replay' as const, maxAttempts: 20, rules: [] },
-    resources: { cpus: 1 },
+    ...{ name: 'one of many', engine: 'replay', maxAttempts: 20, rules: [] },
+    resources: { cpus: random() < 0.03 ? LARGE_CPUS : 1 },
     gracePeriodSeconds: 1,
     env: { [FAKE_DRIVER]: fakeArguments(driver).join(' ') },
   };
 }
 
+/** The CPUs of a large experiment among those of {@link specOfFake}. */
+export const LARGE_CPUS = 4;
+
 /** Repeats a request until it has an answer; throws a refusal that a retry would meet again. */
-function send<T>(request: () => Promise<T>): Promise<T> {
+function retry<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
   return retryUntil(request, {
     waits: WAITS,
-    shouldRetry: (error) => !(error instanceof ApiError) || error.retry,
+    signal,
+    shouldRetry: (error) => !signal.aborted && (!(error instanceof ApiError) || error.retry),
   });
 }
 
-/** {@link send}; undefined if the experiment is in another state than the request needs. */
-async function refusable<T>(request: () => Promise<T>): Promise<T | undefined> {
+/** The answer; undefined if the experiment is in another state than the request needs. */
+async function refusable<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    return await send(request);
+    return await answer;
   } catch (error) {
     if (error instanceof ApiError && error.status === 409) return undefined;
     throw error;
   }
 }
 
-function collect(followed: Map<string, string[]>, id: string): string[] {
-  const ids: string[] = [];
-  followed.set(id, ids);
-  return ids;
-}
-
 /** Follows an experiment to its end, and connects again after its last event every few seconds. */
-async function follow(client: Connection, id: string, random: () => number, ids: string[]): Promise<void> {
-  for (;;) {
-    const signal = AbortSignal.timeout(Math.floor(500 + random() * 5_000));
+async function follow(
+  client: Connection,
+  id: string,
+  { random, ids, signal }: { random: () => number; ids: string[]; signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    const pause = AbortSignal.timeout(between(random, 500, 5_500));
     const after = ids.at(-1);
-    const options = { signal, patienceMs: 300_000, pauseMs: 100, ...(after !== undefined && { after }) };
+    const either = AbortSignal.any([pause, signal]);
+    const options = {
+      signal: either,
+      patienceMs: 300_000,
+      pauseMs: 100,
+      ...(after !== undefined && { after }),
+    };
     for await (const message of events(client, id, options)) ids.push(message.id);
-    if (!signal.aborted) return;
+    if (!pause.aborted) return;
   }
 }

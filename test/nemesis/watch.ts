@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Bench } from '../support/dispatch.ts';
 import type { LaunchLine } from '../support/fake-ray-worker.ts';
+import type { Observed } from './world.ts';
 
 const EVERY_MS = 200;
 
@@ -30,11 +30,13 @@ export interface Watch {
   fault(kind: string, outage: boolean): () => void;
   /** Exposed attempts whose next event is not recorded. */
   unrecovered(): number;
+  /** The faults so far, in words. */
+  describe(): string;
   stop(): Promise<void>;
 }
 
 /** Starts a {@link Watch}. */
-export function startWatch({ store, rayWorker }: Bench): Watch {
+export function startWatch({ store, rayWorker }: Observed['bench']): Watch {
   const measured: Measured = { faults: new Map(), recoveries: [], lagMs: 0 };
   const open = new Map<string, LaunchLine>();
   let exposures: Exposure[] = [];
@@ -100,9 +102,19 @@ export function startWatch({ store, rayWorker }: Bench): Watch {
       };
     },
     unrecovered: () => exposures.length,
+    describe() {
+      const faults = measured.faults.values().reduce((sum, { count }) => sum + count, 0);
+      return `${faults} faults, ${measured.recoveries.length} attempts recovered, longest wait ${measured.lagMs} ms`;
+    },
     async stop() {
       stopped = true;
       await looking;
     },
   };
+}
+
+/** The value below which a share of the values lies; 0 without values. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Bench, startBench } from '../support/dispatch.ts';
-import { type PartProcess, spawnPart, startDispatcherProcess } from '../support/dispatcher-processes.ts';
+import {
+  type PartProcess,
+  type Releases,
+  spawnPart,
+  startDispatcherProcess,
+} from '../support/dispatcher-processes.ts';
+import type { FakeRayWorker } from '../support/fake-ray-worker.ts';
 import { freePort } from '../support/redis.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
@@ -10,107 +16,132 @@ const DISPATCHERS = 3;
 export const CPUS = 24;
 const TOKEN = 'token-of-the-campaign-0123456789';
 
-/** Dispatchers, one of which may be ended or frozen at a time. */
-interface Dispatchers {
-  /** Ends one of them by a signal and starts another one. `newest`: the one that was started last. */
-  replace(random: () => number, signal: NodeJS.Signals, which?: { newest: boolean }): Promise<void>;
-  freeze(random: () => number, ms: number): Promise<void>;
-}
-
-/** The api. */
-interface Api {
-  readonly url: string;
-  readonly token: string;
-  /** Kills it and starts another one at the same address. */
-  replace(): Promise<void>;
-  freeze(ms: number): Promise<void>;
-}
-
-/** Redis, dispatchers and an api, each a process, and a fake ray-worker. */
-export interface World {
-  readonly bench: Bench;
-  readonly leaseMs: number;
-  readonly dispatchers: Dispatchers;
-  readonly api: Api;
-  /** All connections of dispatchers and the api to Redis. */
-  readonly redisProxy: TcpProxy;
-  /** All connections of users to the api. */
-  readonly apiProxy: TcpProxy;
+/** What a campaign needs of a world, whatever its parts are. */
+export interface Observed {
+  readonly bench: {
+    readonly store: Bench['store'];
+    /** A witness that the store does not know: what drivers did. */
+    readonly rayWorker: Pick<FakeRayWorker, 'running' | 'launches' | 'overlaps' | 'events' | 'arose'>;
+  };
+  /** The name of its cluster. */
+  readonly cluster: string;
+  /** The api that users reach. */
+  readonly api: { readonly url: string; readonly token: string };
   /** Processes that ended by themselves. */
   readonly selfEnded: readonly string[];
   stop(): Promise<void>;
 }
 
+/** A process of a world that faults end or freeze. */
+export interface Part {
+  /** Ends it by a signal and starts another one in its place; one such call waits for another. */
+  replace(signal: NodeJS.Signals): Promise<void>;
+  freeze(ms: number): Promise<void>;
+}
+
+/** Redis, dispatchers and an api, each a process, and a fake ray-worker. */
+export interface World extends Observed {
+  readonly bench: Bench;
+  readonly leaseMs: number;
+  readonly dispatchers: readonly Part[];
+  readonly api: Observed['api'] & Part;
+  /** All connections of dispatchers and the api to Redis. */
+  readonly redisProxy: TcpProxy;
+  /** All connections of users to the api. */
+  readonly apiProxy: TcpProxy;
+}
+
 /** Starts a {@link World}. The caller must `stop()` it. */
 export async function startWorld({ leaseMs }: { leaseMs: number }): Promise<World> {
+  const owned = createOwned();
+  try {
+    return { ...(await startIn(owned, leaseMs)), leaseMs, selfEnded: owned.selfEnded, stop: owned.stop };
+  } catch (error) {
+    await owned.stop();
+    throw error;
+  }
+}
+
+async function startIn(
+  owned: Owned,
+  leaseMs: number,
+): Promise<Omit<World, 'leaseMs' | 'selfEnded' | 'stop'>> {
+  const bench = owned.own(await startBench({ cpus: CPUS }));
+  const redisProxy = owned.own(await startTcpProxy(`127.0.0.1:${bench.server.port}`));
+  const proxied = { ...bench, server: { ...bench.server, url: `redis://${redisProxy.address}` } };
+  let started = 0;
+  const startDispatcher = () =>
+    owned.startPart('a dispatcher', (releases) =>
+      startDispatcherProcess(proxied, releases, { id: `d${++started}`, leaseMs }),
+    );
+  const dispatchers = await Promise.all(Array.from({ length: DISPATCHERS }, startDispatcher));
+  const port = await freePort();
+  const setup = { url: proxied.server.url, archive: join(bench.directory, 'archive'), port, token: TOKEN };
+  const api = await owned.startPart('the api', async (releases) => {
+    const process = spawnPart(releases, { script: 'api-process.ts', name: 'api', setup });
+    await process.says('ready');
+    return process;
+  });
+  const apiProxy = owned.own(await startTcpProxy(`127.0.0.1:${port}`));
+  return {
+    ...{ bench, cluster: 'fake', redisProxy, apiProxy, dispatchers },
+    api: { ...api, url: `http://${apiProxy.address}`, token: TOKEN },
+  };
+}
+
+/** What a world has started, the last first when it is stopped. */
+export interface Owned {
+  /** The same resource, stopped with the world. */
+  own<T extends { stop(): Promise<void> }>(resource: T): T;
+  /** Starts a process with `start`, again at each replacement. */
+  startPart(name: string, start: (releases: Releases) => Promise<PartProcess>): Promise<Part>;
+  /** Names of processes that ended by themselves. */
+  readonly selfEnded: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** An empty {@link Owned}. */
+export function createOwned(): Owned {
   const resources = new AsyncDisposableStack();
   const selfEnded: string[] = [];
-  const releases = { after: (release: () => Promise<void>) => resources.defer(release) };
   const expected = new Set<PartProcess>();
   let stopping = false;
 
-  const bench = await startBench({ cpus: CPUS });
-  resources.defer(() => bench.stop());
-  const redisProxy = await startTcpProxy(`127.0.0.1:${bench.server.port}`);
-  resources.defer(() => redisProxy.stop());
-  const proxied = { ...bench, server: { ...bench.server, url: `redis://${redisProxy.address}` } };
-
-  function watched<P extends PartProcess>(name: string, process: P): P {
+  async function startWatched(name: string, start: Parameters<Owned['startPart']>[1]): Promise<PartProcess> {
+    const process = await start({ after: (release) => resources.defer(release) });
     void process.exited.then(() => {
       if (!stopping && !expected.has(process)) selfEnded.push(name);
     });
     return process;
   }
-  async function end(process: PartProcess, signal: NodeJS.Signals): Promise<void> {
-    expected.add(process);
-    process.kill(signal);
-    await process.exited;
-  }
-  async function freeze(process: PartProcess, ms: number): Promise<void> {
-    process.kill('SIGSTOP');
-    await delay(ms);
-    process.kill('SIGCONT');
-  }
-
-  let started = 0;
-  const startDispatcher = async () => {
-    const id = `d${++started}`;
-    return watched(id, await startDispatcherProcess(proxied, releases, { id, leaseMs }));
-  };
-  const dispatchers = await Promise.all(Array.from({ length: DISPATCHERS }, startDispatcher));
-  const indexBy = (random: () => number) => Math.floor(random() * dispatchers.length);
-
-  const port = await freePort();
-  const apiSetup = { url: proxied.server.url, archive: join(bench.directory, 'archive'), port, token: TOKEN };
-  const startApi = async () => {
-    const process = spawnPart(releases, { script: 'api-process.ts', name: 'api', setup: apiSetup });
-    await process.says('ready');
-    return watched('api', process);
-  };
-  let api = await startApi();
-  const apiProxy = await startTcpProxy(`127.0.0.1:${port}`);
-  resources.defer(() => apiProxy.stop());
 
   return {
-    ...{ bench, leaseMs, redisProxy, apiProxy, selfEnded },
-    dispatchers: {
-      async replace(random, signal, { newest } = { newest: false }) {
-        const index = newest ? dispatchers.length - 1 : indexBy(random);
-        const [victim] = dispatchers.splice(index, 1);
-        await end(victim!, signal);
-        dispatchers.push(await startDispatcher());
-      },
-      freeze: async (random, ms) => freeze(dispatchers[indexBy(random)]!, ms),
+    own(resource) {
+      resources.defer(() => resource.stop());
+      return resource;
     },
-    api: {
-      url: `http://${apiProxy.address}`,
-      token: TOKEN,
-      async replace() {
-        await end(api, 'SIGKILL');
-        api = await startApi();
-      },
-      freeze: (ms) => freeze(api, ms),
+    async startPart(name, start) {
+      let current = startWatched(name, start);
+      await current;
+      return {
+        async replace(signal) {
+          current = current.then(async (process) => {
+            expected.add(process);
+            process.kill(signal);
+            await process.exited;
+            return await startWatched(name, start);
+          });
+          await current;
+        },
+        async freeze(ms) {
+          const process = await current;
+          process.kill('SIGSTOP');
+          await delay(ms);
+          process.kill('SIGCONT');
+        },
+      };
     },
+    selfEnded,
     async stop() {
       stopping = true;
       await resources.disposeAsync();

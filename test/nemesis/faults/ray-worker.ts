@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { between, type Fault } from './fault.ts';
+import { between, type Fault, pick } from './fault.ts';
 
 /** Faults of the ray-worker, of the connection to it, and of drivers. */
 export const RAY_WORKER_FAULTS: readonly Fault[] = [
@@ -33,8 +33,9 @@ export const RAY_WORKER_FAULTS: readonly Fault[] = [
     outage: false,
     async strike({ bench: { rayWorker } }, random) {
       const running = rayWorker.running();
-      const victim = running[between(random, 0, running.length)];
-      if (victim) rayWorker.kill(victim.experiment, victim.attempt);
+      if (running.length === 0) return;
+      const { experiment, attempt } = pick(random, running);
+      rayWorker.kill(experiment, attempt);
     },
   },
 ];
