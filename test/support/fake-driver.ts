@@ -13,6 +13,8 @@ export interface FakeDriver {
   /** Size of the batch of each step; 0: none. */
   batchBytes?: number;
   logLines?: number;
+  /** False: a step has no event of its own beside its metrics. */
+  stages?: boolean;
   exitCode?: number;
   /** After its steps it says nothing until it is stopped or told to finish. */
   hang?: boolean;
@@ -51,6 +53,7 @@ export function readDriver(args: readonly string[]): Required<FakeDriver> {
     delayMs: Number(values.delayMs ?? 1),
     batchBytes: Number(values.batchBytes ?? 0),
     logLines: Number(values.logLines ?? 0),
+    stages: values.stages !== 'false',
     exitCode: Number(values.exitCode ?? 0),
     hang: values.hang === 'true',
   };
@@ -94,9 +97,11 @@ export async function drive(attempt: DrivenAttempt, driver: Required<FakeDriver>
   push({ ended: endOf(attempt, driver) });
 }
 
-function stepEvents(step: number, { steps, logLines, batchBytes }: Required<FakeDriver>): Message[] {
+function stepEvents(step: number, driver: Required<FakeDriver>): Message[] {
+  const { steps, stages, logLines, batchBytes } = driver;
+  const stage = { name: `step ${step} of ${steps}`, step, steps: steps === ENDLESS ? 0 : steps };
   return [
-    { stage: { name: `step ${step} of ${steps}`, step, steps: steps === ENDLESS ? 0 : steps } },
+    ...(stages ? [{ stage }] : []),
     ...(logLines > 0 ? [{ log: { source: 1, lines: Array(logLines).fill(`line of step ${step}`) } }] : []),
     { metrics: { step, values: { loss: 1 / step, 'odd/value': Number.NaN } } },
     ...(batchBytes > 0 ? batchEvents(step, batchBytes) : []),

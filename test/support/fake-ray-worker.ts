@@ -2,7 +2,14 @@ import { EventEmitter, once } from 'node:events';
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Server, type ServerWritableStream, status } from '@grpc/grpc-js';
-import { type DrivenAttempt, drive, type Message, readDriver } from './fake-driver.ts';
+import {
+  type DrivenAttempt,
+  drive,
+  type FakeDriver,
+  fakeArguments,
+  type Message,
+  readDriver,
+} from './fake-driver.ts';
 import { refusal, serveRayWorker } from './fake-ray-worker-grpc.ts';
 
 /** One line of the launch log: what really started, written and synced before the answer. */
@@ -62,6 +69,7 @@ export async function startFakeRayWorker({
   cpus = 8,
   gpus = 0,
   synced = true,
+  driver,
 }: {
   directory: string;
   token?: string;
@@ -69,6 +77,8 @@ export async function startFakeRayWorker({
   gpus?: number;
   /** False: the launch log is not synced, which would hold up this process at each launch. */
   synced?: boolean;
+  /** What every launch does. If omitted, the arguments of its plan say so. */
+  driver?: FakeDriver;
 }): Promise<FakeRayWorker> {
   const attempts = new Map<string, Attempt>();
   /** The highest attempt of each experiment that is known or was stopped before its launch. */
@@ -103,7 +113,7 @@ export async function startFakeRayWorker({
       sent: 0,
     };
     attempts.set(keyOf(record), record);
-    void drive(record, readDriver(args));
+    void drive(record, readDriver(driver ? fakeArguments(driver) : args));
   }
 
   async function launch(request: Message): Promise<Message> {

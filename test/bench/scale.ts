@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util';
+import { running } from './scale/running.ts';
+import type { Section } from './scale/section.ts';
+import { soak } from './scale/soak.ts';
+
+/* What the service costs over what it carries, with a stand-in cluster: one section for each curve, on one page. */
+
+const SECTIONS: Readonly<Record<string, Section>> = { running, soak };
+
+const HELP = `usage: npm run bench -- scale [--section NAME] [--minutes N] [--write]
+Runs every section but the soak, or the one that is named. --write puts each into docs/evidence/scale.md.
+sections: ${Object.keys(SECTIONS).join(', ')}`;
+
+/** `--section NAME`, `--minutes N` of the soak (480), `--write`. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      section: { type: 'string' },
+      minutes: { type: 'string', default: '480' },
+      write: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { section, minutes } = values;
+  if (values.help || (section !== undefined && !Object.hasOwn(SECTIONS, section))) {
+    console.log(HELP);
+    if (!values.help) process.exitCode = 2;
+    return;
+  }
+  const names = section === undefined ? Object.keys(SECTIONS).filter((name) => name !== 'soak') : [section];
+  for (const name of names) {
+    const began = performance.now();
+    console.log(`\n${name}`);
+    const outcome = await SECTIONS[name]!({ minutes: Number(minutes) });
+    console.log(`\n${outcome.text}\n(${Math.round((performance.now() - began) / 1000)} s)`);
+    if (!values.write) continue;
+    // Not loaded before: the page may have changed while a soak ran for hours.
+    const { writeSection } = await import('./scale/page.ts');
+    writeSection(name, outcome);
+  }
+}
+
+if (import.meta.main) await run(process.argv.slice(2));

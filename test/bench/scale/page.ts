@@ -1,0 +1,51 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Outcome } from './section.ts';
+
+/** The sections of the page, by name, in its order. */
+const TITLES = {
+  running: 'Running attempts',
+  queued: 'Queued experiments',
+  sweep: 'Sweeps',
+  metrics: 'Metrics and logs',
+  followers: 'Followers',
+  restart: 'Restart of everything',
+  soak: 'Soak',
+};
+
+const HEAD = `# Scale
+
+This page shows how the cost of the service grows with what it carries, and which resource ends each curve. Every section is one command;
+each names its machine. A stand-in process takes the part of the cluster, so that two cores can carry thousands of attempts. Redis writes
+to disk before it answers, and all programs share the cores.`;
+
+const PAGE = new URL('../../../docs/evidence/scale.md', import.meta.url);
+
+/** Replaces one section of the page; the others stay as they were measured. */
+export function writeSection(name: string, outcome: Outcome): void {
+  const sections = readSections().set(name, outcome);
+  const parts = Object.entries(TITLES).flatMap(([key, title]) => {
+    const section = sections.get(key);
+    if (section === undefined) return [];
+    return [`## ${title}\n\n<!-- ${key} ${JSON.stringify(section.figures)} -->\n\n${section.text}`];
+  });
+  writeFileSync(PAGE, `${[HEAD, ...parts].join('\n\n')}\n`);
+}
+
+/** A comment under each title holds the section's name and figures. */
+function readSections(): Map<string, Outcome> {
+  const found = new Map<string, Outcome>();
+  for (const part of textOfPage().split(/^## /m).slice(1)) {
+    const match = /<!-- (\S+) (\{.*\}) -->\n([\s\S]*)/.exec(part);
+    if (match) found.set(match[1]!, { figures: JSON.parse(match[2]!), text: match[3]!.trim() });
+  }
+  return found;
+}
+
+function textOfPage(): string {
+  try {
+    return readFileSync(PAGE, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}

@@ -1,0 +1,9 @@
+// A stand-in for the ray-worker of a cluster, in a process of its own: its drivers are timers. Started by startFleet.
+import type { FakeDriver } from '../../support/fake-driver.ts';
+import { startFakeRayWorker } from '../../support/fake-ray-worker.ts';
+
+const { directory, driver } = JSON.parse(process.argv[2]!) as { directory: string; driver: FakeDriver };
+const rayWorker = await startFakeRayWorker({ directory, driver, cpus: 1_000_000, synced: false });
+// Without its parent no process would end it.
+process.on('disconnect', () => process.exit());
+process.send!(rayWorker.address);

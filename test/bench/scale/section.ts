@@ -1,0 +1,19 @@
+/** A section of the page of scale: a curve, or a few that belong together. */
+export type Section = (options: SectionOptions) => Promise<Outcome>;
+
+/** What the command line says. */
+export interface SectionOptions {
+  /** How long the soak lasts. */
+  minutes: number;
+}
+
+/** The text of a section below its title, and the figures from which the sizing at the end of the page is derived. */
+export interface Outcome {
+  text: string;
+  figures: Readonly<Record<string, number>>;
+}
+
+/** A table in Markdown. */
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
