@@ -104,7 +104,7 @@ async function openParts({ settings, roles, resources, ...options }: PartOptions
   });
   const store = observeStore(plainStore, metrics);
   const queue = createExperimentsQueue({
-    redis: openRedis(connections),
+    redis: openRedis(connections, commandMs),
     prefix: `{${settings.redisPrefix}}`,
     onError: (error: Error) => log.warn({ err: error }, 'queue connection'),
     statesOf: (experiments) => store.queue.states(experiments),

@@ -124,7 +124,7 @@ export const SETTINGS = {
     'ECHELON_REDIS_TIMEOUT_MS',
     5000,
     integer(100, 600000),
-    'Milliseconds that the api waits for Redis before it answers 503. A dispatcher waits for at least the time of its lease',
+    'Milliseconds that the api waits for Redis before it answers 503. A dispatcher waits for at least the time of its lease. A connection without an answer for that time is replaced',
   ),
   startWaitMs: setting(
     'ECHELON_START_WAIT_MS',

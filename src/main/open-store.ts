@@ -31,16 +31,20 @@ export function redisPlace({ redisUrl }: Settings): RedisPlace {
   return { url: redisUrl };
 }
 
-/** A connection of its own, for commands that fail at once where Redis is away. */
-export function openRedis(connections: Connections): Redis {
-  return connect(connections, { maxRetriesPerRequest: 1, enableOfflineQueue: false });
+/** A connection of its own, for commands that fail at once if Redis is away, and after `commandMs` if it does not answer. */
+export function openRedis(connections: Connections, commandMs: number): Redis {
+  return connect(connections, { ...impatient(commandMs), enableOfflineQueue: false });
 }
 
-interface Haste {
-  commandTimeout?: number;
-  maxRetriesPerRequest: number;
-  enableOfflineQueue?: boolean;
+/**
+ * Options of ioredis for a connection whose commands fail after `commandMs` without an answer. If nothing at all arrived in
+ * that time, the connection may be half open, and another one takes its place. An idle connection stays.
+ */
+export function impatient(commandMs: number) {
+  return { commandTimeout: commandMs, socketTimeout: commandMs, maxRetriesPerRequest: 1 };
 }
+
+type Haste = ReturnType<typeof impatient> & { enableOfflineQueue?: boolean };
 
 function connect({ place, settings, log, resources }: Connections, haste: Haste): Redis {
   // A password in the address wins, since the address is read first.
@@ -55,7 +59,7 @@ function connect({ place, settings, log, resources }: Connections, haste: Haste)
 
 /** How long the store's commands and its first answer are waited for. */
 export interface StorePatience {
-  /** A command that gets no answer in this time fails. */
+  /** See {@link impatient}. */
   commandMs: number;
   /** Carries out what may be repeated until the store answers. */
   start: StartPatience;
@@ -75,7 +79,7 @@ export function commandTimeout({ redisTimeoutMs, leaseMs }: Settings, roles: rea
  */
 export async function openStore(connections: Connections, patience: StorePatience): Promise<Store> {
   const { settings, log, resources } = connections;
-  const redis = connect(connections, { commandTimeout: patience.commandMs, maxRetriesPerRequest: 1 });
+  const redis = connect(connections, impatient(patience.commandMs));
   const archive = await openArchive(settings);
   const store = createStore({ redis, archive, prefix: settings.redisPrefix });
   resources.defer(() => store.close());
@@ -100,7 +104,7 @@ async function refuseOpenRedis({ place, log }: Connections, { commandMs }: Store
   if (LOOPBACK.test(url.hostname)) return;
   url.username = url.password = '';
   const redis = new Redis(url.href, {
-    commandTimeout: commandMs,
+    ...impatient(commandMs),
     retryStrategy: () => null,
     lazyConnect: true,
   });

@@ -68,8 +68,20 @@ export function serveQueue(handle: (experiment: string) => Promise<Served>, part
   };
 }
 
-/** A connection for BullMQ workers to the server of `redis`; it waits while that server is away. */
+/** BullMQ asks Redis to wait for a job for at most this time, and replaces the connection if no answer follows. */
+const MAX_BLOCK_MS = 10_000;
+
+/**
+ * A connection for BullMQ workers to the server of `redis`; it waits while that server is away. BullMQ blocks on a duplicate of
+ * it, where an answer may come that much later.
+ */
 export function connectToServe(redis: Redis, onError: (error: Error) => void): Redis {
+  const { socketTimeout = 0 } = redis.options;
   const waiting = { maxRetriesPerRequest: null, enableOfflineQueue: true, commandTimeout: undefined };
-  return redis.duplicate(waiting as Parameters<Redis['duplicate']>[0]).on('error', onError);
+  const connection = redis.duplicate(waiting as Parameters<Redis['duplicate']>[0]).on('error', onError);
+  const duplicate = connection.duplicate.bind(connection);
+  if (socketTimeout > 0)
+    connection.duplicate = (override) =>
+      duplicate({ ...override, socketTimeout: MAX_BLOCK_MS + socketTimeout });
+  return connection;
 }

@@ -10,6 +10,7 @@ import type { LaunchPlan } from '../../src/core/launch-plan.ts';
 import { isFinal, type State } from '../../src/core/states.ts';
 import type { BatchVerifier, ReportSummary } from '../../src/dispatch/background/verification.ts';
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/dispatch/dispatcher.ts';
+import { impatient } from '../../src/main/open-store.ts';
 import { resolveRules } from '../../src/plan/rules.ts';
 import { createExperimentsQueue, type ExperimentsQueue } from '../../src/queue/experiments-queue.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
@@ -78,7 +79,7 @@ export async function until<T>(
 
 /** Connects a store and a queue to a Redis, as each process of a fleet does. */
 export function connectTo(redisServer: { url: string }, archiveDirectory: string): Connected {
-  const redis = new Redis(redisServer.url, { maxRetriesPerRequest: 1, commandTimeout: 3_000 });
+  const redis = new Redis(redisServer.url, impatient(3_000));
   redis.on('error', () => {});
   const store = createStore({ redis, archive: createDirectoryArchive(archiveDirectory) });
   const queue = createExperimentsQueue({

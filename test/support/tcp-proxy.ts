@@ -8,26 +8,29 @@ export interface TcpProxy {
   received(): number;
   /** Clients that are connected. */
   connections(): number;
-  /** From now on nothing is passed on by the connections that stand, and none is closed; new ones work. */
-  freeze(): void;
+  /** Clients that have ever connected. */
+  accepted(): number;
+  /**
+   * Makes present connections half open: neither side receives another byte, nor that the other side has closed. New
+   * connections work. `which`: decides for each connection; default: all.
+   */
+  freeze(which?: () => boolean): void;
+  /** From now on bytes of both directions arrive after this time; 0: at once. */
+  delay(ms: number): void;
   /** Cuts every connection with a reset; new ones are accepted. */
   reset(): void;
   stop(): Promise<void>;
 }
 
-/**
- * A proxy on a free port of 127.0.0.1 to `target` (host:port), which forwards replies after `delayMs`. The
- * caller must `stop()` it.
- */
-export async function startTcpProxy(
-  target: string,
-  { delayMs = 0 }: { delayMs?: number } = {},
-): Promise<TcpProxy> {
+/** A proxy on a free port of 127.0.0.1 to `target` (host:port). The caller must `stop()` it. */
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();
   const clients = new Set<Socket>();
   const frozen = new Set<Socket>();
+  let accepted = 0;
   let received = 0;
+  let delayMs = 0;
 
   function hold(socket: Socket): Socket {
     sockets.add(socket);
@@ -35,25 +38,33 @@ export async function startTcpProxy(
     socket.once('close', () => sockets.delete(socket));
     return socket;
   }
+
+  function passOn({ from, to, client }: { from: Socket; to: Socket; client: Socket }): void {
+    const late: { due: number; bytes: Buffer }[] = [];
+    function send(): void {
+      for (let first = late[0]; first && first.due <= performance.now(); first = late[0]) {
+        late.shift();
+        if (!frozen.has(client)) to.write(first.bytes);
+      }
+      if (late[0]) setTimeout(send, late[0].due - performance.now());
+    }
+    from.on('data', (bytes) => {
+      if (from === client) received += bytes.length;
+      late.push({ due: performance.now() + delayMs, bytes });
+      if (late.length === 1) send();
+    });
+    from.once('close', () => {
+      if (!frozen.has(client)) to.destroy();
+    });
+  }
+
   const server = createServer((client) => {
-    hold(client);
-    clients.add(client);
+    accepted += 1;
+    clients.add(hold(client));
+    client.once('close', () => clients.delete(client));
     const upstream = hold(connect(Number(port), host));
-    client.on('data', (bytes) => {
-      received += bytes.length;
-      if (!frozen.has(client)) upstream.write(bytes);
-    });
-    upstream.on('data', (bytes) => {
-      if (frozen.has(client)) return;
-      // Timers of one length fire in their order.
-      if (delayMs > 0) setTimeout(() => client.write(bytes), delayMs);
-      else client.write(bytes);
-    });
-    client.once('close', () => {
-      clients.delete(client);
-      upstream.destroy();
-    });
-    upstream.once('close', () => client.destroy());
+    passOn({ from: client, to: upstream, client });
+    passOn({ from: upstream, to: client, client });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -66,8 +77,12 @@ export async function startTcpProxy(
     address: `127.0.0.1:${bound.port}`,
     received: () => received,
     connections: () => clients.size,
-    freeze() {
-      for (const socket of sockets) frozen.add(socket);
+    accepted: () => accepted,
+    freeze(which = () => true) {
+      for (const client of clients) if (which()) frozen.add(client);
+    },
+    delay(ms) {
+      delayMs = ms;
     },
     reset: end,
     async stop() {

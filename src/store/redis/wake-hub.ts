@@ -29,14 +29,19 @@ interface Channel {
   ready: Promise<void>;
 }
 
-/** A hub that connects with the options of `redis` at the first listener. */
+/**
+ * A hub that connects with the options of `redis` at the first listener. With a `socketTimeout`, it notices within twice
+ * that time that its connection is half open.
+ */
 export function createWakeHub(redis: Redis): WakeHub {
   const channels = new Map<string, Channel>();
   let subscriber: Redis | undefined;
+  let asking: NodeJS.Timeout | undefined;
   let closed = false;
 
   function open(name: string): Channel {
     subscriber ??= connect(redis, channels);
+    asking ??= askRegularly(subscriber);
     const channel: Channel = { listeners: new Set(), ready: Promise.resolve() };
     channel.ready = subscriber.subscribe(name).then(
       () => notify(channel, undefined),
@@ -66,6 +71,7 @@ export function createWakeHub(redis: Redis): WakeHub {
     },
     close() {
       closed = true;
+      clearInterval(asking);
       subscriber?.disconnect();
       for (const channel of channels.values()) notify(channel, undefined);
       channels.clear();
@@ -75,6 +81,15 @@ export function createWakeHub(redis: Redis): WakeHub {
 
 function notify(channel: Channel | undefined, message: string | undefined): void {
   for (const listener of [...(channel?.listeners ?? [])]) listener(message);
+}
+
+/** Only a command without an answer shows that a connection is half open, and a subscriber sends none by itself. */
+function askRegularly(connection: Redis): NodeJS.Timeout | undefined {
+  const { socketTimeout } = connection.options;
+  if (socketTimeout === undefined) return undefined;
+  return setInterval(() => {
+    if (connection.status === 'ready') connection.ping().catch(() => {}); // the connection is replaced
+  }, socketTimeout).unref();
 }
 
 function connect(redis: Redis, channels: ReadonlyMap<string, Channel>): Redis {

@@ -28,7 +28,8 @@ async function settingsFor(scope: Scope, redisUrl: string, environment: Record<s
 /* Fails with a timeout of 400 ms: each submission gets 503, and the processes end as they start. */
 test('with a Redis whose every answer takes half a second, submissions are accepted and experiments run', async (t) => {
   const { server, store } = await storeFor(t);
-  const proxy = await startTcpProxy(`127.0.0.1:${server.port}`, { delayMs: 500 });
+  const proxy = await startTcpProxy(`127.0.0.1:${server.port}`);
+  proxy.delay(250);
   t.after(() => proxy.stop());
   const directory = await mkdtemp(join(tmpdir(), 'echelon-slow-'));
   t.after(() => rm(directory, { recursive: true, force: true }));

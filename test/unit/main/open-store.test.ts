@@ -15,8 +15,10 @@ import {
   type StorePatience,
 } from '../../../src/main/open-store.ts';
 import { createLog } from '../../../src/observe/log.ts';
+import { until } from '../../support/dispatch.ts';
 import { type RedisServer, redisFor } from '../../support/redis.ts';
 import { coded, type Scope } from '../../support/store.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
 
 async function settingsFor(scope: Scope, environment: Record<string, string>) {
   const stateDir = await mkdtemp(join(tmpdir(), 'echelon-open-'));
@@ -77,18 +79,34 @@ test('commands of a connection of its own fail while Redis is away', async (t) =
   const server = await redisFor(t);
   const settings = await settingsFor(t, at(server));
   await using resources = new AsyncDisposableStack();
-  const redis = openRedis({ place: redisPlace(settings), settings, log: LOG, resources });
+  const redis = openRedis({ place: redisPlace(settings), settings, log: LOG, resources }, 5_000);
   await once(redis, 'ready');
   assert.equal(await redis.ping(), 'PONG');
   await server.kill();
   await assert.rejects(redis.ping());
 });
 
+/* Fails with a timeout of commands alone: they fail on the same connection for as long as it is half open. */
+test('the store answers after its connection became half open', async (t) => {
+  const server = await redisFor(t);
+  const proxy = await startTcpProxy(`127.0.0.1:${server.port}`);
+  t.after(() => proxy.stop());
+  const settings = await settingsFor(t, { REDIS_URL: `redis://${proxy.address}` });
+  await using resources = new AsyncDisposableStack();
+  const store = await openStore(
+    { place: redisPlace(settings), settings, log: LOG, resources },
+    { ...PATIENCE, commandMs: 300 },
+  );
+  proxy.freeze();
+  await assert.rejects(store.clusters.list(), coded('store-unavailable'));
+  await until(() => store.clusters.list().catch(() => undefined), 'the store answers');
+});
+
 test('it is closed with the rest', async (t) => {
   const server = await redisFor(t);
   const settings = await settingsFor(t, at(server));
   const resources = new AsyncDisposableStack();
-  const redis = openRedis({ place: redisPlace(settings), settings, log: LOG, resources });
+  const redis = openRedis({ place: redisPlace(settings), settings, log: LOG, resources }, 5_000);
   await once(redis, 'ready');
   const ended = once(redis, 'end');
   await resources.disposeAsync();

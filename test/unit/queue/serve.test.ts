@@ -6,6 +6,7 @@ import { connectToServe, type Served, serveQueue } from '../../../src/queue/serv
 import { until } from '../../support/dispatch.ts';
 import { redisFor } from '../../support/redis.ts';
 import type { Scope } from '../../support/store.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
 
 const QUEUED_MS = 60_000;
 
@@ -108,4 +109,33 @@ test('a connection to serve waits while Redis is away', async (t) => {
   const { maxRetriesPerRequest, commandTimeout } = connection.options;
   assert.deepEqual([maxRetriesPerRequest, commandTimeout], [null, undefined]);
   for (const redis of [connection, hasty]) redis.disconnect();
+});
+
+/* Fails without a socket timeout: BullMQ waits for an answer on its other connection forever. */
+test('jobs are served after every connection became half open', async (t) => {
+  const resources = new AsyncDisposableStack();
+  t.after(() => resources.disposeAsync());
+  const { port } = await redisFor({ after: (release) => resources.defer(release) });
+  const proxy = await startTcpProxy(`127.0.0.1:${port}`);
+  resources.defer(() => proxy.stop());
+  const near = new Redis(port, { maxRetriesPerRequest: null });
+  const far = new Redis(`redis://${proxy.address}`, { socketTimeout: 200 });
+  for (const redis of [near, far]) resources.defer(() => redis.disconnect());
+  const queue = new Queue('q', { connection: near, prefix: '{p}' });
+  resources.defer(() => queue.close());
+  const served: string[] = [];
+  const handle = async (experiment: string): Promise<Served> => {
+    served.push(experiment);
+    return 'complete';
+  };
+  const server = serveQueue(handle, {
+    ...{ name: 'q', prefix: '{p}', redis: far, concurrency: 4, lockMs: 20_000, queuedMs: QUEUED_MS },
+    ...{ onError: () => {}, onServed: async () => {} },
+  });
+  resources.defer(() => server.close(1_000));
+  await queue.add('experiment', {}, { jobId: 'exp-a' });
+  await until(() => served.includes('exp-a'), 'the first job is served');
+  proxy.freeze();
+  await queue.add('experiment', {}, { jobId: 'exp-b' });
+  await until(() => served.includes('exp-b'), 'the second job is served');
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { Redis } from 'ioredis';
 import { createWakeHub } from '../../../../src/store/redis/wake-hub.ts';
 import { redisFor } from '../../../support/redis.ts';
+import { startTcpProxy } from '../../../support/tcp-proxy.ts';
 
 /** A listener whose calls can be awaited one by one. */
 function ear() {
@@ -49,6 +50,27 @@ test('listeners hear their channel, and that they may have missed something when
   assert.ok(!two.heard.includes('y'));
   first.stop();
   assert.deepEqual(await redis.pubsub('CHANNELS'), ['b']);
+});
+
+/* Fails without a command of the subscriber's own: its silence would look like that of an idle server. */
+test('listeners hear that they may have missed something when the connection is half open', async (t) => {
+  const server = await redisFor(t);
+  const proxy = await startTcpProxy(`127.0.0.1:${server.port}`);
+  t.after(() => proxy.stop());
+  const redis = new Redis(`redis://${proxy.address}`, { maxRetriesPerRequest: null, socketTimeout: 200 });
+  redis.on('error', () => {});
+  const hub = createWakeHub(redis);
+  t.after(() => {
+    hub.close();
+    redis.disconnect();
+  });
+  const one = ear();
+  await hub.listen('a', one.listener).ready;
+  const missed = one.heard.length;
+  proxy.freeze();
+  await one.until((heard) => heard.length > missed);
+  await redis.publish('a', 'y');
+  await one.until((heard) => heard.includes('y'));
 });
 
 test('a hub that is asked while the server is away listens when it comes', async (t) => {
