@@ -71,8 +71,8 @@ export async function* follow<T>(
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof StreamClosed || isFatal(error)) throw error;
-      silentSince ||= Date.now();
-      if (Date.now() - silentSince > patienceMs) throw error;
+      silentSince ||= performance.now();
+      if (performance.now() - silentSince > patienceMs) throw error;
     }
     await pause(pauseMs, signal);
   }

@@ -56,7 +56,6 @@ export interface DispatcherDeps {
   retry?: { firstMs: number; longestMs: number };
   /** How long the next attempt waits after a lost attempt; see `RETRY_WAIT`. */
   again?: { firstMs: number; longestMs: number };
-  clock?: { now(): number };
   hooks?: AttemptHooks;
   connect?: Connect;
 }
@@ -157,7 +156,7 @@ function wakesOf(
 /** The parts that begin work and have active work. */
 function createParts(deps: DispatcherDeps) {
   const { store, queue, log, id, compile, leaseMs = LEASE_MS, refreshMs = 2_000, roundMs = ROUND_MS } = deps;
-  const now = nowOf(deps);
+  const elapsed = () => performance.now();
   const rayWorkers = createRayWorkers({ store, ...(deps.connect && { connect: deps.connect }) });
   const { hooks = {}, retry = RETRY, again } = deps;
   const leased = createLeasedAttempts({
@@ -172,9 +171,9 @@ function createParts(deps: DispatcherDeps) {
       });
     },
   });
-  const scheduling = createSchedulingRounds({ store, queue, log, now, everyMs: roundMs });
+  const scheduling = createSchedulingRounds({ store, queue, log, elapsed, everyMs: roundMs });
   const refresh = createClusterRefresh({
-    ...{ store, rayWorkers, everyMs: refreshMs, now, log },
+    ...{ store, rayWorkers, everyMs: refreshMs, elapsed, log },
     onRefresh: scheduling.poke,
     onSilent: (cluster: Cluster) => requestRepair(store, cluster),
   });
@@ -234,13 +233,9 @@ function createRounds(
       run: createSilentRuns({ store, log }),
     }),
     retention: createRetentionLoops({
-      ...{ store, dispatcher: id, now: nowOf(deps), log, rayWorkerOf },
+      ...{ store, dispatcher: id, log, rayWorkerOf },
       everyMs: deps.retentionMs ?? 30_000,
       archiveAfterMs: deps.archiveAfterMs ?? 60_000,
     }),
   };
-}
-
-function nowOf({ clock = Date }: DispatcherDeps): () => number {
-  return () => clock.now();
 }

@@ -3,6 +3,7 @@ import type { Settings } from '../config/settings.ts';
 import type { HiddenValues } from '../core/hidden-values.ts';
 import { createApp } from '../http/app.ts';
 import type { AppDeps } from '../http/server/deps.ts';
+import { startServerClock } from '../store/redis/server-clock.ts';
 import { keptSecret } from './kept-secret.ts';
 
 /** How the api is reached. */
@@ -36,9 +37,11 @@ export async function startApi({
   const loginCode = randomBytes(24).toString('base64url');
   for (const value of [...tokens, cookieSecret, loginCode]) hidden.hide(value);
   const { publicUrl, allowedHosts } = settings;
+  const clock = await startServerClock(parts.store);
+  resources.defer(() => clock.stop());
   const app = await createApp({
     ...parts,
-    clock: Date,
+    clock,
     settings: {
       ...{ version, tokens, cookieSecret, loginCodes: [loginCode] },
       limits: { storeTimeoutMs: settings.redisTimeoutMs },

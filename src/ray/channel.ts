@@ -239,14 +239,14 @@ async function waitUntilAnswering(
   ping: (timeoutMs: number, signal: AbortSignal | undefined) => Promise<void>,
   { address, timeoutMs, tls, signal }: Answering,
 ): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 2_000)) {
-    const left = deadline - Date.now();
+    const left = deadline - performance.now();
     try {
       return await ping(Math.max(100, Math.min(PING_TIMEOUT_MS, left)), signal);
     } catch (error) {
       if (!(error instanceof RayError) || !['unreachable', 'timeout'].includes(error.code)) throw error;
-      if (Date.now() + delayMs >= deadline) {
+      if (performance.now() + delayMs >= deadline) {
         const hint =
           tls === undefined ? 'is it the port of Ray Client, and without TLS?' : 'do the keys match?';
         throw new RayUnreachableError(`no Ray answered at ${address} within ${timeoutMs} ms (${hint})`, {

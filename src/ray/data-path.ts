@@ -160,13 +160,13 @@ export class DataPath {
     if (!this.#established) return this.#finish(sessionLost('the session did not start', error));
     if (this.#options.graceMs === 0) return this.#finish(sessionLost('the connection broke', error));
     const { graceMs } = this.#options;
-    const deadline = Date.now() + Math.max(graceMs - GRACE_MARGIN_MS, graceMs / 2);
+    const deadline = performance.now() + Math.max(graceMs - GRACE_MARGIN_MS, graceMs / 2);
     let cause = error;
     for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, 1_000)) {
       if (cause !== undefined && !isReconnectable(streamStatus(cause))) {
         return this.#finish(sessionLost('the session is gone', cause));
       }
-      if (Date.now() + delayMs >= deadline) {
+      if (performance.now() + delayMs >= deadline) {
         return this.#finish(
           sessionLost(`the connection broke and did not come back within ${graceMs} ms`, cause),
         );
@@ -183,7 +183,7 @@ export class DataPath {
 
   /** One attempt to resume the session. Rejects if it fails. */
   async #resume(deadline: number): Promise<void> {
-    await this.#options.ping(Math.max(100, Math.min(5_000, deadline - Date.now())));
+    await this.#options.ping(Math.max(100, Math.min(5_000, deadline - performance.now())));
     if (this.#closing || this.#endReason !== undefined) return;
     for (const exchange of this.#open.values()) {
       if (exchange.abandoned && !exchange.isCached) this.#open.delete(exchange.reqId);
@@ -193,7 +193,7 @@ export class DataPath {
     // Gets may stay unanswered for long: one other answer shows that the session is still there.
     if ([...this.#open.values()].every((exchange) => !exchange.isCached)) this.#enlist({ kind: 'info' });
     for (const exchange of this.#open.values()) line.writer.enqueue(exchange);
-    const tooLate = setTimeout(() => line.stream.cancel(), Math.max(0, deadline - Date.now()));
+    const tooLate = setTimeout(() => line.stream.cancel(), Math.max(0, deadline - performance.now()));
     await line.heard.promise.finally(() => clearTimeout(tooLate));
   }
 

@@ -86,10 +86,10 @@ export function createMany(dependencies: ManyDependencies): Many {
     get,
     wait,
     async *asCompleted(refs, { timeoutMs, signal } = {}) {
-      const deadline = timeoutMs === undefined ? undefined : Date.now() + timeoutMs;
+      const deadline = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
       let left: readonly ObjectRef[] = refs;
       while (left.length > 0) {
-        const leftMs = deadline === undefined ? undefined : Math.max(0, deadline - Date.now());
+        const leftMs = deadline === undefined ? undefined : Math.max(0, deadline - performance.now());
         const { ready, pending } = await wait(left, { timeoutMs: leftMs, signal });
         if (ready.length === 0) throw new RayTimeoutError(`${pending.length} objects`, timeoutMs ?? 0);
         yield* ready;
@@ -152,10 +152,10 @@ async function waitFor(
       `wait: numReturns must be a whole number from 1 to ${refs.length}, not ${numReturns}`,
     );
   }
-  const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
+  const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs;
   for (;;) {
     stop.throwIfAborted();
-    const sliceMs = Math.max(0, Math.min(SLICE_MS, deadline - Date.now()));
+    const sliceMs = Math.max(0, Math.min(SLICE_MS, deadline - performance.now()));
     const request = {
       object_ids: refs.map((ref) => ref.id),
       num_returns: numReturns,
@@ -166,7 +166,7 @@ async function waitFor(
       const answer = await channel.call(UNARY.waitObject, request, { what: 'wait', clientId });
       if (answer.valid !== true) throw new RayRequestError(2, 'wait failed without a reason');
       const ready = new Set((answer.ready_object_ids ?? []).map(idKey));
-      if (ready.size >= numReturns || Date.now() >= deadline) {
+      if (ready.size >= numReturns || performance.now() >= deadline) {
         return {
           ready: refs.filter((ref) => ready.has(ref.hex)),
           pending: refs.filter((ref) => !ready.has(ref.hex)),
@@ -176,7 +176,7 @@ async function waitFor(
       if (stop.aborted) throw stop.reason;
       // The data path finds out whether the session outlives a broken connection.
       if (!(error instanceof RayUnreachableError)) throw error;
-      if (Date.now() >= deadline) throw new RayTimeoutError('wait', timeoutMs ?? 0);
+      if (performance.now() >= deadline) throw new RayTimeoutError('wait', timeoutMs ?? 0);
       await sleep(RETRY_DELAY_MS, undefined, { signal: stop }).catch(() => {
         throw stop.reason;
       });

@@ -17,11 +17,14 @@ const PACED = 512;
 /** Expected ends of running experiments, and expected run times of queued ones. */
 export type Paces = Required<Pick<ScheduleInput, 'ends' | 'lengths'>>;
 
-/** The input of a round without the queued experiments and the paces. `now`: ms since 1970. */
-export function roundInput(
-  { clusters, projects, pauses, allocations }: Omit<QueueSnapshot, 'window' | 'projectVersions'>,
-  now: number,
-) {
+/** The input of a round without the queued experiments and the paces. */
+export function roundInput({
+  now,
+  clusters,
+  projects,
+  pauses,
+  allocations,
+}: Omit<QueueSnapshot, 'window' | 'projectVersions'>) {
   return {
     clusters: clusters.map((cluster) => ({
       ...toSchedulerCluster(cluster),

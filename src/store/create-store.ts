@@ -31,6 +31,7 @@ import { createFitness, createPressure } from './redis/fitness.ts';
 import { createKeys } from './redis/keys.ts';
 import { createRevisions } from './redis/revisions.ts';
 import { loadScripts } from './redis/scripts.ts';
+import { serverTime } from './redis/server-clock.ts';
 import { createWakeHub, WAKE_TOPICS, type WakeTopic } from './redis/wake-hub.ts';
 import { createRules } from './rules/rules.ts';
 import { createRuns } from './runs/runs.ts';
@@ -87,6 +88,7 @@ export function createStore(options: StoreOptions): Store {
     archive: createArchiveStreams(context),
     retention: createRetention(context, batches),
     ...createFitness(context),
+    time: () => serverTime(context),
     pressure: pressure.now,
     ...createWakeUps(context),
 

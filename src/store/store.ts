@@ -51,6 +51,8 @@ export interface Store {
   archiveId(): Promise<string | null>;
   /** Makes an archive the one that belongs to this store, unless it has one; returns the id of the store's archive. */
   claimArchiveId(id: string): Promise<string>;
+  /** Time of the server in ms since 1970. The age of data is judged by it: clocks of processes may be wrong. */
+  time(): Promise<number>;
   /** Used and maximal memory (0: no limit), and whether new work is accepted. */
   pressure(): Promise<{ usedBytes: number; maxBytes: number; accepting: boolean }>;
 

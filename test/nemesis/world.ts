@@ -14,6 +14,8 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 const DISPATCHERS = 3;
 /** Drivers that run at a time. */
 export const CPUS = 24;
+/** Connections to the ray-worker that are half-open are noticed well within the bound on recovery. */
+const KEEPALIVE = { timeMs: 1_000, timeoutMs: 1_000 };
 const TOKEN = 'token-of-the-campaign-0123456789';
 
 /** What a campaign needs of a world, whatever its parts are. */
@@ -37,6 +39,8 @@ export interface Part {
   /** Ends it by a signal and starts another one in its place; one such call waits for another. */
   replace(signal: NodeJS.Signals): Promise<void>;
   freeze(ms: number): Promise<void>;
+  /** Sets its clock that much after this process'; its successors have the same clock. */
+  setClock(ms: number): Promise<void>;
 }
 
 /** Redis, dispatchers and an api, each a process, and a fake ray-worker. */
@@ -49,6 +53,8 @@ export interface World extends Observed {
   readonly redisProxy: TcpProxy;
   /** All connections of users to the api. */
   readonly apiProxy: TcpProxy;
+  /** All connections of dispatchers to the ray-worker. */
+  readonly rayWorkerProxy: TcpProxy;
 }
 
 /** Starts a {@link World}. The caller must `stop()` it. */
@@ -69,22 +75,31 @@ async function startIn(
   const bench = owned.own(await startBench({ cpus: CPUS }));
   const redisProxy = owned.own(await startTcpProxy(`127.0.0.1:${bench.server.port}`));
   const proxied = { ...bench, server: { ...bench.server, url: `redis://${redisProxy.address}` } };
+  const rayWorkerProxy = owned.own(await startTcpProxy(bench.rayWorker.address));
+  const [cluster] = await bench.store.clusters.list();
+  await bench.store.clusters.put({ ...cluster!, address: rayWorkerProxy.address });
   let started = 0;
   const startDispatcher = () =>
-    owned.startPart('a dispatcher', (releases) =>
-      startDispatcherProcess(proxied, releases, { id: `d${++started}`, leaseMs }),
+    owned.startPart('a dispatcher', (releases, clockMs) =>
+      startDispatcherProcess(proxied, releases, {
+        id: `d${++started}`,
+        leaseMs,
+        clockMs,
+        keepalive: KEEPALIVE,
+      }),
     );
   const dispatchers = await Promise.all(Array.from({ length: DISPATCHERS }, startDispatcher));
   const port = await freePort();
   const setup = { url: proxied.server.url, archive: join(bench.directory, 'archive'), port, token: TOKEN };
-  const api = await owned.startPart('the api', async (releases) => {
-    const process = spawnPart(releases, { script: 'api-process.ts', name: 'api', setup });
+  const api = await owned.startPart('the api', async (releases, clockMs) => {
+    const own = { ...setup, clockMs };
+    const process = spawnPart(releases, { script: 'api-process.ts', name: 'api', setup: own });
     await process.says('ready');
     return process;
   });
   const apiProxy = owned.own(await startTcpProxy(`127.0.0.1:${port}`));
   return {
-    ...{ bench, cluster: 'fake', redisProxy, apiProxy, dispatchers },
+    ...{ bench, cluster: 'fake', redisProxy, apiProxy, rayWorkerProxy, dispatchers },
     api: { ...api, url: `http://${apiProxy.address}`, token: TOKEN },
   };
 }
@@ -93,8 +108,11 @@ async function startIn(
 export interface Owned {
   /** The same resource, stopped with the world. */
   own<T extends { stop(): Promise<void> }>(resource: T): T;
-  /** Starts a process with `start`, again at each replacement. */
-  startPart(name: string, start: (releases: Releases) => Promise<PartProcess>): Promise<Part>;
+  /** Starts a process with `start`, again at each replacement. `clockMs`: how far its clock is after this process'. */
+  startPart(
+    name: string,
+    start: (releases: Releases, clockMs: number) => Promise<PartProcess>,
+  ): Promise<Part>;
   /** Names of processes that ended by themselves. */
   readonly selfEnded: readonly string[];
   stop(): Promise<void>;
@@ -107,8 +125,8 @@ export function createOwned(): Owned {
   const expected = new Set<PartProcess>();
   let stopping = false;
 
-  async function startWatched(name: string, start: Parameters<Owned['startPart']>[1]): Promise<PartProcess> {
-    const process = await start({ after: (release) => resources.defer(release) });
+  async function watched(name: string, starting: Promise<PartProcess>): Promise<PartProcess> {
+    const process = await starting;
     void process.exited.then(() => {
       if (!stopping && !expected.has(process)) selfEnded.push(name);
     });
@@ -121,7 +139,9 @@ export function createOwned(): Owned {
       return resource;
     },
     async startPart(name, start) {
-      let current = startWatched(name, start);
+      let clockMs = 0;
+      const releases = { after: (release: () => Promise<void>) => resources.defer(release) };
+      let current = watched(name, start(releases, clockMs));
       await current;
       return {
         async replace(signal) {
@@ -129,7 +149,7 @@ export function createOwned(): Owned {
             expected.add(process);
             process.kill(signal);
             await process.exited;
-            return await startWatched(name, start);
+            return await watched(name, start(releases, clockMs));
           });
           await current;
         },
@@ -138,6 +158,10 @@ export function createOwned(): Owned {
           process.kill('SIGSTOP');
           await delay(ms);
           process.kill('SIGCONT');
+        },
+        async setClock(ms) {
+          clockMs = ms;
+          (await current).tell(`clock ${ms}`);
         },
       };
     },

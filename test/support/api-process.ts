@@ -1,16 +1,22 @@
 // The HTTP app as a process of its own, for campaigns that kill or freeze it. Run by startApiProcess.
+
 import { createInterface } from 'node:readline';
 import { pino } from 'pino';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/server/deps.ts';
+import { startServerClock } from '../../src/store/redis/server-clock.ts';
 import { connectTo } from './dispatch.ts';
+import { followsClock, shiftClock } from './shifted-clock.ts';
 
 const setup = JSON.parse(process.argv[2] ?? '{}') as {
   url: string;
   archive: string;
   port: number;
   token: string;
+  /** How far its clock is after this machine's. */
+  clockMs?: number;
 };
+shiftClock(setup.clockMs ?? 0);
 const { store, queue } = connectTo(setup, setup.archive);
 const unused = async () => {
   throw new Error('no batch is recomputed on demand here');
@@ -28,9 +34,11 @@ const app = await createApp({
     limits: { requests: 1_000_000, streams: 1_000 },
   },
   log: pino({ level: 'warn' }, pino.destination(2)) as AppDeps['log'],
-  clock: Date,
+  clock: await startServerClock(store),
 });
+const told = createInterface({ input: process.stdin });
 // The test is gone, however it ended.
-createInterface({ input: process.stdin }).on('close', () => process.exit(1));
+told.on('close', () => process.exit(1));
+told.on('line', (line) => followsClock(line));
 await app.listen({ host: '127.0.0.1', port: setup.port });
 process.stdout.write('ready\n');

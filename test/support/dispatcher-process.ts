@@ -1,4 +1,5 @@
 // A dispatcher as a process of its own, for tests that kill or freeze it. Run by startDispatcherProcess.
+
 import { createInterface } from 'node:readline';
 import { type Decorators, decorate } from '../../src/core/decorate.ts';
 import type { ReportSummary } from '../../src/dispatch/background/verification.ts';
@@ -8,6 +9,7 @@ import type { Store } from '../../src/store/store.ts';
 import { AGREEING, compileTestSpec, connectTo, TEST_TIMES, until } from './dispatch.ts';
 import { decoratorsOf, type Failpoint } from './failpoints.ts';
 import { createLineLog } from './kept-log.ts';
+import { followsClock, shiftClock } from './shifted-clock.ts';
 
 const setup = JSON.parse(process.argv[2] ?? '{}') as {
   url: string;
@@ -20,7 +22,12 @@ const setup = JSON.parse(process.argv[2] ?? '{}') as {
   diesAtLaunchOf?: string;
   diesAtEventsOf?: string;
   failpoint?: Failpoint;
+  /** How far its clock is after this machine's. */
+  clockMs?: number;
+  /** When it notices a half-open connection to a ray-worker. */
+  keepalive?: { timeMs: number; timeoutMs: number };
 };
+shiftClock(setup.clockMs ?? 0);
 
 const say = (word: string) => process.stdout.write(`${word}\n`);
 const { store, queue, close } = connectTo(setup, setup.archive);
@@ -52,7 +59,13 @@ const dispatcher = createDispatcher({
     } satisfies Store,
     queue,
   }),
-  connect: (cluster) => interrupted({ rayWorker: createRayWorkerClient(cluster) }).rayWorker,
+  connect: (cluster) =>
+    interrupted({
+      rayWorker: createRayWorkerClient({
+        ...cluster,
+        ...(setup.keepalive && { keepalive: setup.keepalive }),
+      }),
+    }).rayWorker,
   verifier: { verify },
   verifications: 3,
   compile: compileTestSpec,
@@ -73,6 +86,7 @@ const told = createInterface({ input: process.stdin });
 // The test is gone, however it ended.
 told.on('close', () => process.exit(1));
 told.on('line', (word) => {
+  if (followsClock(word)) return;
   if (word === 'launch') toldToLaunch.resolve();
   if (word === 'report-idle')
     void until(() => dispatcher.stats().attempts === 0, 'nothing is in hand').then(() => say('idle'));

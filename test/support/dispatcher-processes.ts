@@ -44,6 +44,9 @@ export async function startDispatcherProcess(
     deadlySteps?: number[];
     /** Where a fault happens to it; it says `failpoint` then. */
     failpoint?: Failpoint;
+    /** How far its clock is after this machine's; told `clock MS`, it changes. */
+    clockMs?: number;
+    keepalive?: { timeMs: number; timeoutMs: number };
   },
 ): Promise<DispatcherProcess> {
   const setup = {

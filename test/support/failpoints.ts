@@ -93,7 +93,7 @@ export const NOT_INTERRUPTED = {
       'sweeps.get',
       'sweeps.list',
     ],
-    ...['sweeps.withWork', 'archiveId', 'checkFitness', 'pressure', 'onWake', 'close'],
+    ...['sweeps.withWork', 'archiveId', 'checkFitness', 'pressure', 'time', 'onWake', 'close'],
   ],
   'writes of the api': [
     ...['clusters.put', 'clusters.remove', 'clusters.set', 'clusters.setDraining', 'commands.create'],

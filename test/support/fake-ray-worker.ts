@@ -41,6 +41,8 @@ export interface FakeRayWorker {
   events(experiment: string, attempt: number): number;
   /** Drivers that run now. */
   running(): LaunchLine[];
+  /** Those of them that have said nothing for `ms`. */
+  silent(ms: number): LaunchLine[];
   /** How often two drivers of one experiment ran at the same time. */
   overlaps(): number;
   /** Breaks every event stream once; they can be attached again. */
@@ -247,6 +249,11 @@ export async function startFakeRayWorker({
       [...attempts.values()]
         .filter((attempt) => !attempt.ended)
         .map(({ experiment, attempt }) => ({ experiment, attempt })),
+    silent: (ms) =>
+      fake.running().filter((line) => {
+        const last = fake.arose(line.experiment, line.attempt, fake.events(line.experiment, line.attempt));
+        return last !== undefined && Date.now() - last > ms;
+      }),
     overlaps: () => overlaps,
     breakStreams: () => void streams.emit('break'),
     kill(experiment, attempt) {

@@ -75,7 +75,7 @@ export async function startQueueScene(resources: AsyncDisposableStack): Promise<
     },
     nodes,
   });
-  const decide = createRoundDecider({ store, now: Date.now });
+  const decide = createRoundDecider({ store, elapsed: () => performance.now() });
   return {
     ...{ url, token, client: connect({ url, token }), store },
     async run({ name, node, gpus, timeoutSeconds, sinceMs = 0 }) {
@@ -91,7 +91,7 @@ export async function startQueueScene(resources: AsyncDisposableStack): Promise<
     },
     async round() {
       await store.clusters.see('fleet', { address: 'a:1', nodes, generation: 'g' });
-      await createWaitNotes({ store, now: Date.now })(await decide());
+      await createWaitNotes({ store, elapsed: () => performance.now() })(await decide());
     },
   };
 }

@@ -79,11 +79,12 @@ interface SnapshotParts {
 }
 
 /** The `snapshot` of a made-up store, put together from its parts. */
-export function snapshotFrom(store: SnapshotParts) {
+export function snapshotFrom(store: SnapshotParts, now: () => number) {
   return async (perProject: number) => {
     const clusters = await store.clusters.list();
     const held = clusters.map(async ({ name }) => [name, await store.clusters.allocations(name)] as const);
     return {
+      now: now(),
       clusters,
       allocations: new Map(await Promise.all(held)),
       projects: await store.projects.list(),

@@ -17,6 +17,8 @@ export interface TcpProxy {
   freeze(which?: () => boolean): void;
   /** From now on bytes of both directions arrive after this time; 0: at once. */
   delay(ms: number): void;
+  /** Bytes of the next `ms` arrive together at their end. */
+  stall(ms: number): void;
   /** Cuts every connection with a reset; new ones are accepted. */
   reset(): void;
   stop(): Promise<void>;
@@ -31,6 +33,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   let accepted = 0;
   let received = 0;
   let delayMs = 0;
+  let stalledUntil = 0;
 
   function hold(socket: Socket): Socket {
     sockets.add(socket);
@@ -50,7 +53,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     }
     from.on('data', (bytes) => {
       if (from === client) received += bytes.length;
-      late.push({ due: performance.now() + delayMs, bytes });
+      late.push({ due: Math.max(performance.now() + delayMs, stalledUntil), bytes });
       if (late.length === 1) send();
     });
     from.once('close', () => {
@@ -83,6 +86,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     },
     delay(ms) {
       delayMs = ms;
+    },
+    stall(ms) {
+      stalledUntil = performance.now() + ms;
     },
     reset: end,
     async stop() {

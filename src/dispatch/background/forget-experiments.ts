@@ -35,11 +35,11 @@ export interface ForgetDeps extends BackgroundWork {
     | 'retention.forgotten'
     | 'clusters.list'
     | 'projects.list'
+    | 'time'
   >;
   /** How long event logs are retained after the end, unless the project has a policy. Default: 7 days. */
   forgetAfterMs?: number;
   rayWorkerOf: (cluster: string) => Promise<Pick<RayWorkerClient, 'forget'>>;
-  now: () => number;
 }
 
 /**
@@ -78,10 +78,8 @@ export async function forgetExperiments(deps: ForgetDeps): Promise<void> {
 }
 
 /** Whether the present policy of its project still retains an experiment's event logs. */
-async function readPolicies({
-  store,
-  now,
-}: Pick<ForgetDeps, 'store' | 'now'>): Promise<(one: Forgetting) => boolean> {
+async function readPolicies({ store }: Pick<ForgetDeps, 'store'>): Promise<(one: Forgetting) => boolean> {
+  const now = await store.time();
   const policies = new Map(
     (await store.projects.list()).map(({ name, retention }) => [name, eventLogDaysOf(retention)]),
   );
@@ -89,7 +87,7 @@ async function readPolicies({
     const days = record === null ? undefined : policies.get(record.project);
     if (record === null || days === undefined) return false;
     if (days !== null && days * DAY_MS <= FORGET_MS) return false;
-    return days === null || now() < record.endedAt + days * DAY_MS;
+    return days === null || now < record.endedAt + days * DAY_MS;
   };
 }
 

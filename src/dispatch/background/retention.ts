@@ -33,7 +33,7 @@ export interface RetentionDeps extends Omit<ForgetDeps, 'store' | 'stopped'> {
 
 /** Expires data by the retention policies of the projects, as long as `held` confirms the lease of retention. */
 function createExpiry(
-  { store, log, now }: RetentionDeps,
+  { store, log }: RetentionDeps,
   { stopped, held }: { stopped: () => boolean; held: () => Promise<boolean> },
 ): () => Promise<void> {
   async function expire(project: string, stage: RetentionStage, endedBefore: number): Promise<void> {
@@ -60,8 +60,9 @@ function createExpiry(
 
   return async () => {
     if (!(await held())) return;
+    const now = await store.time();
     for (const { name, retention } of await store.projects.list()) {
-      const cutoffs = cutoffsOf(policyOf(retention), now());
+      const cutoffs = cutoffsOf(policyOf(retention), now);
       for (const stage of RETENTION_STAGES) {
         const endedBefore = cutoffs[stage];
         if (endedBefore !== null && !stopped()) await expire(name, stage, endedBefore);

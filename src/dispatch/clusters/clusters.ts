@@ -46,7 +46,8 @@ export function createClusterRefresh(deps: {
   store: Store;
   rayWorkers: RayWorkers;
   everyMs: number;
-  now: () => number;
+  /** Milliseconds since any moment, by a clock that cannot be set. */
+  elapsed: () => number;
   log: Log;
   onRefresh: () => void;
   /** Called if a ray-worker has been silent for longer than a restart takes; called again after increasing waits. */
@@ -58,7 +59,7 @@ export function createClusterRefresh(deps: {
 
   /** The first repair follows {@link REPAIR_MS} of silence; each further repair waits twice as long. */
   async function repair(cluster: Cluster): Promise<void> {
-    const now = deps.now();
+    const now = deps.elapsed();
     const next = repairs.get(cluster.name) ?? { at: now + REPAIR_MS, waitMs: REPAIR_MS };
     repairs.set(cluster.name, next);
     if (now < next.at || !deps.onSilent) return;

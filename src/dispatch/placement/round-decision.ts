@@ -23,6 +23,9 @@ export interface RoundDecision {
 /** The store operations of a decision. */
 export type DecisionStore = StorePart<'queue.snapshot' | 'queue.window' | 'queue.paces'>;
 
+/** Milliseconds since any moment, by a clock that cannot be set: times between two rounds are measured with it. */
+export type Elapsed = () => number;
+
 /** The first window over all projects. It grows while a cluster may start more experiments. */
 const WINDOW = 256;
 /** Minimum window of each project. */
@@ -38,19 +41,19 @@ const PACES_MS = 1_000;
 /** Reads the queue and the clusters, and decides which experiments start. */
 export function createRoundDecider({
   store,
-  now,
+  elapsed,
 }: {
   store: DecisionStore;
-  now: () => number;
+  elapsed: Elapsed;
 }): () => Promise<RoundDecision> {
-  const paces = createPaces(store, now);
+  const paces = createPaces(store, elapsed);
   let known = 1;
   let nearUntil = Number.NEGATIVE_INFINITY;
   return async () => {
     let limit = Math.max(MIN_WINDOW, Math.ceil(WINDOW / known));
     const seen = await store.queue.snapshot(limit);
-    const at = now();
-    const common = roundInput(seen, at);
+    const at = elapsed();
+    const common = roundInput(seen);
     const quotas = seen.projects.filter(({ gpuQuota }) => gpuQuota !== null);
     const versions = new Map([...seen.allocations].map(([name, { version }]) => [name, version]));
     const projectVersions = new Map(quotas.map(({ name }) => [name, seen.projectVersions.get(name) ?? 0]));
@@ -59,11 +62,11 @@ export function createRoundDecider({
       limit *= 4;
       const { queued, truncated } = window;
       known = Math.max(1, new Set(queued.map(({ project }) => project)).size);
-      const input = { ...common, queued, truncated, ...(await paces(common.allocations, queued)) };
+      const input = { ...common, queued, truncated, ...(await paces(common, queued)) };
       const schedule = scheduleRound(input);
       if (schedule.dry === null || queued.length >= windowFor(schedule) || at < nearUntil) {
         if (near !== undefined && schedule.start.length <= near)
-          nearUntil = now() + REST_FACTOR * (now() - at);
+          nearUntil = elapsed() + REST_FACTOR * (elapsed() - at);
         return { input, queued, schedule, versions, projectVersions };
       }
       near ??= schedule.start.length;
@@ -81,20 +84,20 @@ function windowFor({ open, filling }: Schedule): number {
  * Expected ends and run times. They are read at most once in {@link PACES_MS}, or earlier if the number of queued
  * experiments has doubled; for newer experiments nothing is known until then.
  */
-function createPaces(store: StorePart<'queue.paces'>, now: () => number) {
+function createPaces(store: StorePart<'queue.paces'>, elapsed: Elapsed) {
   let readAt = Number.NEGATIVE_INFINITY;
   let readOf = 1;
   let last: Paces = { ends: new Map(), lengths: new Map() };
   return async (
-    allocations: ReadonlyMap<string, readonly Allocation[]>,
+    { allocations, now }: { allocations: ReadonlyMap<string, readonly Allocation[]>; now: number },
     queued: readonly QueuedExperiment[],
   ): Promise<Paces> => {
-    const at = now();
+    const at = elapsed();
     const asked = pacedOf(queued);
     if (at - readAt < PACES_MS && asked.length < 2 * readOf) return last;
     readAt = at;
     readOf = Math.max(1, asked.length);
-    last = await readPaces(store, allocations, { asked, now: at });
+    last = await readPaces(store, allocations, { asked, now });
     return last;
   };
 }

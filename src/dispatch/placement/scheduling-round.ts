@@ -4,7 +4,7 @@ import type { AllocationInput } from '../../store/attempts/contract.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
-import { createRoundDecider, type RoundDecision } from './round-decision.ts';
+import { createRoundDecider, type Elapsed, type RoundDecision } from './round-decision.ts';
 import { createWaitNotes } from './wait-notes.ts';
 
 /*
@@ -23,15 +23,15 @@ interface RoundDeps {
   queue: Pick<ExperimentsQueue, 'release'>;
   /** Time between two rounds without a wake-up. */
   everyMs: number;
-  now: () => number;
+  elapsed: Elapsed;
   log: Log;
 }
 
 /** Runs scheduling rounds, one at a time. Call `poke` when the queue or the capacity has changed. */
 export function createSchedulingRounds(deps: RoundDeps): Loop {
-  const { store, now, everyMs, log } = deps;
-  const decide = createRoundDecider({ store, now });
-  const note = createWaitNotes({ store, now });
+  const { store, elapsed, everyMs, log } = deps;
+  const decide = createRoundDecider({ store, elapsed });
+  const note = createWaitNotes({ store, elapsed });
   let stopped = false;
 
   async function round(): Promise<void> {

@@ -2,7 +2,7 @@ import { type EstimatedStart, estimateStarts } from '../../scheduler/estimate.ts
 import { waitNotes } from '../../scheduler/wait-notes.ts';
 import type { ExpectedPlace, QueuedExperiment, WaitNote } from '../../store/queue/contract.ts';
 import type { StorePart } from '../../store/store.ts';
-import type { RoundDecision } from './round-decision.ts';
+import type { Elapsed, RoundDecision } from './round-decision.ts';
 
 /** Up to this many notes are written at once; more notes are written only once in the time below. */
 const FEW_NOTES = 16;
@@ -16,16 +16,17 @@ const MOVED_SHARE = 0.03;
 /** Writes the wait reason, queue position and estimated start of every queued experiment for which one has changed. */
 export function createWaitNotes(deps: {
   store: StorePart<'queue.note'>;
-  now: () => number;
+  elapsed: Elapsed;
 }): (decision: RoundDecision) => Promise<void> {
   let writtenAt = Number.NEGATIVE_INFINITY;
   let estimatedAt = Number.NEGATIVE_INFINITY;
   let estimates = new Map<string, EstimatedStart>();
   return async ({ input, schedule, queued }) => {
-    const now = deps.now();
-    if (now - estimatedAt >= ESTIMATES_MS) {
+    const at = deps.elapsed();
+    const { now = 0 } = input;
+    if (at - estimatedAt >= ESTIMATES_MS) {
       estimates = estimateStarts(input, schedule);
-      estimatedAt = now;
+      estimatedAt = at;
     }
     const known = new Map(queued.map((item) => [item.experiment, item]));
     const changed = new Map(
@@ -33,8 +34,8 @@ export function createWaitNotes(deps: {
     );
     if (changed.size === 0) return;
     // In a long queue every start changes all notes. A later round then writes them, so that starts come first.
-    if (changed.size > FEW_NOTES && now - writtenAt < MANY_NOTES_MS) return;
-    writtenAt = now;
+    if (changed.size > FEW_NOTES && at - writtenAt < MANY_NOTES_MS) return;
+    writtenAt = at;
     await deps.store.queue.note(changed);
   };
 }

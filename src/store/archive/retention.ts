@@ -4,6 +4,7 @@ import type { BatchStore } from '../batches/contract.ts';
 import { type Fields, toAttempts, toBatch } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
+import { serverTime } from '../redis/server-clock.ts';
 import { digestOf } from './archive-keys.ts';
 import { readSegments } from './archive-segments.ts';
 import type { DueFigures, RetentionStore } from './contract.ts';
@@ -40,7 +41,7 @@ export function createRetention(context: StoreContext, batches: Batches): Retent
     async forgetLater(ids, { laterMs, afterMs }) {
       if (ids.length === 0) return;
       // An experiment is due again when its score is `afterMs` old.
-      const score = Date.now() + laterMs - afterMs;
+      const score = (await serverTime(context)) + laterMs - afterMs;
       await run('put-due', ['forgetting', 'XX', ...ids.flatMap((id) => [score, id])]);
     },
 

@@ -141,6 +141,8 @@ export interface Holding {
 
 /** The input of a scheduling round. */
 export interface QueueSnapshot {
+  /** Time of the read in ms since 1970, by the server's clock. */
+  now: number;
   clusters: Cluster[];
   /** By cluster. */
   allocations: ReadonlyMap<string, Holding>;

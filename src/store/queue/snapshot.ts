@@ -9,7 +9,7 @@ import { toPauses, toProjectVersions } from './queue.ts';
 const ROWS_IN_ONE_STEP = 1_024;
 
 type Reply = [
-  seconds: string,
+  ms: string,
   clusters: string[],
   seen: string[],
   draining: string[],
@@ -31,12 +31,13 @@ export function createSnapshot(
   return {
     async snapshot(perProject): Promise<QueueSnapshot> {
       const reply = (await run('snapshot', [perProject, ROWS_IN_ONE_STEP, ...QUEUED_FIELDS])) as Reply;
-      const [seconds, clusters, seen, draining, set, projects, pauses, versionList, allocated, tooLong] =
-        reply;
+      const [ms, clusters, seen, draining, set, projects, pauses, versionList, allocated, tooLong] = reply;
       const versions = pairs(versionList);
+      const now = Number(ms);
       return {
+        now,
         clusters: toClusters(pairs(clusters), {
-          now: Number(seconds) * 1000,
+          now,
           ...{ seen: pairs(seen), draining, set: pairs(set) },
         }),
         allocations: toHoldings(allocated, versions),
@@ -58,15 +59,14 @@ function toHoldings(allocated: Reply[8], versions: Record<string, string>): Map<
   return holdings;
 }
 
-function toWindow([seconds, , , , , , , , , , truncated, rows]: Reply): QueueWindow {
+function toWindow([ms, , , , , , , , , , truncated, rows]: Reply): QueueWindow {
   const found: { id: string; place: number; row: (string | null)[] }[] = [];
   for (let at = 0; at < rows.length; at += 3) {
     const [id, place, row] = rows.slice(at, at + 3) as [string, string, (string | null)[]];
     found.push({ id, place: Number(place), row });
   }
   found.sort((a, b) => a.place - b.place);
-  const nowMs = Number(seconds) * 1000;
-  const queued = found.flatMap(({ id, row }) => queuedOf(id, row, nowMs));
+  const queued = found.flatMap(({ id, row }) => queuedOf(id, row, Number(ms)));
   return { queued, truncated: new Set(truncated) };
 }
 

@@ -1,3 +1,5 @@
+import { anyShift } from './clock.ts';
+import { connectionFaults } from './connection.ts';
 import { between, type Fault } from './fault.ts';
 
 /** Faults of the api. */
@@ -8,5 +10,10 @@ export const API_FAULTS: readonly Fault[] = [
     outage: false,
     strike: ({ api }, random) => api.freeze(between(random, 200, 8_000)),
   },
-  { kind: 'connections to the api: cut', outage: false, strike: async ({ apiProxy }) => apiProxy.reset() },
+  {
+    kind: 'api: its clock is set, up to an hour off',
+    outage: false,
+    strike: async (world, random) => world.api.setClock(anyShift(random)),
+  },
+  ...connectionFaults('to the api', ({ apiProxy }) => apiProxy),
 ];

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../../support/dispatch.ts';
+import { anyShift } from './clock.ts';
 import { between, type Fault, pick } from './fault.ts';
 
 /** Faults of dispatchers. One dispatcher at least stays alive. */
@@ -20,9 +22,15 @@ export const DISPATCHER_FAULTS: readonly Fault[] = [
     strike: ({ dispatchers }, random) => pick(random, dispatchers).replace('SIGTERM'),
   },
   {
-    kind: 'dispatcher: SIGKILL after each of three starts',
+    kind: 'dispatcher: its clock is set, up to an hour off',
     outage: false,
-    async strike({ dispatchers }, random) {
+    strike: ({ dispatchers }, random) => pick(random, dispatchers).setClock(anyShift(random)),
+  },
+  {
+    kind: 'dispatcher: SIGKILL after each of three starts, beside drivers that say nothing',
+    outage: false,
+    async strike({ bench, leaseMs, dispatchers }, random) {
+      await until(() => bench.rayWorker.silent(leaseMs).length > 0, 'a driver says nothing for a lease');
       const victim = pick(random, dispatchers);
       for (let times = 0; times < 3; times += 1) {
         await victim.replace('SIGKILL');

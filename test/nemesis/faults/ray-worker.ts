@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { connectionFaults } from './connection.ts';
 import { between, type Fault, pick } from './fault.ts';
 
 /** Faults of the ray-worker, of the connection to it, and of drivers. */
@@ -28,6 +29,7 @@ export const RAY_WORKER_FAULTS: readonly Fault[] = [
     outage: false,
     strike: async ({ bench }) => bench.rayWorker.breakStreams(),
   },
+  ...connectionFaults('to the ray-worker', ({ rayWorkerProxy }) => rayWorkerProxy),
   {
     kind: 'driver: killed',
     outage: false,

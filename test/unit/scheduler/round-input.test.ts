@@ -29,16 +29,14 @@ test('a pause names its author and its reason', () => {
 
 test('the input of a round has the pauses of the queue, of projects and of clusters', () => {
   const pause = { by: 'ann', at: 0, reason: null };
-  const { clusters, projects, paused } = roundInput(
-    {
-      ...{ clusters: [CLUSTER], allocations: new Map(), projects: [] },
-      pauses: {
-        ...{ all: pause, projects: new Map([['p', pause]]), clusters: new Map([['c', pause]]) },
-        closed: { all: null, projects: new Map() },
-      },
+  const { clusters, projects, paused } = roundInput({
+    now: 5,
+    ...{ clusters: [CLUSTER], allocations: new Map(), projects: [] },
+    pauses: {
+      ...{ all: pause, projects: new Map([['p', pause]]), clusters: new Map([['c', pause]]) },
+      closed: { all: null, projects: new Map() },
     },
-    5,
-  );
+  });
   assert.deepEqual([paused, clusters[0]!.paused], [' by ann', ' by ann']);
   assert.deepEqual(projects.get('p'), { weight: 1, gpuQuota: null, paused: ' by ann' });
 });

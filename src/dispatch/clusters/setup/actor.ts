@@ -106,9 +106,9 @@ export async function endActor(ray: RayConnection, actor: ActorHandle): Promise<
   await actor.kill().catch((error: unknown) => {
     if (!(error instanceof RayActorDiedError)) throw error;
   });
-  const deadline = Date.now() + END_MS;
+  const deadline = performance.now() + END_MS;
   while (await findActor(ray)) {
-    if (Date.now() > deadline)
+    if (performance.now() > deadline)
       throw new SetupError('The ray-worker there does not end.', 'See the logs of Ray, then try again.');
     await delay(50);
   }

@@ -68,9 +68,9 @@ export function addWhatIf(app: App, { store, clock }: RouteDeps): void {
       const seen = await store.queue.snapshot(await windowOf(store));
       if (body.spec !== undefined) refuseClosed(seen.pauses, change.item.project);
       const { queued, truncated } = seen.window;
-      const now = clock.now();
-      const common = roundInput(seen, now);
-      const paces = await readPaces(store, common.allocations, { asked: pacedOf(queued), now });
+      const common = roundInput(seen);
+      const asked = pacedOf(queued);
+      const paces = await readPaces(store, common.allocations, { asked, now: seen.now });
       const found = whatIf({ ...common, ...paces, queued, truncated }, change);
       const words = seenWords(store, caller);
       return {

@@ -4,10 +4,11 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 MAX experiments of each project, 2 MAX experiments of all projects, then the fields to read of each
--- Returns   {seconds since 1970, clusters, seen, draining, set (of clusters), projects, pauses, versions,
+-- Returns   {ms since 1970, clusters, seen, draining, set (of clusters), projects, pauses, versions,
 --           allocations ({cluster, its allocations, ...}),
 --           1 if there are more than ARGV[2] experiments, which the caller then reads itself, else 0,
 --           projects with further queued experiments, {experiment, score, fields, ...}}; hashes as lists of name and value
+-- include time
 
 local root, limit, max = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
 local fields = {}
@@ -42,5 +43,5 @@ if length <= max then
   end
 end
 
-return { redis.call('TIME')[1], clusters, hash('clusters:seen'), redis.call('SMEMBERS', root .. ':clusters:draining'),
+return { int(nowMs()), clusters, hash('clusters:seen'), redis.call('SMEMBERS', root .. ':clusters:draining'),
   hash('clusters:set'), hash('projects'), hash('paused'), hash('versions'), allocated, length > max and 1 or 0, truncated, rows }

@@ -22,6 +22,7 @@ async function forgetting(
   const did: string[] = [];
   const left = [...forgettable];
   const store: ForgetDeps['store'] = {
+    time: async () => NOW,
     retention: {
       takeForgetting: async ({ limit }) => left.splice(0, limit),
       async forgetLater(ids, { laterMs, afterMs }) {
@@ -41,7 +42,7 @@ async function forgetting(
       ],
     },
   };
-  await forgetExperiments({ store, rayWorkerOf, now: () => NOW, log: QUIET, stopped: () => false });
+  await forgetExperiments({ store, rayWorkerOf, log: QUIET, stopped: () => false });
   return did;
 }
 

@@ -83,6 +83,7 @@ function fakeStore(setup: {
         newProject({ name: 'short', retention: { batchesDays: 1, streamsDays: 2, recordsDays: 3 } }, 0),
       ],
     },
+    time: async () => NOW,
     clusters: { list: async () => [{ name: 'lab' }, { name: 'away' }, { name: 'old' }] as Cluster[] },
   };
   return { store, did, asked, swept, rounds: () => rounds };
@@ -95,7 +96,7 @@ async function once(
 ) {
   const loop = createRetentionLoops({
     ...{ store: fake.store, dispatcher: 'one', everyMs: 3_600_000, archiveAfterMs: 0 },
-    ...{ now: () => NOW, log: QUIET, rayWorkerOf },
+    ...{ log: QUIET, rayWorkerOf },
   });
   loop.start();
   await until(done, 'retention was applied');
@@ -161,7 +162,7 @@ describe('retention', () => {
     const hung = Promise.withResolvers<never>();
     const asked = Promise.withResolvers<void>();
     const loop = createRetentionLoops({
-      ...{ store: fake.store, dispatcher: 'one', everyMs: 2, archiveAfterMs: 0, now: () => NOW, log: QUIET },
+      ...{ store: fake.store, dispatcher: 'one', everyMs: 2, archiveAfterMs: 0, log: QUIET },
       async rayWorkerOf() {
         asked.resolve();
         return await hung.promise;

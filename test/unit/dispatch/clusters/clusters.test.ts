@@ -71,7 +71,7 @@ describe('clusters', () => {
         close: () => {},
       },
       everyMs: 2 ** 30,
-      now: () => 500,
+      elapsed: () => 500,
       log: QUIET,
       onRefresh: () => {
         refreshed += 1;
@@ -102,7 +102,7 @@ describe('clusters', () => {
         close: () => {},
       },
       everyMs: 2 ** 30,
-      now: () => now,
+      elapsed: () => now,
       log: QUIET,
       onRefresh: () => assert.fail(),
       onSilent: async () => void asked.push(now),

@@ -64,8 +64,8 @@ function bench(
       },
     },
   };
-  const all = { queue: { ...store.queue, snapshot: snapshotFrom(store) } };
-  const decide = createRoundDecider({ store: all as unknown as DecisionStore, now: () => state.now });
+  const all = { queue: { ...store.queue, snapshot: snapshotFrom(store, () => state.now) } };
+  const decide = createRoundDecider({ store: all as unknown as DecisionStore, elapsed: () => state.now });
   return { decide, asked, state };
 }
 

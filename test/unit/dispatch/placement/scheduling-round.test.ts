@@ -96,7 +96,10 @@ function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {})
     },
   };
   const rounds = createSchedulingRounds({
-    store: { ...store, queue: { ...store.queue, snapshot: snapshotFrom(store) } } as unknown as Store,
+    store: {
+      ...store,
+      queue: { ...store.queue, snapshot: snapshotFrom(store, () => state.now) },
+    } as unknown as Store,
     queue: {
       async release(id) {
         state.released.push(id);
@@ -104,7 +107,7 @@ function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {})
       },
     },
     everyMs: 2 ** 30,
-    now: () => state.now,
+    elapsed: () => state.now,
     log: QUIET,
   });
   if (started) rounds.start();

@@ -14,7 +14,7 @@ function bench() {
     end: 100_000,
   };
   const note = createWaitNotes({
-    now: () => state.now,
+    elapsed: () => state.now,
     store: {
       queue: {
         async note(notes) {

@@ -33,19 +33,21 @@ async function installation(t: Scope) {
   const claimed = await claim(store, { ...held, dispatcher: 'd', leaseMs: 600_000 });
   assert.ok(claimed.outcome === 'claimed');
   await store.attempts.confirm(claimed.lease);
-  return { store, ...(await appFor(t, { store, now: () => NOW })) };
+  const snapshot = async (limit: number) => ({ ...(await store.queue.snapshot(limit)), now: NOW });
+  const atNow = { ...store, queue: { ...store.queue, snapshot } };
+  return { store: atNow, ...(await appFor(t, { store: atNow, now: () => NOW })) };
 }
 
 type Call = Awaited<ReturnType<typeof installation>>['call'];
 
 /** What a scheduling round finds, and the queue then shows, by experiment; `started` lists those that it starts. */
 async function afterRound(store: Store, call: Call) {
-  const now = () => NOW;
+  const elapsed = () => NOW;
   // An estimate that moves little is not written again, unless there is none.
   const queued = await store.queue.ids(100);
   await store.queue.note(new Map(queued.map((id) => [id, { reason: '' }])));
-  const decision = await createRoundDecider({ store, now })();
-  await createWaitNotes({ store, now })(decision);
+  const decision = await createRoundDecider({ store, elapsed })();
+  await createWaitNotes({ store, elapsed })(decision);
   const { items } = (await call('GET', '/v1/queues?limit=1000')).json();
   const started = new Set(decision.schedule.start.map(({ experiment }) => experiment));
   return {
