@@ -71,7 +71,8 @@ export async function runCampaign(options: Options): Promise<Result> {
     const recorded = [...history.experiments.values()];
     return {
       ...{ world: options.world, seed: options.seed, minutes: options.minutes },
-      ...{ measured: watch.measured, operations: users.operations },
+      ...{ measured: watch.measured },
+      operations: new Map([...users.operations, ...(history.leases?.operations ?? [])]),
       violations: violationsOf(history),
       experiments: recorded.length,
       attempts: history.launches.length,

@@ -73,10 +73,11 @@ function checkAccepted({ users, experiments }: History): string[] {
   ];
 }
 
-function checkLaunches({ launches, overlaps }: History): string[] {
+function checkLaunches({ launches, overlaps, leases }: History): string[] {
   const names = launches.map(({ experiment, attempt }) => `${experiment}/${attempt}`);
   return [
     ...repeated(names).map((name) => `${name} was launched again`),
+    ...(leases?.contradictions ?? []),
     ...(overlaps === 0 ? [] : [`${overlaps} launches beside a running driver of the same experiment`]),
   ];
 }

@@ -17,7 +17,12 @@ times say nothing, and the run counts as inconclusive.`,
     ...['recovery p50', 'recovery p99', 'longest wait of an event', 'machine'],
   ],
   Faults: ['Exposures: attempts that ran when a fault occurred.', 'world', 'fault', 'faults', 'exposures'],
-  Operations: ['Each was retried until it was answered.', 'world', 'operation', 'count'],
+  Operations: [
+    'Each operation of a user was retried until it was answered. Those of dispatchers concern one lease each.',
+    'world',
+    'operation',
+    'count',
+  ],
   'Detection power': [
     `\`npm run test:nemesis -- --defects --write\`: each defect removes one mechanism by one edit in a copy of the sources.
 Unclear: the tests failed without the defect, too.`,

@@ -2,6 +2,7 @@ import type { StreamEntry } from '../../src/core/events.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
 import type { BatchRecord } from '../../src/store/batches/contract.ts';
 import type { LaunchLine } from '../support/fake-ray-worker.ts';
+import { checkLeases, type LeaseHistory } from './linearizability.ts';
 import type { Users } from './users.ts';
 import type { Measured } from './watch.ts';
 import type { Observed } from './world.ts';
@@ -37,6 +38,8 @@ export interface History {
   endOf(experiment: string, attempt: number): number | undefined;
   /** Drivers, allocations, leases and batches that are left. */
   readonly left: Readonly<Record<Left, number>>;
+  /** Undefined: it was not recorded. */
+  readonly leases: LeaseHistory | undefined;
   readonly selfEnded: readonly string[];
   readonly measured: Measured;
 }
@@ -58,6 +61,7 @@ export async function readHistory(world: Observed, users: Users, measured: Measu
   };
   return {
     ...{ experiments, users, left, measured, selfEnded: world.selfEnded },
+    leases: world.leases && checkLeases(world.leases.directory, world.leases),
     launches: rayWorker.launches(),
     overlaps: rayWorker.overlaps(),
     endOf: (experiment, attempt) =>

@@ -89,4 +89,4 @@ async function main(): Promise<number> {
   return 0;
 }
 
-process.exit(await main());
+process.exitCode = await main();

@@ -29,6 +29,8 @@ export interface Observed {
   readonly cluster: string;
   /** The api that users reach. */
   readonly api: { readonly url: string; readonly token: string };
+  /** Where dispatchers record what they do with leases; undefined: they do not. */
+  readonly leases?: { readonly directory: string; readonly leaseMs: number };
   /** Processes that ended by themselves. */
   readonly selfEnded: readonly string[];
   stop(): Promise<void>;
@@ -78,12 +80,14 @@ async function startIn(
   const rayWorkerProxy = owned.own(await startTcpProxy(bench.rayWorker.address));
   const [cluster] = await bench.store.clusters.list();
   await bench.store.clusters.put({ ...cluster!, address: rayWorkerProxy.address });
+  const leases = { directory: join(bench.directory, 'leases'), leaseMs };
   let started = 0;
   const startDispatcher = () =>
     owned.startPart('a dispatcher', (releases, clockMs) =>
       startDispatcherProcess(proxied, releases, {
         id: `d${++started}`,
         leaseMs,
+        leases: leases.directory,
         clockMs,
         keepalive: KEEPALIVE,
       }),
@@ -99,7 +103,7 @@ async function startIn(
   });
   const apiProxy = owned.own(await startTcpProxy(`127.0.0.1:${port}`));
   return {
-    ...{ bench, cluster: 'fake', redisProxy, apiProxy, rayWorkerProxy, dispatchers },
+    ...{ bench, cluster: 'fake', leases, redisProxy, apiProxy, rayWorkerProxy, dispatchers },
     api: { ...api, url: `http://${apiProxy.address}`, token: TOKEN },
   };
 }

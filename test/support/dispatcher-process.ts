@@ -9,6 +9,7 @@ import type { Store } from '../../src/store/store.ts';
 import { AGREEING, compileTestSpec, connectTo, TEST_TIMES, until } from './dispatch.ts';
 import { decoratorsOf, type Failpoint } from './failpoints.ts';
 import { createLineLog } from './kept-log.ts';
+import { recordLeases } from './recorded-leases.ts';
 import { followsClock, shiftClock } from './shifted-clock.ts';
 
 const setup = JSON.parse(process.argv[2] ?? '{}') as {
@@ -26,15 +27,30 @@ const setup = JSON.parse(process.argv[2] ?? '{}') as {
   clockMs?: number;
   /** When it notices a half-open connection to a ray-worker. */
   keepalive?: { timeMs: number; timeoutMs: number };
+  /** A directory, in which what it does with leases is recorded. */
+  leases?: string;
 };
 shiftClock(setup.clockMs ?? 0);
 
 const say = (word: string) => process.stdout.write(`${word}\n`);
-const { store, queue, close } = connectTo(setup, setup.archive);
+const { redis, store, queue, close } = connectTo(setup, setup.archive);
 const failpoint = setup.failpoint ? decoratorsOf(setup.failpoint, () => say('failpoint')) : {};
 const interrupted = <T extends object>(parts: T): T => decorate(parts, failpoint as Decorators<T>);
 /** As a fault of the native kind: the process is gone, at once. */
 const die = () => process.kill(process.pid, 'SIGKILL');
+let losses = 0;
+redis.on('close', () => losses++);
+const recorded = <T extends { store: Store }>(parts: T): T =>
+  setup.leases === undefined
+    ? parts
+    : {
+        ...parts,
+        store: recordLeases(parts.store, {
+          directory: setup.leases,
+          name: setup.id,
+          losses: () => losses,
+        }),
+      };
 const toldToLaunch = Promise.withResolvers<void>();
 
 /** The fake batches consist of their step; a deadly one ends this process, as one that takes all memory does. */
@@ -46,19 +62,21 @@ async function verify(wire: Uint8Array): Promise<ReportSummary> {
 }
 
 const dispatcher = createDispatcher({
-  ...interrupted({
-    store: {
-      ...store,
-      events: {
-        ...store.events,
-        async append(lease, events) {
-          if (lease.experiment === setup.diesAtEventsOf) die();
-          return await store.events.append(lease, events);
+  ...recorded(
+    interrupted({
+      store: {
+        ...store,
+        events: {
+          ...store.events,
+          async append(lease, events) {
+            if (lease.experiment === setup.diesAtEventsOf) die();
+            return await store.events.append(lease, events);
+          },
         },
-      },
-    } satisfies Store,
-    queue,
-  }),
+      } satisfies Store,
+      queue,
+    }),
+  ),
   connect: (cluster) =>
     interrupted({
       rayWorker: createRayWorkerClient({

@@ -47,6 +47,8 @@ export async function startDispatcherProcess(
     /** How far its clock is after this machine's; told `clock MS`, it changes. */
     clockMs?: number;
     keepalive?: { timeMs: number; timeoutMs: number };
+    /** A directory, in which what it does with leases is recorded. */
+    leases?: string;
   },
 ): Promise<DispatcherProcess> {
   const setup = {

@@ -74,7 +74,8 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('no port');
   const end = () => {
-    for (const socket of sockets) socket.resetAndDestroy();
+    // Node.js never closes a socket that is reset while its end is being sent.
+    for (const socket of sockets) socket.writableEnded ? socket.destroy() : socket.resetAndDestroy();
   };
   return {
     address: `127.0.0.1:${bound.port}`,
