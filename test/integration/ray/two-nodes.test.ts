@@ -1,13 +1,20 @@
+// Tests on a Ray of two nodes without a token. The last one kills its head.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { functionRef, sourceActorClass } from '../../../src/ray/code.ts';
-import { connect } from '../../../src/ray/connect.ts';
+import { actorClass, functionRef, sourceActorClass } from '../../../src/ray/code.ts';
+import { answersWithoutToken, connect } from '../../../src/ray/connect.ts';
 import type { RayConnection } from '../../../src/ray/connection.ts';
-import { RayPythonError, RayRequestError, RayTimeoutError } from '../../../src/ray/errors.ts';
+import {
+  RayError,
+  RayPythonError,
+  RayRequestError,
+  RaySessionLostError,
+  RayTimeoutError,
+} from '../../../src/ray/errors.ts';
 import { type RayHead, startRayHead } from '../../support/ray-head.ts';
 
 const nodeId = functionRef<() => string>('probe:node_id');
@@ -25,11 +32,12 @@ let headId: string;
 let otherId: string;
 before(async () => {
   head = await startRayHead({
+    token: false,
     pythonPath: ['test/integration/ray/python'],
     numCpus: 2,
     nodes: [{ cpus: 4 }],
   });
-  ray = await connect(head.address, { ...head.credentials, namespace: 'tests', selfTest: false });
+  ray = await connect(head.address, { namespace: 'tests', reconnectGraceMs: 3_000, selfTest: false });
   for (;;) {
     const nodes = (await ray.nodes()).filter((node) => node.alive);
     const other = nodes.find((node) => !node.isHead);
@@ -45,6 +53,13 @@ before(async () => {
 after(async () => {
   await ray?.close();
   await head?.[Symbol.asyncDispose]();
+});
+
+test('a head without a token is open to anyone, and a needless token does no harm', async () => {
+  assert.equal(await answersWithoutToken(head.address), true);
+  await using session = await connect(head.address, { token: 'needless', selfTest: false });
+  assert.equal(await session.call(functionRef('posixpath:join'), ['a', 'b'], limit), 'a/b');
+  assert.equal((await session.nodes()).length, 2);
 });
 
 describe('node affinity', () => {
@@ -176,4 +191,17 @@ describe('retryExceptions', () => {
     assert.equal(await actor.call('call', { retryExceptions: true, maxTaskRetries: 2, ...limit }), 3);
     await actor.kill();
   });
+});
+
+test('kill -9 of the head: the session is lost within its grace period, and later calls fail', async () => {
+  const actor = await ray.createActor(actorClass('probe:Counter'));
+  await actor.ready(limit);
+  const waiting = actor.call('blob', [256 * 1024], limit).then(() => actor.call('echo', [1], limit));
+  await waiting;
+  const pending = ray.createActor(actorClass('probe:Waiter')).then((waiter) => waiter.call('wait', limit));
+  await Promise.all([assert.rejects(pending, RayError), head.kill()]);
+  const reason = await ray.closed;
+  assert.ok(reason.kind === 'lost' && reason.error instanceof RaySessionLostError);
+  await assert.rejects(actor.call('echo', [1], limit), RaySessionLostError);
+  await assert.rejects(ray.kv.get('k'), RayError);
 });
