@@ -38,7 +38,9 @@ def peak_bytes(pid: int) -> int:
 def test_a_cancel_is_carried_out_whatever_lies_in_the_directories(
     client: Client, server: Server, tmp_path: Path, what: str
 ) -> None:
-    launch(client, what, f"wait={tmp_path}/never", experiment="hostile")
+    # Only after the answer: a launch waits for a supervisor whose record the training has replaced.
+    launch(client, f"wait={tmp_path}/launched", what, f"wait={tmp_path}/never", experiment="hostile")
+    (tmp_path / "launched").touch()
     attempt = server.attempt_dir("hostile")
     until(lambda: len(os.listdir(attempt / "spool")) > 5 or what.endswith("state") or (attempt / "stop.json").exists())
     start = time.monotonic()
