@@ -44,10 +44,12 @@ def free_port() -> int:
 
 @dataclass(frozen=True)
 class OneNode:
-    """A Ray of 32 CPUs and 8 GPUs, all of them logical. `session`: that of all its processes, and of no other."""
+    """A Ray of 32 CPUs and 8 GPUs, all of them logical. `session`: that of all its processes, and of no other.
+    `directory`: everything that Ray writes."""
 
     address: str
     session: int
+    directory: Path
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +65,7 @@ def one_node() -> Iterator[OneNode]:
     )  # fmt: skip
     try:
         assert any("runtime started" in line for line in head.stdout)
-        yield OneNode(f"127.0.0.1:{port}", head.pid)
+        yield OneNode(f"127.0.0.1:{port}", head.pid, Path(temporary))
     finally:
         processes.end_all(lambda: processes.members_of_session(head.pid), term_seconds=0)
         head.wait()
