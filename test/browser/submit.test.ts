@@ -5,6 +5,7 @@ import { seriousFindings } from '../support/axe.ts';
 import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../support/browser.ts';
 import { type Installation, startInstallation } from '../support/dashboard.ts';
 import { until } from '../support/dispatch.ts';
+import { assertFitsNarrowScreen } from '../support/narrow-screen.ts';
 
 const SPEC = `# a comment
 name: from the page
@@ -94,19 +95,8 @@ describe('the Submit screen in Chromium', { skip: NO_BROWSER }, () => {
   });
 
   test('the screen fits 390 pixels, light and dark, without a serious finding of axe', async () => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const viewport = { width: 390, height: 800 };
-      const { page: own, problems } = await openPage(browser, {
-        colorScheme,
-        viewport,
-        ignored: /status of 401/,
-      });
-      await signIn(own, installation.url, installation.token, '/submit');
-      await own.getByText('It would start').waitFor();
-      assert.equal(await own.evaluate('document.documentElement.scrollWidth'), 390);
-      assert.deepEqual(await seriousFindings(own), []);
-      assert.deepEqual(problems, []);
-      await own.context().close();
-    }
+    await assertFitsNarrowScreen(browser, { ...installation, path: '/submit' }, (own) =>
+      own.getByText('It would start').waitFor(),
+    );
   });
 });
