@@ -13,7 +13,8 @@ import { formatExplanation } from '../../src/verify/explain/explain-text.ts';
 import type { BatchReport } from '../../src/verify/report.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
 import { lastMetrics, startScriptedAgent } from '../support/scripted-agent.ts';
-import { processesOf, type System, startSystem, TOKEN } from '../support/system.ts';
+import { processesOf, type RoleProcess, type System, startSystem, TOKEN } from '../support/system.ts';
+import { testRules } from './rules.ts';
 
 const SMALL = {
   rollout: { groups: 2, groupSize: 4 },
@@ -23,9 +24,10 @@ const SMALL = {
 
 describe('REST → store and queue → dispatch → Ray → training → events → verification → report', () => {
   let system: System;
+  let dispatcher: RoleProcess;
   before(async () => {
     system = await startSystem();
-    await system.startDispatcher();
+    dispatcher = await system.startDispatcher();
   });
   after(() => system?.stop());
 
@@ -221,6 +223,8 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     });
     assert.ok(lines.length >= 500);
   });
+
+  describe('a training with a wrong signal', () => testRules(() => ({ system, dispatcher })));
 });
 
 /** The process that the supervisor of a command started. */

@@ -3,14 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { isFinal } from '../../src/core/states.ts';
 import type { BundleHead } from '../../src/verify/format/bundle.ts';
 import { reportDigest } from '../../src/verify/format/bundle.ts';
 import { until } from '../support/dispatch.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
-import { processesOf, type System, startSystem } from '../support/system.ts';
+import { processesOf, type RoleProcess, type System } from '../support/system.ts';
 
 const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
 
@@ -29,17 +29,15 @@ function offline(args: string[], cwd: string) {
   return { status, stdout, stderr };
 }
 
-describe('a training with a wrong signal', () => {
+/** The tests of rules, on a running system; `running` gives it and its only dispatcher, from the first test on. */
+export function testRules(running: () => { system: System; dispatcher: RoleProcess }): void {
   let system: System;
   let directory: string;
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'echelon-rules-'));
-    system = await startSystem();
+    ({ system } = running());
   });
-  after(async () => {
-    await system?.stop();
-    await rm(directory, { recursive: true, force: true });
-  });
+  after(() => rm(directory, { recursive: true, force: true }));
 
   /** The bytes of a replay bundle. */
   async function bundleOf(path: { id: string; attempt: number; batch: number }): Promise<Uint8Array> {
@@ -52,7 +50,7 @@ describe('a training with a wrong signal', () => {
   // Fails (two marks) if the memory of the rules is lost with the dispatcher and advance-rules.lua lets a rule that
   // fired fire again.
   test('a training with wrong rows is marked once and stopped by a rule after its dispatcher dies, and its bundle verifies offline', async () => {
-    const first = await system.startDispatcher();
+    const { dispatcher: first } = running();
     const { id } = await system.submit({
       ...{ name: 'faulty', engine: 'replay', gracePeriodSeconds: 2 },
       replay: { fault: 'zero-levels-kept', batches: 500, delaySeconds: 0.2 },
@@ -192,4 +190,4 @@ describe('a training with a wrong signal', () => {
       ],
     );
   });
-});
+}
