@@ -137,10 +137,10 @@ function suitesFrom(args: readonly string[]): readonly Suite[] {
   );
 }
 
-/** One more than there are cores: those that start Ray wait for most of their time. */
+/** Two more than there are cores: most suites wait for a part of their time, for Ray, for leases and for timeouts. */
 function lanesFor(count: number, args: readonly string[]): number {
   const asked = Number(args.find((arg) => arg.startsWith('--lanes='))?.slice('--lanes='.length));
-  const most = asked >= 1 ? asked : availableParallelism() + 1;
+  const most = asked >= 1 ? asked : availableParallelism() + 2;
   return network === undefined ? 1 : Math.min(count, Math.floor(most));
 }
 
