@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from dataclasses import dataclass
 from typing import Optional
@@ -98,6 +99,8 @@ def recover(attempt_dir: str) -> bool:
                 _record_end(log, attempt_dir, identity)
         finally:
             log.close()
+        # Not before the end is on disk: the spool says that reports may be missing.
+        shutil.rmtree(os.path.join(attempt_dir, launch.SPOOL_DIRECTORY), ignore_errors=True)
         return True
     finally:
         os.close(lock)

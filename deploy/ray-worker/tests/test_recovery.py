@@ -61,6 +61,19 @@ def test_a_batch_cut_by_the_supervisor_s_death_is_a_gap(tmp_path: Path) -> None:
     assert recovery.recover(str(tmp_path)) and len(read_all(tmp_path)) == 4  # once
 
 
+def test_the_spool_of_an_attempt_whose_supervisor_died_is_removed_when_its_end_is_recorded(tmp_path: Path) -> None:
+    log = EventLogWriter(str(tmp_path))
+    log.append(pb.AttemptEvent(started=pb.Started(pid=1)))
+    log.commit()
+    log.close()
+    (tmp_path / "spool").mkdir()
+    (tmp_path / "spool" / "left").write_bytes(b"x")
+    assert recovery.recover(str(tmp_path))
+    gap, ended = read_all(tmp_path)[1:]
+    assert "was not recorded" in gap.gap.reason and ended.ended.cause == pb.Ended.SUPERVISOR_LOST
+    assert not (tmp_path / "spool").exists()
+
+
 def test_an_attempt_of_another_boot_is_a_lost_node_and_its_pids_are_left_alone(tmp_path: Path) -> None:
     child = subprocess.Popen(["sleep", "100"], start_new_session=True)
     record = (
