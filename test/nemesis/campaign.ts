@@ -61,6 +61,7 @@ export async function runCampaign(options: Options): Promise<Result> {
     const minutes = Math.round((performance.now() - begun) / 60_000);
     options.progress(`${minutes} min: ${users.accepted.size} submissions, ${watch.describe()}`);
   }, PROGRESS_MS);
+  let result: Result;
   try {
     const over = AbortSignal.timeout(options.minutes * 60_000);
     const signal = options.whileStarved ? over : AbortSignal.any([over, starvation.signal]);
@@ -69,11 +70,11 @@ export async function runCampaign(options: Options): Promise<Result> {
     await watch.stop();
     const history = await readHistory(world, users, watch.measured);
     const recorded = [...history.experiments.values()];
-    return {
+    result = {
       ...{ world: options.world, seed: options.seed, minutes: options.minutes },
       ...{ measured: watch.measured },
       operations: new Map([...users.operations, ...(history.leases?.operations ?? [])]),
-      violations: violationsOf(history),
+      violations: [...violationsOf(history), ...(world.violations?.(history) ?? [])],
       experiments: recorded.length,
       attempts: history.launches.length,
       events: recorded.reduce((sum, { entries }) => sum + entries.length, 0),
@@ -88,6 +89,7 @@ export async function runCampaign(options: Options): Promise<Result> {
     starvation.stop();
     await world.stop();
   }
+  return { ...result, violations: [...result.violations, ...(world.left?.() ?? [])] };
 }
 
 async function openCount({ bench }: Observed): Promise<number> {

@@ -11,8 +11,8 @@ const TABLES = {
   Campaigns: [
     `One row for each world, written by \`npm run test:nemesis -- --world WORLD --minutes M --seed S --write\`. Recovery: from a
 fault until the next event of an exposed attempt is recorded. A run fails if the recovery of an attempt or the wait of an event
-exceeds the bound of its world: two leases and 5 s. A starved machine had CPU pressure above 50 % or late timers for 10 s. Its
-times say nothing, and the run counts as inconclusive.`,
+exceeds the bound of its world: two leases and 5 s, in \`system\` two leases and 20 s. A starved machine had CPU pressure above
+50 % or late timers for 10 s. Its times say nothing, and the run counts as inconclusive.`,
     ...['world', 'minutes, seed', 'experiments', 'launches', 'events', 'faults', 'exposures', 'violations'],
     ...['recovery p50', 'recovery p99', 'longest wait of an event', 'machine'],
   ],

@@ -7,10 +7,13 @@ import { type Result, runCampaign } from './campaign.ts';
 import { nameOf, tryDefects } from './detection.ts';
 import { writeCampaign, writeDefects } from './evidence.ts';
 import { WORLDS } from './faults/worlds.ts';
+import { enterOwnNamespaces } from './system/namespaces.ts';
 import { percentile } from './watch.ts';
 
 const USAGE = `usage: npm run test:nemesis -- [options]
-  --world NAME    ${Object.keys(WORLDS).join(', ')}. Default: all, one after another.
+  --world NAME    ${Object.keys(WORLDS).join(', ')}. Default: all but system, one after another.
+                  system has the real Ray, ray-worker, supervisors and drivers. Its processes, files and shared memory
+                  are in namespaces of their own.
   --minutes M     Minutes of faults in each world. Default: 2.
   --seed N        Seed of faults and load. Default: a random one, which is printed.
   --defects       Instead, try whether the tests find defects: a list of edits, each in a copy of the sources.
@@ -30,7 +33,8 @@ function optionsFrom(args: string[]) {
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  const worlds = values.world === undefined ? Object.keys(WORLDS) : [values.world];
+  const worlds =
+    values.world === undefined ? Object.keys(WORLDS).filter((world) => world !== 'system') : [values.world];
   const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
   if (worlds.some((world) => !Object.hasOwn(WORLDS, world))) throw new Error(`unknown world ${values.world}`);
   if (!(minutes > 0) || !Number.isInteger(seed)) throw new Error('--minutes and --seed need numbers');
@@ -84,6 +88,7 @@ async function main(): Promise<number> {
     console.error(`${(error as Error).message}\n${USAGE}`);
     return 2;
   }
+  if (!options.help && options.worlds.includes('system')) enterOwnNamespaces();
   if (!options.help) return options.defects ? await runDefects(options.write) : await runWorlds(options);
   console.log(USAGE);
   return 0;

@@ -11,6 +11,8 @@ import type { FakeRayWorker } from '../support/fake-ray-worker.ts';
 import { freePort } from '../support/redis.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
+import type { History } from './history.ts';
+
 const DISPATCHERS = 3;
 /** Drivers that run at a time. */
 export const CPUS = 24;
@@ -33,7 +35,11 @@ export interface Observed {
   readonly leases?: { readonly directory: string; readonly leaseMs: number };
   /** Processes that ended by themselves. */
   readonly selfEnded: readonly string[];
+  /** Violations that the world's own witnesses show. Default: none. */
+  violations?(history: History): string[];
   stop(): Promise<void>;
+  /** What the stopped world has left on the machine, in words. Default: nothing. */
+  left?(): string[];
 }
 
 /** A process of a world that faults end or freeze. */
@@ -108,15 +114,14 @@ async function startIn(
   };
 }
 
+type Signalled = Pick<PartProcess, 'kill' | 'exited' | 'tell'>;
+
 /** What a world has started, the last first when it is stopped. */
 export interface Owned {
   /** The same resource, stopped with the world. */
   own<T extends { stop(): Promise<void> }>(resource: T): T;
   /** Starts a process with `start`, again at each replacement. `clockMs`: how far its clock is after this process'. */
-  startPart(
-    name: string,
-    start: (releases: Releases, clockMs: number) => Promise<PartProcess>,
-  ): Promise<Part>;
+  startPart(name: string, start: (releases: Releases, clockMs: number) => Promise<Signalled>): Promise<Part>;
   /** Names of processes that ended by themselves. */
   readonly selfEnded: readonly string[];
   stop(): Promise<void>;
@@ -126,10 +131,10 @@ export interface Owned {
 export function createOwned(): Owned {
   const resources = new AsyncDisposableStack();
   const selfEnded: string[] = [];
-  const expected = new Set<PartProcess>();
+  const expected = new Set<Signalled>();
   let stopping = false;
 
-  async function watched(name: string, starting: Promise<PartProcess>): Promise<PartProcess> {
+  async function watched(name: string, starting: Promise<Signalled>): Promise<Signalled> {
     const process = await starting;
     void process.exited.then(() => {
       if (!stopping && !expected.has(process)) selfEnded.push(name);

@@ -35,6 +35,8 @@ export interface System {
   stack: LocalStack;
   stateDir: string;
   client: Client;
+  /** Of the api, which is the same after a restart. */
+  url: string;
   api: RoleProcess;
   startApi(): Promise<RoleProcess>;
   startDispatcher(): Promise<RoleProcess>;
@@ -56,15 +58,18 @@ export interface System {
 export async function startSystem({
   leaseMs = 6_000,
   addLocal = true,
+  environment = process.env,
 }: {
   /** After this time what a dead dispatcher had is taken over; a busy machine should not hold up a live one as long. */
   leaseMs?: number;
   /** False: no cluster is added. */
   addLocal?: boolean;
+  /** Of every process of the system. */
+  environment?: NodeJS.ProcessEnv;
 } = {}): Promise<System> {
   const resources = new AsyncDisposableStack();
   try {
-    return await assemble(resources, { leaseMs, addLocal });
+    return await assemble(resources, { leaseMs, addLocal, base: environment });
   } catch (error) {
     await resources.disposeAsync();
     throw error;
@@ -73,21 +78,21 @@ export async function startSystem({
 
 async function assemble(
   resources: AsyncDisposableStack,
-  { leaseMs, addLocal }: { leaseMs: number; addLocal: boolean },
+  { leaseMs, addLocal, base }: { leaseMs: number; addLocal: boolean; base: NodeJS.ProcessEnv },
 ): Promise<System> {
   const stateDir = await mkdtemp(join(tmpdir(), 'ech-e2e-'));
   resources.defer(() => rm(stateDir, { recursive: true, force: true }));
   const stack = await startLocalStack({
     stateDir,
     redisUrl: null,
-    python: process.env.ECHELON_PYTHON ?? '.venv/bin/python',
-    environment: process.env,
+    python: base.ECHELON_PYTHON ?? '.venv/bin/python',
+    environment: base,
     resources,
     progress: () => undefined,
   });
   const redisUrl = 'path' in stack.redis ? stack.redis.path : stack.redis.url;
   const environment = {
-    ...process.env,
+    ...base,
     REDIS_URL: redisUrl,
     ECHELON_STATE_DIR: stateDir,
     ECHELON_TOKENS: TOKEN,
@@ -113,6 +118,7 @@ async function assemble(
     stack,
     stateDir,
     client,
+    url,
     api,
     startApi: async () => (await startApi())[0],
     async startDispatcher() {

@@ -1,4 +1,5 @@
 import type { ExperimentSpec } from '../../../src/client/index.ts';
+import { SYSTEM } from '../system/system.ts';
 import { specOfFake } from '../users.ts';
 import { CPUS, type Observed, startWorld } from '../world.ts';
 import { API_FAULTS } from './api.ts';
@@ -29,11 +30,12 @@ export interface Kind extends Terms {
 }
 
 /** A kind of world that `start` starts, with these faults. */
-function kindOf<W extends Observed>({
-  start,
-  faults,
-  ...terms
-}: Terms & { start(): Promise<W>; faults: readonly Fault<W>[] }): Kind {
+export interface KindOf<W extends Observed> extends Terms {
+  readonly faults: readonly Fault<W>[];
+  start(): Promise<W>;
+}
+
+function kindOf<W extends Observed>({ start, faults, ...terms }: KindOf<W>): Kind {
   return {
     ...terms,
     async start() {
@@ -59,11 +61,12 @@ const withFakeRayWorker = (faults: readonly Fault[]): Kind =>
     faults,
   });
 
-/** The worlds by name. */
+/** The worlds by name. `system` runs only by its name. */
 export const WORLDS: Readonly<Record<string, Kind>> = {
   dispatcher: withFakeRayWorker(DISPATCHER_FAULTS),
   'ray-worker': withFakeRayWorker(RAY_WORKER_FAULTS),
   redis: withFakeRayWorker(REDIS_FAULTS),
   api: withFakeRayWorker(API_FAULTS),
   mixed: withFakeRayWorker([...DISPATCHER_FAULTS, ...RAY_WORKER_FAULTS, ...REDIS_FAULTS, ...API_FAULTS]),
+  system: kindOf(SYSTEM),
 };
