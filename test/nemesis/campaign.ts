@@ -5,7 +5,7 @@ import { isVerified } from '../support/dispatch.ts';
 import { randomFrom } from '../support/random-batch.ts';
 import { violationsOf } from './checks.ts';
 import { pick } from './faults/fault.ts';
-import { type Kind, type Strike, WORLDS } from './faults/worlds.ts';
+import { type Kind, type Omitted, type Strike, WORLDS } from './faults/worlds.ts';
 import { everyExperiment, readHistory } from './history.ts';
 import { watchStarvation } from './starvation.ts';
 import { startUsers, type Users } from './users.ts';
@@ -26,6 +26,7 @@ export interface Result {
   readonly events: number;
   readonly operations: ReadonlyMap<string, number>;
   readonly measured: Measured;
+  readonly omitted: Omitted;
   /** Violations of guarantees: they hold on any machine. */
   readonly violations: readonly string[];
   /** Exceeded times: on a starved machine they say nothing. */
@@ -51,7 +52,7 @@ export interface Options {
 /** Runs random faults of one world under load for some time, and checks the whole history. */
 export async function runCampaign(options: Options): Promise<Result> {
   const kind = WORLDS[options.world]!;
-  const { world, faults } = await kind.start();
+  const { world, faults, omitted } = await kind.start();
   const starvation = watchStarvation();
   const watch = startWatch(world.bench);
   const random = randomFrom(options.seed + 1);
@@ -72,7 +73,7 @@ export async function runCampaign(options: Options): Promise<Result> {
     const recorded = [...history.experiments.values()];
     result = {
       ...{ world: options.world, seed: options.seed, minutes: options.minutes },
-      ...{ measured: watch.measured },
+      ...{ measured: watch.measured, omitted },
       operations: new Map([...users.operations, ...(history.leases?.operations ?? [])]),
       violations: [...violationsOf(history), ...(world.violations?.(history) ?? [])],
       experiments: recorded.length,

@@ -66,7 +66,8 @@ export function writeCampaign(result: Result): void {
   ];
   writeRows('Campaigns', [row], world);
   const kinds = [...faults].map(([kind, { count, exposures }]) => [world, kind, count, exposures]);
-  writeRows('Faults', kinds, world);
+  const omitted = [...result.omitted].map(([kind, lack]) => [world, kind, `omitted: ${lack}`, '–']);
+  writeRows('Faults', [...kinds, ...omitted], world);
   const counts = [...operations].map(([name, count]) => [world, name, count]);
   writeRows('Operations', counts, world);
 }

@@ -47,6 +47,7 @@ function print(result: Result): void {
   console.log(`  operations: ${[...operations].map(([name, count]) => `${count} ${name}`).join(', ')}`);
   for (const [kind, { count, exposures }] of measured.faults)
     console.log(`  ${kind}: ${count} faults, ${exposures} exposures`);
+  for (const [kind, lack] of result.omitted) console.log(`  ${kind}: omitted, ${lack}`);
   const [p50, p99] = [0.5, 0.99].map((share) => percentile(measured.recoveries, share));
   console.log(`  recovery p50 ${p50} ms, p99 ${p99} ms; longest wait of an event ${measured.lagMs} ms`);
   for (const violation of result.violations) console.log(`  VIOLATION ${violation}`);

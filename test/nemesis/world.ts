@@ -10,6 +10,7 @@ import {
 import type { FakeRayWorker } from '../support/fake-ray-worker.ts';
 import { freePort } from '../support/redis.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { createDisk, type Disk } from './disk.ts';
 
 import type { History } from './history.ts';
 
@@ -57,6 +58,8 @@ export interface World extends Observed {
   readonly leaseMs: number;
   readonly dispatchers: readonly Part[];
   readonly api: Observed['api'] & Part;
+  /** The disk of Redis. */
+  readonly disk: Disk;
   /** All connections of dispatchers and the api to Redis. */
   readonly redisProxy: TcpProxy;
   /** All connections of users to the api. */
@@ -80,7 +83,8 @@ async function startIn(
   owned: Owned,
   leaseMs: number,
 ): Promise<Omit<World, 'leaseMs' | 'selfEnded' | 'stop'>> {
-  const bench = owned.own(await startBench({ cpus: CPUS }));
+  const disk = owned.own(await createDisk());
+  const bench = owned.own(await startBench({ cpus: CPUS, redis: disk.redis }));
   const redisProxy = owned.own(await startTcpProxy(`127.0.0.1:${bench.server.port}`));
   const proxied = { ...bench, server: { ...bench.server, url: `redis://${redisProxy.address}` } };
   const rayWorkerProxy = owned.own(await startTcpProxy(bench.rayWorker.address));
@@ -109,7 +113,7 @@ async function startIn(
   });
   const apiProxy = owned.own(await startTcpProxy(`127.0.0.1:${port}`));
   return {
-    ...{ bench, cluster: 'fake', leases, redisProxy, apiProxy, rayWorkerProxy, dispatchers },
+    ...{ bench, cluster: 'fake', disk, leases, redisProxy, apiProxy, rayWorkerProxy, dispatchers },
     api: { ...api, url: `http://${apiProxy.address}`, token: TOKEN },
   };
 }

@@ -21,7 +21,7 @@ import type { Store } from '../../src/store/store.ts';
 import { type FakeDriver, fakeArguments } from './fake-driver.ts';
 import { type FakeRayWorker, startFakeRayWorker } from './fake-ray-worker.ts';
 import { createLineLog, keepLine } from './kept-log.ts';
-import { type RedisServer, startRedis } from './redis.ts';
+import { type RedisServer, type RedisServerOptions, startRedis } from './redis.ts';
 
 /** A log that keeps quiet, unless a test fails; `ECHELON_TEST_LOG=1` makes it talk. */
 export const QUIET = createLineLog((line) => keepLine('this process', line));
@@ -156,12 +156,14 @@ export const TEST_TIMES = {
 export async function startBench({
   cpus = 8,
   gpus = 0,
+  redis = {},
 }: {
   cpus?: number;
   gpus?: number;
+  redis?: RedisServerOptions;
 } = {}): Promise<Bench> {
   const directory = await mkdtemp(join(tmpdir(), 'echelon-dispatch-'));
-  const server = await startRedis();
+  const server = await startRedis(redis);
   const rayWorker = await startFakeRayWorker({ directory, cpus, gpus });
   const connected = connectTo(server, join(directory, 'archive'));
   const { store, queue } = connected;

@@ -13,6 +13,8 @@ export interface RedisServerOptions {
   appendfsync?: 'always' | 'everysec' | 'no';
   /** More lines of redis.conf, by name; they win over the helper's own. */
   config?: Record<string, string>;
+  /** More variables of its environment. */
+  env?: Record<string, string>;
 }
 
 /** A Redis server of one test: on a free port of 127.0.0.1 and a unix socket, in a directory of its own. */
@@ -23,6 +25,8 @@ export interface RedisServer {
   readonly socket: string;
   readonly dir: string;
   pid(): number;
+  /** Resolves when the present process has ended, however that happened. */
+  ended(): Promise<void>;
   /** Ends the server by a signal (default SIGKILL) and waits until it is gone; the directory stays. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Starts it again on the same directory and port, and waits until it answers. */
@@ -60,11 +64,15 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   const socket = join(dir, 'redis.sock');
   let child: ChildProcess | undefined;
   let guard: ChildProcess | undefined;
+  let ended = Promise.resolve();
   let port = await freePort();
 
   async function launch(): Promise<boolean> {
-    child = spawn('redis-server', serverArguments({ dir, socket, port, options }), { stdio: 'ignore' });
-    const ended = new Promise<void>((resolve) => child?.once('exit', () => resolve()));
+    child = spawn('redis-server', serverArguments({ dir, socket, port, options }), {
+      stdio: 'ignore',
+      env: { ...process.env, ...options.env },
+    });
+    ended = new Promise<void>((resolve) => child?.once('exit', () => resolve()));
     child.once('error', () => {});
     if (child.pid === undefined) throw new Error('redis-server is not on PATH');
     guard = guardAgainstOrphans(child.pid, dir);
@@ -104,6 +112,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     socket,
     dir,
     pid: () => child?.pid ?? -1,
+    ended: () => ended,
     kill,
     start,
     async restart(signal) {

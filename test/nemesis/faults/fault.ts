@@ -6,6 +6,8 @@ export interface Fault<W extends Observed = World> {
   readonly kind: string;
   /** Nothing can be recorded until it is over: times count from its end. Otherwise they count from its beginning. */
   readonly outage: boolean;
+  /** What this machine lacks for it; such a fault is omitted. */
+  missing?(world: W): string | undefined;
   /** Returns when the fault is over and the process that it happened to answers again. */
   strike(world: W, random: () => number): Promise<void>;
 }

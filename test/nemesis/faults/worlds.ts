@@ -19,14 +19,17 @@ interface Terms {
 }
 
 /** A fault of one world that runs. */
-export interface Strike extends Omit<Fault, 'strike'> {
+export interface Strike extends Omit<Fault, 'strike' | 'missing'> {
   strike(random: () => number): Promise<void>;
 }
+
+/** Why faults are omitted on this machine, by kind. */
+export type Omitted = ReadonlyMap<string, string>;
 
 /** A kind of world, and what a campaign does in it. */
 export interface Kind extends Terms {
   /** The caller must stop the world. */
-  start(): Promise<{ world: Observed; faults: readonly Strike[] }>;
+  start(): Promise<{ world: Observed; faults: readonly Strike[]; omitted: Omitted }>;
 }
 
 /** A kind of world that `start` starts, with these faults. */
@@ -40,11 +43,15 @@ function kindOf<W extends Observed>({ start, faults, ...terms }: KindOf<W>): Kin
     ...terms,
     async start() {
       const world = await start();
-      const bound = faults.map((fault) => ({
-        ...fault,
-        strike: (random: () => number) => fault.strike(world, random),
-      }));
-      return { world, faults: bound };
+      const omitted = new Map<string, string>();
+      const bound = faults.flatMap(({ kind, outage, strike, missing }) => {
+        const lack = missing?.(world);
+        if (lack !== undefined) omitted.set(kind, lack);
+        return lack === undefined
+          ? [{ kind, outage, strike: (random: () => number) => strike(world, random) }]
+          : [];
+      });
+      return { world, faults: bound, omitted };
     },
   };
 }
