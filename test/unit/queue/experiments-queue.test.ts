@@ -58,6 +58,31 @@ describe('the experiments queue', () => {
     for (const key of await redis.keys('*')) assert.ok(key.startsWith('{test}:bull:'), key);
   });
 
+  // Fails if a later BullMQ stores delayed jobs in another way than the script that adds them.
+  test('an added job is stored like a job that BullMQ adds, in the short encoding of Redis', async () => {
+    await enqueue('exp-a');
+    const [own, theirs] = ['{test}:bull:experiments:exp-a', '{test}:bull:experiments:exp-b'];
+    const [{ timestamp = '', delay = '', ...fields }, marker] = await Promise.all([
+      redis.hgetall(own),
+      redis.zscore('{test}:bull:experiments:marker', '1'),
+    ]);
+    assert.equal(await redis.object('ENCODING', own), 'listpack');
+    const options = { jobId: 'exp-b', delay: Number(delay), timestamp: Number(timestamp) };
+    await queue.queues[0]?.add('experiment', {}, { ...options, removeOnComplete: true, removeOnFail: true });
+
+    const { opts, ...expected } = await redis.hgetall(theirs);
+    const { removeOnComplete, removeOnFail } = JSON.parse(opts ?? '');
+    const kept = { removeOnComplete, removeOnFail };
+    assert.deepEqual(
+      { ...fields, timestamp, delay, opts: JSON.parse(fields.opts ?? '') },
+      { ...expected, opts: kept },
+    );
+    const score = async (id: string) => Number(await redis.zscore('{test}:bull:experiments:delayed', id));
+    assert.equal(Math.floor((await score('exp-b')) / 4096), (await score('exp-a')) / 4096);
+    assert.equal(Number(marker), Number(timestamp) + Number(delay));
+    assert.equal(await redis.zscore('{test}:bull:experiments:marker', '1'), marker);
+  });
+
   test('a released job is received; one that was not released is not', async () => {
     await enqueue('exp-a', 'exp-b', 'exp-c');
     const seen: string[] = [];
