@@ -9,18 +9,23 @@
 local function createRecord(root, new, first)
   local id, x = new.id, root .. ':x:' .. new.id
   local seq = redis.call('INCR', root .. ':seq')
-  redis.call('HSET', x, 'version', new.version, 'id', id, 'project', new.project, 'name', new.name,
+  local record = { 'version', new.version, 'id', id, 'project', new.project, 'name', new.name,
     'priority', new.priority, 'wanted', new.wanted, 'gpus', new.gpus, 'cpus', new.cpus,
     'submitted', new.submitted, 'resolved', new.resolved, 'defaults', new.defaults,
     'nodes', new.nodes, 'fingerprint', new.fingerprint, 'seq', int(seq), 'submittedAt', int(new.now),
-    'attempt', first.attempt)
-  if new.customCode ~= '' then redis.call('HSET', x, 'customCode', new.customCode) end
-  if new.labels ~= '' then redis.call('HSET', x, 'wantedLabels', new.labels) end
-  if new.rerunOf then redis.call('HSET', x, 'rerunOf', new.rerunOf) end
+    'attempt', first.attempt, 'state', first.state, 'reason', new.reason }
+  local function also(field, value)
+    record[#record + 1], record[#record + 2] = field, value
+  end
+  if new.customCode ~= '' then also('customCode', new.customCode) end
+  if new.labels ~= '' then also('wantedLabels', new.labels) end
+  if new.rerunOf then also('rerunOf', new.rerunOf) end
   if new.sweep then
-    redis.call('HSET', x, 'sweep', new.sweep, 'sweepIndex', new.index)
+    also('sweep', new.sweep)
+    also('sweepIndex', new.index)
     redis.call('ZADD', root .. ':sweep:' .. new.sweep .. ':experiments', int(seq), id)
   end
+  redis.call('HSET', x, unpack(record))
   redis.call('ZADD', root .. ':all', int(seq), id)
   redis.call('ZADD', root .. ':project:' .. new.project, int(seq), id)
   storeLimits(root, id, new.timeoutMs, new.deadlineAt)

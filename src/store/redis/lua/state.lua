@@ -52,7 +52,7 @@ local function countInSweep(root, sweep, change)
 end
 
 -- Changes the state of an experiment: record, indexes, its sweep's counts, event, notification of followers.
--- change: from (false for none), to, attempt (string), reason, now (ms); place: seq, project, sweep or false, name and
+-- change: from (false for a new record, which has its state already), to, attempt (string), reason, now (ms); place: seq, project, sweep or false, name and
 --         priority, if the caller has them already
 local function moveState(root, id, change)
   local x = root .. ':x:' .. id
@@ -65,7 +65,7 @@ local function moveState(root, id, change)
   end
   redis.call('ZADD', root .. ':state:' .. change.to, place[1], id)
   redis.call('ZADD', root .. ':project-state:' .. change.to .. ':' .. place[2], place[1], id)
-  redis.call('HSET', x, 'state', change.to, 'reason', change.reason)
+  if change.from then redis.call('HSET', x, 'state', change.to, 'reason', change.reason) end
   if change.to ~= 'queued' and not HELD[change.to] then
     redis.call('ZADD', root .. ':archiving', int(change.now), id)
     redis.call('ZREM', root .. ':deadlines', id)
@@ -75,7 +75,7 @@ local function moveState(root, id, change)
   local event = '{"type":"state","from":' .. from .. ',"to":"' .. change.to .. '","attempt":' .. change.attempt
     .. ',"reason":' .. cjson.encode(change.reason) .. '}'
   redis.call('XADD', x .. ':events', change.attempt .. '-*', 't', 'state', 'a', int(change.now), 'd', event)
-  redis.call('PUBLISH', x .. ':changed', change.to)
+  if change.from then redis.call('PUBLISH', x .. ':changed', change.to) end
   publishToFeeds(root, { project = place[2], experiment = id, name = place[4], sweep = place[3], at = change.now, event = event })
   if place[3] and change.to ~= 'queued' and not HELD[change.to] then
     publishSweep(root, place[2], place[3], change.now)

@@ -35,6 +35,20 @@ test('the log is bounded in age and number', async () => {
   assert.ok(AUDIT_ENTRIES > 10_000);
 });
 
+test('entries after the clock was set back are newer than all others', async (t) => {
+  const { store: late, redis: own } = await storeFor(t);
+  const future = Date.now() + 3600 * 1000;
+  await own.xadd('{echelon}:audit', `${future}-1998`, 'e', JSON.stringify(entry('future')));
+  await late.audit.record(entry('first'));
+  await late.audit.record(entry('second'));
+  await late.audit.record({ ...entry('third'), caller: 'another' });
+  const page = await late.audit.page(10, undefined);
+  assert.deepEqual(
+    page.map(({ target }) => target),
+    ['third', 'second', 'first', 'future'],
+  );
+});
+
 test('a caller’s entries push out its own oldest only, and never what administrators did', async (t) => {
   const { store: bounded, redis: own } = await storeFor(t, { limits: { auditOfCaller: 5 } });
   const of = (caller: string | null, target: string) => ({ ...entry(target), caller });
