@@ -16,12 +16,19 @@ export interface LoadSettings {
   rate?: number;
 }
 
-/** Answers a second, the time that all but 1 % of them took at most (ms), and how many were refused or failed. */
+/**
+ * Number of answers, answers a second, the time that all but 1 % of them took at most (ms), how many were refused or failed,
+ * and the CPU time of the load for each (µs).
+ */
 export interface LoadFigures {
+  answers: number;
   rate: number;
   p99: number;
   refused: number;
+  loadUs: number;
 }
+
+type Answers = Omit<LoadFigures, 'loadUs'>;
 
 const body = JSON.stringify({ engine: 'local', name: 'bench', estimator: { name: 'hgpo' } });
 
@@ -34,7 +41,7 @@ function headersOf(token: string) {
   };
 }
 
-async function flood({ url, path, token, seconds, connections }: LoadSettings): Promise<LoadFigures> {
+async function flood({ url, path, token, seconds, connections }: LoadSettings): Promise<Answers> {
   const asked =
     path === '/healthz'
       ? { path, headers: { authorization: `Bearer ${token}` } }
@@ -46,11 +53,11 @@ async function flood({ url, path, token, seconds, connections }: LoadSettings): 
     ...{ url, duration: seconds, connections },
     requests: [asked],
   });
-  return { rate: requests.average, p99: latency.p99, refused: non2xx + errors };
+  return { answers: requests.total, rate: requests.average, p99: latency.p99, refused: non2xx + errors };
 }
 
 /** Each time is counted from when the request was due: one that had to wait for others has waited. */
-async function pace(load: LoadSettings & { rate: number }): Promise<LoadFigures> {
+async function pace(load: LoadSettings & { rate: number }): Promise<Answers> {
   const agent = new Agent({ keepAlive: true, maxSockets: load.connections });
   const times: number[] = [];
   let refused = 0;
@@ -68,7 +75,7 @@ async function pace(load: LoadSettings & { rate: number }): Promise<LoadFigures>
   await Promise.all(sent);
   const tookSeconds = (performance.now() - start) / 1000;
   agent.destroy();
-  return { rate: times.length / tookSeconds, p99: quantile(times, 0.99), refused };
+  return { answers: times.length, rate: times.length / tookSeconds, p99: quantile(times, 0.99), refused };
 }
 
 function statusOf({ url, path, token }: LoadSettings, agent: Agent): Promise<number | undefined> {
@@ -86,4 +93,8 @@ function statusOf({ url, path, token }: LoadSettings, agent: Agent): Promise<num
 
 const settings = JSON.parse(process.argv[2]!) as LoadSettings;
 const { rate } = settings;
-console.log(JSON.stringify(await (rate === undefined ? flood(settings) : pace({ ...settings, rate }))));
+const cpu = process.cpuUsage();
+const answered = await (rate === undefined ? flood(settings) : pace({ ...settings, rate }));
+const { user, system } = process.cpuUsage(cpu);
+const figures: LoadFigures = { ...answered, loadUs: (user + system) / answered.answers };
+console.log(JSON.stringify(figures));
