@@ -31,6 +31,10 @@ local function createRecord(root, new, first)
   storeLimits(root, id, new.timeoutMs, new.deadlineAt)
   moveState(root, id, { from = false, to = first.state, attempt = first.attempt, reason = new.reason, now = new.now,
     place = { int(seq), new.project, new.sweep or false, new.name, new.priority } })
+  -- Redis reserves 4 kB for the first entries of a stream, as much as the rest of a queued experiment. A copy has no reserve.
+  local events = x .. ':events'
+  redis.call('COPY', events, events .. ':copy')
+  redis.call('RENAME', events .. ':copy', events)
 end
 
 -- Creates a queued experiment, as `createRecord` does, and adds it to the queue.

@@ -20,6 +20,15 @@ describe('submit', () => {
     assert.equal((await store.experiments.counts()).queued, 1);
   });
 
+  test('the stream of a queued experiment takes the memory of its entry, not of the first 4 kB that Redis reserves', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const { id } = await store.experiments.submit(submitInput());
+    const bytes = await redis.call('MEMORY', 'USAGE', `{echelon}:x:${id}:events`);
+    assert.ok(Number(bytes) < 1_000, `${bytes} bytes`);
+    const [entry] = await store.events.tail(id, 1);
+    assert.equal(entry?.event.type, 'state');
+  });
+
   test('one that runs another again says so', async (t) => {
     const { store } = await storeFor(t);
     const first = await store.experiments.submit(submitInput());
