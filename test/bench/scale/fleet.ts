@@ -61,10 +61,16 @@ export async function startBase(
 }
 
 /** {@link startBase} with a stand-in cluster on which every launch runs `driver`. Roles are the caller's to start. */
-export async function startFleet(resources: AsyncDisposableStack, driver: FakeDriver): Promise<Fleet> {
+export async function startFleet(
+  resources: AsyncDisposableStack,
+  driver: FakeDriver,
+  cpus = 1_000_000,
+): Promise<Fleet> {
   const base = await startBase(resources);
   const { directory, server, store } = base;
-  const rayWorker = fork(new URL('ray-worker.ts', import.meta.url), [JSON.stringify({ directory, driver })]);
+  const rayWorker = fork(new URL('ray-worker.ts', import.meta.url), [
+    JSON.stringify({ directory, driver, cpus }),
+  ]);
   resources.defer(async () => {
     const ended = once(rayWorker, 'exit');
     rayWorker.kill('SIGKILL');

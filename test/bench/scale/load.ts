@@ -17,10 +17,10 @@ const IN_FLIGHT = 500;
 const { spec, defaults } = resolveSpec(SPEC);
 
 /** A new experiment of a project, as the api hands it to the store. */
-export function inputOf(project: string): SubmitInput {
+export function inputOf(project: string, gpus = 0): SubmitInput {
   const { name, priority, cluster, resources } = spec;
   return {
-    ...{ id: newExperimentId(), project, name, priority, cluster, ...resources },
+    ...{ id: newExperimentId(), project, name, priority, cluster, cpus: resources.cpus, gpus },
     ...{ submitted: SPEC, resolved: spec, defaults, fingerprint: null, customCode: false },
   };
 }
@@ -29,13 +29,13 @@ export function inputOf(project: string): SubmitInput {
 export async function fill(
   { store, queue }: { store: Store; queue: Pick<ExperimentsQueue, 'enqueue'> },
   count: number,
-  projects: readonly string[] = ['default'],
+  { projects = ['default'], gpus = 0 }: { projects?: readonly string[]; gpus?: number } = {},
 ): Promise<string[]> {
   const ids: string[] = [];
   let adding: Promise<void> = Promise.resolve();
   for (let at = 0; at < count; at += IN_FLIGHT) {
     const inputs = Array.from({ length: Math.min(IN_FLIGHT, count - at) }, (_input, index) =>
-      inputOf(projects[(at + index) % projects.length]!),
+      inputOf(projects[(at + index) % projects.length]!, gpus),
     );
     await Promise.all(inputs.map((input) => store.experiments.submit(input)));
     await adding;

@@ -2,8 +2,8 @@
 import type { FakeDriver } from '../../support/fake-driver.ts';
 import { startFakeRayWorker } from '../../support/fake-ray-worker.ts';
 
-const { directory, driver } = JSON.parse(process.argv[2]!) as { directory: string; driver: FakeDriver };
-const rayWorker = await startFakeRayWorker({ directory, driver, cpus: 1_000_000, synced: false });
+const setup = JSON.parse(process.argv[2]!) as { directory: string; driver: FakeDriver; cpus: number };
+const rayWorker = await startFakeRayWorker({ ...setup, synced: false });
 // Without its parent no process would end it.
 process.on('disconnect', () => process.exit());
 process.send!(rayWorker.address);
