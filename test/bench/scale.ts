@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import { followers } from './scale/followers.ts';
+import { metrics } from './scale/metrics.ts';
 import { queued } from './scale/queued.ts';
 import { restart } from './scale/restart.ts';
 import { running } from './scale/running.ts';
@@ -8,7 +10,15 @@ import { sweep } from './scale/sweep.ts';
 
 /* What the service costs over what it carries, with a stand-in cluster: one section for each curve, on one page. */
 
-const SECTIONS: Readonly<Record<string, Section>> = { running, queued, sweep, restart, soak };
+const SECTIONS: Readonly<Record<string, Section>> = {
+  running,
+  queued,
+  sweep,
+  metrics,
+  followers,
+  restart,
+  soak,
+};
 
 const HELP = `usage: npm run bench -- scale [--section NAME] [--minutes N] [--write]
 Runs every section but the soak, or the one that is named. --write puts each into docs/evidence/scale.md.

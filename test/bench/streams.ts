@@ -25,7 +25,8 @@ import type { ClientsAsk, ClientsFigures } from './streams-clients.ts';
 
 /** Files that a process needs beside its connections. */
 const OTHER_FILES = 200;
-const PER_TOKEN = 50;
+/** Event streams that one token may open. */
+export const PER_TOKEN = 50;
 const PROCESSES = 2;
 
 interface Bench {
@@ -247,7 +248,8 @@ function openOf({ api, groups, tokens, clients }: Bench, group: number, paths: s
 const stamp = (number: number) => `#${number}@${performance.timeOrigin + performance.now()}#`;
 const logOf = (line: string): AttemptEvent => ({ type: 'log', source: 'stdout', lines: [line], cutBytes: 0 });
 
-async function append(leases: Lease[], store: Store, number: number): Promise<void> {
+/** Appends one more event to each; it carries the time. */
+export async function append(leases: Lease[], store: Store, number: number): Promise<void> {
   await Promise.all(
     leases.map((lease) =>
       store.events.append(lease, [
@@ -267,13 +269,15 @@ function paced(rate: number, write: (number: number) => Promise<void>) {
   };
 }
 
-async function endOf(store: Store, { experiment }: Lease): Promise<string> {
+/** The id of its newest entry. */
+export async function endOf(store: Store, { experiment }: Lease): Promise<string> {
   return (await store.events.tail(experiment, 1))[0]!.id;
 }
 
 // The processes
 
-interface Api {
+/** An api in a process of its own. */
+export interface Api {
   port: number;
   figures(): Promise<ApiFigures>;
   kill(): Promise<void>;
@@ -281,7 +285,8 @@ interface Api {
   stop(): Promise<void>;
 }
 
-async function startApi({ redisPort, tokens }: { redisPort: number; tokens: string[] }): Promise<Api> {
+/** Starts an api of the given Redis that knows these tokens. */
+export async function startApi({ redisPort, tokens }: { redisPort: number; tokens: string[] }): Promise<Api> {
   const port = await freePort();
   let child: ChildProcess;
   async function end(signal: NodeJS.Signals): Promise<void> {
@@ -309,12 +314,14 @@ async function startApi({ redisPort, tokens }: { redisPort: number; tokens: stri
   };
 }
 
-interface Clients {
+/** Clients in a process of their own. */
+export interface Clients {
   ask(message: ClientsAsk): Promise<ClientsFigures>;
   stop(): Promise<void>;
 }
 
-async function startClients(): Promise<Clients> {
+/** Starts a process of clients, without any yet. */
+export async function startClients(): Promise<Clients> {
   const child = fork(new URL('streams-clients.ts', import.meta.url));
   await once(child, 'spawn');
   return {
@@ -331,14 +338,18 @@ async function startClients(): Promise<Clients> {
   };
 }
 
-async function askAll(groups: Clients[], message: (at: number) => ClientsAsk): Promise<ClientsFigures[]> {
+/** Asks all groups at once and waits for their answers. */
+export async function askAll(
+  groups: Clients[],
+  message: (at: number) => ClientsAsk,
+): Promise<ClientsFigures[]> {
   return await Promise.all(groups.map((group, at) => group.ask(message(at))));
 }
 
 // What is said
 
 /** Says so, and false, where a process may not open so many files. Node raises its own limit to the hard one. */
-function hasFilesFor(clients: number): boolean {
+export function hasFilesFor(clients: number): boolean {
   const most = /Max open files\s+(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
   if (most === undefined || Number(most) >= clients + OTHER_FILES) return true;
   console.error(
@@ -348,7 +359,8 @@ function hasFilesFor(clients: number): boolean {
   return false;
 }
 
-function merged(parts: ClientsFigures[]): ClientsFigures {
+/** What all groups have seen together. */
+export function merged(parts: ClientsFigures[]): ClientsFigures {
   const refused: Record<string, number> = {};
   for (const part of parts)
     for (const [status, count] of Object.entries(part.refused))

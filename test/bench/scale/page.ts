@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Outcome } from './section.ts';
+import { sizing } from './sizing.ts';
 
 /** The sections of the page, by name, in its order. */
 const TITLES = {
@@ -28,7 +29,9 @@ export function writeSection(name: string, outcome: Outcome): void {
     if (section === undefined) return [];
     return [`## ${title}\n\n<!-- ${key} ${JSON.stringify(section.figures)} -->\n\n${section.text}`];
   });
-  writeFileSync(PAGE, `${[HEAD, ...parts].join('\n\n')}\n`);
+  const needed = sizing(new Map([...sections].map(([key, { figures }]) => [key, figures])));
+  const tail = needed === undefined ? [] : [`## What to add for ten times the load\n\n${needed}`];
+  writeFileSync(PAGE, `${[HEAD, ...parts, ...tail].join('\n\n')}\n`);
 }
 
 /** A comment under each title holds the section's name and figures. */

@@ -1,9 +1,7 @@
-import { createRoundDecider } from '../../../src/dispatch/placement/round-decision.ts';
-import { estimateStarts } from '../../../src/scheduler/estimate.ts';
-import { claim } from '../../support/claim.ts';
 import { quantile, spreadOf, timed } from '../rounds.ts';
 import { type Base, startBase } from './fleet.ts';
-import { fill, inputOf, makeProjects } from './load.ts';
+import { fill, makeProjects } from './load.ts';
+import { createRounds, fillClusters, longestRounds } from './scheduling.ts';
 import { markdownTable, type Outcome, type Section } from './section.ts';
 import { setupLine, usedMemory } from './usage.ts';
 
@@ -17,9 +15,6 @@ const PROJECTS = 100;
 const ROUNDS = 5;
 /** Calls of an operation in one round. */
 const CALLS = 30;
-const NODES = Array.from({ length: 16 }, (_node, at) => ({
-  ...{ id: `n${at}`, cpusTotal: 64, gpusTotal: 8, cpusUsed: 0, gpusUsed: 0 },
-}));
 
 interface Point {
   depth: number;
@@ -52,27 +47,6 @@ export const queued: Section = async () => {
   return toOutcome(points, setup);
 };
 
-/** Two clusters: `full`, on which an experiment has each node, and `free`, which is draining. */
-async function fillClusters({ store }: Base): Promise<void> {
-  for (const name of ['full', 'free']) {
-    await store.clusters.put({
-      ...{ name, address: '127.0.0.1:1', token: 't', ca: null, backfill: false },
-      ...{ generation: 'g', lastSeenAt: null, nodes: NODES },
-    });
-  }
-  await store.clusters.setDraining('free', true);
-  for (const { id } of NODES) {
-    const { id: experiment } = await store.experiments.submit({ ...inputOf('default'), gpus: 8 });
-    const { version: allocationVersion } = await store.clusters.allocations('full');
-    const claimed = await claim(store, {
-      ...{ experiment, cluster: 'full', nodes: [{ id, gpus: 8, cpus: 8 }], allocationVersion },
-      ...{ dispatcher: 'd', leaseMs: 3_600_000 },
-    });
-    if (claimed.outcome !== 'claimed') throw new Error(claimed.outcome);
-    await store.attempts.confirm(claimed.lease);
-  }
-}
-
 async function measure(base: Base, projects: readonly string[]) {
   const { store, queue, redis } = base;
   await redis.config('SET', 'slowlog-log-slower-than', '1000');
@@ -103,7 +77,7 @@ async function measure(base: Base, projects: readonly string[]) {
       if (round >= 0) times[name] = [...(times[name] ?? []), ms]; // the first warms all
     }
   }
-  times['round, longest window'] = await longestRounds(base, projects);
+  times['round, longest window'] = await longestRounds(base, { projects, rounds: ROUNDS });
   const slow = (await redis.call('SLOWLOG', 'GET', '-1')) as [number, number, number][];
   return { times, longest: Math.max(0, ...slow.map(([, , microseconds]) => microseconds)) / 1000 };
 }
@@ -113,41 +87,6 @@ async function each(step: (at: number) => Promise<unknown>): Promise<number> {
     for (let at = 0; at < CALLS; at += 1) await step(at);
   });
   return ms / CALLS;
-}
-
-/** Decisions of a scheduling round, each a minute after the one before, so that none uses what an earlier one read. */
-function createRounds({ store }: Base) {
-  let now = Date.now();
-  const decide = createRoundDecider({ store, now: () => now });
-  let decision: Awaited<ReturnType<typeof decide>> | undefined;
-  return {
-    async decide(): Promise<number> {
-      now += 60_000;
-      for (const name of ['full', 'free']) {
-        const seen = { address: '127.0.0.1:1', generation: 'g', nodes: NODES };
-        await store.clusters.see(name, seen);
-      }
-      return await timed(async () => {
-        decision = await decide();
-      });
-    },
-    estimate(): Promise<number> {
-      return timed(async () => estimateStarts(decision!.input, decision!.schedule));
-    },
-  };
-}
-
-async function longestRounds(base: Base, projects: readonly string[]): Promise<number[]> {
-  const { store } = base;
-  for (const name of projects) await store.projects.change(name, { gpuQuota: 0 });
-  await store.clusters.setDraining('free', false);
-  const rounds = createRounds(base);
-  await rounds.decide();
-  const times: number[] = [];
-  while (times.length < ROUNDS) times.push(await rounds.decide());
-  await store.clusters.setDraining('free', true);
-  for (const name of projects) await store.projects.change(name, { gpuQuota: null });
-  return times;
 }
 
 function toOutcome(points: readonly Point[], setup: string): Outcome {

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Redis } from 'ioredis';
-import { createKeys } from '../../../src/store/redis/keys.ts';
 import type { RoleProcess } from '../../support/system.ts';
 import { quantile, spreadOf } from '../rounds.ts';
+import { PROBED, startProbe } from './event-lag.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { ENDLESS, fill } from './load.ts';
 import { markdownTable, type Outcome, type Section } from './section.ts';
@@ -16,8 +15,6 @@ import { cpuShares, setupLine, usageOf, usedMemory } from './usage.ts';
 const COUNTS = [10, 100, 300, 1_000, 2_000, 4_000];
 const WINDOWS = 3;
 const WINDOW_MS = 3_000;
-/** Attempts whose events are looked at. */
-const PROBED = 20;
 const LATE_MS = 1_000;
 /** The launches of one step may take so long. */
 const LAUNCH_MS = 90_000;
@@ -95,34 +92,6 @@ async function measure({ server, rayWorkerPid }: Fleet, dispatchers: RoleProcess
     redisCpu: windows.map(([redis]) => redis!),
     busiest: Math.max(...windows.flatMap(([, , ...shares]) => shares)),
     lags: probe.lags,
-  };
-}
-
-/** Notes for some of the attempts how old each of their events is when Redis announces it. */
-async function startProbe(port: number, ids: readonly string[]) {
-  const [listener, reader] = [new Redis(port), new Redis(port)];
-  const keys = createKeys('echelon');
-  const every = Math.max(1, Math.floor(ids.length / PROBED));
-  const streams = new Map(
-    ids.filter((_id, at) => at % every === 0).map((id) => [keys.changed(id), keys.events(id)]),
-  );
-  const lags: number[] = [];
-  const note = async (stream: string) => {
-    const at = Date.now();
-    const [entry] = await reader.xrevrange(stream, '+', '-', 'COUNT', 1);
-    const fields = entry?.[1] ?? [];
-    lags.push(at - Number(fields[fields.indexOf('a') + 1]));
-  };
-  listener.on('message', (channel: string) => {
-    note(streams.get(channel)!).catch(() => {}); // the probe has ended
-  });
-  await listener.subscribe(...streams.keys());
-  return {
-    lags,
-    async [Symbol.asyncDispose]() {
-      listener.disconnect();
-      await reader.quit();
-    },
   };
 }
 
