@@ -113,6 +113,12 @@ export function roundToBfloat16(x: number): number {
   return doubles[0];
 }
 
+/** True if x is a bfloat16 number, NaN or infinite; the ends of the range are those of float64. */
+export function isBfloat16(x: number): boolean {
+  doubles[0] = x;
+  return (words[0] === 0 && ((words[1] as number) & 0x1fff) === 0) || !Number.isFinite(x);
+}
+
 function trailingZeros(bits: number): number {
   return 31 - Math.clz32(bits & -bits);
 }

@@ -60,71 +60,141 @@ export function clusterBounds(
   deviation: Deviation,
   arithmetic: Arithmetic,
 ): ClusterBounds {
-  const sums = sumUp(input);
-  const { error: inputError, largest, rounding } = sums;
-  const bounds = { ...emptyBounds(input.count, arithmetic), inputError, largest, rounding };
-  for (let c = 0; c < input.count; c++) averageErrors(c, sums, bounds, arithmetic.unit);
-  for (let c = 0; c < input.count; c++) boundMean(c, sums, bounds);
-  sumSquares(input, bounds);
-  for (let c = 0; c < input.count; c++) boundDeviation(c, bounds, deviation, referenceError(c, sums));
+  const { bounds, fill } = lazyClusterBounds(input, deviation, arithmetic);
+  for (let c = 0; c < input.count; c++) fill(c);
   return bounds;
 }
 
-interface Sums {
-  readonly size: Int32Array;
-  readonly sum: Float64Array;
-  readonly absolute: Float64Array;
-  readonly largest: Float64Array;
-  readonly nonZero: Int32Array;
-  readonly lattice: Float64Array;
-  readonly first: Float64Array;
-  readonly equal: Uint8Array;
-  readonly error: Float64Array;
-  readonly errorSum: Float64Array;
-  readonly errorSquares: Float64Array;
-  readonly rounding: Float64Array | undefined;
+/** Bounds whose clusters are bounded one by one, once a row needs them: most rows are right to the last digit. */
+export interface LazyClusterBounds {
+  /** `size`, `equal`, `trueMean`, `squares`, `divisor` and `deviation` are there; the rest of an entry after `fill`. */
+  readonly bounds: ClusterBounds;
+  /** Fills the entries of a cluster. */
+  fill(c: number): void;
 }
 
-function sumUp({ cluster, count, value, valueError, rounding }: ClusterInput): Sums {
-  const sums: Sums = {
-    size: new Int32Array(count),
-    sum: new Float64Array(count),
-    absolute: new Float64Array(count),
-    largest: new Float64Array(count),
-    nonZero: new Int32Array(count),
-    lattice: new Float64Array(count).fill(Number.POSITIVE_INFINITY),
-    first: new Float64Array(count),
-    equal: new Uint8Array(count).fill(1),
-    error: new Float64Array(count),
-    errorSum: new Float64Array(count),
-    errorSquares: new Float64Array(count),
-    rounding: rounding && new Float64Array(count),
+/** Sizes, true means and true deviations of the clusters, and what fills in their bounds. Linear in the rows. */
+export function lazyClusterBounds(
+  input: ClusterInput,
+  deviation: Deviation,
+  arithmetic: Arithmetic,
+): LazyClusterBounds {
+  const { count, valueError, rounding } = input;
+  const rounded = rounding && { rounding: new Float64Array(count) };
+  const bounds = { ...boundsOf(count, arithmetic, valueError !== undefined), ...rounded };
+  averageClusters(input, bounds);
+  measureClusters(input, bounds, deviation);
+  const filled = new Uint8Array(count);
+  let members: MemberLists | undefined;
+  return {
+    bounds,
+    fill(c) {
+      if (filled[c] === 1) return;
+      filled[c] = 1;
+      members ??= memberLists(input);
+      const sums = sumUp(c, input, members);
+      bounds.largest[c] = sums.largest;
+      if (valueError !== undefined) averageErrors(c, sums, bounds, arithmetic.unit);
+      if (bounds.rounding !== undefined) bounds.rounding[c] = sums.rounding;
+      boundMean(c, sums, bounds);
+      boundDeviation(c, bounds, referenceError(sums));
+    },
   };
+}
+
+function averageClusters(
+  { cluster, value }: ClusterInput,
+  { size, equal, trueMean, mean }: ClusterBounds,
+): void {
+  equal.fill(1);
+  // Until the bounds are filled in, `mean` holds the first value.
   for (let row = 0; row < cluster.length; row++) {
     const c = cluster[row]!;
     if (c < 0) continue;
     const x = value[row]!;
-    const size = Math.abs(x);
-    if (sums.size[c]! === 0) sums.first[c] = x;
-    else if (sums.first[c] !== x) sums.equal[c] = 0;
-    sums.size[c]! += 1;
-    sums.sum[c]! += x;
-    sums.absolute[c]! += size;
-    if (!(size <= sums.largest[c]!)) sums.largest[c] = size;
-    if (x !== 0) sums.nonZero[c]! += 1;
-    const bit = lowestBitExponent(x);
-    if (bit < sums.lattice[c]!) sums.lattice[c] = bit;
-    if (valueError !== undefined) addError(sums, c, valueError[row]!);
-    if (sums.rounding !== undefined && rounding![row]! > sums.rounding[c]!)
-      sums.rounding[c] = rounding![row]!;
+    if (size[c]!++ === 0) mean[c] = x;
+    else if (mean[c] !== x) equal[c] = 0;
+    trueMean[c]! += x;
   }
-  return sums;
+  for (let c = 0; c < size.length; c++) trueMean[c] = equal[c] === 1 ? mean[c]! : trueMean[c]! / size[c]!;
 }
 
-function addError({ error, errorSum, errorSquares }: Sums, c: number, own: number): void {
-  if (own > error[c]!) error[c] = own;
-  errorSum[c]! += own;
-  errorSquares[c]! += own * own;
+function measureClusters({ cluster, value }: ClusterInput, bounds: ClusterBounds, kind: Deviation): void {
+  const { size, equal, trueMean, squares, divisor, deviation } = bounds;
+  for (let row = 0; row < cluster.length; row++) {
+    const c = cluster[row]!;
+    if (c < 0 || equal[c] === 1) continue;
+    const d = value[row]! - trueMean[c]!;
+    squares[c]! += d * d;
+  }
+  for (let c = 0; c < size.length; c++) {
+    const n = size[c]!;
+    divisor[c] = kind === 'population' ? n : Math.max(1, n - 1);
+    deviation[c] = Math.sqrt(squares[c]! / divisor[c]!);
+  }
+}
+
+/** The rows of each cluster, in their order: the first of cluster c is `head[c]`, the one after row r is `next[r]`, -1 ends. */
+interface MemberLists {
+  readonly head: Int32Array;
+  readonly next: Int32Array;
+}
+
+function memberLists({ cluster, count }: ClusterInput): MemberLists {
+  const head = new Int32Array(count).fill(-1);
+  const next = new Int32Array(cluster.length);
+  for (let row = cluster.length - 1; row >= 0; row--) {
+    const c = cluster[row]!;
+    if (c < 0) continue;
+    next[row] = head[c]!;
+    head[c] = row;
+  }
+  return { head, next };
+}
+
+/** Sums over the members of one cluster. */
+interface Sums {
+  readonly size: number;
+  readonly sum: number;
+  readonly absolute: number;
+  readonly largest: number;
+  readonly nonZero: number;
+  readonly lattice: number;
+  readonly first: number;
+  readonly equal: boolean;
+  readonly error: number;
+  readonly errorSum: number;
+  readonly errorSquares: number;
+  readonly rounding: number;
+}
+
+function sumUp(c: number, { value, valueError, rounding }: ClusterInput, { head, next }: MemberLists): Sums {
+  const first = head[c]! < 0 ? 0 : value[head[c]!]!;
+  let [size, sum, absolute, largest, nonZero] = [0, 0, 0, 0, 0];
+  let [error, errorSum, errorSquares, mostRounding] = [0, 0, 0, 0];
+  let lattice = Number.POSITIVE_INFINITY;
+  let equal = true;
+  for (let row = head[c]!; row >= 0; row = next[row]!) {
+    const x = value[row]!;
+    const own = Math.abs(x);
+    // NaN differs from itself, but one value is equal to nothing else.
+    if (size > 0 && x !== first) equal = false;
+    size += 1;
+    sum += x;
+    absolute += own;
+    if (!(own <= largest)) largest = own;
+    if (x !== 0) nonZero += 1;
+    const bit = lowestBitExponent(x);
+    if (bit < lattice) lattice = bit;
+    if (rounding !== undefined && rounding[row]! > mostRounding) mostRounding = rounding[row]!;
+    if (valueError === undefined) continue;
+    const off = valueError[row]!;
+    if (off > error) error = off;
+    errorSum += off;
+    errorSquares += off * off;
+  }
+  const values = { size, sum, absolute, largest, nonZero, lattice, first, equal };
+  return { ...values, error, errorSum, errorSquares, rounding: mostRounding };
 }
 
 /**
@@ -133,21 +203,27 @@ function addError({ error, errorSum, errorSquares }: Sums, c: number, own: numbe
  */
 function averageErrors(
   c: number,
-  sums: Sums,
-  { inputShift, inputSpread }: ClusterBounds,
+  { size: n, error, errorSum, errorSquares }: Sums,
+  { inputError, inputShift, inputSpread }: ClusterBounds,
   unit: number,
 ): void {
-  const n = sums.size[c]!;
+  inputError[c] = error;
   if (n === 0) return;
   const margin = 1 + (n + 4) * FLOAT64.unit;
-  const carried = 4 * n * unit * sums.error[c]!;
-  inputShift[c] = (sums.errorSum[c]! / n) * margin + carried;
-  inputSpread[c] = Math.sqrt(sums.errorSquares[c]! / n) * margin + carried;
+  const carried = 4 * n * unit * error;
+  inputShift[c] = (errorSum / n) * margin + carried;
+  inputSpread[c] = Math.sqrt(errorSquares / n) * margin + carried;
 }
 
 /** Bounds of `count` clusters, to be filled. */
 export function emptyBounds(count: number, arithmetic: Arithmetic): ClusterBounds {
+  return boundsOf(count, arithmetic, true);
+}
+
+/** Without errors of the inputs, their columns are one column of zeros. */
+function boundsOf(count: number, arithmetic: Arithmetic, hasErrors: boolean): ClusterBounds {
   const column = (): Float64Array => new Float64Array(count);
+  const none = column();
   return {
     arithmetic,
     size: new Int32Array(count),
@@ -162,37 +238,31 @@ export function emptyBounds(count: number, arithmetic: Arithmetic): ClusterBound
     deviationHigh: column(),
     divisor: column(),
     overflow: new Uint8Array(count),
-    inputError: column(),
+    inputError: none,
     largest: column(),
-    inputShift: column(),
-    inputSpread: column(),
+    inputShift: hasErrors ? column() : none,
+    inputSpread: hasErrors ? column() : none,
   };
 }
 
 function boundMean(c: number, sums: Sums, bounds: ClusterBounds): void {
   const { unit, overflow } = bounds.arithmetic;
-  const size = sums.size[c]!;
-  const sum = sums.sum[c]!;
-  bounds.size[c] = size;
-  bounds.equal[c] = sums.equal[c]!;
-  bounds.overflow[c] = sums.absolute[c]! >= overflow ? 1 : 0;
-  bounds.trueMean[c] = sums.equal[c] === 1 ? sums.first[c]! : sum / size;
+  bounds.overflow[c] = sums.absolute >= overflow ? 1 : 0;
   bounds.mean[c] = bounds.trueMean[c]!;
-  if (sums.error[c]! === 0 && sumIsExact(c, sums, bounds.arithmetic)) {
+  if (sums.error === 0 && sumIsExact(sums, bounds.arithmetic)) {
     bounds.pinned[c] = 1;
     bounds.mean[c] = bounds.arithmetic.round(bounds.mean[c]!);
     return;
   }
-  const own = roundedMeanError(c, sums, unit);
+  const own = roundedMeanError(sums, unit);
   bounds.meanError[c] =
-    (own + bounds.inputShift[c]!) * (1 + 1e-9) + referenceError(c, sums) + bounds.arithmetic.tiny;
+    (own + bounds.inputShift[c]!) * (1 + 1e-9) + referenceError(sums) + bounds.arithmetic.tiny;
 }
 
 /** What a sum in any order and a division can make of the mean, in an arithmetic of unit roundoff `unit`. */
-function roundedMeanError(c: number, sums: Sums, unit: number): number {
-  const size = sums.size[c]!;
-  const own = sumError(sums.nonZero[c]!, sums.largest[c]!, sums.absolute[c]!, unit);
-  return (own * (1 + unit)) / size + (unit * Math.abs(sums.sum[c]!)) / size;
+function roundedMeanError({ size, nonZero, largest, absolute, sum }: Sums, unit: number): number {
+  const own = sumError(nonZero, largest, absolute, unit);
+  return (own * (1 + unit)) / size + (unit * Math.abs(sum)) / size;
 }
 
 /**
@@ -201,9 +271,9 @@ function roundedMeanError(c: number, sums: Sums, unit: number): number {
  * m, so |m' - m"| <= |m' - m| + |m" - m|. Against float32 this is nothing; against float64 it doubles the bound. Equal
  * values are their own mean. The last term is for the difference of two float64 numbers near m.
  */
-function referenceError(c: number, sums: Sums): number {
-  const own = 2 ** -52 * (Math.abs(sums.sum[c]!) / sums.size[c]!);
-  return sums.equal[c] === 1 ? own : roundedMeanError(c, sums, FLOAT64.unit) + own;
+function referenceError(sums: Sums): number {
+  const own = 2 ** -52 * (Math.abs(sums.sum) / sums.size);
+  return sums.equal ? own : roundedMeanError(sums, FLOAT64.unit) + own;
 }
 
 /**
@@ -211,13 +281,11 @@ function referenceError(c: number, sums: Sums): number {
  * values are multiples of 2^e and the sum of their sizes is at most 2^(e + digits); and, for equal values x, if
  * each j * x is one.
  */
-function sumIsExact(c: number, sums: Sums, { digits, round }: Arithmetic): boolean {
-  const lattice = sums.lattice[c]!;
+function sumIsExact({ lattice, absolute, equal, first, size }: Sums, { digits, round }: Arithmetic): boolean {
   if (lattice === Number.POSITIVE_INFINITY) return true;
-  if (sums.absolute[c]! < 2 ** (digits + lattice)) return true;
-  if (sums.equal[c] !== 1 || digits === FLOAT64.digits) return false;
-  const x = sums.first[c]!;
-  for (let j = 1; j <= sums.size[c]!; j++) if (round(j * x) !== j * x) return false;
+  if (absolute < 2 ** (digits + lattice)) return true;
+  if (!equal || digits === FLOAT64.digits) return false;
+  for (let j = 1; j <= size; j++) if (round(j * first) !== j * first) return false;
   return true;
 }
 
@@ -241,16 +309,6 @@ export function largestPartialSums(n: number, largest: number, total: number): n
   return largest * ((rising * (rising + 1)) / 2 - 1) + total * (n - rising);
 }
 
-function sumSquares({ cluster, value }: ClusterInput, bounds: ClusterBounds): void {
-  const { trueMean, squares, equal } = bounds;
-  for (let row = 0; row < cluster.length; row++) {
-    const c = cluster[row]!;
-    if (c < 0 || equal[c] === 1) continue;
-    const d = value[row]! - trueMean[c]!;
-    squares[c]! += d * d;
-  }
-}
-
 /**
  * Squares about another centre than the mean grow by n t^2, t the distance. The trainer's centre lies within
  * `meanError` of the mean, or is the pinned one; one that takes the deviation in higher precision has the mean.
@@ -259,10 +317,10 @@ function sumSquares({ cluster, value }: ClusterInput, bounds: ClusterBounds): vo
  * evaluation rounds differences, squares and a sum of n terms by a relative (n + 3) 2^-53. So the computed Q" gives
  * Q"(1 - (n + 3) 2^-53) - n r^2 <= Q <= Q"(1 + (n + 3) 2^-53), and the trainer's centre lies within t + r of m.
  */
-function boundDeviation(c: number, bounds: ClusterBounds, kind: Deviation, reference: number): void {
+function boundDeviation(c: number, bounds: ClusterBounds, reference: number): void {
   const { unit, overflow, tiny } = bounds.arithmetic;
   const n = bounds.size[c]!;
-  const divisor = kind === 'population' ? n : Math.max(1, n - 1);
+  const divisor = bounds.divisor[c]!;
   const r = bounds.equal[c] === 1 ? 0 : reference;
   const t =
     r + (bounds.pinned[c] === 1 ? Math.abs(bounds.mean[c]! - bounds.trueMean[c]!) : bounds.meanError[c]!);
@@ -272,8 +330,6 @@ function boundDeviation(c: number, bounds: ClusterBounds, kind: Deviation, refer
   const relative = deviationRoundings(n, unit);
   const spread = bounds.inputSpread[c]! * Math.sqrt(n / divisor) * (1 + relative + 1e-9);
   const blur = spread + Math.sqrt(n * tiny);
-  bounds.divisor[c] = divisor;
-  bounds.deviation[c] = Math.sqrt(bounds.squares[c]! / divisor);
   bounds.deviationLow[c] = Math.max(0, Math.sqrt(least / divisor) * (1 - relative) - blur);
   bounds.deviationHigh[c] = Math.sqrt(most / divisor) * (1 + relative) + blur;
   if (most >= overflow) bounds.overflow[c] = 1;

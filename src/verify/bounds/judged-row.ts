@@ -1,6 +1,6 @@
 /** What was reported of a row, and its outcome: that of its worst token if the estimator has one advantage per token. */
 
-import { type Batch, reportedValues } from '../format/batch.ts';
+import type { Batch } from '../format/batch.ts';
 import type { RowOutcome } from '../report.ts';
 import type { Judge } from './outcomes.ts';
 
@@ -16,7 +16,7 @@ export interface JudgedRow {
 
 /** Judges one row. Undefined if no advantages are reported. */
 export function judgeRow(batch: Batch, judge: Judge, row: number): JudgedRow | undefined {
-  const reported = reportedValues(batch);
+  const { reported } = judge;
   if (reported === undefined) return undefined;
   if (judge.model.isPerToken) return worstToken(batch, judge, row, reported);
   return { outcome: judge.judge(row, reported[row]!), at: row, reported: reported[row]! };

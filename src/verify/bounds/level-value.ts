@@ -187,35 +187,75 @@ export function refinePart(part: Part): number[] | undefined {
   return pairs;
 }
 
+/**
+ * Of the values that {@link refinePart} gives, those of the likeliest mean: the true one, rounded. Undefined if that is
+ * outside the bounds, or the value is 0.
+ */
+export function likelyPart(part: Part): { low: number; high: number } | undefined {
+  const { bounds, cluster, value, extra, norm } = part;
+  const mean = Math.fround(bounds.mean[cluster]!);
+  if (!(Math.abs(mean - bounds.mean[cluster]!) <= bounds.meanError[cluster]!)) return undefined;
+  const difference = Math.fround(value - mean);
+  if (difference === 0) return undefined;
+  if (norm === 'none') {
+    const off = extra * Math.abs(difference);
+    return { low: difference - off, high: difference + off };
+  }
+  const { unit } = bounds.arithmetic;
+  if (norm === 'leave-one-out') {
+    const n = bounds.size[cluster]!;
+    const scaled = (n / (n - 1)) * difference;
+    const off = LEAVE_ONE_OUT_ROUNDINGS * unit * Math.abs(scaled);
+    return { low: scaled - off, high: scaled + off };
+  }
+  const [least, most] = part.anyForm ? ends(bounds, cluster) : deviationsAbout(bounds, cluster, [mean]);
+  return quotient(part, difference, least!, most!);
+}
+
+/** A difference over the deviations between two ends. */
+function quotient(
+  part: Part,
+  difference: number,
+  least: number,
+  most: number,
+): { low: number; high: number } {
+  const { unit } = part.bounds.arithmetic;
+  const own = quotientRoundings(part);
+  const near = difference / denominator(most, part.epsilon, unit, 1);
+  const far = difference / denominator(least, part.epsilon, unit, -1);
+  const low = Math.min(near, far);
+  const high = Math.max(near, far);
+  return { low: low - own * Math.abs(low), high: high + own * Math.abs(high) };
+}
+
+function ends({ deviationLow, deviationHigh }: ClusterBounds, cluster: number): number[] {
+  return [deviationLow[cluster]!, deviationHigh[cluster]!];
+}
+
 function push(pairs: number[], value: number, relative: number): void {
   if (value !== 0) pairs.push(value - relative * Math.abs(value), value + relative * Math.abs(value));
 }
 
 function refineScaled(part: Part, means: readonly number[], pairs: number[]): void {
   const { bounds, cluster, value } = part;
-  const { unit } = bounds.arithmetic;
-  const deviations = part.anyForm
-    ? [bounds.deviationLow[cluster]!, bounds.deviationHigh[cluster]!]
-    : deviationsAbout(bounds, cluster, means);
-  const own = quotientRoundings(part);
+  const deviations = part.anyForm ? ends(bounds, cluster) : deviationsAbout(bounds, cluster, means);
   for (const mean of means) {
     const difference = Math.fround(value - mean);
     if (difference === 0) continue;
     for (let i = 0; i < deviations.length; i += 2) {
-      const near = difference / denominator(deviations[i + 1]!, part.epsilon, unit, 1);
-      const far = difference / denominator(deviations[i]!, part.epsilon, unit, -1);
-      const low = Math.min(near, far);
-      const high = Math.max(near, far);
-      pairs.push(low - own * Math.abs(low), high + own * Math.abs(high));
+      const { low, high } = quotient(part, difference, deviations[i]!, deviations[i + 1]!);
+      pairs.push(low, high);
     }
   }
 }
+
+const LEAVE_ONE_OUT_ROUNDINGS = 3.01;
 
 /** Both products rounded or fused, the factor rounded or not, or the difference taken first. */
 function refineLeaveOneOut(part: Part, mean: number, pairs: number[]): void {
   const { unit } = part.bounds.arithmetic;
   const n = part.bounds.size[part.cluster]!;
-  const relative = 3.01 * unit;
+  const relative = LEAVE_ONE_OUT_ROUNDINGS * unit;
   push(pairs, (n / (n - 1)) * Math.fround(part.value - mean), relative);
   for (const a of scaledBy(part.value, n)) for (const b of scaledBy(mean, n)) push(pairs, a - b, relative);
 }

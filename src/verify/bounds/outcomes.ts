@@ -1,6 +1,6 @@
 /** One outcome per row: reported against true, within what the trainer's arithmetic can give. */
 
-import type { Batch } from '../format/batch.ts';
+import { type Batch, reportedValues } from '../format/batch.ts';
 import { DISPLAY_FLOOR, DISPLAY_TOLERANCE, type RowOutcome } from '../report.ts';
 import { admits, BATCH_EFFORT, type Effort, type RowParts } from './admissible.ts';
 import { FLOAT32 } from './arithmetic.ts';
@@ -9,6 +9,8 @@ import { createRowModel, type ModelOutcome, type RowModel } from './row-model.ts
 /** Judges values for rows of one batch. */
 export interface Judge {
   readonly model: RowModel;
+  /** The advantages that the batch reports, one per row of the model. */
+  readonly reported: Float64Array | undefined;
   /**
    * The outcome of `value` as row `row`'s advantage, or as that of a token of the batch if the model is per token. The true value, rounded to float32, is exact whatever the
    * arithmetic was: to compute better than stated is no fault.
@@ -33,6 +35,7 @@ export function createJudge(batch: Batch): Judge | Unjudged {
   const byOtherForm = new Set<number>();
   return {
     model,
+    reported: reportedValues(batch),
     byOtherForm,
     judge(row, value) {
       const truth = model.truth[row]!;

@@ -23,7 +23,12 @@ import { present } from '../present.ts';
 import type { RowParts } from './admissible.ts';
 import { boundAnyForm } from './any-form.ts';
 import type { Arithmetic } from './arithmetic.ts';
-import { type ClusterBounds, clusterBounds, emptyBounds } from './cluster-bounds.ts';
+import {
+  type ClusterBounds,
+  emptyBounds,
+  type LazyClusterBounds,
+  lazyClusterBounds,
+} from './cluster-bounds.ts';
 import { chooseInputs, type InputColumn, type Inputs } from './inputs.ts';
 import { boundPart, boundSingle, emptyPart, type Part, setPart } from './level-value.ts';
 import { type BoundedStage, boundStages, type StageBoundsInput } from './stage-bounds.ts';
@@ -35,6 +40,8 @@ export interface ModelLevel {
   /** The same for the rows that mean and deviation run over, -1 for others. */
   readonly members: Int32Array;
   readonly bounds: ClusterBounds;
+  /** Fills in the bounds of a cluster: until then only sizes, true means and true deviations are there. */
+  fill(cluster: number): void;
   readonly input: InputColumn;
   /** Coefficient of the level before any normalisation. */
   readonly weight: number;
@@ -226,7 +233,7 @@ function contextLevels(steps: StepColumns, inputs: Inputs, terms: ContextTerms):
     level,
     cluster,
     members: cluster,
-    bounds: bound(cluster, count, input, deviation, inputs),
+    ...bound(cluster, count, input, deviation, inputs),
     input,
     weight: terms.weight(level),
     rawSingleton: false,
@@ -243,7 +250,7 @@ function groupLevel(batch: Batch, inputs: Inputs, term: GroupTerm): ModelLevel {
     level: -1,
     cluster: batch.group,
     members,
-    bounds: bound(members, batch.groupNames.length, input, term.deviation, inputs),
+    ...bound(members, batch.groupNames.length, input, term.deviation, inputs),
     input,
     weight,
     rawSingleton: term.singleton === 'raw',
@@ -268,8 +275,8 @@ function bound(
   input: InputColumn,
   deviation: Deviation,
   inputs: Inputs,
-): ClusterBounds {
-  return clusterBounds(
+): LazyClusterBounds {
+  return lazyClusterBounds(
     { cluster, count, value: input.value, valueError: input.error, rounding: input.rounding },
     deviation,
     inputs.arithmetic,
@@ -299,6 +306,7 @@ function rowReader(
         const cluster = level.cluster[row]!;
         if (cluster < 0) continue;
         if (!level.rawSingleton && level.bounds.size[cluster]! < 2) continue;
+        level.fill(cluster);
         const part = pool[i]!;
         part.anyForm = forms === 'any';
         part.level = level.level;

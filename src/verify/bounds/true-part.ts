@@ -24,18 +24,36 @@ export function sharesOf(model: RowModel, parts: readonly TruePart[]): number[] 
 
 /** The true contribution of one level to one row, before any weight. */
 export function truePart(model: RowModel, level: ModelLevel, row: number): TruePart {
-  const { bounds, cluster, input, norm } = level;
-  const c = cluster[row]!;
-  if (c < 0) return { value: 0, reason: 'no-such-step' };
-  const x = input.value[row]!;
-  const n = bounds.size[c]!;
-  if (n === 1) {
-    if (!level.rawSingleton) return { value: 0, reason: 'singleton' };
-    return { value: norm === 'deviation' ? x / (1 + model.epsilon) : x };
+  let part: TruePart = { value: 0 };
+  eachTruePart(model, level, { from: row, to: row + 1 }, (_, value, reason) => {
+    part = reason === undefined ? { value } : { value, reason };
+  });
+  return part;
+}
+
+/** The true contributions of one level to the rows from `from` to `to` - 1, before any weight. */
+export function eachTruePart(
+  { epsilon }: RowModel,
+  { bounds, cluster, input, norm, rawSingleton }: ModelLevel,
+  { from, to }: { readonly from: number; readonly to: number },
+  visit: (row: number, value: number, reason?: DropReason) => void,
+): void {
+  const { size, equal, trueMean, deviation } = bounds;
+  const { value } = input;
+  const divides = norm === 'deviation';
+  for (let row = from; row < to; row++) {
+    const c = cluster[row]!;
+    const n = c < 0 ? 0 : size[c]!;
+    const x = value[row]!;
+    if (c < 0) visit(row, 0, 'no-such-step');
+    else if (n === 1 && !rawSingleton) visit(row, 0, 'singleton');
+    else if (n === 1) visit(row, divides ? x / (1 + epsilon) : x);
+    else if (equal[c] === 1) visit(row, 0, 'equal');
+    else {
+      const off = x - trueMean[c]!;
+      if (off === 0) visit(row, 0, 'at-mean');
+      else if (divides) visit(row, off / (deviation[c]! + epsilon));
+      else visit(row, norm === 'none' ? off : (n / (n - 1)) * off);
+    }
   }
-  if (bounds.equal[c] === 1) return { value: 0, reason: 'equal' };
-  const off = x - bounds.trueMean[c]!;
-  if (off === 0) return { value: 0, reason: 'at-mean' };
-  if (norm === 'deviation') return { value: off / (bounds.deviation[c]! + model.epsilon) };
-  return { value: norm === 'none' ? off : (n / (n - 1)) * off };
 }

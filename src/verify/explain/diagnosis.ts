@@ -1,7 +1,7 @@
 /** How much a batch can teach, level by level, whether or not its numbers are right. Linear in rows times levels. */
 
 import type { ModelLevel, RowModel } from '../bounds/row-model.ts';
-import { truePart } from '../bounds/true-part.ts';
+import { eachTruePart } from '../bounds/true-part.ts';
 import type { Batch } from '../format/batch.ts';
 import type { Diagnosis, LevelDiagnosis, ZeroReasons } from '../report.ts';
 
@@ -58,36 +58,45 @@ function tallyRows(batch: Batch, model: RowModel): Tally {
     signed: 0,
     flipped: 0,
   };
-  const shares = new Float64Array(levels.length);
-  for (let row = 0; row < batch.rows; row++) {
-    let total = 0;
-    let coarsest = 0;
-    let equal = false;
-    let atMean = false;
-    for (let i = 0; i < levels.length; i++) {
-      const level = levels[i]!;
-      const { value, reason } = truePart(model, level, row);
-      const whole = combination === 'weighted' ? level.weight : Math.abs(level.weight * value);
-      const share = value === 0 ? 0 : whole;
-      shares[i] = share;
-      total += share;
-      if (level.level === 0) coarsest = value;
-      if (reason === 'equal') equal = true;
-      if (reason === 'at-mean') atMean = true;
-    }
-    if (total > 0) for (let i = 0; i < shares.length; i++) tally.weights[i]! += shares[i]! / total;
-    if (truth[row] === 0) countZero(tally.zero, equal, atMean);
-    else if (coarsest !== 0 && Number.isFinite(truth[row]!)) {
+  const { rows } = batch;
+  const total = new Float64Array(rows);
+  const coarsest = new Float64Array(rows);
+  const reasons = new Uint8Array(rows);
+  const shares = levels.map((level) => {
+    const own = new Float64Array(rows);
+    eachTruePart(model, level, { from: 0, to: rows }, (row, value, reason) => {
+      if (level.level === 0) coarsest[row] = value;
+      if (reason === 'equal') reasons[row]! |= EQUAL;
+      else if (reason === 'at-mean') reasons[row]! |= AT_MEAN;
+      if (value === 0) return;
+      own[row] = combination === 'weighted' ? level.weight : Math.abs(level.weight * value);
+      total[row]! += own[row]!;
+    });
+    return own;
+  });
+  shares.forEach((own, i) => {
+    let weight = 0;
+    for (let row = 0; row < rows; row++) if (total[row]! > 0) weight += own[row]! / total[row]!;
+    tally.weights[i] = weight;
+  });
+  for (let row = 0; row < rows; row++) {
+    const [truly, first] = [truth[row]!, coarsest[row]!];
+    if (truly === 0) countZero(tally.zero, reasons[row]!);
+    else if (first !== 0 && Number.isFinite(truly)) {
       tally.signed++;
-      if (Math.sign(coarsest) !== Math.sign(truth[row]!)) tally.flipped++;
+      if (Math.sign(first) !== Math.sign(truly)) tally.flipped++;
     }
   }
   return tally;
 }
 
-function countZero(zero: ZeroReasons, equal: boolean, atMean: boolean): void {
+/** Bits for the reasons why the levels of a row give nothing. */
+const EQUAL = 1;
+const AT_MEAN = 2;
+
+function countZero(zero: ZeroReasons, reasons: number): void {
   zero.rows++;
-  if (equal) zero.equal++;
-  else if (atMean) zero.atMean++;
+  if ((reasons & EQUAL) !== 0) zero.equal++;
+  else if ((reasons & AT_MEAN) !== 0) zero.atMean++;
   else zero.singleton++;
 }

@@ -33,7 +33,7 @@ export function wireFloat64(place: Place, column: WireColumn): Float64Array | un
 /** float32 numbers, widened. */
 export function wireFloat32(place: Place, column: WireColumn): Float64Array | undefined {
   const buffer = columnBuffer(place, column, 4);
-  return buffer === undefined ? undefined : Float64Array.from(new Float32Array(buffer));
+  return buffer === undefined ? undefined : new Float64Array(new Float32Array(buffer));
 }
 
 /** 0 or 1. */
@@ -60,6 +60,10 @@ function checkRange(
   range: { values: Int32Array | Uint8Array; end: number },
 ): void {
   const { values, end } = range;
+  // A negative sign wherever a value is outside: no branch for each.
+  let signs = end - 1;
+  for (let row = 0; row < values.length; row++) signs |= values[row]! | (end - 1 - values[row]!);
+  if (signs >= 0 || values.length === 0) return;
   for (let row = 0; row < values.length; row++) {
     const value = values[row]!;
     if (value >= 0 && value < end) continue;

@@ -1,7 +1,7 @@
 /** Values that look rounded to bfloat16 although the batch states another precision. */
 
 import { counted } from '../../core/plural.ts';
-import { lowestBitExponent, roundToBfloat16 } from '../bounds/arithmetic.ts';
+import { isBfloat16, lowestBitExponent } from '../bounds/arithmetic.ts';
 import type { Batch } from '../format/batch.ts';
 import type { Finding } from '../report.ts';
 import { finding } from './findings.ts';
@@ -17,12 +17,16 @@ export function bfloat16Findings(batch: Batch, truth: Float64Array | undefined):
 
 /** True if all values are bfloat16 numbers, and some have so many digits that they are no counts, shares or sums of such. */
 export function looksRounded(values: Float64Array): boolean {
-  return values.every(isBfloat16) && values.some(hasAllDigits);
+  return allBfloat16(values) && values.some(hasAllDigits);
+}
+
+function allBfloat16(values: Float64Array): boolean {
+  for (let row = 0; row < values.length; row++) if (!isBfloat16(values[row]!)) return false;
+  return true;
 }
 
 function advantageFinding({ reportedAdvantage }: Batch, truth: Float64Array | undefined): Finding[] {
-  if (reportedAdvantage === undefined || truth === undefined || !reportedAdvantage.every(isBfloat16))
-    return [];
+  if (reportedAdvantage === undefined || truth === undefined || !allBfloat16(reportedAdvantage)) return [];
   const rounded = [...reportedAdvantage.keys()].filter((row) =>
     isRounded(reportedAdvantage[row]!, truth[row]!),
   );
@@ -37,10 +41,6 @@ function rewardFinding({ reward, tokenLevelRewardSum, rewards = [] }: Batch): Fi
   if (column === undefined) return [];
   const text = `All rewards look rounded to bfloat16, such as ${column.find(hasAllDigits)}.`;
   return [finding('looks-bfloat16', text)];
-}
-
-function isBfloat16(x: number): boolean {
-  return !Number.isFinite(x) || roundToBfloat16(x) === x;
 }
 
 /** True for a number with 7 or 8 significant bits whose last bit is below 1/256: no number of cases is a part of it. */

@@ -51,9 +51,10 @@ function checkFinite(batch: Batch): Finding[] {
     ['tokens.value', rowsOfTokens(batch, batch.tokens?.value)],
   ] as const;
   return columns.flatMap(([name, column]) => {
+    if (column === undefined || allFinite(column)) return [];
     const rows: number[] = [];
     const unscored: number[] = [];
-    column?.forEach((x, row) => {
+    column.forEach((x, row) => {
       if (Number.isNaN(x) && column === batch.tokenLevelRewardSum && excludesMissing(batch))
         unscored.push(row);
       else if (!Number.isFinite(x)) rows.push(row);
@@ -64,6 +65,12 @@ function checkFinite(batch: Batch): Finding[] {
       ...(unscored.length > 0 ? [finding('rows-unscorable', unscoredText(unscored), unscored)] : []),
     ];
   });
+}
+
+function allFinite(column: Float64Array): boolean {
+  let sum = 0;
+  for (let row = 0; row < column.length; row++) sum += 0 * column[row]!;
+  return sum === 0;
 }
 
 /** One number per row that is NaN if a token of its mask is NaN or infinite, else 0. */

@@ -4,6 +4,7 @@
  */
 
 import { stepReturns } from '../../kernel/returns.ts';
+import { idCount } from '../../kernel/steps.ts';
 import type { Arithmetic } from '../bounds/arithmetic.ts';
 
 /** Returns in float64, and for each the distance within which the trainer's own lies. */
@@ -34,7 +35,7 @@ export function returnBounds(input: ReturnInput, arithmetic: Arithmetic): Return
     { gamma, invalidActionPenalty },
   );
   const error = new Float64Array(reward.length);
-  const trajectories = trajectory.reduce((most, id) => Math.max(most, id), -1) + 1;
+  const trajectories = idCount('trajectory', trajectory);
   const nextReturn = new Float64Array(trajectories);
   const nextError = new Float64Array(trajectories);
   for (let row = reward.length - 1; row >= 0; row--) {

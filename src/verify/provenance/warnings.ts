@@ -1,6 +1,7 @@
 /** What is poor rather than wrong: data from which an estimator can learn little, or numbers that look like no advantage. */
 
 import { counted } from '../../core/plural.ts';
+import { idCount } from '../../kernel/steps.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
 import type { Finding } from '../report.ts';
 import { finding, some } from './findings.ts';
@@ -25,18 +26,26 @@ export function findWarnings(batch: Batch): Finding[] {
 function observationWarnings(batch: Batch): Finding[] {
   const { observation, group, rows, estimator, trajectoryNames } = batch;
   if (observation === undefined || !usesOf(estimator).observation) return [];
-  const distinct = new Set(observation).size;
   if (rows > trajectoryNames.length && neverChanges(batch, observation)) {
-    const text =
-      distinct === 1
-        ? `All ${counted(rows, 'row')} have the same observation.`
-        : `In none of ${counted(trajectoryNames.length, 'trajectory', 'trajectories')} does the observation ever change.`;
+    const text = observation.every((id) => id === observation[0])
+      ? `All ${counted(rows, 'row')} have the same observation.`
+      : `In none of ${counted(trajectoryNames.length, 'trajectory', 'trajectories')} does the observation ever change.`;
     return [finding('observations-constant', text)];
   }
-  const seen = new Set<number>();
-  for (let row = 0; row < rows; row++) seen.add(group[row]! * distinct + observation[row]!);
-  if (seen.size < rows || rows < 2) return [];
+  if (rows < 2 || meetsTwice(group, observation)) return [];
   return [finding('no-state-recurs', `${counted(rows, 'row')}, and no group meets a state twice.`)];
+}
+
+/** True if a group has two rows of one observation. In most batches one of the first rows shows it. */
+function meetsTwice(group: Int32Array, observation: Int32Array): boolean {
+  const ids = idCount('observation', observation);
+  const seen = new Set<number>();
+  for (let row = 0; row < group.length; row++) {
+    const state = group[row]! * ids + observation[row]!;
+    if (seen.has(state)) return true;
+    seen.add(state);
+  }
+  return false;
 }
 
 function neverChanges({ trajectory, trajectoryNames, rows }: Batch, observation: Int32Array): boolean {
