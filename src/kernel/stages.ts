@@ -5,7 +5,7 @@
 
 import { type Accumulate, accumulate, type TokenSequences } from './accumulate.ts';
 import type { GroupSingleton } from './group-sums.ts';
-import { type Deviation, divisor, type EpsilonPlace } from './spread.ts';
+import { type Deviation, divisor, type EpsilonPlace, type Spread } from './spread.ts';
 import { checkLength, idCount } from './steps.ts';
 
 /** The rows that a mean or a deviation runs over, and whether a row counts once or once per response token. */
@@ -127,6 +127,8 @@ interface Chain {
   readonly scores: Float64Array;
   /** 0 for rows that no statistic counts. */
   readonly counted: Uint8Array;
+  /** The sums of the latest set and column: two stages over the scores share them. */
+  latest?: SummedSets;
 }
 
 function runChain(
@@ -140,8 +142,10 @@ function runChain(
   const chain: Chain = { plan, input, scores, counted };
   let current = scores;
   for (const stage of stages) current = runStage(stage, chain, current);
-  if (plan.missing !== 'exclude') return current === scores ? scores.slice() : current;
-  return current.map((x, row) => (counted[row] === 0 ? 0 : x));
+  const own = current === scores ? scores.slice() : current;
+  if (plan.missing !== 'exclude') return own;
+  for (let row = 0; row < own.length; row++) if (counted[row] === 0) own[row] = 0;
+  return own;
 }
 
 /** The scores by the rule for NaN, and the rows that statistics count: at most those of the mask. */
@@ -151,11 +155,16 @@ export function applyMissing(
   mask?: Uint8Array,
 ): { scores: Float64Array; counted: Uint8Array } {
   const counted = mask?.slice() ?? new Uint8Array(given.length).fill(1);
-  if (missing === 'propagate') return { scores: given, counted };
+  if (missing === 'propagate' || !hasNaN(given)) return { scores: given, counted };
   const scores = given.map((x) => (Number.isNaN(x) ? 0 : x));
   if (missing === 'exclude')
     for (let row = 0; row < given.length; row++) counted[row] = Number.isNaN(given[row]!) ? 0 : 1;
   return { scores, counted };
+}
+
+function hasNaN(column: Float64Array): boolean {
+  for (let row = 0; row < column.length; row++) if (Number.isNaN(column[row]!)) return true;
+  return false;
 }
 
 function runStage(stage: Stage, chain: Chain, x: Float64Array): Float64Array {
@@ -195,8 +204,13 @@ export function setIds(
   { group }: Pick<StageInput, 'group'>,
   counted: Uint8Array,
 ): { ids: Int32Array; sets: number } {
-  const ids = group.map((g, row) => (counted[row] === 0 ? -1 : over === 'batch' ? 0 : g));
-  return { ids, sets: over === 'batch' ? 1 : idCount('group', group) };
+  const sets = over === 'batch' ? 1 : idCount('group', group);
+  const isWhole = !counted.includes(0);
+  if (isWhole && over === 'group') return { ids: group, sets };
+  const ids = over === 'batch' ? new Int32Array(group.length) : group.slice();
+  if (isWhole) return { ids, sets };
+  for (let row = 0; row < ids.length; row++) if (counted[row] === 0) ids[row] = -1;
+  return { ids, sets };
 }
 
 /** Sums of the sets of a column. `weight` is the number of rows, or of tokens. */
@@ -235,30 +249,55 @@ function setSums(ids: Int32Array, sets: number, x: Float64Array, tokens?: Int32A
   return sums;
 }
 
+interface SummedSets {
+  readonly set: RowSet;
+  readonly x: Float64Array;
+  readonly ids: Int32Array;
+  readonly sets: number;
+  readonly sums: SetSums;
+}
+
+/** The sets of a stage with the sums of a column. */
+function sumsOf(set: RowSet, chain: Chain, x: Float64Array): SummedSets {
+  const { latest } = chain;
+  if (latest?.x === x && latest.set.over === set.over && latest.set.weight === set.weight) return latest;
+  const { ids, sets } = setIds(set, chain.input, chain.counted);
+  chain.latest = { set, x, ids, sets, sums: setSums(ids, sets, x, tokensOf(set, chain.input)) };
+  return chain.latest;
+}
+
 function tokensOf({ weight }: RowSet, input: StageInput): Int32Array | undefined {
   return weight === 'token' ? input.tokens() : undefined;
 }
 
-function subtractMean(set: RowSet, { plan, input, counted }: Chain, x: Float64Array): Float64Array {
-  const { ids, sets } = setIds(set, input, counted);
-  const { mean, rows } = setSums(ids, sets, x, tokensOf(set, input));
-  return x.map((value, row) => {
+function subtractMean(set: RowSet, chain: Chain, x: Float64Array): Float64Array {
+  const { ids, sums } = sumsOf(set, chain, x);
+  const { mean, rows } = sums;
+  const isRaw = chain.plan.singleton === 'raw';
+  const centred = new Float64Array(x.length);
+  for (let row = 0; row < x.length; row++) {
     const at = ids[row]!;
-    if (at < 0) return 0;
-    if (set.over === 'group' && rows[at] === 1) return plan.singleton === 'raw' ? value : value - value;
-    return value - mean[at]!;
-  });
+    if (at < 0) continue;
+    const value = x[row]!;
+    const alone = set.over === 'group' && rows[at] === 1;
+    centred[row] = alone ? (isRaw ? value : value - value) : value - mean[at]!;
+  }
+  return centred;
 }
 
-function subtractOthers({ plan, input, counted }: Chain, x: Float64Array): Float64Array {
-  const { ids, sets } = setIds({ over: 'group', weight: 'row' }, input, counted);
-  const { mean, rows } = setSums(ids, sets, x);
-  return x.map((value, row) => {
-    const n = rows[ids[row]!] ?? 0;
-    if (n === 0) return 0;
-    if (n === 1) return plan.singleton === 'raw' ? value : value - value;
-    return (n / (n - 1)) * (value - mean[ids[row]!]!);
-  });
+function subtractOthers(chain: Chain, x: Float64Array): Float64Array {
+  const { ids, sums } = sumsOf({ over: 'group', weight: 'row' }, chain, x);
+  const isRaw = chain.plan.singleton === 'raw';
+  const off = new Float64Array(x.length);
+  for (let row = 0; row < x.length; row++) {
+    const at = ids[row]!;
+    if (at < 0) continue;
+    const value = x[row]!;
+    const n = sums.rows[at]!;
+    const alone = isRaw ? value : value - value;
+    off[row] = n === 1 ? alone : (n / (n - 1)) * (value - sums.mean[at]!);
+  }
+  return off;
 }
 
 function subtractMovingAverage(
@@ -311,26 +350,52 @@ function bestLessSecond({ input, counted }: Chain, x: Float64Array): Float64Arra
 }
 
 function divideByDeviation(stage: DivideByDeviation, chain: Chain, x: Float64Array): Float64Array {
-  const { plan, input, counted, scores } = chain;
-  const { set, guard } = stage;
-  const { ids, sets } = setIds(set, input, counted);
-  const of = stage.of === 'scores' ? scores : x;
-  const sums = setSums(ids, sets, of, tokensOf(set, input));
-  const { rows } = sums;
-  const squares = stage.others ? squaresOfOthers(ids, sums, of) : undefined;
-  return x.map((value, row) => {
-    const at = ids[row]!;
-    if (at < 0) return 0;
-    const alone = set.over === 'group' && rows[at] === 1;
-    if (alone && plan.singleton === 'nan') return Number.NaN;
-    const q = alone && plan.singleton === 'raw' ? 1 : (squares?.[row] ?? sums.squares[at]!);
-    const n = alone ? 1 : stage.others ? rows[at]! - 1 : sums.weight[at]!;
-    // One value has no sample deviation; its population deviation is 0.
-    const spread = n === 1 ? { ...stage, deviation: 'population' as const } : stage;
-    const size = divisor({ ...spread, epsilon: 0, epsilonPlace: 'added' }, q, n);
-    if (guard !== undefined && !(size > guard.above)) return guard.otherwise === 'keep' ? value : 0 * value;
-    return value === 0 ? 0 : value / divisor(spread, q, n);
-  });
+  const { set, guard, others } = stage;
+  const { ids, sums } = sumsOf(set, chain, stage.of === 'scores' ? chain.scores : x);
+  const divisors = divisorsOf(stage, chain, x);
+  const isNaNAlone = set.over === 'group' && chain.plan.singleton === 'nan';
+  const quotients = new Float64Array(x.length);
+  for (let row = 0; row < x.length; row++) {
+    const own = ids[row]!;
+    if (own < 0) continue;
+    const at = others ? row : own;
+    const value = x[row]!;
+    if (isNaNAlone && sums.rows[own] === 1) quotients[row] = Number.NaN;
+    else if (guard !== undefined && !(divisors.size[at]! > guard.above))
+      quotients[row] = guard.otherwise === 'keep' ? value : 0 * value;
+    else quotients[row] = value === 0 ? 0 : value / divisors.by[at]!;
+  }
+  return quotients;
+}
+
+/** What the rows are divided by, and the deviation without ε: one entry per set, or per row with `others`. */
+interface Divisors {
+  readonly size: Float64Array;
+  readonly by: Float64Array;
+}
+
+function divisorsOf(stage: DivideByDeviation, chain: Chain, x: Float64Array): Divisors {
+  const of = stage.of === 'scores' ? chain.scores : x;
+  const { ids, sets, sums } = sumsOf(stage.set, chain, of);
+  const squares = stage.others ? squaresOfOthers(ids, sums, of) : sums.squares;
+  const count = stage.others ? ids.length : sets;
+  const divisors = { size: new Float64Array(count), by: new Float64Array(count) };
+  // One value has no sample deviation; its population deviation is 0.
+  const ofOne = { ...stage, deviation: 'population' } as const;
+  const [bare, bareOfOne] = [stage, ofOne].map(withoutEpsilon) as [Spread, Spread];
+  for (let at = 0; at < count; at++) {
+    const set = stage.others ? ids[at]! : at;
+    const alone = stage.set.over === 'group' && sums.rows[set] === 1;
+    const q = alone && chain.plan.singleton === 'raw' ? 1 : squares[at]!;
+    const n = alone ? 1 : stage.others ? sums.rows[set]! - 1 : sums.weight[set]!;
+    divisors.size[at] = divisor(n === 1 ? bareOfOne : bare, q, n);
+    divisors.by[at] = divisor(n === 1 ? ofOne : stage, q, n);
+  }
+  return divisors;
+}
+
+function withoutEpsilon({ deviation }: Spread): Spread {
+  return { deviation, epsilon: 0, epsilonPlace: 'added' };
 }
 
 /** For each row the sum of squares of the other rows of its set about their own mean. */

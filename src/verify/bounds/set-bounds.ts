@@ -5,9 +5,6 @@ import { boundAnyForm } from './any-form.ts';
 import { type Arithmetic, FLOAT64 } from './arithmetic.ts';
 import { clusterBounds, emptyBounds } from './cluster-bounds.ts';
 
-/** A lower and an upper end. */
-export type Interval = readonly [low: number, high: number];
-
 /** One entry per set. */
 export interface SetBounds {
   readonly rows: Int32Array;

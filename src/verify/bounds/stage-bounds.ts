@@ -4,6 +4,7 @@
  */
 
 import type { TokenSequences } from '../../kernel/accumulate.ts';
+import type { Deviation } from '../../kernel/spread.ts';
 import {
   applyMissing,
   bestOfOthers,
@@ -25,7 +26,7 @@ import type { Forms } from '../format/batch.ts';
 import { boundAccumulate } from './accumulate-bounds.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { InputColumn } from './inputs.ts';
-import { type Interval, type SetBounds, tokenSets, valueSets } from './set-bounds.ts';
+import { type SetBounds, tokenSets, valueSets } from './set-bounds.ts';
 
 /** A column as the trainer may hold it: the float64 value of each row, and the interval of the trainer's number. */
 export interface IntervalColumn {
@@ -93,6 +94,7 @@ function asReward({
 /** The numbers as stated, and how far the trainer's may be: rounded to its format, or known only in part. */
 function startOf({ value, stated, error, rounding }: InputColumn): IntervalColumn {
   const centre = stated ?? value;
+  if (error === undefined && rounding === undefined) return { value: centre, low: centre, high: centre };
   const off = (row: number): number => (error?.[row] ?? 0) + (rounding?.[row] ?? 0);
   return {
     value: centre,
@@ -111,6 +113,10 @@ interface Chain extends Context {
   readonly scores: IntervalColumn;
   readonly counted: Uint8Array;
   readonly overflow: Uint8Array;
+  /** Of the division of the chain: its sets serve the stage before it too. */
+  readonly deviation: Deviation;
+  /** The latest sets and their bounds: two stages over the scores share them. */
+  latest?: BoundedSets;
 }
 
 function boundChain(
@@ -122,9 +128,11 @@ function boundChain(
   const { scores: value, counted } = applyMissing(plan.missing, given.value, context.input.sequences?.mask);
   const ends = (end: Float64Array) =>
     end.map((x, row) => (Number.isNaN(given.value[row]!) ? value[row]! : x));
-  const scores: IntervalColumn = { value, low: ends(given.low), high: ends(given.high) };
+  const scores: IntervalColumn =
+    value === given.value ? given : { value, low: ends(given.low), high: ends(given.high) };
   const overflow = new Uint8Array(value.length);
-  const chain: Chain = { ...context, plan, scores, counted, overflow };
+  const deviation = stages.find(isDivision)?.deviation ?? 'population';
+  const chain: Chain = { ...context, plan, scores, counted, overflow, deviation };
   const trace: BoundedStage[] = [];
   let column = scores;
   for (const stage of stages) {
@@ -136,6 +144,10 @@ function boundChain(
     if (size >= context.arithmetic.overflow) overflow[row] = 1;
   }
   return { column, trace, overflow };
+}
+
+function isDivision(stage: Stage): stage is DivideByDeviation {
+  return stage.do === 'divide-by-deviation';
 }
 
 function boundStage(stage: Stage, chain: Chain, x: IntervalColumn): IntervalColumn {
@@ -162,75 +174,77 @@ function boundStage(stage: Stage, chain: Chain, x: IntervalColumn): IntervalColu
     case 'multiply-by-signal-share': {
       const factor = signalFactor(chain.scores.value, chain.counted);
       return mapRows(x, chain, (row, out) => {
-        const ends = [factor * x.low[row]!, factor * x.high[row]!] as const;
-        set(out, factor * x.value[row]!, widen(ends[0], ends[1], 3.01, chain.arithmetic));
+        const [low, high] = [factor * x.low[row]!, factor * x.high[row]!];
+        const blur = blurOf(low, high, 3.01, chain.arithmetic);
+        put(out, row, factor * x.value[row]!, low - blur, high + blur);
       });
     }
-    case 'clip':
+    case 'clip': {
+      const clip = (v: number): number => Math.min(Math.max(v, -stage.limit), stage.limit);
       return mapRows(x, chain, (row, out) => {
-        const clip = (v: number): number => Math.min(Math.max(v, -stage.limit), stage.limit);
-        const low = clip(x.low[row]!);
-        const high = clip(x.high[row]!);
-        set(out, clip(x.value[row]!), widen(low, high, 1, chain.arithmetic));
+        const [low, high] = [clip(x.low[row]!), clip(x.high[row]!)];
+        const blur = blurOf(low, high, 1, chain.arithmetic);
+        put(out, row, clip(x.value[row]!), low - blur, high + blur);
       });
+    }
   }
 }
-
-/** What a stage gives one row; counted rows only, the others are 0. */
-interface Cell {
-  value: number;
-  low: number;
-  high: number;
-}
-
+/** Fills the counted rows of a new column; the others are 0. */
 function mapRows(
   x: IntervalColumn,
   { counted }: Chain,
-  fill: (row: number, out: Cell) => void,
+  fill: (row: number, out: IntervalColumn) => void,
 ): IntervalColumn {
-  const rows = x.value.length;
-  const column = { value: new Float64Array(rows), low: new Float64Array(rows), high: new Float64Array(rows) };
-  const cell: Cell = { value: 0, low: 0, high: 0 };
-  for (let row = 0; row < rows; row++) {
-    if (counted[row] === 0) continue;
-    fill(row, cell);
-    column.value[row] = cell.value;
-    column.low[row] = cell.low;
-    column.high[row] = cell.high;
-  }
-  return column;
+  const out = emptyColumn(x);
+  for (let row = 0; row < counted.length; row++) if (counted[row] !== 0) fill(row, out);
+  return out;
 }
 
-function set(out: Cell, value: number, [low, high]: Interval): void {
-  out.value = value;
-  out.low = Math.min(low, value);
-  out.high = Math.max(high, value);
+function emptyColumn({ value: { length } }: IntervalColumn): IntervalColumn {
+  return { value: new Float64Array(length), low: new Float64Array(length), high: new Float64Array(length) };
 }
 
-function keep(out: Cell, x: IntervalColumn, row: number): void {
-  set(out, x.value[row]!, [x.low[row]!, x.high[row]!]);
+function put(out: IntervalColumn, row: number, value: number, low: number, high: number): void {
+  out.value[row] = value;
+  out.low[row] = Math.min(low, value);
+  out.high[row] = Math.max(high, value);
+}
+
+function keep(out: IntervalColumn, x: IntervalColumn, row: number): void {
+  put(out, row, x.value[row]!, x.low[row]!, x.high[row]!);
+}
+
+/** The value of a group of one row: itself by `raw`, else 0 (NaN of NaN). */
+function putSingle(out: IntervalColumn, { plan }: Chain, x: IntervalColumn, row: number): void {
+  if (plan.singleton === 'raw') keep(out, x, row);
+  else put(out, row, x.value[row]! - x.value[row]!, 0, 0);
 }
 
 /**
- * `times` roundings of the trainer, and those of the float64 evaluation here. An exact 0 stays 0. Rounded numbers are
- * rounded again: (1 + u)^k - 1 <= k u (1 + k u) as long as k u is below 1.
+ * Half of what `times` roundings of the trainer, and those of the float64 evaluation here, add to an interval. An exact 0
+ * stays 0. Rounded numbers are rounded again: (1 + u)^k - 1 <= k u (1 + k u) as long as k u is below 1.
  */
-function widen(low: number, high: number, times: number, { unit, tiny }: Arithmetic): Interval {
-  if (low === 0 && high === 0) return [0, 0];
+function blurOf(low: number, high: number, times: number, { unit, tiny }: Arithmetic): number {
+  if (low === 0 && high === 0) return 0;
   const relative = times * unit * (1.001 + times * unit);
-  const off = (relative + 2 ** -50) * Math.max(Math.abs(low), Math.abs(high)) + tiny;
-  return [low - off, high + off];
+  return (relative + 2 ** -50) * Math.max(Math.abs(low), Math.abs(high)) + tiny;
 }
 
 const GROUP: RowSet = { over: 'group', weight: 'row' };
 
+interface BoundedSets {
+  readonly rowSet: RowSet;
+  readonly deviation: Deviation;
+  readonly x: IntervalColumn;
+  readonly ids: Int32Array;
+  readonly bounds: SetBounds;
+}
+
 /** The sets of a stage and their bounds. Rows of sets that may overflow are marked. */
-function boundsOf(
-  rowSet: RowSet,
-  deviation: 'population' | 'sample',
-  { input, counted, arithmetic, overflow }: Chain,
-  x: IntervalColumn,
-): { ids: Int32Array; bounds: SetBounds } {
+function boundsOf(rowSet: RowSet, deviation: Deviation, chain: Chain, x: IntervalColumn): BoundedSets {
+  const { input, counted, arithmetic, overflow, latest } = chain;
+  const isLatest = latest?.x === x && latest.deviation === deviation;
+  if (isLatest && latest.rowSet.over === rowSet.over && latest.rowSet.weight === rowSet.weight) return latest;
   const { ids, sets } = setIds(rowSet, input, counted);
   const column = { ids, sets, value: x.value, radius: radiusOf(x) };
   const bounds =
@@ -240,42 +254,52 @@ function boundsOf(
   for (let row = 0; row < ids.length; row++) {
     if (ids[row]! >= 0 && bounds.overflow[ids[row]!] === 1) overflow[row] = 1;
   }
-  return { ids, bounds };
+  chain.latest = { rowSet, deviation, x, ids, bounds };
+  return chain.latest;
 }
 
 function radiusOf({ value, low, high }: IntervalColumn): Float64Array {
-  return value.map((x, row) => Math.max(x - low[row]!, high[row]! - x));
+  const radius = new Float64Array(value.length);
+  if (low === value && high === value) return radius;
+  for (let row = 0; row < radius.length; row++)
+    radius[row] = Math.max(value[row]! - low[row]!, high[row]! - value[row]!);
+  return radius;
 }
 
 function subtractMean(rowSet: RowSet, chain: Chain, x: IntervalColumn): IntervalColumn {
-  const { ids, bounds } = boundsOf(rowSet, 'population', chain, x);
-  return mapRows(x, chain, (row, out) => {
+  // Of the mean, the kind of deviation says nothing.
+  const { ids, bounds } = boundsOf(rowSet, chain.deviation, chain, x);
+  const { counted, arithmetic } = chain;
+  const out = emptyColumn(x);
+  for (let row = 0; row < counted.length; row++) {
+    if (counted[row] === 0) continue;
     const at = ids[row]!;
     if (rowSet.over === 'group' && bounds.rows[at] === 1) {
-      if (chain.plan.singleton === 'raw') keep(out, x, row);
-      else set(out, x.value[row]! - x.value[row]!, [0, 0]);
-      return;
+      putSingle(out, chain, x, row);
+      continue;
     }
     const mean = bounds.mean[at]!;
     const error = bounds.meanError[at]!;
-    const ends = widen(x.low[row]! - mean - error, x.high[row]! - mean + error, 1, chain.arithmetic);
+    const low = x.low[row]! - mean - error;
+    const high = x.high[row]! - mean + error;
     // The difference of two close numbers: the float64 evaluation here rounds both.
     const own = 2 ** -51 * Math.abs(mean);
-    set(out, x.value[row]! - mean, [ends[0] - own, ends[1] + own]);
-  });
+    const blur = blurOf(low, high, 1, arithmetic);
+    put(out, row, x.value[row]! - mean, low - blur - own, high + blur + own);
+  }
+  return out;
 }
 
 /** In every form of the leave-one-out difference; see `boundAnyLeaveOneOut` in level-value.ts. */
 function subtractOthers(chain: Chain, x: IntervalColumn): IntervalColumn {
-  const { ids, bounds } = boundsOf(GROUP, 'population', chain, x);
+  const { ids, bounds } = boundsOf(GROUP, chain.deviation, chain, x);
   const { unit } = chain.arithmetic;
   return mapRows(x, chain, (row, out) => {
     const at = ids[row]!;
     const n = bounds.rows[at]!;
     const value = x.value[row]!;
     if (n === 1) {
-      if (chain.plan.singleton === 'raw') keep(out, x, row);
-      else set(out, value - value, [0, 0]);
+      putSingle(out, chain, x, row);
       return;
     }
     const scale = n / (n - 1);
@@ -285,7 +309,7 @@ function subtractOthers(chain: Chain, x: IntervalColumn): IntervalColumn {
     const off = scale * (value - mean);
     const terms = scale * (Math.abs(value) + Math.abs(mean) + error + own);
     const blur = scale * (error + own) + (6.06 * unit + 2 ** -50) * terms + unit * Math.abs(off);
-    set(out, off, [off - blur, off + blur]);
+    put(out, row, off, off - blur, off + blur);
   });
 }
 
@@ -303,7 +327,9 @@ function subtractMovingAverage(
   return mapRows(x, chain, (row, out) => {
     const g = group[row]!;
     const [value, b, off] = [x.value[row]!, baseline[g]!, error[g]!];
-    set(out, value - b, widen(x.low[row]! - b - off, x.high[row]! - b + off, 1, chain.arithmetic));
+    const [low, high] = [x.low[row]! - b - off, x.high[row]! - b + off];
+    const blur = blurOf(low, high, 1, chain.arithmetic);
+    put(out, row, value - b, low - blur, high + blur);
     const own = Math.max(x.high[row]! - value, value - x.low[row]!);
     baseline[g] = decay * b + (1 - decay) * value;
     error[g] =
@@ -318,44 +344,52 @@ function bestLessSecond(chain: Chain, x: IntervalColumn): IntervalColumn {
   const high = bestOfOthers(ids, sets, x.high);
   return mapRows(x, chain, (row, out) => {
     if (Number.isNaN(best[row]!)) {
-      set(out, 0, [0, 0]);
+      put(out, row, 0, 0, 0);
       return;
     }
     const least = Math.max(0, x.low[row]! - high[row]!);
     const most = Math.max(0, x.high[row]! - low[row]!);
-    set(out, Math.max(0, x.value[row]! - best[row]!), widen(least, most, 1, chain.arithmetic));
+    const blur = blurOf(least, most, 1, chain.arithmetic);
+    put(out, row, Math.max(0, x.value[row]! - best[row]!), least - blur, most + blur);
   });
 }
 
-/** The true divisor of a row and the interval of the trainer's, before ε. */
-interface Divisor {
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
+/** Divisors before ε, and with it: true ones and the intervals of the trainer's. One entry per set, or per row. */
+interface Divisors {
+  readonly bare: IntervalColumn;
+  readonly whole: IntervalColumn;
 }
 
 function divideByDeviation(stage: DivideByDeviation, chain: Chain, x: IntervalColumn): IntervalColumn {
   const of = stage.of === 'scores' ? chain.scores : x;
   const { ids, bounds } = boundsOf(stage.set, stage.deviation, chain, of);
-  const others = stage.others ? deviationsOfOthers(stage, chain, ids, of, bounds) : undefined;
-  const withEpsilon = (sigma: number): number => epsilonAdded(sigma, stage);
-  return mapRows(x, chain, (row, out) => {
-    const at = ids[row]!;
-    const alone = stage.set.over === 'group' && bounds.rows[at] === 1;
-    if (alone && chain.plan.singleton === 'nan') {
-      set(out, Number.NaN, [Number.NaN, Number.NaN]);
-      return;
-    }
-    const one = alone && chain.plan.singleton === 'raw' ? 1 : 0;
-    const sigma: Divisor = alone
-      ? { value: one, low: one, high: one }
-      : (others?.[row] ?? {
-          value: bounds.deviation[at]!,
-          low: bounds.deviationLow[at]!,
-          high: bounds.deviationHigh[at]!,
-        });
-    divide(out, { chain, x, row, sigma, withEpsilon, ...(stage.guard && { guard: stage.guard }) });
-  });
+  const bare = stage.others ? deviationsOfOthers(stage, chain, ids, of, bounds) : deviationsOf(bounds);
+  const isGroup = stage.set.over === 'group';
+  const { singleton } = chain.plan;
+  const count = bare.value.length;
+  for (let at = 0; at < count; at++) {
+    const alone = isGroup && bounds.rows[stage.others ? ids[at]! : at] === 1;
+    if (alone) bare.value[at] = bare.low[at] = bare.high[at] = singleton === 'raw' ? 1 : 0;
+  }
+  const divisors = { bare, whole: withEpsilon(bare, (sigma) => epsilonAdded(sigma, stage)) };
+  const { counted } = chain;
+  const out = emptyColumn(x);
+  for (let row = 0; row < counted.length; row++) {
+    if (counted[row] === 0) continue;
+    const set = ids[row]!;
+    if (isGroup && singleton === 'nan' && bounds.rows[set] === 1)
+      put(out, row, Number.NaN, Number.NaN, Number.NaN);
+    else divide(out, { chain, x, row, divisors, at: stage.others ? row : set, guard: stage.guard });
+  }
+  return out;
+}
+
+function deviationsOf({ deviation, deviationLow, deviationHigh }: SetBounds): IntervalColumn {
+  return { value: deviation.slice(), low: deviationLow.slice(), high: deviationHigh.slice() };
+}
+
+function withEpsilon({ value, low, high }: IntervalColumn, add: (sigma: number) => number): IntervalColumn {
+  return { value: value.map(add), low: low.map(add), high: high.map(add) };
 }
 
 function epsilonAdded(sigma: number, { epsilon, epsilonPlace }: DivideByDeviation): number {
@@ -377,27 +411,22 @@ function deviationsOfOthers(
   ids: Int32Array,
   of: IntervalColumn,
   { rows }: SetBounds,
-): Divisor[] {
+): IntervalColumn {
   const radius = radiusOf(of);
-  const divisors = new Array<Divisor>(ids.length);
+  const divisors = emptyColumn(of);
   forEachOthers(ids, rows, (row, others) => {
     // The deviation of one value is 0 in every form: x² − x² has no rounding of its own.
-    if (others.length < 2) {
-      divisors[row] = { value: 0, low: 0, high: 0 };
-      return;
-    }
+    if (others.length < 2) return;
     const column = {
       ids: new Int32Array(others.length),
       sets: 1,
       value: Float64Array.from(others, (other) => of.value[other]!),
       radius: Float64Array.from(others, (other) => radius[other]!),
     };
-    const {
-      deviation: value,
-      deviationLow: low,
-      deviationHigh: high,
-    } = valueSets(column, deviation, arithmetic);
-    divisors[row] = { value: value[0]!, low: low[0]!, high: high[0]! };
+    const bounds = valueSets(column, deviation, arithmetic);
+    divisors.value[row] = bounds.deviation[0]!;
+    divisors.low[row] = bounds.deviationLow[0]!;
+    divisors.high[row] = bounds.deviationHigh[0]!;
   });
   return divisors;
 }
@@ -407,18 +436,16 @@ function divideByMean(
   chain: Chain,
   x: IntervalColumn,
 ): IntervalColumn {
-  const { ids, bounds } = boundsOf(GROUP, 'population', chain, chain.scores);
-  const withEpsilon = (mean: number): number => mean + epsilon;
+  const { ids, bounds } = boundsOf(GROUP, chain.deviation, chain, chain.scores);
+  const { mean, meanError } = bounds;
+  const low = mean.map((value, at) => value - meanError[at]!);
+  const high = mean.map((value, at) => value + meanError[at]!);
+  const bare = { value: mean, low, high };
+  const divisors = { bare, whole: withEpsilon(bare, (value) => value + epsilon) };
   return mapRows(x, chain, (row, out) => {
     const at = ids[row]!;
-    if (bounds.rows[at] === 1 && chain.plan.singleton === 'raw') {
-      keep(out, x, row);
-      return;
-    }
-    const mean = bounds.mean[at]!;
-    const error = bounds.meanError[at]!;
-    const sigma = { value: mean, low: mean - error, high: mean + error };
-    divide(out, { chain, x, row, sigma, withEpsilon, ...(guard && { guard }) });
+    if (bounds.rows[at] === 1 && chain.plan.singleton === 'raw') keep(out, x, row);
+    else divide(out, { chain, x, row, divisors, at, guard });
   });
 }
 
@@ -426,45 +453,63 @@ interface Division {
   readonly chain: Chain;
   readonly x: IntervalColumn;
   readonly row: number;
-  readonly sigma: Divisor;
-  readonly withEpsilon: (sigma: number) => number;
-  readonly guard?: Guard;
+  readonly divisors: Divisors;
+  /** Entry of the row's divisor. */
+  readonly at: number;
+  readonly guard: Guard | undefined;
 }
 
 /** ε, the sum, the root or reciprocal root, the product: 8 u in any form, against the size of the quotient. */
 const DIVISION_ROUNDINGS = 8.1;
 
 /** A quotient under a guard: what the guard may give and what the division may give, together. */
-function divide(out: Cell, { chain, x, row, sigma, withEpsilon, guard }: Division): void {
+function divide(out: IntervalColumn, { chain, x, row, divisors, at, guard }: Division): void {
+  const { bare, whole } = divisors;
   const value = x.value[row]!;
-  const kept = guard?.otherwise === 'keep' ? 1 : 0;
-  const ends: number[] = [];
-  if (guard !== undefined && sigma.low <= guard.above) ends.push(kept * x.low[row]!, kept * x.high[row]!);
-  if (guard === undefined || sigma.high > guard.above)
-    ends.push(...quotients(chain, x, row, sigma, withEpsilon));
-  const guarded = guard !== undefined && !(sigma.value > guard.above);
-  const quotient = value === 0 ? 0 : value / withEpsilon(sigma.value);
-  set(out, guarded ? kept * value : quotient, [Math.min(...ends), Math.max(...ends)]);
+  const quotient = value === 0 ? 0 : value / whole.value[at]!;
+  if (guard === undefined) {
+    putQuotients(out, chain, { x, row, whole, at });
+    put(out, row, quotient, out.low[row]!, out.high[row]!);
+    return;
+  }
+  const kept = guard.otherwise === 'keep' ? 1 : 0;
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  if (bare.high[at]! > guard.above) {
+    putQuotients(out, chain, { x, row, whole, at });
+    low = out.low[row]!;
+    high = out.high[row]!;
+  }
+  if (bare.low[at]! <= guard.above) {
+    low = Math.min(low, kept * x.low[row]!, kept * x.high[row]!);
+    high = Math.max(high, kept * x.low[row]!, kept * x.high[row]!);
+  }
+  const guarded = !(bare.value[at]! > guard.above);
+  put(out, row, guarded ? kept * value : quotient, low, high);
 }
 
-function quotients(
+type Quotient = Pick<Division, 'x' | 'row' | 'at'> & { readonly whole: IntervalColumn };
+
+/** Writes the ends of a quotient. */
+function putQuotients(
+  out: IntervalColumn,
   { arithmetic, overflow }: Chain,
-  x: IntervalColumn,
-  row: number,
-  sigma: Divisor,
-  withEpsilon: (sigma: number) => number,
-): Interval {
+  { x, row, whole, at }: Quotient,
+): void {
   const [low, high] = [x.low[row]!, x.high[row]!];
-  if (low === 0 && high === 0) return [0, 0];
-  const least = withEpsilon(sigma.low);
-  const most = withEpsilon(sigma.high);
+  const [least, most] = [whole.low[at]!, whole.high[at]!];
+  if (low === 0 && high === 0) out.low[row] = out.high[row] = 0;
   // A divisor that may be 0 says nothing of the quotient.
-  if (!(least * most > 0)) {
+  else if (!(least * most > 0)) {
     overflow[row] = 1;
-    return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+    out.low[row] = Number.NEGATIVE_INFINITY;
+    out.high[row] = Number.POSITIVE_INFINITY;
+  } else {
+    const [a, b, c, d] = [low / least, low / most, high / least, high / most];
+    const [first, last] = [Math.min(a, b, c, d), Math.max(a, b, c, d)];
+    const blur = blurOf(first, last, DIVISION_ROUNDINGS, arithmetic);
+    out.low[row] = first - blur;
+    out.high[row] = last + blur;
   }
-  const ends = [low / least, low / most, high / least, high / most];
-  return widen(Math.min(...ends), Math.max(...ends), DIVISION_ROUNDINGS, arithmetic);
 }
 
 /** A weighted sum of k columns: k + 2 roundings of the sum of the terms' sizes, which are rounded themselves. */
