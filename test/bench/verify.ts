@@ -14,6 +14,7 @@ import { advantagesOn, randomMachine } from '../support/recipe.ts';
 import { restated } from '../support/stated.ts';
 import { timeInTurn } from './rounds.ts';
 import { runDumps } from './verify-dumps.ts';
+import { runStages } from './verify-stages.ts';
 import { runTrainers } from './verify-trainers.ts';
 
 const ROUNDS = 9;
@@ -21,11 +22,12 @@ const SIZES = [6_400, 64_000, 256_000] as const;
 
 /**
  * Runs the measurement. Arguments: `--json`; `--dumps [--rows N]` measures the dumps of other trainers instead, and `--trainers
- * PYTHON` the cost against trainers' own functions.
+ * PYTHON` the cost against trainers' own functions; `--stages [--write]` the time of each stage.
  */
 export async function run(args: readonly string[]): Promise<void> {
   if (args.includes('--dumps')) return await runDumps(args);
   if (args.includes('--trainers')) return runTrainers(args);
+  if (args.includes('--stages')) return runStages(args);
   const batches = [...SIZES.map((rows) => largeBatch(rows)), lateBatch()];
   const arms = Object.fromEntries(
     batches.map((batch, i) => [i, { run: () => verifyBatch(batch), steps: batch.rows }]),

@@ -208,7 +208,7 @@ export function likelyPart(part: Part): { low: number; high: number } | undefine
     const off = LEAVE_ONE_OUT_ROUNDINGS * unit * Math.abs(scaled);
     return { low: scaled - off, high: scaled + off };
   }
-  const [least, most] = part.anyForm ? ends(bounds, cluster) : deviationsAbout(bounds, cluster, [mean]);
+  const [least, most] = part.anyForm ? ends(bounds, cluster) : deviationsAbout(bounds, cluster, []);
   return quotient(part, difference, least!, most!);
 }
 
@@ -293,9 +293,8 @@ function float32Between(bounds: ClusterBounds, cluster: number): number[] | unde
  * mean) and about the mean itself, as flat pairs; merged into one interval if they hardly differ.
  */
 function deviationsAbout(bounds: ClusterBounds, cluster: number, means: readonly number[]): number[] {
-  const low = bounds.deviationLow[cluster]!;
-  const high = bounds.deviationHigh[cluster]!;
-  if (high - low <= HARDLY * high) return [low, high];
+  const whole = ends(bounds, cluster);
+  if (whole[1]! - whole[0]! <= HARDLY * whole[1]!) return whole;
   const n = bounds.size[cluster]!;
   const divisor = bounds.divisor[cluster]!;
   const relative = (n / 2 + 6) * bounds.arithmetic.unit * (1 + n * bounds.arithmetic.unit);

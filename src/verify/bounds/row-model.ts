@@ -96,15 +96,16 @@ export function createRowModel(batch: Batch): ModelOutcome {
   const { name, params } = batch.estimator;
   const plan = estimatorOf(name).rowPlan(params);
   if ('unbounded' in plan) return plan;
-  const observation = batch.observation ?? new Int32Array(batch.rows);
-  const { rows, group, trajectory } = batch;
-  const steps: StepColumns = { rows, group, trajectory, observation };
-  if ('stages' in plan) return { model: stageModel(batch, steps, inputs, plan) };
+  if ('stages' in plan) return { model: stageModel(batch, inputs, plan) };
   const levels = plan.terms.flatMap((term) =>
-    term.over === 'group' ? [groupLevel(batch, inputs, term)] : contextLevels(steps, inputs, term),
+    term.over === 'group' ? [groupLevel(batch, inputs, term)] : contextLevels(stepsOf(batch), inputs, term),
   );
-  const truth = trueAdvantages(batch, steps, inputs);
+  const truth = trueAdvantages(batch, inputs);
   return { model: { ...rowReader(batch, inputs, levels, plan), truth } };
+}
+
+function stepsOf({ rows, group, trajectory, observation }: Batch): StepColumns {
+  return { rows, group, trajectory, observation: observation ?? new Int32Array(rows) };
 }
 
 /** The columns that the estimator needs and the batch lacks. */
@@ -139,7 +140,8 @@ function isPerTrajectory({ trajectory, trajectoryNames }: Batch, value: Float64A
   });
 }
 
-function trueAdvantages(batch: Batch, steps: StepColumns, inputs: Inputs): Float64Array {
+/** The formula in float64 on the trainer's inputs, of a batch that lacks nothing. */
+export function trueAdvantages(batch: Batch, inputs: Inputs): Float64Array {
   const column = (input: InputColumn | undefined): Float64Array => {
     const { stated, value } = given(input);
     return stated ?? value;
@@ -147,7 +149,7 @@ function trueAdvantages(batch: Batch, steps: StepColumns, inputs: Inputs): Float
   const { name, params } = batch.estimator;
   return estimatorOf(name).evaluate(
     {
-      steps,
+      steps: stepsOf(batch),
       stepReturn: () => column(inputs.stepReturn),
       score: () => column(inputs.score),
       responseLength: () => given(batch.responseLength),
@@ -175,7 +177,7 @@ function given<T>(column: T | undefined): T {
 }
 
 /** A chain of stages: one part per row, the last stage's interval. The level describes the groups. */
-function stageModel(batch: Batch, steps: StepColumns, inputs: Inputs, plan: StagePlan): RowModel {
+function stageModel(batch: Batch, inputs: Inputs, plan: StagePlan): RowModel {
   const { arithmetic } = inputs;
   const perToken = isPerToken(batch);
   const input = perToken ? tokenBoundsInput(batch, inputs) : rowBoundsInput(batch, inputs);
@@ -198,7 +200,7 @@ function stageModel(batch: Batch, steps: StepColumns, inputs: Inputs, plan: Stag
     epsilon: 0,
     weightEpsilon: 0,
     stages: trace,
-    truth: trueAdvantages(batch, steps, inputs),
+    truth: trueAdvantages(batch, inputs),
     isPerToken: perToken,
     parts(row) {
       bounds.overflow[0] = overflow[row]!;
