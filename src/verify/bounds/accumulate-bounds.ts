@@ -6,7 +6,7 @@
 import { type Accumulate, forEachBackward, type TokenSequences } from '../../kernel/accumulate.ts';
 import type { Forms } from '../format/batch.ts';
 import { type Arithmetic, FLOAT64 } from './arithmetic.ts';
-import type { IntervalColumn } from './stage-bounds.ts';
+import type { IntervalColumn } from './interval-column.ts';
 
 /** Tokens that a trainer sums at once: the length of a block of slime's scan. */
 const BLOCK = 128;

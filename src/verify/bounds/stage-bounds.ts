@@ -26,14 +26,8 @@ import type { Forms } from '../format/batch.ts';
 import { boundAccumulate } from './accumulate-bounds.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { InputColumn } from './inputs.ts';
+import { blurOf, emptyColumn, type IntervalColumn, keep, put, radiusOf } from './interval-column.ts';
 import { type SetBounds, tokenSets, valueSets } from './set-bounds.ts';
-
-/** A column as the trainer may hold it: the float64 value of each row, and the interval of the trainer's number. */
-export interface IntervalColumn {
-  readonly value: Float64Array;
-  readonly low: Float64Array;
-  readonly high: Float64Array;
-}
 
 /** One stage of a chain with the column that it gives. */
 export interface BoundedStage {
@@ -200,34 +194,10 @@ function mapRows(
   return out;
 }
 
-function emptyColumn({ value: { length } }: IntervalColumn): IntervalColumn {
-  return { value: new Float64Array(length), low: new Float64Array(length), high: new Float64Array(length) };
-}
-
-function put(out: IntervalColumn, row: number, value: number, low: number, high: number): void {
-  out.value[row] = value;
-  out.low[row] = Math.min(low, value);
-  out.high[row] = Math.max(high, value);
-}
-
-function keep(out: IntervalColumn, x: IntervalColumn, row: number): void {
-  put(out, row, x.value[row]!, x.low[row]!, x.high[row]!);
-}
-
 /** The value of a group of one row: itself by `raw`, else 0 (NaN of NaN). */
 function putSingle(out: IntervalColumn, { plan }: Chain, x: IntervalColumn, row: number): void {
   if (plan.singleton === 'raw') keep(out, x, row);
   else put(out, row, x.value[row]! - x.value[row]!, 0, 0);
-}
-
-/**
- * Half of what `times` roundings of the trainer, and those of the float64 evaluation here, add to an interval. An exact 0
- * stays 0. Rounded numbers are rounded again: (1 + u)^k - 1 <= k u (1 + k u) as long as k u is below 1.
- */
-function blurOf(low: number, high: number, times: number, { unit, tiny }: Arithmetic): number {
-  if (low === 0 && high === 0) return 0;
-  const relative = times * unit * (1.001 + times * unit);
-  return (relative + 2 ** -50) * Math.max(Math.abs(low), Math.abs(high)) + tiny;
 }
 
 const GROUP: RowSet = { over: 'group', weight: 'row' };
@@ -256,14 +226,6 @@ function boundsOf(rowSet: RowSet, deviation: Deviation, chain: Chain, x: Interva
   }
   chain.latest = { rowSet, deviation, x, ids, bounds };
   return chain.latest;
-}
-
-function radiusOf({ value, low, high }: IntervalColumn): Float64Array {
-  const radius = new Float64Array(value.length);
-  if (low === value && high === value) return radius;
-  for (let row = 0; row < radius.length; row++)
-    radius[row] = Math.max(value[row]! - low[row]!, high[row]! - value[row]!);
-  return radius;
 }
 
 function subtractMean(rowSet: RowSet, chain: Chain, x: IntervalColumn): IntervalColumn {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Accumulate } from '../../../../src/kernel/accumulate.ts';
 import { boundAccumulate } from '../../../../src/verify/bounds/accumulate-bounds.ts';
 import { FLOAT32 } from '../../../../src/verify/bounds/arithmetic.ts';
-import type { IntervalColumn } from '../../../../src/verify/bounds/stage-bounds.ts';
+import type { IntervalColumn } from '../../../../src/verify/bounds/interval-column.ts';
 
 const TOKENS = 2000;
 const RETURNS: Accumulate = { do: 'accumulate', discount: 1, lambda: 1, values: false, masked: 'skip' };

@@ -1,0 +1,46 @@
+/** Columns of values of which the trainer's own lie within intervals. */
+
+import type { Arithmetic } from './arithmetic.ts';
+
+/** A column as the trainer may hold it: the float64 value of each row, and the interval of the trainer's number. */
+export interface IntervalColumn {
+  readonly value: Float64Array;
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+}
+
+/** A column of zeros, as long as another. */
+export function emptyColumn({ value: { length } }: IntervalColumn): IntervalColumn {
+  return { value: new Float64Array(length), low: new Float64Array(length), high: new Float64Array(length) };
+}
+
+/** Writes a row: an interval that holds the value. */
+export function put(out: IntervalColumn, row: number, value: number, low: number, high: number): void {
+  out.value[row] = value;
+  out.low[row] = Math.min(low, value);
+  out.high[row] = Math.max(high, value);
+}
+
+/** Copies a row of another column. */
+export function keep(out: IntervalColumn, x: IntervalColumn, row: number): void {
+  put(out, row, x.value[row]!, x.low[row]!, x.high[row]!);
+}
+
+/**
+ * Half of what `times` roundings of the trainer, and those of the float64 evaluation here, add to an interval. An exact 0
+ * stays 0. Rounded numbers are rounded again: (1 + u)^k - 1 <= k u (1 + k u) as long as k u is below 1.
+ */
+export function blurOf(low: number, high: number, times: number, { unit, tiny }: Arithmetic): number {
+  if (low === 0 && high === 0) return 0;
+  const relative = times * unit * (1.001 + times * unit);
+  return (relative + 2 ** -50) * Math.max(Math.abs(low), Math.abs(high)) + tiny;
+}
+
+/** How far the trainer's number may be from the value, row by row. */
+export function radiusOf({ value, low, high }: IntervalColumn): Float64Array {
+  const radius = new Float64Array(value.length);
+  if (low === value && high === value) return radius;
+  for (let row = 0; row < radius.length; row++)
+    radius[row] = Math.max(value[row]! - low[row]!, high[row]! - value[row]!);
+  return radius;
+}
