@@ -8,6 +8,7 @@ import type { RedisServerOptions } from '../support/redis.ts';
 const SOURCE = join(import.meta.dirname, 'disk.c');
 const CONTROL_BYTES = 4096;
 const LOADED_AT = 32;
+const SYNCS_AT = 40;
 const SYNCED_AT = 64;
 
 /** The disk of one Redis, whose faults the campaign decides. */
@@ -23,6 +24,8 @@ export interface Disk {
   /** Syncs fail with EIO. */
   breakSync(): Promise<void>;
   heal(): Promise<void>;
+  /** How often the append-only file of the Redis was synced. */
+  syncs(): Promise<number>;
   /** After the Redis with this directory was killed: removes from its append-only file what was never synced. */
   losePower(directory: string): Promise<void>;
   stop(): Promise<void>;
@@ -45,6 +48,10 @@ export async function createDisk(): Promise<Disk> {
     fill: () => set('f'),
     breakSync: () => set('b'),
     heal: () => set(''),
+    async syncs() {
+      const { buffer } = await control.read(Buffer.alloc(8), { position: SYNCS_AT });
+      return Number(buffer.readBigUInt64LE(0));
+    },
     async losePower(redisDirectory) {
       const folder = join(redisDirectory, 'appendonlydir');
       for (const name of await readdir(folder)) {
