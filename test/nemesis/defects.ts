@@ -3,6 +3,8 @@ export type Cell = { readonly failpoint: string } | { readonly world: string; re
 
 /** A defect, made by one edit of one file. */
 export interface Defect {
+  /** The number of a guarantee of the design. */
+  readonly guarantee: number;
   /** The guarantee's mechanism that it removes. */
   readonly removes: string;
   readonly file: string;
@@ -14,23 +16,10 @@ export interface Defect {
 const LUA = 'src/store';
 const ATTEMPT = 'src/dispatch/attempt';
 
-/** Defects of the mechanisms behind the guarantees. */
+/** Defects of the mechanisms behind the guarantees that the campaign and the failpoints cover, in their order. */
 export const DEFECTS: readonly Defect[] = [
   {
-    removes: 'the fence of earlier attempts',
-    file: `${ATTEMPT}/steps/fence.ts`,
-    from: 'if (attempt === 1 || context.confirmed) return NEXT;',
-    to: 'if (attempt > 0) return NEXT;',
-    cell: { failpoint: 'killed after: rayWorker.launch' },
-  },
-  {
-    removes: 'the release of the allocation at the end',
-    file: `${LUA}/attempts/lua/end.lua`,
-    from: 'freeAllocation(root, id, record[2])',
-    to: '',
-    cell: { failpoint: 'killed after: store.attempts.end' },
-  },
-  {
+    guarantee: 1,
     removes: 'the lease of an acquired attempt',
     file: `${LUA}/attempts/lua/acquire.lua`,
     from: "redis.call('ZADD', root .. ':leases', int(nowMs() + ARGV[3]), id)",
@@ -38,6 +27,7 @@ export const DEFECTS: readonly Defect[] = [
     cell: { failpoint: 'killed after: store.attempts.acquire' },
   },
   {
+    guarantee: 1,
     removes: 'the second release of a job',
     file: 'src/dispatch/placement/reconcile.ts',
     from: 'await Promise.all(unacquired.map((experiment) => queue.release(experiment)));',
@@ -45,55 +35,7 @@ export const DEFECTS: readonly Defect[] = [
     cell: { failpoint: 'killed before: queue.release' },
   },
   {
-    removes: 'the entry of a batch that was taken for verification',
-    file: `${LUA}/batches/lua/take-pending.lua`,
-    from: "redis.call('ZADD', pending, int(now + ARGV[2]), member)",
-    to: "redis.call('ZREM', pending, member)",
-    cell: { failpoint: 'killed after: store.batches.takePending' },
-  },
-  {
-    removes: 'the refusal of a second report',
-    file: `${LUA}/batches/lua/report.lua`,
-    from: "if redis.call('HSETNX', x .. ':reports', ARGV[2], ARGV[3]) == 0 then",
-    to: "if redis.call('HSETNX', x .. ':reports', ARGV[2], ARGV[3]) == 2 then",
-    cell: { failpoint: 'answer lost: store.batches.report' },
-  },
-  {
-    removes: 'the removal of a reported batch from the pending ones',
-    file: `${LUA}/batches/lua/report.lua`,
-    from: "redis.call('ZREM', root .. ':pending', id .. ':' .. ARGV[2])",
-    to: '',
-    cell: { failpoint: 'killed after: store.batches.report' },
-  },
-  {
-    removes: 'the event of a state, in the same step',
-    file: `${LUA}/attempts/lua/confirm.lua`,
-    from: "moveState(root, id, { from = state, to = 'running', attempt = ARGV[2], reason = ARGV[4], now = now })",
-    to: "redis.call('HSET', x, 'state', 'running')",
-    cell: { failpoint: 'killed after: store.attempts.confirm' },
-  },
-  {
-    removes: 'the check that a confirmed launch is not confirmed again',
-    file: `${LUA}/attempts/lua/confirm.lua`,
-    from: "if state ~= 'launching' then return state end",
-    to: '',
-    cell: { failpoint: 'answer lost: store.attempts.confirm' },
-  },
-  {
-    removes: 'the news of a cancel at a renewal',
-    file: `${ATTEMPT}/leased-attempts.ts`,
-    from: "if (state === 'cancelling') run.cancel();",
-    to: "if (state === 'queued') run.cancel();",
-    cell: { failpoint: 'answer lost: store.attempts.renew' },
-  },
-  {
-    removes: 'the stop of the driver before a cancel is recorded',
-    file: `${ATTEMPT}/steps/stop.ts`,
-    from: 'const { dropped } = await client.stop(experiment, attempt, options, signal);',
-    to: 'const dropped = client !== undefined;',
-    cell: { failpoint: 'answer lost: rayWorker.stop' },
-  },
-  {
+    guarantee: 1,
     removes: 'the check for an end that is recorded but not concluded',
     file: `${ATTEMPT}/steps/follow.ts`,
     from: "if (known?.ended) return { kind: 'ended', ended: known.ended };\n        after",
@@ -101,13 +43,7 @@ export const DEFECTS: readonly Defect[] = [
     cell: { failpoint: 'killed before: store.attempts.end' },
   },
   {
-    removes: 'the next attempt after a killed driver',
-    file: `${ATTEMPT}/decide.ts`,
-    from: "again: 'counted', waits: true },\n  'out-of-memory'",
-    to: "again: 'never', waits: true },\n  'out-of-memory'",
-    cell: { world: 'ray-worker', minutes: 0.4 },
-  },
-  {
+    guarantee: 1,
     removes: 'the check for deadlines in the queue',
     file: 'src/dispatch/dispatcher.ts',
     from: 'await failOverdue({ store, queue, log });',
@@ -115,6 +51,7 @@ export const DEFECTS: readonly Defect[] = [
     cell: { failpoint: 'killed before: store.attempts.end' },
   },
   {
+    guarantee: 1,
     removes: 'the memory of Idempotency-Keys',
     file: `${LUA}/experiments/lua/submit.lua`,
     from: 'if before then return before end',
@@ -122,6 +59,55 @@ export const DEFECTS: readonly Defect[] = [
     cell: { world: 'api', minutes: 0.3 },
   },
   {
+    guarantee: 2,
+    removes: 'the fence of earlier attempts',
+    file: `${ATTEMPT}/steps/fence.ts`,
+    from: 'if (attempt === 1 || context.confirmed) return NEXT;',
+    to: 'if (attempt > 0) return NEXT;',
+    cell: { failpoint: 'killed after: rayWorker.launch' },
+  },
+  {
+    guarantee: 2,
+    removes: 'the record that a launch is confirmed',
+    file: `${LUA}/attempts/lua/confirm.lua`,
+    from: "redis.call('HSET', x, 'confirmed', '1')",
+    to: '',
+    cell: { world: 'dispatcher', minutes: 0.3 },
+  },
+  {
+    guarantee: 2,
+    removes: 'the expiry of a lease before a takeover',
+    file: `${LUA}/attempts/lua/take-over.lua`,
+    from: "local due = redis.call('ZRANGEBYSCORE', leases, '-inf', int(now),",
+    to: "local due = redis.call('ZRANGEBYSCORE', leases, '-inf', int(now + leaseMs),",
+    cell: { world: 'api', minutes: 0.2 },
+  },
+  {
+    guarantee: 2,
+    removes: 'the comparison of tokens at a renewal',
+    file: `${LUA}/attempts/lua/renew.lua`,
+    from: 'local held = holds(x, ARGV[i + 1], ARGV[i + 2])',
+    to: "local held = redis.call('HGET', x, 'attempt') == ARGV[i + 1]",
+    cell: { world: 'dispatcher', minutes: 0.4 },
+  },
+  {
+    guarantee: 3,
+    removes: 'the event of a state, in the same step',
+    file: `${LUA}/attempts/lua/confirm.lua`,
+    from: "moveState(root, id, { from = state, to = 'running', attempt = ARGV[2], reason = ARGV[4], now = now })",
+    to: "redis.call('HSET', x, 'state', 'running')",
+    cell: { failpoint: 'killed after: store.attempts.confirm' },
+  },
+  {
+    guarantee: 3,
+    removes: 'the check that a confirmed launch is not confirmed again',
+    file: `${LUA}/attempts/lua/confirm.lua`,
+    from: "if state ~= 'launching' then return state end",
+    to: '',
+    cell: { failpoint: 'answer lost: store.attempts.confirm' },
+  },
+  {
+    guarantee: 3,
     removes: 'the place after which a stream continues',
     file: 'src/http/resources/experiments/events.ts',
     from: "const header = request.headers['last-event-id'];",
@@ -129,6 +115,95 @@ export const DEFECTS: readonly Defect[] = [
     cell: { world: 'api', minutes: 0.3 },
   },
   {
+    guarantee: 3,
+    removes: 'the comparison of tokens at every write',
+    file: `${LUA}/redis/lua/state.lua`,
+    from: 'and record[2] == attempt and record[3] == token',
+    to: 'and record[2] == attempt',
+    cell: { world: 'dispatcher', minutes: 0.4 },
+  },
+  {
+    guarantee: 4,
+    removes: 'the news of a cancel at a renewal',
+    file: `${ATTEMPT}/leased-attempts.ts`,
+    from: "if (state === 'cancelling') run.cancel();",
+    to: "if (state === 'queued') run.cancel();",
+    cell: { failpoint: 'answer lost: store.attempts.renew' },
+  },
+  {
+    guarantee: 4,
+    removes: 'the stop of the driver before a cancel is recorded',
+    file: `${ATTEMPT}/steps/stop.ts`,
+    from: 'const { dropped } = await client.stop(experiment, attempt, options, signal);',
+    to: 'const dropped = client !== undefined;',
+    cell: { failpoint: 'answer lost: rayWorker.stop' },
+  },
+  {
+    guarantee: 5,
+    removes: 'the blocked head of the queue',
+    file: 'src/scheduler/schedule.ts',
+    from: '    cluster.blocker = item;\n',
+    to: '',
+    cell: { world: 'api', minutes: 0.5 },
+  },
+  {
+    guarantee: 6,
+    removes: 'the validation of a spec',
+    file: 'src/engines/validate-spec.ts',
+    from: 'if (problems.length > 0) throw invalidSpec(problems);',
+    to: 'if (problems.length > 99) throw invalidSpec(problems);',
+    cell: { world: 'api', minutes: 0.5 },
+  },
+  {
+    guarantee: 8,
+    removes: 'the entry of a batch that was taken for verification',
+    file: `${LUA}/batches/lua/take-pending.lua`,
+    from: "redis.call('ZADD', pending, int(now + ARGV[2]), member)",
+    to: "redis.call('ZREM', pending, member)",
+    cell: { failpoint: 'killed after: store.batches.takePending' },
+  },
+  {
+    guarantee: 8,
+    removes: 'the refusal of a second report',
+    file: `${LUA}/batches/lua/report.lua`,
+    from: "if redis.call('HSETNX', x .. ':reports', ARGV[2], ARGV[3]) == 0 then",
+    to: "if redis.call('HSETNX', x .. ':reports', ARGV[2], ARGV[3]) == 2 then",
+    cell: { failpoint: 'answer lost: store.batches.report' },
+  },
+  {
+    guarantee: 8,
+    removes: 'the removal of a reported batch from the pending ones',
+    file: `${LUA}/batches/lua/report.lua`,
+    from: "redis.call('ZREM', root .. ':pending', id .. ':' .. ARGV[2])",
+    to: '',
+    cell: { failpoint: 'killed after: store.batches.report' },
+  },
+  {
+    guarantee: 8,
+    removes: 'the expiry of a batch lease',
+    file: `${LUA}/batches/lua/take-pending.lua`,
+    from: 'int(now + ARGV[2])',
+    to: 'int(now * 2)',
+    cell: { failpoint: 'killed after: store.batches.takePending' },
+  },
+  {
+    guarantee: 9,
+    removes: 'the release of the allocation at the end',
+    file: `${LUA}/attempts/lua/end.lua`,
+    from: 'freeAllocation(root, id, record[2])',
+    to: '',
+    cell: { failpoint: 'killed after: store.attempts.end' },
+  },
+  {
+    guarantee: 9,
+    removes: 'the next attempt after a killed driver',
+    file: `${ATTEMPT}/decide.ts`,
+    from: "again: 'counted', waits: true },\n  'out-of-memory'",
+    to: "again: 'never', waits: true },\n  'out-of-memory'",
+    cell: { world: 'ray-worker', minutes: 0.4 },
+  },
+  {
+    guarantee: 9,
     removes: 'the count of crashes before a quarantine',
     file: `${LUA}/redis/lua/suspects.lua`,
     from: 'if #ids == 1 then charge(root, ids[1], lost) end',
@@ -136,10 +211,19 @@ export const DEFECTS: readonly Defect[] = [
     cell: { failpoint: 'killed after: store.attempts.acquire' },
   },
   {
-    removes: 'the expiry of a batch lease',
-    file: `${LUA}/batches/lua/take-pending.lua`,
-    from: 'int(now + ARGV[2])',
-    to: 'int(now * 2)',
-    cell: { failpoint: 'killed after: store.batches.takePending' },
+    guarantee: 10,
+    removes: 'the retry of a verification while the store is away',
+    file: 'src/dispatch/background/verification.ts',
+    from: '    if (isStoreAway(error)) throw error;\n',
+    to: '',
+    cell: { failpoint: 'answer lost: store.batches.beginPending' },
+  },
+  {
+    guarantee: 10,
+    removes: 'the tries of a batch whose verifier was lost',
+    file: 'src/dispatch/background/verification.ts',
+    from: 'if (deaths >= MAX_TRIES)',
+    to: 'if (deaths >= 1)',
+    cell: { failpoint: 'killed after: store.batches.beginPending' },
   },
 ];

@@ -26,7 +26,7 @@ exceeds the bound of its world: two leases and 5 s, in \`system\` two leases and
   'Detection power': [
     `\`npm run test:nemesis -- --defects --write\`: each defect removes one mechanism by one edit in a copy of the sources.
 Unclear: the tests failed without the defect, too.`,
-    ...['removed', 'in', 'tried at', 'outcome', 'machine'],
+    ...['guarantee', 'removed', 'in', 'tried at', 'outcome', 'machine'],
   ],
 } as const;
 
@@ -75,8 +75,8 @@ export function writeCampaign(result: Result): void {
 /** Writes which defects the tests found. */
 export function writeDefects(tried: readonly Tried[]): void {
   const rows = tried.map(({ defect, outcome }) => {
-    const { removes, file, cell } = defect;
-    return [removes, `\`${file}\``, nameOf(cell), outcome, setup()];
+    const { guarantee, removes, file, cell } = defect;
+    return [guarantee, removes, `\`${file}\``, nameOf(cell), outcome, setup()];
   });
   writeRows('Detection power', rows);
 }

@@ -15,6 +15,10 @@ export interface Recorded {
   readonly record: Experiment;
   readonly entries: readonly StreamEntry[];
   readonly batches: readonly BatchRecord[];
+  /** CPUs that each attempt needs. */
+  readonly cpus: number;
+  /** When its first attempt was allocated (ms since 1970); null: never. */
+  readonly allocatedAt: number | null;
   /** Number of events that each attempt's driver has made; 0: the ray-worker has forgotten the attempt. */
   readonly made: ReadonlyMap<number, number>;
 }
@@ -91,6 +95,8 @@ export async function readRecorded(
     record,
     entries: await store.events.read(id, undefined, ALL),
     batches: await store.batches.list(id),
+    cpus: (record.resolved as { resources?: { cpus?: number } }).resources?.cpus ?? 1,
+    allocatedAt: attempts[0]?.claimedAt ?? null,
     made: new Map(attempts.map(({ attempt }) => [attempt, rayWorker.events(id, attempt)])),
   };
 }

@@ -27,6 +27,8 @@ export interface Users {
   /** Experiments whose cancel was accepted, and those whose cancel was refused because they had ended. */
   readonly cancelled: ReadonlySet<string>;
   readonly cancelRefused: ReadonlySet<string>;
+  /** Experiments whose priority was changed. */
+  readonly reprioritized: ReadonlySet<string>;
   /** Ids of the events that each follower of an experiment received, over all its connections. */
   readonly followed: ReadonlyMap<string, readonly string[]>;
   /** Answers that contradict the documentation: refusals of good requests, answers to bad ones, keys with two answers. */
@@ -60,6 +62,7 @@ export function startUsers({
   const sweeps = new Map<string, number>();
   const cancelled = new Set<string>();
   const cancelRefused = new Set<string>();
+  const reprioritized = new Set<string>();
   const followed = new Map<string, string[]>();
   const contradictions: string[] = [];
   const operations = new Map<string, number>();
@@ -98,6 +101,7 @@ export function startUsers({
     },
     async 'change the priority'() {
       const [path, body] = [recent(), { priority: between(random, -2, 3) }];
+      reprioritized.add(path.id);
       await refusable(send(() => client.patch('/v1/experiments/{id}', { path, body, signal })));
     },
     async 'submit a sweep'() {
@@ -142,7 +146,7 @@ export function startUsers({
   });
 
   return {
-    ...{ accepted, sweeps, cancelled, cancelRefused, followed, contradictions, operations },
+    ...{ accepted, sweeps, cancelled, cancelRefused, reprioritized, followed, contradictions, operations },
     async leave() {
       left = true;
       await Promise.all(using);
@@ -167,7 +171,7 @@ export function specOfFake(random: () => number): ExperimentSpec {
   };
   return {
     ...{ name: 'one of many', engine: 'replay', maxAttempts: 20, rules: [] },
-    resources: { cpus: random() < 0.03 ? LARGE_CPUS : 1 },
+    resources: { cpus: random() < 0.05 ? LARGE_CPUS : 1 },
     gracePeriodSeconds: 1,
     env: { [FAKE_DRIVER]: fakeArguments(driver).join(' ') },
   };

@@ -15,8 +15,8 @@ import { createDisk, type Disk } from './disk.ts';
 import type { History } from './history.ts';
 
 const DISPATCHERS = 3;
-/** Drivers that run at a time. */
-export const CPUS = 24;
+/** Drivers that run at a time, if none is large. */
+export const CPUS = 28;
 /** Connections to the ray-worker that are half-open are noticed well within the bound on recovery. */
 const KEEPALIVE = { timeMs: 1_000, timeoutMs: 1_000 };
 const TOKEN = 'token-of-the-campaign-0123456789';
