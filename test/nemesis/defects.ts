@@ -139,22 +139,6 @@ export const DEFECTS: readonly Defect[] = [
     cell: { failpoint: 'answer lost: rayWorker.stop' },
   },
   {
-    guarantee: 5,
-    removes: 'the blocked head of the queue',
-    file: 'src/scheduler/schedule.ts',
-    from: '    cluster.blocker = item;\n',
-    to: '',
-    cell: { world: 'api', minutes: 0.5 },
-  },
-  {
-    guarantee: 6,
-    removes: 'the validation of a spec',
-    file: 'src/engines/validate-spec.ts',
-    from: 'if (problems.length > 0) throw invalidSpec(problems);',
-    to: 'if (problems.length > 99) throw invalidSpec(problems);',
-    cell: { world: 'api', minutes: 0.5 },
-  },
-  {
     guarantee: 8,
     removes: 'the entry of a batch that was taken for verification',
     file: `${LUA}/batches/lua/take-pending.lua`,
