@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rayCommand } from '../../../../src/cli/commands/ray.ts';
-import { freePort } from '../../../../src/cli/local/processes.ts';
+import { EXIT } from '../../../../src/cli/exit.ts';
 import { keptOutput, runCommand } from '../../../support/cli.ts';
+import { startFakeRay } from '../../../support/fake-ray.ts';
 
 test('there are four commands, and each takes an address', () => {
   const commands = rayCommand(keptOutput()).commands;
@@ -13,9 +14,12 @@ test('there are four commands, and each takes an address', () => {
   for (const command of commands) assert.equal(command.registeredArguments[0]!.name(), 'address');
 });
 
-test('a cluster that does not answer is a sentence and an exit status', async () => {
-  const address = `ray://127.0.0.1:${await freePort()}`;
-  const { exitCode, error } = await runCommand([rayCommand(keptOutput())], ['ray', 'status', address]);
-  assert.notEqual(exitCode, 0);
-  assert.match(error!.message, /127\.0\.0\.1/);
+// Fails if the address does not reach the command, or its error is no exit status. That no cluster answers, which takes
+// the whole time limit, is tested in ray-commands.test.ts.
+test('a cluster that refuses the token is a sentence and an exit status', async () => {
+  await using ray = await startFakeRay({ token: 'another' });
+  const status = ['ray', 'status', `ray://${ray.address}`];
+  const { exitCode, error } = await runCommand([rayCommand(keptOutput())], status);
+  assert.equal(exitCode, EXIT.refused);
+  assert.match(error!.message, /RAY_AUTH_TOKEN/);
 });
