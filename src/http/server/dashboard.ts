@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { SCREENS } from '../../core/screens.ts';
@@ -35,8 +36,11 @@ const TYPES: Record<string, string> = {
 interface Asset {
   type: string;
   plain: Buffer;
-  packed: Buffer;
+  /** Made for the first request that accepts it: packing all files would hold up the start. */
+  packed?: Promise<Buffer>;
 }
+
+const pack = promisify(gzip);
 
 /**
  * Serves the dashboard: its page for every path of a screen, and its files at /assets. A file's name holds the hash of its
@@ -82,7 +86,8 @@ function addAssets(app: App, assets: Map<string, Asset>): void {
       reply.type(asset.type).header('cache-control', 'public, max-age=31536000, immutable');
       reply.header('vary', 'accept-encoding');
       if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(asset.plain);
-      return reply.header('content-encoding', 'gzip').send(asset.packed);
+      asset.packed ??= pack(asset.plain);
+      return reply.header('content-encoding', 'gzip').send(await asset.packed);
     },
   );
 }
@@ -98,13 +103,13 @@ function addIcon(app: App, assets: Map<string, Asset>): void {
   );
 }
 
-/** All files, packed once: together they are smaller than a batch. */
+/** All files: together they are smaller than a batch. */
 function readAssets(): Map<string, Asset> {
   const folder = new URL('assets/', BUILT);
   const read = (name: string): [string, Asset] => {
     const plain = readFileSync(new URL(name, folder));
     const type = TYPES[name.split('.').at(-1)!] ?? 'application/octet-stream';
-    return [name, { type, plain, packed: gzipSync(plain) }];
+    return [name, { type, plain }];
   };
   return new Map(readdirSync(folder).map(read));
 }
