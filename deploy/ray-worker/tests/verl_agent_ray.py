@@ -81,7 +81,6 @@ ESTIMATORS = {
     "grpo": ["algorithm.adv_estimator=grpo"],
     "rloo": ["algorithm.adv_estimator=rloo"],
     "gae": ["algorithm.adv_estimator=gae"],
-    "exact": ["algorithm.hgpo.base_group=True"],
     "shuffled": ["standin.shuffle=True"],
 }
 
@@ -91,7 +90,7 @@ def started(ray_address: str, tmp_path_factory: pytest.TempPathFactory) -> dict[
     """One step under each setting, all under way together."""
     started = {}
     for name, overrides in ESTIMATORS.items():
-        own = ("advantages=exact",) if name == "exact" else ("observations=texts",) if name == "gigpo" else ()
+        own = ("observations=texts",) if name == "gigpo" else ()
         started[name] = Run(ray_address, tmp_path_factory.mktemp(name), *FEW, *overrides, own=own)
     return started
 
@@ -104,7 +103,7 @@ def runs(started: dict[str, Run]) -> dict[str, Reports]:
     return reports
 
 
-def test_a_training_reports_its_stages_resumes_and_is_not_run_again(
+def test_a_training_reports_its_stages_resumes_with_exact_advantages_and_is_not_run_again(
     ray_address: str, started: dict[str, Run], tmp_path: Path
 ) -> None:
     reports = Run(ray_address, tmp_path, "trainer.total_epochs=3", "trainer.test_freq=3").ends()
@@ -123,9 +122,14 @@ def test_a_training_reports_its_stages_resumes_and_is_not_run_again(
     assert (provenance.group_size, provenance.groups, provenance.rows_collected) == (3, 2, reports.batches[1].rows)
     reports = verify(reports.batches, tmp_path / "batches.json")["batches"]
     assert len(reports) == 3 and all(one["ok"] and one["wrong"] == one["unverifiable"] == 0 for one in reports)
-    # The next attempt resumes after the last checkpoint, and one after the last step has nothing to do.
-    second = Run(ray_address, tmp_path, "trainer.total_epochs=4", attempt=2)
+    # The next attempt resumes after the last checkpoint, and one after the last step has nothing to do. It computes its
+    # advantages exactly, and says so.
+    exactly = ("trainer.total_epochs=4", "algorithm.hgpo.base_group=True")
+    second = Run(ray_address, tmp_path, *exactly, attempt=2, own=("advantages=exact",))
     reports = second.ends()
+    assert {batch.estimator.precision for batch in reports.batches} == {"float64"}
+    verified = verify(reports.batches, tmp_path / "exact.json")["batches"]
+    assert all(one["ok"] and one["rows"] == one["exact"] for one in verified), verified
     assert sorted(reports.metrics) == [4]
     assert "step 4 of 4" in reports.stages and "step 3 of 4" not in reports.stages
     assert "resumed after step 3" in second.text()
@@ -150,12 +154,6 @@ def test_an_estimator_without_a_kernel_leaves_metrics_and_the_reason(runs: dict[
     (gap,) = runs["gae"].of("gap")
     assert not runs["gae"].batches and sorted(runs["gae"].metrics) == [1]
     assert gap.reason.startswith("not verifiable: gae") and gap.rows > 0 and gap.step == 1
-
-
-def test_exact_advantages_say_so_and_verify(runs: dict[str, Reports], tmp_path: Path) -> None:
-    assert {batch.estimator.precision for batch in runs["exact"].batches} == {"float64"}
-    reports = verify(runs["exact"].batches, tmp_path / "batches.json")["batches"]
-    assert all(one["ok"] and one["rows"] == one["exact"] for one in reports), reports
 
 
 def test_rows_that_are_shuffled_on_their_way_keep_their_true_steps(runs: dict[str, Reports], tmp_path: Path) -> None:

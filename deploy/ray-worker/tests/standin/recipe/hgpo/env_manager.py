@@ -3,7 +3,6 @@
 import random
 import re
 
-import numpy as np
 import ray
 
 from verl.standin import reach
@@ -59,6 +58,8 @@ class Envs:
         return self._shown(sum(ray.get([actor.reset.remote(self.game) for actor in self.actors]), [])), [{}] * self.count
 
     def step(self, text_actions):
+        import numpy as np  # not above: the actors' processes need not load it
+
         found = [ACTION.search(text) for text in text_actions]
         actions = [int(one[1]) if one else 9 for one in found]
         parts = [actions[at:at + self.group] for at in range(0, len(actions), self.group)]
@@ -69,6 +70,8 @@ class Envs:
         return self._shown(list(seen)), np.array(rewards), np.array(done), infos
 
     def success_evaluator(self, total_infos, total_batch_list):
+        import numpy as np
+
         won = [float(infos[-1]["won"]) for infos in total_infos]
         assert [len(infos) for infos in total_infos] == [len(steps) for steps in total_batch_list]
         return {"success_rate": np.array(won), "find_the_key_success_rate": np.array(won)}

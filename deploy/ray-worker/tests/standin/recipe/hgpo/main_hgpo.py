@@ -23,12 +23,13 @@ class TaskRunner:
         from pprint import pprint
 
         pprint(config)
-        from agent_system.multi_turn_rollout import TrajectoryCollector
-        # Not above: the launcher's process need not load torch.
         from recipe.hgpo.env_manager import make_envs
-        from recipe.hgpo.hgpo_ray_trainer import RayPPOTrainer
 
         envs, val_envs = make_envs(config)
+        # Not above: the launcher's process need not load torch, and here the environments' actors start meanwhile.
+        from agent_system.multi_turn_rollout import TrajectoryCollector
+        from recipe.hgpo.hgpo_ray_trainer import RayPPOTrainer
+
         reach(config, "dataset")
         train, val = (create_rl_dataset(config.data[key], config.data) for key in ("train_files", "val_files"))
         trainer = RayPPOTrainer(config, train, val, TrajectoryCollector(config), envs, val_envs)
