@@ -5,7 +5,7 @@ import { isVerified } from '../support/dispatch.ts';
 import { randomFrom } from '../support/random-batch.ts';
 import { violationsOf } from './checks.ts';
 import { pick } from './faults/fault.ts';
-import { type Kind, type Omitted, type Strike, WORLDS } from './faults/worlds.ts';
+import { type Choices, type Kind, type Omitted, type Strike, WORLDS } from './faults/worlds.ts';
 import { everyExperiment, readHistory } from './history.ts';
 import { watchStarvation } from './starvation.ts';
 import { startUsers, type Users } from './users.ts';
@@ -37,7 +37,7 @@ export interface Result {
 }
 
 /** The choices of the caller of a campaign. */
-export interface Options {
+export interface Options extends Choices {
   /** One of {@link WORLDS}. */
   world: string;
   seed: number;
@@ -52,7 +52,7 @@ export interface Options {
 /** Runs random faults of one world under load for some time, and checks the whole history. */
 export async function runCampaign(options: Options): Promise<Result> {
   const kind = WORLDS[options.world]!;
-  const { world, faults, omitted } = await kind.start();
+  const { world, faults, omitted } = await kind.start(options);
   const starvation = watchStarvation();
   const watch = startWatch(world.bench);
   const random = randomFrom(options.seed + 1);

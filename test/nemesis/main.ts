@@ -11,9 +11,10 @@ import { enterOwnNamespaces } from './system/namespaces.ts';
 import { percentile } from './watch.ts';
 
 const USAGE = `usage: npm run test:nemesis -- [options]
-  --world NAME    ${Object.keys(WORLDS).join(', ')}. Default: all but system, one after another.
-                  system has the real Ray, ray-worker, supervisors and drivers. Its processes, files and shared memory
+  --world NAME    ${Object.keys(WORLDS).join(', ')}. Default: all but system and upgrade, one after
+                  another. system has the real Ray, ray-worker, supervisors and drivers. Its processes, files and shared memory
                   are in namespaces of their own.
+  --older REF     A commit: processes of the world upgrade run it and this version, in turn.
   --minutes M     Minutes of faults in each world. Default: 2.
   --seed N        Seed of faults and load. Default: a random one, which is printed.
   --defects       Instead, try whether the tests find defects: a list of edits, each in a copy of the sources.
@@ -21,11 +22,15 @@ const USAGE = `usage: npm run test:nemesis -- [options]
 
 ECHELON_STARVED=continue continues on a starved machine; times say nothing there.`;
 
+/** Worlds that need more than most machines or callers have. */
+const BY_NAME = ['system', 'upgrade'];
+
 function optionsFrom(args: string[]) {
   const { values } = parseArgs({
     args,
     options: {
       world: { type: 'string' },
+      older: { type: 'string' },
       minutes: { type: 'string', default: '2' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
       defects: { type: 'boolean', default: false },
@@ -34,10 +39,14 @@ function optionsFrom(args: string[]) {
     },
   });
   const worlds =
-    values.world === undefined ? Object.keys(WORLDS).filter((world) => world !== 'system') : [values.world];
+    values.world === undefined
+      ? Object.keys(WORLDS).filter((world) => !BY_NAME.includes(world))
+      : [values.world];
   const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
   if (worlds.some((world) => !Object.hasOwn(WORLDS, world))) throw new Error(`unknown world ${values.world}`);
   if (!(minutes > 0) || !Number.isInteger(seed)) throw new Error('--minutes and --seed need numbers');
+  if (values.world === 'upgrade' && values.older === undefined)
+    throw new Error('the world upgrade needs --older');
   return { ...values, worlds, minutes, seed };
 }
 
@@ -63,13 +72,20 @@ async function runDefects(write: boolean): Promise<number> {
 }
 
 /** Ends at the first world with a violation. */
-async function runWorlds({ worlds, minutes, seed, write }: ReturnType<typeof optionsFrom>): Promise<number> {
+async function runWorlds({
+  worlds,
+  older,
+  minutes,
+  seed,
+  write,
+}: ReturnType<typeof optionsFrom>): Promise<number> {
   const whileStarved = process.env.ECHELON_STARVED === 'continue';
   const progress = (line: string) => console.log(`  ${line}`);
   let starved = false;
   for (const world of worlds) {
-    console.log(`npm run test:nemesis -- --world ${world} --minutes ${minutes} --seed ${seed}`);
-    const result = await runCampaign({ world, seed, minutes, whileStarved, progress });
+    const choice = world === 'upgrade' ? ` --older ${older}` : '';
+    console.log(`npm run test:nemesis -- --world ${world}${choice} --minutes ${minutes} --seed ${seed}`);
+    const result = await runCampaign({ world, older, seed, minutes, whileStarved, progress });
     starved ||= result.starved;
     print(result);
     if (write) writeCampaign(result);

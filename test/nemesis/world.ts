@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Bench, startBench } from '../support/dispatch.ts';
 import {
+  OWN_SOURCES,
   type PartProcess,
   type Releases,
   spawnPart,
@@ -45,8 +46,11 @@ export interface Observed {
 
 /** A process of a world that faults end or freeze. */
 export interface Part {
-  /** Ends it by a signal and starts another one in its place; one such call waits for another. */
-  replace(signal: NodeJS.Signals): Promise<void>;
+  /**
+   * Ends it by a signal and starts another one in its place; one such call waits for another. `sources`: the folder of the
+   * sources that it and its successors run.
+   */
+  replace(signal: NodeJS.Signals, sources?: string): Promise<void>;
   freeze(ms: number): Promise<void>;
   /** Sets its clock that much after this process'; its successors have the same clock. */
   setClock(ms: number): Promise<void>;
@@ -68,9 +72,15 @@ export interface World extends Observed {
   readonly rayWorkerProxy: TcpProxy;
 }
 
-/** Starts a {@link World}. The caller must `stop()` it. */
-export async function startWorld({ leaseMs }: { leaseMs: number }): Promise<World> {
-  const owned = createOwned();
+/** Starts a {@link World}. The caller must `stop()` it. `sources`: folder of the sources that its processes run first. */
+export async function startWorld({
+  leaseMs,
+  sources,
+}: {
+  leaseMs: number;
+  sources?: string;
+}): Promise<World> {
+  const owned = createOwned(sources);
   try {
     return { ...(await startIn(owned, leaseMs)), leaseMs, selfEnded: owned.selfEnded, stop: owned.stop };
   } catch (error) {
@@ -93,21 +103,16 @@ async function startIn(
   const leases = { directory: join(bench.directory, 'leases'), leaseMs };
   let started = 0;
   const startDispatcher = () =>
-    owned.startPart('a dispatcher', (releases, clockMs) =>
-      startDispatcherProcess(proxied, releases, {
-        id: `d${++started}`,
-        leaseMs,
-        leases: leases.directory,
-        clockMs,
-        keepalive: KEEPALIVE,
-      }),
-    );
+    owned.startPart('a dispatcher', (releases, { clockMs, sources }) => {
+      const own = { id: `d${++started}`, leaseMs, clockMs, leases: leases.directory, keepalive: KEEPALIVE };
+      return startDispatcherProcess(proxied, releases, own, sources);
+    });
   const dispatchers = await Promise.all(Array.from({ length: DISPATCHERS }, startDispatcher));
   const port = await freePort();
   const setup = { url: proxied.server.url, archive: join(bench.directory, 'archive'), port, token: TOKEN };
-  const api = await owned.startPart('the api', async (releases, clockMs) => {
-    const own = { ...setup, clockMs };
-    const process = spawnPart(releases, { script: 'api-process.ts', name: 'api', setup: own });
+  const api = await owned.startPart('the api', async (releases, { clockMs, sources }) => {
+    const own = { script: 'api-process.ts', name: 'api', setup: { ...setup, clockMs }, sources };
+    const process = spawnPart(releases, own);
     await process.says('ready');
     return process;
   });
@@ -120,19 +125,25 @@ async function startIn(
 
 type Signalled = Pick<PartProcess, 'kill' | 'exited' | 'tell'>;
 
+/** What a process keeps over its replacements: how far its clock is after this process', and the folder of its sources. */
+interface OwnOfPart {
+  readonly clockMs: number;
+  readonly sources: string;
+}
+
 /** What a world has started, the last first when it is stopped. */
 export interface Owned {
   /** The same resource, stopped with the world. */
   own<T extends { stop(): Promise<void> }>(resource: T): T;
-  /** Starts a process with `start`, again at each replacement. `clockMs`: how far its clock is after this process'. */
-  startPart(name: string, start: (releases: Releases, clockMs: number) => Promise<Signalled>): Promise<Part>;
+  /** Starts a process with `start`, again at each replacement. */
+  startPart(name: string, start: (releases: Releases, own: OwnOfPart) => Promise<Signalled>): Promise<Part>;
   /** Names of processes that ended by themselves. */
   readonly selfEnded: readonly string[];
   stop(): Promise<void>;
 }
 
-/** An empty {@link Owned}. */
-export function createOwned(): Owned {
+/** An empty {@link Owned}. `sources`: folder of the sources that its processes run first. */
+export function createOwned(sources = OWN_SOURCES): Owned {
   const resources = new AsyncDisposableStack();
   const selfEnded: string[] = [];
   const expected = new Set<Signalled>();
@@ -152,17 +163,18 @@ export function createOwned(): Owned {
       return resource;
     },
     async startPart(name, start) {
-      let clockMs = 0;
+      const own = { clockMs: 0, sources };
       const releases = { after: (release: () => Promise<void>) => resources.defer(release) };
-      let current = watched(name, start(releases, clockMs));
+      let current = watched(name, start(releases, own));
       await current;
       return {
-        async replace(signal) {
+        async replace(signal, next) {
           current = current.then(async (process) => {
             expected.add(process);
             process.kill(signal);
             await process.exited;
-            return await watched(name, start(releases, clockMs));
+            if (next !== undefined) own.sources = next;
+            return await watched(name, start(releases, own));
           });
           await current;
         },
@@ -173,7 +185,7 @@ export function createOwned(): Owned {
           process.kill('SIGCONT');
         },
         async setClock(ms) {
-          clockMs = ms;
+          own.clockMs = ms;
           (await current).tell(`clock ${ms}`);
         },
       };

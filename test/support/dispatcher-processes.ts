@@ -9,6 +9,9 @@ import { keepLines } from './kept-log.ts';
 /** The lease of such a dispatcher: what its death leaves is taken over after this time. */
 export const LEASE_MS = 1_500;
 
+/** The folder of the sources that this module belongs to. */
+export const OWN_SOURCES = join(import.meta.dirname, '../..');
+
 /** A part of the system in a process of its own. */
 export interface PartProcess {
   pid: number;
@@ -50,6 +53,8 @@ export async function startDispatcherProcess(
     /** A directory, in which what it does with leases is recorded. */
     leases?: string;
   },
+  /** Folder of the sources that it runs. Default: this one. */
+  sources?: string,
 ): Promise<DispatcherProcess> {
   const setup = {
     url: bench.server.url,
@@ -59,7 +64,8 @@ export async function startDispatcherProcess(
     leaseMs: LEASE_MS,
     ...options,
   };
-  const child = spawnPart(t, { script: 'dispatcher-process.ts', name: `dispatcher ${options.id}`, setup });
+  const name = `dispatcher ${options.id}`;
+  const child = spawnPart(t, { script: 'dispatcher-process.ts', name, setup, sources });
   await child.says('ready');
   return {
     ...child,
@@ -70,12 +76,21 @@ export async function startDispatcherProcess(
   };
 }
 
-/** Starts a script of this folder with `setup` as its argument. It says words on stdout, and logs to stderr. */
+/**
+ * Starts a script of test/support with `setup` as its argument. It says words on stdout, and logs to stderr. `sources`: the
+ * folder of the sources that it belongs to; default: this one.
+ */
 export function spawnPart(
   t: Releases,
-  { script, name, setup }: { script: string; name: string; setup: object },
+  {
+    script,
+    name,
+    setup,
+    sources,
+  }: { script: string; name: string; setup: object; sources?: string | undefined },
 ): PartProcess {
-  const child = spawn(process.execPath, [join(import.meta.dirname, script), JSON.stringify(setup)], {
+  const path = join(sources ?? OWN_SOURCES, 'test/support', script);
+  const child = spawn(process.execPath, [path, JSON.stringify(setup)], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const exited = once(child, 'exit').then(() => {});

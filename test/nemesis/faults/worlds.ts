@@ -1,4 +1,6 @@
 import type { ExperimentSpec } from '../../../src/client/index.ts';
+import { OWN_SOURCES } from '../../support/dispatcher-processes.ts';
+import { checkOut } from '../older.ts';
 import { SYSTEM } from '../system/system.ts';
 import { specOfFake } from '../users.ts';
 import { CPUS, type Observed, startWorld } from '../world.ts';
@@ -7,6 +9,7 @@ import { DISPATCHER_FAULTS } from './dispatcher.ts';
 import type { Fault } from './fault.ts';
 import { RAY_WORKER_FAULTS } from './ray-worker.ts';
 import { REDIS_FAULTS } from './redis.ts';
+import { type MixedWorld, UPGRADE_FAULTS } from './upgrade.ts';
 
 /** What a campaign does in a world. */
 interface Terms {
@@ -26,23 +29,29 @@ export interface Strike extends Omit<Fault, 'strike' | 'missing'> {
 /** Why faults are omitted on this machine, by kind. */
 export type Omitted = ReadonlyMap<string, string>;
 
+/** The caller's choices for worlds. */
+export interface Choices {
+  /** A commit: the older version of the world `upgrade`. */
+  readonly older?: string | undefined;
+}
+
 /** A kind of world, and what a campaign does in it. */
 export interface Kind extends Terms {
   /** The caller must stop the world. */
-  start(): Promise<{ world: Observed; faults: readonly Strike[]; omitted: Omitted }>;
+  start(choices: Choices): Promise<{ world: Observed; faults: readonly Strike[]; omitted: Omitted }>;
 }
 
 /** A kind of world that `start` starts, with these faults. */
 export interface KindOf<W extends Observed> extends Terms {
   readonly faults: readonly Fault<W>[];
-  start(): Promise<W>;
+  start(choices: Choices): Promise<W>;
 }
 
 function kindOf<W extends Observed>({ start, faults, ...terms }: KindOf<W>): Kind {
   return {
     ...terms,
-    async start() {
-      const world = await start();
+    async start(choices) {
+      const world = await start(choices);
       const omitted = new Map<string, string>();
       const bound = faults.flatMap(({ kind, outage, strike, missing }) => {
         const lack = missing?.(world);
@@ -58,17 +67,31 @@ function kindOf<W extends Observed>({ start, faults, ...terms }: KindOf<W>): Kin
 
 const LEASE_MS = 1_500;
 
-const withFakeRayWorker = (faults: readonly Fault[]): Kind =>
-  kindOf({
-    // Two leases and 5 s.
-    boundMs: 2 * LEASE_MS + 5_000,
-    running: Math.min(20, CPUS),
-    specOf: specOfFake,
-    start: () => startWorld({ leaseMs: LEASE_MS }),
-    faults,
-  });
+const TERMS: Terms = {
+  // Two leases and 5 s.
+  boundMs: 2 * LEASE_MS + 5_000,
+  running: Math.min(20, CPUS),
+  specOf: specOfFake,
+};
 
-/** The worlds by name. `system` runs only by its name. */
+const withFakeRayWorker = (faults: readonly Fault[]): Kind =>
+  kindOf({ ...TERMS, start: () => startWorld({ leaseMs: LEASE_MS }), faults });
+
+/** Every process starts with the older version. */
+async function startMixed({ older = '' }: Choices): Promise<MixedWorld> {
+  const sources = checkOut(older);
+  try {
+    // An older version may not record what it does with leases.
+    const { leases: _, ...world } = await startWorld({ leaseMs: LEASE_MS, sources: sources.directory });
+    const stop = () => world.stop().finally(sources.stop);
+    return { ...world, versions: [sources.directory, OWN_SOURCES], stop };
+  } catch (error) {
+    await sources.stop();
+    throw error;
+  }
+}
+
+/** The worlds by name. `system` and `upgrade` run only by their names. */
 export const WORLDS: Readonly<Record<string, Kind>> = {
   dispatcher: withFakeRayWorker(DISPATCHER_FAULTS),
   'ray-worker': withFakeRayWorker(RAY_WORKER_FAULTS),
@@ -76,4 +99,5 @@ export const WORLDS: Readonly<Record<string, Kind>> = {
   api: withFakeRayWorker(API_FAULTS),
   mixed: withFakeRayWorker([...DISPATCHER_FAULTS, ...RAY_WORKER_FAULTS, ...REDIS_FAULTS, ...API_FAULTS]),
   system: kindOf(SYSTEM),
+  upgrade: kindOf({ ...TERMS, start: startMixed, faults: UPGRADE_FAULTS }),
 };
