@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createKeys } from '../../../src/store/redis/keys.ts';
 import { claim as claimOn } from '../../support/claim.ts';
+import { until } from '../../support/dispatch.ts';
 import { claimed, coded, lost, running, storeFor, submitInput } from '../../support/store.ts';
 
 const keys = createKeys('echelon');
@@ -28,6 +29,34 @@ describe('leases', () => {
       await redis.zadd(keys.leases, Number(seconds) * 1000 - 1, lease.experiment);
       assert.equal((await store.attempts.takeOver(TAKER)).length, 1);
     }
+  });
+
+  /* Fails where take-over.lua believes times that are later than the clock: a lost dispatcher is then found an hour later. */
+  test('end within a lease after the clock of the server was set back by an hour', async (t) => {
+    const { store, redis } = await storeFor(t);
+    const taker = { ...TAKER, leaseMs: 100 };
+    const taken = async () => {
+      const leases = (await store.attempts.takeOver(taker)).map(({ lease }) => lease);
+      for (const lease of leases) await store.attempts.settle(lease);
+      return leases.map(({ experiment }) => experiment);
+    };
+    const { id: launching } = await store.experiments.submit(submitInput());
+    await claimed(store, launching);
+    const { experiment } = await running(store);
+    assert.deepEqual(await taken(), []);
+    const [seconds] = (await redis.time()) as [number, number];
+    const ahead = Number(seconds) * 1000 + 3_600_000;
+    for (const id of [launching, experiment]) await redis.zadd(keys.leases, ahead, id);
+    await redis.set(`${keys.root}:answering`, `${ahead - 1000} ${ahead}`);
+    const found = new Set<string>();
+    await until(
+      async () => {
+        for (const id of await taken()) found.add(id);
+        return found.size === 2;
+      },
+      'both are taken over',
+      { seconds: 20, instead: () => found },
+    );
   });
 
   test('a confirmed attempt is kept under a new token', async (t) => {

@@ -8,7 +8,7 @@
 -- only on demand.
 --
 -- If the run of the server has changed (a restart, a failover), no lease could be renewed for a while. All leases are
--- extended once, and none is taken.
+-- extended once, and none is taken. The same if the server's clock was set back: leases would last until it has caught up.
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 leaseMs, 2 dispatcher, 3 reason, 4 '1' if it may take a suspect, 5 crashes that lead to quarantine,
@@ -28,12 +28,12 @@ local MAX_DEFERRED = 1000
 local leases, suspects = root .. ':leases', root .. ':suspects'
 local now = nowMs()
 local expiry = int(now + leaseMs)
-local steady = answersSteadily(root, now, leaseMs)
+local steady, setBack = answersSteadily(root, now, leaseMs)
 
 local server = serverRun()
-if server ~= redis.call('GET', root .. ':server') then
+if setBack or server ~= redis.call('GET', root .. ':server') then
   redis.call('SET', root .. ':server', server)
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', leases, '(0', '(' .. expiry)) do
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', leases, '(0', setBack and '+inf' or '(' .. expiry)) do
     redis.call('ZADD', leases, expiry, id)
   end
 end

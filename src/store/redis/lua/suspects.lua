@@ -67,10 +67,12 @@ local function settle(root, id)
 end
 
 -- True if the store has answered dispatchers for half a lease, without a pause as long as a lease. Otherwise a dispatcher
--- may have lost its lease only because the store did not execute its renewals.
+-- may have lost its lease only because the store did not execute its renewals. Second: true if the server's clock was set
+-- back since the last call.
 local function answersSteadily(root, now, leaseMs)
   local since, last = string.match(redis.call('GET', root .. ':answering') or '', '^(%d+) (%d+)$')
-  if not since or now - last > leaseMs then since = now end
+  local setBack = since ~= nil and now < tonumber(last)
+  if not since or setBack or now - last > leaseMs then since = now end
   redis.call('SET', root .. ':answering', int(since) .. ' ' .. int(now))
-  return now - since >= leaseMs / 2
+  return now - since >= leaseMs / 2, setBack
 end
