@@ -78,7 +78,7 @@ export async function startDispatcherProcess(
 
 /**
  * Starts a script of test/support with `setup` as its argument. It says words on stdout, and logs to stderr. `sources`: the
- * folder of the sources that it belongs to; default: this one.
+ * folder of the sources that it belongs to; default: this one. `wrapper`: put before its command.
  */
 export function spawnPart(
   t: Releases,
@@ -86,11 +86,19 @@ export function spawnPart(
     script,
     name,
     setup,
-    sources,
-  }: { script: string; name: string; setup: object; sources?: string | undefined },
+    sources = OWN_SOURCES,
+    wrapper = [],
+  }: {
+    script: string;
+    name: string;
+    setup: object;
+    sources?: string | undefined;
+    wrapper?: readonly string[];
+  },
 ): PartProcess {
-  const path = join(sources ?? OWN_SOURCES, 'test/support', script);
-  const child = spawn(process.execPath, [path, JSON.stringify(setup)], {
+  const path = join(sources, 'test/support', script);
+  const [program, ...args] = [...wrapper, process.execPath, path, JSON.stringify(setup)];
+  const child = spawn(program!, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const exited = once(child, 'exit').then(() => {});
