@@ -69,7 +69,7 @@ def test_a_stop_on_a_full_disk_ends_the_driver_that_fills_it(small_server: Serve
     client = small_server.client()
     gate = tmp_path / "gate"
     client.launch(f"wait={gate}", "remove={sharedRoot}/filler", experiment="keeper")
-    # Without room for the request by file, the supervisor is told by a signal.
+    # Without room for the request by file, the ray-worker sends the supervisor a signal.
     client.launch("fill={sharedRoot}/filler", "ticks=/nonexistent", experiment="filler", grace_period_ms=200)
     until(lambda: client.describe().free_disk_bytes == 0)
     try:
@@ -104,7 +104,7 @@ def test_a_stop_of_an_unknown_attempt_on_a_full_disk_is_refused_and_may_be_repea
     client.close()
 
 
-def test_batches_on_a_full_disk_are_recorded_or_marked_and_the_training_goes_on(
+def test_batches_on_a_full_disk_are_recorded_or_marked_and_the_training_continues(
     small_server: Server, tmp_path: Path
 ) -> None:
     client = small_server.client()
