@@ -130,6 +130,7 @@ export interface SubmitOptions {
   maxAttempts?: number;
   gracePeriodMs?: number;
   cluster?: string | null;
+  project?: string;
   /** False: only the record, as if the process had died before it added the job. */
   enqueue?: boolean;
   plan?: Partial<LaunchPlan>;
@@ -274,7 +275,7 @@ export async function submit(
   };
   await store.experiments.submit({
     id,
-    project: 'default',
+    project: options.project ?? 'default',
     name: 'test',
     priority,
     cluster: options.cluster ?? null,

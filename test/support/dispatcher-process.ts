@@ -29,6 +29,8 @@ const setup = JSON.parse(process.argv[2] ?? '{}') as {
   keepalive?: { timeMs: number; timeoutMs: number };
   /** A directory, in which what it does with leases is recorded. */
   leases?: string;
+  /** The pace of archiving and retention, which then begin at the end of an experiment. Default: as in production. */
+  retentionMs?: number;
 };
 shiftClock(setup.clockMs ?? 0);
 
@@ -91,6 +93,7 @@ const dispatcher = createDispatcher({
   id: setup.id,
   ...TEST_TIMES,
   leaseMs: setup.leaseMs,
+  ...(setup.retentionMs !== undefined && { retentionMs: setup.retentionMs, archiveAfterMs: 0 }),
   hooks: {
     async beforeLaunch({ experiment }) {
       if (experiment === setup.diesAtLaunchOf) die();

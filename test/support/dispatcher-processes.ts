@@ -52,6 +52,8 @@ export async function startDispatcherProcess(
     keepalive?: { timeMs: number; timeoutMs: number };
     /** A directory, in which what it does with leases is recorded. */
     leases?: string;
+    /** The pace of archiving and retention, which then begin at the end of an experiment. */
+    retentionMs?: number;
   },
   /** Folder of the sources that it runs. Default: this one. */
   sources?: string,

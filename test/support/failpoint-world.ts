@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isFinal, type State } from '../../src/core/states.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
+import { newProject } from '../../src/schemas/project.ts';
 import { checkExperiment } from '../nemesis/checks.ts';
 import { readRecorded } from '../nemesis/history.ts';
 import { type Bench, isVerified, startBench, until } from './dispatch.ts';
@@ -13,10 +16,14 @@ import { chainInput, sweepInput, sweepRequest } from './sweep.ts';
 export const TOGETHER = 6;
 /** The lease of the process that the fault happens to. */
 const LEASE_MS = 800;
+/** The pace of archiving and retention. */
+const RETENTION_MS = 50;
 
 /** The experiments of a world, one for each kind of life, and what they must have become. */
 interface World {
   readonly states: ReadonlyMap<string, State>;
+  /** Retention deletes it as soon as it has ended. */
+  readonly expiring: string;
   readonly sweeps: { readonly runs: string; readonly cancelled: string };
   /** Does what users and faults of drivers do; called again and again. */
   act(): Promise<void>;
@@ -32,6 +39,8 @@ async function createWorld(bench: Bench): Promise<World> {
   const retried = await bench.submit({ ...driver, hang: true }, { maxAttempts: 5 });
   const cancelled = await bench.submit({ ...driver, hang: true });
   const overdue = await bench.submit({}, { ...never, deadline: new Date(Date.now() + 300).toISOString() });
+  await store.projects.create(newProject({ name: 'brief', retention: { recordsDays: 0 } }, 0));
+  const expiring = await bench.submit({ ...driver, batchBytes: 2_000 }, { project: 'brief' });
   const request = sweepRequest(2);
   const { id: runs } = await store.sweeps.create(chainInput([undefined, 0]));
   const unfit = { ...request, spec: { ...request.spec, resources: never } };
@@ -57,7 +66,7 @@ async function createWorld(bench: Bench): Promise<World> {
     [cancelled, 'cancelled'],
     [overdue, 'failed'],
   ]);
-  return { states, sweeps: { runs, cancelled: cancelledSweep }, act };
+  return { states, expiring, sweeps: { runs, cancelled: cancelledSweep }, act };
 }
 
 /** Every experiment of a world with the state in which it must end; undefined: not all children are made. */
@@ -74,6 +83,13 @@ async function allOf({ store }: Bench, { states, sweeps }: World): Promise<Map<s
     }
   }
   return all;
+}
+
+/** Every stream is archived, and retention has deleted the record and the objects of its experiment. */
+async function isCleared({ store, directory }: Bench, { expiring }: World): Promise<boolean> {
+  if ((await store.archive.backlog()) > 0 || (await store.experiments.get(expiring))) return false;
+  const folder = join(directory, 'archive', 'x', expiring.slice(-2), expiring);
+  return !existsSync(folder);
 }
 
 const isOver = (record: Experiment | undefined) =>
@@ -97,7 +113,9 @@ async function assertGuarantees(bench: Bench, expected: ReadonlyMap<string, Stat
 
 /** Lets a dispatcher die in the middle of its attempts. */
 async function leaveAttempts(bench: Bench, t: Parameters<typeof startDispatcherProcess>[1]): Promise<void> {
-  const first = await startDispatcherProcess(bench, t, { id: 'first', leaseMs: LEASE_MS });
+  const first = await startDispatcherProcess(bench, t, {
+    ...{ id: 'first', leaseMs: LEASE_MS, retentionMs: RETENTION_MS },
+  });
   await until(async () => (await bench.store.experiments.counts()).running > 0, 'an attempt runs');
   first.kill('SIGKILL');
   await first.exited;
@@ -115,7 +133,9 @@ export async function tryFailpoint(
   t.after(() => bench.stop());
   const world = await createWorld(bench);
   if (AFTER_DEATH.includes(failpoint.commit)) await leaveAttempts(bench, t);
-  const victim = await startDispatcherProcess(bench, t, { id: 'victim', leaseMs: LEASE_MS, failpoint });
+  const victim = await startDispatcherProcess(bench, t, {
+    ...{ id: 'victim', leaseMs: LEASE_MS, retentionMs: RETENTION_MS, failpoint },
+  });
   let over = false;
   const acting = (async () => {
     for (; !over; await delay(20)) await world.act();
@@ -123,7 +143,10 @@ export async function tryFailpoint(
   try {
     await victim.says('failpoint');
     // A lost answer is the victim's own to survive.
-    if (failpoint.fault !== 'answer lost') await bench.dispatcher({ id: 'successor', verifications: 3 });
+    if (failpoint.fault !== 'answer lost')
+      await bench.dispatcher({
+        ...{ id: 'successor', verifications: 3, retentionMs: RETENTION_MS, archiveAfterMs: 0 },
+      });
     if (failpoint.fault === 'frozen before') {
       await delay(3 * LEASE_MS);
       victim.kill('SIGCONT');
@@ -134,6 +157,7 @@ export async function tryFailpoint(
       seconds: 30,
       instead: records,
     });
+    await until(() => isCleared(bench, world), 'everything is archived or deleted', { seconds: 30 });
     await assertGuarantees(bench, all);
   } finally {
     over = true;

@@ -6,6 +6,8 @@ import type { StorePath } from '../../src/store/store.ts';
 
 /** The writes of a dispatcher that a failpoint interrupts: of the store, of the BullMQ queue, and of a ray-worker. */
 export const COMMITS = [
+  'store.archive.archiveStream',
+  'store.archive.take',
   'store.attempts.acquire',
   'store.attempts.allocate',
   'store.attempts.confirm',
@@ -20,6 +22,9 @@ export const COMMITS = [
   'store.events.append',
   'store.experiments.failOverdue',
   'store.queue.note',
+  'store.retention.collectGarbage',
+  'store.retention.expire',
+  'store.retention.hold',
   'store.rules.advance',
   'store.rules.dropSignals',
   'store.rules.takeSignals',
@@ -42,6 +47,13 @@ export type Commit = (typeof COMMITS)[number];
 /** The store's methods that no failpoint interrupts, with the reason. */
 export const NOT_INTERRUPTED = {
   reads: [
+    ...[
+      'archive.backlog',
+      'archive.longStreams',
+      'retention.due',
+      'retention.dueFigures',
+      'retention.forgettingFigures',
+    ],
     ...['attempts.allocated', 'attempts.allocation', 'attempts.leases', 'attempts.list', 'batches.backlog'],
     ...[
       'batches.bytes',
@@ -122,29 +134,13 @@ export const NOT_INTERRUPTED = {
   'test/unit/store/runs/runs.test.ts interrupts it': ['runs.takeSilent'],
   'test/unit/store/metrics/compaction.test.ts interrupts it': ['metrics.compact', 'metrics.takeDue'],
   'test/unit/store/sweeps repeats it': ['sweeps.recordAverage'],
-  'its lease lasts ten minutes; test/unit/store/archive interrupts it': [
-    ...[
-      'archive.archiveStream',
-      'archive.backlog',
-      'archive.longStreams',
-      'archive.rollStream',
-      'archive.take',
-    ],
-    ...[
-      'claimArchiveId',
-      'retention.collectGarbage',
-      'retention.due',
-      'retention.dueFigures',
-      'retention.expire',
-    ],
-    ...[
-      'retention.expireSweeps',
-      'retention.forgetLater',
-      'retention.forgotten',
-      'retention.forgettingFigures',
-    ],
-    ...['retention.hold', 'retention.takeForgetting'],
+  'only of streams of megabytes, and of old sweeps; test/unit/store/archive repeats them': [
+    ...['archive.rollStream', 'retention.expireSweeps'],
   ],
+  'seven days after the end of an experiment; test/unit/dispatch/background/forget-experiments.test.ts': [
+    ...['retention.takeForgetting', 'retention.forgetLater', 'retention.forgotten'],
+  ],
+  'at the start of a process, by its composition': ['claimArchiveId'],
   'commands on clusters have tests of their own': [
     'commands.claim',
     'commands.end',
@@ -215,6 +211,7 @@ function around(commit: Commit, fault: Fault, hit: () => void): Around {
 
 /** A call that took or changed nothing, in a round without work, is no commit. */
 function hadEffect(result: unknown): boolean {
+  if (result === 0 || result === 'waiting' || result === 'gone') return false;
   if (typeof result !== 'object' || result === null) return true;
   const lists = (Array.isArray(result) ? [result] : Object.values(result)).filter(Array.isArray);
   return lists.length === 0 || lists.some((list) => list.length > 0);

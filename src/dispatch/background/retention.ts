@@ -5,9 +5,10 @@ import { archiveEnded, rollLong } from './archiving.ts';
 import { forEachExperiment } from './for-each-experiment.ts';
 import { type ForgetDeps, forgetExperiments } from './forget-experiments.ts';
 
-/** Experiments in one step; the lease lasts for several steps. */
+/** Experiments in one step. */
 const AT_ONCE = 50;
-const LEASE_MS = 10 * 60_000;
+/** Rounds for which the lease of retention lasts, and thus several steps: ten minutes at a round each 30 s. */
+const LEASE_ROUNDS = 20;
 /** Sweeps in one step. */
 const SWEEPS_AT_ONCE = 200;
 
@@ -83,7 +84,7 @@ export function createRetentionLoops(deps: RetentionDeps): Loop {
   const { store, log, dispatcher, everyMs } = deps;
   let stopping = false;
   const stopped = () => stopping;
-  const held = async () => !stopping && (await store.retention.hold(dispatcher, LEASE_MS));
+  const held = async () => !stopping && (await store.retention.hold(dispatcher, LEASE_ROUNDS * everyMs));
   const round = { store, log, stopped };
   const loopOf = (name: string, run: () => Promise<void>) => createLoop({ name, everyMs, log, run });
   const loops = [
