@@ -1,3 +1,4 @@
+import type { EventSourceMessage } from 'eventsource-parser';
 import { ClientError } from './errors.ts';
 
 /** A message of an event stream. `data` is its JSON; a stream that resumes with `id` begins with the next message. */
@@ -30,6 +31,11 @@ export interface FollowOptions {
   patienceMs?: number;
   /** Time between two connections. Default: 500 ms. */
   pauseMs?: number;
+  /**
+   * A connection on which nothing arrives for this time is replaced, because it may be half open. The server sends a
+   * heartbeat every 15 seconds. Default: 45 seconds.
+   */
+  silenceMs?: number;
 }
 
 /**
@@ -43,30 +49,37 @@ export async function* follow<T>(
   open: (headers: Record<string, string>, signal: AbortSignal) => Promise<Response>,
   options: FollowOptions = {},
 ): AsyncIterable<StreamMessage<T>> {
-  const { isFatal = () => false, patienceMs = 60_000, pauseMs = 500 } = options;
+  const { isFatal = () => false, patienceMs = 60_000, pauseMs = 500, silenceMs = 45_000 } = options;
   const signal = options.signal ?? new AbortController().signal;
   // Most callers of the client follow no stream.
-  const { EventSourceParserStream } = await import('eventsource-parser/stream');
+  const { createParser } = await import('eventsource-parser');
   let last = options.after;
   let silentSince = 0;
   while (!signal.aborted) {
     try {
       const resume = last === undefined ? {} : { 'last-event-id': last };
-      const response = await open({ accept: 'text/event-stream', ...resume }, signal);
+      const silence = new AbortController();
+      const response = await open(
+        { accept: 'text/event-stream', ...resume },
+        AbortSignal.any([signal, silence.signal]),
+      );
       silentSince = 0;
       if (response.status === 204 || response.body === null) return;
-      const messages = response.body
-        .pipeThrough(new TextDecoderStream())
-        .pipeThrough(new EventSourceParserStream());
-      for await (const message of messages) {
-        if (message.event === 'end') return;
-        if (message.event === 'closed')
-          throw new StreamClosed((JSON.parse(message.data) as { reason: string }).reason);
-        if (message.id === undefined) continue;
-        last = message.id;
-        // It only carries the id at which the stream begins.
-        if (message.event === 'start') continue;
-        yield { id: message.id, data: JSON.parse(message.data) as T };
+      const messages: EventSourceMessage[] = [];
+      const parser = createParser({ onEvent: (message) => void messages.push(message) });
+      const decoder = new TextDecoder();
+      for await (const chunk of chunksOf(response.body, silence, silenceMs)) {
+        parser.feed(decoder.decode(chunk, { stream: true }));
+        for (const message of messages.splice(0)) {
+          if (message.event === 'end') return;
+          if (message.event === 'closed')
+            throw new StreamClosed((JSON.parse(message.data) as { reason: string }).reason);
+          if (message.id === undefined) continue;
+          last = message.id;
+          // It only carries the id at which the stream begins.
+          if (message.event === 'start') continue;
+          yield { id: message.id, data: JSON.parse(message.data) as T };
+        }
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -75,6 +88,29 @@ export async function* follow<T>(
       if (performance.now() - silentSince > patienceMs) throw error;
     }
     await pause(pauseMs, signal);
+  }
+}
+
+/** The chunks of a body. Aborts `silence`, which ends the connection, if none arrives for `silenceMs`. */
+async function* chunksOf(
+  body: ReadableStream<Uint8Array>,
+  silence: AbortController,
+  silenceMs: number,
+): AsyncIterable<Uint8Array> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const timer = setTimeout(
+        () => silence.abort(new Error(`nothing arrived for ${silenceMs} ms`)),
+        silenceMs,
+      );
+      const { done, value } = await reader.read().finally(() => clearTimeout(timer));
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // The caller may leave before the end of the stream.
+    reader.cancel().catch(() => {});
   }
 }
 

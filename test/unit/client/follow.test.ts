@@ -48,6 +48,22 @@ test('follow yields each message once and in order over broken connections', asy
   assert.deepEqual(resumed, [undefined, '2', '3']);
 });
 
+test('follow replaces a connection on which nothing arrives, and not one with heartbeats', async (t) => {
+  const beats: NodeJS.Timeout[] = [];
+  t.after(() => beats.forEach(clearInterval));
+  const { open, resumed } = await serving(t, [
+    (response) => response.write(message(1)),
+    (response) => {
+      response.write(message(2));
+      const beat = setInterval(() => response.write(': heartbeat\n\n'), 20);
+      beats.push(beat);
+      setTimeout(() => response.end(message(3) + END), 2_000);
+    },
+  ]);
+  assert.deepEqual(await numbers(follow(open, { pauseMs: 1, silenceMs: 1_500 })), [1, 2, 3]);
+  assert.deepEqual(resumed, [undefined, '1']);
+});
+
 test('follow starts after the cursor `after`, and an answer of 204 ends it', async (t) => {
   const { open, resumed } = await serving(t, [(response) => response.writeHead(204).end()]);
   assert.deepEqual(await numbers(follow(open, { after: '7' })), []);
