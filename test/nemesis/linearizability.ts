@@ -65,14 +65,19 @@ export function checkLeases(directory: string, terms: { leaseMs: number }): Leas
 
 /**
  * Whether the operations of one experiment could have happened one after the other, each between its start and its end
- * (Wing and Gong's search, with the states that it has met). Operations of unknown outcome may have had no effect. Returns
- * the operations at which the search got stuck, in words; undefined: there is such an order.
+ * (Wing and Gong's search, with the states that it has met). Operations of unknown outcome may have had no effect. While Redis
+ * is away, every dispatcher loses the answers of many takeovers: to keep the search small, the first of them stands for all,
+ * and may take effect any number of times. Returns the operations at which the search got stuck, in words; undefined: there is
+ * such an order.
  */
 export function findContradiction(
   operations: readonly LeaseOperation[],
   { leaseMs }: { leaseMs: number },
 ): string | undefined {
-  const all = operations.toSorted((a, b) => a.start - b.start);
+  const sorted = operations.toSorted((a, b) => a.start - b.start);
+  const isLost = ({ call, outcome }: LeaseOperation) => call === 'takeOver' && outcome === 'unknown';
+  const lostTakeover = sorted.find(isLost);
+  const all = sorted.filter((operation) => !isLost(operation));
   const required = all.filter(({ outcome }) => outcome !== 'unknown').length;
   const stack = [{ done: 0n, left: required, lease: FREE }];
   const met = new Set<string>();
@@ -96,6 +101,10 @@ export function findContradiction(
           next.map(({ operation }) => operation),
         ),
       };
+    if (lostTakeover && lostTakeover.start <= firstEnd) {
+      const then = after(lease, lostTakeover, leaseMs);
+      if (then) stack.push({ done, left, lease: then });
+    }
     // The last one pushed is tried first: the one that was answered first.
     for (const { operation, index } of next.toSorted((a, b) => b.operation.end - a.operation.end)) {
       const then = after(lease, operation, leaseMs);

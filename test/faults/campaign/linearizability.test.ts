@@ -64,6 +64,10 @@ describe('the search for an order of the operations on a lease', () => {
     ],
     'an attempt that is acquired twice': [acquired, op('acquire', 'b', [20, 30])],
     'a refusal of the holder': [acquired, op('confirm', 'a', [20, 30], refused)],
+    'a write without the lease, beside a hundred takeovers whose answers were lost': [
+      ...Array.from({ length: 100 }, (_, index) => ({ ...lostTakeover, start: 25 + index })),
+      ...[acquired, op('append', 'c', [200, 210])],
+    ],
     'a second end of an attempt': [acquired, op('end', 'a', [20, 30]), op('end', 'a', [40, 50])],
   };
   for (const [name, operations] of Object.entries(contradictions))
