@@ -89,7 +89,7 @@ export function startWatch({ store, rayWorker }: Observed['bench']): Watch {
       const counted = measured.faults.get(kind) ?? { count: 0, exposures: 0 };
       measured.faults.set(kind, { count: counted.count + 1, exposures: counted.exposures + running.length });
       restartClocks();
-      // The witness may be a little behind the store, which has recorded the end of one of them already.
+      // The store may have recorded the end of one of them before the witness removes it from its list.
       for (const line of running) open.set(`${line.experiment}/${line.attempt}`, line);
       const exposed = running.map((line) => ({
         ...line,

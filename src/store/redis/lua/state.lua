@@ -52,8 +52,8 @@ local function countInSweep(root, sweep, change)
 end
 
 -- Changes the state of an experiment: record, indexes, its sweep's counts, event, notification of followers.
--- change: from (false for a new record, which has its state already), to, attempt (string), reason, now (ms); place: seq, project, sweep or false, name and
---         priority, if the caller has them already
+-- change: from (false for a new record, which has its state already), to, attempt (string), reason, now (ms);
+--         place: seq, project, sweep or false, name and priority, if the caller has them already
 local function moveState(root, id, change)
   local x = root .. ':x:' .. id
   local place = change.place or redis.call('HMGET', x, 'seq', 'project', 'sweep', 'name', 'priority')
