@@ -1,10 +1,13 @@
 import type { FieldProblem } from '../core/errors.ts';
+import { inertJson } from '../core/inert.ts';
 import type { Experiment } from '../schemas/experiment.ts';
 import { EXIT } from './exit.ts';
 import { createLiveBlock, type LiveBlock } from './live-block.ts';
 
 // An import of `node:util` would load all its parts, which takes longer than the rest of this module.
 const { styleText } = process.getBuiltinModule('node:util');
+
+export { inert } from '../core/inert.ts';
 
 /** Where a command writes. */
 export interface Output {
@@ -35,12 +38,12 @@ export const terminal: Output = {
 
 /** One JSON document, for scripts. */
 export function json(value: unknown): string {
-  return withoutControls(JSON.stringify(value, null, 2));
+  return inertJson(JSON.stringify(value, null, 2));
 }
 
 /** One JSON document in one line. */
 export function jsonLine(value: unknown): string {
-  return withoutControls(JSON.stringify(value));
+  return inertJson(JSON.stringify(value));
 }
 
 /** Codes of errors that did not come from the API, by exit status. */
@@ -58,13 +61,6 @@ export function errorLine(
 ): string {
   const { status: exitStatus, code = CODES[exitStatus], problems = [] } = how;
   return jsonLine({ error: { code, message, problems, exitStatus } });
-}
-
-/** Equivalent JSON in which characters that a terminal obeys or hides are escaped. */
-function withoutControls(text: string): string {
-  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  // Every line feed stands between two values: JSON.stringify escapes those inside a string.
-  return text.replace(NOT_INERT, (char) => (char === '\n' ? char : char.split('').map(escaped).join('')));
 }
 
 const STATE_COLORS: Readonly<Record<string, 'green' | 'red' | 'yellow' | 'cyan'>> = {
@@ -88,20 +84,6 @@ export function duration(ms: number): string {
   // Number() removes the decimal of a whole number.
   if (seconds < 172_800) return `${Number((seconds / 3600).toFixed(1))} h`;
   return `${Number((seconds / 86_400).toFixed(1))} d`;
-}
-
-/** Characters that a terminal obeys, that turn or break a line, or that are invisible. */
-const NOT_INERT =
-  /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\u{200b}\u{2060}-\u{206f}\u{feff}\u{e0000}-\u{e007f}]/gu;
-
-/** Foreign text made safe for a terminal: control and invisible characters are shown as escapes. Tabs and line feeds stay. */
-export function inert(text: string): string {
-  // The output of a training could otherwise rewrite the terminal of the user who watches it.
-  return text.replace(NOT_INERT, (char) => {
-    if (char === '\t' || char === '\n') return char;
-    const code = char.codePointAt(0)!.toString(16);
-    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
-  });
 }
 
 /**

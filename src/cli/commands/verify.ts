@@ -10,7 +10,7 @@ import { orUnreadable, type TextStreams } from '../batch-files.ts';
 import { verifyFiles } from '../verify-files.ts';
 
 const HELP = `
-Formats: echelon-batch/1 and /2 (JSON, optionally gzipped, or protobuf) and the dumps of other trainers:
+Formats, each also in gzip: echelon-batch/1 and /2 (JSON or protobuf) and the dumps of other trainers:
 ${ADAPTERS.map(({ name, title }) => `  ${name.padEnd(16)} ${title}`).join('\n')}
 The content decides the format. In a folder, every file in a known format is read, in step order.
 

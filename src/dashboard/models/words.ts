@@ -1,5 +1,9 @@
 /** Numbers, times and sizes in words and in the same width everywhere. */
 
+import { inert } from '../../core/inert.ts';
+
+export { inert };
+
 const COUNT = new Intl.NumberFormat('en-US');
 
 /** 12,345 */
@@ -56,13 +60,9 @@ export function clock(at: number, now: number): string {
   return `${day.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })} ${time}`;
 }
 
-/** Text of a training or a user without characters that move or hide other text. */
-export function inert(text: string): string {
-  return text.replace(/[\p{Cc}\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu, ' ');
-}
-
 /** Inert text without the sequences that colour text or move the cursor in a terminal. */
 export function withoutEscapes(text: string): string {
-  const [first = '', ...sequences] = text.split('\u001b');
+  // A progress bar returns to the start of its line.
+  const [first = '', ...sequences] = text.replaceAll('\r', ' ').split('\u001b');
   return inert(first + sequences.map((rest) => rest.replace(/^\[[0-?]{0,64}[ -/]{0,8}[@-~]/, '')).join(''));
 }

@@ -1,5 +1,6 @@
 /** An explanation as text for people: at most 100 columns, no colours, no control characters from the batch. */
 
+import { inert } from '../../core/inert.ts';
 import { plural } from '../../core/plural.ts';
 import type { ExplainedLevel, RowExplanation } from './explain.ts';
 
@@ -10,11 +11,11 @@ const LABEL_WIDTH = 72;
 /** The explanation as lines of text, ending in a newline. */
 export function formatExplanation(e: RowExplanation): string {
   const lines = [
-    `Row ${e.row} of ${inert(e.batch)} is ${e.outcome.toUpperCase()}`,
+    `Row ${e.row} of ${oneLine(e.batch)} is ${e.outcome.toUpperCase()}`,
     '',
     ...outcomeLines(e),
     '',
-    `  group ${inert(e.group)}, trajectory ${inert(e.trajectory)}, step ${e.step}`,
+    `  group ${oneLine(e.group)}, trajectory ${oneLine(e.trajectory)}, step ${e.step}`,
     ...(e.observation === null ? [] : [`  state   ${label(e.observation)}`]),
     `  ${e.fingerprint}`,
     ...e.levels.flatMap((level) => ['', ...levelLines(level, e)]),
@@ -169,16 +170,16 @@ function percent(share: number): string {
 }
 
 function label(text: string): string {
-  const flat = inert(text).replace(/\s+/g, ' ');
+  const flat = oneLine(text);
   return flat.length <= LABEL_WIDTH ? flat : `${flat.slice(0, LABEL_WIDTH - 1)}…`;
 }
 
 function clip(text: string): string {
-  const flat = inert(text);
+  const flat = oneLine(text);
   return flat.length <= 24 ? flat : `${flat.slice(0, 11)}…${flat.slice(-12)}`;
 }
 
-/** Control characters (escape sequences, newlines) and bidirectional marks become spaces. */
-function inert(text: string): string {
-  return text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, ' ');
+/** Foreign text in one line. */
+function oneLine(text: string): string {
+  return inert(text.replace(/\s+/g, ' '));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { coloredState, duration, inert, json, jsonLine, successRate } from '../../../src/cli/output.ts';
+import { coloredState, duration, json, jsonLine, successRate } from '../../../src/cli/output.ts';
 import { table } from '../../../src/cli/table.ts';
 import type { State } from '../../../src/core/states.ts';
 
@@ -39,14 +39,6 @@ test('a remark comes behind the answer, however slowly that is read', async () =
     terminal.line('x'.repeat(8_000_000)); terminal.remark('There are more'); terminal.remark('and a second');`;
   const child = spawn('sh', ['-c', '"$0" --input-type=module -e "$1" 2>&1', process.execPath, script]);
   assert.match((await text(child.stdout)).slice(-60), /x\nThere are more\nand a second\n$/);
-});
-
-test('foreign text cannot steer the terminal', () => {
-  assert.equal(inert('a\u001b[31mb\u202ec\rd\u0000'), 'a\\u001b[31mb\\u202ec\\u000dd\\u0000');
-  // Nor hide in it: no width, another line, tags.
-  assert.equal(inert('a\u200bb\u2028c\ufeffd\u{e0041}'), 'a\\u200bb\\u2028c\\ufeffd\\u{e0041}');
-  assert.equal(inert('👩\u200d🔬'), '👩\u200d🔬');
-  assert.equal(inert('tab\tand\nline, ümlaut, 字'), 'tab\tand\nline, ümlaut, 字');
 });
 
 test('JSON escapes what a terminal would obey or hide, and means the same', () => {

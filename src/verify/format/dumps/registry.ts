@@ -9,7 +9,7 @@ import { PRIME_RL } from './prime-rl.ts';
 import { RLLM } from './rllm.ts';
 import { ROLL } from './roll.ts';
 import { SLIME } from './slime.ts';
-import { type DumpSource, withSource } from './source.ts';
+import { type DumpSource, openPacked, withSource } from './source.ts';
 import { hasColumns, KNOWN_TABLES, TABLE } from './table.ts';
 import { isZip } from './torch-zip.ts';
 import { TRL } from './trl.ts';
@@ -52,8 +52,8 @@ export async function adapterFor(
   path: string,
   map: Mapping = {},
 ): Promise<DumpAdapter | 'native' | undefined> {
+  if (await isNative(path)) return 'native';
   const start = await withSource(path, startOf);
-  if (isNative(start.bytes)) return 'native';
   const columns = Object.values(map);
   const mapped = columns.length > 0 && hasColumns(start, columns) ? TABLE : undefined;
   return ADAPTERS.find((adapter) => adapter.matches(start)) ?? mapped;
@@ -92,9 +92,10 @@ function headerOf(bytes: Uint8Array): string[] | undefined {
   return line.split(',').map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
 }
 
-/** `echelon-batch/1` or `/2`: gzip, JSON with `batches`, or a protobuf batch, which begins with the format's name. */
-function isNative(bytes: Uint8Array): boolean {
-  if (isGzip(bytes)) return inflateStart(bytes).length >= 0;
-  const text = Buffer.from(bytes).toString('latin1');
+/** `echelon-batch/1` or `/2`, plain or in gzip: JSON with `batches`, or a protobuf batch, which begins with the format's name. */
+async function isNative(path: string): Promise<boolean> {
+  await using source = await openPacked(path);
+  const bytes = new Uint8Array(await source.slice(0, START_BYTES));
+  const text = Buffer.from(isGzip(bytes) ? inflateStart(bytes) : bytes).toString('latin1');
   return /echelon-batch\/[12]/.test(text) || /^\s*\{[^{[]*"batches"/.test(text);
 }

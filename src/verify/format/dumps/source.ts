@@ -1,6 +1,9 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { bytesInWords } from '../../pool/budget.ts';
 import { BatchFormatError } from '../format-error.ts';
+import { inflate, isGzip } from '../inflate.ts';
+import { MAX_JSON_BYTES } from '../parse-json.ts';
 
 /** A file that is read in parts. */
 export interface DumpSource extends AsyncDisposable {
@@ -10,8 +13,32 @@ export interface DumpSource extends AsyncDisposable {
   slice(start: number, end?: number): Promise<ArrayBuffer>;
 }
 
-/** Opens a file. Throws a BatchFormatError for a directory, a device or a pipe, a system error if there is no such file. */
+/** Bytes of a packed dump at most, packed and unpacked: it is held in memory. */
+const MAX_PACKED_BYTES = MAX_JSON_BYTES;
+
+/**
+ * Opens a file; gzip is unpacked. Throws a BatchFormatError for a directory, a device, a pipe or damaged gzip, a system error if
+ * there is no such file.
+ */
 export async function openSource(path: string): Promise<DumpSource> {
+  const source = await openPacked(path);
+  if (!isGzip(new Uint8Array(await source.slice(0, 2)))) return source;
+  await using packed = source;
+  if (packed.byteLength > MAX_PACKED_BYTES) {
+    const expected = `at most ${bytesInWords(MAX_PACKED_BYTES)}`;
+    throw new BatchFormatError({ code: 'too-large', file: path, expected, found: 'more' });
+  }
+  const bytes = inflate(new Uint8Array(await packed.slice(0)), path, MAX_PACKED_BYTES);
+  return {
+    path,
+    byteLength: bytes.length,
+    slice: async (start, end) => new Uint8Array(bytes.subarray(start, end)).buffer,
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+/** Opens a file as it is, packed or not. Errors as in {@link openSource}. */
+export async function openPacked(path: string): Promise<DumpSource> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stat = await file.stat();
   if (!stat.isFile()) {

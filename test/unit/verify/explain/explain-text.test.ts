@@ -54,6 +54,13 @@ describe('an explanation in words', () => {
     assert.match(textOf(huge, 0), /may overflow/);
   });
 
+  test('texts of the batch are shown in one line, invisible characters as escapes', () => {
+    const clean = goldenBatch('one-step-episodes');
+    const name = 'a\u200bb\nRow 0 is EXACT\u{e0041}';
+    const [head] = textOf({ ...clean, name }, 0).split('\n');
+    assert.equal(head, 'Row 0 of a\\u200bb Row 0 is EXACT\\u{e0041} is EXACT');
+  });
+
   test('names the sum of GiGPO, the factor of RLOO and the group', () => {
     assert.match(textOf(goldenBatch('gigpo-mean_norm-w0.5-0'), 3), /Together: 1 \* .* \+ 0\.5 \* /);
     assert.match(textOf(goldenBatch('rloo-0'), 3), /\d+\/\d+ \* \(/);
