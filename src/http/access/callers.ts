@@ -24,6 +24,11 @@ export interface Callers {
    */
   byToken(token: string): Promise<Known | undefined>;
   /**
+   * The version of access now, for {@link SignIn}: read before the credential is looked up, so that a sign-out in between
+   * ends the session too. Throws as {@link Callers.byToken}.
+   */
+  version(): Promise<number>;
+  /**
    * Who signed in, for as long as the key is accepted and until the credential is signed out. Throws as
    * {@link Callers.byToken}.
    */
@@ -100,9 +105,11 @@ export function createCallers(input: {
       return accepted(key, equal) ? found(key!, given.toString('hex')) : undefined;
     },
 
-    async bySignIn({ credential, issuedAt }) {
+    version: async () => (await copy.read()).version,
+
+    async bySignIn({ credential, version }) {
       const { keys, signedOut } = await copy.read();
-      if (issuedAt <= (signedOut.get(credential) ?? -1)) return undefined;
+      if (version < (signedOut.get(credential) ?? 0)) return undefined;
       const own = tokens.find(({ known }) => known.credential === credential);
       if (own !== undefined) return own.known;
       const { id, short } = parts(credential);
@@ -185,7 +192,7 @@ type KeyCopy = ReturnType<typeof keyCopy>;
 
 /** What the store says of access at one moment. */
 interface Access {
-  version: string;
+  version: number;
   keys: Map<string, StoredKey>;
   signedOut: ReadonlyMap<string, number>;
 }

@@ -27,7 +27,7 @@ export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
 
   return {
     async version() {
-      return (await guarded(redis.get(`${keys.root}:access-version`))) ?? '';
+      return Number((await guarded(redis.get(`${keys.root}:access-version`))) ?? 0);
     },
     async keys() {
       const [all, times] = (await runAll(redis.pipeline().hgetall(hash).hgetall(used))) as [

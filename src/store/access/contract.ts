@@ -34,8 +34,8 @@ export interface ProjectStore {
 
 /** API keys and sign-outs. */
 export interface AccessStore {
-  /** Changes with every change of a key or a project, and with every sign-out. */
-  version(): Promise<string>;
+  /** Grows with every change of a key or a project, and with every sign-out: a microsecond of the server's clock. */
+  version(): Promise<number>;
   keys(): Promise<(StoredKey & Pick<ApiKey, 'lastUsedAt'>)[]>;
   /** Also deletes keys that ended more than 90 days before. False if its project does not exist. */
   createKey(key: StoredKey): Promise<boolean>;
@@ -43,9 +43,9 @@ export interface AccessStore {
   changeKey(id: string, change: (key: StoredKey) => StoredKey | undefined): Promise<StoredKey | undefined>;
   /** Records that a key was used. */
   keyUsed(id: string, at: number): Promise<void>;
-  /** Ends the sign-ins of a credential before `at`; a sign-in expires after `lastsMs`. */
-  signOut(credential: string, at: number, lastsMs: number): Promise<void>;
-  /** When each credential was last signed out. */
+  /** Ends the sign-ins of a credential so far; a sign-in expires after `lastsMs`. */
+  signOut(credential: string, lastsMs: number): Promise<void>;
+  /** The version that the last sign-out of each credential made. */
   signOuts(): Promise<ReadonlyMap<string, number>>;
 }
 

@@ -38,7 +38,7 @@ async function setUp(store: Store): Promise<string> {
   const { id: key } = await makeKey(store, { project: PROJECT });
   await store.access.keyUsed(key, 2);
   const said = { action: 'a', target: null, status: 200, outcome: 'done', code: null, note: null } as const;
-  await store.access.signOut(key, Date.now(), 1000);
+  await store.access.signOut(key, 1000);
   await store.audit.record(
     { caller: key, name: 'n', project: null, requestId: 'r', address: '::1', ...said },
     { administrative: true },

@@ -7,7 +7,7 @@ import { CREATE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 
 /** POST /v1/login-links: a link that signs a browser in once, as the caller. */
-export function addLoginLinks(app: App, { clock }: RouteDeps, sessions: Sessions): void {
+export function addLoginLinks(app: App, { callers, clock }: RouteDeps, sessions: Sessions): void {
   app.post(
     '/v1/login-links',
     {
@@ -41,7 +41,8 @@ export function addLoginLinks(app: App, { clock }: RouteDeps, sessions: Sessions
           'A login link needs an API key, not a session. Send the API key.',
         );
       const now = clock.now();
-      const path = `/login?code=${sessions.issueCode(request.credential, now)}`;
+      const signIn = { credential: request.credential, version: await callers.version() };
+      const path = `/login?code=${sessions.issueCode(signIn, now)}`;
       return reply.code(201).send({ path, expiresAt: now + LINK_MS });
     },
   );

@@ -13,7 +13,7 @@ import { CHANGE, READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 
 /** Sets the cookie of a caller who is known. */
-type SignIn = (request: FastifyRequest, reply: FastifyReply, known: Known) => void;
+type SignIn = (request: FastifyRequest, reply: FastifyReply, known: Known & { version: number }) => void;
 
 const Next = Type.Optional(Type.String({ maxLength: 2000, description: 'Path to redirect to afterwards.' }));
 
@@ -57,13 +57,14 @@ function addLoginPage(
     async (request, reply) => {
       const { code, next } = request.query;
       if (code === undefined) return page(reply, 200, { next: ownPath(next) });
+      const version = await deps.callers.version();
       const known = await redeem(code, deps, sessions);
       if (known === undefined) {
         await onFailure(request, undefined);
         const message = 'This link is invalid or was already used. Sign in with an API key.';
         return page(reply, 401, { next: ownPath(next), message });
       }
-      signIn(request, reply, known);
+      signIn(request, reply, { ...known, version });
       return reply.redirect(ownPath(next), 303);
     },
   );
@@ -110,20 +111,21 @@ function addLoginPost(
     },
     async (request, reply) => {
       if (request.headers.origin !== undefined) requireOwnOrigin(request, settings.publicUrl);
+      const version = await callers.version();
       const known = await callers.byToken(request.body.token);
       const next = ownPath(request.body.next);
       if (known === undefined) {
         await tools.onFailure(request, request.body.token);
         throw new EchelonError('unauthenticated', 'The API key or token is invalid.');
       }
-      tools.signIn(request, reply, known);
+      tools.signIn(request, reply, { ...known, version });
       if (isForm(request)) return reply.redirect(next, 303);
       return reply.code(204).send(null);
     },
   );
 }
 
-function addLogout(app: App, { store, clock }: RouteDeps): void {
+function addLogout(app: App, { store }: RouteDeps): void {
   app.post(
     '/logout',
     {
@@ -142,7 +144,7 @@ function addLogout(app: App, { store, clock }: RouteDeps): void {
     async ({ credential }, reply) => {
       // Set first, so that the browser forgets its cookie even where the store is away.
       reply.clearCookie(SESSION_COOKIE, { path: '/' });
-      await store.access.signOut(credential, clock.now(), SESSION_MS);
+      await store.access.signOut(credential, SESSION_MS);
       return reply.redirect('/login', 303);
     },
   );
@@ -150,9 +152,13 @@ function addLogout(app: App, { store, clock }: RouteDeps): void {
 
 function cookieSetter({ settings, clock }: RouteDeps, sessions: Sessions) {
   const secure = settings.publicUrl.startsWith('https:');
-  return (request: FastifyRequest, reply: FastifyReply, { caller, credential }: Known) => {
+  return (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { caller, ...signIn }: Known & { version: number },
+  ) => {
     request.caller = caller;
-    reply.setCookie(SESSION_COOKIE, sessions.issue(credential, clock.now()), {
+    reply.setCookie(SESSION_COOKIE, sessions.issue(signIn, clock.now()), {
       path: '/',
       httpOnly: true,
       sameSite: 'strict',

@@ -6,8 +6,8 @@ const secret = 's'.repeat(32);
 const sessions = createSessions({ secret, loginCodes: ['code'] });
 
 test('a cookie is valid until it expires, in every process with the same secret', () => {
-  const cookie = sessions.issue('token-two', 1000);
-  assert.equal(sessions.verify(cookie, 1000)?.issuedAt, 1000);
+  const cookie = sessions.issue({ credential: 'token-two', version: 7 }, 1000);
+  assert.equal(sessions.verify(cookie, 1000)?.version, 7);
   assert.equal(sessions.verify(cookie, 1000 + SESSION_MS - 1)?.credential, 'token-two');
   assert.equal(sessions.verify(cookie, 1000 + SESSION_MS), undefined);
   assert.equal(createSessions({ secret }).verify(cookie, 1000)?.credential, 'token-two');
@@ -15,13 +15,13 @@ test('a cookie is valid until it expires, in every process with the same secret'
 });
 
 test('a changed cookie is refused', () => {
-  const cookie = sessions.issue('token-one', 1000);
+  const cookie = sessions.issue({ credential: 'token-one', version: 7 }, 1000);
   for (let at = 0; at < cookie.length; at++) {
     const other = cookie[at] === 'A' ? 'B' : 'A';
     const changed = cookie.slice(0, at) + other + cookie.slice(at + 1);
     assert.equal(sessions.verify(changed, 1000), undefined, changed);
   }
-  for (const text of ['', '..', 'a.b.c']) assert.equal(sessions.verify(text, 0), undefined);
+  for (const text of ['', '..', 'a.b.c', 'a.1.2.c']) assert.equal(sessions.verify(text, 0), undefined);
 });
 
 test('a login code works once', () => {

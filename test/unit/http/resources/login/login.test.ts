@@ -106,7 +106,7 @@ describe('the cookie', () => {
     const cookie = cookieOf(await signIn());
     const origin = 'http://echelon.test';
     assert.equal(
-      (await plan({ cookie: cookie.replace(/\.\d+\./, '.99999999999999.'), origin })).statusCode,
+      (await plan({ cookie: cookie.replace(/\.\d+\.(?=[^.]*$)/, '.99999999999999.'), origin })).statusCode,
       401,
     );
     assert.equal((await plan({ cookie: `${cookie.slice(0, -2)}xx`, origin })).statusCode, 401);
@@ -128,7 +128,7 @@ describe('the cookie', () => {
     const origin = 'http://echelon.test';
     await call('POST', '/logout', { token: null, raw: '', headers: { ...FORM, cookie: own, origin } });
     assert.equal((await plan({ cookie: copied, origin })).statusCode, 401);
-    now += 1;
+    // Fails if the two are compared by a clock, which stands still here.
     assert.equal((await plan({ cookie: cookieOf(await signIn()), origin })).statusCode, 200);
   });
 });
