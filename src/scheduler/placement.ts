@@ -3,7 +3,8 @@ import { type Amount, EPSILON, type FreeNode, fits } from './nodes.ts';
 /*
  * On which nodes an experiment runs. An experiment with GPUs has the same number of them on each of its nodes, and beside
  * them one CPU for each GPU: there its GPU workers run. Its other CPUs, of environments and of the trainer's process, may be
- * on any nodes of the cluster. An experiment without GPUs has all its CPUs on one node.
+ * on any nodes of the cluster. An experiment without GPUs has all its CPUs on one node: if possible on one without GPUs, so
+ * that no free GPU lacks a CPU because of it.
  */
 
 /** What an experiment asks for. `gpus` and `cpus`: of all its nodes together. `nodes`: those with GPUs; Default: 1. */
@@ -61,6 +62,11 @@ export function placeOn(
   return addCpus(parts, anywhere, nodes, roomOf);
 }
 
+/** Whether an experiment without GPUs would run on a node with GPUs. */
+export function takesGpuNode({ gpus }: Amount, parts: readonly Part[]): boolean {
+  return gpus <= 0 && parts.some(({ node }) => node.gpusTotal > 0);
+}
+
 /** Whether the nodes would have room if they were empty. */
 export function couldFit(
   need: Need,
@@ -76,7 +82,7 @@ function free(node: FreeNode): Amount {
   return node;
 }
 
-/** The fullest node that has room. Ties go to the lower id. */
+/** The fullest node that has room; without a need for GPUs, nodes without GPUs come first. Ties go to the lower id. */
 function fullest(
   need: Amount,
   nodes: readonly FreeNode[],
@@ -85,12 +91,14 @@ function fullest(
   let best: FreeNode | undefined;
   for (const node of nodes) {
     if (!fits(need, roomOf(node))) continue;
-    if (best === undefined || isFuller(node, best)) best = node;
+    if (best === undefined || isBetter(node, best, need)) best = node;
   }
   return best;
 }
 
-function isFuller(a: FreeNode, b: FreeNode): boolean {
+function isBetter(a: FreeNode, b: FreeNode, need: Amount): boolean {
+  const [aHasGpus, bHasGpus] = [a.gpusTotal > 0, b.gpusTotal > 0];
+  if (need.gpus <= 0 && aHasGpus !== bHasGpus) return bHasGpus;
   if (a.gpus !== b.gpus) return a.gpus < b.gpus;
   return a.cpus !== b.cpus ? a.cpus < b.cpus : a.id < b.id;
 }

@@ -12,7 +12,7 @@ import {
   toRoundClusters,
 } from './nodes.ts';
 import { capacityOf, createOrder, holdings } from './order.ts';
-import { couldFit, type Part, placeOn } from './placement.ts';
+import { couldFit, type Part, placeOn, takesGpuNode } from './placement.ts';
 import { createQuotas, DEFAULT_POLICY, NO_QUOTAS, type ProjectPolicy, type Quotas } from './quotas.ts';
 import { instant, plus } from './spans.ts';
 import { closed, frees, freest, needInWords, nowhere, silent, tooLarge } from './wait-reasons.ts';
@@ -243,18 +243,24 @@ export interface Room {
   parts: Part[];
 }
 
-/** The first of the clusters on which it is the experiment's turn and that has room for it. */
+/**
+ * The first of the clusters on which it is the experiment's turn and that has room for it. An experiment without GPUs
+ * prefers a cluster on which it takes no node with GPUs.
+ */
 export function findRoom(
   item: QueuedExperiment,
   taking: readonly RoundCluster[],
   takes: Span | null,
   round: Pick<Round, 'guards'>,
 ): Room | undefined {
+  let otherwise: Room | undefined;
   for (const cluster of taking) {
     const parts = partsFor(item, cluster, takes, round);
-    if (parts !== undefined) return { cluster, parts };
+    if (parts === undefined) continue;
+    if (!takesGpuNode(item, parts)) return { cluster, parts };
+    otherwise ??= { cluster, parts };
   }
-  return undefined;
+  return otherwise;
 }
 
 function partsFor(

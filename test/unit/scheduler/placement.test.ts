@@ -104,6 +104,44 @@ test('one node is the fullest by GPUs, then by CPUs, then the lowest id, in any 
   );
 });
 
+/* Fails if CPUs beside GPUs are taken first: a training would wait for a CPU while other nodes are idle. */
+test('an experiment without GPUs takes a node with GPUs only if no other node of any cluster has room', () => {
+  const size = fc.integer({ min: 0, max: 4 });
+  const nodes = fc.array(fc.record({ gpus: size, cpus: size, gpusUsed: size, cpusUsed: size }), {
+    maxLength: 3,
+  });
+  fc.assert(
+    fc.property(
+      fc.array(nodes, { minLength: 1, maxLength: 3 }),
+      fc.integer({ min: 1, max: 4 }),
+      (all, cpus) => {
+        const clusters = all.map((some, at) =>
+          cluster(
+            `c${at}`,
+            some.map(({ gpus, cpus: total, gpusUsed, cpusUsed }, index) =>
+              node(`${at}-${index}`, gpus, total, {
+                gpusUsed: Math.min(gpus, gpusUsed),
+                cpusUsed: Math.min(total, cpusUsed),
+              }),
+            ),
+          ),
+        );
+        const withRoom = clusters
+          .flatMap((one) => one.nodes)
+          .filter(({ cpusTotal, cpusUsed }) => cpusTotal - cpusUsed >= cpus);
+        fc.pre(withRoom.length > 0);
+        const { start } = scheduleRound({ queued: [waits('x', 0, cpus)], clusters, allocations: new Map() });
+        const taken = withRoom.find(({ id }) => id === start[0]?.nodes[0]?.id);
+        assert.equal(
+          taken!.gpusTotal > 0,
+          withRoom.every(({ gpusTotal }) => gpusTotal > 0),
+        );
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
+
 // Fails if experiments go to the emptiest node: 2 + 2 would leave no node for 4.
 test('trainings of 2, 2 and 4 GPUs start together on nodes of 4', () => {
   const { start } = scheduleRound({
