@@ -15,7 +15,7 @@ import { capacityOf, createOrder, holdings } from './order.ts';
 import { couldFit, type Part, placeOn, takesGpuNode } from './placement.ts';
 import { createQuotas, DEFAULT_POLICY, NO_QUOTAS, type ProjectPolicy, type Quotas } from './quotas.ts';
 import { instant, plus } from './spans.ts';
-import { closed, frees, freest, needInWords, nowhere, silent, tooLarge } from './wait-reasons.ts';
+import { closed, frees, freest, needInWords, nowhere, silent, staysWith, tooLarge } from './wait-reasons.ts';
 
 /*
  * Invariants: no node is allocated beyond its size, and no project holds more GPUs than its quota. On a cluster without
@@ -51,6 +51,8 @@ export interface Start {
   cluster: string;
   /** Those with GPUs first. */
   nodes: AllocatedNode[];
+  /** The checkpoint of an earlier attempt that it cannot resume from, because the cluster of the checkpoint was removed. */
+  abandons?: NonNullable<QueuedExperiment['checkpoint']>;
 }
 
 /** The result of a scheduling round. */
@@ -78,6 +80,8 @@ export interface Places {
   taking: RoundCluster[];
   /** Why one of them did not start in this round; null until then. */
   refused: Refused | null;
+  /** Whether their checkpoints keep them from other clusters. */
+  stay: boolean;
 }
 
 /**
@@ -170,10 +174,12 @@ function hasRoom({ answering, draining, paused, nodes }: RoundCluster): boolean 
 
 function createPlaces(clusters: RoundCluster[]): Round['placesOf'] {
   const known = new Map<string, Places>();
+  const names = new Set(clusters.map(({ name }) => name));
   return (item) => {
     const { cluster, labels, gpus, cpus, nodes = 1 } = item;
-    const key = `${cluster ?? ''} ${gpus} ${cpus} ${nodes}${labels ? ` ${JSON.stringify(labels)}` : ''}`;
-    const places = known.get(key) ?? findPlaces(item, clusters);
+    const kept = item.checkpoint && names.has(item.checkpoint.cluster) ? item.checkpoint.cluster : '';
+    const key = `${cluster ?? ''} ${kept} ${gpus} ${cpus} ${nodes}${labels ? ` ${JSON.stringify(labels)}` : ''}`;
+    const places = known.get(key) ?? findPlaces(item, clusters, kept);
     known.set(key, places);
     return places;
   };
@@ -188,15 +194,18 @@ export function isWanted(
   return Object.entries(labels ?? {}).every(([key, value]) => has.labels[key] === value);
 }
 
-function findPlaces(item: QueuedExperiment, clusters: RoundCluster[]): Places {
-  const refused = (refusal: string): Places => ({ refusal, taking: [], refused: null });
-  const wanted = clusters.filter((cluster) => isWanted(item, cluster));
+/** `kept`: the cluster with the experiment's checkpoint, which is the only possible one; empty: there is none. */
+function findPlaces(item: QueuedExperiment, clusters: RoundCluster[], kept: string): Places {
+  const allowed = clusters.filter((cluster) => isWanted(item, cluster));
+  const wanted = allowed.filter(({ name }) => kept === '' || name === kept);
+  const stay = wanted.length < allowed.length;
+  const refused = (refusal: string): Places => ({ refusal, taking: [], refused: null, stay });
   if (wanted.length === 0) return refused(nowhere(item, clusters));
   // A cluster that was not seen yet has no nodes: nothing is known, so nothing is ruled out.
   const possible = wanted.filter(({ nodes }) => nodes.length === 0 || couldFit(item, nodes));
   if (possible.length === 0) return refused(tooLarge(item, wanted));
   const taking = possible.filter(({ draining, paused }) => !draining && paused === null);
-  return taking.length === 0 ? refused(closed(possible)) : { refusal: null, taking, refused: null };
+  return taking.length === 0 ? refused(closed(possible)) : { refusal: null, taking, refused: null, stay };
 }
 
 type Placed = { start: Start; counts: true } | { start?: undefined; reason: string; counts: boolean };
@@ -206,10 +215,11 @@ function place(item: QueuedExperiment, round: Round): Placed {
   const places = round.placesOf(item);
   const refusal =
     places.refusal ?? pauseAfterLoss(item) ?? round.pausedFor(item) ?? round.quotas.refusal(item);
-  if (refusal !== null) return { reason: refusal, counts: false };
+  const stays = places.stay ? `; ${staysWith(item.checkpoint!)}` : '';
+  if (refusal !== null) return { reason: refusal + stays, counts: false };
   const takes = round.lengths.get(item.experiment) ?? null;
   if (places.refused !== null && lengthMs(takes) >= places.refused.fromMs)
-    return { reason: inWords(places.refused, takes), counts: true };
+    return { reason: inWords(places.refused, takes) + stays, counts: true };
   const room = findRoom(item, places.taking, takes, round);
   if (room !== undefined) {
     const { cluster, parts } = room;
@@ -223,7 +233,7 @@ function place(item: QueuedExperiment, round: Round): Placed {
   const answering = places.taking.filter((cluster) => cluster.answering);
   if (answering.length === 0 || answering.some(({ blocker }) => blocker !== null)) places.refused = refused;
   block(item, places.taking, round);
-  return { reason: inWords(refused, takes), counts: true };
+  return { reason: inWords(refused, takes) + stays, counts: true };
 }
 
 /** An experiment whose last attempt was lost waits a while, and blocks no cluster meanwhile. */
@@ -232,9 +242,10 @@ function pauseAfterLoss({ notBefore }: QueuedExperiment): string | null {
   return `its last attempt was lost: the next one starts after ${new Date(notBefore).toISOString()}`;
 }
 
-function startOn({ experiment, project }: QueuedExperiment, { cluster, parts }: Room): Start {
+function startOn({ experiment, project, checkpoint }: QueuedExperiment, { cluster, parts }: Room): Start {
   const nodes = parts.map(({ node, gpus, cpus }) => ({ id: node.id, gpus, cpus }));
-  return { experiment, project, cluster: cluster.name, nodes };
+  const start = { experiment, project, cluster: cluster.name, nodes };
+  return !checkpoint || checkpoint.cluster === cluster.name ? start : { ...start, abandons: checkpoint };
 }
 
 /** Nodes with room for an experiment. */

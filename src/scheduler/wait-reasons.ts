@@ -55,6 +55,11 @@ export function closed(clusters: readonly RoundCluster[]): string {
   return [...(draining.length > 0 ? [`${drained}: nothing new starts there`] : []), ...paused].join('; ');
 }
 
+/** Why the experiment does not start on another cluster: it would start from its first step there. */
+export function staysWith({ cluster, step }: NonNullable<QueuedExperiment['checkpoint']>): string {
+  return `its checkpoint of step ${step} is on ${cluster}`;
+}
+
 /** No ray-worker of those clusters answers. */
 export function silent(clusters: readonly Pick<RoundCluster, 'name'>[]): string {
   return `the ray-worker of ${clusters.map(({ name }) => name).join(', ')} does not answer`;

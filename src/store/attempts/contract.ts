@@ -69,6 +69,8 @@ export interface AllocationInput {
   project: string;
   /** Of `projectVersions`, if the project has a quota. */
   projectVersion?: number;
+  /** The checkpoint that it cannot resume from, because the cluster of the checkpoint was removed. */
+  abandons?: { cluster: string; step: number };
 }
 
 /** The outcome of an allocation. `changed`: the round read an older state, or nothing new may start there. */

@@ -123,15 +123,19 @@ async function allocate(
   starts: readonly AllocationInput[],
 ): ReturnType<AttemptStore['allocate']> {
   if (starts.length === 0) return [];
-  const args = starts.flatMap(({ experiment, cluster, nodes, project, ...versions }) => [
+  const args = starts.flatMap(({ experiment, cluster, nodes, project, abandons, ...versions }) => [
     experiment,
     cluster,
     fromNodes(nodes, project),
-    `placed on ${cluster}, ${placeInWords(nodes)}`,
+    `placed on ${cluster}, ${placeInWords(nodes)}${abandons ? `; ${startsAnew(abandons)}` : ''}`,
     versions.allocationVersion,
     versions.projectVersion ?? '',
   ]);
   return (await run('allocate', [randomUUID(), ...args])) as Allocated[];
+}
+
+function startsAnew({ cluster, step }: { cluster: string; step: number }): string {
+  return `it starts from its first step, because cluster ${cluster}, which has its checkpoint of step ${step}, was removed`;
 }
 
 /** "node a", "nodes a and b"; nodes that run nothing but environments follow: "nodes a and b, environments on c". */

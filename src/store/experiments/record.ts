@@ -92,7 +92,17 @@ export function toQueuedExperiment(id: string, fields: Fields): QueuedExperiment
     rank: fields.waitRank ? Number(fields.waitRank) : null,
     ...toEstimate(fields.waitEstimate),
     ...(fields.seq ? { arrival: Number(fields.seq) } : {}),
+    checkpoint: toQueuedCheckpoint(fields),
   };
+}
+
+/** Records of older versions do not say on which cluster the checkpoint is. */
+function toQueuedCheckpoint({
+  checkpoint,
+  checkpointCluster,
+}: Fields): NonNullable<QueuedExperiment['checkpoint']> | null {
+  if (!checkpoint || !checkpointCluster) return null;
+  return { cluster: checkpointCluster, step: (JSON.parse(checkpoint) as { step: number }).step };
 }
 
 /** A stored estimate: its three times and its place, or why there is none. Older versions stored no place. */

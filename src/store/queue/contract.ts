@@ -71,7 +71,7 @@ export interface Pace {
   step: { number: number; at: number } | null;
   /** Durations of its steps, over all attempts; null if none is known. */
   perStep: Measured | null;
-  /** Steps in the last checkpoint; 0 without one. */
+  /** Steps in the last checkpoint; 0 without one, or if its cluster was removed. */
   kept: number;
   /** The timeout of each attempt, and when the current attempt reaches it (ms since 1970); null without one. */
   timeoutMs: number | null;
@@ -105,6 +105,8 @@ export interface QueuedExperiment {
   reason: string | null;
   /** ms since 1970 before which it does not start, because its last attempt was lost; null if that time has passed. */
   notBefore?: number | null;
+  /** The last checkpoint of its earlier attempts: it starts on that cluster, unless the cluster was removed. */
+  checkpoint?: { cluster: string; step: number } | null;
   /** Labels that its cluster must have, all of them; absent if it may have any. */
   labels?: Readonly<Record<string, string>>;
   /** Id of its sweep, if it has one. */

@@ -21,6 +21,8 @@ export const QUEUED_FIELDS = [
   'waitRank',
   'waitEstimate',
   'seq',
+  'checkpoint',
+  'checkpointCluster',
 ];
 
 /** These experiments in their order, without those that are not queued. */

@@ -136,7 +136,17 @@ function estimateText({ estimate, unknown, place }: WaitNote): string {
   return unknown === undefined ? '' : JSON.stringify(unknown);
 }
 
-const PACE_FIELDS = ['state', 'attempt', 'startedAt', 'steps', 'pace', 'checkpoint', 'sweep', 'timeoutMs'];
+const PACE_FIELDS = [
+  'state',
+  'attempt',
+  'startedAt',
+  'steps',
+  'pace',
+  'checkpoint',
+  'sweep',
+  'timeoutMs',
+  'checkpointCluster',
+];
 
 async function readPaces({ redis, keys }: StoreContext, ids: readonly string[]): Promise<Map<string, Pace>> {
   if (ids.length === 0) return new Map();
@@ -145,15 +155,15 @@ async function readPaces({ redis, keys }: StoreContext, ids: readonly string[]):
   const rows = (await runAll(commands)) as (string | null)[][];
   const sweeps = [...new Set(rows.flatMap((row) => row[6] || []))];
   const timed = ids.flatMap((id, at) => (rows[at]![7] ? [{ id, attempt: rows[at]![1] }] : []));
-  const asked = redis.pipeline();
+  const asked = redis.pipeline().hkeys(keys.clusters);
   for (const sweep of sweeps) asked.hget(`${keys.root}:sweep:${sweep}`, 'lengths');
   for (const { id, attempt } of timed) asked.hget(keys.attempts(id), `${attempt}:confirmedAt`);
-  const texts = asked.length === 0 ? [] : ((await runAll(asked)) as (string | null)[]);
+  const [clusters, ...texts] = (await runAll(asked)) as [string[], ...(string | null)[]];
   const lengths = new Map(sweeps.map((sweep, at) => [sweep, toMeasured(texts[at]?.split(' ') ?? [])]));
   const confirmed = new Map(timed.map(({ id }, at) => [id, Number(texts[sweeps.length + at] ?? 0)]));
   return new Map(
     ids.flatMap((id, at) => {
-      const pace = toPace(rows[at]!, lengths, confirmed.get(id) || null);
+      const pace = toPace(rows[at]!, { lengths, clusters, confirmedAt: confirmed.get(id) || null });
       return pace === undefined ? [] : [[id, pace] as const];
     }),
   );
@@ -161,10 +171,15 @@ async function readPaces({ redis, keys }: StoreContext, ids: readonly string[]):
 
 function toPace(
   row: (string | null)[],
-  lengths: ReadonlyMap<string, Measured | null>,
-  confirmedAt: number | null,
+  known: {
+    lengths: ReadonlyMap<string, Measured | null>;
+    clusters: readonly string[];
+    confirmedAt: number | null;
+  },
 ): Pace | undefined {
-  const [state, attempt, startedAt, steps, pace, checkpoint, sweep, timeout] = row;
+  const { lengths, clusters, confirmedAt } = known;
+  const [state, attempt, startedAt, steps, pace, checkpoint, sweep, timeout, checkpointCluster] = row;
+  const isKept = checkpoint && (!checkpointCluster || clusters.includes(checkpointCluster));
   if (!state) return undefined;
   const [paceOf, step, at, ...measured] = pace?.split(' ') ?? [];
   const number = Number(attempt ?? 0);
@@ -174,7 +189,7 @@ function toPace(
     steps: Number(steps ?? 0),
     step: pace && Number(paceOf) === number ? { number: Number(step), at: Number(at) } : null,
     perStep: toMeasured(measured),
-    kept: checkpoint ? (JSON.parse(checkpoint) as { step: number }).step : 0,
+    kept: isKept ? (JSON.parse(checkpoint) as { step: number }).step : 0,
     sweep: sweep ? (lengths.get(sweep) ?? null) : null,
     timeoutMs: timeout ? Number(timeout) : null,
     timeoutAt: timeout && confirmedAt !== null ? confirmedAt + Number(timeout) : null,

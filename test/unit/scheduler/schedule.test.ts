@@ -191,6 +191,44 @@ describe('scheduleRound', () => {
     assert.match(schedule.reasons.get('z') ?? '', /the nodes of cluster a have at most 4 GPUs/);
   });
 
+  test('an experiment starts only on the cluster of its checkpoint, and its wait reason names that cluster', () => {
+    const checkpoint = { cluster: 'b', step: 120 };
+    const queued = [
+      waits('x', 2, 2, { checkpoint }),
+      waits('y', 2, 2),
+      waits('z', 2, 2, { cluster: 'b', checkpoint }),
+    ];
+    const clusters = [cluster('a', [node('n', 2, 2)]), cluster('b', [node('m', 2, 2, { gpusUsed: 1 })])];
+    const { start, reasons } = scheduleRound({ queued, clusters, allocations: none });
+    assert.deepEqual(
+      start.map((one) => [one.experiment, one.cluster]),
+      [['y', 'a']],
+    );
+    assert.match(reasons.get('x')!, /needs 2 GPUs .* free; its checkpoint of step 120 is on b$/);
+    assert.doesNotMatch(reasons.get('z')!, /checkpoint/);
+    for (const [change, reason] of [
+      [{ answering: false }, /^the ray-worker of b does not answer; its checkpoint of step 120 is on b$/],
+      [{ draining: true }, /^cluster b is draining.*; its checkpoint of step 120 is on b$/],
+    ] as const) {
+      const closed = [clusters[0]!, { ...clusters[1]!, ...change }];
+      const round = scheduleRound({ queued: queued.slice(0, 1), clusters: closed, allocations: none });
+      assert.match(round.reasons.get('x')!, reason);
+    }
+  });
+
+  test('an experiment whose checkpoint was on a removed cluster starts on another one, which the start says', () => {
+    const checkpoint = { cluster: 'gone', step: 120 };
+    const { start } = scheduleRound({
+      queued: [waits('x', 2, 2, { checkpoint })],
+      clusters: [cluster('a', [node('n', 2, 2)])],
+      allocations: none,
+    });
+    assert.deepEqual(
+      start.map((one) => [one.cluster, one.abandons]),
+      [['a', checkpoint]],
+    );
+  });
+
   test('the round stops when the window of a project is used up, and names the project', () => {
     const clusters = [cluster('a', [node('n', 8, 16)])];
     const queued = [

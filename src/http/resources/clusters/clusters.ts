@@ -132,7 +132,7 @@ function addRemove(app: App, deps: RouteDeps): void {
         operationId: 'removeCluster',
         summary: 'Remove an idle cluster and stop its ray-worker',
         description:
-          'A repeated request returns the running command. Experiments that need the cluster stay queued.',
+          'A repeated request returns the running command. Experiments that name the cluster stay queued. An experiment whose checkpoint is there starts from its first step on another cluster.',
         tags: ['clusters'],
         params: ClusterParams,
         response: { ...accepted, ...problems('cluster-not-found', 'cluster-busy') },

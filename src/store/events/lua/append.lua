@@ -127,11 +127,12 @@ local function effect(kind, at, size, event, entry, n, row)
   elseif kind == 'batch' then
     batch(at, entry)
   elseif kind == 'checkpoint' then
+    local cluster = redis.call('HGET', attempts, attempt .. ':cluster')
     set('checkpoint', ARGV[at])
+    set('checkpointCluster', cluster or '')
     artifact(ARGV[at + 1])
-    if ARGV[at + 2] ~= '' then
-      local cluster = redis.call('HGET', attempts, attempt .. ':cluster')
-      if cluster then redis.call('SADD', root .. ':checkpoints', cluster .. ' ' .. ARGV[at + 2]) end
+    if cluster and ARGV[at + 2] ~= '' then
+      redis.call('SADD', root .. ':checkpoints', cluster .. ' ' .. ARGV[at + 2])
     end
   elseif kind == 'log' then
     countLines(x, attempt, n, entry, tonumber(ARGV[at]), tonumber(ARGV[at + 1]))

@@ -239,3 +239,32 @@ describe('the pace of an experiment', () => {
     assert.equal((await store.queue.paces([lease.experiment])).get(lease.experiment)?.perStep?.count, 2);
   });
 });
+
+/* Fails if the cluster of a checkpoint is not recorded: the next attempt would start from its first step elsewhere. */
+test('a queued experiment has the cluster of its last checkpoint, and counts the steps while that cluster exists', async (t) => {
+  const { store } = await storeFor(t);
+  const cluster = { address: 'localhost:1', token: '', ca: null, backfill: false, generation: null };
+  await store.clusters.put({ ...cluster, name: 'local', lastSeenAt: null, nodes: [] });
+  const lease = await running(store);
+  const { experiment } = lease;
+  const saved = { type: 'checkpoint', step: 120, path: '/checkpoints/global_step_120' } as const;
+  await store.events.append(lease, [{ sequence: 1, at: 1, event: saved }]);
+  await store.attempts.end(lease, { to: 'queued', reason: 'killed' });
+
+  const checkpoint = { cluster: 'local', step: 120 };
+  assert.deepEqual((await store.queue.get(experiment))?.checkpoint, checkpoint);
+  assert.deepEqual((await store.queue.snapshot(8)).window.queued[0]?.checkpoint, checkpoint);
+  const kept = async () => (await store.queue.paces([experiment])).get(experiment)?.kept;
+  assert.equal(await kept(), 120);
+  await store.clusters.remove('local');
+  assert.equal(await kept(), 0);
+
+  const nodes = [{ id: 'n', gpus: 0, cpus: 1 }];
+  const start = { experiment, cluster: 'other', nodes, allocationVersion: 0, project: 'default' };
+  assert.deepEqual(await store.attempts.allocate([{ ...start, abandons: checkpoint }]), ['allocated']);
+  const { reason } = (await store.experiments.get(experiment))!;
+  assert.match(
+    reason,
+    /starts from its first step, because cluster local, which has its checkpoint of step 120/,
+  );
+});
