@@ -31,7 +31,7 @@ from echelon_rayworker.files import is_regular, read_regular, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.recorder import Recorder
 from echelon_rayworker.redaction import Redactor, secret_values
-from echelon_rayworker.reports import redact_report
+from echelon_rayworker.reports import Report, redact_report
 from echelon_rayworker.spooltail import SpoolTail
 
 TICK_SECONDS = 0.02
@@ -188,8 +188,7 @@ class Supervisor:
         found, checkpoint = False, None
         for report in self._spool.poll():
             found = True
-            redact_report(report, self._reports)
-            self._recorder.report(report)
+            self._record(report)
             if isinstance(report, pb.AttemptEvent) and report.HasField("checkpoint"):
                 checkpoint = report.checkpoint
             if time.monotonic() >= until:
@@ -197,6 +196,11 @@ class Supervisor:
         if checkpoint is not None:
             self._note_checkpoint(checkpoint)
         return found or not self._spool.idle
+
+    def _record(self, report: Report) -> None:
+        """The only way from the spool to the event log: a secret is masked on it."""
+        redact_report(report, self._reports)
+        self._recorder.report(report)
 
     def _note_checkpoint(self, checkpoint: pb.Checkpoint) -> None:
         """For the next attempt: events of this one may be deleted before."""
@@ -215,7 +219,7 @@ class Supervisor:
             if self._stop_reason is not None or self._read_stop() is not None:
                 until = min(until, time.monotonic() + STOPPED_DRAIN_SECONDS)
         for report in self._spool.finish():
-            self._recorder.report(report)
+            self._record(report)
 
     def _on_sigterm(self, _number: int, _frame: object) -> None:
         self._told_to_end = True
