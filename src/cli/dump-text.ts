@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { styleText } from 'node:util';
 import { plural } from '../core/plural.ts';
 import { adapterOf } from '../verify/format/dumps/registry.ts';
@@ -11,15 +10,24 @@ export function dumpHead(reports: readonly DumpReport[]): string[] {
   const [first] = reports;
   if (first === undefined) return [];
   const files = [...new Set(reports.map(({ file }) => file))];
-  const where = files.length === 1 ? files[0]! : `${plural(files.length, 'file')} in ${dirname(files[0]!)}`;
+  const where = files.length === 1 ? files[0]! : `${plural(files.length, 'file')} in ${first.run}`;
   const signal = reports.map((report) => report.signal).reduce(addSignal, NO_SIGNAL);
   const lines: [string, string][] = [
     ['format', `${adapterOf(first.format).title}: ${where}`],
-    ['estimator', configurationText(first.configuration)],
+    ...estimatorLines(reports),
     ...signalLines(signal).map((line, i): [string, string] => [i === 0 ? 'signal' : '', line]),
     ...exampleLines(reports),
   ];
   return lines.map(([label, text]) => `${styleText('bold', label.padEnd(11))}${inert(text)}`);
+}
+
+/** The estimator of the run, or each of them with its steps. */
+function estimatorLines(reports: readonly DumpReport[]): [string, string][] {
+  const texts = Map.groupBy(reports, ({ configuration }) => configurationText(configuration));
+  return [...texts].map(([text, own], i) => {
+    const steps = texts.size === 1 ? '' : ` (${own[0]!.name} to ${own.at(-1)!.name})`;
+    return [i === 0 ? 'estimator' : '', `${text}${steps}`];
+  });
 }
 
 /** The signal in sentences. */

@@ -3,6 +3,7 @@ import { plural } from '../core/plural.ts';
 import { type BundleOf, bundleOf } from '../verify/format/bundle.ts';
 import type { DumpAdapter } from '../verify/format/dumps/adapter.ts';
 import { ADAPTERS, adapterOf } from '../verify/format/dumps/registry.ts';
+import { runsOf } from '../verify/format/dumps/runs.ts';
 import { BatchFormatError } from '../verify/format/format-error.ts';
 import type { BatchReport, Finding } from '../verify/report.ts';
 import { verifyBatch } from '../verify/verify-batch.ts';
@@ -46,7 +47,9 @@ export async function verifyFiles(
   for (const source of sources) {
     const failed = (error: Error): void => void errors.push(error);
     if ('file' in source) runs.push(await verifyNative(source.file, failed));
-    else runs.push(withRowsCompared(await verifyRun(source.adapter, source.files, stated, failed)));
+    else
+      for (const { files } of runsOf(source.adapter, source.files))
+        runs.push(withRowsCompared(await verifyRun(source.adapter, files, stated, failed)));
   }
   for (const { message } of errors) io.stderr.write(`${inert(message)}\n`);
   // Beside dumps, files of the run are no surprise.

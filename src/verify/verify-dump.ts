@@ -14,6 +14,7 @@ import { type Batch, type BatchEstimator, batchFingerprint } from './format/batc
 import type { DumpAdapter, DumpOptions, DumpStep } from './format/dumps/adapter.ts';
 import { batchOf, estimatorFrom } from './format/dumps/dump-batch.ts';
 import { type Fit, inferEstimator } from './format/dumps/infer.ts';
+import { type ConfiguredFiles, configured, type DumpRun, runsOf } from './format/dumps/runs.ts';
 import { BatchFormatError } from './format/format-error.ts';
 import { present } from './present.ts';
 import { finding } from './provenance/findings.ts';
@@ -50,6 +51,8 @@ export interface Configuration {
 /** What was found of one step. */
 export interface DumpReport extends BatchReport {
   readonly file: string;
+  /** The folder of the run that wrote the file. */
+  readonly run: string;
   readonly format: string;
   readonly configuration: Configuration;
   readonly signal: SignalHealth;
@@ -88,7 +91,10 @@ interface Chosen {
   readonly options: DumpOptions;
 }
 
-/** Verifies files of one trainer, which are in step order. Holds one step at a time. Throws a BatchFormatError. */
+/**
+ * Verifies files of one trainer, which are in step order, each by the configuration of its own run. Holds one step at a
+ * time. Throws a BatchFormatError.
+ */
 export async function* verifyDump(
   adapter: DumpAdapter,
   files: readonly string[],
@@ -103,16 +109,30 @@ export async function* verifySteps(
   files: readonly string[],
   stated: StatedDump = {},
 ): AsyncGenerator<{ report: DumpReport; batch: Batch }> {
-  const chosen = await choose(adapter, files, stated);
-  for await (const step of adapter.steps(files, chosen.options)) {
-    const estimator = chosen.estimator ?? adapter.estimators[0] ?? estimatorFrom({ name: 'grpo' });
-    const batch = batchOf(step, estimator);
-    yield { report: reportOn({ step, batch }, adapter, chosen), batch };
+  for (const run of runsOf(adapter, files)) yield* verifyRun(adapter, run, stated);
+}
+
+async function* verifyRun(
+  adapter: DumpAdapter,
+  { run, files }: DumpRun,
+  stated: StatedDump,
+): AsyncGenerator<{ report: DumpReport; batch: Batch }> {
+  for (const part of await configured(adapter, files)) {
+    const chosen = await choose(adapter, part, stated);
+    for await (const step of adapter.steps(part.files, chosen.options)) {
+      const estimator = chosen.estimator ?? adapter.estimators[0] ?? estimatorFrom({ name: 'grpo' });
+      const batch = batchOf(step, estimator);
+      const report = reportOn({ step, batch }, adapter, chosen);
+      yield { report: { ...report, run }, batch };
+    }
   }
 }
 
-async function choose(adapter: DumpAdapter, files: readonly string[], stated: StatedDump): Promise<Chosen> {
-  const found = files[0] === undefined ? undefined : await adapter.find?.(files[0]);
+async function choose(
+  adapter: DumpAdapter,
+  { found, files }: ConfiguredFiles,
+  stated: StatedDump,
+): Promise<Chosen> {
   const { estimator: name, params, precision, ...own } = stated;
   const options: DumpOptions = { ...found?.options, ...own };
   if (name !== undefined || params !== undefined) {
@@ -208,7 +228,7 @@ function reportOn(
   { step, batch }: { step: DumpStep; batch: Batch },
   adapter: DumpAdapter,
   { configuration, estimator }: Chosen,
-): DumpReport {
+): Omit<DumpReport, 'run'> {
   const own = [...step.findings, ...unreadableFinding(configuration)];
   const rowsInDump = step.rowsInDump ?? step.reward.length;
   const base = { file: step.file, format: adapter.name, configuration, signal: signalOf(step), rowsInDump };

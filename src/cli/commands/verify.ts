@@ -12,7 +12,8 @@ import { verifyFiles } from '../verify-files.ts';
 const HELP = `
 Formats, each also in gzip: echelon-batch/1 and /2 (JSON or protobuf) and the dumps of other trainers:
 ${ADAPTERS.map(({ name, title }) => `  ${name.padEnd(16)} ${title}`).join('\n')}
-The content decides the format. In a folder, every file in a known format is read, in step order.
+The content decides the format. In a folder, every file in a known format is read, in step order. Each run, which is
+a folder of one trainer, is judged by its own configuration.
 
 The estimator of a dump is stated (--estimator, --param), found in the run's configuration beside it or one folder
 above (training_args.bin, args.json, config.yaml; for prime-rl configs/orchestrator.toml or rl.toml), or inferred. A

@@ -108,9 +108,10 @@ function Reports({ found, verifier }: { found: Found; verifier: Verifier }) {
         {notOk > 0 ? `${count(notOk)} not ok` : unproven > 0 ? 'nothing is wrong' : 'every one is ok'}
         {unproven > 0 && `; ${count(unproven)} consistent but not verified, as the estimator is not stated`}.
       </p>
-      {dumps.map(({ title, estimator }) => (
-        <p key={title} class="muted">
-          {title}; estimator {inert(estimator)}
+      {dumps.map(({ title, run, estimator }) => (
+        <p key={`${run} ${estimator}`} class="muted">
+          {title}
+          {dumps.length > 1 && ` in ${inert(run)}`}; estimator {inert(estimator)}
         </p>
       ))}
       {skipped.length > 0 && (
@@ -119,7 +120,7 @@ function Reports({ found, verifier }: { found: Found; verifier: Verifier }) {
       <section class="card scroll tall" tabIndex={0} aria-label="Batches of the file">
         <PlainTable columns={['Batch', 'Rows', 'Outcomes', 'Findings']}>
           {reports.slice(0, 200).map((one, index) => (
-            <tr key={one.name} aria-current={index === at ? 'true' : undefined}>
+            <tr key={index} aria-current={index === at ? 'true' : undefined}>
               <td>
                 <button
                   type="button"

@@ -4,6 +4,7 @@ import { type RowColumns, rowColumns } from '../../verify/explain/row-columns.ts
 import type { Batch } from '../../verify/format/batch.ts';
 import type { DumpAdapter } from '../../verify/format/dumps/adapter.ts';
 import { adapterFor } from '../../verify/format/dumps/registry.ts';
+import { type DumpRun, runsOf } from '../../verify/format/dumps/runs.ts';
 import { readBatchFile } from '../../verify/format/read.ts';
 import type { BatchReport } from '../../verify/report.ts';
 import { verifyBatch } from '../../verify/verify-batch.ts';
@@ -26,8 +27,8 @@ export type Question =
 export interface Found {
   /** `consistent`: nothing is wrong, but the step of a dump is not verified. */
   reports: (BatchReport & { consistent?: boolean })[];
-  /** For each trainer's dump its format and estimator. */
-  dumps: { title: string; estimator: string }[];
+  /** For each run of a trainer its format and estimator. */
+  dumps: { title: string; run: string; estimator: string }[];
   /** Files that are in no known format, as a run's configuration. */
   skipped: string[];
 }
@@ -55,17 +56,18 @@ async function read(files: readonly ChosenFile[]): Promise<Found> {
     } else if (kind === undefined) found.skipped.push(path);
     else byAdapter.set(kind, [...(byAdapter.get(kind) ?? []), path]);
   }
-  for (const [adapter, paths] of byAdapter) {
-    const steps = await Array.fromAsync(verifySteps(adapter, paths));
-    const [first] = steps;
-    batches.push(...steps.map(({ batch }) => batch));
-    found.reports.push(...withRowsCompared(steps.map(({ report }) => report)));
-    if (first) {
-      const estimator = configurationText(first.report.configuration);
-      found.dumps.push({ title: adapter.title, estimator });
-    }
-  }
+  for (const [adapter, paths] of byAdapter)
+    for (const run of runsOf(adapter, paths)) await readRun(adapter, run, found);
   return found;
+}
+
+/** Adds the reports of a run, and what is said of it once. */
+async function readRun(adapter: DumpAdapter, { run, files }: DumpRun, found: Found): Promise<void> {
+  const steps = await Array.fromAsync(verifySteps(adapter, files));
+  batches.push(...steps.map(({ batch }) => batch));
+  found.reports.push(...withRowsCompared(steps.map(({ report }) => report)));
+  const estimators = new Set(steps.map(({ report }) => configurationText(report.configuration)));
+  for (const estimator of estimators) found.dumps.push({ title: adapter.title, run, estimator });
 }
 
 /** Step 2 comes before step 10. */

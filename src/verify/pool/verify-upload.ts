@@ -66,7 +66,8 @@ async function ofDump(adapter: DumpAdapter, { path, name, stated }: FileTask): P
     steps: (...of: Parameters<typeof alone.steps>) => counted(alone.steps(...of), path),
   };
   const reports: DumpReport[] = [];
-  for await (const report of verifyDump(bounded, [path], stated)) reports.push({ ...report, file: name });
+  for await (const report of verifyDump(bounded, [path], stated))
+    reports.push({ ...report, file: name, run: name });
   return withRowsCompared(reports);
 }
 

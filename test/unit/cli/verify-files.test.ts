@@ -8,6 +8,7 @@ import { writeBundle } from '../../../src/verify/format/bundle.ts';
 import { encodeBatch } from '../../../src/verify/format/wire.ts';
 import { verifyBatch } from '../../../src/verify/verify-batch.ts';
 import { captured } from '../../support/captured.ts';
+import { DUMPS } from '../../support/dump-files.ts';
 import { goldenBatch, inForms } from '../../support/golden-batches.ts';
 import { reportBy } from '../../support/mutants/tools.ts';
 
@@ -115,5 +116,29 @@ describe('echelon verify', () => {
     assert.equal(await verifyFiles([path], {}, streams.io), 1);
     assert.match(streams.out(), /not verified/);
     assert.match(streams.out(), /warning advantages-missing/);
+  });
+});
+
+describe('echelon verify of several runs', () => {
+  const runs = ['decimal', 'none'].map((name) => `${DUMPS}/trl/${name}/completions`);
+
+  test('each run has a head with its configuration, and the exit status is the worst', async () => {
+    const streams = captured();
+    assert.equal(await verifyFiles(runs, {}, streams.io), 0);
+    const heads = streams
+      .out()
+      .split('\n')
+      .filter((line) => line.includes('found in'));
+    assert.deepEqual(
+      heads.map((line) => /found in (\S+)/.exec(line)?.[1]),
+      ['decimal', 'none'].map((name) => `${DUMPS}/trl/${name}/training_args.bin`),
+    );
+    const wrong = captured();
+    assert.equal(await verifyFiles(runs, { params: { normalizeByStd: false }, json: true }, wrong.io), 1);
+    const { batches } = JSON.parse(wrong.out()) as { batches: { ok: boolean; run: string }[] };
+    assert.deepEqual(
+      batches.map(({ ok, run }) => [run, ok]),
+      runs.flatMap((run, i) => Array.from({ length: 3 }, () => [run, i === 1])),
+    );
   });
 });

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { cp, mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { DumpAdapter } from '../../../src/verify/format/dumps/adapter.ts';
 import { TRL } from '../../../src/verify/format/dumps/trl.ts';
 import { type DumpReport, type StatedDump, verifyDump } from '../../../src/verify/verify-dump.ts';
 import { bfloat16 } from '../../support/bfloat16.ts';
-import { DUMPS, planted } from '../../support/dump-files.ts';
+import { DUMPS, folder, planted } from '../../support/dump-files.ts';
 
 const FILES = [1, 2, 3].map((step) => `${DUMPS}/trl/decimal/completions/completions_0000${step}.parquet`);
 /** Without the configuration file: what is not stated must be inferred. */
@@ -75,5 +77,64 @@ describe('where the estimator comes from', () => {
     );
     assert.deepEqual([report!.ok, report!.consistent, report!.unverifiable], [false, false, 16]);
     assert.match(report!.findings[0]!.message, /State it with --estimator/);
+  });
+});
+
+describe('several runs in one call', () => {
+  const filesOf = (name: string) =>
+    [1, 2, 3].map((step) => `${DUMPS}/trl/${name}/completions/completions_0000${step}.parquet`);
+  const verified = async (...names: string[]) =>
+    await Array.fromAsync(verifyDump(TRL, names.flatMap(filesOf)));
+
+  test('each batch is judged by the configuration of its own run, in any order', async () => {
+    for (const names of [
+      ['decimal', 'pair', 'none', 'weights'],
+      ['weights', 'none', 'pair', 'decimal'],
+    ]) {
+      const reports = await verified(...names);
+      assert.deepEqual(
+        reports.map(({ ok, run: folder, configuration }) => [ok, folder, configuration.file]),
+        names.flatMap((name) =>
+          filesOf(name).map((file) => [true, dirname(file), `${DUMPS}/trl/${name}/training_args.bin`]),
+        ),
+      );
+    }
+  });
+
+  test('a wrong run after a right one is wrong', async () => {
+    // The run trained without division, and its configuration says that it divides.
+    await using dir = await folder();
+    await cp(`${DUMPS}/trl/none/completions`, join(dir.path, 'completions'), { recursive: true });
+    await cp(`${DUMPS}/trl/decimal/training_args.bin`, join(dir.path, 'training_args.bin'));
+    const wrong = [1, 2, 3].map((step) => join(dir.path, `completions/completions_0000${step}.parquet`));
+    const right = filesOf('none');
+    for (const files of [
+      [...right, ...wrong],
+      [...wrong, ...right],
+    ])
+      for (const report of await Array.fromAsync(verifyDump(TRL, files)))
+        assert.equal(report.wrong > 0, wrong.includes(report.file), report.file);
+  });
+
+  test('a resumed run is judged by the configuration that each checkpoint was saved with', async () => {
+    await using dir = await folder();
+    await mkdir(join(dir.path, 'completions'));
+    for (const [step, name, checkpoint] of [
+      [1, 'none', 1],
+      [2, 'decimal', 3],
+      [3, 'decimal', 3],
+    ] as const) {
+      const file = `completions/completions_0000${step}.parquet`;
+      await cp(`${DUMPS}/trl/${name}/${file}`, join(dir.path, file));
+      const saved = join(dir.path, `checkpoint-${checkpoint}`, 'training_args.bin');
+      await cp(`${DUMPS}/trl/${name}/training_args.bin`, saved);
+    }
+    const files = [1, 2, 3].map((step) => join(dir.path, `completions/completions_0000${step}.parquet`));
+    const reports = await Array.fromAsync(verifyDump(TRL, files));
+    assert.deepEqual(
+      reports.map(({ ok }) => ok),
+      [true, true, true],
+    );
+    assert.deepEqual(new Set(reports.map(({ configuration }) => configuration.fingerprint)).size, 2);
   });
 });

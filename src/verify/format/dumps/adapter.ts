@@ -114,6 +114,8 @@ export interface DumpAdapter {
   steps(files: readonly string[], options: DumpOptions): AsyncIterable<DumpStep>;
   /** What the trainer can be configured to, its default first. Empty: anything. */
   readonly estimators: readonly BatchEstimator[];
+  /** The folder of the run that wrote a file. Default: the folder of the file. */
+  runOf?(file: string): string;
   /** The run's configuration file near a dump, if there is one that can be read. */
   find?(file: string): Promise<FoundConfiguration | undefined>;
 }

@@ -31,6 +31,7 @@ export const PRIME_RL: DumpAdapter = {
   title: 'prime-rl rollouts (folder of JSON lines)',
   matches: ({ path, keys }) => keys?.get('traces') === 'array' && keys.has('group') && PLACE.test(path),
   estimators: formsOf('prime-rl'),
+  runOf: (file) => file.replace(STEP_FOLDER, ''),
   find: findPrimeRlConfig,
   async *steps(files) {
     const groups = new Map<string, Group>();
@@ -46,6 +47,8 @@ export const PRIME_RL: DumpAdapter = {
 };
 
 const PLACE = /step_(\d+)[/\\]train[/\\](all|effective)[/\\]/;
+/** The part of a path below the folder of the run's rollouts. */
+const STEP_FOLDER = /[/\\]?step_\d+[/\\]train[/\\].*$/;
 
 interface Trace {
   readonly id: string;

@@ -4,6 +4,7 @@
  * blocks of `n_samples_per_prompt` rows.
  */
 
+import { basename, dirname } from 'node:path';
 import { counted } from '../../../core/plural.ts';
 import { PyDict } from '../../../ray/pickle/values.ts';
 import { finding } from '../../provenance/findings.ts';
@@ -23,6 +24,7 @@ export const SLIME: DumpAdapter = {
   title: 'slime dumps (torch; also miles)',
   matches: ({ isZip, path }) => isZip && path.endsWith('.pt'),
   estimators: formsOf('slime'),
+  runOf: (file) => dirname(FOLDERS.includes(basename(dirname(file))) ? dirname(file) : file),
   async *steps(files, options) {
     const rollouts = new Map<number, Part[]>();
     for (const file of files) {
@@ -33,6 +35,9 @@ export const SLIME: DumpAdapter = {
       yield stepOf(rollout, parts, options);
   },
 };
+
+/** Folders of one run. */
+const FOLDERS = ['rollout_data', 'train_data'];
 
 /** One row by its position in the rollout. */
 interface Row {

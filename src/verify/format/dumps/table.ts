@@ -68,6 +68,7 @@ export const KNOWN_TABLES: readonly DumpAdapter[] = KNOWN.map((table) => ({
   title: table.title,
   matches: (start) => hasColumns(start, table.columns),
   estimators: [table.estimator],
+  ...(table.groupPerFile ? { runOf: (file) => dirname(dirname(file)) } : {}),
   steps: (files, options) => tableSteps(files, { ...options, map: { ...table.map, ...options.map } }, table),
 }));
 

@@ -9,30 +9,38 @@ import { openTorchFile } from './torch-zip.ts';
 export type TrainingArguments = Readonly<Record<string, unknown>>;
 
 /**
- * The settings that transformers wrote near a file: in its folder, the one above, or the newest checkpoint beside it.
- * Undefined if there is none that can be read.
+ * The settings that transformers wrote near a file, in its folder or the one above: those of the first checkpoint that was
+ * saved at the step of the file or after it, since a resumed run can have others; else those of the finished run, or of the
+ * newest checkpoint. Undefined if there is none that can be read.
  */
 export async function findTrainingArguments(
   file: string,
 ): Promise<{ file: string; settings: TrainingArguments } | undefined> {
   const own = dirname(file);
-  const places = [own, dirname(own)].flatMap((folder) => [
-    join(folder, 'training_args.bin'),
-    ...checkpointsIn(folder).map((name) => join(folder, name, 'training_args.bin')),
-  ]);
-  for (const place of places) {
-    const settings = await readTrainingArguments(place);
-    if (settings !== undefined) return { file: place, settings };
+  const step = Number(/(\d+)\.\w+$/.exec(file)?.[1] ?? Number.NaN);
+  for (const folder of [own, dirname(own)]) {
+    const checkpoints = checkpointsIn(folder);
+    const places = [
+      ...checkpoints.filter((at) => at >= step).map((at) => join(folder, `checkpoint-${at}`)),
+      folder,
+      ...checkpoints.toReversed().map((at) => join(folder, `checkpoint-${at}`)),
+    ];
+    for (const place of places) {
+      const found = join(place, 'training_args.bin');
+      const settings = await readTrainingArguments(found);
+      if (settings !== undefined) return { file: found, settings };
+    }
   }
   return undefined;
 }
 
-/** The last checkpoint first; none in a folder that cannot be listed. */
-function checkpointsIn(folder: string): string[] {
+/** The steps of the checkpoints in a folder, the first first; none in a folder that cannot be listed. */
+function checkpointsIn(folder: string): number[] {
   try {
     return readdirSync(folder)
-      .filter((name) => name.startsWith('checkpoint-'))
-      .sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+      .map((name) => Number(/^checkpoint-(\d+)$/.exec(name)?.[1] ?? Number.NaN))
+      .filter((step) => !Number.isNaN(step))
+      .sort((a, b) => a - b);
   } catch {
     return [];
   }
