@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { settledWithin } from '../../src/core/settled-within.ts';
 import { isFinal, STATES } from '../../src/core/states.ts';
+import { DEFAULT_PROJECT } from '../../src/schemas/project.ts';
 import { isVerified } from '../support/dispatch.ts';
 import { randomFrom } from '../support/random-batch.ts';
 import { violationsOf } from './checks.ts';
@@ -142,6 +143,8 @@ async function drain(world: Observed, users: Users, watch: Watch): Promise<strin
     reached(() => allEnded(world)),
   );
   await step('the end of every followed stream', 60, users.followers());
+  const newest = Number(await world.bench.store.feed.end(DEFAULT_PROJECT));
+  await step('the newest entry of the feed', 30, users.feed.reaches(newest, over.signal));
   await step(
     'a record of every exposed attempt',
     30,

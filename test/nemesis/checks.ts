@@ -1,6 +1,7 @@
 import { parseEntryId } from '../../src/core/ids.ts';
 import { isFinal, type State, TRANSITIONS } from '../../src/core/states.ts';
 import type { ReportSummary } from '../../src/dispatch/background/verification.ts';
+import { violationsOfFeed } from './feed.ts';
 import type { History, Recorded } from './history.ts';
 
 /** Later experiments that may start before a large one. */
@@ -28,10 +29,15 @@ export const GUARANTEES: readonly Guarantee[] = [
       ...each(history, checkSequences),
       ...each(history, checkStates),
       ...checkFollowers(history),
+      ...checkFeed(history),
     ],
   },
   { number: 4, name: 'a cancelled or ended experiment leaves no process', check: checkEnds },
-  { number: 5, name: 'a large experiment is not starved by small ones', check: checkTurns },
+  {
+    number: 5,
+    name: 'a large experiment is not starved by small ones, and a quota holds',
+    check: (history) => [...checkTurns(history), ...checkQuota(history)],
+  },
   { number: 6, name: 'bad input is refused and changes nothing', check: checkAnswers },
   {
     number: 8,
@@ -101,6 +107,12 @@ function checkFollowers({ users, experiments }: History): string[] {
   });
 }
 
+/** The follower of the feed received every state of every experiment once. */
+function checkFeed({ users: { feed }, experiments }: History): string[] {
+  const streams = new Map([...experiments].map(([id, { entries }]) => [id, entries]));
+  return violationsOfFeed(feed.received, streams);
+}
+
 /** An accepted cancel leads to no other end, and no driver has outlived its attempt's or its experiment's end. */
 function checkEnds(history: History): string[] {
   const { users, launches, experiments, endOf } = history;
@@ -130,6 +142,11 @@ function checkTurns({ experiments, users }: History): string[] {
   });
 }
 
+function checkQuota({ quota }: History): string[] {
+  if (quota === undefined || quota.peak() <= quota.gpus) return [];
+  return [`drivers had ${quota.peak()} GPUs at a time, the quota is ${quota.gpus}`];
+}
+
 /** Users got the documented answers, and nothing was made that was not accepted. */
 function checkAnswers({ users, experiments }: History): string[] {
   const unknown = [...experiments.values()].filter(
@@ -146,7 +163,8 @@ function checkFaults(history: History): string[] {
     return good && !quarantined ? [] : [`${state}${quarantined ? ', in quarantine' : ''}: ${reason}`];
   });
   const held = left(history, ['allocations', 'unacquired attempts', 'leases', 'queued experiments']);
-  return [...ended, ...held, ...selfEnded.map((name) => `${name} ended by itself`)];
+  const lost = history.leases?.unexplained ?? [];
+  return [...ended, ...held, ...lost, ...selfEnded.map((name) => `${name} ended by itself`)];
 }
 
 /** Events of an attempt stand there from 1 on, and all of them if its end is recorded; ids rise. */

@@ -123,6 +123,14 @@ export const DEFECTS: readonly Defect[] = [
     cell: { world: 'dispatcher', minutes: 0.4 },
   },
   {
+    guarantee: 3,
+    removes: 'the single entry of an event in a feed',
+    file: `${LUA}/redis/lua/feed.lua`,
+    from: "appendToFeed(root, 'p:' .. item.project, FEED_LENGTH.project, entry)",
+    to: "for _ = 1, 2 do appendToFeed(root, 'p:' .. item.project, FEED_LENGTH.project, entry) end",
+    cell: { world: 'dispatcher', minutes: 0.2 },
+  },
+  {
     guarantee: 4,
     removes: 'the news of a cancel at a renewal',
     file: `${ATTEMPT}/leased-attempts.ts`,
@@ -137,6 +145,22 @@ export const DEFECTS: readonly Defect[] = [
     from: 'const { dropped } = await client.stop(experiment, attempt, options, signal);',
     to: 'const dropped = client !== undefined;',
     cell: { failpoint: 'answer lost: rayWorker.stop' },
+  },
+  {
+    guarantee: 5,
+    removes: 'the turn of a blocked head of the queue',
+    file: 'src/scheduler/schedule.ts',
+    from: '    cluster.blocker = item;\n',
+    to: '',
+    cell: { world: 'dispatcher', minutes: 0.5 },
+  },
+  {
+    guarantee: 5,
+    removes: 'the quota of a project',
+    file: 'src/scheduler/quotas.ts',
+    from: 'if (used + reserved + gpus <= quota + EPSILON) return null;',
+    to: 'if (used + reserved + gpus >= 0) return null;',
+    cell: { world: 'dispatcher', minutes: 0.5 },
   },
   {
     guarantee: 8,
@@ -169,6 +193,14 @@ export const DEFECTS: readonly Defect[] = [
     from: 'int(now + ARGV[2])',
     to: 'int(now * 2)',
     cell: { failpoint: 'killed after: store.batches.takePending' },
+  },
+  {
+    guarantee: 9,
+    removes: 'the renewal of leases',
+    file: `${ATTEMPT}/leased-attempts.ts`,
+    from: 'if (runs.size === 0) return;',
+    to: 'if (runs.size >= 0) return;',
+    cell: { world: 'api', minutes: 0.3 },
   },
   {
     guarantee: 9,

@@ -38,6 +38,7 @@ export interface History {
   readonly users: Users;
   readonly launches: readonly LaunchLine[];
   readonly overlaps: number;
+  readonly quota: Observed['quota'];
   /** When the driver of an attempt ended (ms since 1970); undefined: it runs, or it is forgotten. */
   endOf(experiment: string, attempt: number): number | undefined;
   /** Drivers, allocations, leases and batches that are left. */
@@ -64,7 +65,7 @@ export async function readHistory(world: Observed, users: Users, measured: Measu
     'queued experiments': (await store.queue.ids(PAGE, 0)).length,
   };
   return {
-    ...{ experiments, users, left, measured, selfEnded: world.selfEnded },
+    ...{ experiments, users, left, measured, selfEnded: world.selfEnded, quota: world.quota },
     leases: world.leases && checkLeases(world.leases.directory, world.leases),
     launches: rayWorker.launches(),
     overlaps: rayWorker.overlaps(),

@@ -1,4 +1,5 @@
 import { type LeaseOperation, readLeases } from '../support/recorded-leases.ts';
+import { takeoversWithoutCause } from './takeovers.ts';
 
 /** An experiment's lease, as one process that does one operation after the other would have it. */
 interface Lease {
@@ -47,6 +48,8 @@ function after(lease: Lease, operation: LeaseOperation, leaseMs: number): Lease 
 export interface LeaseHistory {
   readonly operations: ReadonlyMap<string, number>;
   readonly contradictions: readonly string[];
+  /** Takeovers that no fault explains. */
+  readonly unexplained: readonly string[];
 }
 
 /** Reads the records in `directory` and searches an order for those of each experiment. */
@@ -60,7 +63,7 @@ export function checkLeases(directory: string, terms: { leaseMs: number }): Leas
     return contradiction === undefined ? [] : [`${experiment}: ${contradiction}`];
   });
   const operations = new Map([...counts].map(([call, all]) => [`dispatchers: ${call}`, all.length]));
-  return { operations, contradictions };
+  return { operations, contradictions, unexplained: takeoversWithoutCause(byExperiment, terms) };
 }
 
 /**

@@ -5,6 +5,7 @@ import { retryUntil } from '../../src/core/retry.ts';
 import { FAKE_DRIVER } from '../support/dispatch.ts';
 import { fakeArguments } from '../support/fake-driver.ts';
 import { between, pick } from './faults/fault.ts';
+import { type FollowedFeed, followFeed } from './feed.ts';
 
 const WAITS = { firstMs: 50, longestMs: 1_000 };
 /** Experiments that users have open at a time: more than the cluster starts at once. */
@@ -15,6 +16,8 @@ const USERS = 3;
 const SUBMISSIONS = 0.75;
 /** The share of experiments that a user follows. */
 const FOLLOWED = 0.3;
+/** The share of experiments that need a GPU: at times more than the quota of the project. */
+const WITH_GPU = 0.1;
 /** Values of the axis of a sweep. */
 const AXIS = [18, 19, 20];
 
@@ -31,6 +34,7 @@ export interface Users {
   readonly reprioritized: ReadonlySet<string>;
   /** Ids of the events that each follower of an experiment received, over all its connections. */
   readonly followed: ReadonlyMap<string, readonly string[]>;
+  readonly feed: FollowedFeed;
   /** Answers that contradict the documentation: refusals of good requests, answers to bad ones, keys with two answers. */
   readonly contradictions: readonly string[];
   readonly operations: ReadonlyMap<string, number>;
@@ -118,6 +122,7 @@ export function startUsers({
       if (!signal.aborted && named !== '/priority') contradictions.push(`a bad spec: ${answer}`);
     },
   };
+  const feed = followFeed(client, { random, signal });
   const names = Object.keys(others) as (keyof typeof others)[];
 
   async function operate(): Promise<void> {
@@ -146,7 +151,8 @@ export function startUsers({
   });
 
   return {
-    ...{ accepted, sweeps, cancelled, cancelRefused, reprioritized, followed, contradictions, operations },
+    ...{ accepted, sweeps, cancelled, cancelRefused, reprioritized, followed, feed },
+    ...{ contradictions, operations },
     async leave() {
       left = true;
       await Promise.all(using);
@@ -169,16 +175,17 @@ export function specOfFake(random: () => number): ExperimentSpec {
     delayMs: quiet ? 4_000 : between(random, 150, 450),
     batchBytes: random() < 0.5 ? 500 : 0,
   };
-  return {
-    ...{ name: 'one of many', engine: 'replay', maxAttempts: 20, rules: [] },
-    resources: { cpus: random() < 0.05 ? LARGE_CPUS : 1 },
-    gracePeriodSeconds: 1,
+  const common = {
+    ...{ name: 'one of many', maxAttempts: 20, rules: [], gracePeriodSeconds: 1 },
     env: { [FAKE_DRIVER]: fakeArguments(driver).join(' ') },
   };
+  if (random() < WITH_GPU)
+    return { ...common, engine: 'command', command: ['fake'], resources: { cpus: 1, gpus: 1 } };
+  return { ...common, engine: 'replay', resources: { cpus: random() < 0.05 ? LARGE_CPUS : 1 } };
 }
 
-/** The CPUs of a large experiment among those of {@link specOfFake}. */
-export const LARGE_CPUS = 4;
+/** The CPUs of a large experiment among those of {@link specOfFake}: small ones do not leave them free by chance. */
+export const LARGE_CPUS = 12;
 
 /** Repeats a request until it has an answer; throws a refusal that a retry would meet again. */
 function retry<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {

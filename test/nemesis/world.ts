@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DEFAULT_PROJECT } from '../../src/schemas/project.ts';
 import { type Bench, startBench } from '../support/dispatch.ts';
 import {
   OWN_SOURCES,
@@ -12,12 +13,14 @@ import type { FakeRayWorker } from '../support/fake-ray-worker.ts';
 import { freePort } from '../support/redis.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { createDisk, type Disk } from './disk.ts';
-
 import type { History } from './history.ts';
 
 const DISPATCHERS = 3;
 /** Drivers that run at a time, if none is large. */
-export const CPUS = 28;
+export const CPUS = 34;
+/** GPUs of the cluster, of which the project may use a part at a time. */
+const GPUS = 16;
+const GPU_QUOTA = 3;
 /** Connections to the ray-worker that are half-open are noticed well within the bound on recovery. */
 const KEEPALIVE = { timeMs: 1_000, timeoutMs: 1_000 };
 const TOKEN = 'token-of-the-campaign-0123456789';
@@ -29,6 +32,8 @@ export interface Observed {
     /** A witness that the store does not know: what drivers did. */
     readonly rayWorker: Pick<FakeRayWorker, 'running' | 'launches' | 'overlaps' | 'events' | 'arose'>;
   };
+  /** The GPU quota of the project, and the most GPUs that it ever used at a time; undefined: it has no quota. */
+  readonly quota?: { readonly gpus: number; peak(): number };
   /** The name of its cluster. */
   readonly cluster: string;
   /** The api that users reach. */
@@ -94,7 +99,8 @@ async function startIn(
   leaseMs: number,
 ): Promise<Omit<World, 'leaseMs' | 'selfEnded' | 'stop'>> {
   const disk = owned.own(await createDisk());
-  const bench = owned.own(await startBench({ cpus: CPUS, redis: disk.redis }));
+  const bench = owned.own(await startBench({ cpus: CPUS, gpus: GPUS, redis: disk.redis }));
+  await bench.store.projects.change(DEFAULT_PROJECT, { gpuQuota: GPU_QUOTA });
   const redisProxy = owned.own(await startTcpProxy(`127.0.0.1:${bench.server.port}`));
   const proxied = { ...bench, server: { ...bench.server, url: `redis://${redisProxy.address}` } };
   const rayWorkerProxy = owned.own(await startTcpProxy(bench.rayWorker.address));
@@ -119,6 +125,7 @@ async function startIn(
   const apiProxy = owned.own(await startTcpProxy(`127.0.0.1:${port}`));
   return {
     ...{ bench, cluster: 'fake', disk, leases, redisProxy, apiProxy, rayWorkerProxy, dispatchers },
+    quota: { gpus: GPU_QUOTA, peak: bench.rayWorker.peakGpus },
     api: { ...api, url: `http://${apiProxy.address}`, token: TOKEN },
   };
 }

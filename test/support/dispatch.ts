@@ -38,10 +38,16 @@ export interface TestSpec {
 /** The variable of a real spec that holds the arguments of its fake driver, separated by spaces. */
 export const FAKE_DRIVER = 'FAKE_DRIVER';
 
+/** A real spec, as far as its fake driver needs it. */
+interface RealSpec {
+  env?: Record<string, string>;
+  resources?: { gpus?: number };
+}
+
 /** The `compile` of such specs. A real spec gets the fake driver of its {@link FAKE_DRIVER}; default: one with its defaults. */
 export const compileTestSpec: DispatcherDeps['compile'] = (spec) => {
-  const { plan, env } = spec as unknown as Partial<TestSpec> & { env?: Record<string, string> };
-  return plan ?? { ...planOf({}, 0, 1), arguments: env?.[FAKE_DRIVER]?.split(' ') ?? [] };
+  const { plan, env, resources } = spec as unknown as Partial<TestSpec> & RealSpec;
+  return plan ?? { ...planOf({}, resources?.gpus ?? 0, 1), arguments: env?.[FAKE_DRIVER]?.split(' ') ?? [] };
 };
 
 /** A verifier that finds every row exact. */

@@ -45,6 +45,8 @@ export interface FakeRayWorker {
   silent(ms: number): LaunchLine[];
   /** How often two drivers of one experiment ran at the same time. */
   overlaps(): number;
+  /** The most GPUs that the plans of running drivers had at a time. */
+  peakGpus(): number;
   /** Breaks every event stream once; they can be attached again. */
   breakStreams(): void;
   /** Ends the driver of an attempt by a signal that is not ours. */
@@ -60,6 +62,7 @@ export interface FakeRayWorker {
 }
 
 interface Attempt extends LaunchLine, DrivenAttempt {
+  gpus: number;
   launchedAt: number;
   sent: number;
 }
@@ -90,6 +93,7 @@ export async function startFakeRayWorker({
   const streams = new EventEmitter().setMaxListeners(0);
   let generation = 1;
   let overlaps = 0;
+  let peakGpus = 0;
   let server: Server;
   let port = 0;
 
@@ -97,7 +101,7 @@ export async function startFakeRayWorker({
   const raiseFence = ({ experiment, attempt }: LaunchLine) =>
     fences.set(experiment, Math.max(fences.get(experiment) ?? 0, attempt));
 
-  function start(experiment: string, attempt: number, args: string[]): void {
+  function start({ experiment, attempt }: LaunchLine, plan: Message): void {
     if ([...attempts.values()].some((other) => other.experiment === experiment && !other.ended))
       overlaps += 1;
     writeSync(log, `${JSON.stringify({ experiment, attempt })}\n`);
@@ -105,6 +109,7 @@ export async function startFakeRayWorker({
     const record: Attempt = {
       experiment,
       attempt,
+      gpus: Number(plan.gpus ?? 0),
       events: [],
       ended: null,
       launchedAt: Date.now(),
@@ -115,6 +120,9 @@ export async function startFakeRayWorker({
       sent: 0,
     };
     attempts.set(keyOf(record), record);
+    const inUse = [...attempts.values()].reduce((sum, { gpus, ended }) => sum + (ended ? 0 : gpus), 0);
+    peakGpus = Math.max(peakGpus, inUse);
+    const args = (plan.arguments as string[] | undefined) ?? [];
     void drive(record, readDriver(driver ? fakeArguments(driver) : args));
   }
 
@@ -131,8 +139,7 @@ export async function startFakeRayWorker({
     if (fence >= line.attempt)
       return { outcome: 4, fencingAttempt: fence, reason: `attempt ${fence} is known` };
     raiseFence(line);
-    const plan = request.plan as Message;
-    start(line.experiment, line.attempt, (plan.arguments as string[] | undefined) ?? []);
+    start(line, request.plan as Message);
     if (fault === 'lose-answer') throw refusal(status.UNAVAILABLE, 'the answer is lost');
     if (fault === 'never-answer') await new Promise(() => {});
     return { outcome: 1 };
@@ -255,6 +262,7 @@ export async function startFakeRayWorker({
         return last !== undefined && Date.now() - last > ms;
       }),
     overlaps: () => overlaps,
+    peakGpus: () => peakGpus,
     breakStreams: () => void streams.emit('break'),
     kill(experiment, attempt) {
       const known = attempts.get(keyOf({ experiment, attempt }));
