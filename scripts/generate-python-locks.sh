@@ -4,10 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lock() {
-  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header "$@"
+  uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate --no-header "$@"
 }
-lock deploy/ray-worker/requirements.txt --output-file deploy/ray-worker/requirements.lock
-lock test/requirements.txt --constraint deploy/ray-worker/requirements.lock --output-file test/requirements.lock
-# For the image's platform alone and without hashes: with them the file has half a megabyte.
-uv pip compile --quiet --python-version 3.11 --python-platform x86_64-unknown-linux-gnu --no-annotate --no-header \
-  deploy/docker/verl-agent.txt --output-file deploy/docker/verl-agent.lock
+lock --universal deploy/ray-worker/requirements.txt --output-file deploy/ray-worker/requirements.lock
+lock --universal test/requirements.txt --constraint deploy/ray-worker/requirements.lock --output-file test/requirements.lock
+# For the image's platform alone: its CUDA packages exist for no other.
+lock --python-platform x86_64-unknown-linux-gnu deploy/docker/verl-agent.txt --output-file deploy/docker/verl-agent.lock

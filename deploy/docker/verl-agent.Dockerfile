@@ -17,7 +17,7 @@ RUN apt-get update && \
 ARG FLASH_ATTN=https://github.com/Dao-AILab/flash-attention/releases/download/v2.8.3/flash_attn-2.8.3+cu12torch2.8cxx11abiTRUE-cp311-cp311-linux_x86_64.whl
 COPY deploy/docker/verl-agent.lock /opt/verl-agent.lock
 # hadolint ignore=DL3013
-RUN pip install --no-cache-dir -r /opt/verl-agent.lock && \
+RUN pip install --no-cache-dir --require-hashes -r /opt/verl-agent.lock && \
     pip install --no-cache-dir --no-deps "$FLASH_ATTN"
 
 # pyserini 0.22 needs Java 11; spaCy's model comes from the releases of its project.

@@ -19,7 +19,7 @@ import traceback
 from pathlib import Path
 from typing import Callable
 
-PIN = re.compile(r"^(\S+)==(\S+)$", re.MULTILINE)
+PIN = re.compile(r"^([^\s=]+)==(\S+)", re.MULTILINE)
 TRAINER = ("torch", "torchvision", "vllm.entrypoints.llm", "vllm.v1.worker.gpu_worker", "transformers", "tensordict",
            "torchdata", "hydra", "omegaconf", "peft", "accelerate", "datasets", "pandas", "pyarrow", "codetiming",
            "cachetools", "liger_kernel", "wandb", "openai", "fastapi", "uvicorn", "pylatexenc", "qwen_vl_utils",

@@ -214,7 +214,7 @@ describe('the Dockerfiles', () => {
       .map((match) => match[1]!);
     assert.equal(versions.length, 2);
     const chart = /^ {2}rayVersion: (\S+)$/m.exec(readFileSync('helm/echelon/values.yaml', 'utf8'))?.[1];
-    const lock = /^ray==(\S+)$/m.exec(readFileSync('deploy/docker/verl-agent.lock', 'utf8'))?.[1];
+    const lock = /^ray==(\S+)/m.exec(readFileSync('deploy/docker/verl-agent.lock', 'utf8'))?.[1];
     const tested = /^ray==(\S+)$/m.exec(readFileSync('deploy/ray-worker/requirements.txt', 'utf8'))?.[1];
     assert.deepEqual([...new Set([...versions, chart, lock])], [tested]);
   });
@@ -222,13 +222,23 @@ describe('the Dockerfiles', () => {
   test('hold the versions with which verl-agent was checked', () => {
     const page = readFileSync('docs/evidence/verl-agent-check.md', 'utf8').split('## Recorded output')[0]!;
     const lock = new Map(
-      readFileSync('deploy/docker/verl-agent.lock', 'utf8')
-        .split('\n')
-        .map((line) => line.split('==', 2) as [string, string]),
+      [...readFileSync('deploy/docker/verl-agent.lock', 'utf8').matchAll(/^([^\s=]+)==(\S+)/gm)].map(
+        ([, name, version]) => [name!, version!],
+      ),
     );
     const checked = [...page.matchAll(/`([a-z-]+)==([\d.]+)`/g)].map((match) => [match[1]!, match[2]!]);
     assert.ok(checked.length >= 4);
     for (const [name, version] of checked) assert.equal(lock.get(name!), version, name);
+  });
+
+  test('install only Python packages of a lock whose hashes are known', () => {
+    for (const file of ['deploy/docker/verl-agent.lock', 'deploy/ray-worker/requirements.lock']) {
+      const packages = readFileSync(file, 'utf8').split(/\n(?=\S)/);
+      const without = packages.filter((one) => !/^\S+==.*--hash=sha256:[0-9a-f]{64}/s.test(one));
+      assert.deepEqual(without, [], file);
+    }
+    for (const text of all)
+      for (const [line] of text.matchAll(/pip install .*-r .*/g)) assert.match(line, /--require-hashes/);
   });
 
   test('copy only what is there and what .dockerignore lets through', () => {
