@@ -163,7 +163,7 @@ export const SETTINGS = {
     'ECHELON_PUBLIC_URL',
     null,
     address,
-    'URL of the api as browsers reach it, for example through a proxy. Default: the address on which the api listens',
+    'URL of the api as browsers reach it, for example through a proxy. Session cookies and origins of writes must have its scheme. Default: the address on which the api listens',
   ),
   grafanaUrl: setting<string | null>(
     'ECHELON_GRAFANA_URL',

@@ -76,10 +76,7 @@ export async function createApp(input: AppDeps): Promise<App> {
   const onDemand = createOnDemand(limits.recomputations, limits.handlerTimeoutMs);
   const deps: RouteDeps = { ...input, limits, store, callers, onDemand };
   if (settings.cookieSecret.length < 32) throw new TypeError('cookieSecret must have 32 characters or more');
-  const sessions = createSessions({
-    secret: settings.cookieSecret,
-    loginCodes: settings.loginCodes ?? [],
-  });
+  const sessions = createSessions(settings.cookieSecret);
 
   const app = createServer(deps);
   addPolicies(app, limits.handlerTimeoutMs);

@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { Settings } from '../config/settings.ts';
 import type { HiddenValues } from '../core/hidden-values.ts';
+import { credentialOfToken } from '../http/access/callers.ts';
+import { createSessions, START_LINK_MINUTES } from '../http/access/sessions.ts';
 import { createApp } from '../http/app.ts';
 import type { AppDeps } from '../http/server/deps.ts';
 import { startServerClock } from '../store/redis/server-clock.ts';
@@ -10,8 +11,9 @@ import { keptSecret } from './kept-secret.ts';
 export interface Access {
   url: string;
   token: string;
-  /** Signs a browser in once. */
+  /** Signs a browser in once, within the minutes that `loginMinutes` says. */
   loginUrl: string;
+  loginMinutes: number;
 }
 
 /** What the role is built of: the parts of the app, and what they are set up with. */
@@ -34,16 +36,17 @@ export async function startApi({
   const { stateDir } = settings;
   const tokens = settings.tokens.length > 0 ? settings.tokens : [await keptSecret(stateDir, 'token')];
   const cookieSecret = settings.cookieSecret ?? (await keptSecret(stateDir, 'cookie-secret'));
-  const loginCode = randomBytes(24).toString('base64url');
-  for (const value of [...tokens, cookieSecret, loginCode]) hidden.hide(value);
   const { publicUrl, allowedHosts } = settings;
   const clock = await startServerClock(parts.store);
   resources.defer(() => clock.stop());
+  const issued = { credential: credentialOfToken(tokens[0]!), version: await parts.store.access.version() };
+  const loginCode = createSessions(cookieSecret).issueCode(issued, clock.now(), START_LINK_MINUTES * 60_000);
+  for (const value of [...tokens, cookieSecret, loginCode]) hidden.hide(value);
   const app = await createApp({
     ...parts,
     clock,
     settings: {
-      ...{ version, tokens, cookieSecret, loginCodes: [loginCode] },
+      ...{ version, tokens, cookieSecret },
       limits: { storeTimeoutMs: settings.redisTimeoutMs },
       publicUrl: publicUrl ?? ownUrl(settings),
       grafanaUrl: settings.grafanaUrl,
@@ -56,7 +59,8 @@ export async function startApi({
   // The port that was asked for may be 0: any.
   const { port } = app.server.address() as { port: number };
   const url = publicUrl ?? ownUrl({ host: settings.host, port });
-  return { url, token: tokens[0]!, loginUrl: `${url}/login?code=${loginCode}` };
+  const loginUrl = `${url}/login?code=${loginCode}`;
+  return { url, token: tokens[0]!, loginUrl, loginMinutes: START_LINK_MINUTES };
 }
 
 function ownUrl({ host, port }: { host: string; port: number }): string {

@@ -17,7 +17,7 @@ export interface OpenStream {
   close(): Promise<void>;
 }
 
-/** Opens an event stream with the token of the tests. */
+/** Opens an event stream with the token of the tests, or with the cookie in `headers`. */
 export async function openStream(
   scope: Scope,
   url: string,
@@ -25,7 +25,7 @@ export async function openStream(
 ): Promise<OpenStream> {
   const gone = new AbortController();
   const response = await fetch(url, {
-    headers: { authorization: `Bearer ${TOKEN}`, ...headers },
+    headers: { ...('cookie' in headers ? {} : { authorization: `Bearer ${TOKEN}` }), ...headers },
     signal: gone.signal,
   });
   scope.after(async () => gone.abort());

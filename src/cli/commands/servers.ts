@@ -27,7 +27,8 @@ const logFileOf = (stateDir: string): string => join(stateDir, 'logs', 'echelon.
 interface System {
   url: string;
   token: string;
-  loginUrl: string;
+  /** A login link, and how long it is valid. */
+  dashboard: string;
   /** PATH of this process. */
   path: string;
   broken: Promise<string>;
@@ -70,7 +71,8 @@ async function startSystem(options: {
   });
   resources.defer(() => services.stop());
   return {
-    ...{ url: services.url!, token: services.token!, loginUrl: services.loginUrl! },
+    ...{ url: services.url!, token: services.token! },
+    dashboard: `${services.loginUrl}   (valid once, for ${services.loginMinutes} minutes)`,
     path: main.processEnvironment().PATH ?? '',
     broken: stack.broken,
   };
@@ -120,7 +122,7 @@ export function demoCommand(output: Output): Command {
           resources.defer(() => rm(stateDir, { recursive: true, force: true }));
           output.line('Starting a private Echelon: Redis, Ray, a ray-worker, the API and a dispatcher.');
           const system = await startSystem({ stateDir, temporary: { port }, output, resources });
-          output.line(`\nWatch it in the dashboard (this link signs you in once):\n  ${system.loginUrl}`);
+          output.line(`\nWatch it in the dashboard:\n  ${system.dashboard}`);
           const broken = system.broken.then((how) => Promise.reject(new CliError(EXIT.notOk, how)));
           output.line();
           const { runDemo } = await import('../demo/demo.ts');
@@ -210,7 +212,7 @@ Echelon is running.
   docs       ${system.url}/docs
   queue      ${system.url}/queues
   token      ${system.token}
-  dashboard  ${system.loginUrl}   (valid once; \`echelon open\` makes another link)
+  dashboard  ${system.dashboard}; \`echelon open\` makes another link
   log        ${logFileOf(stateDir)}
 
   echelon submit deploy/examples/hgpo.yaml --watch`);

@@ -4,7 +4,7 @@ import { EchelonError } from '../../core/errors.ts';
 import { ANONYMOUS, type Caller, hasScope, type Scope } from '../../core/scopes.ts';
 import type { App, RouteDeps } from '../server/deps.ts';
 import type { Known } from './callers.ts';
-import { SESSION_COOKIE, type Sessions } from './sessions.ts';
+import { type Sessions, type SignIn, sessionCookie } from './sessions.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -12,6 +12,8 @@ declare module 'fastify' {
     caller: Caller;
     /** What the caller showed, as a cookie may keep it; empty on public routes. */
     credential: string;
+    /** The session, if the caller showed a cookie. */
+    signIn: SignIn | undefined;
   }
   interface FastifyContextConfig {
     /** The route is a page: a browser without credentials is redirected to the sign-in. */
@@ -35,6 +37,7 @@ export function addAuth(app: App, deps: RouteDeps, tools: { sessions: Sessions; 
   // Fastify takes no object here, since requests would share it; this one is frozen.
   app.decorateRequest('caller', null as unknown as Caller);
   app.decorateRequest('credential', '');
+  app.decorateRequest('signIn', undefined);
   app.addHook('onRequest', async (request, reply) => {
     request.caller = ANONYMOUS;
     const { config } = request.routeOptions;
@@ -51,8 +54,8 @@ export function addAuth(app: App, deps: RouteDeps, tools: { sessions: Sessions; 
     }
     request.caller = found.known.caller;
     request.credential = found.known.credential;
-    if (found.byCookie && !SAFE_METHODS.has(request.method))
-      requireOwnOrigin(request, deps.settings.publicUrl);
+    request.signIn = found.signIn;
+    if (found.signIn && !SAFE_METHODS.has(request.method)) requireOwnOrigin(request, deps.settings.publicUrl);
     return undefined;
   });
 }
@@ -66,17 +69,17 @@ function tokenOf({ headers, raw }: FastifyRequest): string | undefined {
 
 async function identify(
   request: FastifyRequest,
-  { clock, callers }: RouteDeps,
+  { clock, callers, settings }: RouteDeps,
   { sessions, token }: { sessions: Sessions; token: string | undefined },
-): Promise<{ known: Known; byCookie: boolean } | undefined> {
+): Promise<{ known: Known; signIn: SignIn | undefined } | undefined> {
   if (request.headers.authorization !== undefined) {
     const known = token === undefined ? undefined : await callers.byToken(token);
-    return known && { known, byCookie: false };
+    return known && { known, signIn: undefined };
   }
-  const cookie = request.cookies[SESSION_COOKIE];
+  const cookie = request.cookies[sessionCookie(settings.publicUrl).name];
   const signIn = cookie === undefined ? undefined : sessions.verify(cookie, clock.now());
   const known = signIn && (await callers.bySignIn(signIn));
-  return known && { known, byCookie: true };
+  return known && { known, signIn };
 }
 
 /**
@@ -103,14 +106,18 @@ export function requireScope(caller: Caller, needed: Scope): void {
   throw new EchelonError('forbidden', `This request needs the scope ${needed}. The key has: ${has}.`);
 }
 
-/** Throws EchelonError `forbidden` where the page behind the request is not ours. */
+/**
+ * Throws EchelonError `forbidden` where the page behind the request is not ours: one of the public address, or of the
+ * host and port that were asked, by the scheme of the public address (a proxy may have ended TLS before us).
+ */
 export function requireOwnOrigin(request: FastifyRequest, publicUrl: string): void {
   const { origin, host } = request.headers;
-  if (origin === new URL(publicUrl).origin) return;
-  if (origin !== undefined && URL.canParse(origin) && new URL(origin).host === host) return;
+  const own = new URL(publicUrl);
+  const asked = `${own.protocol}//${host}`;
+  if (origin === own.origin || (URL.canParse(asked) && origin === new URL(asked).origin)) return;
   throw new EchelonError(
     'forbidden',
-    'A write with a session cookie needs an Origin header of this server. Use an API key instead.',
+    `A write with a session cookie needs an Origin header of this server (${own.origin}). Open the dashboard at that address, set ECHELON_PUBLIC_URL to the address in the browser, or use an API key.`,
   );
 }
 

@@ -16,6 +16,12 @@ export interface Known {
   credential: string;
 }
 
+/** Whom an open stream belongs to: a credential, and the session if the caller has one. */
+export interface Watched {
+  credential: string;
+  signIn: SignIn | undefined;
+}
+
 /** Knows the tokens of the configuration and the API keys of the store. */
 export interface Callers {
   /**
@@ -33,8 +39,8 @@ export interface Callers {
    * {@link Callers.byToken}.
    */
   bySignIn(signIn: SignIn): Promise<Known | undefined>;
-  /** A signal that aborts soon after the credential is no longer accepted; its reason is a sentence. */
-  watch(credential: string): { signal: AbortSignal; release(): void };
+  /** A signal that aborts soon after the caller is no longer accepted; its reason is a sentence. */
+  watch(watched: Watched): { signal: AbortSignal; release(): void };
   close(): void;
 }
 
@@ -72,25 +78,17 @@ export function createCallers(input: {
   const tokens = input.tokens.map((token) => ({ digest: sha256(token), known: tokenCaller(token) }));
   const copy = keyCopy(store);
 
-  const accepted = (key: StoredKey | undefined, matches: (digest: string) => boolean) => {
-    const now = clock.now();
-    // The same two comparisons for a key that is not there.
-    const current = matches(key?.digest ?? NO_DIGEST);
-    const previous = matches(key?.previousDigest ?? NO_DIGEST) && (key?.overlapUntil ?? 0) > now;
-    return (current || previous) && key !== undefined && isLive(key, now);
-  };
-
   function found(key: StoredKey, digest: string): Known {
     copy.noteUse(key.id, clock.now());
     const { id, name, project, scopes } = key;
     return { caller: { id, name, project, scopes }, credential: `${id}~${digest.slice(0, SHORT)}` };
   }
 
-  const watches = createWatches((credential, keys) => {
+  const watches = createWatches(({ credential, signIn }, { keys, signedOut }) => {
+    const end = signIn && endOfSession(signIn, signedOut, clock.now());
     const { id, short } = parts(credential);
-    const key = keys.get(id);
-    const holds = accepted(key, (digest) => digest.slice(0, SHORT) === short);
-    return holds ? undefined : endOf(key, clock.now());
+    if (end !== undefined || short === undefined || keyOf(credential, keys, clock.now())) return end;
+    return endOf(keys.get(id), clock.now());
   }, copy);
 
   return {
@@ -102,20 +100,19 @@ export function createCallers(input: {
       if (id === undefined) return undefined;
       const key = (await copy.read()).keys.get(id);
       const equal = (digest: string) => timingSafeEqual(Buffer.from(digest, 'hex'), given);
-      return accepted(key, equal) ? found(key!, given.toString('hex')) : undefined;
+      return accepted(key, clock.now(), equal) ? found(key!, given.toString('hex')) : undefined;
     },
 
     version: async () => (await copy.read()).version,
 
-    async bySignIn({ credential, version }) {
+    async bySignIn(signIn) {
       const { keys, signedOut } = await copy.read();
-      if (version < (signedOut.get(credential) ?? 0)) return undefined;
+      if (endOfSession(signIn, signedOut, clock.now()) !== undefined) return undefined;
+      const { credential } = signIn;
       const own = tokens.find(({ known }) => known.credential === credential);
       if (own !== undefined) return own.known;
-      const { id, short } = parts(credential);
-      if (short === undefined) return undefined;
-      const key = keys.get(id);
-      return accepted(key, (digest) => digest.slice(0, SHORT) === short) ? found(key!, short) : undefined;
+      const key = keyOf(credential, keys, clock.now());
+      return key && found(key, parts(credential).short!);
     },
 
     watch: watches.watch,
@@ -123,20 +120,41 @@ export function createCallers(input: {
   };
 }
 
-/** Looks once a second, while there is anything to watch, whether its credentials are still accepted. */
-function createWatches(
-  endOf: (credential: string, keys: Map<string, StoredKey>) => string | undefined,
-  copy: KeyCopy,
-) {
-  const watched = new Map<AbortController, string>();
+function accepted(key: StoredKey | undefined, now: number, matches: (digest: string) => boolean): boolean {
+  // The same two comparisons for a key that is not there.
+  const current = matches(key?.digest ?? NO_DIGEST);
+  const previous = matches(key?.previousDigest ?? NO_DIGEST) && (key?.overlapUntil ?? 0) > now;
+  return (current || previous) && key !== undefined && isLive(key, now);
+}
+
+/** The key of a credential, while it is accepted. */
+function keyOf(credential: string, keys: Access['keys'], now: number): StoredKey | undefined {
+  const { id, short } = parts(credential);
+  const key = keys.get(id);
+  const matches = (digest: string) => digest.slice(0, SHORT) === short;
+  return short !== undefined && accepted(key, now, matches) ? key : undefined;
+}
+
+function endOfSession(
+  { credential, version, expiresAt }: SignIn,
+  signedOut: Access['signedOut'],
+  now: number,
+): string | undefined {
+  if (version < (signedOut.get(credential) ?? 0)) return 'the session was signed out';
+  return expiresAt <= now ? 'the session has expired' : undefined;
+}
+
+/** Looks once a second, while there is anything to watch, whether its callers are still accepted. */
+function createWatches(endOf: (watched: Watched, access: Access) => string | undefined, copy: KeyCopy) {
+  const open = new Map<AbortController, Watched>();
   let timer: NodeJS.Timeout | undefined;
 
   async function look(): Promise<void> {
-    const { keys } = await copy.read();
-    for (const [controller, credential] of watched) {
-      const reason = endOf(credential, keys);
+    const access = await copy.read();
+    for (const [controller, watched] of open) {
+      const reason = endOf(watched, access);
       if (reason === undefined) continue;
-      watched.delete(controller);
+      open.delete(controller);
       controller.abort(reason);
     }
   }
@@ -147,22 +165,21 @@ function createWatches(
   }
 
   return {
-    watch(credential: string): { signal: AbortSignal; release(): void } {
+    watch(watched: Watched): { signal: AbortSignal; release(): void } {
       const controller = new AbortController();
-      if (parts(credential).short === undefined) return { signal: controller.signal, release() {} };
-      watched.set(controller, credential);
+      open.set(controller, watched);
       // Where the store is away nothing can be said; the stream waits for it too.
       timer ??= setInterval(() => void look().catch(() => {}), WATCH_MS).unref();
       return {
         signal: controller.signal,
         release() {
-          watched.delete(controller);
-          if (watched.size === 0) stop();
+          open.delete(controller);
+          if (open.size === 0) stop();
         },
       };
     },
     close(): void {
-      watched.clear();
+      open.clear();
       stop();
     },
   };
@@ -177,9 +194,14 @@ function parts(credential: string): { id: string; short: string | undefined } {
   return { id, short: short?.length === SHORT ? short : undefined };
 }
 
+/** The credential of a token of the configuration. */
+export function credentialOfToken(token: string): string {
+  return `token-${sha256(token).toString('hex').slice(0, 16)}`;
+}
+
 /** A token of the configuration may do everything: with it the first keys are made. */
 function tokenCaller(token: string): Known {
-  const id = `token-${sha256(token).toString('hex').slice(0, 16)}`;
+  const id = credentialOfToken(token);
   return { caller: { id, name: id.slice(0, 12), project: null, scopes: SCOPES }, credential: id };
 }
 

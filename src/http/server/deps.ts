@@ -100,8 +100,6 @@ export interface AppSettings {
   tokens: readonly string[];
   /** Key of the signatures on cookies and cursors; at least 32 characters. */
   cookieSecret: string;
-  /** Codes of one-time login links. */
-  loginCodes?: readonly string[];
   limits?: Partial<Limits>;
 }
 

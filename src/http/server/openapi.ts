@@ -16,7 +16,8 @@ import * as rules from '../../schemas/rules.ts';
 import * as runs from '../../schemas/runs.ts';
 import * as streams from '../../schemas/streams.ts';
 import * as sweep from '../../schemas/sweep.ts';
-import type { App, Limits, RouteDeps } from './deps.ts';
+import { sessionCookie } from '../access/sessions.ts';
+import type { App, AppSettings, Limits, RouteDeps } from './deps.ts';
 import { finishDocument, type OpenApi } from './openapi-document.ts';
 import { READ } from './policy.ts';
 
@@ -76,7 +77,7 @@ export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Pro
       finishDocument(document);
       return document as never;
     },
-    openapi: documentHead(settings.version, limits),
+    openapi: documentHead(settings, limits),
     refResolver: {
       buildLocalReference: (json, _baseUri, _fragment, index) =>
         typeof json.$id === 'string' ? json.$id : `schema-${index}`,
@@ -102,7 +103,7 @@ function anySpec(engines: ReturnType<typeof allEngines>): object {
 }
 
 /** What the document says beside the routes. */
-function documentHead(version: string, limits: Limits) {
+function documentHead({ version, publicUrl }: AppSettings, limits: Limits) {
   return {
     openapi: '3.1.0',
     info: {
@@ -132,7 +133,7 @@ function documentHead(version: string, limits: Limits) {
           scheme: 'bearer',
           description: 'An API key, or a token from the settings',
         },
-        session: { type: 'apiKey' as const, in: 'cookie', name: 'echelon_session' },
+        session: { type: 'apiKey' as const, in: 'cookie', name: sessionCookie(publicUrl).name },
       },
     },
   };

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import helmet from 'helmet';
 import { EchelonError } from '../../core/errors.ts';
-import { SESSION_COOKIE } from '../access/sessions.ts';
+import { sessionCookie } from '../access/sessions.ts';
 import type { App, AppSettings } from './deps.ts';
 
 /** Health checks come from machines that know an address only. */
@@ -13,7 +13,7 @@ const ANY_HOST = new Set(['/healthz', '/readyz']);
  * is ever sent.
  */
 export function addSecurity(app: App, settings: AppSettings): void {
-  const https = settings.publicUrl.startsWith('https:');
+  const session = sessionCookie(settings.publicUrl);
   // Built once: Fastify's plugin of the same name builds them anew for each request.
   const setHeaders = helmet({
     contentSecurityPolicy: {
@@ -30,7 +30,7 @@ export function addSecurity(app: App, settings: AppSettings): void {
         styleSrc: ["'self'", "'unsafe-inline'"],
       },
     },
-    strictTransportSecurity: https,
+    strictTransportSecurity: session.secure,
     // With `no-referrer`, browsers send `Origin: null` with our own forms, which then look like those of another site.
     referrerPolicy: { policy: 'same-origin' },
   });
@@ -39,7 +39,7 @@ export function addSecurity(app: App, settings: AppSettings): void {
     setHeaders(request.raw, reply.raw, () => {});
     // Answers are about one person's experiments: no cache between may keep them.
     reply.header('cache-control', 'no-store');
-    refuseTwoReadings(request);
+    refuseTwoReadings(request, session.name);
     const names = [request.headers.host ?? '', ...hostOfTarget(request.url)].map(hostname);
     if (!names.every((name) => allowed.has(name)) && !ANY_HOST.has(request.routeOptions.url ?? '')) {
       throw new EchelonError(
@@ -54,16 +54,16 @@ export function addSecurity(app: App, settings: AppSettings): void {
  * Refuses what a proxy before us may have read in another way than we do: of two Host headers Node takes the first, of
  * two session cookies the first counts, though a page of a neighbouring name may have put it there.
  */
-function refuseTwoReadings({ raw, headers }: FastifyRequest): void {
+function refuseTwoReadings({ raw, headers }: FastifyRequest, cookie: string): void {
   const hosts = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length;
-  const sessions = (headers.cookie ?? '').split(';').filter(isSession).length;
+  const sessions = (headers.cookie ?? '')
+    .split(';')
+    .filter((part) => part.split('=', 1)[0]!.trim() === cookie).length;
   if (hosts > 1) throw new EchelonError('invalid-request', 'There is more than one Host header.');
   if (sessions > 1) {
     throw new EchelonError('invalid-request', 'There is more than one session cookie; sign in again.');
   }
 }
-
-const isSession = (part: string) => part.split('=', 1)[0]!.trim() === SESSION_COOKIE;
 
 /** The host in a request's target, which stands above the Host header (RFC 9112, 3.2.2); a path has none. */
 function hostOfTarget(target: string): string[] {

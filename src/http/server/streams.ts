@@ -7,10 +7,10 @@ import { sendEvents } from './sse.ts';
 /** Answers requests by streams of server-sent events, within the limits that all of them share. */
 export interface Streams {
   /**
-   * Takes a place among the caller's open streams for an answer that lasts as long as its client reads; the answer gives
-   * it back. Throws EchelonError `rate-limited` where the caller has too many open.
+   * Takes a place among the caller's open streams for an answer that lasts as long as its client reads. Throws
+   * EchelonError `rate-limited` where the caller has too many open.
    */
-  take(request: FastifyRequest): () => void;
+  take(request: FastifyRequest): Place;
   /**
    * Takes a place among the caller's open streams and answers with these frames; resolves when the stream has ended.
    * Throws EchelonError `rate-limited` where the caller has too many open. `what` names the stream in the log.
@@ -25,17 +25,36 @@ export interface Streams {
   ): Promise<FastifyReply>;
 }
 
+/** The place of one open stream. */
+export interface Place {
+  /** Aborts when the caller may no longer read: the key or the session has ended. Its reason is a sentence. */
+  refused: AbortSignal;
+  /** Gives the place back. */
+  release(): void;
+}
+
 /** The streams of one app; they end when it closes. */
 export function createStreams(app: App, { limits, log, callers }: RouteDeps): Streams {
   const closing = new AbortController();
   const open: Open = { all: 0, of: new Map() };
   app.addHook('preClose', async () => closing.abort());
 
+  function take(request: FastifyRequest): Place {
+    const giveBack = takeSlot(open, request.caller.id, limits);
+    const watch = callers.watch(request);
+    return {
+      refused: watch.signal,
+      release() {
+        giveBack();
+        watch.release();
+      },
+    };
+  }
+
   return {
-    take: (request) => takeSlot(open, request.caller.id, limits),
+    take,
     async send(request, reply, { frames, what }) {
-      const release = takeSlot(open, request.caller.id, limits);
-      const watch = callers.watch(request.credential);
+      const { refused, release } = take(request);
       try {
         reply.hijack();
         reply.raw.writeHead(200, {
@@ -49,7 +68,7 @@ export function createStreams(app: App, { limits, log, callers }: RouteDeps): St
           response: reply.raw,
           frames,
           closing: closing.signal,
-          refused: watch.signal,
+          refused,
           heartbeatMs: limits.heartbeatMs,
           stallMs: limits.stallMs,
           bufferBytes: limits.streamBufferBytes,
@@ -58,7 +77,6 @@ export function createStreams(app: App, { limits, log, callers }: RouteDeps): St
         if (end === 'stalled') log.info(what, 'event stream cut: the client did not read');
       } finally {
         release();
-        watch.release();
       }
       return reply;
     },

@@ -139,6 +139,48 @@ describe('an open stream', () => {
   }
 });
 
+test('a sign-out ends the streams and downloads of its sessions in every replica, and none of the key itself', async (t) => {
+  const replicas = await Promise.all(
+    [appOf(), appOf()].map(async (made) => {
+      const { app, call } = await made;
+      return { origin: await app.listen({ host: '127.0.0.1', port: 0 }), call };
+    }),
+  );
+  const lease = await running(store);
+  const line = 'x'.repeat(4000);
+  for (let sequence = 1; sequence <= 40; sequence++) {
+    const event = { type: 'log', source: 'stdout', lines: Array(64).fill(line), cutBytes: 0 } as const;
+    await store.events.append(lease, [{ sequence, at: 0, event }]);
+  }
+  const below = `/v1/experiments/${lease.experiment}`;
+  for (const token of [TOKEN, (await makeKey(store)).token]) {
+    const signIn = await replicas[0]!.call('POST', '/login', { token: null, body: { token } });
+    const cookie = String(signIn.headers['set-cookie']).split(';', 1)[0]!;
+    const opened = await Promise.all(
+      replicas.map(async ({ origin }) => {
+        const session = await openStream(t, `${origin}${below}/events`, { cookie });
+        const key = await openStream(t, `${origin}${below}/events`, { authorization: `Bearer ${token}` });
+        assert.deepEqual([(await session.next())?.event, (await key.next())?.event], ['state', 'state']);
+        const download = await fetch(`${origin}${below}/logs/download`, { headers: { cookie } });
+        assert.equal(download.status, 200);
+        return { session, key, download };
+      }),
+    );
+    const headers = { cookie, origin: 'http://echelon.test' };
+    const out = await replicas[0]!.call('POST', '/logout', { token: null, headers });
+    assert.equal(out.statusCode, 303);
+    for (const { session, key, download } of opened) {
+      const last = (await session.rest()).at(-1);
+      assert.equal(last?.event, 'closed');
+      assert.deepEqual(JSON.parse(last.data), { reason: 'the session was signed out' });
+      // 10 MB: more than waits for a client that has not read yet.
+      await assert.rejects(download.text());
+      assert.ok(await key.next());
+      await key.close();
+    }
+  }
+});
+
 describe('a cookie', () => {
   test('a cookie has the project and scopes of its key, and ends with it', async () => {
     const { call } = await appOf();

@@ -191,7 +191,7 @@ function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): voi
         'x-log-lines': lines,
         'x-log-bytes': bytes,
       });
-      const release = streams.take(request);
+      const { refused, release } = streams.take(request);
       try {
         const pages = logText(store, { id, since, filter });
         // What fails before the first page is an answer of its own.
@@ -199,8 +199,9 @@ function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): voi
         reply.hijack(); // it takes as long as the client does
         reply.raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
         // One page waits for a slow client; where reading fails, the connection is cut: that is no end of a log.
-        await pipeline(Readable.from(withFirst(first, pages), { highWaterMark: 1 }), reply.raw).catch(
-          (error: unknown) => log.info({ err: error, experiment: id }, 'download of a log interrupted'),
+        const text = Readable.from(withFirst(first, pages), { highWaterMark: 1 });
+        await pipeline(text, reply.raw, { signal: refused }).catch((error: unknown) =>
+          log.info({ err: error, experiment: id }, 'download of a log interrupted'),
         );
       } finally {
         release();

@@ -41,8 +41,8 @@ export function addLoginLinks(app: App, { callers, clock }: RouteDeps, sessions:
           'A login link needs an API key, not a session. Send the API key.',
         );
       const now = clock.now();
-      const signIn = { credential: request.credential, version: await callers.version() };
-      const path = `/login?code=${sessions.issueCode(signIn, now)}`;
+      const issued = { credential: request.credential, version: await callers.version() };
+      const path = `/login?code=${sessions.issueCode(issued, now, LINK_MS)}`;
       return reply.code(201).send({ path, expiresAt: now + LINK_MS });
     },
   );

@@ -5,7 +5,7 @@ import { EchelonError } from '../../../core/errors.ts';
 import { strict } from '../../../schemas/strict.ts';
 import { type FailureCounter, requireOwnOrigin, wantsHtml } from '../../access/auth.ts';
 import type { Known } from '../../access/callers.ts';
-import { LINK_MS, SESSION_COOKIE, SESSION_MS, type Sessions } from '../../access/sessions.ts';
+import { SESSION_MS, type Sessions, sessionCookie } from '../../access/sessions.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { answerProblem, noteFailure } from '../../server/errors.ts';
 import { loginPage } from '../../server/pages.ts';
@@ -61,7 +61,7 @@ function addLoginPage(
       const known = await redeem(code, deps, sessions);
       if (known === undefined) {
         await onFailure(request, undefined);
-        const message = 'This link is invalid or was already used. Sign in with an API key.';
+        const message = 'This link is invalid, has expired or was already used. Sign in with an API key.';
         return page(reply, 401, { next: ownPath(next), message });
       }
       signIn(request, reply, { ...known, version });
@@ -72,13 +72,13 @@ function addLoginPage(
 
 /** Who signs in with this code; undefined if it is invalid, expired or used. */
 async function redeem(code: string, deps: RouteDeps, sessions: Sessions): Promise<Known | undefined> {
-  const { settings, callers, store, clock } = deps;
-  if (sessions.redeem(code)) return callers.byToken(settings.tokens[0] ?? '');
-  const signIn = sessions.verifyCode(code, clock.now());
+  const { callers, store, clock } = deps;
+  const now = clock.now();
+  const signIn = sessions.verifyCode(code, now);
   if (signIn === undefined) return undefined;
   // The claim expires after the code, so that no replica accepts the code twice.
   const name = createHash('sha256').update(`login-link ${code}`).digest('hex');
-  const { outcome } = await store.answers.claim({ name, digest: name, leaseMs: LINK_MS });
+  const { outcome } = await store.answers.claim({ name, digest: name, leaseMs: signIn.expiresAt - now });
   return outcome === 'claimed' ? callers.bySignIn(signIn) : undefined;
 }
 
@@ -125,7 +125,8 @@ function addLoginPost(
   );
 }
 
-function addLogout(app: App, { store }: RouteDeps): void {
+function addLogout(app: App, { store, settings }: RouteDeps): void {
+  const { name, secure } = sessionCookie(settings.publicUrl);
   app.post(
     '/logout',
     {
@@ -133,7 +134,7 @@ function addLogout(app: App, { store }: RouteDeps): void {
       errorHandler: answerPerson,
       schema: {
         operationId: 'signOut',
-        summary: 'Sign out every session of the current API key',
+        summary: 'Sign out every session of the current API key, and end their streams',
         tags: ['service'],
         response: {
           303: { type: 'null', description: 'Signed out; redirect to the sign-in page.' },
@@ -143,7 +144,7 @@ function addLogout(app: App, { store }: RouteDeps): void {
     },
     async ({ credential }, reply) => {
       // Set first, so that the browser forgets its cookie even where the store is away.
-      reply.clearCookie(SESSION_COOKIE, { path: '/' });
+      reply.clearCookie(name, { path: '/', secure });
       await store.access.signOut(credential, SESSION_MS);
       return reply.redirect('/login', 303);
     },
@@ -151,14 +152,14 @@ function addLogout(app: App, { store }: RouteDeps): void {
 }
 
 function cookieSetter({ settings, clock }: RouteDeps, sessions: Sessions) {
-  const secure = settings.publicUrl.startsWith('https:');
+  const { name, secure } = sessionCookie(settings.publicUrl);
   return (
     request: FastifyRequest,
     reply: FastifyReply,
-    { caller, ...signIn }: Known & { version: number },
+    { caller, ...issued }: Known & { version: number },
   ) => {
     request.caller = caller;
-    reply.setCookie(SESSION_COOKIE, sessions.issue(signIn, clock.now()), {
+    reply.setCookie(name, sessions.issue(issued, clock.now()), {
       path: '/',
       httpOnly: true,
       sameSite: 'strict',

@@ -78,17 +78,23 @@ test('every token of the settings is accepted', async () => {
   }
 });
 
-test('requireOwnOrigin accepts only the public address and the requested host', () => {
-  const from = (origin: string | undefined, host = 'a.test:1') =>
+test('requireOwnOrigin accepts only the scheme, host and port of the public address or of the request', () => {
+  const from = (origin: string | undefined, host: string | undefined = 'a.test:1') =>
     ({ headers: { origin, host } }) as FastifyRequest;
   requireOwnOrigin(from('https://public.test'), 'https://public.test/echelon');
-  requireOwnOrigin(from('http://a.test:1'), 'https://public.test');
+  requireOwnOrigin(from('https://a.test:1'), 'https://public.test');
+  requireOwnOrigin(from('https://a.test', 'a.test:443'), 'https://public.test');
+  requireOwnOrigin(from('http://127.0.0.1:7077', '127.0.0.1:7077'), 'http://0.0.0.0:7077');
   for (const origin of [
     undefined,
     'null',
     'x',
-    'http://a.test',
-    'http://a.test:2',
+    'https://a.test',
+    'https://a.test:2',
+    // Fails if the scheme is not compared: someone on the network can write a page of http.
+    'http://a.test:1',
+    'http://public.test',
+    'https://public.test:8443',
     'https://public.test.evil',
   ]) {
     assert.throws(() => requireOwnOrigin(from(origin), 'https://public.test'), { code: 'forbidden' }, origin);

@@ -18,9 +18,10 @@ async function makeKey(changes: Partial<StoredKey> = {}) {
   await store.access.createKey(storedKey({ id, digest, ...changes }));
   return { id, token };
 }
-const signInOf = async (known: { credential: string } | undefined) => ({
+const signInOf = async (known: { credential: string } | undefined, lastsMs = 60_000) => ({
   credential: known!.credential,
   version: await callers.version(),
+  expiresAt: now + lastsMs,
 });
 const revoke = (id: string) => store.access.changeKey(id, (key) => ({ ...key, revokedAt: now }));
 
@@ -140,9 +141,33 @@ test('a sign-in before its credential signed out is refused, and one after it in
 });
 
 describe('a watched credential', () => {
+  const byKey = (known: { credential: string } | undefined) => ({ ...known!, signIn: undefined });
+
+  test('a watched session aborts at its sign-out and its end, in every process, and the key itself continues', async () => {
+    const replica = createCallers({ store, tokens: ['one', 'two'], clock: { now: () => now } });
+    after(() => replica.close());
+    for (const token of ['one', (await makeKey()).token]) {
+      const known = (await callers.byToken(token))!;
+      const session = async () => ({ ...known, signIn: await signInOf(known, 1000) });
+      const ending = [callers.watch(await session()), replica.watch(await session())];
+      const key = replica.watch(byKey(known));
+      await store.access.signOut(known.credential, 60_000);
+      const later = replica.watch(await session());
+      // Fails if only keys are watched: a sign-out changes none.
+      await until(async () => ending.every(({ signal }) => signal.aborted), 'both sessions end');
+      assert.equal(ending[1]!.signal.reason, 'the session was signed out');
+      assert.deepEqual([key.signal.aborted, later.signal.aborted], [false, false]);
+      now += 1000;
+      await until(async () => later.signal.aborted, 'the session expires');
+      assert.equal(later.signal.reason, 'the session has expired');
+      assert.equal(key.signal.aborted, false);
+      for (const one of [...ending, key, later]) one.release();
+    }
+  });
+
   test('a watched credential aborts with the reason when its key is revoked, and other credentials stay valid', async () => {
     const [ends, stays] = [await makeKey(), await makeKey()];
-    const watch = async (token: string) => callers.watch((await callers.byToken(token))!.credential);
+    const watch = async (token: string) => callers.watch(byKey(await callers.byToken(token)));
     const [ending, staying, own] = [await watch(ends.token), await watch(stays.token), await watch('one')];
     await revoke(ends.id);
     // Fails without endStreams.
@@ -154,7 +179,7 @@ describe('a watched credential', () => {
 
   test('a watched credential aborts with the reason when its key expires or is rotated', async () => {
     const [expires, rotates] = [await makeKey({ expiresAt: now + 10 }), await makeKey()];
-    const watch = async (token: string) => callers.watch((await callers.byToken(token))!.credential).signal;
+    const watch = async (token: string) => callers.watch(byKey(await callers.byToken(token))).signal;
     const [one, two] = [await watch(expires.token), await watch(rotates.token)];
     now += 10;
     await store.access.changeKey(rotates.id, (key) => ({ ...key, digest: newKeyToken(rotates.id).digest }));

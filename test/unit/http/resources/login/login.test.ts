@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { SESSION_MS } from '../../../../../src/http/access/sessions.ts';
+import { credentialOfToken } from '../../../../../src/http/access/callers.ts';
+import { createSessions, LINK_MS, SESSION_MS } from '../../../../../src/http/access/sessions.ts';
 import { ownPath } from '../../../../../src/http/resources/login/login.ts';
-import { appFor, LOCAL, TOKEN } from '../../../../support/http-app.ts';
+import { appFor, LOCAL, SECRET, TOKEN } from '../../../../support/http-app.ts';
 import { storeFor } from '../../../../support/store.ts';
 
 const { store } = await storeFor({ after });
 let now = 1_000_000;
 const { app, call, logged } = await appFor(
   { after },
-  { store, now: () => now, settings: { loginCodes: ['code-one'] }, limits: { failedSignIns: 1000 } },
+  { store, now: () => now, limits: { failedSignIns: 1000 } },
 );
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
@@ -106,7 +107,8 @@ describe('the cookie', () => {
     const cookie = cookieOf(await signIn());
     const origin = 'http://echelon.test';
     assert.equal(
-      (await plan({ cookie: cookie.replace(/\.\d+\.(?=[^.]*$)/, '.99999999999999.'), origin })).statusCode,
+      (await plan({ cookie: cookie.replace(/\.\d+\.(?=[^.]+\.[^.]+$)/, '.99999999999999.'), origin }))
+        .statusCode,
       401,
     );
     assert.equal((await plan({ cookie: `${cookie.slice(0, -2)}xx`, origin })).statusCode, 401);
@@ -134,23 +136,61 @@ describe('the cookie', () => {
 });
 
 describe('a login link', () => {
-  test('a login link works once, and its code is in no log', async () => {
+  const newCode = async () => {
+    const issued = { credential: credentialOfToken(TOKEN), version: await store.access.version() };
+    return createSessions(SECRET).issueCode(issued, now, LINK_MS);
+  };
+  const open = (code: string) => call('GET', `/login?code=${code}`, { token: null });
+
+  test('a login link works once, as it was made, and its code is in no log', async () => {
+    const code = await newCode();
     const head = await app.inject({
       method: 'HEAD',
-      url: '/login?code=code-one',
+      url: `/login?code=${code}`,
       headers: { host: 'echelon.test' },
     });
     assert.notEqual(head.statusCode, 303);
-    const first = await call('GET', '/login?code=code-one', { token: null });
+    const first = await open(code);
     assert.equal(first.statusCode, 303);
     assert.equal((await plan({ cookie: cookieOf(first), origin: 'http://echelon.test' })).statusCode, 200);
-    const second = await call('GET', '/login?code=code-one', { token: null });
-    assert.equal(second.statusCode, 401);
-    assert.match(second.body, /already used/);
+    // Fails if a part of the code is compared: each of these would be a code that was not used before.
+    for (const again of [code, `${code}.x`, `${code}.`, `${code}%20`, `.${code}`, `${code}%00`]) {
+      const second = await open(again);
+      assert.equal(second.statusCode, 401, again);
+      assert.match(second.body, /already used/);
+      assert.equal(second.headers['set-cookie'], undefined, again);
+    }
     assert.ok(logged.length > 0);
-    assert.ok(!JSON.stringify(logged).includes('code-one'));
+    assert.ok(!JSON.stringify(logged).includes(code));
     assert.ok(!JSON.stringify(logged).includes(TOKEN));
   });
+
+  test('a login link is refused after its time and after a sign-out', async () => {
+    const [late, before] = [await newCode(), await newCode()];
+    now += LINK_MS;
+    assert.equal((await open(late)).statusCode, 401);
+    now -= LINK_MS;
+    await store.access.signOut(credentialOfToken(TOKEN), SESSION_MS);
+    assert.equal((await open(before)).statusCode, 401);
+  });
+});
+
+test('with https the session cookie is secure and bound to its host, and a cookie without the prefix is ignored', async (t) => {
+  const { call: secure } = await appFor(t, { store, settings: { publicUrl: 'https://echelon.test' } });
+  const response = await secure('POST', '/login', { token: null, body: { token: TOKEN } });
+  const cookie = String(response.headers['set-cookie']);
+  assert.match(cookie, /^__Host-echelon_session=/);
+  for (const part of ['; Secure', '; Path=/', '; HttpOnly', '; SameSite=Strict'])
+    assert.ok(cookie.includes(part));
+  assert.doesNotMatch(cookie, /Domain/i);
+  const pair = cookieOf(response);
+  const read = (headers: Record<string, string>) => secure('GET', '/docs', { token: null, headers });
+  assert.equal((await read({ cookie: pair })).statusCode, 200);
+  // A page of a neighbouring name can set this one.
+  assert.equal((await read({ cookie: pair.replace('__Host-', '') })).statusCode, 401);
+  const headers = { cookie: pair, origin: 'https://echelon.test' };
+  const out = await secure('POST', '/logout', { token: null, headers });
+  assert.match(String(out.headers['set-cookie']), /^__Host-echelon_session=;.*Path=\/.*; Secure/);
 });
 
 test('without a cookie, a browser is redirected to the sign-in page and a program gets 401', async () => {
