@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shlex
 import signal
 import socket
 import subprocess
@@ -126,15 +125,19 @@ class Checks:
         own = {"home": str(self.home), "model": {"path": str(self.model), "removePadding": False}}
         given = {**(own if "recipe" in spec else {}), **spec}
         done = subprocess.run(
-            [self.node, "src/cli/main.ts", "plan", "-"], cwd=ROOT, input=json.dumps(given), capture_output=True,
+            [self.node, "src/cli/main.ts", "plan", "-", "--json"], cwd=ROOT, input=json.dumps(given), capture_output=True,
             text=True, timeout=120,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        line = done.stdout.splitlines()[0]
-        for name, value in (("attemptDir", place), ("experimentDir", self.directory), ("sharedRoot", self.directory)):
-            line = line.replace(f"{{{name}}}", str(value))
-        python, *arguments = shlex.split(line)
-        return [sys.executable if python == "python" else python, *arguments]
+        launch = json.loads(done.stdout)["launch"]
+        places = {"attemptDir": place, "experimentDir": self.directory, "sharedRoot": self.directory}
+
+        def filled(argument: str) -> str:
+            for name, value in places.items():
+                argument = argument.replace(f"{{{name}}}", str(value))
+            return argument
+
+        return [sys.executable, "-m", launch["module"], *map(filled, launch["arguments"])]
 
     def run(self, spec: dict[str, Any]) -> tuple[Run, Path]:
         self.attempts += 1
@@ -212,7 +215,7 @@ class Checks:
 
     def other_estimators(self) -> str:
         texts = []
-        for name in ("gigpo", "grpo"):
+        for name in ("gigpo", "grpo", "ppo", "reinforce_plus_plus"):
             spec = {**TRAINING, "estimator": {"name": name}, "training": {**TRAINING["training"], "steps": 1}}
             run, place = self.run(spec)
             texts.append(f"{name}, {run.ended_well().verified(place)}")

@@ -110,14 +110,18 @@ def check_plan(home: Path, node: str, name: str, *flags: str) -> str:
 
 
 def preset_specs(node: str) -> dict[str, list[dict[str, Any]]]:
-    """Every training of every preset, and an evaluation of each."""
+    """Every training with verl-agent of every preset, and an evaluation of each."""
     done = subprocess.run(
         [node, "src/cli/main.ts", "presets", "--json"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    return {
-        preset["name"]: [spec for run in preset["runs"] for spec in (run["train"], run["evaluations"][0])]
+    specs = {
+        preset["name"]: [
+            spec for run in preset["runs"] for spec in (run["train"], *run["evaluations"][:1])
+            if spec["engine"] == "verl-agent"
+        ]
         for preset in json.loads(done.stdout)
-    }
+    }  # fmt: skip
+    return {name: own for name, own in specs.items() if own}
 
 
 def check_preset(home: Path, node: str, specs: list[dict[str, Any]]) -> str:
@@ -182,6 +186,7 @@ class Trainer:
 def one_step(modules: Any, hook: Any, config: Any, rollout: Rollout, step: int, device: str) -> None:
     """A step up to its advantages, in the order of the recipe's fit, with the recipe's functions."""
     import numpy as np
+    import torch
 
     trainer, core = modules.trainer, modules.core
     count = len(rollout.lists)
@@ -202,7 +207,9 @@ def one_step(modules: Any, hook: Any, config: Any, rollout: Rollout, step: int, 
     data.batch["token_level_scores"] = scores
     data, _ = trainer.apply_invalid_action_penalty(data, 0.1)
     data.batch["token_level_rewards"] = data.batch["token_level_scores"]
-    data.batch["values"] = scores * 0
+    # As the critic's: the first token of the padding has a value, the later ones have none.
+    seen = data.batch["attention_mask"][:, -scores.shape[1] - 1 : -1]
+    data.batch["values"] = torch.randn(scores.shape, generator=torch.Generator().manual_seed(step)) * seen
     if device != "cpu":
         data = data.to(device)
     hook.trainer = Trainer(config, step)
@@ -213,6 +220,8 @@ def one_step(modules: Any, hook: Any, config: Any, rollout: Rollout, step: int, 
         step_advantage_w=algorithm.gigpo.step_advantage_w, gigpo_mode=algorithm.gigpo.mode,
         hgpo_mode=algorithm.hgpo.mode, hgpo_length_weight_alpha=algorithm.hgpo.length_weight_alpha,
         hgpo_base_group=algorithm.hgpo.base_group, history_length=config.env.history_length, epsilon=1e-6,
+        use_pf_ppo=algorithm.use_pf_ppo, pf_ppo_reweight_method=algorithm.pf_ppo.reweight_method,
+        pf_ppo_weight_pow=algorithm.pf_ppo.weight_pow,
     )  # fmt: skip
 
 
@@ -220,7 +229,10 @@ SETTINGS = [
     *(["hgpo", f"algorithm.hgpo.mode={mode}", f"algorithm.hgpo.base_group={base}", f"env.history_length={length}"]
       for mode in ("mean_std_norm", "mean_norm") for base in (True, False) for length in (2, 4)),
     ["gigpo", "algorithm.gigpo.mode=mean_std_norm"], ["gigpo", "algorithm.gigpo.mode=mean_norm"],
-    ["grpo", "algorithm.norm_adv_by_std_in_grpo=True"], ["grpo", "algorithm.norm_adv_by_std_in_grpo=False"], ["rloo"],
+    *([name, f"algorithm.norm_adv_by_std_in_grpo={by_std}"] for name in ("grpo", "grpo_passk") for by_std in (True, False)),
+    ["rloo"], ["reinforce_plus_plus_baseline"],
+    *(["gae", f"algorithm.gamma={gamma}", f"algorithm.lam={lam}"] for gamma, lam in ((1, 1), (1, 0.95), (0.99, 0.9))),
+    *(["reinforce_plus_plus", f"algorithm.gamma={gamma}"] for gamma in (1, 0.99)),
 ]  # fmt: skip
 SIZES = ["algorithm.gamma=0.95", "data.train_batch_size=4", "env.rollout.n=8"]
 
@@ -287,13 +299,12 @@ class Checks:
         import torch
         from verl_agent_support import Reports
 
-        for step, name in enumerate(("gae", "reinforce_plus_plus", "reinforce_plus_plus_baseline"), start=1):
-            config = merged(self.home, [f"algorithm.adv_estimator={name}", *SIZES])
-            one_step(self.modules, self.capture_hook, config, Rollout(torch, np, 4, 8, 20, 16, step), step, "cpu")
+        config = merged(self.home, ["algorithm.adv_estimator=gae", "algorithm.use_pf_ppo=True", *SIZES])
+        one_step(self.modules, self.capture_hook, config, Rollout(torch, np, 4, 8, 20, 16, 1), 1, "cpu")
         assert self.capture_hook.reporter.flush(60)
-        reasons = [gap.reason for gap in Reports(self.spool).of("gap")]
-        assert len(reasons) == 3 and all(one.startswith("not verifiable: ") for one in reasons), reasons
-        return "recorded as not verifiable, with the reason"
+        (gap,) = Reports(self.spool).of("gap")
+        assert gap.reason == "not verifiable: use_pf_ppo draws the rows again after the advantages", gap.reason
+        return "use_pf_ppo is recorded as not verifiable, with the reason"
 
     def metrics(self) -> str:
         from verl_agent_support import Reports
@@ -419,7 +430,7 @@ def main() -> int:
         check("the capture hook is loaded by the recipe's own dataset hook", checks.hook)
         check("advantages of the recipe under the capture hook", lambda: checks.advantages("cpu"))
         check("exact advantages", lambda: checks.advantages("cpu", exact=True))
-        check("estimators without a kernel", checks.others)
+        check("a batch that cannot be verified", checks.others)
         check("metrics", checks.metrics)
         check("a critic of several GPUs", checks.values_of_critic)
         check("constants", checks.constants)

@@ -1,12 +1,14 @@
 """The capture hook's parts without Ray: what is copied, what happens if it fails, and the float64 estimator."""
 
+import importlib
+import sys
 import threading
 import types
 
 import numpy as np
 import pytest
 from conftest import until
-from verl_agent_support import verify_arguments
+from verl_agent_support import STANDIN, verify, verify_arguments
 
 from echelon_rayworker.engines.verl_agent import capture, exact_hgpo, hook
 from echelon_rayworker.engines.verl_agent.reporter import Reporter
@@ -256,9 +258,74 @@ def test_texts_of_actions_are_recorded_where_texts_are(texts: bool):
     assert capture.action_text("x" * 3000) == "x" * 2000 + " …"
 
 
+SIZE = (12, 6)
+
+
+def token_data(torch, seed: int):
+    """Three groups of four responses of several lengths, padded; the critic's value of the first padding counts."""
+    chance = torch.Generator().manual_seed(seed)
+    lengths = torch.randint(1, SIZE[1] + 1, (SIZE[0],), generator=chance)
+    places = torch.arange(SIZE[1]).expand(SIZE)
+    rewards = torch.rand(SIZE, generator=chance) * (places == lengths.unsqueeze(-1) - 1)
+    batch = {
+        "token_level_rewards": rewards,
+        "response_mask": (places < lengths.unsqueeze(-1)).long(),
+        "values": torch.randn(SIZE, generator=chance) * (places <= lengths.unsqueeze(-1)),
+    }
+    objects = {"uid": np.array([f"g{row // 4}" for row in range(SIZE[0])], dtype=object)}
+    objects["traj_uid"] = np.array([f"t{row}" for row in range(SIZE[0])], dtype=object)
+    return types.SimpleNamespace(batch=batch, non_tensor_batch=objects)
+
+
+def standin_trainer():
+    """The stand-in's trainer module."""
+    sys.path.insert(0, str(STANDIN))
+    try:
+        return importlib.import_module(hook.TRAINER_MODULE)
+    finally:
+        sys.path.remove(str(STANDIN))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "settings", "fingerprint"),
+    [
+        ("gae", {"gamma": 1.0, "lam": 0.95}, "gae(discount=1,lambda=0.95,masked=include,"),
+        ("gae", {"gamma": 0.99, "lam": 1.0}, "gae(discount=0.99,lambda=1,masked=include,"),
+        ("reinforce_plus_plus", {"gamma": 0.9, "lam": 1.0}, "reinforce_plus_plus_token(discount=0.9,masked=reset,"),
+        ("reinforce_plus_plus_baseline", {}, "reinforce_plus_plus(baseline=group,"),
+        ("grpo_passk", {}, "grpo_passk(std=sample,"),
+        ("grpo_passk", {"norm_adv_by_std_in_grpo": False}, "grpo_passk(std=none)"),
+    ],
+)
+def test_advantages_of_tokens_and_of_the_best_row_verify(tmp_path, estimator: str, settings: dict, fingerprint: str):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    data = token_data(torch, 7)
+    call = {"data": data, "adv_estimator": estimator, **settings}
+    columns = capture.copy_inputs(data, estimator)
+    result = standin_trainer().compute_advantage(**call)
+    assert capture.not_verifiable(call) is None
+    capture.copy_advantages(result, columns)
+    facts = {**capture.estimator_facts(estimator, call, CONFIG), "forms": capture.forms_of(estimator, result)}
+    message = capture.serialize(columns, facts, {"training_step": 9, "group_size": 4, "groups": 3})
+    batch = batch_pb2.AdvantageBatch.FromString(message)
+    (report,) = verify([batch], tmp_path / "batch.json")["batches"]
+    assert report["ok"] and report["rows"] == report["exact"] + report["rounding"] == SIZE[0], report
+    assert report["fingerprint"].startswith(fingerprint), report["fingerprint"]
+
+
+def test_what_cannot_be_verified_has_a_reason():
+    for call, reason in (
+        ({"adv_estimator": "remax"}, "greedy rollout"),
+        ({"adv_estimator": "odd"}, "no kernel for the estimator 'odd'"),
+        ({"adv_estimator": "gae", "use_pf_ppo": True}, "use_pf_ppo"),
+    ):
+        assert reason in capture.not_verifiable(call)
+    assert capture.not_verifiable({"adv_estimator": "gae", "use_pf_ppo": False}) is None
+
+
 @pytest.mark.parametrize(
     ("estimator", "device", "forms"),
-    [("hgpo", "cpu", "recipe"), ("hgpo", "meta", "any"), ("gigpo", "meta", "recipe")],
+    [("hgpo", "cpu", "recipe"), ("hgpo", "meta", "any"), ("gigpo", "meta", "recipe"), ("gae", "meta", "any")],
 )
 def test_hgpo_on_another_device_than_the_cpu_is_verified_against_all_forms(estimator: str, device: str, forms: str):
     torch = pytest.importorskip("torch", reason="torch is not installed")

@@ -65,11 +65,24 @@ def arguments_of(message: batch_pb2.AdvantageBatch) -> dict[str, Any]:
     ):  # fmt: skip
         if data := getattr(message, field):
             columns[name] = np.frombuffer(data, kind).tolist()
+    if message.token_offset:
+        columns["tokens"] = _tokens_of(message)
     return {
         **columns,
         "name": message.name,
         "estimator": _stated(message.estimator),
         "provenance": {field.name: value for field, value in message.provenance.ListFields()},
+    }
+
+
+def _tokens_of(message: batch_pb2.AdvantageBatch) -> dict[str, Any]:
+    starts = np.frombuffer(message.token_offset, "<i4")[1:-1]
+    fields = {"mask": ("token_mask", "u1"), "reward": ("token_reward", "<f4"), "value": ("token_value", "<f4"),
+              "advantage": ("reported_token_advantage", "<f4")}  # fmt: skip
+    return {
+        column: np.split(np.frombuffer(data, kind), starts)
+        for column, (field, kind) in fields.items()
+        if (data := getattr(message, field))
     }
 
 

@@ -1,20 +1,31 @@
 import { fingerprint } from '../../kernel/estimators/fingerprint.ts';
-import { estimatorOf } from '../../kernel/estimators/registry.ts';
+import type { ParameterValue } from '../../kernel/estimators/parameters.ts';
+import { type EstimatorName, estimatorOf } from '../../kernel/estimators/registry.ts';
 import type { ResolvedVerlAgent } from './spec.ts';
 
-/** Estimators whose batches state their arithmetic. The kernel's form of verl-agent's others is not verified. */
-const STATED = ['hgpo', 'gigpo', 'grpo', 'rloo'] as const;
+type Estimator = ResolvedVerlAgent['estimator'];
 
-/**
- * The kernel's fingerprint of a training's estimator; null for an evaluation and for estimators whose batches are not
- * verified. Exact advantages add `precision=float64`.
- */
+/** The kernel's estimator, and its parameters by the fields of verl-agent's. Omitted parameters have their default. */
+type Kernel = readonly [EstimatorName, Readonly<Record<string, ParameterValue | undefined>>];
+
+/** What the kernel calls the estimators of verl-agent that have other names or parameters there. */
+const KERNELS: Partial<Record<Estimator['name'], (estimator: Estimator) => Kernel>> = {
+  ppo: ({ tokenGamma, lambda }) => ['gae', { discount: tokenGamma, lambda, maskedTokens: 'include' }],
+  reinforce_plus_plus: ({ baseline, tokenGamma }) =>
+    baseline
+      ? ['reinforce_plus_plus', { baseline: 'group' }]
+      : ['reinforce_plus_plus_token', { discount: tokenGamma, maskedTokens: 'reset' }],
+};
+
+/** The kernel's fingerprint of a training's estimator; null for an evaluation. Exact advantages add `precision=float64`. */
 export function fingerprintOf(spec: ResolvedVerlAgent): string | null {
   const { recipe, estimator, environment, advantages } = spec;
-  const name = STATED.find((one) => one === estimator.name);
-  if (recipe.endsWith('_eval') || name === undefined) return null;
-  const { parameters } = estimatorOf(name);
-  const stated = Object.entries({ historyLength: environment.historyLength, ...estimator });
-  const line = fingerprint(name, Object.fromEntries(stated.filter(([key]) => key in parameters)));
+  if (recipe.endsWith('_eval')) return null;
+  const { name, ...fields } = estimator;
+  const same = { historyLength: environment.historyLength, ...fields };
+  const [kernel, params] = KERNELS[name]?.(estimator) ?? [name as EstimatorName, same];
+  const { parameters } = estimatorOf(kernel);
+  const stated = Object.entries(params).filter(([key]) => key in parameters);
+  const line = fingerprint(kernel, Object.fromEntries(stated));
   return advantages === 'exact' ? line.replace(/\)$/, ',precision=float64)') : line;
 }

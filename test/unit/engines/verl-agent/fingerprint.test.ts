@@ -20,7 +20,18 @@ test("the fingerprint of a verl-agent training is the kernel's, with K from the 
     fingerprint('grpo', { normalizeByStd: false }),
   );
   assert.equal(of({ estimator: { name: 'rloo' } }), fingerprint('rloo', {}));
-  assert.equal(of({ estimator: { name: 'reinforce_plus_plus' } }), null);
+  assert.equal(
+    of({ estimator: { name: 'ppo', tokenGamma: 0.99, lambda: 0.95 } }),
+    fingerprint('gae', { discount: 0.99, lambda: 0.95, maskedTokens: 'include' }),
+  );
+  assert.equal(
+    of({ estimator: { name: 'reinforce_plus_plus' } }),
+    fingerprint('reinforce_plus_plus_token', { maskedTokens: 'reset' }),
+  );
+  assert.equal(
+    of({ estimator: { name: 'reinforce_plus_plus', baseline: true } }),
+    fingerprint('reinforce_plus_plus', { baseline: 'group' }),
+  );
   const evaluation = { checkpoint: { directory: 'a/b' } };
   assert.equal(of({ recipe: 'qwen2.5_1.5b_webshop_eval', evaluation }), null);
 });

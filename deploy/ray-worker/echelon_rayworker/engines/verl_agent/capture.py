@@ -9,37 +9,36 @@ from __future__ import annotations
 import functools
 import re
 from collections import defaultdict, deque
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping, NamedTuple
 
 from echelon_rayworker import __version__
 from echelon_rayworker.batch import build_batch, uses_returns
 
 PRODUCER = f"echelon-capture/{__version__}"
-# Why the others' advantages cannot be recomputed from one number a row.
-NOT_VERIFIABLE = {
-    "gae": "gae computes an advantage for each token from the critic's values, which a batch of rows does not hold",
-    "reinforce_plus_plus": "reinforce_plus_plus discounts over tokens and whitens over the whole batch",
-    "reinforce_plus_plus_baseline": "reinforce_plus_plus_baseline whitens over the tokens of the whole batch",
-    "remax": "remax compares with a greedy rollout that the batch does not hold",
-    "grpo_passk": "grpo_passk rewards only the best row of each group; there is no kernel for it",
-}
-
-
 # What a copy holds beside the columns of a batch.
 _NOT_COLUMNS = ("lengths", "marks", "responses")
 MAX_ACTION_CHARACTERS = 2000
+# Estimators that take means and deviations on the CPU, wherever their tensors are.
+_STATISTICS_ON_CPU = ("gigpo", "grpo", "rloo")
 
 
-def not_verifiable(name: str) -> str:
-    """The reason, in words, for an estimator without a kernel."""
-    return NOT_VERIFIABLE.get(name, f"there is no kernel for the estimator {name!r}")
+def not_verifiable(call: Mapping[str, Any]) -> str | None:
+    """Why the batch of a call of compute_advantage cannot be verified, in words; None if it can."""
+    name = estimator_name(call["adv_estimator"])
+    if name == "remax":
+        return "remax compares with a greedy rollout that the batch does not hold"
+    if name not in VERIFIABLE:
+        return f"there is no kernel for the estimator {name!r}"
+    if name == "gae" and call.get("use_pf_ppo"):
+        return "use_pf_ppo draws the rows again after the advantages"
+    return None
 
 
 def forms_of(name: str, data: Any) -> str:
     """Which forms of the formula were evaluated: those of the recipe on a CPU, any on another device, where torch takes
-    means by a product with 1/n and deviations by running updates. The other estimators take means and deviations on the
-    CPU, wherever their tensors are."""
-    return "any" if name == "hgpo" and data.batch["advantages"].device.type != "cpu" else "recipe"
+    means by a product with 1/n and deviations by running updates."""
+    on_device = name not in _STATISTICS_ON_CPU and data.batch["advantages"].device.type != "cpu"
+    return "any" if on_device else "recipe"
 
 
 def estimator_name(value: Any) -> str:
@@ -51,13 +50,14 @@ def estimator_facts(name: str, call: Mapping[str, Any], config: Any) -> dict[str
     """The fingerprint: `call` holds compute_advantage's arguments, `config` the trainer's configuration."""
     actor = config.actor_rollout_ref.actor
     penalty = float(actor.invalid_action_penalty_coef) if actor.get("use_invalid_action_penalty", True) else 0.0
-    facts: dict[str, Any] = {
-        "name": name,
+    known = VERIFIABLE[name]
+    return {
+        "name": known.kernel,
         "gamma": float(config.algorithm.gamma),
         "invalid_action_penalty": penalty,
-        "epsilon": 1e-6,
+        "epsilon": WHITENING_EPSILON if known.whitens else 1e-6,
+        **known.parameters(call),
     }
-    return {**facts, **VERIFIABLE[name](call)}
 
 
 def _hgpo_facts(call: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,13 +76,45 @@ def _gigpo_facts(call: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-# Estimator → its parameters from the arguments of compute_advantage. One that is not here is a visible gap: a kernel
-# of its name says nothing about what verl-agent computes under it.
+# What masked_whiten adds to the variance.
+WHITENING_EPSILON = 1e-8
+
+
+class Verifiable(NamedTuple):
+    """What verl-agent computes under a name: the kernel's estimator, and its parameters from the arguments of
+    compute_advantage."""
+
+    kernel: str
+    parameters: Callable[[Mapping[str, Any]], dict[str, Any]]
+    # Columns of each token that the kernel starts from. None: one advantage a row.
+    tokens: tuple[str, ...] = ()
+    # It divides by a deviation over the response tokens of the batch.
+    whitens: bool = False
+
+
+def _deviation_facts(call: Mapping[str, Any]) -> dict[str, Any]:
+    return {"normalize_by_std": bool(call.get("norm_adv_by_std_in_grpo", True))}
+
+
+def _gae_facts(call: Mapping[str, Any]) -> dict[str, Any]:
+    # Its sums run through the padding, where the critic's first value counts.
+    return {"discount": float(call["gamma"]), "lambda": float(call["lam"]), "masked_tokens": "include"}
+
+
+def _token_return_facts(call: Mapping[str, Any]) -> dict[str, Any]:
+    return {"discount": float(call["gamma"]), "masked_tokens": "reset"}
+
+
+# An estimator that is not here is a visible gap: a kernel of its name says nothing about what verl-agent computes under it.
 VERIFIABLE = {
-    "hgpo": _hgpo_facts,
-    "gigpo": _gigpo_facts,
-    "grpo": lambda call: {"normalize_by_std": bool(call.get("norm_adv_by_std_in_grpo", True))},
-    "rloo": lambda call: {},
+    "hgpo": Verifiable("hgpo", _hgpo_facts),
+    "gigpo": Verifiable("gigpo", _gigpo_facts),
+    "grpo": Verifiable("grpo", _deviation_facts),
+    "grpo_passk": Verifiable("grpo_passk", _deviation_facts),
+    "rloo": Verifiable("rloo", lambda call: {}),
+    "gae": Verifiable("gae", _gae_facts, tokens=("reward", "value"), whitens=True),
+    "reinforce_plus_plus": Verifiable("reinforce_plus_plus_token", _token_return_facts, tokens=("reward",), whitens=True),
+    "reinforce_plus_plus_baseline": Verifiable("reinforce_plus_plus", lambda call: {"baseline": "group"}, whitens=True),
 }
 
 
@@ -116,6 +148,8 @@ def copy_inputs(data: Any, name: str) -> dict[str, Any]:
         columns["response_length"] = _numbers(tensors["response_mask"].sum(-1).int())
     if uses_returns(name) and "step_rewards" in keys:
         columns["step_reward"] = _numbers(tensors["step_rewards"].float())
+    if name in VERIFIABLE and VERIFIABLE[name].tokens:
+        columns["tokens"] = _copy_tokens(tensors, VERIFIABLE[name].tokens)
     columns["lengths"] = objects["episode_lengths"].copy() if "episode_lengths" in objects else None
     columns["marks"] = checksums(tensors["responses"]) if "responses" in keys else None
     return columns
@@ -136,9 +170,32 @@ def action_text(response: str) -> str:
     return text if len(text) <= MAX_ACTION_CHARACTERS else f"{text[:MAX_ACTION_CHARACTERS]} …"
 
 
-def copy_advantages(data: Any) -> Any:
-    """One advantage a row: the recipe's are constant over a row's response tokens."""
-    return _numbers(data.batch["advantages"][:, 0].float())
+# Column of the tokens → the recipe's tensor.
+_TOKEN_TENSORS = {"reward": "token_level_rewards", "value": "values"}
+
+
+def _copy_tokens(tensors: Any, columns: tuple[str, ...]) -> dict[str, Any]:
+    given = {column: _numbers(tensors[_TOKEN_TENSORS[column]].float()) for column in columns}
+    return {"mask": _numbers(tensors["response_mask"].bool()), **given}
+
+
+def copy_advantages(data: Any, columns: dict[str, Any]) -> None:
+    """Adds the advantages to the columns: one a token if the estimator has them, else one a row, since the recipe's are
+    constant over a row's response tokens."""
+    advantages = data.batch["advantages"]
+    if "tokens" in columns:
+        columns["tokens"]["advantage"] = _numbers(advantages.float())
+    else:
+        columns["advantage"] = _numbers(advantages[:, 0].float())
+
+
+def _without_padding(tokens: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Each row up to the last token that can change a sum: a later one has no reward, no value and is not trained."""
+    inputs = [values != 0 for column, values in tokens.items() if column != "advantage"]
+    counts = functools.reduce(lambda a, b: a | b, inputs)
+    places = counts * range(1, counts.shape[1] + 1)
+    lengths = places.max(axis=1).tolist()
+    return {column: [row[:length] for row, length in zip(values, lengths)] for column, values in tokens.items()}
 
 
 def checksums(responses: Any) -> Any:
@@ -232,6 +289,8 @@ def serialize(
     if steps is None:
         steps, source = positions(columns["trajectory"]), None
     given = {key: value for key, value in columns.items() if key not in _NOT_COLUMNS and value is not None}
+    if "tokens" in given:
+        given["tokens"] = _without_padding(given["tokens"])
     responses = columns.get("responses") if texts else None
     return build_batch(
         **given,

@@ -84,8 +84,9 @@ class CaptureHook:
             return
         name, step, config = capture.estimator_name(call["adv_estimator"]), self.step(), self.trainer.config
         rows = len(columns["group"])
-        if name not in capture.VERIFIABLE:
-            self.reporter.gap(step, rows, f"not verifiable: {capture.not_verifiable(name)}")
+        reason = capture.not_verifiable(call)
+        if reason is not None:
+            self.reporter.gap(step, rows, f"not verifiable: {reason}")
             return
         facts = {**capture.estimator_facts(name, call, config), "forms": capture.forms_of(name, result)}
         if self.exact and name == "hgpo":
@@ -93,7 +94,7 @@ class CaptureHook:
             if replaced is not None:
                 columns["step_reward"] = replaced
                 facts.update(precision="float64", forms="any")
-        columns["advantage"] = capture.copy_advantages(result)
+        capture.copy_advantages(result, columns)
         provenance = capture.provenance_facts(config, step, self.experiment, self.attempt)
         source, texts = self.source, self.texts
         self.reporter.batch(step, rows, lambda: capture.serialize(columns, facts, provenance, source, texts))

@@ -39,8 +39,15 @@ def compute_advantage(data, adv_estimator, gamma=1.0, lam=1.0, norm_adv_by_std_i
         result = (core_algos.spread_over_tokens(values, mask),) * 2
     elif adv_estimator == "rloo":
         result = (core_algos.spread_over_tokens(core_algos.leave_one_out(whole, objects["uid"]), mask),) * 2
-    elif adv_estimator in ("gae", "reinforce_plus_plus"):
+    elif adv_estimator == "grpo_passk":
+        values = core_algos.best_of_group(whole, objects["uid"], norm_adv_by_std_in_grpo)
+        result = (core_algos.spread_over_tokens(values, mask),) * 2
+    elif adv_estimator == "gae":
+        result = core_algos.generalised(rewards, data.batch["values"], mask, gamma, lam)
+    elif adv_estimator in ("reinforce_plus_plus", "remax"):
         result = core_algos.whitened_returns(rewards, mask, gamma)
+    elif adv_estimator == "reinforce_plus_plus_baseline":
+        result = (core_algos.group_baseline(whole, mask, objects["uid"]),) * 2
     else:
         raise NotImplementedError
     data.batch["advantages"], data.batch["returns"] = result
@@ -100,6 +107,10 @@ class RayPPOTrainer:
         if config.algorithm.adv_estimator in ("hgpo", "gigpo"):
             batch.batch["step_rewards"] = core_hgpo.compute_step_discounted_returns(batch, config.algorithm.gamma)
         self._reward(batch)
+        if config.algorithm.adv_estimator == "gae":
+            # The first token of the padding has a value.
+            mask = batch.batch["response_mask"]
+            batch.batch["values"] = torch.rand(mask.shape) * torch.cat([torch.ones(len(mask), 1), mask[:, :-1]], 1)
         reach(config, "advantage")
         start = time.perf_counter()
         batch = compute_advantage(

@@ -33,9 +33,46 @@ def leave_one_out(scores, index):
     return result
 
 
+def whitened(values, mask):
+    """Values less their mean over the mask, over the root of their variance there."""
+    count = mask.sum()
+    centred = values - (values * mask).sum() / count
+    variance = (centred**2 * mask).sum() / count * (count / (count - 1))
+    return centred * torch.rsqrt(variance + 1e-8)
+
+
+def generalised(rewards, values, mask, gamma, lam):
+    """Sums from the end of the padding on."""
+    sums, running, after = torch.zeros_like(rewards), 0, 0
+    for token in reversed(range(rewards.shape[1])):
+        running = rewards[:, token] + gamma * after - values[:, token] + gamma * lam * running
+        sums[:, token], after = running, values[:, token]
+    return whitened(sums, mask), sums + values
+
+
 def whitened_returns(rewards, mask, gamma):
+    """Returns that start again after each token outside the mask."""
     returns, running = torch.zeros_like(rewards), 0
     for token in reversed(range(rewards.shape[1])):
         running = rewards[:, token] + gamma * running
         returns[:, token] = running
-    return (returns - returns.mean()) * torch.rsqrt(returns.var() + 1e-8) * mask, returns
+        running = running * mask[:, token]
+    return whitened(returns, mask) * mask, returns
+
+
+def group_baseline(scores, mask, index):
+    """Scores less the mean of their group, at every token."""
+    for rows in rows_by(index):
+        if len(rows) > 1:
+            scores[rows] = scores[rows] - scores[rows].mean()
+    return whitened(spread_over_tokens(scores, mask), mask) * mask
+
+
+def best_of_group(scores, index, by_std):
+    """The lead of the best row of each group; nothing for the others."""
+    result = torch.zeros_like(scores)
+    for rows in rows_by(index):
+        best, second = torch.topk(scores[rows], 2).values
+        lead = (best - second) / (scores[rows].std() + 1e-6) if by_std else best - second
+        result[rows[scores[rows].argmax()]] = lead
+    return result
