@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { followers } from './scale/followers.ts';
+import { heap } from './scale/heap.ts';
 import { metrics } from './scale/metrics.ts';
 import { queued } from './scale/queued.ts';
 import { restart } from './scale/restart.ts';
@@ -18,13 +19,17 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   followers,
   restart,
   soak,
+  heap,
 };
 
+/** They take as long as `--minutes` says, and run only if named. */
+const LONG: readonly string[] = ['soak', 'heap'];
+
 const HELP = `usage: npm run bench -- scale [--section NAME] [--minutes N] [--write]
-Runs every section but the soak, or the one that is named. --write puts each into docs/evidence/scale.md.
+Runs every section but ${LONG.join(' and ')}, or the one that is named. --write puts each into docs/evidence/scale.md.
 sections: ${Object.keys(SECTIONS).join(', ')}`;
 
-/** `--section NAME`, `--minutes N` of the soak (480), `--write`. */
+/** `--section NAME`, `--minutes N` of a long one (480), `--write`. */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -41,7 +46,8 @@ export async function run(args: readonly string[]): Promise<void> {
     if (!values.help) process.exitCode = 2;
     return;
   }
-  const names = section === undefined ? Object.keys(SECTIONS).filter((name) => name !== 'soak') : [section];
+  const names =
+    section === undefined ? Object.keys(SECTIONS).filter((name) => !LONG.includes(name)) : [section];
   for (const name of names) {
     const began = performance.now();
     console.log(`\n${name}`);

@@ -60,11 +60,14 @@ export async function startBase(
   return { server, redis, store, queue, directory };
 }
 
-/** {@link startBase} with a stand-in cluster on which every launch runs `driver`. Roles are the caller's to start. */
+/**
+ * {@link startBase} with a stand-in cluster on which every launch runs `driver`. Roles are the caller's to start, with
+ * `variables` in their environment.
+ */
 export async function startFleet(
   resources: AsyncDisposableStack,
   driver: FakeDriver,
-  cpus = 1_000_000,
+  { cpus = 1_000_000, variables = {} }: { cpus?: number; variables?: Record<string, string> } = {},
 ): Promise<Fleet> {
   const base = await startBase(resources);
   const { directory, server, store } = base;
@@ -91,6 +94,7 @@ export async function startFleet(
     ECHELON_PORT: String(port),
     ECHELON_ALLOW_UNFIT_REDIS: 'true',
     ECHELON_LOG_LEVEL: 'warn',
+    ...variables,
   };
   const start = async (role: string, ready: RegExp): Promise<RoleProcess> => {
     const [process] = await spawnRole([role], environment, ready);

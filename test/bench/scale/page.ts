@@ -11,6 +11,7 @@ const TITLES = {
   followers: 'Followers',
   restart: 'Restart of everything',
   soak: 'Soak',
+  heap: 'Memory after garbage collection',
 };
 
 const HEAD = `# Scale

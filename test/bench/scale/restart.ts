@@ -31,7 +31,11 @@ interface Round {
 /** See {@link Section}. */
 export const restart: Section = async () => {
   await using resources = new AsyncDisposableStack();
-  const fleet = await startFleet(resources, { ...ENDLESS, delayMs: 1_000, stages: false }, RUNNING * CPUS);
+  const fleet = await startFleet(
+    resources,
+    { ...ENDLESS, delayMs: 1_000, stages: false },
+    { cpus: RUNNING * CPUS },
+  );
   const setup = await setupLine(fleet.redis, 'npm run bench -- scale --section restart --write');
   let roles = await startRoles(fleet);
   const ids = await fill(fleet, RUNNING);

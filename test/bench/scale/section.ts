@@ -3,7 +3,7 @@ export type Section = (options: SectionOptions) => Promise<Outcome>;
 
 /** What the command line says. */
 export interface SectionOptions {
-  /** How long the soak lasts. */
+  /** How long a section of hours lasts. */
   minutes: number;
 }
 

@@ -10,10 +10,11 @@ const CANCELLED = 10;
 const CANCEL_AFTER_MS = 15_000;
 const RETAINED = 10;
 
-/** Submits, follows, lists and cancels over HTTP until `stop`; `counts` says how much of it was done. */
+/** Submits, follows, lists and cancels over HTTP until `stop`, `pace` times as often; `counts` says how much of it was done. */
 export function startSteadyLoad(
   { url, tokens }: Pick<Fleet, 'url' | 'tokens'>,
   stop: AbortSignal,
+  pace = 1,
 ): { done: Promise<unknown>; counts: Record<string, number> } {
   const counts = { submitted: 0, cancelled: 0, 'pages read': 0, 'events followed': 0, 'requests failed': 0 };
   const headers = { authorization: `Bearer ${tokens[0]}`, 'content-type': 'application/json' };
@@ -30,7 +31,7 @@ export function startSteadyLoad(
   }
 
   async function cancelLater(id: string): Promise<void> {
-    await pause(CANCEL_AFTER_MS, undefined, { signal: stop });
+    await pause(CANCEL_AFTER_MS / pace, undefined, { signal: stop });
     if (await ask(`/v1/experiments/${id}/cancel`, 202, {})) counts.cancelled += 1;
   }
 
@@ -44,14 +45,14 @@ export function startSteadyLoad(
         if (number % CANCELLED === 1) void cancelLater(newest).catch(() => {});
       }
       if (await ask('/v1/experiments?limit=50', 200)) counts['pages read'] += 1;
-      await pause(STEADY.everyMs, undefined, { signal: stop });
+      await pause(STEADY.everyMs / pace, undefined, { signal: stop });
     }
   }
 
   /** Follows the newest experiment to its end, then the one that is the newest by then. */
   async function followAll(): Promise<void> {
     while (!stop.aborted) {
-      await pause(STEADY.everyMs, undefined, { signal: stop });
+      await pause(STEADY.everyMs / pace, undefined, { signal: stop });
       if (newest === '') continue;
       const response = await fetch(`${url}/v1/experiments/${newest}/events`, { headers, signal: stop });
       for await (const chunk of response.body ?? [])
