@@ -24,10 +24,15 @@ test('a user signs in and out with the form in Chromium', { skip: NO_BROWSER }, 
   page.on('response', (response) => {
     if (response.status() >= 400) refused.push(new URL(response.url()).pathname);
   });
+  await page.addInitScript(
+    "addEventListener('DOMContentLoaded', () => { window.focusedAtFirst = document.activeElement.id })",
+  );
   const pathOf = () => new URL(page.url()).pathname + new URL(page.url()).search;
 
   assert.equal((await page.goto(`${url}/docs/`))?.status(), 200);
   assert.equal(pathOf(), '/login?next=%2Fdocs%2F');
+  // Fails if the field gets the focus only when the page is first drawn: keys typed before that are lost.
+  assert.equal(await page.evaluate('focusedAtFirst'), 'token');
 
   const submit = async (text: string) => {
     await page.fill('#token', text);

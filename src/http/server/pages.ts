@@ -3,6 +3,13 @@ input,button{font:inherit;padding:.5rem .75rem;border:1px solid #8a94a3;border-r
 input{width:100%;box-sizing:border-box;margin:.25rem 0 1rem}button{background:#1c4f8c;color:#fff;border-color:#1c4f8c}
 code{background:#eef1f5;padding:.1rem .3rem}p.message{color:#a11}`;
 
+/**
+ * Browsers move the focus to an `autofocus` field when they first draw the page, which may be after it has loaded: until
+ * then keys are lost. The sign-in page therefore ends with this script; without it, the form works as well.
+ */
+export const LOGIN_SCRIPT =
+  "if (document.activeElement === document.body) document.getElementById('token').focus();\n";
+
 /** The sign-in page. `next` is a path of ours, `message` what went wrong the last time. */
 export function loginPage({ next, message }: { next: string; message?: string }): string {
   return htmlPage(
@@ -14,7 +21,8 @@ ${message === undefined ? '' : `<p class="message" role="alert">${escapeHtml(mes
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 <input type="hidden" name="next" value="${escapeHtml(next)}">
 <button>Sign in</button>
-</form>`,
+</form>
+<script src="/login.js"></script>`,
   );
 }
 

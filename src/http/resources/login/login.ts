@@ -8,7 +8,7 @@ import type { Known } from '../../access/callers.ts';
 import { SESSION_MS, type Sessions, sessionCookie } from '../../access/sessions.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { answerProblem, noteFailure } from '../../server/errors.ts';
-import { loginPage } from '../../server/pages.ts';
+import { LOGIN_SCRIPT, loginPage } from '../../server/pages.ts';
 import { CHANGE, READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 
@@ -18,7 +18,7 @@ type SignIn = (request: FastifyRequest, reply: FastifyReply, known: Known & { ve
 const Next = Type.Optional(Type.String({ maxLength: 2000, description: 'Path to redirect to afterwards.' }));
 
 /**
- * GET /login: the page, or by a one-time code the cookie at once. POST /login: a token for the cookie. POST /logout.
+ * GET /login: the page with /login.js, or by a one-time code the cookie at once. POST /login: a token for the cookie. POST /logout.
  * The cookie is HttpOnly and SameSite=Strict, and signed; it never holds the token.
  */
 export function addLogin(
@@ -28,6 +28,7 @@ export function addLogin(
 ) {
   const signIn = cookieSetter(deps, tools.sessions);
   addLoginPage(app, deps, tools, signIn);
+  addLoginScript(app);
   addLoginPost(app, deps, { ...tools, signIn });
   addLogout(app, deps);
 }
@@ -67,6 +68,18 @@ function addLoginPage(
       signIn(request, reply, { ...known, version });
       return reply.redirect(ownPath(next), 303);
     },
+  );
+}
+
+function addLoginScript(app: App): void {
+  app.get(
+    '/login.js',
+    { config: { policy: { ...READ, scope: 'public' } }, schema: { hide: true } },
+    async (_request, reply) =>
+      reply
+        .type('text/javascript; charset=utf-8')
+        .header('cache-control', 'public, max-age=3600')
+        .send(LOGIN_SCRIPT),
   );
 }
 
