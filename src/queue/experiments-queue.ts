@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { Job, Queue } from 'bullmq';
+import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { gathering } from './gathering.ts';
+import { createJobs, QUEUED_MS } from './jobs.ts';
 import { type QueueServer, type Served, type ServeOptions, serveQueue } from './serve.ts';
 
 /*
  * Every queued experiment has one job with the experiment's id. Delayed: the experiment is queued. Waiting: it is allocated,
  * and any dispatcher may receive the job. Active: it is being launched. Jobs have no order and no data: the record decides.
  * After each change of a job, the queue reads the record and corrects the job if the record changed meanwhile. The
- * reconciler adds a lost job. A job that outlives its experiment is completed when its delay ends.
+ * reconciler restores a lost job, whichever of BullMQ's keys was lost. A job that outlives its experiment is completed when its delay ends.
  */
 
 /** The BullMQ queue of experiments. */
@@ -17,12 +17,12 @@ export interface ExperimentsQueue {
   queues: Queue[];
   /** Adds the jobs of queued experiments that have none. Concurrent calls are sent together. */
   enqueue(experiments: readonly string[]): Promise<void>;
-  /** Lets a dispatcher receive the job of an allocated experiment; adds the job if there is none. */
-  release(experiment: string): Promise<void>;
+  /** As `enqueue`, in calls of its own. Returns the experiments whose jobs were added. */
+  restore(experiments: readonly string[]): Promise<string[]>;
+  /** Lets a dispatcher receive the job of an allocated experiment; adds the job if there is none. False: it was released. */
+  release(experiment: string): Promise<boolean>;
   /** Removes the jobs of experiments that ended before a dispatcher received them. An active job stays. */
   remove(experiments: readonly string[]): Promise<void>;
-  /** The experiments that have no job. */
-  missing(experiments: readonly string[]): Promise<string[]>;
   /** Number of jobs by BullMQ state. */
   counts(): Promise<Record<string, number>>;
   /** Starts a BullMQ worker that hands the experiment of each released job to `handle`. */
@@ -44,19 +44,8 @@ export interface QueueParts {
 /** Name of the BullMQ queue. */
 const QUEUE = 'experiments';
 
-/** Delay of a queued experiment's job. If the experiment is still queued at its end, the job is delayed again. */
-const QUEUED_MS = 24 * 3600 * 1000;
 /** Maximum number of jobs of one call: Redis is blocked for its duration, a few ms. */
 const MAX_AT_ONCE = 50;
-/**
- * Options of a job. It is removed on completion: BullMQ would take a retained job for a duplicate of the next one. Up to 64
- * bytes of JSON, Redis stores a job in 200 bytes and not in 700, so the delay and the id are only in the job's fields.
- */
-const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true };
-const JOB_NAME = 'experiment';
-/** BullMQ's code for a job that is in another state than the one asked for, or does not exist. */
-const NOT_IN_STATE = -3;
-
 /** See {@link ExperimentsQueue}. */
 export function createExperimentsQueue({ redis, prefix, onError, statesOf }: QueueParts): ExperimentsQueue {
   const connection = redis.duplicate();
@@ -64,11 +53,7 @@ export function createExperimentsQueue({ redis, prefix, onError, statesOf }: Que
   const shared = { prefix: `${prefix}:bull`, skipWaitingForReady: true };
   const queue = new Queue(QUEUE, { ...shared, connection, skipVersionCheck: true });
   queue.on('error', onError);
-
-  async function release(experiment: string): Promise<void> {
-    if (await promote(queue, experiment)) return;
-    await queue.addBulk([{ name: JOB_NAME, data: {}, opts: { ...JOB_OPTIONS, jobId: experiment } }]);
-  }
+  const { addDelayed, release } = createJobs(queue, connection);
 
   async function remove(experiments: readonly string[]): Promise<void> {
     // A locked job is active: the dispatcher that received it completes it.
@@ -84,15 +69,16 @@ export function createExperimentsQueue({ redis, prefix, onError, statesOf }: Que
     ]);
   }
 
-  const addDelayed = delayedAdder(queue, connection);
-  const adding = gathering(async (experiments: string[]) => {
-    await addDelayed(experiments);
-    await agree(experiments);
-  }, MAX_AT_ONCE);
-
-  async function enqueue(experiments: readonly string[]): Promise<void> {
-    await Promise.all(experiments.map((experiment) => adding.add(experiment)));
+  async function add(experiments: readonly string[]): Promise<string[]> {
+    const added = await addDelayed(experiments);
+    await agree(added);
+    return added;
   }
+
+  const adding = gathering(async (experiments: string[]) => void (await add(experiments)), MAX_AT_ONCE);
+
+  const enqueue = async (experiments: readonly string[]) =>
+    void (await Promise.all(experiments.map((experiment) => adding.add(experiment))));
 
   /** An attempt may have ended with a retry while its job was active; the job of the next attempt was refused then. */
   async function onServed(experiment: string, served: 'complete' | 'queued'): Promise<void> {
@@ -104,7 +90,7 @@ export function createExperimentsQueue({ redis, prefix, onError, statesOf }: Que
   return {
     queues: [queue],
     ...{ enqueue, release, remove },
-    missing: (experiments) => missingJobs(queue, connection, experiments),
+    restore: (experiments) => inParts(experiments, add),
     counts: () => queue.getJobCounts(),
     serve: (handle, options) =>
       serveQueue(handle, {
@@ -120,47 +106,12 @@ export function createExperimentsQueue({ redis, prefix, onError, statesOf }: Que
   };
 }
 
-/** The experiments that have no job in any state. */
-async function missingJobs(
-  queue: Queue,
-  connection: Redis,
+async function inParts(
   experiments: readonly string[],
+  add: (part: readonly string[]) => Promise<string[]>,
 ): Promise<string[]> {
-  const commands = connection.pipeline();
-  for (const experiment of experiments) commands.exists(queue.toKey(experiment));
-  const replies = (await commands.exec()) ?? [];
-  const failed = replies.find(([error]) => error !== null);
-  if (failed) throw failed[0];
-  return experiments.filter((_, at) => replies[at]?.[1] === 0);
-}
-
-/** Adds delayed jobs in one script: BullMQ's `addBulk` costs this process and Redis several times as much for each job. */
-function delayedAdder(queue: Queue, connection: Redis): (experiments: readonly string[]) => Promise<void> {
-  const lua = readFileSync(new URL('lua/add-jobs.lua', import.meta.url), 'utf8');
-  connection.defineCommand('echelon:add-jobs', { lua, numberOfKeys: 2 });
-  const script = connection as unknown as Record<
-    'echelon:add-jobs',
-    (...args: (string | number)[]) => Promise<unknown>
-  >;
-  const parts = [
-    queue.toKey('delayed'),
-    queue.toKey('marker'),
-    queue.toKey(''),
-    JOB_NAME,
-    JSON.stringify(JOB_OPTIONS),
-  ];
-  return async (experiments) => {
-    await script['echelon:add-jobs'](...parts, Date.now(), QUEUED_MS, ...experiments);
-  };
-}
-
-/** Makes a delayed job available at once, without reading it first. False: the job is not delayed or does not exist. */
-async function promote(queue: Queue, experiment: string): Promise<boolean> {
-  try {
-    await new Job(queue, JOB_NAME, {}, {}, experiment).promote();
-    return true;
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== NOT_IN_STATE) throw error;
-    return false;
-  }
+  const added: string[] = [];
+  for (let at = 0; at < experiments.length; at += MAX_AT_ONCE)
+    added.push(...(await add(experiments.slice(at, at + MAX_AT_ONCE))));
+  return added;
 }

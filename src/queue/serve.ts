@@ -55,6 +55,9 @@ export function serveQueue(handle: (experiment: string) => Promise<Served>, part
     skipVersionCheck: true,
     // A job of a dead process is received again, however often: the record decides whether it still matters.
     maxStalledCount: 1_000_000,
+    // Also of a job whose options were lost.
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
   });
   worker.on('error', onError);
   worker.on('completed', (job) => void onServed(job.id!, 'complete').catch(onError));

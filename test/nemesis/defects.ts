@@ -30,8 +30,8 @@ export const DEFECTS: readonly Defect[] = [
     guarantee: 1,
     removes: 'the second release of a job',
     file: 'src/dispatch/placement/reconcile.ts',
-    from: 'await Promise.all(unacquired.map((experiment) => queue.release(experiment)));',
-    to: '',
+    from: 'const released = await Promise.all(unacquired.map((experiment) => queue.release(experiment)));',
+    to: 'const released: boolean[] = [];',
     cell: { failpoint: 'killed before: queue.release' },
   },
   {

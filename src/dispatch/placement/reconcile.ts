@@ -6,8 +6,8 @@ import type { Log } from '../log.ts';
 const RELEASED_AGAIN_MS = 5_000;
 
 /**
- * Repairs what a process that died between two steps did not do: adds missing jobs of queued experiments, and releases
- * again the jobs of experiments that were allocated `releaseMs` ago. Each call checks at most `step` experiments of both
+ * Repairs what a process that died between two steps did not do, and what Redis lost of the jobs: adds missing jobs of
+ * queued experiments, and releases the jobs of experiments that were allocated `releaseMs` ago, if they are not released. Each call checks at most `step` experiments of both
  * kinds; an experiment that moves in the queue meanwhile may be checked by a later call. Several dispatchers may do so at
  * the same time.
  */
@@ -19,7 +19,7 @@ export function createReconciler({
   log,
 }: {
   store: StorePart<'queue.ids' | 'attempts.allocated'>;
-  queue: Pick<ExperimentsQueue, 'missing' | 'enqueue' | 'release'>;
+  queue: Pick<ExperimentsQueue, 'restore' | 'release'>;
   step: number;
   releaseMs?: number;
   log: Log;
@@ -29,15 +29,13 @@ export function createReconciler({
   async function addMissing(): Promise<number> {
     const queued = await store.queue.ids(step, next);
     next = queued.length < step ? 0 : next + step;
-    const missing = await queue.missing(queued);
-    await queue.enqueue(missing);
-    return missing.length;
+    return (await queue.restore(queued)).length;
   }
 
   async function releaseAgain(): Promise<number> {
     const unacquired = await store.attempts.allocated({ olderThanMs: releaseMs, limit: step });
-    await Promise.all(unacquired.map((experiment) => queue.release(experiment)));
-    return unacquired.length;
+    const released = await Promise.all(unacquired.map((experiment) => queue.release(experiment)));
+    return released.filter(Boolean).length;
   }
 
   return async () => {

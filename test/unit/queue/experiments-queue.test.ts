@@ -124,12 +124,13 @@ describe('the experiments queue', () => {
     assert.deepEqual(await jobs(), { waiting: 1 });
   });
 
-  test('names the experiments that have no job', async () => {
+  test('restores the jobs of experiments that have none, and names them', async () => {
     const ids = Array.from({ length: 7 }, (_, at) => `exp-${at}`);
     await enqueue(...ids);
     await queue.release('exp-3');
-    assert.deepEqual(await queue.missing(['exp-x', 'exp-3', 'exp-y', 'exp-4']), ['exp-x', 'exp-y']);
-    assert.deepEqual(await queue.missing([]), []);
+    for (const id of ['exp-x', 'exp-y']) states.set(id, 'queued');
+    assert.deepEqual(await queue.restore(['exp-x', 'exp-3', 'exp-y', 'exp-4']), ['exp-x', 'exp-y']);
+    assert.deepEqual(await queue.restore([]), []);
   });
 
   test('removes jobs, except an active one', async () => {

@@ -20,11 +20,16 @@ function bench(queued: string[], { jobs, step = 100 }: { jobs: string[]; step?: 
       },
     },
     queue: {
-      missing: async (ids) => ids.filter((id) => !board.has(id)),
-      async enqueue(ids) {
-        for (const id of ids) board.add(id);
+      async restore(ids) {
+        const added = ids.filter((id) => !board.has(id));
+        for (const id of added) board.add(id);
+        return added;
       },
-      release: async (id) => void released.push(id),
+      async release(id) {
+        if (released.includes(id)) return false;
+        released.push(id);
+        return true;
+      },
     },
   });
   return { board, queued, allocated, released, asked, run };
@@ -43,6 +48,7 @@ test('an experiment that is allocated for too long is released again', async () 
   allocated.push('a', 'b');
   assert.deepEqual(await run(), { added: 0, released: 2 });
   assert.deepEqual([released, asked], [['a', 'b'], [{ olderThanMs: 700, limit: 100 }]]);
+  assert.deepEqual(await run(), { added: 0, released: 0 });
 });
 
 // Fails if a step begins at the first again, or ends before the last: only the beginning of a long queue would be checked.

@@ -104,6 +104,7 @@ function bench(t: TestContext, ids: string[], { cpus = 2, started = true } = {})
       async release(id) {
         state.released.push(id);
         if (state.queueAway) throw new Error('away');
+        return true;
       },
     },
     everyMs: 2 ** 30,
