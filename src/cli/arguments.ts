@@ -3,7 +3,8 @@ import { PRECISIONS } from '../verify/bounds/arithmetic.ts';
 
 /** `--precision`: the arithmetic of the trainer. `prefix` says to which files it applies. */
 export function precisionOption(prefix = ''): Option {
-  const text = 'arithmetic of the trainer; bfloat16-output: float32, advantages rounded to bfloat16';
+  const text =
+    'arithmetic of the trainer; bfloat16-output and float16-output: float32, advantages rounded to 16 bits';
   return new Option('--precision <name>', `${prefix}${text}`).choices(PRECISIONS);
 }
 

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { groupedBy } from '../core/grouped-by.ts';
 import { plural } from '../core/plural.ts';
 import { adapterOf } from '../verify/format/dumps/registry.ts';
 import { addSignal, NO_SIGNAL, type SignalHealth } from '../verify/provenance/signal.ts';
@@ -23,7 +24,7 @@ export function dumpHead(reports: readonly DumpReport[]): string[] {
 
 /** The estimator of the run, or each of them with its steps. */
 function estimatorLines(reports: readonly DumpReport[]): [string, string][] {
-  const texts = Map.groupBy(reports, ({ configuration }) => configurationText(configuration));
+  const texts = groupedBy(reports, ({ configuration }) => configurationText(configuration));
   return [...texts].map(([text, own], i) => {
     const steps = texts.size === 1 ? '' : ` (${own[0]!.name} to ${own.at(-1)!.name})`;
     return [i === 0 ? 'estimator' : '', `${text}${steps}`];

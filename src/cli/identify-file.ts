@@ -1,9 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { groupedBy } from '../core/grouped-by.ts';
 import { nearestName } from '../core/nearest.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
-import type { Precision } from '../verify/bounds/arithmetic.ts';
+import type { HalfPrecision, Precision } from '../verify/bounds/arithmetic.ts';
 import type { Batch } from '../verify/format/batch.ts';
 import type { DumpStep } from '../verify/format/dumps/adapter.ts';
 import { batchOf, estimatorFrom } from '../verify/format/dumps/dump-batch.ts';
@@ -151,7 +152,7 @@ function plain(found: Identification, blocks: number | undefined): object {
     summary: summaryOf(found, blocks),
     ...(blocks === undefined ? {} : { blocks }),
     rows: found.rows,
-    looksBfloat16: found.looksBfloat16,
+    looksRounded: found.looksRounded ?? null,
     fits: found.fits.map(of),
     others: found.others.map(of),
     untried: found.untried.map(({ forms, missing }) => ({ forms: forms.map(({ id }) => id), missing })),
@@ -160,12 +161,12 @@ function plain(found: Identification, blocks: number | undefined): object {
 }
 
 const SHOWN_OTHERS = 8;
-const LOOKS_BFLOAT16 =
-  'The values look rounded to bfloat16. Try --precision bfloat16-output, or bfloat16 if the trainer computes in it.';
+const looksText = (format: HalfPrecision) =>
+  `The values look rounded to ${format}. Try --precision ${format}-output, or ${format} if the trainer computes in it.`;
 
 function described(found: Identification, blocks: number | undefined): string {
-  const { fits, others, untried, differences } = found;
-  const lines = [summaryOf(found, blocks), ...(found.looksBfloat16 ? [LOOKS_BFLOAT16] : []), ''];
+  const { fits, others, untried, looksRounded, differences } = found;
+  const lines = [summaryOf(found, blocks), ...(looksRounded ? [looksText(looksRounded)] : []), ''];
   for (const { fingerprint, forms } of fits) {
     lines.push(`  ${fingerprint}`, ...forms.map(({ id, setting }) => `    ${id.padEnd(34)} ${setting}`));
   }
@@ -185,7 +186,7 @@ function described(found: Identification, blocks: number | undefined): string {
     if (others.length > SHOWN_OTHERS)
       lines.push(`and ${others.length - SHOWN_OTHERS} more (--json lists all)`);
   }
-  const lacking = Map.groupBy(untried, ({ missing }) => missing);
+  const lacking = groupedBy(untried, ({ missing }) => missing);
   for (const [missing, own] of lacking) {
     const ids = own.flatMap(({ forms }) => forms.map(({ id }) => id));
     lines.push(`not tried, since the file lacks ${missing}: ${ids.join(', ')}`);

@@ -9,8 +9,8 @@ import { createJudge, type Judge, type Unjudged, weightsLeaveRange } from './bou
 import { diagnose } from './explain/diagnosis.ts';
 import { findLikelyCause } from './explain/likely-cause.ts';
 import { type Batch, batchFingerprint, reportedValues } from './format/batch.ts';
-import { bfloat16Findings } from './provenance/bfloat16.ts';
 import { finding, some } from './provenance/findings.ts';
+import { halfPrecisionFindings } from './provenance/half-precision.ts';
 import { checkProvenance } from './provenance/provenance.ts';
 import { findWarnings } from './provenance/warnings.ts';
 import { type BatchReport, type Finding, MAX_LISTED_ROWS } from './report.ts';
@@ -27,7 +27,10 @@ export function verifyBatch(batch: Batch): BatchReport {
     ...checkProvenance(batch, 'model' in judge ? judge.model.inputs : chooseInputs(batch)),
     ...outcomeFindings(batch, judge, tally),
     ...findWarnings(batch),
-    ...bfloat16Findings(batch, 'model' in judge && !judge.model.isPerToken ? judge.model.truth : undefined),
+    ...halfPrecisionFindings(
+      batch,
+      'model' in judge && !judge.model.isPerToken ? judge.model.truth : undefined,
+    ),
   ].sort((a, b) => rank(a) - rank(b));
   const { wrongRows, roundingRows } = tally;
   return {

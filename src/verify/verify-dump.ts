@@ -153,7 +153,7 @@ async function choose(
     };
   }
   if (found !== undefined && 'unsupported' in found.estimator) {
-    const reason = `${found.file} states ${found.estimator.unsupported}, which is not supported yet`;
+    const reason = `the configuration ${found.file} states ${found.estimator.unsupported}, which is not supported yet`;
     return { configuration: { origin: 'unknown', file: found.file, reason }, options };
   }
   const chosen = await inferred(adapter, files, options, precision);
@@ -245,7 +245,10 @@ function reportOn(
   const report = verifyBatch(batch);
   // A formula can give 0 for different rewards, as pass@k does; then nothing is wrong with it.
   const zeros = report.wrong > 0 || report.unverifiable > 0 ? zeroFindings(step) : [];
-  const findings = sorted([...own, ...zeros, ...report.findings]);
+  // Rows without a reward are out of their groups: the sizes of these say nothing.
+  const isReduced = step.rowsInDump !== undefined && step.rowsInDump > batch.rows;
+  const ofBatch = report.findings.filter(({ code }) => !(isReduced && code === 'group-sizes-differ'));
+  const findings = sorted([...own, ...zeros, ...ofBatch]);
   const sound = report.wrong === 0 && findings.every(({ severity }) => severity !== 'error');
   const isProof = configuration.origin === 'stated' || configuration.origin === 'found';
   const verified = sound && isProof && report.unverifiable === 0;
@@ -262,7 +265,7 @@ function reportOn(
 
 function unreadableFinding({ file, unreadable }: Configuration): Finding[] {
   if (unreadable === undefined) return [];
-  return [finding('configuration-unreadable', `${file} cannot be read: ${unreadable}.`)];
+  return [finding('configuration-unreadable', `The configuration ${file} cannot be read: ${unreadable}.`)];
 }
 
 function hasAdvantages({ advantage, tokens }: DumpStep): boolean {

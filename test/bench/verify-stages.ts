@@ -12,7 +12,7 @@ import { diagnose } from '../../src/verify/explain/diagnosis.ts';
 import type { Batch } from '../../src/verify/format/batch.ts';
 import { batchOf, knownForm } from '../../src/verify/format/dumps/dump-batch.ts';
 import { decodeBatch, encodeBatch } from '../../src/verify/format/wire.ts';
-import { bfloat16Findings } from '../../src/verify/provenance/bfloat16.ts';
+import { halfPrecisionFindings } from '../../src/verify/provenance/half-precision.ts';
 import { checkProvenance } from '../../src/verify/provenance/provenance.ts';
 import { findWarnings } from '../../src/verify/provenance/warnings.ts';
 import { verifyBatch } from '../../src/verify/verify-batch.ts';
@@ -174,7 +174,7 @@ function timeOnce(batch: Batch, bytes: Uint8Array): Times {
   timed('provenance', () => checkProvenance(batch, inputs));
   timed('findings', () => [
     findWarnings(batch),
-    bfloat16Findings(batch, model.isPerToken ? undefined : model.truth),
+    halfPrecisionFindings(batch, model.isPerToken ? undefined : model.truth),
   ]);
   timed('diagnosis', () => (model.isPerToken ? undefined : diagnose(batch, model)));
   const report = verifyBatch(batch);

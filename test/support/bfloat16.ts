@@ -1,4 +1,4 @@
-/** Rounding to bfloat16, independent of src/verify, and machines that compute in it. */
+/** Rounding to formats of 16 bits, independent of src/verify, and machines that compute in them. */
 
 import { type Machine, type Rounding, randomMachine } from './recipe.ts';
 
@@ -21,9 +21,12 @@ export function bfloat16(x: number): number {
   return nearIsEven ? near : far;
 }
 
-/** A machine that rounds every step to bfloat16, every step to float32, or each to one of both; and its results to bfloat16. */
-export function bfloat16Machine(random: () => number, forms: 'recipe' | 'any' = 'any'): Machine {
+/** The nearest float16 number, ties to even. */
+export const float16: Rounding = Math.f16round;
+
+/** A machine that rounds every step to 16 bits, every step to float32, or each to one of both. */
+export function halfMachine(random: () => number, half: Rounding, forms: 'recipe' | 'any' = 'any'): Machine {
   const share = forms === 'any' ? [0, 0.5, 1][Math.floor(random() * 3)]! : 0;
-  const round: Rounding = (x) => (random() < share ? Math.fround(x) : bfloat16(x));
+  const round: Rounding = (x) => (random() < share ? Math.fround(x) : half(x));
   return randomMachine(random, round, forms);
 }

@@ -46,7 +46,7 @@ export interface Page {
   readonly compressedBytes?: number;
   /** 0: plain, 7: shared prefixes, 8: dictionary. */
   readonly encoding?: number;
-  /** 0: none, 6: zstd. */
+  /** 0: none, 2: gzip, 4: brotli, 6: zstd. */
   readonly codec?: number;
 }
 

@@ -2,11 +2,14 @@
  * The arithmetic in which a trainer computed: unit roundoff, rounding, and the lattice on which its numbers lie.
  */
 
+/** A format of 16 bits. */
+export type HalfPrecision = 'bfloat16' | 'float16';
+
 /**
- * The arithmetic of the reported columns. `bfloat16-output`: computed in float32, and only the result was rounded to
- * bfloat16.
+ * The arithmetic of the reported columns. `bfloat16-output`, `float16-output`: computed in float32, and only the result was
+ * rounded to 16 bits.
  */
-export type Precision = 'float32' | 'float64' | 'bfloat16' | 'bfloat16-output';
+export type Precision = 'float32' | 'float64' | HalfPrecision | `${HalfPrecision}-output`;
 
 /** One binary floating-point format, as far as the error bounds need it. */
 export interface Arithmetic {
@@ -23,6 +26,8 @@ export interface Arithmetic {
   readonly reportUnit: number;
   /** Below the smallest number of the format there is rounding that no relative bound covers. */
   readonly tiny: number;
+  /** Numbers of usual size can leave the range of the reported format: an infinity may be right. */
+  readonly isNarrow?: boolean;
 }
 
 /** IEEE 754 binary32: what the recipes compute in. */
@@ -61,6 +66,18 @@ export const BFLOAT16: Arithmetic = {
   tiny: 2 ** -132,
 };
 
+/** IEEE 754 binary16: 11 bits of significand and a small range. Its steps round as those of {@link BFLOAT16}. */
+export const FLOAT16: Arithmetic = {
+  name: 'float16',
+  unit: 2 ** -11,
+  digits: 11,
+  overflow: 2 ** 13,
+  round: roundToFloat16,
+  reportUnit: 2 ** -22,
+  tiny: 2 ** -23,
+  isNarrow: true,
+};
+
 const ARITHMETICS: Readonly<Record<Precision, Arithmetic>> = {
   float32: FLOAT32,
   float64: FLOAT64,
@@ -70,6 +87,14 @@ const ARITHMETICS: Readonly<Record<Precision, Arithmetic>> = {
     name: 'bfloat16-output',
     reportUnit: BFLOAT16.unit,
     tiny: BFLOAT16.tiny,
+  },
+  float16: FLOAT16,
+  'float16-output': {
+    ...FLOAT32,
+    name: 'float16-output',
+    reportUnit: FLOAT16.unit,
+    tiny: FLOAT16.tiny,
+    isNarrow: true,
   },
 };
 
@@ -103,20 +128,43 @@ export function lowestBitExponent(x: number): number {
 
 /** The nearest bfloat16 number, ties to even; the ends of the range are those of float64. */
 export function roundToBfloat16(x: number): number {
+  return roundHigh(x, DROPPED.bfloat16);
+}
+
+/** Steps of the float16 numbers below the smallest normal one. */
+const SUBNORMAL_STEP = 2 ** -24;
+const SMALLEST_NORMAL = 2 ** -14;
+/** From here on a number is rounded to infinity. */
+const BEYOND_FLOAT16 = 65_520;
+
+/** The nearest float16 number, ties to even. */
+export function roundToFloat16(x: number): number {
+  if (Math.abs(x) >= BEYOND_FLOAT16) return x < 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  if (Math.abs(x) >= SMALLEST_NORMAL) return roundHigh(x, DROPPED.float16);
+  const steps = x / SUBNORMAL_STEP;
+  const below = Math.floor(steps);
+  const isAbove = steps - below > 0.5 || (steps - below === 0.5 && below % 2 !== 0);
+  return (isAbove ? below + 1 : below) * SUBNORMAL_STEP;
+}
+
+/** Bits that a format of 16 bits lacks in the upper word of a float64; it has none of the lower word. */
+const DROPPED: Readonly<Record<HalfPrecision, number>> = { bfloat16: 0x1fff, float16: 0x3ff };
+
+function roundHigh(x: number, dropped: number): number {
   if (!Number.isFinite(x)) return x;
   doubles[0] = x;
   const high = words[1] as number;
-  const dropped = high & 0x1fff;
-  const isAbove = dropped > 0x1000 || (dropped === 0x1000 && (words[0] !== 0 || (high & 0x2000) !== 0));
+  const [rest, half, last] = [high & dropped, (dropped + 1) / 2, dropped + 1];
+  const isAbove = rest > half || (rest === half && (words[0] !== 0 || (high & last) !== 0));
   words[0] = 0;
-  words[1] = (high & ~0x1fff) + (isAbove ? 0x2000 : 0);
+  words[1] = (high & ~dropped) + (isAbove ? last : 0);
   return doubles[0];
 }
 
-/** True if x is a bfloat16 number, NaN or infinite; the ends of the range are those of float64. */
-export function isBfloat16(x: number): boolean {
+/** True if x has no more digits than the format, or is NaN or infinite; the ends of the range are those of float64. */
+export function hasDigitsOf(x: number, format: HalfPrecision): boolean {
   doubles[0] = x;
-  return (words[0] === 0 && ((words[1] as number) & 0x1fff) === 0) || !Number.isFinite(x);
+  return (words[0] === 0 && ((words[1] as number) & DROPPED[format]) === 0) || !Number.isFinite(x);
 }
 
 function trailingZeros(bits: number): number {

@@ -44,6 +44,7 @@ export function createJudge(batch: Batch): Judge | Unjudged {
       if (!Number.isFinite(truth)) return Number.isFinite(value) ? 'wrong' : 'exact';
       if (!model.isPerToken && batch.responseLength?.[row] === 0 && value === 0) return 'exact';
       if (Math.abs(value - truth) <= 2 * FLOAT32.unit * Math.abs(truth)) return 'exact';
+      if (model.arithmetic.isNarrow === true && !Number.isFinite(value)) return 'unverifiable';
       const parts = model.parts(row);
       if (mayOverflow(parts)) return 'unverifiable';
       if (!admits(parts, value, effort)) {
@@ -67,7 +68,7 @@ function mayOverflow({ parts }: RowParts): boolean {
  * infinity or 0 on the way, and a row's advantage into NaN. Ordinary alphas (below 30 or so in size) are far from it.
  */
 export function weightsLeaveRange({ combination, levels, arithmetic }: RowModel): boolean {
-  const margin = 2 ** 45;
+  const margin = Math.min(2 ** 45, arithmetic.overflow ** 0.36);
   return levels.some(
     ({ weight }) =>
       Math.abs(weight) * margin > arithmetic.overflow ||

@@ -22,7 +22,7 @@ import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from '../pool
 import { present } from '../present.ts';
 import type { RowParts } from './admissible.ts';
 import { boundAnyForm } from './any-form.ts';
-import type { Arithmetic } from './arithmetic.ts';
+import { type Arithmetic, FLOAT16 } from './arithmetic.ts';
 import {
   type ClusterBounds,
   emptyBounds,
@@ -96,6 +96,8 @@ export function createRowModel(batch: Batch): ModelOutcome {
   const { name, params } = batch.estimator;
   const plan = estimatorOf(name).rowPlan(params);
   if ('unbounded' in plan) return plan;
+  // An ε such as 1e-8 and squares of small numbers leave its range: relative bounds do not hold.
+  if ('stages' in plan && inputs.arithmetic === FLOAT16) return { unbounded: 'each step rounded to float16' };
   if ('stages' in plan) return { model: stageModel(batch, inputs, plan) };
   const levels = plan.terms.flatMap((term) =>
     term.over === 'group' ? [groupLevel(batch, inputs, term)] : contextLevels(stepsOf(batch), inputs, term),

@@ -5,10 +5,12 @@
 
 import { type AnyParameters, completeParameters } from '../../kernel/estimators/parameters.ts';
 import { estimatorOf } from '../../kernel/estimators/registry.ts';
+import type { HalfPrecision } from '../bounds/arithmetic.ts';
 import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, isClose } from '../bounds/outcomes.ts';
 import { type Batch, type BatchEstimator, batchFingerprint, isPerToken } from '../format/batch.ts';
-import { looksRounded } from '../provenance/bfloat16.ts';
+import { present } from '../present.ts';
+import { looksRounded, statesHalfPrecision } from '../provenance/half-precision.ts';
 import type { RowOutcome } from '../report.ts';
 import { KNOWN_FORMS, type KnownForm } from './fingerprints.ts';
 import { type Difference, tellApart } from './probes.ts';
@@ -45,8 +47,8 @@ export interface Identification {
   readonly others: readonly Candidate[];
   /** Forms that could not be tried, since the batch lacks columns. */
   readonly untried: readonly { readonly forms: readonly KnownForm[]; readonly missing: string }[];
-  /** Nothing fits, and all advantages or rewards look rounded to bfloat16, which the batches do not state. */
-  readonly looksBfloat16: boolean;
+  /** Nothing fits, and all advantages or rewards look rounded to this format, which the batches do not state. */
+  readonly looksRounded?: HalfPrecision;
   /** For each fit after the first: rows on which it and the first would differ. */
   readonly differences: readonly Difference[];
 }
@@ -76,13 +78,19 @@ export function identify(
   const rows = Math.max(0, ...tried.map((candidate) => candidate.rows));
   const [first, ...rest] = fits;
   const differences = first === undefined ? [] : rest.map((fit) => tellApart(first.estimator, fit.estimator));
-  const looksBfloat16 = fits.length === 0 && batches.length > 0 && batches.every(isUnstatedBfloat16);
-  return { rows, fits, others, untried, looksBfloat16, differences };
+  const looks = fits.length === 0 ? unstatedPrecision(batches) : undefined;
+  return { rows, fits, others, untried, ...present({ looksRounded: looks }), differences };
 }
 
-function isUnstatedBfloat16({ estimator, reportedAdvantage, tokenLevelRewardSum }: Batch): boolean {
-  const columns = [reportedAdvantage, tokenLevelRewardSum].filter((column) => column !== undefined);
-  return !estimator.precision.startsWith('bfloat16') && columns.some(looksRounded);
+/** The format of 16 bits that a column of every batch looks rounded to, and that none states. */
+function unstatedPrecision(batches: readonly Batch[]): HalfPrecision | undefined {
+  const formats = batches.map((batch) => {
+    if (statesHalfPrecision(batch)) return undefined;
+    const { reportedAdvantage, tokenLevelRewardSum } = batch;
+    const columns = [reportedAdvantage, tokenLevelRewardSum].filter((column) => column !== undefined);
+    return columns.map(looksRounded).find((format) => format !== undefined);
+  });
+  return formats.every((format) => format !== undefined) ? formats.at(-1) : undefined;
 }
 
 /**

@@ -246,6 +246,12 @@ export const FINDINGS = {
     remedy:
       'State the precision "bfloat16", or "bfloat16-output" if the trainer rounds only the advantages; or record the values before they are rounded.',
   },
+  'looks-float16': {
+    severity: 'warning',
+    means: 'All values of a column are float16 numbers, and the batch states another precision.',
+    remedy:
+      'State the precision "float16", or "float16-output" if the trainer rounds only the advantages; or record the values before they are rounded.',
+  },
   'groups-untrained': {
     severity: 'warning',
     means: 'Groups have responses that were not trained, so their advantages are not in the dump.',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp } from 'node:fs/promises';
+import { cp, glob, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -26,6 +26,17 @@ test('echelon-verify, installed alone, verifies a file from its program and as i
     (error: { code: number; stderr: string }) => error,
   );
   assert.deepEqual(['code' in wrong && wrong.code, /no such file/.test(wrong.stderr)], [2, true]);
+});
+
+test('echelon-verify uses nothing that Node 20 lacks', async () => {
+  await using installed = await installPackage('echelon-verify');
+  const { engines } = JSON.parse(await readFile('packages/echelon-verify/package.json', 'utf8'));
+  assert.deepEqual(engines, { node: '>=20.16' });
+  const later =
+    /\b(?:(?:Map|Object)\.groupBy|Array\.fromAsync|Promise\.(?:withResolvers|try)|getFloat16|f16round)\b/;
+  const dist = join(installed.directory, 'node_modules/echelon-verify/dist');
+  for await (const file of glob('**/*.js', { cwd: dist }))
+    assert.doesNotMatch(await readFile(join(dist, file), 'utf8'), later, file);
 });
 
 test('echelon-client, installed alone, submits and follows an experiment as its README says', async () => {

@@ -42,7 +42,7 @@ const Query = Type.Object(
     precision: Type.Optional(
       Type.Enum([...PRECISIONS], {
         description:
-          'Arithmetic of the trainer; `bfloat16-output`: float32, and only the advantages are rounded to bfloat16. Default: the one that is usual for the trainer.',
+          'Arithmetic of the trainer; `bfloat16-output` and `float16-output`: float32, and only the advantages are rounded to 16 bits. Default: the one that is usual for the trainer.',
       }),
     ),
     groupSize: Type.Optional(

@@ -1,6 +1,6 @@
-// A namespace, since Node 20 does not export zstdDecompressSync: an import by name would keep the module from loading.
+// A namespace, since older Node and browsers lack some functions: an import by name would keep the module from loading.
 import * as zlib from 'node:zlib';
-import { type FileMetaData, parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { type Compressors, type FileMetaData, parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { MAX_ROWS } from '../batch.ts';
 import { BatchFormatError } from '../format-error.ts';
 import { checkedFooter, checkPages, ParquetLimitError } from './parquet-limits.ts';
@@ -80,15 +80,32 @@ export async function* parquetRows(
         columns: [...columns],
         ...range,
         rowFormat: 'object',
-        compressors: { ZSTD: unzstd },
+        compressors: COMPRESSORS,
       });
     });
     rowStart += rows;
   }
 }
 
-function unzstd(input: Uint8Array, outputLength: number): Uint8Array {
-  return zlib.zstdDecompressSync(input, { maxOutputLength: Math.max(1, outputLength) });
+/** A function of node:zlib, undefined where the runtime lacks it. */
+type Unpack = ((input: Uint8Array, options: { maxOutputLength: number }) => Uint8Array) | undefined;
+
+const COMPRESSORS: Compressors = {
+  ZSTD: unpacking('zstd', zlib.zstdDecompressSync),
+  GZIP: unpacking('gzip', zlib.gunzipSync),
+  BROTLI: unpacking('brotli', zlib.brotliDecompressSync),
+};
+
+/** A compression that this runtime does not unpack. */
+class CompressionError extends Error {
+  override readonly name = 'CompressionError';
+}
+
+function unpacking(name: string, unpack: Unpack): NonNullable<Compressors['ZSTD']> {
+  return (input, bytes) => {
+    if (unpack === undefined) throw new CompressionError(name);
+    return unpack(input, { maxOutputLength: Math.max(1, bytes) });
+  };
 }
 
 async function orUnreadable<T>(source: DumpSource, read: () => Promise<T>): Promise<T> {
@@ -96,13 +113,22 @@ async function orUnreadable<T>(source: DumpSource, read: () => Promise<T>): Prom
     return await read();
   } catch (cause) {
     if (cause instanceof BatchFormatError) throw cause;
-    const found = (cause as Error).message;
-    const file = source.path;
-    if (cause instanceof ParquetLimitError) {
-      const expected = 'a parquet file of bounded size';
-      throw new BatchFormatError({ code: 'too-large', file, expected, found }, { cause });
-    }
-    const expected = 'a complete parquet file';
-    throw new BatchFormatError({ code: 'unreadable', file, expected, found }, { cause });
+    const fault = (code: 'too-large' | 'unreadable', expected: string, found: string) =>
+      new BatchFormatError({ code, file: source.path, expected, found }, { cause });
+    const { message } = cause as Error;
+    if (cause instanceof ParquetLimitError)
+      throw fault('too-large', 'a parquet file of bounded size', message);
+    if (cause instanceof CompressionError)
+      throw fault(
+        'unreadable',
+        'a parquet file that can be unpacked here',
+        `${message}, which \`echelon verify\` reads with Node 22.15 or later`,
+      );
+    // The reader went past the end of a part, or found other fields than a part has.
+    if ((cause instanceof RangeError && !('code' in cause)) || cause instanceof TypeError)
+      throw fault('unreadable', WHOLE, 'a part that ends early or is damaged');
+    throw fault('unreadable', WHOLE, message);
   }
 }
+
+const WHOLE = 'a complete parquet file';

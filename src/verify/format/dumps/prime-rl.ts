@@ -3,6 +3,7 @@
  * that were trained, with advantages. A group can be spread over the files of several steps; it counts to the last of them.
  */
 
+import { groupedBy } from '../../../core/grouped-by.ts';
 import { counted } from '../../../core/plural.ts';
 import { finding, some } from '../../provenance/findings.ts';
 import type { DumpAdapter, DumpStep } from './adapter.ts';
@@ -116,7 +117,7 @@ function advantageOf({ info, nodes }: Record<string, unknown>): number {
 }
 
 function* stepsOf(groups: ReadonlyMap<string, Group>): Generator<DumpStep> {
-  const bySteps = Map.groupBy(groups, ([, { step }]) => step);
+  const bySteps = groupedBy(groups, ([, { step }]) => step);
   for (const [step, own] of [...bySteps].sort(([a], [b]) => a - b)) yield stepOf(step, own);
 }
 

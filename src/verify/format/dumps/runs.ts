@@ -2,6 +2,7 @@
 
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { groupedBy } from '../../../core/grouped-by.ts';
 import type { DumpAdapter, FoundConfiguration } from './adapter.ts';
 
 /** The files of one run, in step order. */
@@ -19,7 +20,7 @@ export interface ConfiguredFiles {
 
 /** The files of one trainer by run, in the order in which the runs first occur. */
 export function runsOf({ runOf = dirname }: Pick<DumpAdapter, 'runOf'>, files: readonly string[]): DumpRun[] {
-  const runs = Map.groupBy(files, (file) => runOf(file));
+  const runs = groupedBy(files, (file) => runOf(file));
   return [...runs].map(([run, own]) => ({ run, files: own }));
 }
 

@@ -17,7 +17,7 @@ type Decoder = { readonly bytes: number; readonly read: (view: DataView, at: num
 const STORAGES: Readonly<Record<string, Decoder>> = {
   FloatStorage: { bytes: 4, read: (view, at) => view.getFloat32(at, true) },
   DoubleStorage: { bytes: 8, read: (view, at) => view.getFloat64(at, true) },
-  HalfStorage: { bytes: 2, read: (view, at) => view.getFloat16(at, true) },
+  HalfStorage: { bytes: 2, read: (view, at) => float16(view.getUint16(at, true)) },
   BFloat16Storage: { bytes: 2, read: bfloat16 },
   LongStorage: { bytes: 8, read: (view, at) => Number(view.getBigInt64(at, true)) },
   IntStorage: { bytes: 4, read: (view, at) => view.getInt32(at, true) },
@@ -26,6 +26,15 @@ const STORAGES: Readonly<Record<string, Decoder>> = {
   ByteStorage: { bytes: 1, read: (view, at) => view.getUint8(at) },
   BoolStorage: { bytes: 1, read: (view, at) => view.getUint8(at) },
 };
+
+/** The number of a half's bits: Node 22 has no getFloat16. */
+function float16(bits: number): number {
+  const [exponent, fraction] = [(bits >> 10) & 0x1f, bits & 0x3ff];
+  const sign = bits >> 15 === 0 ? 1 : -1;
+  if (exponent === 0x1f) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  return sign * (0x400 + fraction) * 2 ** (exponent - 25);
+}
 
 /** The first half of a float32. */
 function bfloat16(view: DataView, at: number): number {

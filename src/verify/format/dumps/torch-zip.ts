@@ -63,8 +63,10 @@ async function readInert(source: DumpSource, entry: Entry): Promise<unknown> {
   try {
     return readPickle(bytes);
   } catch (cause) {
-    if (cause instanceof RayPickleError || cause instanceof RangeError)
-      throw unreadable(source, cause.message, cause);
+    if (cause instanceof RayPickleError) throw unreadable(source, cause.message, cause);
+    // The reader went past the end.
+    if (cause instanceof RangeError)
+      throw unreadable(source, 'a pickle that ends early or is damaged', cause);
     throw cause;
   }
 }

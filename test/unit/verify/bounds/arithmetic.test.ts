@@ -9,6 +9,7 @@ import {
   lowestBitExponent,
   nextFloat32,
   roundToBfloat16,
+  roundToFloat16,
 } from '../../../../src/verify/bounds/arithmetic.ts';
 import { bfloat16 } from '../../../support/bfloat16.ts';
 
@@ -33,6 +34,19 @@ test('rounding to bfloat16 is to the nearest number, ties to even', () => {
   );
   assert.equal(roundToBfloat16(1 + 2 ** -8), 1);
   assert.equal(roundToBfloat16(1 + 3 * 2 ** -8), 1 + 2 ** -6);
+});
+
+test('rounding to float16 is to the nearest number, ties to even, to zero and to infinity', () => {
+  const edges = [65_519.99, 65_520, 2 ** -14, 3 * 2 ** -25, 5 * 2 ** -25, 2 ** -25, 2 ** -24 * 1.5, 1e-9];
+  const numbers = [
+    fc.double({ min: -1e5, max: 1e5, noNaN: true }),
+    fc.double({ min: -1e-4, max: 1e-4, noNaN: true }),
+    fc.constantFrom(...edges, ...edges.map((x) => -x)),
+  ];
+  fc.assert(
+    // Zeros of either sign are one number here.
+    fc.property(fc.oneof(...numbers), (x) => assert.equal(roundToFloat16(x) + 0, Math.f16round(x) + 0)),
+  );
 });
 
 test('the unit roundoff is the largest relative error of rounding', () => {

@@ -5,7 +5,7 @@ import { estimatorNames, estimatorOf } from '../../../../src/kernel/estimators/r
 import { completeParameters } from '../../../../src/kernel/index.ts';
 import { createJudge, isClose, type Judge } from '../../../../src/verify/bounds/outcomes.ts';
 import type { Batch } from '../../../../src/verify/format/batch.ts';
-import { bfloat16, bfloat16Machine } from '../../../support/bfloat16.ts';
+import { bfloat16, float16, halfMachine } from '../../../support/bfloat16.ts';
 import { allGoldenBatches, goldenBatch, inForms } from '../../../support/golden-batches.ts';
 import { randomBatch, randomFrom } from '../../../support/random-batch.ts';
 import { advantagesOn, randomMachine } from '../../../support/recipe.ts';
@@ -68,10 +68,13 @@ describe('row outcomes', () => {
     });
   }
 
-  for (const [name, forms] of OF_TERMS.flatMap((n) =>
-    (['any', 'recipe'] as const).map((f) => [n, f] as const),
+  for (const [name, forms, precision, half] of OF_TERMS.flatMap((n) =>
+    (['any', 'recipe'] as const).flatMap((f) => [
+      [n, f, 'bfloat16', bfloat16] as const,
+      [n, f, 'float16', float16] as const,
+    ]),
   )) {
-    test(`no bfloat16 evaluation of ${name} in ${forms} forms is called wrong, in any order, nor float32 ones rounded to it`, () => {
+    test(`no ${precision} evaluation of ${name} in ${forms} forms is called wrong, in any order, nor float32 ones rounded to it`, () => {
       fc.assert(
         fc.property(fc.integer(), (seed) => {
           const random = randomFrom(seed);
@@ -79,12 +82,14 @@ describe('row outcomes', () => {
           const drawn = randomBatch(random, {
             name,
             forms,
-            precision: isCast ? 'bfloat16-output' : 'bfloat16',
+            precision: isCast ? `${precision}-output` : precision,
           });
-          const returned = drawn.reportedStepReward!.map(bfloat16);
+          const returned = drawn.reportedStepReward!.map(half);
           const batch = { ...drawn, reward: returned, reportedStepReward: returned };
-          const machine = isCast ? randomMachine(random, Math.fround, forms) : bfloat16Machine(random, forms);
-          const reported = advantagesOn(batch, machine).map(bfloat16);
+          const machine = isCast
+            ? randomMachine(random, Math.fround, forms)
+            : halfMachine(random, half, forms);
+          const reported = advantagesOn(batch, machine).map(half);
           const judge = judgeOf(batch);
           for (let row = 0; row < batch.rows; row++) {
             assert.notEqual(judge.judge(row, reported[row]!), 'wrong', `row ${row} reports ${reported[row]}`);

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { isParquet, parquetRows, readParquetHead } from '../../../../../src/verify/format/dumps/parquet.ts';
 import { withSource } from '../../../../../src/verify/format/dumps/source.ts';
 import type { BatchFormatError } from '../../../../../src/verify/format/format-error.ts';
 import { DUMPS, folder } from '../../../../support/dump-files.ts';
+import { parquetFile } from '../../../../support/parquet-bytes.ts';
+
+const run = promisify(execFile);
 
 const FILE = `${DUMPS}/trl/group/completions/completions_00001.parquet`;
 
@@ -45,4 +51,50 @@ test('a file without its end is truncated, not too large', async () => {
         error.code === 'unreadable' &&
         error.message.includes(`truncated after ${end} bytes: it does not end with PAR1`),
     );
+});
+
+test('pages in gzip, brotli and zstd are read', async () => {
+  await using dir = await folder();
+  const numbers = Buffer.from(Float64Array.of(0.5, 1, -2).buffer);
+  const packed = { 2: gzipSync(numbers), 4: brotliCompressSync(numbers), 6: zstdCompressSync(numbers) };
+  for (const [codec, content] of Object.entries(packed)) {
+    const page = { codec: Number(codec), bytes: numbers.length };
+    const rows = await rowsOf(await dir.write('a.parquet', parquetFile(content, 3, page)));
+    assert.deepEqual(rows, [{ reward: 0.5 }, { reward: 1 }, { reward: -2 }], codec);
+  }
+});
+
+test('a compression that the runtime lacks is named, with what reads it', async () => {
+  await using dir = await folder();
+  const script = `
+    import zlib from 'node:zlib';
+    import { syncBuiltinESMExports } from 'node:module';
+    delete zlib.zstdDecompressSync;
+    syncBuiltinESMExports();
+    const { parquetRows, readParquetHead } = await import('./src/verify/format/dumps/parquet.ts');
+    const { withSource } = await import('./src/verify/format/dumps/source.ts');
+    await withSource(process.argv[1], async (source) => {
+      for await (const rows of parquetRows(source, await readParquetHead(source), ['reward'])) console.log(rows);
+    }).catch((error) => console.log(error.message));`;
+  const content = zstdCompressSync(Buffer.from(Float64Array.of(0.5).buffer));
+  const file = await dir.write('a.parquet', parquetFile(content, 1, { codec: 6, bytes: 8 }));
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script, file]);
+  assert.match(
+    stdout,
+    /expected a parquet file that can be unpacked here, found zstd, which `echelon verify` reads with Node 22\.15/,
+  );
+});
+
+test('a file of other content between the marks of parquet is called damaged', async () => {
+  await using dir = await folder();
+  const foreign = Buffer.concat([
+    Buffer.from('PAR1'),
+    Buffer.alloc(40, 0x15),
+    Buffer.from([40, 0, 0, 0]),
+    Buffer.from('PAR1'),
+  ]);
+  await assert.rejects(
+    rowsOf(await dir.write('a.parquet', foreign)),
+    /expected a complete parquet file, found a part that ends early or is damaged/,
+  );
 });

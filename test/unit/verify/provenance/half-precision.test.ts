@@ -5,7 +5,7 @@ import type { Batch } from '../../../../src/verify/format/batch.ts';
 import { batchOf, knownForm } from '../../../../src/verify/format/dumps/dump-batch.ts';
 import { identify } from '../../../../src/verify/identify/identify.ts';
 import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
-import { bfloat16 } from '../../../support/bfloat16.ts';
+import { bfloat16, float16 } from '../../../support/bfloat16.ts';
 
 /** Two groups of four scores with the advantages that GRPO gives them, each through `kept`. */
 function batchWith(scores: readonly number[], kept: (advantage: number) => number): Batch {
@@ -20,7 +20,7 @@ function batchWith(scores: readonly number[], kept: (advantage: number) => numbe
   return { ...batch, reportedAdvantage: estimate(batch).advantage.map(kept) };
 }
 
-const codes = (batch: Batch) => verifyBatch(batch).findings.filter(({ code }) => code === 'looks-bfloat16');
+const codes = (batch: Batch) => verifyBatch(batch).findings.filter(({ code }) => code.startsWith('looks-'));
 const inPrecision = (batch: Batch, precision: Batch['estimator']['precision']): Batch => ({
   ...batch,
   estimator: { ...batch.estimator, precision },
@@ -44,6 +44,31 @@ describe('values that look rounded to bfloat16', () => {
       assert.ok(!stated.findings.some(({ code }) => code === 'looks-bfloat16'));
       assert.ok(stated.fingerprint.endsWith(`,precision=${precision})`));
     }
+  });
+
+  test('advantages in float16 are wrong with a warning unless the batch states it', () => {
+    const batch = batchWith(DECIMAL, float16);
+    const report = verifyBatch(batch);
+    assert.ok(report.wrong >= 6 && !report.ok);
+    const [hint] = report.findings.filter(({ code }) => code === 'looks-float16');
+    assert.match(hint!.message, /^All reported advantages look rounded to float16: 8 rows, such as/);
+    for (const precision of ['float16', 'float16-output'] as const) {
+      const stated = verifyBatch(inPrecision(batch, precision));
+      assert.deepEqual([stated.ok, stated.wrong, stated.unverifiable], [true, 0, 0], precision);
+      assert.ok(!stated.findings.some(({ code }) => code === 'looks-float16'));
+    }
+    assert.equal(identify([batch]).looksRounded, 'float16');
+    const rewards = batchWith(DECIMAL.map(float16), Math.fround);
+    const [ofRewards] = verifyBatch(rewards).findings.filter(({ code }) => code === 'looks-float16');
+    assert.match(ofRewards!.message, /^All rewards look rounded to float16, such as 0\.09997558/);
+  });
+
+  test('an infinite advantage in float16 is unverifiable: the format ends at 65504', () => {
+    const batch = inPrecision(
+      batchWith(BINARY, () => Number.POSITIVE_INFINITY),
+      'float16-output',
+    );
+    assert.deepEqual([verifyBatch(batch).wrong, verifyBatch(batch).unverifiable], [0, 8]);
   });
 
   test('advantages in float32, and wrong ones that are no neighbours, get no warning', () => {
@@ -72,10 +97,10 @@ describe('values that look rounded to bfloat16', () => {
   test('identify says so if no form fits, and finds the form once the precision is stated', () => {
     const batch = batchWith(DECIMAL, bfloat16);
     const found = identify([batch]);
-    assert.deepEqual([found.fits.length, found.looksBfloat16], [0, true]);
+    assert.deepEqual([found.fits.length, found.looksRounded], [0, 'bfloat16']);
     const stated = identify([inPrecision(batch, 'bfloat16-output')]);
     assert.ok(stated.fits.some(({ forms }) => forms.some(({ id }) => id === 'verl/grpo')));
-    assert.equal(stated.looksBfloat16, false);
-    assert.equal(identify([batchWith(DECIMAL, (x) => x + 0.1)]).looksBfloat16, false);
+    assert.equal(stated.looksRounded, undefined);
+    assert.equal(identify([batchWith(DECIMAL, (x) => x + 0.1)]).looksRounded, undefined);
   });
 });
