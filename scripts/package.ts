@@ -42,14 +42,14 @@ function run(command: string, args: readonly string[], cwd: string): string {
   return stdout;
 }
 
-/** The sources that the package's entry points are made from, and the thread that the verifier's pool starts. */
+/** The sources that the package's entry points are made from, and the program that the verifier’s pool starts. */
 function entriesOf({ bin = {}, exports = {} }: Manifest): string[] {
   const files = [
     ...Object.values(bin),
     ...Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : [entry.default])),
   ];
   const entries = files.map((file) => file.replace('./dist/', 'src/').replace(/\.js$/, '.ts'));
-  return entries.includes('src/verify/index.ts') ? [...entries, 'src/verify/pool/pool-thread.ts'] : entries;
+  return entries.includes('src/verify/index.ts') ? [...entries, 'src/verify/pool/child-main.ts'] : entries;
 }
 
 /** Compiles what the entry points reach; generated JavaScript, which the compiler does not emit, is copied beside it. */

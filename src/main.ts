@@ -25,7 +25,7 @@ import { createLog } from './observe/log.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { observeStore } from './observe/observe-store.ts';
 import { createExperimentsQueue } from './queue/experiments-queue.ts';
-import { createVerifierPool } from './verify/pool/pool.ts';
+import { createVerifierPool, type VerifierPool } from './verify/pool/pool.ts';
 
 /*
  * The composition root: config → resources → roles, stopped in reverse order. Each part is built here or in `main/`,
@@ -64,14 +64,27 @@ export async function startServices(options: ServiceOptions): Promise<Services> 
   await using resources = new AsyncDisposableStack();
   let dispatcherStats: (() => DispatcherStats) | undefined;
   const parts = await openParts({ ...options, resources, dispatcher: () => dispatcherStats?.() });
-  const { store, plainStore, metrics } = parts;
+  const { store, plainStore, metrics, openVerifier } = parts;
   const known = clusters.filter((cluster) => 'address' in cluster);
   await parts.patience(() => makeKnown(store, known));
   let access: Access | undefined;
-  if (roles.includes('api'))
-    access = await startApi({ ...parts, settings, resources, version, onAnswered: metrics.answered });
-  if (roles.includes('dispatcher'))
-    dispatcherStats = await startDispatcher({ ...parts, settings, resources });
+  const { verifyProcesses } = settings;
+  // Uploads and explanations have processes of their own: they never delay the batches of trainings.
+  if (roles.includes('api')) {
+    const verifier = openVerifier(Math.max(MIN_API_PROCESSES, verifyProcesses));
+    access = await startApi({
+      ...parts,
+      verifier,
+      settings,
+      resources,
+      version,
+      onAnswered: metrics.answered,
+    });
+  }
+  if (roles.includes('dispatcher')) {
+    const verifier = openVerifier(verifyProcesses);
+    dispatcherStats = await startDispatcher({ ...parts, verifier, settings, resources });
+  }
   await serveMetrics({ settings, metrics, store: plainStore, resources });
   await addRayClusters(
     store,
@@ -80,6 +93,9 @@ export async function startServices(options: ServiceOptions): Promise<Services> 
   const owned = resources.move();
   return { ...access, stop: () => owned.disposeAsync() };
 }
+
+/** One caller cannot keep all processes of an api busy, if there are two or more. */
+const MIN_API_PROCESSES = 2;
 
 type PartOptions = ServiceOptions & {
   resources: AsyncDisposableStack;
@@ -110,11 +126,11 @@ async function openParts({ settings, roles, resources, ...options }: PartOptions
     statesOf: (experiments) => store.queue.states(experiments),
   });
   resources.defer(() => queue.close());
-  const verifier = createVerifierPool({
-    threads: settings.verifyThreads,
-    budgetMs: settings.verifyBudgetMs,
-    budgetBytes: settings.verifyBudgetBytes,
-  });
-  resources.defer(() => verifier.close());
-  return { store, plainStore, metrics, queue, verifier, log, hidden, patience };
+  const openVerifier = (processes: number): VerifierPool => {
+    const { verifyBudgetMs: budgetMs, verifyBudgetBytes: budgetBytes } = settings;
+    const verifier = createVerifierPool({ processes, budgetMs, budgetBytes });
+    resources.defer(() => verifier.close());
+    return verifier;
+  };
+  return { store, plainStore, metrics, queue, openVerifier, log, hidden, patience };
 }

@@ -213,11 +213,11 @@ export const SETTINGS = {
     integer(300, 600000),
     'Milliseconds without a renewal after which another dispatcher takes over an attempt',
   ),
-  verifyThreads: setting(
-    'ECHELON_VERIFY_THREADS',
+  verifyProcesses: setting(
+    'ECHELON_VERIFY_PROCESSES',
     1,
     integer(1, 64),
-    'Threads of a dispatcher that verify batches',
+    'Child processes that verify batches at the same time',
   ),
   verifyBudgetMs: setting(
     'ECHELON_VERIFY_BUDGET_MS',
@@ -229,7 +229,7 @@ export const SETTINGS = {
     'ECHELON_VERIFY_BUDGET_BYTES',
     268435456,
     integer(1048576, 17179869184),
-    'Bytes of memory that the verification of one batch may use',
+    'Bytes of memory that the verification of one batch may use in its child process',
   ),
   logLevel: setting(
     'ECHELON_LOG_LEVEL',

@@ -14,7 +14,7 @@ const RAY_WORKER_DIRECTORY = fileURLToPath(new URL('../../deploy/ray-worker', im
 export type DispatcherParts = Pick<DispatcherDeps, 'store' | 'queue' | 'log'> & {
   verifier: Pick<VerifierPool, 'verify'>;
   metrics: Pick<Metrics, 'verified'>;
-  settings: Pick<Settings, 'verifyThreads' | 'leaseMs'>;
+  settings: Pick<Settings, 'verifyProcesses' | 'leaseMs'>;
   resources: AsyncDisposableStack;
 };
 
@@ -27,7 +27,7 @@ export async function startDispatcher(parts: DispatcherParts): Promise<() => Dis
     verifier: timed(verifier, metrics),
     compile: compilePlan,
     pack: () => packRayWorker(RAY_WORKER_DIRECTORY),
-    verifications: settings.verifyThreads,
+    verifications: settings.verifyProcesses,
     leaseMs: settings.leaseMs,
   });
   await dispatcher.start();

@@ -21,12 +21,12 @@ export interface ReportSummary {
   ok: boolean;
 }
 
-/** Recomputes a serialized batch on another thread. */
+/** Recomputes a serialized batch in another process. */
 export interface BatchVerifier {
   verify(wire: Uint8Array, signal?: AbortSignal): Promise<ReportSummary>;
 }
 
-/** A batch whose verification ended its thread or process so often is unverifiable. */
+/** A batch whose verification ended its process or the dispatcher so often is unverifiable. */
 const MAX_TRIES = 3;
 
 /** The event that announces a report. */
@@ -66,9 +66,9 @@ export function unverifiableReport(record: BatchRecord, error: unknown): ReportS
   return report;
 }
 
-/** Whether the store or the archive may answer later: the batch then stays pending and gets no report. */
-function isStoreAway(error: unknown): boolean {
-  return error instanceof EchelonError && error.code === 'store-unavailable';
+/** Whether the store or the archive may answer later, or a verifier start later: the batch stays pending without a report. */
+function isForLater(error: unknown): boolean {
+  return error instanceof EchelonError && ['store-unavailable', 'verifier-busy'].includes(error.code);
 }
 
 /** The services and settings of verification. */
@@ -183,14 +183,14 @@ async function reportOf(
   try {
     return await recompute(deps, leases, record);
   } catch (error) {
-    if (isStoreAway(error)) throw error;
+    if (isForLater(error)) throw error;
     const { experiment, attempt, batch } = record;
     deps.log.warn({ experiment, attempt, batch, err: error }, 'a batch could not be verified');
     return unverifiableReport(record, error);
   }
 }
 
-/** A format error is final. A batch on which a thread dies is tried again. */
+/** A format error is final. A batch whose process was killed from outside is tried again. */
 async function recompute(
   { store, verifier, log }: VerificationDeps,
   leases: BatchLeases,
@@ -202,7 +202,7 @@ async function recompute(
     try {
       return await verifier.verify(wire);
     } catch (error) {
-      if (error instanceof BatchFormatError) throw error;
+      if (error instanceof BatchFormatError || isForLater(error)) throw error;
       const message = error instanceof Error ? error.message : String(error);
       if (tries >= MAX_TRIES) throw new Error(`verifying it failed ${tries} times: ${message}`);
       const { experiment, batch } = record;
@@ -222,7 +222,7 @@ async function storeReport(
     waits: retry,
     signal: stopping,
     shouldRetry(error) {
-      if (!isStoreAway(error) || stopping.aborted) return false;
+      if (!isForLater(error) || stopping.aborted) return false;
       const { experiment, batch } = record;
       log.warn({ experiment, batch, err: error }, 'a report waits for the store');
       return true;

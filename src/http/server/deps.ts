@@ -12,7 +12,7 @@ import type { RowQuery } from '../../verify/explain/row-columns.ts';
 import type { BundleOrigin } from '../../verify/format/bundle.ts';
 import type { UploadedFile } from '../../verify/pool/pool.ts';
 import type { Callers } from '../access/callers.ts';
-import type { OnDemand } from './on-demand.ts';
+import type { Asked, OnDemand } from './on-demand.ts';
 
 /** The Fastify instance of this program, with types taken from schemas. */
 export type App = FastifyInstance<
@@ -106,16 +106,16 @@ export interface AppSettings {
 /** Recomputes on demand, off the event loop. */
 export interface Verifier {
   /**
-   * How the advantage of a row (from 0) of a serialized batch comes about. May take the bytes over. Throws a
+   * How the advantage of a row (from 0) of a serialized batch comes about. Throws a
    * BatchFormatError for bytes that are no batch, a RangeError if it exceeds a limit, and the signal's reason.
    */
-  explain(bytes: Uint8Array, row: number, signal: AbortSignal): Promise<unknown>;
-  /** Rows of a serialized batch as the JSON text of `RowColumns`. Takes over and throws likewise. */
-  rows(bytes: Uint8Array, query: RowQuery, signal: AbortSignal): Promise<Uint8Array>;
-  /** A serialized batch as a bundle that can be verified elsewhere: JSON in gzip. Takes over and throws likewise. */
-  bundle(bytes: Uint8Array, origin: BundleOrigin, signal: AbortSignal): Promise<Uint8Array>;
+  explain(bytes: Uint8Array, row: number, asked: Asked): Promise<unknown>;
+  /** Rows of a serialized batch as the JSON text of `RowColumns`. Throws likewise. */
+  rows(bytes: Uint8Array, query: RowQuery, asked: Asked): Promise<Uint8Array>;
+  /** A serialized batch as a bundle that can be verified elsewhere: JSON in gzip. Throws likewise. */
+  bundle(bytes: Uint8Array, origin: BundleOrigin, asked: Asked): Promise<Uint8Array>;
   /** The reports of a file on disk. Throws likewise; a RangeError also if the stated options do not fit the file. */
-  verifyFile(file: UploadedFile, signal: AbortSignal): Promise<unknown[]>;
+  verifyFile(file: UploadedFile, asked: Asked): Promise<unknown[]>;
 }
 
 /** Everything that the API is made of. */

@@ -1,22 +1,48 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
+import { createSlots } from './slots.ts';
 
-/** What is computed because a client asks for it; each piece of work gets a signal that aborts once the client is gone. */
-export type OnDemand = <T>(reply: FastifyReply, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+/** For whom work is done, and the signal that aborts it once the client is gone. */
+export interface Asked {
+  readonly project: string;
+  readonly caller: string;
+  readonly signal: AbortSignal;
+}
+
+/** Computes something because a client asks for it. */
+export type OnDemand = <T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (asked: Asked) => Promise<T>,
+) => Promise<T>;
+
+/** A caller may have one in so many of the pieces of work, a project twice as many. */
+const CALLER_SHARE = 4;
 
 /**
- * Bounds the work that clients ask for: at most `limit` pieces are in hand, those that wait for a thread included; one
- * more throws EchelonError `verifier-busy`. So a batch is not even read for it. Work is aborted after `deadlineMs`.
+ * Bounds the work that clients ask for: at most `limit` pieces are in hand, those that wait for a process included; one
+ * more throws EchelonError `verifier-busy`. So a batch is not even read for it. A caller that has its share of them gets
+ * `rate-limited`. Work is aborted after `deadlineMs`.
  */
 export function createOnDemand(limit: number, deadlineMs: number): OnDemand {
+  const share = Math.max(1, Math.floor(limit / CALLER_SHARE));
+  const ofCaller = createSlots(share, `${share} computations of this caller are running or queued.`);
+  const ofProject = createSlots(
+    2 * share,
+    `${2 * share} computations of this project are running or queued.`,
+  );
   let inHand = 0;
-  return async (reply, work) => {
+  return async ({ caller: { id, project } }, reply, work) => {
     if (inHand >= limit) {
       throw new EchelonError(
         'verifier-busy',
         `${limit} computations are running or queued, which is the limit. Retry later.`,
       );
     }
+    const party = { project: project ?? '', caller: id };
+    using leaves = new DisposableStack();
+    leaves.defer(ofCaller.take(id));
+    if (project !== null) leaves.defer(ofProject.take(project));
     inHand += 1;
     const left = new AbortController();
     const leave = () => left.abort();
@@ -24,7 +50,7 @@ export function createOnDemand(limit: number, deadlineMs: number): OnDemand {
     // The request's own signal also aborts once a body has been read to its end.
     const signal = AbortSignal.any([left.signal, AbortSignal.timeout(deadlineMs)]);
     try {
-      return await work(signal);
+      return await work({ ...party, signal });
     } catch (error) {
       if (!signal.aborted) throw error;
       throw new EchelonError(

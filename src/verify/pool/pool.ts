@@ -1,57 +1,58 @@
 /**
- * Verification on worker threads, so that it blocks no event loop: cancellable, and within a budget of time and
- * memory. A batch over its budget is unverifiable, not fatal.
+ * Verification in child processes, so that it blocks no event loop and ends no process but its own: cancellable, and
+ * within a budget of time and memory. A batch over its budget is unverifiable.
  */
 
-import { fileURLToPath } from 'node:url';
-// A namespace, since Node 20 does not export isMarkedAsUntransferable: an import by name would keep the module from loading.
-import * as workerThreads from 'node:worker_threads';
-import { Piscina } from 'piscina';
 import type { RowExplanation } from '../explain/explain.ts';
 import type { RowQuery } from '../explain/row-columns.ts';
 import type { BundleOrigin } from '../format/bundle.ts';
 import { BatchFormatError } from '../format/format-error.ts';
-import { readWireHeader, type WireHeader } from '../format/wire-header.ts';
+import { readWireHeader } from '../format/wire-header.ts';
 import type { BatchReport } from '../report.ts';
 import { unverifiedReport } from '../verify-batch.ts';
 import { bytesInWords } from './budget.ts';
-import type { PoolAnswer, PoolTask } from './pool-thread.ts';
+import type { GivenUp } from './child.ts';
+import { createChildren, type TaskBudget } from './children.ts';
+import type { PoolAnswer, TaskName } from './tasks.ts';
+import { createTurns, type Party } from './turns.ts';
 import type { FileReport, FileTask } from './verify-upload.ts';
 
-export interface VerifierPoolOptions {
-  /** Worker threads; as many batches are verified at a time. */
-  readonly threads: number;
-  /** Time that one batch may take on its thread. */
-  readonly budgetMs: number;
-  /** Memory that one batch may take on its thread. */
-  readonly budgetBytes: number;
+/** `budgetMs` and `budgetBytes`: time and memory that one batch may take in its process. */
+export interface VerifierPoolOptions extends TaskBudget {
+  /** Child processes at most; as many batches are verified at a time. */
+  readonly processes: number;
 }
 
 /** A file to verify, and what is stated of it. */
 export type UploadedFile = Omit<FileTask, 'budgetBytes'>;
 
+/** Who asks, for a fair order, and until when. */
+export interface Asked extends Partial<Party> {
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface VerifierPool {
   /**
-   * Verifies a protobuf batch. The bytes are handed over without a copy if they own their buffer: they are
-   * detached then. Over budget: a report with all rows unverifiable and the finding `budget-exceeded`.
-   * Rejects with a BatchFormatError for bytes that are no batch, and with the signal's reason once it aborts.
+   * Verifies a protobuf batch. Over budget: a report with all rows unverifiable and the finding `budget-exceeded`. Rejects
+   * with a BatchFormatError for bytes that are no batch, with the signal's reason once it aborts, and with EchelonError
+   * `verifier-busy` if no process can be started. Rejects with another error if something outside killed its process.
    */
   verify(wire: Uint8Array, signal?: AbortSignal): Promise<BatchReport>;
   /**
-   * Explains a row of a protobuf batch, handed over likewise. Rejects with a BatchFormatError, with a RangeError
-   * if there is no such row or the budget is exceeded, and with the signal's reason once it aborts.
+   * Explains a row of a protobuf batch. Rejects likewise, and with a RangeError if there is no such row or the budget is
+   * exceeded.
    */
-  explain(wire: Uint8Array, row: number, signal?: AbortSignal): Promise<RowExplanation>;
-  /** Rows of a protobuf batch as the JSON text of `RowColumns`, handed over and refused likewise. */
-  rows(wire: Uint8Array, query: RowQuery, signal?: AbortSignal): Promise<Uint8Array>;
-  /** Writes a protobuf batch as a bundle (see bundle.ts), handed over and refused likewise. */
-  bundle(wire: Uint8Array, origin: BundleOrigin, signal?: AbortSignal): Promise<Uint8Array>;
+  explain(wire: Uint8Array, row: number, asked?: Asked): Promise<RowExplanation>;
+  /** Rows of a protobuf batch as the JSON text of `RowColumns`. Rejects likewise. */
+  rows(wire: Uint8Array, query: RowQuery, asked?: Asked): Promise<Uint8Array>;
+  /** Writes a protobuf batch as a bundle (see bundle.ts). Rejects likewise. */
+  bundle(wire: Uint8Array, origin: BundleOrigin, asked?: Asked): Promise<Uint8Array>;
   /**
    * Verifies a file in any format that `echelon verify` reads. Rejects with a BatchFormatError for a file that cannot be read
-   * or exceeds a limit, with a RangeError for options that do not fit it, and with the signal's reason once it aborts.
+   * or exceeds a limit, with a RangeError for options that do not fit it, and otherwise likewise.
    */
-  verifyFile(file: UploadedFile, signal?: AbortSignal): Promise<FileReport[]>;
-  /** Ends the threads; what is running is given up. Safe to call twice. */
+  verifyFile(file: UploadedFile, asked?: Asked): Promise<FileReport[]>;
+  /** Ends the processes; what is running is given up. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -61,135 +62,101 @@ const UNKNOWN_FINGERPRINT = 'unknown';
 /** A batch in memory takes its message and its columns. */
 const DECODED_SHARE = 2;
 
-const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
+/** A task whose budget did not suffice. The message says why. */
+class BudgetError extends Error {
+  override readonly name = 'BudgetError';
+  /** SIGKILL comes from outside, and possibly for another reason: the batch may be tried again. */
+  readonly killed: boolean;
 
-/** Runs tasks on threads, as many at a time as there are threads. */
-function startThreads({ threads, budgetMs, budgetBytes }: VerifierPoolOptions) {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const pool = new Piscina({
-    filename: fileURLToPath(new URL(`./pool-thread.${extension}`, import.meta.url)),
-    minThreads: 0,
-    maxThreads: threads,
-    idleTimeout: 10_000,
-    resourceLimits: { maxOldGenerationSizeMb: Math.max(64, Math.ceil(budgetBytes / 2 ** 20)) },
-  });
-  const turns = createTurns(threads);
-
-  async function run<T>(
-    name: string,
-    task: PoolTask | FileTask,
-    signal?: AbortSignal,
-  ): Promise<T | 'over-budget'> {
-    await turns.enter(signal);
-    const timeout = AbortSignal.timeout(budgetMs);
-    try {
-      const both = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
-      const transferList = 'wire' in task ? [task.wire.buffer as ArrayBuffer] : [];
-      const answer: PoolAnswer<T> = await pool.run(task, { name, signal: both, transferList });
-      return unwrap(answer);
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (timeout.aborted || (error as NodeJS.ErrnoException).code === OUT_OF_MEMORY) return 'over-budget';
-      throw error;
-    } finally {
-      turns.leave();
-    }
+  constructor(message: string, killed = false) {
+    super(message);
+    this.killed = killed;
   }
-  return { run, close: () => pool.destroy() };
 }
 
-/** Starts a pool. Threads start with the first tasks. Call `close` when done. */
+/** Runs tasks in their turns. */
+function startTasks(options: VerifierPoolOptions) {
+  const children = createChildren(options);
+  const turns = createTurns(options.processes);
+  const { budgetBytes } = options;
+
+  /** Throws a BudgetError. */
+  async function run<T>(
+    name: TaskName,
+    task: Readonly<Record<string, unknown>>,
+    { project = '', caller = '', signal, bytes }: Asked & { bytes?: Uint8Array },
+  ): Promise<T> {
+    const leave = await turns.enter({ project, caller }, signal);
+    try {
+      const ended = await children.run({ name, task: { ...task, budgetBytes }, bytes }, signal);
+      if (!('answer' in ended)) throw givenUp(ended, options);
+      return unwrap(ended.answer as PoolAnswer<T>, options);
+    } finally {
+      leave();
+    }
+  }
+  return { run, close: () => children.close() };
+}
+
+/** Starts a pool. Processes start with the first tasks. Call `close` when done. */
 export function createVerifierPool(options: VerifierPoolOptions): VerifierPool {
   const { budgetMs, budgetBytes } = options;
-  const { run, close } = startThreads(options);
+  const { run, close } = startTasks(options);
 
   async function answered<T>(
-    name: string,
-    wire: Uint8Array,
-    asked: Partial<PoolTask>,
-    signal?: AbortSignal,
+    name: TaskName,
+    bytes: Uint8Array,
+    task: Readonly<Record<string, unknown>>,
+    asked: Asked = {},
   ): Promise<T> {
-    const made = await run<T>(name, { wire: owned(wire), budgetBytes, ...asked }, signal);
-    if (made === 'over-budget') throw new RangeError(`it takes more than ${budgetMs} ms`);
-    return made;
+    try {
+      return await run<T>(name, task, { ...asked, bytes });
+    } catch (error) {
+      throw error instanceof BudgetError ? new RangeError(error.message) : error;
+    }
   }
 
   return {
     async verify(wire, signal) {
-      const header = readWireHeader(wire);
-      if (wire.byteLength * DECODED_SHARE > budgetBytes) return givenUp(header, options);
-      const report = await run<BatchReport>('verify', { wire: owned(wire), budgetBytes }, signal);
-      return report === 'over-budget' ? givenUp(header, options) : report;
+      const { name, rows } = readWireHeader(wire);
+      try {
+        if (wire.byteLength * DECODED_SHARE > budgetBytes) throw new BudgetError(overMemory(options));
+        return await run<BatchReport>('verify', {}, { signal, bytes: wire });
+      } catch (error) {
+        if (!(error instanceof BudgetError) || error.killed) throw error;
+        const about = { name, rows, fingerprint: UNKNOWN_FINGERPRINT };
+        return unverifiedReport(about, `Given up: ${error.message}.`);
+      }
     },
-    explain: (wire, row, signal) => answered('explain', wire, { row }, signal),
-    rows: (wire, query, signal) => answered('rows', wire, { query }, signal),
-    bundle: (wire, origin, signal) => answered('bundle', wire, { origin }, signal),
-    async verifyFile(file, signal) {
-      const reports = await run<FileReport[]>('verifyFile', { ...file, budgetBytes }, signal);
-      if (reports !== 'over-budget') return reports;
-      const expected = `a file whose verification takes at most ${budgetMs / 1000} s and ${bytesInWords(budgetBytes)} of memory`;
-      throw new BatchFormatError({ code: 'too-large', file: file.name, expected });
+    explain: (wire, row, asked) => answered('explain', wire, { row }, asked),
+    rows: (wire, query, asked) => answered('rows', wire, { query }, asked),
+    bundle: (wire, origin, asked) => answered('bundle', wire, { origin }, asked),
+    async verifyFile(file, asked = {}) {
+      try {
+        return await run<FileReport[]>('verifyFile', { ...file }, asked);
+      } catch (error) {
+        if (!(error instanceof BudgetError)) throw error;
+        const expected = `a file whose verification takes at most ${budgetMs / 1000} s and ${bytesInWords(budgetBytes)} of memory`;
+        throw new BatchFormatError({ code: 'too-large', file: file.name, expected, found: error.message });
+      }
     },
     close,
   };
 }
 
-function givenUp({ name, rows }: WireHeader, { budgetMs, budgetBytes }: VerifierPoolOptions): BatchReport {
-  const reason = `Given up: it takes more than ${budgetMs / 1000} s, or more than ${bytesInWords(budgetBytes)} of memory.`;
-  return unverifiedReport({ name, rows, fingerprint: UNKNOWN_FINGERPRINT }, reason);
+function overMemory({ budgetBytes }: TaskBudget): string {
+  return `it takes more than ${bytesInWords(budgetBytes)} of memory`;
 }
 
-function unwrap<T>(answer: PoolAnswer<T>): T {
+function givenUp(ended: GivenUp, budget: TaskBudget): BudgetError {
+  if ('overTime' in ended) return new BudgetError(`it takes more than ${budget.budgetMs / 1000} s`);
+  const reason = `${overMemory(budget)}, or ends its process otherwise (${ended.died})`;
+  return new BudgetError(reason, ended.died === 'SIGKILL');
+}
+
+function unwrap<T>(answer: PoolAnswer<T>, budget: TaskBudget): T {
   if ('value' in answer) return answer.value;
   if ('fault' in answer) throw new BatchFormatError(answer.fault);
+  if ('exhausted' in answer) throw new BudgetError(`${overMemory(budget)} (${answer.exhausted})`);
   throw new RangeError(answer.outOfRange);
-}
-
-/**
- * What can be handed over: bytes that own their buffer. A view on part of one (Node's small Buffers share theirs) and
- * shared memory are copied once.
- */
-function owned(wire: Uint8Array): Uint8Array {
-  const { buffer } = wire;
-  const whole = buffer instanceof ArrayBuffer && wire.byteLength === buffer.byteLength;
-  const marked = workerThreads.isMarkedAsUntransferable?.(buffer) ?? false;
-  return whole && !marked ? wire : new Uint8Array(wire);
-}
-
-/**
- * Lets in as many tasks as there are threads, first come first served, so that a task's time starts with its work
- * and not with its waiting.
- */
-function createTurns(places: number): { enter(signal?: AbortSignal): Promise<void>; leave(): void } {
-  let free = places;
-  const waiting: { admit: () => void }[] = [];
-  return {
-    async enter(signal) {
-      signal?.throwIfAborted();
-      if (free > 0) {
-        free--;
-        return;
-      }
-      await new Promise<void>((resolve, reject) => {
-        const entry = {
-          admit: () => {
-            signal?.removeEventListener('abort', abort);
-            resolve();
-          },
-        };
-        const abort = (): void => {
-          const at = waiting.indexOf(entry);
-          if (at >= 0) waiting.splice(at, 1);
-          reject(signal?.reason);
-        };
-        waiting.push(entry);
-        signal?.addEventListener('abort', abort, { once: true });
-      });
-    },
-    leave() {
-      const next = waiting.shift();
-      if (next === undefined) free++;
-      else next.admit();
-    },
-  };
 }

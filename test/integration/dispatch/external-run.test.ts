@@ -27,7 +27,7 @@ let bench: Bench;
 let verifier: VerifierPool;
 before(async () => {
   bench = await startBench();
-  verifier = createVerifierPool({ threads: 1, budgetMs: 10_000, budgetBytes: 256 * 1024 * 1024 });
+  verifier = createVerifierPool({ processes: 1, budgetMs: 10_000, budgetBytes: 256 * 1024 * 1024 });
   await bench.dispatcher({ verifier });
 });
 after(async () => {

@@ -60,7 +60,7 @@ describe('a dispatcher, the real ray-worker and the real verifier', () => {
       address: rayWorker.address,
       token: rayWorker.token,
     });
-    verifier = createVerifierPool({ threads: 1, budgetMs: 10_000, budgetBytes: 256 * 1024 * 1024 });
+    verifier = createVerifierPool({ processes: 1, budgetMs: 10_000, budgetBytes: 256 * 1024 * 1024 });
     await bench.dispatcher({
       ...TEST_TIMES,
       verifier,

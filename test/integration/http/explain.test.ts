@@ -31,7 +31,7 @@ async function recorded(store: Store) {
 
 test('the explanation of a row comes from the verifier, in a thread of its own', async (t) => {
   const { store } = await storeFor(t);
-  const pool = createVerifierPool({ threads: 1, budgetMs: 60_000, budgetBytes: 2 ** 30 });
+  const pool = createVerifierPool({ processes: 1, budgetMs: 60_000, budgetBytes: 2 ** 30 });
   t.after(() => pool.close());
   const { call } = await appFor(t, { store, explain: pool.explain });
   const { data, experiment } = await recorded(store);
@@ -42,14 +42,14 @@ test('the explanation of a row comes from the verifier, in a thread of its own',
 });
 
 /* Fails without the signal and the bound: clients that leave keep every thread busy, and the queue of requests grows without end. */
-test('an explanation beyond the limit gets 503 with Retry-After, until a client disconnects', async (t) => {
+test('an explanation beyond the share of a caller gets 429 with Retry-After, until a client disconnects', async (t) => {
   const { store } = await storeFor(t);
   const { experiment } = await recorded(store);
   const working: AbortSignal[] = [];
   const { app, call } = await appFor(t, {
     store,
-    limits: { recomputations: 2 },
-    explain: (_bytes, _row, signal) => {
+    limits: { recomputations: 8 },
+    explain: (_bytes, _row, { signal }) => {
       working.push(signal);
       return new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason));
@@ -67,7 +67,7 @@ test('an explanation beyond the limit gets 503 with Retry-After, until a client 
   const asked = [ask(client), ask(client)];
   await until(() => working.length === 2, 'both are in hand');
   const refused = await call('GET', path);
-  assert.deepEqual([refused.statusCode, refused.json().code], [503, 'verifier-busy']);
+  assert.deepEqual([refused.statusCode, refused.json().code], [429, 'rate-limited']);
   assert.equal(refused.headers['retry-after'], '1');
   assert.ok(working.every(({ aborted }) => !aborted));
   client.abort();

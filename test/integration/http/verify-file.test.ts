@@ -11,7 +11,7 @@ import { createVerifierPool, type VerifierPoolOptions } from '../../../src/verif
 import { until } from '../../support/dispatch.ts';
 import { appFor, type TestAppOptions, TOKEN } from '../../support/http-app.ts';
 
-const ROOMY: VerifierPoolOptions = { threads: 1, budgetMs: 30_000, budgetBytes: 2 ** 28 };
+const ROOMY: VerifierPoolOptions = { processes: 1, budgetMs: 30_000, budgetBytes: 2 ** 28 };
 
 /** An API that listens, with a verifier of its own. */
 async function serve(t: TestContext, pool: Partial<VerifierPoolOptions> = {}, app: TestAppOptions = {}) {
@@ -140,7 +140,7 @@ describe('POST /v1/verify', () => {
       t,
       {},
       {
-        verifyFile: (_file, signal) => {
+        verifyFile: (_file, { signal }) => {
           begun.resolve(signal);
           return new Promise((_resolve, reject) =>
             signal.addEventListener('abort', () => reject(signal.reason)),

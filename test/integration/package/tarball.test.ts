@@ -83,7 +83,6 @@ describe('the packed tarball, installed elsewhere with its production dependenci
       `import { registerHooks } from 'node:module';
       delete Promise.withResolvers;
       const lacking = {
-        'node:worker_threads': ['isMarkedAsUntransferable'],
         'node:zlib': ['zstdDecompressSync'],
         'node:fs': ['globSync'],
       };
@@ -103,7 +102,7 @@ describe('the packed tarball, installed elsewhere with its production dependenci
       `import { createVerifierPool, encodeBatch, readBatchFile } from 'echelon/verify';
       import { readFileSync } from 'node:fs';
       const [batch] = readBatchFile(readFileSync(${JSON.stringify(resolve('test/golden/hgpo.json'))}), 'hgpo.json');
-      const pool = createVerifierPool({ threads: 1, budgetMs: 60_000, budgetBytes: 2 ** 28 });
+      const pool = createVerifierPool({ processes: 1, budgetMs: 60_000, budgetBytes: 2 ** 28 });
       const wire = [0, 1, 2].map(() => encodeBatch(batch));
       console.log((await Promise.all(wire.map((bytes) => pool.verify(bytes)))).map((report) => report.ok).join());
       await pool.close();`,

@@ -83,7 +83,7 @@ describe('a secret that a training prints in every way', () => {
     const ray = { address: 'ray://head:10001', token: SECRET.rayToken, tls: null, sharedRoot: '/s' };
     const place = { ...ray, node: null, port: null, advertise: null };
     await bench.store.clusters.put({ ...fake, name: 'real', address, token, ray: place });
-    verifier = createVerifierPool({ threads: 1, budgetMs: 10_000, budgetBytes: 256 * 1024 * 1024 });
+    verifier = createVerifierPool({ processes: 1, budgetMs: 10_000, budgetBytes: 256 * 1024 * 1024 });
     const hidden = createHiddenValues();
     for (const value of [API_TOKEN, token, SECRET.rayToken]) hidden.hide(value);
     const log = createLog({ level: 'debug', name: 'canary', file: logFile(), redact: hidden.redact });

@@ -64,11 +64,11 @@ export function addBatchRows(app: App, { store, verifier, onDemand }: RouteDeps)
         ...(trajectory !== undefined && { trajectory }),
         ...(sameStateAs !== undefined && { sameStateAs }),
       };
-      const work = onDemand(reply, async (signal) =>
-        verifier.rows(await store.batches.bytes(record), query, signal),
+      const work = onDemand(request, reply, async (asked) =>
+        verifier.rows(await store.batches.bytes(record), query, asked),
       );
       const json = await recomputed(work, 'The rows of this batch cannot be read');
-      // The worker thread wrote the JSON text: a large answer must not block the event loop.
+      // The child process wrote the JSON text: a large answer must not block the event loop.
       const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
       return reply.type('application/json; charset=utf-8').send(bytes as never);
     },

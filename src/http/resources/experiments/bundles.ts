@@ -33,8 +33,8 @@ export function addBundles(app: App, { store, verifier, settings, onDemand }: Ro
       const { step, digest, report } = record;
       const origin = { experiment: experiment.id, attempt, batch, step, digest, report: report ?? null };
       const about = { ...origin, version: settings.version };
-      const work = onDemand(reply, async (signal) =>
-        verifier.bundle(await store.batches.bytes(record), about, signal),
+      const work = onDemand(request, reply, async (asked) =>
+        verifier.bundle(await store.batches.bytes(record), about, asked),
       );
       const file = await recomputed(work, 'This batch cannot be written as a bundle');
       return reply

@@ -89,8 +89,8 @@ function addExplain(app: App, { store, verifier, onDemand }: RouteDeps): void {
           problems: [{ field: 'row', message: `must be from 0 to ${record.rows - 1}` }],
         });
       }
-      const work = onDemand(reply, async (signal) =>
-        verifier.explain(await store.batches.bytes(record), row, signal),
+      const work = onDemand(request, reply, async (asked) =>
+        verifier.explain(await store.batches.bytes(record), row, asked),
       );
       const explanation = await recomputed(work, 'This batch cannot be explained');
       return { attempt, batch, step: record.step, row, explanation };

@@ -95,12 +95,12 @@ export function addVerify(app: App, { verifier, onDemand, limits }: RouteDeps): 
       const stated = statedIn(request.query);
       const leave = slots.take(request.caller.id);
       try {
-        return await onDemand(reply, async (signal) => {
+        return await onDemand(request, reply, async (asked) => {
           const body = request.body as unknown as Readable;
           const length = Number(request.headers['content-length'] ?? 0);
-          const upload = { body, length, name, maxBytes: limits.uploadBytes, signal };
+          const upload = { body, length, name, maxBytes: limits.uploadBytes, signal: asked.signal };
           const batches = await withUpload(upload, (path) =>
-            verifier.verifyFile({ path, name, from, stated }, signal),
+            verifier.verifyFile({ path, name, from, stated }, asked),
           );
           return { batches };
         });

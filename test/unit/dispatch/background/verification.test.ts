@@ -122,7 +122,7 @@ describe('verification', () => {
     const verifier = {
       async verify([batch = 0]: Uint8Array) {
         tries.set(batch, (tries.get(batch) ?? 0) + 1);
-        if (batch === 1) throw new Error('the thread exited');
+        if (batch === 1) throw new Error('the process was killed');
         return GOOD;
       },
     };
@@ -130,7 +130,7 @@ describe('verification', () => {
     verification.start();
     await until(() => reports.size === 3, 'all have reports');
     await verification.stop();
-    assert.match(JSON.stringify(reports.get(1)), /verifying it failed 3 times: the thread exited/);
+    assert.match(JSON.stringify(reports.get(1)), /verifying it failed 3 times: the process was killed/);
     assert.match(JSON.stringify(reports.get(2)), /ended without a report 3 times/);
     assert.equal(reports.get(3), GOOD);
     assert.deepEqual(
@@ -140,6 +140,23 @@ describe('verification', () => {
         [3, 1],
       ],
     );
+  });
+
+  test('a batch stays pending while no process can be started to verify it', async () => {
+    const { store, reports } = bench([record(1)]);
+    let tries = 0;
+    const verifier = {
+      async verify() {
+        tries += 1;
+        if (tries === 1) throw new EchelonError('verifier-busy', 'The process could not start.');
+        return GOOD;
+      },
+    };
+    const verification = createVerification({ store, verifier, concurrency: 1, ...TIMES });
+    verification.start();
+    await until(() => tries === 1, 'it was tried');
+    await verification.stop();
+    assert.deepEqual([...reports], []);
   });
 
   test('unfinished batches are given back and not charged', async () => {

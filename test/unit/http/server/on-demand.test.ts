@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createOnDemand } from '../../../../src/http/server/on-demand.ts';
 import { coded, type Scope } from '../../../support/store.ts';
 
@@ -27,8 +27,10 @@ async function requestFor(scope: Scope) {
   return { reply, leave: () => client.abort() };
 }
 
-const untilAborted = (signal: AbortSignal) =>
+const untilAborted = ({ signal }: { signal: AbortSignal }) =>
   new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+const by = (id: string, project: string | null = null) => ({ caller: { id, project } }) as FastifyRequest;
 
 /* Fails without the bound: every pending request keeps its bytes in memory. */
 test('work beyond the limit is refused before it starts, and accepted after other work has ended', async (t) => {
@@ -36,21 +38,38 @@ test('work beyond the limit is refused before it starts, and accepted after othe
   const onDemand = createOnDemand(2, 60_000);
   const end = Promise.withResolvers<string>();
   const first = [
-    onDemand(reply, () => end.promise),
-    onDemand(reply, () => Promise.reject(new Error('broken'))),
+    onDemand(by('a'), reply, () => end.promise),
+    onDemand(by('b'), reply, () => Promise.reject(new Error('broken'))),
   ];
   await assert.rejects(first[1]!, /broken/);
-  const third = onDemand(reply, () => end.promise);
+  const third = onDemand(by('b'), reply, () => end.promise);
   let worked = false;
   const work = async () => {
     worked = true;
   };
-  await assert.rejects(onDemand(reply, work), coded('verifier-busy'));
+  await assert.rejects(onDemand(by('c'), reply, work), coded('verifier-busy'));
   assert.equal(worked, false);
   end.resolve('done');
   assert.deepEqual(await Promise.all([first[0], third]), ['done', 'done']);
-  await onDemand(reply, work);
+  await onDemand(by('c'), reply, work);
   assert.equal(worked, true);
+});
+
+/* Fails without the shares: one caller takes all places, and others are refused. */
+test('a caller and a project have a share of the work, and other projects have the rest', async (t) => {
+  const { reply } = await requestFor(t);
+  const onDemand = createOnDemand(8, 60_000);
+  const end = Promise.withResolvers<string>();
+  const ask = (id: string, project: string | null) => onDemand(by(id, project), reply, () => end.promise);
+  const running = [ask('a', 'x'), ask('a', 'x')];
+  await assert.rejects(ask('a', 'x'), coded('rate-limited'));
+  running.push(ask('b', 'x'), ask('b', 'x'));
+  await assert.rejects(ask('c', 'x'), coded('rate-limited'));
+  running.push(ask('d', 'y'), ask('d', 'y'), ask('e', null), ask('e', null));
+  await assert.rejects(ask('f', 'z'), coded('verifier-busy'));
+  end.resolve('done');
+  assert.equal((await Promise.all(running)).length, 8);
+  assert.equal(await ask('a', 'x'), 'done');
 });
 
 /* Fails without the signal: the work continues although no client waits for it. */
@@ -58,7 +77,7 @@ test('work is aborted when its client disconnects or its deadline passes', async
   for (const leaves of [true, false]) {
     const onDemand = createOnDemand(1, leaves ? 60_000 : 1);
     const { reply, leave } = await requestFor(t);
-    const work = onDemand(reply, untilAborted);
+    const work = onDemand(by('a'), reply, untilAborted);
     if (leaves) leave();
     await assert.rejects(work, coded('deadline-exceeded'));
   }

@@ -10,7 +10,7 @@ import {
 import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
 import { goldenBatch } from '../../../support/golden-batches.ts';
 
-const ROOMY: VerifierPoolOptions = { threads: 2, budgetMs: 60_000, budgetBytes: 2 ** 29 };
+const ROOMY: VerifierPoolOptions = { processes: 2, budgetMs: 60_000, budgetBytes: 2 ** 29 };
 const pools: VerifierPool[] = [];
 
 function poolOf(options: Partial<VerifierPoolOptions> = {}): VerifierPool {
@@ -29,23 +29,19 @@ after(() => Promise.all(pools.map((pool) => pool.close())));
 describe('the verifier pool', () => {
   const pool = poolOf();
 
-  test('gives the report that verifyBatch gives, and takes the bytes over without a copy', async () => {
+  test('gives the report that verifyBatch gives', async () => {
     const wire = wireOf('walk-K2-mean_std_norm-base0');
-    const expected = verifyBatch(decodeBatch(new Uint8Array(wire)));
-    assert.deepEqual(await pool.verify(wire), expected);
-    assert.equal(wire.byteLength, 0);
+    assert.deepEqual(await pool.verify(wire), verifyBatch(decodeBatch(wire)));
   });
 
-  test('copies a view on a shared buffer, which stays with its owner', async () => {
+  test('sends a view on a part of a buffer', async () => {
     const wire = wireOf('one-step-episodes');
     const shared = new Uint8Array(wire.byteLength + 16);
     shared.set(wire, 8);
-    const view = shared.subarray(8, 8 + wire.byteLength);
-    assert.equal((await pool.verify(view)).ok, true);
-    assert.equal(view.byteLength, wire.byteLength);
+    assert.equal((await pool.verify(shared.subarray(8, 8 + wire.byteLength))).ok, true);
   });
 
-  test('verifies more batches than it has threads', async () => {
+  test('verifies more batches than it has processes', async () => {
     const names = ['alpha-0.0', 'alpha-0.5', 'alpha-2.0', 'alpha-10.0', 'gamma-1.0', 'gamma-0.9'];
     const reports = await Promise.all(names.map((name) => pool.verify(wireOf(name))));
     assert.deepEqual(
@@ -69,7 +65,7 @@ describe('the verifier pool', () => {
   });
 
   test('a batch over its time is unverifiable, and the pool continues', async () => {
-    const hasty = poolOf({ threads: 1, budgetMs: 1 });
+    const hasty = poolOf({ processes: 1, budgetMs: 1 });
     const report = await hasty.verify(wireOf('alfworld-scale'));
     assert.deepEqual([report.name, report.rows, report.unverifiable], ['alfworld-scale', 4621, 4621]);
     assert.deepEqual(
@@ -82,17 +78,17 @@ describe('the verifier pool', () => {
 
   test('a batch over its memory is unverifiable', async () => {
     for (const budgetBytes of [100_000, 1_000_000]) {
-      const small = poolOf({ threads: 1, budgetBytes });
+      const small = poolOf({ processes: 1, budgetBytes });
       const report = await small.verify(wireOf('alfworld-scale'));
       assert.equal(report.findings[0]?.code, 'budget-exceeded');
       assert.equal(report.unverifiable, 4621);
     }
-    const small = poolOf({ threads: 1, budgetBytes: 100_000 });
+    const small = poolOf({ processes: 1, budgetBytes: 100_000 });
     assert.equal((await small.verify(wireOf('one-step-episodes'))).ok, true);
   });
 
   test('an abort cancels queued and running batches', async () => {
-    const single = poolOf({ threads: 1 });
+    const single = poolOf({ processes: 1 });
     const running = new AbortController();
     const waiting = new AbortController();
     const first = single.verify(wireOf('alfworld-scale'), running.signal);

@@ -10,7 +10,7 @@ import { running, storeFor } from '../../../../support/store.ts';
 
 const scope = { after };
 const { store } = await storeFor(scope);
-const pool = createVerifierPool({ threads: 1, budgetMs: 30_000, budgetBytes: 2 ** 28 });
+const pool = createVerifierPool({ processes: 1, budgetMs: 30_000, budgetBytes: 2 ** 28 });
 after(() => pool.close());
 const { call } = await appFor(scope, { store, rows: pool.rows });
 

@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { readBatchFile } from '../../../../../src/verify/format/read.ts';
 import { encodeBatch } from '../../../../../src/verify/format/wire.ts';
-import { bundle as bundleTask } from '../../../../../src/verify/pool/pool-thread.ts';
+import { bundle as bundleTask } from '../../../../../src/verify/pool/tasks.ts';
 import { goldenBatch } from '../../../../support/golden-batches.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { running, storeFor } from '../../../../support/store.ts';

@@ -1,4 +1,4 @@
-/** The work of a worker thread of the verifier's pool. Errors are answers: they would lose their class on the way. */
+/** The work of a child process of the verifier's pool. Errors are answers: they would lose their class on the way. */
 
 import { explainRow, type RowExplanation } from '../explain/explain.ts';
 import { type RowQuery, rowColumns } from '../explain/row-columns.ts';
@@ -20,11 +20,12 @@ export interface PoolTask {
   readonly origin?: BundleOrigin;
 }
 
-/** The answer, or the fault of an unreadable batch, or a row that is not there. */
+/** The answer, or the fault of an unreadable batch, or a row that is not there, or what the memory did not suffice for. */
 export type PoolAnswer<T> =
   | { readonly value: T }
   | { readonly fault: BatchFault }
-  | { readonly outOfRange: string };
+  | { readonly outOfRange: string }
+  | { readonly exhausted: string };
 
 /** Verifies one batch. */
 export function verify({ wire, budgetBytes }: PoolTask): PoolAnswer<BatchReport> {
@@ -53,6 +54,10 @@ export function bundle({ wire, origin }: PoolTask): PoolAnswer<Uint8Array> {
   return answer(() => writeBundle(decodeBatch(wire), origin));
 }
 
+/** All tasks by name. */
+export const TASKS = { verify, verifyFile, explain, rows, bundle };
+export type TaskName = keyof typeof TASKS;
+
 function answer<T>(work: () => T): PoolAnswer<T> {
   try {
     return { value: work() };
@@ -74,6 +79,10 @@ function refusal(error: unknown): PoolAnswer<never> {
     const { code, file, batch, field, expected, found } = error;
     return { fault: { code, file, batch, field, expected, found } };
   }
-  if (error instanceof RangeError) return { outOfRange: error.message };
-  throw error;
+  if (!(error instanceof RangeError)) throw error;
+  return EXHAUSTED.test(error.message) ? { exhausted: error.message } : { outOfRange: error.message };
 }
+
+/** What V8 says if something that is to be allocated is too large. */
+const EXHAUSTED =
+  /allocation failed|Invalid (?:array|string|typed array) length|maximum size exceeded|call stack/;

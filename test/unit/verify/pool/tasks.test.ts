@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodeBatch } from '../../../../src/verify/format/wire.ts';
-import { bundle, explain, rows, verify } from '../../../../src/verify/pool/pool-thread.ts';
+import { bundle, explain, rows, verify } from '../../../../src/verify/pool/tasks.ts';
 import { goldenBatch } from '../../../support/golden-batches.ts';
 
 const wire = encodeBatch(goldenBatch('alfworld-scale'));
 
-describe('tasks of a worker thread', () => {
+describe('tasks of a child process', () => {
   test('a report within the budget, an unverified one beyond it', () => {
     const answer = verify({ wire, budgetBytes: 2 ** 28 });
     assert.ok('value' in answer && answer.value.ok);
@@ -40,7 +40,7 @@ describe('tasks of a worker thread', () => {
     assert.ok('fault' in bundle({ wire: new Uint8Array([10, 99]), budgetBytes: 2 ** 28, origin }));
   });
 
-  test('a fault is an answer that survives the way between threads', () => {
+  test('a fault is an answer that survives the way between processes', () => {
     const answer = verify({ wire: new Uint8Array([10, 99]), budgetBytes: 2 ** 28 });
     assert.ok('fault' in answer);
     assert.equal(structuredClone(answer).fault.code, 'unreadable');
