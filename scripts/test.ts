@@ -18,7 +18,7 @@ async function runAll(chosen: readonly Suite[], lanes: number): Promise<Result[]
   return results;
 }
 
-/** Runs all suites once; gives the tests that failed, each with the reason behind it. */
+/** Runs all suites once; gives the tests that failed, each with its reason. */
 async function runRound({ suites, lanes }: TestOptions): Promise<string[]> {
   const begun = Date.now();
   const results = await runAll(suites, network === undefined ? 1 : Math.min(suites.length, lanes));
