@@ -49,7 +49,7 @@ export function createReceive(deps: ReceiveDeps): (experiment: string) => Promis
   };
 }
 
-/** Repeats a call whose answer was lost with the same token: otherwise the attempt would be given up for another one. */
+/** Repeats a call whose answer was lost with the same token: otherwise the attempt would wait for the end of its lease. */
 async function acquire(experiment: string, deps: ReceiveDeps): Promise<Acquired> {
   const { store, dispatcher, leaseMs, retry, stopping } = deps;
   const token = randomUUID();

@@ -36,8 +36,8 @@ export interface TakenOver {
   state: State;
   cluster: string;
   /**
-   * False if the launch was never confirmed. `launching`: the attempt is new, and `attempt - 1` must be fenced before it is
-   * launched. `cancelling`: the attempt is the old one and has to be stopped (a tombstone).
+   * False if the launch was never confirmed. `launching`: the attempt is launched again, which has no effect if the launch
+   * has arrived. `cancelling`: it has to be stopped (a tombstone).
    */
   confirmed: boolean;
   lastSequence: number;
@@ -52,7 +52,7 @@ export interface Attempt {
   claimedAt: number;
   /** Set when the ray-worker has answered Launch. */
   confirmedAt: number | null;
-  /** Set if it was never confirmed and its lease was taken over: the next attempt replaces it. */
+  /** Set by earlier versions if it was never confirmed and its lease was taken over: the next attempt replaced it. */
   givenUpAt: number | null;
   lastSequence: number;
   ended: Ended | null;

@@ -172,7 +172,6 @@ async function takeOver(
   const reply = (await run('take-over', [
     leaseMs,
     dispatcher,
-    'its dispatcher was lost before the launch was confirmed',
     suspects ? 1 : 0,
     QUARANTINE_AFTER,
     ...tokens,
