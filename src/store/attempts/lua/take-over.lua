@@ -12,6 +12,7 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 leaseMs, 2 dispatcher, 3 '1' if it may take a suspect, 4 crashes that lead to quarantine,
+--           5 clusters that the dispatcher does not reach (JSON): their attempts are left to others,
 --           then a token for each lease that it may take
 -- Returns   for each: experiment, attempt, token, state, cluster, '1' confirmed or '0', last sequence number, crashes
 --           (JSON; see redis/lua/suspects.lua)
@@ -20,10 +21,12 @@
 -- include suspects
 
 local root, leaseMs, dispatcher, limit = KEYS[1], tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[4])
-local TOKENS = 4
+local TOKENS = 5
 -- Expired leases to read beyond the limit: some may not be taken yet.
 local MAX_DEFERRED = 1000
 local leases, suspects = root .. ':leases', root .. ':suspects'
+local unreached = {}
+for _, cluster in ipairs(cjson.decode(ARGV[5])) do unreached[cluster] = true end
 local now = nowMs()
 local expiry = int(now + leaseMs)
 local steady, setBack = answersSteadily(root, now, leaseMs)
@@ -58,6 +61,7 @@ end
 -- Whether an expired lease may be taken: 'yes', 'alone' or 'later'.
 local function mayTake(id, expired)
   local x = root .. ':x:' .. id
+  if unreached[redis.call('HGET', x, 'cluster')] then return 'later' end
   local holder = redis.call('HGET', x, 'dispatcher')
   -- This dispatcher lost the lease by a defect that it survived.
   if holder == dispatcher then settle(root, id) end
