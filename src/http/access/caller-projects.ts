@@ -9,6 +9,7 @@ import { resolveSpec } from '../../plan/resolve-spec.ts';
 import type { ClusterView } from '../../schemas/api.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
 import type { StorePart } from '../../store/store.ts';
+import type { AppSettings } from '../server/deps.ts';
 import { type TrainingStore, withNamedTraining } from './named-training.ts';
 
 /** No project has this name: its lists are empty. */
@@ -50,25 +51,31 @@ export async function projectProblem(
  * for the caller.
  */
 export async function resolveFor(
-  store: StorePart<'projects.list' | 'clusters.list'> & TrainingStore,
+  deps: Permitting & { store: StorePart<'projects.list'> & TrainingStore },
   caller: Caller,
   spec: ExperimentSpec,
 ): Promise<ResolvedSpec> {
-  const complete = await withNamedTraining(store, caller, inOwnProject(caller, spec));
-  const resolved = resolveSpec(complete, await permissionsOf(store, caller, complete.cluster ?? null));
-  const problem = await projectProblem(store, caller, resolved.spec.project);
+  const complete = await withNamedTraining(deps.store, caller, inOwnProject(caller, spec));
+  const resolved = resolveSpec(complete, await permissionsOf(deps, caller, complete.cluster ?? null));
+  const problem = await projectProblem(deps.store, caller, resolved.spec.project);
   if (problem) throw invalidSpec([problem]);
   return complete === spec
     ? resolved
     : { ...resolved, defaults: missingFrom(spec, resolved.spec as unknown as Tree) };
 }
 
+/** What decides what specs may do: the clusters, and the settings of the operator. */
+export interface Permitting {
+  store: StorePart<'clusters.list'>;
+  settings: Pick<AppSettings, 'promptEndpoints'>;
+}
+
 /**
- * What the caller's specs may load code from: everything with the scope `custom-code`, else the directories that are
- * allowed on `cluster`, or, where any cluster may take it (null), on every one.
+ * What the caller's specs may load code from and call: everything with the scope `custom-code`, else the operator's
+ * endpoints, and the directories that are allowed on `cluster`, or, where any cluster may take it (null), on every one.
  */
 export async function permissionsOf(
-  store: StorePart<'clusters.list'>,
+  { store, settings }: Permitting,
   caller: Caller,
   cluster: string | null,
 ): Promise<Permissions> {
@@ -76,7 +83,7 @@ export async function permissionsOf(
   const clusters = await store.clusters.list(cluster === null ? undefined : [cluster]);
   const [first, ...others] = clusters.map(({ codePaths = [] }) => codePaths);
   const codePaths = (first ?? []).filter((path) => others.every((paths) => paths.includes(path)));
-  return { customCode: false, codePaths };
+  return { customCode: false, codePaths, endpoints: settings.promptEndpoints };
 }
 
 /** Clusters as the caller may see them: what others run there is not named, what it takes is. */

@@ -25,7 +25,8 @@ import { presetNamed } from './presets.ts';
 const Params = Type.Object({ name: Type.String({ description: 'Name of the preset.' }) }, strict);
 
 /** POST /v1/presets/:name/submit. */
-export function addPresetSubmit(app: App, { store }: RouteDeps): void {
+export function addPresetSubmit(app: App, deps: RouteDeps): void {
+  const { store } = deps;
   app.post(
     '/v1/presets/:name/submit',
     {
@@ -52,7 +53,7 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
       const draft = draftPreset(preset, body);
       const resolved = [];
       for (const { spec } of draft.spec.children) {
-        resolved.push(await resolveFor(store, request.caller, spec));
+        resolved.push(await resolveFor(deps, request.caller, spec));
       }
       const clusters = await store.clusters.list();
       if (body.cluster !== undefined) refuseTooLarge(draft, resolved, clusters);

@@ -42,7 +42,8 @@ export function addSweepSubmit(app: App, deps: RouteDeps): void {
   addPreview(app, deps);
 }
 
-function addSubmit(app: App, { store }: RouteDeps): void {
+function addSubmit(app: App, deps: RouteDeps): void {
+  const { store } = deps;
   app.post(
     '/v1/sweeps',
     {
@@ -63,7 +64,7 @@ function addSubmit(app: App, { store }: RouteDeps): void {
     async (request, reply) => {
       const { body, caller } = request;
       const draft = await draftFor(store, caller, body);
-      const { fingerprints, project, warnings } = await judge(store, { caller, draft, reply });
+      const { fingerprints, project, warnings } = await judge(deps, { caller, draft, reply });
       const idempotency = idempotencyOf(request);
       const { id, created } = await store.sweeps.create({
         ...{ id: newSweepId(), project, name: body.name, method: body.method, fingerprints },
@@ -79,7 +80,8 @@ function addSubmit(app: App, { store }: RouteDeps): void {
   );
 }
 
-function addPreview(app: App, { store }: RouteDeps): void {
+function addPreview(app: App, deps: RouteDeps): void {
+  const { store } = deps;
   const previews = createSlots(1, 'Only one preview at a time. Wait for the response to the previous one.');
   app.post(
     '/v1/sweeps/preview',
@@ -99,7 +101,7 @@ function addPreview(app: App, { store }: RouteDeps): void {
       const release = previews.take(caller.id);
       try {
         const draft = await draftFor(store, caller, body);
-        const { first, warnings } = await judge(store, { caller, draft, reply });
+        const { first, warnings } = await judge(deps, { caller, draft, reply });
         return { ...preview(draft, first), warnings };
       } finally {
         release();
@@ -139,13 +141,14 @@ function preview(draft: SweepDraft, first: readonly SweepChildSpec[]): Omit<Swee
  * EchelonError `invalid-spec` with what is wrong.
  */
 async function judge(
-  store: Store,
+  deps: RouteDeps,
   { caller, draft, reply }: { caller: Caller; draft: SweepDraft; reply: FastifyReply },
 ) {
+  const { store } = deps;
   // Where children name clusters by themselves, only what is allowed on every one counts.
   const anywhere = draft.axes.some(({ pointer }) => pointer === '/cluster' || pointer === '');
   const { cluster = null } = draft.spec as { cluster?: string | null };
-  const permissions = await permissionsOf(store, caller, anywhere ? null : cluster);
+  const permissions = await permissionsOf(deps, caller, anywhere ? null : cluster);
   const check = createSweepCheck(draft, (spec) => resolveSpec(spec, permissions));
   const fingerprints: (string | null)[] = [];
   const first: SweepChildSpec[] = [];
