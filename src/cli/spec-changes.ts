@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parse } from 'yaml';
-import { placeProblem, toPointer, writeAt } from '../plan/pointer.ts';
+import { placeProblem, toPointer, written } from '../plan/pointer.ts';
 import { wholeNumber } from './arguments.ts';
 import { CliError, EXIT } from './exit.ts';
 
@@ -50,11 +50,11 @@ export function changedSpec(spec: unknown, changes: SpecChanges): unknown {
   const { set = [], name, priority, project } = changes;
   if (typeof spec !== 'object' || spec === null || Array.isArray(spec))
     throw new CliError(EXIT.usage, 'The spec is not an object, so no value of it can be set.');
-  const changed = structuredClone(spec) as Record<string, unknown>;
+  let changed = spec as Record<string, unknown>;
   for (const { pointer, value } of set) {
     const problem = placeProblem(changed, pointer);
     if (problem !== undefined) throw new CliError(EXIT.usage, `--set ${pointer} ${problem}`);
-    writeAt(changed, pointer, value);
+    changed = written(changed, pointer, value);
   }
   return {
     ...changed,

@@ -37,6 +37,7 @@ export function valueAt(tree: unknown, path: string): unknown {
   return value;
 }
 
-function isTree(value: unknown): value is Tree {
+/** Whether a value is an object that is read key by key, and no array. */
+export function isTree(value: unknown): value is Tree {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

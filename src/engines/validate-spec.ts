@@ -8,14 +8,15 @@ const checks = new WeakMap<RegisteredEngine, Check>();
 
 /**
  * What is wrong with a spec, each with a JSON pointer and the remedy; empty if the spec is valid. The engine decides
- * first which schema counts, so that problems are those of one engine.
+ * first which schema counts, so that problems are those of one engine. `searched`: what of the spec is searched for plain
+ * secrets; by default all of it.
  */
-export function specProblems(input: unknown): FieldProblem[] {
+export function specProblems(input: unknown, searched = input): FieldProblem[] {
   if (input === null || typeof input !== 'object' || Array.isArray(input)) {
     return [{ field: '', message: 'must be an object: an experiment spec' }];
   }
   // First and alone: other problems quote what they found.
-  const secrets = plainSecretProblems(input);
+  const secrets = plainSecretProblems(searched);
   if (secrets.length > 0) return secrets;
   const name = Object.hasOwn(input, 'engine') ? (input as { engine: unknown }).engine : undefined;
   const engine = findEngine(name);

@@ -5,6 +5,7 @@ import type { Metrics } from '../observe/metrics.ts';
 import { startMetricsServer } from '../observe/metrics-server.ts';
 import { SHOWN_EXPERIMENTS, type StoreFigures } from '../observe/store-gauges.ts';
 import { projectFigures } from '../scheduler/project-figures.ts';
+import { viewOf } from '../schemas/project.ts';
 import type { Store } from '../store/store.ts';
 
 /** Serves `/metrics` on each address of the settings if they name a port for it; closed by `resources`. */
@@ -48,8 +49,9 @@ export async function readFigures(store: Store): Promise<StoreFigures> {
     store.clusters.list(),
     store.experiments.list({ state: 'running', limit: SHOWN_EXPERIMENTS }),
   ]);
-  const [projects, pauses, archiveBacklog, rulesBacklog] = await Promise.all([
+  const [projects, stored, pauses, archiveBacklog, rulesBacklog] = await Promise.all([
     store.projects.list(),
+    store.projects.storedBytes(),
     store.queue.pauses(),
     store.archive.backlog(),
     store.rules.backlog(),
@@ -68,7 +70,9 @@ export async function readFigures(store: Store): Promise<StoreFigures> {
       allocated: allocations[at]?.items ?? [],
     })),
     projects: projectFigures({
-      ...{ clusters, projects, paused: pauses.projects },
+      clusters,
+      projects: projects.map((project) => viewOf(project, { stored, projectBytes: memory.projectBytes })),
+      paused: pauses.projects,
       held: allocations.flatMap(({ items }) => items),
     }),
     running: running.items.map(({ id, progress }) => ({ id, ...progress })),

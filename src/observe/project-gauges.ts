@@ -11,6 +11,9 @@ export interface ProjectFigures {
   /** The larger of its shares of all GPUs and of all CPUs, 0 to 1. */
   share: number;
   paused: boolean;
+  /** Bytes in Redis, and their bound; null: no limit. */
+  storeBytes: number;
+  storeLimitBytes: number | null;
 }
 
 /** Gauges of projects, set anew at each call. */
@@ -33,11 +36,19 @@ export function createProjectGauges(registry: Registry): (projects: readonly Pro
   const paused = gauge(registry, 'echelon_project_paused', '1 if no experiment of the project starts', [
     'project',
   ]);
+  const store = gauge(
+    registry,
+    'echelon_project_store_bytes',
+    'Bytes of a project in Redis, and their limit if it has one',
+    ['project', 'kind'],
+  );
   return (projects) => {
-    for (const one of [gpus, share, weight, paused]) one.reset();
+    for (const one of [gpus, share, weight, paused, store]) one.reset();
     for (const { name: project, ...figures } of projects) {
       gpus.set({ project, kind: 'allocated' }, figures.gpusHeld);
       if (figures.gpuQuota !== null) gpus.set({ project, kind: 'quota' }, figures.gpuQuota);
+      store.set({ project, kind: 'stored' }, figures.storeBytes);
+      if (figures.storeLimitBytes !== null) store.set({ project, kind: 'limit' }, figures.storeLimitBytes);
       share.set({ project }, figures.share);
       weight.set({ project }, figures.weight);
       paused.set({ project }, figures.paused ? 1 : 0);

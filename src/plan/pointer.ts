@@ -32,14 +32,14 @@ export function placeProblem(spec: unknown, pointer: string): string | undefined
   return undefined;
 }
 
-/** Writes a value at a place that has no {@link placeProblem}; objects on the way are made. */
-export function writeAt(spec: Record<string, unknown>, pointer: string, value: unknown): void {
-  const parts = segmentsOf(pointer);
-  const last = parts.pop()!;
-  let at = spec;
-  for (const part of parts) {
-    if (!Object.hasOwn(at, part)) at[part] = {};
-    at = at[part] as Record<string, unknown>;
-  }
-  at[last] = value;
+/**
+ * A spec with a value at a place that has no {@link placeProblem}; objects on the way are made. Only the objects on the way
+ * are copied, so that specs that differ in few places share the rest.
+ */
+export function written(spec: Tree, pointer: string, value: unknown): Record<string, unknown> {
+  const write = (at: Tree, [part, ...below]: readonly string[]): Record<string, unknown> => ({
+    ...at,
+    [part!]: below.length === 0 ? value : write(Object.hasOwn(at, part!) ? (at[part!] as Tree) : {}, below),
+  });
+  return write(spec, segmentsOf(pointer));
 }

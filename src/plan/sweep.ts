@@ -8,7 +8,7 @@ import { clip, escapePointer } from '../schemas/json.ts';
 import { plainSecretProblems } from '../schemas/secrets.ts';
 import type { Sweep, SweepAxis, SweepRange, SweepRequest } from '../schemas/sweep.ts';
 import { neverStops } from './early-stopping.ts';
-import { placeProblem, segmentsOf, toPointer, writeAt } from './pointer.ts';
+import { placeProblem, segmentsOf, toPointer, written } from './pointer.ts';
 import { resolveSpec } from './resolve-spec.ts';
 import { valueInWords } from './sweep-names.ts';
 
@@ -90,11 +90,14 @@ export function childSpec(base: SweepBase, entry: SweepEntry): Record<string, un
     const { children } = base.spec as { children: readonly { spec: Record<string, unknown> }[] };
     return children[entry.at(-1)!]!.spec;
   }
-  const spec = structuredClone(base.spec) as Record<string, unknown>;
   const values = childValues(base.axes, entry);
-  for (const [pointer, value] of Object.entries(values)) writeAt(spec, pointer, value);
-  if (!('/name' in values)) spec.name = childName(base.name, values, entry);
-  return spec;
+  const named = '/name' in values ? values : { ...values, '/name': childName(base.name, values, entry) };
+  return withValues(base.spec as Record<string, unknown>, named);
+}
+
+/** A spec with values at places. What it shares with the given spec is not copied. */
+function withValues(spec: Record<string, unknown>, values: Record<string, unknown>): Record<string, unknown> {
+  return Object.entries(values).reduce((made, [pointer, value]) => written(made, pointer, value), spec);
 }
 
 /**
@@ -128,7 +131,8 @@ export function createSweepCheck(draft: SweepDraft, resolve: (spec: ExperimentSp
     child(index: number): SweepChildSpec | undefined {
       const entry = draft.entries[index]!;
       const submitted = childSpec(draft, entry);
-      const found = specProblems(submitted);
+      // The shared spec was searched for secrets with the request.
+      const found = specProblems(submitted, withValues({}, childValues(draft.axes, entry)));
       if (found.length === 0) {
         try {
           const spec = submitted as unknown as ExperimentSpec;

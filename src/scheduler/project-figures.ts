@@ -1,3 +1,4 @@
+import type { ProjectView } from '../schemas/project.ts';
 import type { Allocation, ClusterNode } from '../store/clusters/contract.ts';
 import { dominantShare } from './order.ts';
 
@@ -9,7 +10,7 @@ export function projectFigures({
   paused,
 }: {
   clusters: readonly { nodes: readonly Pick<ClusterNode, 'gpusTotal' | 'cpusTotal'>[] }[];
-  projects: readonly { name: string; weight: number; gpuQuota: number | null }[];
+  projects: readonly Pick<ProjectView, 'name' | 'weight' | 'gpuQuota' | 'storeBytes' | 'storeLimitBytes'>[];
   held: readonly Allocation[];
   paused: ReadonlyMap<string, unknown>;
 }) {
@@ -18,11 +19,20 @@ export function projectFigures({
     gpus: nodes.reduce((sum, node) => sum + node.gpusTotal, 0),
     cpus: nodes.reduce((sum, node) => sum + node.cpusTotal, 0),
   };
-  return projects.map(({ name, weight, gpuQuota }) => {
+  return projects.map(({ name, weight, gpuQuota, storeBytes, storeLimitBytes }) => {
     const own = held.filter(({ project }) => project === name);
     const gpus = own.reduce((sum, item) => sum + item.gpus, 0);
     const cpus = own.reduce((sum, item) => sum + item.cpus, 0);
     const share = dominantShare({ gpus, cpus }, all);
-    return { name, gpusHeld: gpus, gpuQuota, weight, share, paused: paused.has(name) };
+    return {
+      name,
+      gpusHeld: gpus,
+      gpuQuota,
+      weight,
+      share,
+      paused: paused.has(name),
+      storeBytes,
+      storeLimitBytes,
+    };
   });
 }

@@ -17,6 +17,10 @@ const Weight = Type.Number({
 const GpuQuota = Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Null()], {
   description: 'Maximum number of GPUs allocated to the project at a time; null means no limit.',
 });
+const StoreQuota = Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()], {
+  description:
+    'Maximum number of bytes that the project stores in Redis; null means half of `maxmemory`. New work above it is refused; accepted experiments continue.',
+});
 const ProjectRetention = Type.Union([Type.Object(Retention.properties, strict), Type.Null()], {
   description: "How long the data of the project's experiments is retained; null means the defaults.",
 });
@@ -28,21 +32,41 @@ export const Project = Type.Object(
     name: Name,
     weight: Weight,
     gpuQuota: GpuQuota,
+    storeQuotaBytes: StoreQuota,
     retention: ProjectRetention,
     createdAt: Type.Integer({
       description: 'Time of creation in ms since 1970; 0 for the built-in project.',
     }),
   },
-  { ...strict, $id: 'Project' },
+  strict,
 );
 /** See {@link Project}. */
 export type Project = Static<typeof Project>;
+
+/** A project with what it stores. */
+export const ProjectView = Type.Object(
+  {
+    ...Project.properties,
+    storeBytes: Type.Integer({
+      minimum: 0,
+      description:
+        'Bytes that the project stores in Redis: records, live events and reports. What the archive has does not count.',
+    }),
+    storeLimitBytes: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      description: 'Its quota, or the quota of every project without one; null means no limit.',
+    }),
+  },
+  { ...strict, $id: 'Project' },
+);
+/** See {@link ProjectView}. */
+export type ProjectView = Static<typeof ProjectView>;
 
 /** What a project can be changed in. */
 export const ProjectChange = Type.Object(
   {
     weight: Type.Optional(Weight),
     gpuQuota: Type.Optional(GpuQuota),
+    storeQuotaBytes: Type.Optional(StoreQuota),
     retention: Type.Optional(ProjectRetention),
   },
   { ...strict, $id: 'ProjectChange', minProperties: 1 },
@@ -60,18 +84,31 @@ export type ProjectInput = Static<typeof ProjectInput>;
 
 /** Projects, by name. */
 export const ProjectList = Type.Object(
-  { items: Type.Array(Type.Unsafe<Project>({ $ref: 'Project#' })) },
+  { items: Type.Array(Type.Unsafe<ProjectView>({ $ref: 'Project#' })) },
   { ...strict, $id: 'ProjectList' },
 );
 
 /** A project with what it was given, and defaults for the rest. */
-export function newProject({ name, weight, gpuQuota, retention }: ProjectInput, createdAt: number): Project {
+export function newProject(
+  { name, weight, gpuQuota, storeQuotaBytes, retention }: ProjectInput,
+  createdAt: number,
+): Project {
   return {
     version: PROJECT_VERSION,
     name,
     weight: weight ?? 1,
     gpuQuota: gpuQuota ?? null,
+    storeQuotaBytes: storeQuotaBytes ?? null,
     retention: retention ?? null,
     createdAt,
   };
+}
+
+/** A project with what it stores. `stored`: bytes by project; `projectBytes`: the limit without a quota; 0: none. */
+export function viewOf(
+  project: Project,
+  { stored, projectBytes }: { stored: ReadonlyMap<string, number>; projectBytes: number },
+): ProjectView {
+  const limit = project.storeQuotaBytes ?? (projectBytes === 0 ? null : projectBytes);
+  return { ...project, storeBytes: stored.get(project.name) ?? 0, storeLimitBytes: limit };
 }

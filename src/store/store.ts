@@ -53,8 +53,11 @@ export interface Store {
   claimArchiveId(id: string): Promise<string>;
   /** Time of the server in ms since 1970. The age of data is judged by it: clocks of processes may be wrong. */
   time(): Promise<number>;
-  /** Used and maximal memory (0: no limit), and whether new work is accepted. */
-  pressure(): Promise<{ usedBytes: number; maxBytes: number; accepting: boolean }>;
+  /**
+   * Used and maximal memory (0: no limit), whether new work is accepted, and the bytes that a project without a quota of
+   * its own may store (0: no limit).
+   */
+  pressure(): Promise<{ usedBytes: number; maxBytes: number; accepting: boolean; projectBytes: number }>;
 
   /** Sends a wake-up: a hint to look at the store again. Nothing depends on its arrival. */
   wake(topic: WakeTopic): Promise<void>;

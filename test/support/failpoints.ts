@@ -72,6 +72,7 @@ export const NOT_INTERRUPTED = {
       'events.logPosition',
     ],
     ...[
+      'events.page',
       'events.read',
       'events.tail',
       'experiments.artifacts',
@@ -120,6 +121,7 @@ export const NOT_INTERRUPTED = {
       'queue.setPriority',
       'runs.hear',
       'runs.open',
+      'runs.repeated',
       'sweeps.cancel',
       'sweeps.create',
       'sweeps.rerunChildren',

@@ -21,9 +21,6 @@ export interface TcpProxy {
   stall(ms: number): void;
   /** Cuts every connection with a reset; new ones are accepted. */
   reset(): void;
-  /** Cuts every connection, and new ones at once, until `heal`. */
-  cut(): void;
-  heal(): void;
   stop(): Promise<void>;
 }
 
@@ -64,9 +61,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     });
   }
 
-  let isCut = false;
   const server = createServer((client) => {
-    if (isCut) return void client.resetAndDestroy();
     accepted += 1;
     clients.add(hold(client));
     client.once('close', () => clients.delete(client));
@@ -97,13 +92,6 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       stalledUntil = performance.now() + ms;
     },
     reset: end,
-    cut() {
-      isCut = true;
-      end();
-    },
-    heal() {
-      isCut = false;
-    },
     async stop() {
       end();
       server.close();

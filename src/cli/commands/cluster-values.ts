@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { retryUntil } from '../../core/retry.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { examples } from '../group.ts';
 import { inert, json, type Output } from '../output.ts';
+import { unlessChanged } from '../unless-changed.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 type Values = Record<string, string>;
@@ -76,28 +76,19 @@ function valuesCommand(output: Output, kind: Kind): Command {
     });
 }
 
-const MAX_TRIES = 20;
-
-/** Changes the values that the cluster has now. A change by another user in between leads to a retry. */
+/** Changes the values that the cluster has now. */
 function changeValues(
   client: Client,
   name: string,
   { kind, changes }: { kind: Kind; changes: readonly string[] },
 ) {
   const path = { name };
-  return retryUntil(
-    async () => {
-      const { data, response } = await client.request('get', '/v1/clusters/{name}', { path });
-      const body = { [kind.field]: changed(data[kind.field], changes) };
-      const headers = { 'if-match': response.headers.get('etag') ?? undefined };
-      return await client.patch('/v1/clusters/{name}', { path, headers, body });
-    },
-    {
-      waits: { firstMs: 1, longestMs: 100 },
-      shouldRetry: (error, tries) =>
-        error instanceof CliError && error.code === 'precondition-failed' && tries < MAX_TRIES,
-    },
-  );
+  return unlessChanged(async () => {
+    const { data, response } = await client.request('get', '/v1/clusters/{name}', { path });
+    const body = { [kind.field]: changed(data[kind.field], changes) };
+    const headers = { 'if-match': response.headers.get('etag') ?? undefined };
+    return await client.patch('/v1/clusters/{name}', { path, headers, body });
+  });
 }
 
 function changed(before: Values, changes: readonly string[]): Values {

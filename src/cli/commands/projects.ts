@@ -1,10 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Project, ProjectChange } from '../../client/calls.ts';
+import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { examples, group } from '../group.ts';
 import { inert, json, type Output } from '../output.ts';
+import { sizeFrom, sizeInWords } from '../size.ts';
 import { table } from '../table.ts';
+import { unlessChanged } from '../unless-changed.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 
@@ -14,6 +17,7 @@ type Count = number | 'none' | 'ever';
 interface ChangeOptions extends Options {
   weight?: number;
   gpuQuota?: Count;
+  storeQuota?: Count;
   keepBatches?: Count;
   keepStreams?: Count;
   keepRecords?: Count;
@@ -46,11 +50,16 @@ function list(output: Output): Command {
 /** One line per project. */
 export function projectTable(projects: readonly Project[]): string {
   return table(
-    ['NAME', 'WEIGHT', 'GPU QUOTA', 'KEEP BATCHES', 'KEEP STREAMS', 'KEEP RECORDS', 'KEEP EVENT LOGS'],
-    projects.map(({ name, weight, gpuQuota, retention }) => [
+    [
+      ...['NAME', 'WEIGHT', 'GPU QUOTA', 'STORED', 'STORE LIMIT'],
+      ...['KEEP BATCHES', 'KEEP STREAMS', 'KEEP RECORDS', 'KEEP EVENT LOGS'],
+    ],
+    projects.map(({ name, weight, gpuQuota, storeBytes, storeLimitBytes, retention }) => [
       inert(name),
       weight,
       gpuQuota ?? 'none',
+      sizeInWords(storeBytes),
+      storeLimitBytes === null ? 'none' : sizeInWords(storeLimitBytes),
       ...(['batchesDays', 'streamsDays', 'recordsDays', 'eventLogsDays'] as const).map((field) =>
         retentionOf(retention, field),
       ),
@@ -75,6 +84,11 @@ const withChanges = (command: Command): Command =>
       positive,
     )
     .option('--gpu-quota <count>', 'maximum number of GPUs at once, or none', (text) => countOr('none', text))
+    .option(
+      '--store-quota <size>',
+      'maximum bytes in Redis, such as 800MB, or none for the default',
+      (text) => (text === 'none' ? text : sizeFrom(text)),
+    )
     .option('--keep-batches <days>', 'retention of the bytes of batches, or ever', days)
     .option('--keep-streams <days>', 'retention of events, logs, metrics and reports, or ever', days)
     .option('--keep-records <days>', 'retention of records, or ever', days)
@@ -97,7 +111,7 @@ const days = (text: string): Count => countOr('ever', text);
 const orNull = (count: Count): number | null => (typeof count === 'number' ? count : null);
 
 function changeOf(options: ChangeOptions): ProjectChange {
-  const { weight, gpuQuota, keepBatches, keepStreams, keepRecords, keepEventLogs } = options;
+  const { weight, gpuQuota, storeQuota, keepBatches, keepStreams, keepRecords, keepEventLogs } = options;
   const retention = {
     ...(keepBatches !== undefined && { batchesDays: orNull(keepBatches) }),
     ...(keepStreams !== undefined && { streamsDays: orNull(keepStreams) }),
@@ -107,6 +121,7 @@ function changeOf(options: ChangeOptions): ProjectChange {
   return {
     ...(weight !== undefined && { weight }),
     ...(gpuQuota !== undefined && { gpuQuota: orNull(gpuQuota) }),
+    ...(storeQuota !== undefined && { storeQuotaBytes: orNull(storeQuota) }),
     ...(Object.keys(retention).length > 0 && { retention }),
   };
 }
@@ -126,26 +141,36 @@ function add(output: Output): Command {
 function set(output: Output): Command {
   return withChanges(apiCommand('set'))
     .description(
-      'Change the weight, the GPU quota or the retention of a project. Omitted options change nothing.',
+      'Change the weight, the quotas or the retention of a project. Omitted options change nothing.',
     )
     .argument('<name>', 'name of the project')
-    .addHelpText('after', examples('echelon projects set vision --gpu-quota none --keep-batches 30'))
+    .addHelpText(
+      'after',
+      examples('echelon projects set vision --gpu-quota none --store-quota 800MB --keep-batches 30'),
+    )
     .action(async (name: string, options: ChangeOptions) => {
       const body = changeOf(options);
       if (Object.keys(body).length === 0)
         throw new CliError(
           EXIT.usage,
-          'No change was given. Give --weight, --gpu-quota or a --keep-… option.',
+          'No change was given. Give --weight, --gpu-quota, --store-quota or a --keep-… option.',
         );
       const client = await clientFor(options);
-      const path = { name };
-      if (body.retention) {
-        const { retention } = await client.get('/v1/projects/{name}', { path });
-        body.retention = { ...retention, ...body.retention };
-      }
-      const project = await client.patch('/v1/projects/{name}', { path, body });
+      const project = await change(client, name, body);
       output.line(options.json ? json(project) : projectTable([project]));
     });
+}
+
+/** Changes a project. A retention is one value: the days that the change omits are those that the project has now. */
+async function change(client: Client, name: string, body: ProjectChange): Promise<Project> {
+  const path = { name };
+  if (!body.retention) return await client.patch('/v1/projects/{name}', { path, body });
+  return await unlessChanged(async () => {
+    const { data, response } = await client.request('get', '/v1/projects/{name}', { path });
+    const headers = { 'if-match': response.headers.get('etag') ?? undefined };
+    const retention = { ...data.retention, ...body.retention };
+    return await client.patch('/v1/projects/{name}', { path, headers, body: { ...body, retention } });
+  });
 }
 
 function remove(output: Output): Command {

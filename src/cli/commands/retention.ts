@@ -3,6 +3,7 @@ import type { RetentionPreview } from '../../client/calls.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { examples } from '../group.ts';
 import { inert, json, type Output } from '../output.ts';
+import { sizeInWords } from '../size.ts';
 import { table } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
@@ -45,14 +46,8 @@ export function retentionTable({ stages }: Pick<RetentionPreview, 'stages'>): st
       DATA[stage],
       days === null ? 'ever' : `${days} d`,
       experiments,
-      `${complete ? '' : 'over '}${size(bytes)}`,
+      `${complete ? '' : 'over '}${sizeInWords(bytes)}`,
       inert(first.slice(0, 2).join(' ')),
     ]),
   );
-}
-
-function size(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  const power = Math.min(4, Math.floor(Math.log10(bytes) / 3));
-  return `${(bytes / 1000 ** power).toFixed(1)} ${['', 'kB', 'MB', 'GB', 'TB'][power]}`;
 }

@@ -51,8 +51,7 @@ export function createHub() {
     } catch (error) {
       state('refused', (error as Error).message);
     }
-    // Its successor is there already if it was closed and opened again.
-    if (streams.get(path) === stream) streams.delete(path);
+    streams.delete(path);
   }
 
   return {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Answer } from '../../client/calls.ts';
 import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
-import { useResource } from '../app/resource.ts';
+import { useLoad } from '../app/load.ts';
 import { place } from '../app/router.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
@@ -46,7 +46,7 @@ type Key = Answer<'get', '/v1/keys'>['items'][number];
 const PAGE = 200;
 
 function Keys() {
-  const list = useResource((signal) => api.get('/v1/keys', { query: { limit: PAGE }, signal }), ['keys']);
+  const list = useLoad((signal) => api.get('/v1/keys', { query: { limit: PAGE }, signal }), ['keys']);
   return (
     <Await of={list}>
       {({ items, next }) => (
@@ -95,23 +95,31 @@ function Revoke({ item, onChange }: { item: Key; onChange: () => void }) {
   );
 }
 
+function megabytes(bytes: number): string {
+  return `${count(Math.ceil(bytes / 1e6))} MB`;
+}
+
 function Projects() {
-  const list = useResource((signal) => api.get('/v1/projects', { signal }), ['projects']);
+  const list = useLoad((signal) => api.get('/v1/projects', { signal }), ['projects']);
   return (
     <Await of={list}>
       {({ items }) => (
         <Table
           title="Projects"
           note={count(items.length)}
-          columns={['Name', 'Weight', 'GPU quota', 'Retention', 'Created']}
+          columns={['Name', 'Weight', 'GPU quota', 'Stored in Redis', 'Retention', 'Created']}
         >
-          {items.map(({ name, weight, gpuQuota, retention, createdAt }) => (
+          {items.map(({ name, weight, gpuQuota, storeBytes, storeLimitBytes, retention, createdAt }) => (
             <tr key={name}>
               <td>
                 <a href={`/experiments?project=${encodeURIComponent(name)}`}>{name}</a>
               </td>
               <td>{weight}</td>
               <td>{gpuQuota ?? <span class="muted">none</span>}</td>
+              <td>
+                {megabytes(storeBytes)}
+                {storeLimitBytes === null ? '' : ` of ${megabytes(storeLimitBytes)}`}
+              </td>
               <td>
                 {retention === null ? <span class="muted">defaults</span> : inert(JSON.stringify(retention))}
               </td>
@@ -127,7 +135,7 @@ function Projects() {
 function Audit() {
   const [cursors, setCursors] = useState<string[]>([]);
   const cursor = cursors.at(-1);
-  const list = useResource(
+  const list = useLoad(
     (signal) => api.get('/v1/audit', { query: { cursor, limit: 100 }, signal }),
     ['audit', cursor],
   );

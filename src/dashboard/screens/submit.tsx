@@ -39,14 +39,9 @@ export function Submit() {
       .then(setText, (error) => setChecked({ text, problems: problemsOf(error) }));
   }, [from]);
   useEffect(() => {
-    let isLatest = true;
-    const look = () => void check(text).then((found) => isLatest && setChecked(found));
-    const timer = setTimeout(look, REST_MS);
+    const timer = setTimeout(() => void check(text).then(setChecked), REST_MS);
     setErrors(0);
-    return () => {
-      isLatest = false;
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   }, [text]);
   const isCurrent = checked.text === text;
   const problems = isCurrent ? checked.problems : [];

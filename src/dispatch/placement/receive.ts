@@ -22,8 +22,6 @@ interface ReceiveDeps {
   leaseMs: number;
   retry: RetryWaits;
   stopping: () => boolean;
-  /** Clusters that this dispatcher does not reach: another one launches the attempts there. */
-  cutOff: () => ReadonlySet<string>;
 }
 
 /** The state of an attempt that was just acquired. */
@@ -51,13 +49,12 @@ export function createReceive(deps: ReceiveDeps): (experiment: string) => Promis
   };
 }
 
-/** Repeats a call whose answer was lost with the same token: otherwise the attempt would wait for the end of its lease. */
+/** Repeats a call whose answer was lost with the same token: otherwise the attempt would be given up for another one. */
 async function acquire(experiment: string, deps: ReceiveDeps): Promise<Acquired> {
-  const { store, dispatcher, leaseMs, retry, stopping, cutOff } = deps;
+  const { store, dispatcher, leaseMs, retry, stopping } = deps;
   const token = randomUUID();
   const signal = AbortSignal.timeout(ACQUIRE_MS);
-  const input = { experiment, dispatcher, leaseMs, token, unreached: [...cutOff()] };
-  return await retryUntil(() => store.attempts.acquire(input), {
+  return await retryUntil(() => store.attempts.acquire({ experiment, dispatcher, leaseMs, token }), {
     waits: retry,
     shouldRetry: () => !signal.aborted && !stopping(),
     signal,

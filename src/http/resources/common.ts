@@ -11,6 +11,7 @@ export const NEW_WORK_REFUSALS = [
   'invalid-spec',
   'queue-closed',
   'queue-full',
+  'quota-exceeded',
   'store-full',
   'store-misconfigured',
 ] as const;

@@ -40,6 +40,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'An operator closed the queue of the project or of all projects. Accepted experiments continue. Submit again after the queue has been resumed. `detail` names the operator and the reason.',
   'queue-full':
     'The number of queued experiments of the project has reached its limit. Retry after some have started, or cancel some. Other projects are not affected.',
+  'quota-exceeded':
+    'Records, events and reports of the project take as many bytes of Redis as its quota allows. `detail` has both figures. Delete experiments that have ended, shorten the retention of the project, or ask an administrator for a larger quota. Accepted experiments continue. Other projects are not affected.',
   'headers-too-large': 'The request line and all headers together are limited to 16 kB.',
   internal: "This is a defect of Echelon. The server's log has the details.",
   'deadline-exceeded':
@@ -56,6 +58,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'Explanations, bundles and reports of uploaded files are computed on request, and the number of concurrent computations is limited. Wait for the time in `Retry-After`.',
   'archive-mismatch':
     'The process does not start with this archive. Mount the archive that the message names. A copy of an archive needs the file `archive-id`.',
+  'event-conflict':
+    'An event with this number is recorded, and its content differs. Nothing was changed. Number new events after the last recorded one; an empty list of events returns its number.',
   'lease-lost':
     'The token is not that of an open external run: it is wrong, or the run has ended. Open a new run. Between dispatchers: another dispatcher took over the attempt.',
   'sequence-gap':

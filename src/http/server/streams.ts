@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EchelonError } from '../../core/errors.ts';
-import type { App, Limits, RouteDeps } from './deps.ts';
+import type { App, RouteDeps } from './deps.ts';
+import { createSlots } from './slots.ts';
 import { sendEvents } from './sse.ts';
 
 /** Answers requests by streams of server-sent events, within the limits that all of them share. */
@@ -36,11 +36,18 @@ export interface Place {
 /** The streams of one app; they end when it closes. */
 export function createStreams(app: App, { limits, log, callers }: RouteDeps): Streams {
   const closing = new AbortController();
-  const open: Open = { all: 0, of: new Map() };
+  const slots = createSlots(
+    limits.streams,
+    `No more than ${limits.streams} event streams at once; close one first.`,
+    {
+      most: limits.allStreams,
+      refusal: `This server has ${limits.allStreams} event streams open, its most; try later.`,
+    },
+  );
   app.addHook('preClose', async () => closing.abort());
 
   function take(request: FastifyRequest): Place {
-    const giveBack = takeSlot(open, request.caller.id, limits);
+    const giveBack = slots.take(request.caller.id);
     const watch = callers.watch(request);
     return {
       refused: watch.signal,
@@ -80,37 +87,5 @@ export function createStreams(app: App, { limits, log, callers }: RouteDeps): St
       }
       return reply;
     },
-  };
-}
-
-/** Streams that are open, by who asked for them. */
-interface Open {
-  all: number;
-  of: Map<string, number>;
-}
-
-/** Counts an open stream; the answer gives it back. Throws EchelonError `rate-limited` at a limit. */
-function takeSlot(
-  open: Open,
-  identity: string,
-  { streams, allStreams }: Pick<Limits, 'streams' | 'allStreams'>,
-): () => void {
-  const count = open.of.get(identity) ?? 0;
-  if (count >= streams) {
-    throw new EchelonError('rate-limited', `No more than ${streams} event streams at once; close one first.`);
-  }
-  if (open.all >= allStreams) {
-    throw new EchelonError(
-      'rate-limited',
-      `This server has ${allStreams} event streams open, its most; try later.`,
-    );
-  }
-  open.of.set(identity, count + 1);
-  open.all += 1;
-  return () => {
-    const left = (open.of.get(identity) ?? 1) - 1;
-    if (left === 0) open.of.delete(identity);
-    else open.of.set(identity, left);
-    open.all -= 1;
   };
 }

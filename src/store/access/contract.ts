@@ -28,6 +28,8 @@ export interface ProjectStore {
    * `revision`.
    */
   remove(name: string, now: number, revision?: number): Promise<ProjectRemoval>;
+  /** Bytes that projects store in Redis, by name; a project that stores nothing may be absent. */
+  storedBytes(): Promise<ReadonlyMap<string, number>>;
   /** Whether the project has an experiment or a sweep of that id. */
   contains(project: string, id: string): Promise<boolean>;
 }

@@ -39,7 +39,7 @@ export function createProjects(
 
     async get(name) {
       const text = await guarded(redis.hget(hash, name));
-      if (text !== null) return inKnownLayout('project', JSON.parse(text) as Project);
+      if (text !== null) return readProject(text);
       return name === DEFAULT_PROJECT ? theDefault() : undefined;
     },
 
@@ -51,7 +51,7 @@ export function createProjects(
       for (;;) {
         const text = await guarded(redis.hget(hash, name));
         if (text === null && name !== DEFAULT_PROJECT) return undefined;
-        const before = text === null ? theDefault() : inKnownLayout('project', JSON.parse(text) as Project);
+        const before = text === null ? theDefault() : readProject(text);
         const after = { ...before, ...change };
         if (await swap(name, text, after, revision)) return after;
       }
@@ -70,6 +70,8 @@ export function createProjects(
       }
     },
 
+    storedBytes: () => storedBytes(context),
+
     async contains(project, id) {
       const index = id.startsWith('swp-') ? `${keys.root}:sweeps:${project}` : keys.index({ project });
       return (await guarded(redis.zscore(index, id))) !== null;
@@ -79,9 +81,20 @@ export function createProjects(
 
 /** Projects by name from the hash of their records, always with the default one. */
 export function toProjects(records: Record<string, string>): Project[] {
-  const found = Object.values(records).map((text) => inKnownLayout('project', JSON.parse(text) as Project));
+  const found = Object.values(records).map(readProject);
   if (!found.some(({ name }) => name === DEFAULT_PROJECT)) found.push(theDefault());
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function storedBytes({ redis, keys }: StoreContext): Promise<ReadonlyMap<string, number>> {
+  const sums = await guarded(redis.hgetall(`${keys.root}:bytes`));
+  return new Map(Object.entries(sums).map(([name, bytes]) => [name, Math.max(0, Number(bytes))]));
+}
+
+function readProject(text: string): Project {
+  // Earlier versions stored no quota of bytes.
+  const { storeQuotaBytes = null, ...project } = inKnownLayout('project', JSON.parse(text) as Project);
+  return { ...project, storeQuotaBytes };
 }
 
 function theDefault(): Project {

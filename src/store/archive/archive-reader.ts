@@ -1,18 +1,30 @@
 import type { Archive } from './archive.ts';
-import { compareIds, type RawEntry, type Segment, unpackEntries, unpackParts } from './archive-segments.ts';
+import {
+  compareIds,
+  type RawEntry,
+  type Segment,
+  sizeOf,
+  unpackEntries,
+  unpackParts,
+} from './archive-segments.ts';
 
 /** MAX compressed bytes of cached segments; unpacked they take several times as much. */
 const CACHE_BYTES = 8 * 1024 * 1024;
+/** Bytes of entries after which a read ends, as in redis/lua/entries.lua. */
+const BYTES_AT_ONCE = 1024 * 1024;
 
 /** Reads streams whose entries are in the archive. Memory: a few unpacked segments, for all callers together. */
 export interface ArchiveReader {
-  /** At most `limit` entries after `after` (undefined: from the start), in order. */
+  /**
+   * At most `limit` entries after `after` (undefined: from the start), in order; after about 1 MB no further ones. Without
+   * `more` there is none after these.
+   */
   forwards(
     owner: string,
     segments: readonly Segment[],
     after: string | undefined,
     limit: number,
-  ): Promise<RawEntry[]>;
+  ): Promise<{ entries: RawEntry[]; more: boolean }>;
   /** The newest `limit` entries before `before` (undefined: of all), in order. */
   backwards(
     owner: string,
@@ -60,14 +72,20 @@ export function createArchiveReader(archive: Archive): ArchiveReader {
   return {
     async forwards(owner, segments, after, limit) {
       const found: RawEntry[] = [];
+      let bytes = 0;
+      const isFull = () => found.length >= limit || bytes >= BYTES_AT_ONCE;
       for (const segment of segments) {
-        if (found.length >= limit) break;
         if (after !== undefined && compareIds(segment.last, after) <= 0) continue;
+        if (isFull()) return { entries: found, more: true };
         const entries = await entriesOf(owner, segment);
         const from = after === undefined ? 0 : countWhile(entries, (id) => compareIds(id, after) <= 0);
-        found.push(...entries.slice(from, from + limit - found.length));
+        for (const entry of entries.slice(from)) {
+          if (isFull()) return { entries: found, more: true };
+          found.push(entry);
+          bytes += sizeOf(entry);
+        }
       }
-      return found;
+      return { entries: found, more: false };
     },
 
     async backwards(owner, segments, { before, limit }) {

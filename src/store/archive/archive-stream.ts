@@ -41,22 +41,28 @@ export function createArchiveStreams(context: StoreContext): ArchiveStore {
 
     async longStreams() {
       const { redis, keys } = context;
-      const ids = await guarded(redis.zrange(keys.leases, '0', '-1'));
+      const [leased, external] = await Promise.all(
+        [keys.leases, `${keys.root}:runs`].map((key) => guarded(redis.zrange(key, '0', '-1'))),
+      );
+      const ids = [...leased!, ...external!];
       return ids.length === 0 ? [] : await longOf(context, ids);
     },
 
-    async rollStream(id) {
-      let moved = 0;
-      while ((await longOf(context, [id])).length > 0 && (await rollOnce(context, id))) moved += 1;
-      return moved;
-    },
+    rollStream: (id) => rollStream(context, id),
   };
+}
+
+/** See {@link ArchiveStore}. */
+export async function rollStream(context: StoreContext, id: string): Promise<number> {
+  let moved = 0;
+  while ((await longOf(context, [id])).length > 0 && (await rollOnce(context, id))) moved += 1;
+  return moved;
 }
 
 /** The experiments with long streams. */
 async function longOf({ redis, keys, limits }: StoreContext, ids: readonly string[]): Promise<string[]> {
   const asking = redis.pipeline();
-  for (const id of ids) asking.memory('USAGE', keys.events(id));
+  for (const id of ids) asking.hget(keys.experiment(id), 'streamBytes');
   const sizes = await runAll(asking);
   return ids.filter((_id, at) => Number(sizes[at] ?? 0) > limits.liveBytes);
 }
@@ -77,7 +83,7 @@ async function rollOnce(context: StoreContext, id: string): Promise<boolean> {
   if (entries.length === 0) return false;
   const segment = await putSegment(context, id, entries);
   const index = writeSegments([...readSegments(before), segment]);
-  const outcome = await run('roll-stream', [id, segment.last, index, before, long]);
+  const outcome = await run('roll-stream', [id, segment.last, index, before, long, size]);
   // The experiment was deleted meanwhile, so its new objects are removed.
   if (outcome === 'gone') await context.archive.remove(id);
   return outcome === 'rolled';

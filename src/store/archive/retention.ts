@@ -17,7 +17,7 @@ const NAMED = 10;
 const TRIES = 3;
 
 /** Suffixes of the keys of a sweep. */
-const SWEEP_KEYS = ['children', 'experiments', 'runs', 'settled', 'after'] as const;
+const SWEEP_KEYS = ['children', 'experiments', 'runs', 'settled', 'after', 'shared'] as const;
 
 type Batches = Pick<BatchStore, 'bytes'>;
 

@@ -4,6 +4,7 @@ import type { AttemptEvent, NumberedEvent } from '../../core/events.ts';
 import { logTexts } from '../../core/log-lines.ts';
 import type { Artifact } from '../../schemas/records.ts';
 import { digestOf } from '../archive/archive-keys.ts';
+import { rollStream } from '../archive/archive-stream.ts';
 import type { Lease } from '../attempts/contract.ts';
 import { leaseArguments, leaseLost } from '../attempts/leases.ts';
 import { metricNamesOf, packValues } from '../metrics/series-values.ts';
@@ -27,7 +28,7 @@ export function createAppend(context: StoreContext): Pick<EventStore, 'append'> 
       let last: number | undefined;
       for (const chunk of chunksOf(events, limits)) {
         await archiveLongParts(context, lease.experiment, chunk);
-        const reply = (await run('append', chunkArguments(lease, chunk, limits))) as [string, string];
+        const reply = await appendChunk(context, lease, chunk);
         if (reply[0] === 'lost') {
           await removeParts(context, lease.experiment, chunk);
           throw leaseLost(lease);
@@ -41,11 +42,33 @@ export function createAppend(context: StoreContext): Pick<EventStore, 'append'> 
         }
       }
       if (last !== undefined) return last;
-      const reply = (await run('append', [...leaseArguments(lease), 1, 0, 0, 0])) as [string, string];
+      const reply = (await run('append', [...leaseArguments(lease), 1, 0, 0, 0, 0])) as [string, string];
       if (reply[0] === 'lost') throw leaseLost(lease);
       return Number(reply[1]);
     },
   };
+}
+
+/**
+ * Appends a chunk. If the live stream is full, its oldest entries move to the archive first: a log at full speed must not
+ * fill Redis between two rounds of archiving. Throws EchelonError `store-full` if none can move yet.
+ */
+async function appendChunk(
+  context: StoreContext,
+  lease: Lease,
+  chunk: readonly NumberedEvent[],
+): Promise<[string, string]> {
+  const { run, limits } = context;
+  const args = chunkArguments(lease, chunk, limits);
+  const reply = (await run('append', args)) as [string, string];
+  if (reply[0] !== 'long') return reply;
+  await rollStream(context, lease.experiment);
+  const again = (await run('append', args)) as [string, string];
+  if (again[0] !== 'long') return again;
+  throw new EchelonError(
+    'store-full',
+    `The live stream of ${lease.experiment} has ${limits.maxLiveBytes.toLocaleString('en')} bytes, and its oldest events cannot move to the archive yet. Retry later.`,
+  );
 }
 
 /** Splits events at gaps in their numbers, and before a chunk would exceed its bounds. */
@@ -124,7 +147,7 @@ function isLong(data: Uint8Array | undefined, limits: { inlineBytes: number }): 
 function chunkArguments(
   lease: Lease,
   chunk: readonly NumberedEvent[],
-  limits: { inlineBytes: number; metricNames: number },
+  limits: Pick<StoreContext['limits'], 'inlineBytes' | 'metricNames' | 'maxLiveBytes'>,
 ): ScriptArgument[] {
   const effects: ScriptArgument[][] = [];
   const passed = new Set<string>();
@@ -137,6 +160,7 @@ function chunkArguments(
     chunk[0]!.sequence,
     chunk.length,
     limits.metricNames,
+    limits.maxLiveBytes,
     names.size,
     ...names.keys(),
   ];

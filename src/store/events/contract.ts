@@ -12,6 +12,13 @@ export interface LogPlace {
   bytes: number;
 }
 
+/** Consecutive entries of a stream. */
+export interface EventPage {
+  entries: StreamEntry[];
+  /** Further entries may exist, even if these are fewer than the limit. */
+  more: boolean;
+}
+
 /** The event streams of experiments. */
 export interface EventStore {
   /**
@@ -21,6 +28,8 @@ export interface EventStore {
   append(lease: Lease, events: readonly NumberedEvent[]): Promise<number>;
   /** Entries after `after` (exclusive; undefined: from the start), at most `limit`, in order. */
   read(id: string, after: string | undefined, limit: number): Promise<StreamEntry[]>;
+  /** The same in one step, which ends after about 1 MB. */
+  page(id: string, after: string | undefined, limit: number): Promise<EventPage>;
   /** The newest entries, in order. */
   tail(id: string, limit: number): Promise<StreamEntry[]>;
   /** True if no further event can come (see {@link EventStore.follow}), or if there is no such experiment. */

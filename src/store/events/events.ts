@@ -2,32 +2,28 @@ import { EchelonError } from '../../core/errors.ts';
 import type { StreamEntry } from '../../core/events.ts';
 import { parseEntryId } from '../../core/ids.ts';
 import { compareIds, type RawEntry, readSegments, type Segment } from '../archive/archive-segments.ts';
+import { resolvedOf } from '../experiments/documents.ts';
 import { type Fields, isOver, toVerification } from '../experiments/record.ts';
 import { toMetricNumbers, toStoredEntries, toStreamEntry } from '../metrics/metric-entries.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import { createWaker, orNothing, RETRY_MS } from '../redis/waker.ts';
-import type { EventStore } from './contract.ts';
+import type { EventPage, EventStore } from './contract.ts';
 
 /** See {@link EventStore}. */
-export function createEvents(context: StoreContext): Pick<EventStore, 'read' | 'tail' | 'isOver' | 'follow'> {
+export function createEvents(
+  context: StoreContext,
+): Pick<EventStore, 'page' | 'read' | 'tail' | 'isOver' | 'follow'> {
   const { limits } = context;
 
-  async function page(id: string, after: string | undefined, limit: number): Promise<Page> {
-    const from = after === undefined ? '-' : `(${after}`;
-    const { segments, ...live } = toPage(await context.run.bytes('read', [id, from, limit, 'forwards']));
-    const last = segments.at(-1)?.last;
-    if (last === undefined || (after !== undefined && compareIds(last, after) <= 0)) return live;
-    const archived = await toEntries(
-      context,
-      id,
-      await context.archived.forwards(id, segments, after, limit),
-    );
-    const entries = [...archived, ...live.entries.slice(0, limit - archived.length)];
-    return { entries, more: live.more || entries.length === limit };
-  }
+  const page: ReadPage = (id, after, limit) => readPage(context, id, { after, limit });
 
   return {
+    async page(id, after, limit) {
+      checkPlace(after);
+      return await page(id, after, Math.min(limit, limits.pageEntries));
+    },
+
     async read(id, after, limit) {
       checkPlace(after);
       const entries: StreamEntry[] = [];
@@ -66,13 +62,23 @@ export function createEvents(context: StoreContext): Pick<EventStore, 'read' | '
   };
 }
 
-interface Page {
-  entries: StreamEntry[];
-  /** Further entries may exist, even if these are fewer than the limit. */
-  more: boolean;
+async function readPage(
+  context: StoreContext,
+  id: string,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<EventPage> {
+  const from = after === undefined ? '-' : `(${after}`;
+  const { segments, ...live } = toPage(await context.run.bytes('read', [id, from, limit, 'forwards']));
+  const last = segments.at(-1)?.last;
+  if (last === undefined || (after !== undefined && compareIds(last, after) <= 0)) return live;
+  const older = await context.archived.forwards(id, segments, after, limit);
+  const archived = await toEntries(context, id, older.entries);
+  if (older.more) return { entries: archived, more: true };
+  const entries = [...archived, ...live.entries.slice(0, limit - archived.length)];
+  return { entries, more: live.more || entries.length === limit };
 }
 
-type ReadPage = (id: string, after: string | undefined, limit: number) => Promise<Page>;
+type ReadPage = (id: string, after: string | undefined, limit: number) => Promise<EventPage>;
 
 /**
  * Yields each entry exactly once and in order: it always reads after the last id, and waits only if nothing new has come
@@ -133,10 +139,11 @@ async function statusOf(context: StoreContext, id: string): Promise<'over' | 'on
 }
 
 /** Whether a rule, or the early stopping of its sweep, may still fire for the last entries. */
-async function haveRulesToRead({ redis, keys }: StoreContext, id: string): Promise<boolean> {
+async function haveRulesToRead(context: StoreContext, id: string): Promise<boolean> {
+  const { redis, keys } = context;
   if ((await guarded(redis.zscore(`${keys.root}:signals`, id))) === null) return false;
-  const [resolved, sweep] = await guarded(redis.hmget(keys.experiment(id), 'resolved', 'sweep'));
-  const { rules } = JSON.parse(resolved || '{}') as { rules?: unknown[] };
+  const { resolved, sweep } = await resolvedOf(context, id);
+  const { rules } = (resolved ?? {}) as { rules?: unknown[] };
   if (rules !== undefined && rules.length > 0) return true;
   return sweep ? Boolean(await guarded(redis.hget(`${keys.root}:sweep:${sweep}`, 'earlyStopping'))) : false;
 }
@@ -148,7 +155,7 @@ function checkPlace(after: string | undefined): void {
 }
 
 /** The answer of `read.lua`: the index of archived segments, and entries of the stream, which come after them. */
-function toPage(reply: unknown): Page & { segments: Segment[] } {
+function toPage(reply: unknown): EventPage & { segments: Segment[] } {
   const [index, rows, numbers, more] = reply as [Buffer, Buffer[][], Buffer[], Buffer];
   const names = toMetricNumbers(numbers);
   const entries = toStoredEntries(rows).map((entry) => toStreamEntry(entry, names));
@@ -156,7 +163,7 @@ function toPage(reply: unknown): Page & { segments: Segment[] } {
 }
 
 /** Archived entries. The names of their metrics stay in the store as long as the record. */
-async function toEntries(
+export async function toEntries(
   { redis, keys }: StoreContext,
   id: string,
   raw: readonly RawEntry[],

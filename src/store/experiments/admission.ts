@@ -1,16 +1,29 @@
 import { EchelonError } from '../../core/errors.ts';
 import { projectRemoved } from '../access/projects.ts';
 import type { Pause } from '../queue/contract.ts';
+import type { StoreContext } from '../redis/context.ts';
+import type { createPressure } from '../redis/fitness.ts';
 
 /** The answer of a step that accepts new work: `ok`, id, `1` if this call created it; or why it was refused. */
 export type Admission =
   | ['ok', string, '0' | '1']
   | ['conflict' | 'full' | 'no-project' | 'queue-full']
-  | ['closed', string];
+  | ['closed', string]
+  | ['over-quota', string, string];
+
+/** Whether the store accepts new work, and its limits for a project, as arguments of a script. */
+export async function admissionLimits(
+  { limits }: Pick<StoreContext, 'limits'>,
+  pressure: ReturnType<typeof createPressure>,
+): Promise<{ accepting: '1' | '0'; maxQueued: number; projectBytes: number }> {
+  const { accepting, projectBytes } = await pressure.recent();
+  return { accepting: accepting ? '1' : '0', maxQueued: limits.queuedOfProject, projectBytes };
+}
 
 /**
  * The id, and whether this call created it. Throws EchelonError `idempotency-conflict`, `store-full`, `invalid-spec` with
- * `projectField` for a removed project, `queue-full` above `maxQueued` experiments of the project, and `queue-closed`.
+ * `projectField` for a removed project, `queue-full` above `maxQueued` experiments of the project, `quota-exceeded`, and
+ * `queue-closed`.
  */
 export function admitted(
   reply: Admission,
@@ -32,6 +45,8 @@ export function admitted(
       throw queueClosed(reply[1]);
     case 'queue-full':
       throw queueFull(maxQueued);
+    case 'over-quota':
+      throw quotaExceeded(reply[1], reply[2]);
   }
 }
 
@@ -40,6 +55,15 @@ export function queueFull(maxQueued: number): EchelonError {
   return new EchelonError(
     'queue-full',
     `A project may have at most ${maxQueued.toLocaleString('en')} queued experiments, children of its sweeps included. Retry when some have started, or cancel some.`,
+  );
+}
+
+/** EchelonError `quota-exceeded`. `used` and `bound`: the bytes of the project and their bound, as the store says them. */
+export function quotaExceeded(used: string, bound: string): EchelonError {
+  const bytes = (text: string) => Number(text).toLocaleString('en');
+  return new EchelonError(
+    'quota-exceeded',
+    `The project stores ${bytes(used)} bytes in Redis, future children of its sweeps not included, and may store ${bytes(bound)}. Delete experiments that have ended, shorten the retention of the project, or ask an administrator for a larger quota.`,
   );
 }
 

@@ -7,8 +7,9 @@ import { guarded, runAll } from '../redis/errors.ts';
 import type { createPressure } from '../redis/fitness.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import { childArguments } from '../sweeps/sweep-children.ts';
-import { type Admission, admitted } from './admission.ts';
+import { type Admission, admissionLimits, admitted } from './admission.ts';
 import type { CancelOutcome, ExperimentStore, SubmitInput } from './contract.ts';
+import { withDocuments } from './documents.ts';
 import { createList } from './list.ts';
 import { type Fields, toExperiment } from './record.ts';
 
@@ -27,7 +28,9 @@ export function createExperiments(
     const commands = redis.pipeline();
     for (const id of ids) commands.hgetall(keys.experiment(id)).hgetall(keys.metrics(id));
     const replies = (await runAll(commands)) as Fields[];
-    return ids.map((_id, at) => toExperiment(replies[2 * at] ?? {}, replies[2 * at + 1] ?? {}));
+    const hashes = ids.map((_id, at) => replies[2 * at] ?? {});
+    const records = await withDocuments(context, hashes);
+    return records.map((record, at) => toExperiment(record, replies[2 * at + 1] ?? {}));
   }
 
   return {
@@ -79,22 +82,22 @@ export function createExperiments(
 }
 
 async function submit(
-  { run, limits }: StoreContext,
+  context: StoreContext,
   pressure: ReturnType<typeof createPressure>,
   input: SubmitInput,
 ): Promise<{ id: string; created: boolean }> {
-  const { accepting } = await pressure.recent();
-  const maxQueued = limits.queuedOfProject;
-  const reply = await run('submit', [
+  const { accepting, maxQueued, projectBytes } = await admissionLimits(context, pressure);
+  const reply = await context.run('submit', [
     ...childArguments(input.id, input, input.fingerprint),
     input.project,
     input.idempotency?.name ?? '',
     input.idempotency?.digest ?? '',
-    accepting ? '1' : '0',
+    accepting,
     maxQueued,
+    projectBytes,
     RECORD_VERSION,
     input.rerunOf ?? '',
-    ...auditArguments(input.audit, { maxOfCaller: limits.auditOfCaller }),
+    ...auditArguments(input.audit, { maxOfCaller: context.limits.auditOfCaller }),
   ]);
   return admitted(reply as Admission, { projectField: '/project', maxQueued });
 }

@@ -1,15 +1,14 @@
-import type { State } from '../../core/states.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import type {
   Measured,
+  Pace,
   Pause,
   Pauses,
   PauseTarget,
   QueueStore,
   QueueWindow,
-  RecordedPace,
   WaitNote,
 } from './contract.ts';
 import { readQueued } from './positions.ts';
@@ -147,13 +146,9 @@ const PACE_FIELDS = [
   'sweep',
   'timeoutMs',
   'checkpointCluster',
-  'name',
 ];
 
-async function readPaces(
-  { redis, keys }: StoreContext,
-  ids: readonly string[],
-): Promise<Map<string, RecordedPace>> {
+async function readPaces({ redis, keys }: StoreContext, ids: readonly string[]): Promise<Map<string, Pace>> {
   if (ids.length === 0) return new Map();
   const commands = redis.pipeline();
   for (const id of ids) commands.hmget(keys.experiment(id), ...PACE_FIELDS);
@@ -181,16 +176,14 @@ function toPace(
     clusters: readonly string[];
     confirmedAt: number | null;
   },
-): RecordedPace | undefined {
+): Pace | undefined {
   const { lengths, clusters, confirmedAt } = known;
-  const [state, attempt, startedAt, steps, pace, checkpoint, sweep, timeout, checkpointCluster, name] = row;
+  const [state, attempt, startedAt, steps, pace, checkpoint, sweep, timeout, checkpointCluster] = row;
   const isKept = checkpoint && (!checkpointCluster || clusters.includes(checkpointCluster));
   if (!state) return undefined;
   const [paceOf, step, at, ...measured] = pace?.split(' ') ?? [];
   const number = Number(attempt ?? 0);
   return {
-    name: name ?? '',
-    state: state as State,
     attempt: number,
     startedAt: startedAt ? Number(startedAt) : null,
     steps: Number(steps ?? 0),

@@ -18,8 +18,12 @@ export interface StoreLimits {
   pageEntries: number;
   /** The store accepts new work while used memory is at most this share of `maxmemory`. */
   acceptShare: number;
+  /** The share of `maxmemory` that a project may store if it has no quota of its own: it leaves room for others. */
+  projectShare: number;
   /** MAX queued experiments of one project, so that one project cannot fill the store. */
   queuedOfProject: number;
+  /** MAX open external runs of one project. */
+  runsOfProject: number;
   /** MAX audit entries of one caller without administrator rights. */
   auditOfCaller: number;
   /** MAX stored answers to requests with an Idempotency-Key of one caller, and MAX bytes of these. */
@@ -27,6 +31,8 @@ export interface StoreLimits {
   answerBytesOfCaller: number;
   /** Bytes of a running experiment's stream that stay in Redis when older entries move to the archive. */
   liveBytes: number;
+  /** MAX bytes of that stream: further events are accepted after older entries have moved to the archive. */
+  maxLiveBytes: number;
   /** A follower polls after this time, in case a wake-up was lost. */
   followPollMs: number;
   /** MAX age of the measured memory when an experiment is accepted. */
@@ -41,11 +47,14 @@ export const DEFAULT_STORE_LIMITS: StoreLimits = {
   appendBytes: 1024 * 1024,
   pageEntries: 128,
   acceptShare: 0.7,
+  projectShare: 0.5,
   queuedOfProject: 20_000,
+  runsOfProject: 200,
   auditOfCaller: 10_000,
   answersOfCaller: 2000,
   answerBytesOfCaller: 8 * 1024 * 1024,
   liveBytes: 8 * 1024 * 1024,
+  maxLiveBytes: 32 * 1024 * 1024,
   followPollMs: 10_000,
   pressureMaxAgeMs: 250,
 };

@@ -91,6 +91,7 @@ export function createPressure(context: Pick<StoreContext, 'redis' | 'limits'>):
       usedBytes,
       maxBytes,
       accepting: maxBytes === 0 || usedBytes <= limits.acceptShare * maxBytes,
+      projectBytes: Math.floor(limits.projectShare * maxBytes),
     };
   }
 

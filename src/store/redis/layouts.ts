@@ -4,7 +4,7 @@ import { EchelonError } from '../../core/errors.ts';
  * The layout of each kind of stored record. A layout is raised if an earlier program would misread the record; a field
  * that is merely added is absent in older records and reads as its default.
  */
-const LAYOUTS = { experiment: 2, sweep: 1, cluster: 1, project: 1, key: 1 } as const;
+const LAYOUTS = { experiment: 3, sweep: 1, cluster: 1, project: 1, key: 1 } as const;
 
 /** A kind of stored record that carries the version of its layout. */
 export type RecordKind = keyof typeof LAYOUTS;

@@ -37,7 +37,15 @@ const SCRIPTS = {
   queue: ['set-paused', 'set-priority', 'set-wait-reasons', 'snapshot'],
   runs: ['hear-run', 'open-run', 'take-silent-runs'],
   rules: ['advance-rules', 'read-signals', 'take-signals'],
-  sweeps: ['cancel-sweep', 'create-sweep', 'expand-sweep', 'record-average', 'release-sweep', 'rerun-sweep'],
+  sweeps: [
+    'cancel-sweep',
+    'create-sweep',
+    'expand-sweep',
+    'record-average',
+    'release-sweep',
+    'rerun-sweep',
+    'share-documents',
+  ],
 } as const;
 
 /** The name of a script, as of its file. */

@@ -1,12 +1,13 @@
 import type { RuleEvent } from '../../core/events.ts';
 import type { State } from '../../core/states.ts';
+import { withPatch } from '../experiments/documents.ts';
 import { toMetricNumbers, toStoredEntries, toStreamEntry } from '../metrics/metric-entries.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
 import type { RulesStore } from './contract.ts';
 
-type SignalTexts = [string, string, string, string, string, State | '', string, string];
+type SignalTexts = [string, string, string, string, string, State | '', string, string, string, string];
 
 /*
  * {root}:signals           sorted set: experiments with new events for their rules, by the time they may be taken
@@ -27,14 +28,14 @@ export function createRules(context: StoreContext): RulesStore {
 
     async readSignals(id, limit) {
       const page = (await run.bytes('read-signals', [id, limit])) as unknown[];
-      const [rows, numbers] = page.slice(8) as [Buffer[][], Buffer[]];
-      const texts = page.slice(0, 8).map(String) as string[];
-      const [cursor, memory, resolved, sweep, index, state, last, more] = texts as SignalTexts;
+      const [rows, numbers] = page.slice(10) as [Buffer[][], Buffer[]];
+      const texts = page.slice(0, 10).map(String) as string[];
+      const [cursor, memory, resolved, sweep, index, state, last, more, shared, patch] = texts as SignalTexts;
       const names = toMetricNumbers(numbers);
       return {
         ...{ experiment: id, cursor, last, more: more === '1' },
-        memory: memory === '' ? null : JSON.parse(memory),
-        resolved: resolved === '' ? null : JSON.parse(resolved),
+        memory: readJson(memory),
+        resolved: patch === '' ? readJson(resolved) : withPatch(shared, patch).resolved,
         sweep: sweep || null,
         sweepIndex: index === '' ? null : Number(index),
         state: state || null,
@@ -63,6 +64,10 @@ export function createRules(context: StoreContext): RulesStore {
 
     keptBatches: (id) => guarded(redis.smembers(`${keys.experiment(id)}:kept`)),
   };
+}
+
+function readJson(text: string): unknown {
+  return text === '' ? null : JSON.parse(text);
 }
 
 function keptField({ attempt, batch }: RuleEvent): string {

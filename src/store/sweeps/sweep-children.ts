@@ -1,7 +1,8 @@
+import { type Documents, patchOf, sharedKey } from '../experiments/documents.ts';
 import type { StoreContext } from '../redis/context.ts';
-import { runAll } from '../redis/errors.ts';
+import { guarded, runAll } from '../redis/errors.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import type { SweepChild, SweepChildInput, SweepRecord } from './contract.ts';
+import type { MakeChild, SweepChild, SweepChildInput, SweepRecord } from './contract.ts';
 import { readEntry } from './sweep-records.ts';
 
 /** Children that one step creates: about ten milliseconds of the server. */
@@ -47,12 +48,35 @@ export async function readChildren(
   });
 }
 
-/** A child as arguments of a script (see redis/lua/create.lua). */
+/**
+ * The documents that the children of a sweep share: those of its first child, as the first call made them. Every child is
+ * stored as its differences from these.
+ */
+export async function sharedDocuments(
+  context: StoreContext,
+  record: SweepRecord,
+  make: MakeChild,
+): Promise<Documents> {
+  const known = await guarded(context.redis.get(sharedKey(context, record.id)));
+  if (known !== null) return JSON.parse(known) as Documents;
+  const [first] = await readChildren(context, record, { from: 0, limit: 1 });
+  const { submitted, resolved, defaults } = make(record, first!.entry);
+  const documents = JSON.stringify({ submitted, resolved, defaults });
+  const stored = (await context.run('share-documents', [record.id, documents])) as string;
+  return JSON.parse(stored || documents) as Documents;
+}
+
+/**
+ * An experiment as arguments of a script (see redis/lua/create.lua). `shared`: the documents that a child of a sweep
+ * shares with the other children.
+ */
 export function childArguments(
   id: string,
   input: SweepChildInput,
   fingerprint: string | null,
+  shared?: Documents,
 ): ScriptArgument[] {
+  const documents = [input.submitted, input.resolved, input.defaults];
   return [
     id,
     input.name,
@@ -60,12 +84,11 @@ export function childArguments(
     input.cluster ?? '',
     input.gpus,
     input.cpus,
-    JSON.stringify(input.submitted),
-    JSON.stringify(input.resolved),
-    JSON.stringify(input.defaults),
+    ...documents.map((document) => (shared === undefined ? JSON.stringify(document) : '')),
     fingerprint ?? '',
     input.customCode ? '1' : '',
     ...limitsOf(input.resolved as ResolvedLimits),
+    shared === undefined ? '' : patchOf(shared, input),
   ];
 }
 

@@ -1,12 +1,13 @@
 import { isFinal, type State } from '../../core/states.ts';
 import { childId } from '../../core/sweep-ids.ts';
-import { RECORD_VERSION } from '../../schemas/experiment.ts';
+import { admissionLimits } from '../experiments/admission.ts';
+import { PATCHED_LAYOUT } from '../experiments/documents.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { createPressure } from '../redis/fitness.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
 import type { MakeChild, SweepChild, SweepRecord, SweptExperiment } from './contract.ts';
-import { childArguments, MADE_AT_ONCE, readChildren } from './sweep-children.ts';
+import { childArguments, MADE_AT_ONCE, readChildren, sharedDocuments } from './sweep-children.ts';
 
 interface Ready {
   child: SweepChild;
@@ -23,17 +24,18 @@ export async function release(
   const { id, state, free, count, ends } = record;
   if (state !== 'running' || free >= count) return [];
   const ready = await readyChildren(context, record);
+  const shared = ready.length === 0 ? undefined : await sharedDocuments(context, record, make);
   const all: SweptExperiment[] = [];
   for (let at = 0; at === 0 || at < ready.length; at += MADE_AT_ONCE) {
-    const { accepting } = await pressure.recent();
+    const { accepting, projectBytes } = await admissionLimits(context, pressure);
     const last = at + MADE_AT_ONCE >= ready.length;
-    const args: ScriptArgument[] = [id, accepting ? '1' : '0', RECORD_VERSION, last ? ends : ''];
+    const args: ScriptArgument[] = [id, accepting, projectBytes, PATCHED_LAYOUT, last ? ends : ''];
     const priorities = new Map<string, number>();
     for (const { child, before } of ready.slice(at, at + MADE_AT_ONCE)) {
       const input = make(record, child.entry, before.cluster);
       priorities.set(child.experiment, input.priority);
       args.push(child.index, before.run, before.experiment);
-      args.push(...childArguments(child.experiment, input, child.fingerprint));
+      args.push(...childArguments(child.experiment, input, child.fingerprint, shared));
     }
     const [outcome, ...made] = (await context.run('release-sweep', args)) as [string, ...string[]];
     if (outcome !== 'ok') break;

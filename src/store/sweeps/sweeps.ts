@@ -1,9 +1,9 @@
 import { EchelonError } from '../../core/errors.ts';
 import { childId, MAX_RUNS } from '../../core/sweep-ids.ts';
-import { RECORD_VERSION } from '../../schemas/experiment.ts';
 import { SWEEP_VERSION, type Sweep } from '../../schemas/sweep.ts';
-import { type Admission, admitted, queueClosed, queueFull, storeFull } from '../experiments/admission.ts';
+import { type Admission, admissionLimits, admitted } from '../experiments/admission.ts';
 import type { CancelOutcome } from '../experiments/contract.ts';
+import { PATCHED_LAYOUT } from '../experiments/documents.ts';
 import type { Fields } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
@@ -17,7 +17,7 @@ import type {
   SweepStore,
   SweptExperiment,
 } from './contract.ts';
-import { childArguments, keyOf, MADE_AT_ONCE, readChildren } from './sweep-children.ts';
+import { childArguments, keyOf, MADE_AT_ONCE, readChildren, sharedDocuments } from './sweep-children.ts';
 import {
   FIGURE_FIELDS,
   FINDING_FIELDS,
@@ -123,10 +123,9 @@ async function figuresOf(
 }
 
 async function create({ context, pressure }: Deps, input: SweepInput) {
-  const { accepting } = await pressure.recent();
+  const { accepting, maxQueued, projectBytes } = await admissionLimits(context, pressure);
   const fingerprints = [...new Set(input.fingerprints)];
   const places = new Map(fingerprints.map((fingerprint, at) => [fingerprint, at]));
-  const maxQueued = context.limits.queuedOfProject;
   const after = Object.entries(input.after ?? {});
   const reply = await context.run('create-sweep', [
     input.id,
@@ -139,10 +138,11 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
     JSON.stringify(fingerprints),
     input.idempotency?.name ?? '',
     input.idempotency?.digest ?? '',
-    accepting ? '1' : '0',
+    accepting,
     SWEEP_VERSION,
     input.earlyStopping ? JSON.stringify(input.earlyStopping) : '',
     maxQueued,
+    projectBytes,
     after.length,
     ...after.flat(),
     ...input.entries.map((entry, at) => writeEntry(entry, places.get(input.fingerprints[at] ?? null) ?? 0)),
@@ -190,12 +190,13 @@ async function expand({ context, pressure }: Deps, record: SweepRecord, make: Ma
     from: freeMade,
     limit: Math.min(left, MADE_AT_ONCE),
   });
-  const { accepting } = await pressure.recent();
+  const { accepting, projectBytes } = await admissionLimits(context, pressure);
+  const shared = await sharedDocuments(context, record, make);
   const made: SweptExperiment[] = [];
-  const args: ScriptArgument[] = [id, freeMade, accepting ? '1' : '0', RECORD_VERSION];
+  const args: ScriptArgument[] = [id, freeMade, accepting, projectBytes, PATCHED_LAYOUT];
   for (const child of children) {
     const input = make(record, child.entry);
-    args.push(...childArguments(child.experiment, input, child.fingerprint));
+    args.push(...childArguments(child.experiment, input, child.fingerprint, shared));
     made.push({ experiment: child.experiment, priority: input.priority });
   }
   const outcome = (await context.run('expand-sweep', args)) as 'ok' | 'moved' | 'full';
@@ -243,12 +244,13 @@ async function rerun(
   { context, pressure }: Deps,
   { record, children, make }: { record: SweepRecord; children: readonly SweepChild[]; make: MakeChild },
 ): Promise<SweptExperiment[]> {
-  const maxQueued = context.limits.queuedOfProject;
   const failed = children.filter(({ state, run }) => state === 'failed' && run + 1 < MAX_RUNS);
   const all: SweptExperiment[] = [];
+  if (failed.length === 0) return all;
+  const shared = await sharedDocuments(context, record, make);
   for (let at = 0; at < failed.length; at += MADE_AT_ONCE) {
-    const { accepting } = await pressure.recent();
-    const args: ScriptArgument[] = [record.id, accepting ? '1' : '0', RECORD_VERSION, maxQueued];
+    const { accepting, maxQueued, projectBytes } = await admissionLimits(context, pressure);
+    const args: ScriptArgument[] = [record.id, accepting, maxQueued, projectBytes, PATCHED_LAYOUT];
     const priorities = new Map<string, number>();
     const page = failed.slice(at, at + MADE_AT_ONCE);
     const clusters = await wantedClusters(context, page);
@@ -260,16 +262,15 @@ async function rerun(
         child.index,
         child.run + 1,
         child.experiment,
-        ...childArguments(id, input, child.fingerprint),
+        ...childArguments(id, input, child.fingerprint, shared),
       );
     }
-    const [outcome, ...made] = (await context.run('rerun-sweep', args)) as [string, ...string[]];
+    const reply = (await context.run('rerun-sweep', args)) as [string, ...string[]];
+    const [outcome, ...made] = reply;
     if (outcome === 'cancelled') {
       throw new EchelonError('already-final', 'The sweep was cancelled, so its children cannot run again.');
     }
-    if (outcome === 'full') throw storeFull();
-    if (outcome === 'closed') throw queueClosed(made[0]!);
-    if (outcome === 'queue-full') throw queueFull(maxQueued);
+    if (outcome !== 'ok') admitted(reply as Admission, { projectField: '/project', maxQueued });
     all.push(...made.map((experiment) => ({ experiment, priority: priorities.get(experiment) ?? 0 })));
   }
   return all;

@@ -1,7 +1,7 @@
 import { newExperimentId } from '../../../src/core/ids.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import type { ExperimentsQueue } from '../../../src/queue/experiments-queue.ts';
-import type { Project } from '../../../src/schemas/project.ts';
+import { newProject, type Project } from '../../../src/schemas/project.ts';
 import type { SubmitInput } from '../../../src/store/experiments/contract.ts';
 import type { Store } from '../../../src/store/store.ts';
 
@@ -56,5 +56,5 @@ export async function makeProjects(store: Store, count: number): Promise<string[
 
 /** A project without a quota; its data expires as `retention` says, or by default. */
 export function projectOf(name: string, retention: Project['retention'] = null): Project {
-  return { version: 1, name, weight: 1, gpuQuota: null, retention, createdAt: Date.now() };
+  return { ...newProject({ name }, Date.now()), retention };
 }

@@ -27,7 +27,18 @@ const FIGURES: StoreFigures = {
       allocated: [{ gpus: 2, cpus: 3 }],
     },
   ],
-  projects: [{ name: 'p', gpusHeld: 2, gpuQuota: 4, weight: 1, share: 0.1, paused: false }],
+  projects: [
+    {
+      name: 'p',
+      gpusHeld: 2,
+      gpuQuota: 4,
+      weight: 1,
+      share: 0.1,
+      paused: false,
+      storeBytes: 1,
+      storeLimitBytes: 2,
+    },
+  ],
   running: [
     {
       id: 'exp-1',

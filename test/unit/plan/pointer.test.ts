@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placeProblem, segmentsOf, toPointer, writeAt } from '../../../src/plan/pointer.ts';
+import { placeProblem, segmentsOf, toPointer, written } from '../../../src/plan/pointer.ts';
 
 test('toPointer converts a dotted path to a JSON pointer and returns a pointer unchanged', () => {
   assert.equal(toPointer('training.seed'), '/training/seed');
@@ -8,11 +8,16 @@ test('toPointer converts a dotted path to a JSON pointer and returns a pointer u
   assert.deepEqual(segmentsOf(toPointer('a/b.c~d')), ['a/b', 'c~d']);
 });
 
-test('writeAt writes a value at its pointer and creates missing objects', () => {
-  const spec = { training: { seed: 1 } };
-  writeAt(spec, '/training/steps', 5);
-  writeAt(spec, '/estimator/name', 'hgpo');
-  assert.deepEqual(spec, { training: { seed: 1, steps: 5 }, estimator: { name: 'hgpo' } });
+test('written makes a spec with a value at its pointer, creates missing objects and copies only those on the way', () => {
+  const spec = { training: { seed: 1 }, env: { A: 'a' } };
+  const made = written(written(spec, '/training/steps', 5), '/estimator/name', 'hgpo');
+  assert.deepEqual(made, {
+    training: { seed: 1, steps: 5 },
+    env: { A: 'a' },
+    estimator: { name: 'hgpo' },
+  });
+  assert.deepEqual(spec, { training: { seed: 1 }, env: { A: 'a' } });
+  assert.equal(made.env, spec.env);
 });
 
 test('placeProblem refuses an empty pointer, a pointer below a scalar, and a pointer to a prototype', () => {

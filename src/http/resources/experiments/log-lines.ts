@@ -3,6 +3,7 @@ import { parseEntryId } from '../../../core/ids.ts';
 import { logTexts } from '../../../core/log-lines.ts';
 import type { LogCount, LogPage } from '../../../schemas/streams.ts';
 import { compareIds } from '../../../store/archive/archive-segments.ts';
+import type { EventPage } from '../../../store/events/contract.ts';
 import type { StorePart } from '../../../store/store.ts';
 
 /** A line of a log as it is answered. */
@@ -16,11 +17,11 @@ export interface LogFilter {
   contains?: string;
 }
 
-/** Entries that one reading step holds at most; fewer if they are large. */
-const PAGE = 256;
+/** Entries that one reading step holds at most. */
+const PAGE = 128;
 /** Entries of the first step, before their size is known. */
 const FIRST_PAGE = 16;
-/** Characters that one reading step should hold. */
+/** Characters that one reading step holds, and one entry. A slow client of a download holds them as long as it likes. */
 const PAGE_CHARACTERS = 256 * 1024;
 /** Entries that one request looks through at most. */
 const MAX_READ = 10_000;
@@ -28,7 +29,7 @@ const MAX_READ = 10_000;
 const MAX_LINES = 2000;
 const MAX_CHARACTERS = 2 * 1024 * 1024;
 
-type Reading = StorePart<'events.read' | 'events.tail' | 'events.logPosition'>;
+type Reading = StorePart<'events.page' | 'events.tail' | 'events.logPosition'>;
 
 /** An entry with the number of lines before it; null: not known. */
 interface Numbered {
@@ -66,29 +67,45 @@ export async function* numberedEntries(
   let before = isUnknown ? null : (place?.before ?? 0);
   let last = place?.entry ? placeBefore(place.entry) : after;
   let count = FIRST_PAGE;
-  for (;;) {
-    const entries = await store.events.read(id, last, count);
+  for (let more = true; more; ) {
+    const step = await readStep(store, { id, last, count });
+    ({ more, count } = step);
     const page: Numbered[] = [];
-    for (const entry of entries) {
+    for (const entry of step.entries) {
       if (after === undefined || compareIds(entry.id, after) > 0) page.push({ entry, before });
       if (before !== null) before += logTexts(entry.event).length;
     }
+    last = step.entries.at(-1)?.id ?? last;
     if (page.length > 0) yield page;
-    last = entries.at(-1)?.id ?? last;
-    if (entries.length < count) return;
-    const each = Math.max(1, charactersOf(entries) / entries.length);
-    count = Math.max(1, Math.min(PAGE, 4 * count, Math.floor(PAGE_CHARACTERS / each)));
   }
 }
 
-/** About how large entries are in memory. */
-function charactersOf(entries: readonly StreamEntry[]): number {
-  let characters = 0;
-  for (const { event } of entries) {
-    if (event.type !== 'log') characters += JSON.stringify(event).length;
-    else for (const { text } of logTexts(event)) characters += text.length;
+/**
+ * The next entries, `count` at most, and how many to ask for next. Entries after {@link PAGE_CHARACTERS} are left for the
+ * next step: a page of the store may have several times as many.
+ */
+async function readStep(
+  store: Reading,
+  { id, last, count }: { id: string; last: string | undefined; count: number },
+): Promise<EventPage & { count: number }> {
+  const page = await store.events.page(id, last, count);
+  let [length, characters] = [0, 0];
+  while (length < page.entries.length && characters < PAGE_CHARACTERS) {
+    characters += charactersOf(page.entries[length]!);
+    length += 1;
   }
-  return characters;
+  const fitting = Math.ceil((PAGE_CHARACTERS * length) / Math.max(1, characters));
+  return {
+    entries: page.entries.slice(0, length),
+    more: page.more || length < page.entries.length,
+    count: Math.max(1, Math.min(PAGE, fitting)),
+  };
+}
+
+/** About how large an entry is in memory. */
+function charactersOf({ event }: StreamEntry): number {
+  if (event.type !== 'log') return JSON.stringify(event).length;
+  return logTexts(event).reduce((sum, { text }) => sum + text.length, 0);
 }
 
 /** The position right before an event: reading after it begins with the event. */

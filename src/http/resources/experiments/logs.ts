@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import type { LogCount } from '../../../schemas/streams.ts';
@@ -8,8 +9,8 @@ import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
-import { createSlots } from '../../server/slots.ts';
-import type { Streams } from '../../server/streams.ts';
+import { createSlots, type Slots } from '../../server/slots.ts';
+import type { Place, Streams } from '../../server/streams.ts';
 import { AfterParam, ExperimentParams, experimentOf, streamPlace } from '../common.ts';
 import { countLines, type LogFilter, logText, readLastLines, readLines } from './log-lines.ts';
 
@@ -58,12 +59,14 @@ export function addLogs(app: App, deps: RouteDeps, streams: Streams): void {
   addDownload(app, deps, streams);
 }
 
+/** Downloads at once, of one caller and of all: each holds a part of the log until its client has read it. */
+const DOWNLOADS = 4;
+const ALL_DOWNLOADS = 32;
+
 /** Searches of one caller at once: each may look through 10,000 events. */
 const MAX_SEARCHES = 2;
 
-type Searches = ReturnType<typeof createSlots>;
-
-function addLines(app: App, { store }: RouteDeps, searches: Searches): void {
+function addLines(app: App, { store }: RouteDeps, searches: Slots): void {
   app.get(
     '/v1/experiments/:id/logs',
     {
@@ -110,7 +113,7 @@ function addLines(app: App, { store }: RouteDeps, searches: Searches): void {
   );
 }
 
-function addCount(app: App, { store }: RouteDeps, searches: Searches): void {
+function addCount(app: App, { store }: RouteDeps, searches: Slots): void {
   app.get(
     '/v1/experiments/:id/logs/count',
     {
@@ -161,6 +164,7 @@ const DOWNLOADED = {
 };
 
 function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): void {
+  const downloads = downloadSlots();
   app.get(
     '/v1/experiments/:id/logs/download',
     {
@@ -170,7 +174,7 @@ function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): voi
         operationId: 'downloadLogs',
         summary: "Download the driver's output",
         description:
-          'Returns all lines up to now as they were recorded, with control characters. The download counts as an open event stream. If it is interrupted, continue with `since` set to the number of complete lines plus one.',
+          'Returns all lines up to now as they were recorded, with control characters. The download counts as an open event stream. A caller may run four at a time. If it is interrupted, continue with `since` set to the number of complete lines plus one.',
         tags: ['streams'],
         params: ExperimentParams,
         querystring: Type.Object({ since: Since, ...FilterQuery }, strict),
@@ -191,7 +195,7 @@ function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): voi
         'x-log-lines': lines,
         'x-log-bytes': bytes,
       });
-      const { refused, release } = streams.take(request);
+      const { refused, release } = takePlaces(streams, downloads, request);
       try {
         const pages = logText(store, { id, since, filter });
         // What fails before the first page is an answer of its own.
@@ -209,6 +213,31 @@ function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): voi
       return reply;
     },
   );
+}
+
+function downloadSlots(): Slots {
+  return createSlots(DOWNLOADS, `No more than ${DOWNLOADS} downloads of logs at once; wait for one to end.`, {
+    most: ALL_DOWNLOADS,
+    refusal: `This server has ${ALL_DOWNLOADS} downloads of logs, its most; try later.`,
+  });
+}
+
+/** A place among the open streams, which also ends at a sign-out, and one among the downloads. */
+function takePlaces(streams: Streams, downloads: Slots, request: FastifyRequest): Place {
+  const leave = downloads.take(request.caller.id);
+  try {
+    const { refused, release } = streams.take(request);
+    return {
+      refused,
+      release() {
+        release();
+        leave();
+      },
+    };
+  } catch (error) {
+    leave();
+    throw error;
+  }
 }
 
 async function* withFirst(first: IteratorResult<string, void>, rest: AsyncIterable<string>) {

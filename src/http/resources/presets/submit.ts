@@ -12,7 +12,7 @@ import type { SweepAccepted } from '../../../schemas/sweep.ts';
 import type { Cluster } from '../../../store/clusters/contract.ts';
 import type { StorePart } from '../../../store/store.ts';
 import type { SweepInput } from '../../../store/sweeps/contract.ts';
-import { inOwnProject, resolveFor } from '../../access/caller-projects.ts';
+import { inOwnProject, resolveAll } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { idempotencyOf } from '../../server/idempotency.ts';
 import { CREATE } from '../../server/policy.ts';
@@ -25,8 +25,7 @@ import { presetNamed } from './presets.ts';
 const Params = Type.Object({ name: Type.String({ description: 'Name of the preset.' }) }, strict);
 
 /** POST /v1/presets/:name/submit. */
-export function addPresetSubmit(app: App, deps: RouteDeps): void {
-  const { store } = deps;
+export function addPresetSubmit(app: App, { store }: RouteDeps): void {
   app.post(
     '/v1/presets/:name/submit',
     {
@@ -51,10 +50,8 @@ export function addPresetSubmit(app: App, deps: RouteDeps): void {
       refuseUnknownRuns(preset, body.runs);
       if (body.cluster !== undefined) await requireCluster(store, body.cluster);
       const draft = draftPreset(preset, body);
-      const resolved = [];
-      for (const { spec } of draft.spec.children) {
-        resolved.push(await resolveFor(deps, request.caller, spec));
-      }
+      const specs = draft.spec.children.map(({ spec }) => spec);
+      const resolved = await resolveAll(store, request.caller, specs);
       const clusters = await store.clusters.list();
       if (body.cluster !== undefined) refuseTooLarge(draft, resolved, clusters);
       const idempotency = idempotencyOf(request);

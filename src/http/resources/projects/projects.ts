@@ -1,9 +1,17 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { sees } from '../../../core/scopes.ts';
-import { newProject, type Project, ProjectChange, ProjectInput } from '../../../schemas/project.ts';
+import {
+  newProject,
+  type Project,
+  ProjectChange,
+  ProjectInput,
+  type ProjectView,
+  viewOf,
+} from '../../../schemas/project.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { ProjectRemoval } from '../../../store/access/contract.ts';
+import type { StorePart } from '../../../store/store.ts';
 import { projectNotFound } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { CHANGE, CREATE, READ } from '../../server/policy.ts';
@@ -35,7 +43,10 @@ function addReads(app: App, { store }: RouteDeps): void {
         response: { 200: { $ref: 'ProjectList#' }, ...problems() },
       },
     },
-    async ({ caller }) => ({ items: (await store.projects.list()).filter(({ name }) => sees(caller, name)) }),
+    async ({ caller }) => {
+      const all = (await store.projects.list()).filter(({ name }) => sees(caller, name));
+      return { items: await views(store, all) };
+    },
   );
 
   app.get(
@@ -53,9 +64,18 @@ function addReads(app: App, { store }: RouteDeps): void {
     async ({ caller, params: { name } }) => {
       const project = sees(caller, name) ? await store.projects.get(name) : undefined;
       if (project === undefined) throw projectNotFound(name);
-      return project;
+      return (await views(store, [project]))[0]!;
     },
   );
+}
+
+/** Projects with what they store. */
+async function views(
+  store: StorePart<'projects.storedBytes' | 'pressure'>,
+  projects: readonly Project[],
+): Promise<ProjectView[]> {
+  const [stored, { projectBytes }] = await Promise.all([store.projects.storedBytes(), store.pressure()]);
+  return projects.map((project) => viewOf(project, { stored, projectBytes }));
 }
 
 function addCreate(app: App, { store, clock }: RouteDeps): void {
@@ -67,7 +87,7 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
         operationId: 'createProject',
         summary: 'Create a project',
         description:
-          'The name cannot be changed later; weight, GPU quota and retention can. The limit is 1,000 projects.',
+          'The name cannot be changed later; weight, quotas and retention can. The limit is 1,000 projects.',
         tags: ['access'],
         body: ProjectInput,
         response: {
@@ -91,7 +111,10 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
       if (!(await store.projects.create(project))) {
         throw new EchelonError('project-exists', `There is a project ${project.name} already.`);
       }
-      return reply.code(201).header('location', `/v1/projects/${project.name}`).send(project);
+      return reply
+        .code(201)
+        .header('location', `/v1/projects/${project.name}`)
+        .send((await views(store, [project]))[0]!);
     },
   );
 }
@@ -103,7 +126,7 @@ function addChange(app: App, { store }: RouteDeps): void {
       config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'project' } },
       schema: {
         operationId: 'changeProject',
-        summary: 'Change the weight, GPU quota or retention of a project',
+        summary: 'Change the weight, a quota or the retention of a project',
         description: 'Omitted fields do not change. The change applies from the next scheduling round.',
         tags: ['access'],
         params: ProjectParams,
@@ -119,7 +142,7 @@ function addChange(app: App, { store }: RouteDeps): void {
       const project = await store.projects.change(name, request.body, request.readRevision);
       if (project === undefined) throw projectNotFound(name);
       await store.wake('queue');
-      return project;
+      return (await views(store, [project]))[0]!;
     },
   );
 }

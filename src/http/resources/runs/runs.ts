@@ -11,7 +11,7 @@ import type { App, RouteDeps } from '../../server/deps.ts';
 import { idempotencyOf } from '../../server/idempotency.ts';
 import { CREATE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
-import { ExperimentParams, experimentOf } from '../common.ts';
+import { ExperimentParams, experimentOf, NEW_WORK_REFUSALS } from '../common.ts';
 
 const OPENED = {
   201: {
@@ -35,10 +35,10 @@ function addOpen(app: App, { store }: RouteDeps): void {
       schema: {
         operationId: 'openRun',
         summary: 'Open a run that Echelon does not start',
-        description: `Creates an experiment of the engine \`${EXTERNAL_ENGINE}\` in the state \`running\`. It takes no place in the queue and no resources. Its batches are verified; its rules can only mark. A cancel ends the record and not the training.`,
+        description: `Creates an experiment of the engine \`${EXTERNAL_ENGINE}\` in the state \`running\`. It takes no place in the queue and no resources. A closed queue refuses it, and a project may have at most 200 open runs. Its batches are verified; its rules can only mark. A cancel ends the record and not the training.`,
         tags: ['runs'],
         body: RunSpec,
-        response: { ...OPENED, ...problems('invalid-spec', 'store-full', 'store-misconfigured') },
+        response: { ...OPENED, ...problems('limit-reached', ...NEW_WORK_REFUSALS) },
       },
     },
     async (request, reply) => {
@@ -72,26 +72,37 @@ function addAppend(app: App, { store, clock }: RouteDeps): void {
         operationId: 'appendRunEvents',
         summary: 'Append events to a run',
         description:
-          'Event n is accepted only after event n − 1. Recorded events are ignored, so a request may be repeated. The answer tells the last recorded number, also for an empty list. An event `ended` ends the run and must be the last one.',
+          'Event n is accepted only after event n − 1. Recorded events are ignored if their content is the same, so a request may be repeated, also after the end of the run. The answer tells the last recorded number, also for an empty list. An event `ended` ends the run and must be the last one.',
         tags: ['runs'],
         params: ExperimentParams,
         body: RunEvents,
         response: {
           200: { $ref: 'RunProgress#' },
-          ...problems('not-found', 'already-final', 'lease-lost', 'sequence-gap'),
+          ...problems(
+            'not-found',
+            'already-final',
+            'lease-lost',
+            'sequence-gap',
+            'event-conflict',
+            'quota-exceeded',
+            'store-full',
+          ),
         },
       },
     },
     async (request) => {
       const { token, events } = request.body;
       const found = await experimentOf(store, request, request.params.id);
-      if (found.endedAt !== null) {
-        throw new EchelonError('already-final', `The run has ended: ${found.reason}. Open a new run.`);
-      }
       const numbered = numberedEvents(events, clock.now());
       const lease = { experiment: found.id, attempt: RUN_ATTEMPT, token };
+      if (found.endedAt !== null) {
+        // The client may not have received the answer to the request that ended the run.
+        const last = await store.runs.repeated(lease, numbered);
+        if (last !== null) return { last };
+        throw new EchelonError('already-final', `The run has ended: ${found.reason}. Open a new run.`);
+      }
       const { silenceSeconds = 0 } = found.resolved as Partial<ResolvedRun>;
-      await store.runs.hear(lease, silenceSeconds * 1000);
+      await store.runs.hear(lease, silenceSeconds * 1000, numbered);
       const last = await store.events.append(lease, numbered);
       const event = numbered.at(-1)?.event;
       if (event?.type === 'ended') await store.attempts.end(lease, endOfRun(event));

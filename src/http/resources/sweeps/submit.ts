@@ -25,7 +25,7 @@ import type { App, RouteDeps } from '../../server/deps.ts';
 import { idempotencyOf } from '../../server/idempotency.ts';
 import { CREATE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
-import { createSlots } from '../../server/slots.ts';
+import { createSlots, type Slots } from '../../server/slots.ts';
 import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from '../common.ts';
 import { checkpointPlaceProblem } from '../plans/checkpoint-place.ts';
 import { labelProblem } from '../plans/label-problem.ts';
@@ -33,17 +33,25 @@ import { createFitCheck } from './never-fits.ts';
 
 /** Children are judged for so long before other requests get their turn; in ms. */
 const TURN_MS = 10;
+/** Sweeps that one server checks at once: of one caller, and of all. */
+const CHECKS = 2;
+const MAX_CHECKS = 4;
 /** Children shown by a preview. */
 const SHOWN = 10;
 
 /** POST /v1/sweeps and its dry run. */
 export function addSweepSubmit(app: App, deps: RouteDeps): void {
-  addSubmit(app, deps);
-  addPreview(app, deps);
+  // A check may judge 10,000 children, and every other request waits for its turns.
+  const checks = createSlots(
+    CHECKS,
+    `No more than ${CHECKS} sweeps of a caller are checked at once. Wait for the response to another request.`,
+    { most: MAX_CHECKS, refusal: `The server checks ${MAX_CHECKS} sweeps, its most. Try again later.` },
+  );
+  addSubmit(app, deps, checks);
+  addPreview(app, deps, checks);
 }
 
-function addSubmit(app: App, deps: RouteDeps): void {
-  const { store } = deps;
+function addSubmit(app: App, { store }: RouteDeps, checks: Slots): void {
   app.post(
     '/v1/sweeps',
     {
@@ -63,8 +71,10 @@ function addSubmit(app: App, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const { body, caller } = request;
-      const draft = await draftFor(store, caller, body);
-      const { fingerprints, project, warnings } = await judge(deps, { caller, draft, reply });
+      const release = checks.take(caller.id);
+      const { draft, fingerprints, project, warnings } = await judge(store, { caller, body, reply }).finally(
+        release,
+      );
       const idempotency = idempotencyOf(request);
       const { id, created } = await store.sweeps.create({
         ...{ id: newSweepId(), project, name: body.name, method: body.method, fingerprints },
@@ -80,9 +90,7 @@ function addSubmit(app: App, deps: RouteDeps): void {
   );
 }
 
-function addPreview(app: App, deps: RouteDeps): void {
-  const { store } = deps;
-  const previews = createSlots(1, 'Only one preview at a time. Wait for the response to the previous one.');
+function addPreview(app: App, { store }: RouteDeps, checks: Slots): void {
   app.post(
     '/v1/sweeps/preview',
     {
@@ -98,14 +106,9 @@ function addPreview(app: App, deps: RouteDeps): void {
     },
     async (request, reply): Promise<SweepPreview> => {
       const { body, caller } = request;
-      const release = previews.take(caller.id);
-      try {
-        const draft = await draftFor(store, caller, body);
-        const { first, warnings } = await judge(deps, { caller, draft, reply });
-        return { ...preview(draft, first), warnings };
-      } finally {
-        release();
-      }
+      const release = checks.take(caller.id);
+      const { draft, first, warnings } = await judge(store, { caller, body, reply }).finally(release);
+      return { ...preview(draft, first), warnings };
     },
   );
 }
@@ -141,14 +144,14 @@ function preview(draft: SweepDraft, first: readonly SweepChildSpec[]): Omit<Swee
  * EchelonError `invalid-spec` with what is wrong.
  */
 async function judge(
-  deps: RouteDeps,
-  { caller, draft, reply }: { caller: Caller; draft: SweepDraft; reply: FastifyReply },
+  store: Store,
+  { caller, body, reply }: { caller: Caller; body: SweepRequest; reply: FastifyReply },
 ) {
-  const { store } = deps;
+  const draft = await draftFor(store, caller, body);
   // Where children name clusters by themselves, only what is allowed on every one counts.
   const anywhere = draft.axes.some(({ pointer }) => pointer === '/cluster' || pointer === '');
   const { cluster = null } = draft.spec as { cluster?: string | null };
-  const permissions = await permissionsOf(deps, caller, anywhere ? null : cluster);
+  const permissions = await permissionsOf(store, caller, anywhere ? null : cluster);
   const check = createSweepCheck(draft, (spec) => resolveSpec(spec, permissions));
   const fingerprints: (string | null)[] = [];
   const first: SweepChildSpec[] = [];
@@ -187,7 +190,7 @@ async function judge(
   requireClusters(known, clusters);
   requireLabels(known, labels);
   await requireCheckpoints(store, known, checkpoints);
-  return { fingerprints, first, project, warnings: fit.warnings(known) };
+  return { draft, fingerprints, first, project, warnings: fit.warnings(known) };
 }
 
 /** Labels that a child asks for, and the first that does. */

@@ -20,6 +20,7 @@ if (redis.call('GET', root .. ':access-version') or '') ~= ARGV[3] then return '
 -- A key that outlived its project would see a later one of the same name.
 if ARGV[4] == '1' then return 'keys' end
 redis.call('HDEL', root .. ':projects', name)
+redis.call('HDEL', root .. ':bytes', name)
 if name ~= ARGV[5] then redis.call('SADD', root .. ':projects:removed', name) end
 redis.call('HDEL', root .. ':paused', 'project:' .. name, 'closed:' .. name)
 redis.call('UNLINK', root .. ':feed:p:' .. name)

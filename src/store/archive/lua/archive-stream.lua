@@ -8,6 +8,9 @@
 --           7 bytes of batch parts in the entries, 8 bytes of batch parts that the entries refer to
 -- Returns   'archived' | 'changed': read again | 'waiting': reports are missing, or it has not ended | 'gone': no such
 --           experiment
+-- include time
+-- include measure
+-- include layout
 
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
@@ -24,10 +27,13 @@ local events = x .. ':events'
 local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
 if (last and last[1] or '') ~= ARGV[2] or redis.call('XLEN', events) ~= tonumber(ARGV[3]) then return 'changed' end
 if ARGV[2] ~= '' then
-  redis.call('HSET', x, 'version', '2', 'segments', ARGV[4], 'eventBytes', ARGV[6], 'partBytes', ARGV[7])
+  raiseLayout(x, 2)
+  redis.call('HSET', x, 'segments', ARGV[4], 'eventBytes', ARGV[6], 'partBytes', ARGV[7])
   redis.call('HINCRBY', x, 'longBytes', ARGV[8])
   redis.call('XTRIM', events, 'MAXLEN', 0)
+  redis.call('HSET', x, 'streamBytes', '0')
 end
+measureBytes(root, record[5], x)
 redis.call('ZREM', root .. ':archiving', id)
 if redis.call('HSETNX', x, 'archived', '1') == 1 then
   redis.call('ZADD', root .. ':due:batches:' .. record[5], record[1], id)

@@ -5,6 +5,7 @@
 -- ARGV      1 experiment
 -- Returns   'deleted' | 'not-ended' | 'not-found' | 'kept': nothing was changed
 -- Events    PUBLISH to followers, which end
+-- include time
 -- include remove
 
 if redis.call('EXISTS', KEYS[1] .. ':x:' .. ARGV[1] .. ':kept') == 1 then return 'kept' end

@@ -5,6 +5,8 @@
 -- ARGV      1 project, 2 end before this (ms), 3 MAX sweeps to examine, 4 arrival of the last examined sweep or '',
 --           then the suffixes of the keys of a sweep
 -- Returns   {number of deleted sweeps, arrival of the last examined one ('' at the end)}
+-- include time
+-- include bytes
 
 local root, project, before = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local list = root .. ':sweeps:' .. project
@@ -17,6 +19,7 @@ for at = 1, #found, 2 do
   local endedAt = tonumber(redis.call('HGET', s, 'endedAt') or '')
   local busy = redis.call('ZSCORE', root .. ':sweep-work', id) or redis.call('EXISTS', s .. ':experiments') == 1
   if endedAt and endedAt < before and not busy then
+    dropBytes(root, project, s)
     redis.call('UNLINK', s)
     for name = 5, #ARGV do redis.call('UNLINK', s .. ':' .. ARGV[name]) end
     redis.call('ZREM', list, id)

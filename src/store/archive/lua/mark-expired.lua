@@ -6,6 +6,7 @@
 -- ARGV      1 experiment, 2 'batches' or 'streams', then the retained batches, as the caller read them
 -- Returns   'marked' | 'changed': other batches are retained | 'waiting': not archived | 'gone': no such experiment
 -- include time
+-- include measure
 
 -- Suffixes of the keys that are deleted with the stream.
 local STREAM_KEYS = { 'series', 'series:names', 'series:rows', 'lines', 'lines:sums' }
@@ -21,7 +22,7 @@ end
 
 local root, id, stage = KEYS[1], ARGV[1], ARGV[2]
 local x = root .. ':x:' .. id
-local record = redis.call('HMGET', x, 'state', 'archived', 'endedAt')
+local record = redis.call('HMGET', x, 'state', 'archived', 'endedAt', 'project')
 if not record[1] then return 'gone' end
 if not record[2] or not record[3] then return 'waiting' end
 local kept = {}
@@ -40,4 +41,5 @@ redis.call('HDEL', x, 'segments', 'eventBytes', 'seriesDigest')
 keepOnly(x .. ':batches', members)
 keepOnly(x .. ':reports', members)
 for _, name in ipairs(STREAM_KEYS) do redis.call('UNLINK', x .. ':' .. name) end
+measureBytes(root, record[4], x)
 return 'marked'

@@ -18,7 +18,7 @@
 local root, id, to = KEYS[1], ARGV[1], ARGV[4]
 local x = root .. ':x:' .. id
 if not holds(x, ARGV[2], ARGV[3]) then return { 'lost' } end
-local record = redis.call('HMGET', x, 'state', 'cluster', 'limitReached')
+local record = redis.call('HMGET', x, 'state', 'cluster', 'limitReached', 'project')
 local from, decided = record[1], ARGV[5]
 if from == 'cancelling' then
   if tonumber(ARGV[7]) > 0 then return { 'ok', from } end
@@ -33,7 +33,7 @@ end
 
 local now = nowMs()
 redis.call('ZREM', root .. ':leases', id)
-redis.call('ZREM', root .. ':runs', id)
+if redis.call('ZREM', root .. ':runs', id) == 1 then redis.call('SREM', root .. ':runs:' .. record[4], id) end
 settle(root, id)
 freeAllocation(root, id, record[2])
 redis.call('HDEL', x, 'token', 'dispatcher', 'confirmed', 'open')

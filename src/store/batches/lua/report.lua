@@ -9,6 +9,7 @@
 -- Events    verification, under the experiment's current attempt, with "replaces" if it does; published in the feeds if it
 --           has wrong rows or errors, or replaces a report
 -- include time
+-- include bytes
 -- include feed
 
 local root, id = KEYS[1], ARGV[1]
@@ -26,11 +27,12 @@ local function replaced()
   end
 end
 
-local outcome, event = 'stored', ARGV[4]
+local outcome, event, grown = 'stored', ARGV[4], #ARGV[3]
 if redis.call('HSETNX', x .. ':reports', ARGV[2], ARGV[3]) == 0 then
   local before = replaced()
   if not before then return 'known' end
   outcome, event = 'replaced', string.sub(event, 1, -2) .. ',"replaces":true}'
+  grown = grown - redis.call('HSTRLEN', x .. ':reports', ARGV[2])
   redis.call('HSET', x .. ':reports', ARGV[2], ARGV[3])
   redis.call('HINCRBY', x, 'vUnverifiable', -before.unverifiable)
   -- The one error of the replaced report was `not-verifiable`.
@@ -44,7 +46,8 @@ redis.call('HINCRBY', x, 'vWrong', ARGV[7])
 redis.call('HINCRBY', x, 'vUnverifiable', ARGV[8])
 redis.call('HINCRBY', x, 'vErrors', ARGV[9])
 local record = redis.call('HMGET', x, 'attempt', 'project', 'name', 'sweep', 'archived')
-redis.call('XADD', x .. ':events', record[1] .. '-*', 't', 'verification', 'a', int(nowMs()), 'd', event)
+countBytes(root, record[2], x, grown)
+countStream(root, record[2], x, addEntry(x, record[1] .. '-*', 't', 'verification', 'a', int(nowMs()), 'd', event))
 redis.call('PUBLISH', x .. ':changed', 'verification')
 redis.call('ZADD', root .. ':signals', 'NX', int(nowMs()), id)
 -- The stream was archived without this entry.

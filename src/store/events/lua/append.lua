@@ -4,7 +4,7 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 attempt, 3 token, 4 number of the first event, 5 how many events, 6 cap of metric names,
---           7 how many names of metrics follow, and these; then for each event: at, type, event (JSON),
+--           7 MAX bytes of the live stream, 8 how many names of metrics follow, and these; then for each event: at, type, event (JSON),
 --           'b' (bytes), 'k' (archive digest) or '', bytes or digest or '', how many arguments of its effect follow,
 --           and these:
 --             stage       name, step, steps
@@ -15,8 +15,8 @@
 --             checkpoint  checkpoint (JSON), artifact (JSON), directory that other experiments may read or ''
 --             log         lines, bytes
 --             gap         dropped rows (of batches), or lines and bytes (of logs)
--- Returns   {'ok', last recorded number, completed batches}
--- Errors    {'lost'}; {'gap', last recorded number}
+-- Returns   {'ok', last recorded number, bytes of the live stream}
+-- Errors    {'lost'}; {'gap', last recorded number}; {'long'}: the live stream has so many bytes already
 -- Events    the given ones; PUBLISH to followers, and wake 'batch' if a batch was completed
 -- include time
 -- include state
@@ -27,13 +27,15 @@
 local root, id, attempt = KEYS[1], ARGV[1], ARGV[2]
 local x = root .. ':x:' .. id
 if not holds(x, attempt, ARGV[3]) then return { 'lost' } end
-local attempts, events = x .. ':attempts', x .. ':events'
+local attempts = x .. ':attempts'
 local last = tonumber(redis.call('HGET', attempts, attempt .. ':last') or '0')
 local first, count = tonumber(ARGV[4]), tonumber(ARGV[5])
 if first > last + 1 then return { 'gap', int(last) } end
-if first + count - 1 <= last then return { 'ok', int(last), 0 } end
+if first + count - 1 <= last then return { 'ok', int(last), '0' } end
 
-local record = redis.call('HMGET', x, 'step', 'open', 'batchAt', 'gpus')
+local record = redis.call('HMGET', x, 'step', 'open', 'batchAt', 'gpus', 'project', 'streamBytes')
+local project, streamBytes, streamed, grown = record[5], tonumber(record[6] or '0'), 0, 0
+if streamBytes >= tonumber(ARGV[7]) then return { 'long' } end
 local paced
 local batchAt = record[3] -- attempt, and when its last batch was complete (ms)
 local step, open, completed = tonumber(record[1] or '0'), record[2], 0
@@ -44,7 +46,7 @@ local function set(field, value)
 end
 
 local names = {}
-for i = 1, tonumber(ARGV[7] or '0') do names[i] = ARGV[7 + i] end
+for i = 1, tonumber(ARGV[8]) do names[i] = ARGV[8 + i] end
 local numbered
 
 local function metrics(at, size, row)
@@ -54,6 +56,7 @@ local function metrics(at, size, row)
   end
   local key, cap = x .. ':metrics', tonumber(ARGV[6])
   recordValues(attempt, ARGV[at], row)
+  grown = grown + 10 * #row
   local known = redis.call('HLEN', key)
   for i = at + 3, at + size - 1, 2 do
     if known < cap or redis.call('HEXISTS', key, ARGV[i]) == 1 then
@@ -92,6 +95,7 @@ local function batch(at, entry)
     redis.call('HINCRBY', x, 'vBatches', 1)
     redis.call('HINCRBY', x, 'vSeen', ARGV[at + 4])
     completed = completed + 1
+    grown = grown + #field + #row
   end
 end
 
@@ -99,6 +103,7 @@ end
 local MAX_ARTIFACTS = 10000
 local function artifact(json)
   redis.call('RPUSH', x .. ':artifacts', json)
+  grown = grown + #json
   redis.call('LTRIM', x .. ':artifacts', -MAX_ARTIFACTS, -1)
 end
 
@@ -146,7 +151,7 @@ local function effect(kind, at, size, event, entry, n, row)
   end
 end
 
-local at, signals = 8 + #names, false -- signals: rules may have to read an event
+local at, signals = 9 + #names, false -- signals: rules may have to read an event
 for n = first, first + count - 1 do
   local size = tonumber(ARGV[at + 5])
   if n > last then
@@ -160,11 +165,11 @@ for n = first, first + count - 1 do
     if row and ARGV[at + 7] == '1' and #row > 1 and #row - 1 == #ARGV[at + 8] / 10 then
       -- All of its metrics have numbers: as bytes, the values take a tenth of their JSON.
       local short = '{"type":"metrics","step":' .. ARGV[at + 6] .. '}'
-      redis.call('XADD', events, entry, 't', kind, 'a', ARGV[at], 'd', short, 'm', table.concat(row))
+      streamed = streamed + addEntry(x, entry, 't', kind, 'a', ARGV[at], 'd', short, 'm', table.concat(row))
     elseif payload == '' then
-      redis.call('XADD', events, entry, 't', kind, 'a', ARGV[at], 'd', event)
+      streamed = streamed + addEntry(x, entry, 't', kind, 'a', ARGV[at], 'd', event)
     else
-      redis.call('XADD', events, entry, 't', kind, 'a', ARGV[at], 'd', event, payload, ARGV[at + 4])
+      streamed = streamed + addEntry(x, entry, 't', kind, 'a', ARGV[at], 'd', event, payload, ARGV[at + 4])
     end
     effect(kind, at + 6, size, event, entry, n, row)
     if kind == 'metrics' or kind == 'checkpoint' or kind == 'gap' then signals = true end
@@ -174,6 +179,8 @@ end
 
 writeSeries(root, id, attempt)
 writeLines(x)
+countStream(root, project, x, streamed)
+countBytes(root, project, x, grown)
 last = first + count - 1
 redis.call('HSET', attempts, attempt .. ':last', int(last))
 if open then set('open', open) elseif record[2] then redis.call('HDEL', x, 'open') end
@@ -182,4 +189,4 @@ if #changes > 0 then redis.call('HSET', x, unpack(changes)) end
 redis.call('PUBLISH', x .. ':changed', 'events')
 if completed > 0 then redis.call('PUBLISH', root .. ':wake', 'batch') end
 if signals then redis.call('ZADD', root .. ':signals', 'NX', int(nowMs()), id) end
-return { 'ok', int(last), completed }
+return { 'ok', int(last), int(streamBytes + streamed) }

@@ -5,6 +5,7 @@
 -- ARGV      1 experiment, 2 the revision that it must have, or ''
 -- Returns   'deleted' | 'not-found'; 'not-ended' | 'changed-since': nothing was changed
 -- Events    PUBLISH to followers, which end
+-- include time
 -- include remove
 -- include revision
 

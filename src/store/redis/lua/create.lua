@@ -2,7 +2,7 @@
 -- include limits
 
 -- Creates an experiment: record, indexes, limits, first event.
--- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, fingerprint, customCode,
+-- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, patch, fingerprint, customCode,
 --      timeoutMs, deadlineAt, labels (JSON), nodes, version, reason, now (ms); for a child of a sweep also: sweep, index;
 --      for a rerun: rerunOf
 -- first: its state and its attempt (string)
@@ -11,11 +11,17 @@ local function createRecord(root, new, first)
   local seq = redis.call('INCR', root .. ':seq')
   local record = { 'version', new.version, 'id', id, 'project', new.project, 'name', new.name,
     'priority', new.priority, 'wanted', new.wanted, 'gpus', new.gpus, 'cpus', new.cpus,
-    'submitted', new.submitted, 'resolved', new.resolved, 'defaults', new.defaults,
     'nodes', new.nodes, 'fingerprint', new.fingerprint, 'seq', int(seq), 'submittedAt', int(new.now),
     'attempt', first.attempt, 'state', first.state, 'reason', new.reason }
   local function also(field, value)
     record[#record + 1], record[#record + 2] = field, value
+  end
+  if (new.patch or '') ~= '' then
+    also('patch', new.patch)
+  else
+    also('submitted', new.submitted)
+    also('resolved', new.resolved)
+    also('defaults', new.defaults)
   end
   if new.customCode ~= '' then also('customCode', new.customCode) end
   if new.labels ~= '' then also('wantedLabels', new.labels) end
@@ -25,7 +31,10 @@ local function createRecord(root, new, first)
     also('sweepIndex', new.index)
     redis.call('ZADD', root .. ':sweep:' .. new.sweep .. ':experiments', int(seq), id)
   end
+  local bytes = PLACE_BYTES
+  for _, value in ipairs(record) do bytes = bytes + 2 + #tostring(value) end
   redis.call('HSET', x, unpack(record))
+  countBytes(root, new.project, x, bytes)
   redis.call('ZADD', root .. ':all', int(seq), id)
   redis.call('ZADD', root .. ':project:' .. new.project, int(seq), id)
   storeLimits(root, id, new.timeoutMs, new.deadlineAt)
@@ -44,13 +53,14 @@ end
 
 -- The arguments of a new experiment from ARGV[at] on: id, name, priority, wanted, gpus, cpus, submitted, resolved,
 -- defaults, fingerprint, customCode ('1' or ''), timeoutMs, deadlineAt, labels (these three are '' if the spec has none),
--- nodes.
-local CHILD_SIZE = 15
+-- nodes, patch ('' or, in place of submitted, resolved and defaults, how they differ from those that the children of its
+-- sweep share).
+local CHILD_SIZE = 16
 local function childAt(at, more)
   more.id, more.name, more.priority, more.wanted = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   more.gpus, more.cpus, more.submitted, more.resolved = ARGV[at + 4], ARGV[at + 5], ARGV[at + 6], ARGV[at + 7]
   more.defaults, more.fingerprint, more.customCode = ARGV[at + 8], ARGV[at + 9], ARGV[at + 10]
   more.timeoutMs, more.deadlineAt, more.labels = ARGV[at + 11], ARGV[at + 12], ARGV[at + 13]
-  more.nodes = ARGV[at + 14]
+  more.nodes, more.patch = ARGV[at + 14], ARGV[at + 15]
   return more
 end

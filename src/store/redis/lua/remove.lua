@@ -1,6 +1,6 @@
--- Suffixes of the keys of an experiment. A new key must be listed here, so that a delete removes it.
-local EXPERIMENT_KEYS = { 'events', 'metrics', 'attempts', 'batches', 'reports', 'artifacts', 'kept', 'rules',
-  'series', 'series:names', 'series:rows', 'lines', 'lines:sums' }
+-- Needs time.
+-- include bytes
+-- include keys
 
 -- Removes its batches from the pending ones. Usually none is pending, however many it has.
 local function dropPending(root, id)
@@ -33,6 +33,7 @@ local function removeExperiment(root, id)
     redis.call('ZREM', root .. ':' .. index, id)
   end
   if record[4] then redis.call('ZREM', root .. ':sweep:' .. record[4] .. ':experiments', id) end
+  dropBytes(root, project, x)
   redis.call('UNLINK', x)
   for _, name in ipairs(EXPERIMENT_KEYS) do redis.call('UNLINK', x .. ':' .. name) end
   redis.call('SREM', root .. ':series-due', id)

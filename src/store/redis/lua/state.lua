@@ -1,4 +1,5 @@
 -- Needs time.
+-- include bytes
 -- include feed
 -- include queue
 -- include to-come
@@ -74,7 +75,8 @@ local function moveState(root, id, change)
   local from = change.from and ('"' .. change.from .. '"') or 'null'
   local event = '{"type":"state","from":' .. from .. ',"to":"' .. change.to .. '","attempt":' .. change.attempt
     .. ',"reason":' .. cjson.encode(change.reason) .. '}'
-  redis.call('XADD', x .. ':events', change.attempt .. '-*', 't', 'state', 'a', int(change.now), 'd', event)
+  local bytes = addEntry(x, change.attempt .. '-*', 't', 'state', 'a', int(change.now), 'd', event)
+  countStream(root, place[2], x, bytes)
   if change.from then redis.call('PUBLISH', x .. ':changed', change.to) end
   publishToFeeds(root, { project = place[2], experiment = id, name = place[4], sweep = place[3], at = change.now, event = event })
   if place[3] and change.to ~= 'queued' and not HELD[change.to] then

@@ -37,7 +37,8 @@ if ARGV[5] == '0' then redis.call('ZREM', waits, id) else redis.call('ZADD', wai
 local answer = { 'ok', '0' }
 for at = 8, #ARGV, 4 do
   if redis.call('HSETNX', rules, 'fired:' .. ARGV[at] .. ':' .. ARGV[at + 1], int(now)) == 1 then
-    redis.call('XADD', x .. ':events', attempt .. '-*', 't', 'rule', 'a', int(now), 'd', ARGV[at + 2])
+    local bytes = addEntry(x, attempt .. '-*', 't', 'rule', 'a', int(now), 'd', ARGV[at + 2])
+    countStream(root, record[3], x, bytes)
     publishToFeeds(root, { project = record[3], experiment = id, name = record[4], sweep = record[5], at = now,
       event = ARGV[at + 2] })
     -- The record shows the first fired rules; the stream has all.

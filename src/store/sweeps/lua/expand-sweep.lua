@@ -3,23 +3,26 @@
 -- therefore creates no child twice and skips none.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 sweep, 2 index of the first child, 3 '1' if the store accepts new work, 4 version of a record's layout,
---           then for each child its arguments (see redis/lua/create.lua)
+-- ARGV      1 sweep, 2 index of the first child, 3 '1' if the store accepts new work, 4 MAX bytes of a project
+--           without a quota of its own (0: no limit), 5 version of a record's layout, then for each child its arguments (see
+--           redis/lua/create.lua)
 -- Returns   'ok'
--- Errors    'moved': another child is next, or the sweep is cancelled or does not exist; 'full'
+-- Errors    'moved': another child is next, or the sweep is cancelled or does not exist; 'full', also if its
+--           project is over its quota
 -- Events    state: null -> queued of each child; PUBLISH wake 'queue'
 -- include time
 -- include state
 -- include create
+-- include admit
 
 local root, id = KEYS[1], ARGV[1]
 local s = root .. ':sweep:' .. id
 local record = redis.call('HMGET', s, 'state', 'expanded', 'count', 'project', 'free')
 if record[1] ~= 'running' or record[2] ~= ARGV[2] then return 'moved' end
-if ARGV[3] ~= '1' then return 'full' end
+if ARGV[3] ~= '1' or overQuota(root, record[4], argumentBytes(), ARGV[4]) then return 'full' end
 local now, index = nowMs(), tonumber(ARGV[2])
-for at = 5, #ARGV, CHILD_SIZE do
-  createWaiting(root, childAt(at, { project = record[4], version = ARGV[4], now = now, sweep = id,
+for at = 6, #ARGV, CHILD_SIZE do
+  createWaiting(root, childAt(at, { project = record[4], version = ARGV[5], now = now, sweep = id,
     index = int(index), reason = 'child ' .. int(index) .. ' of ' .. id }))
   index = index + 1
 end

@@ -3,11 +3,12 @@
 -- is skipped if the other has ended otherwise. All other children are ignored.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 sweep, 2 '1' if the store accepts new work, 3 version of a record's layout, 4 the sweep's `ends` before the
---           states were read, '' if more calls follow, then for each child: index, run and experiment of the child that it
+-- ARGV      1 sweep, 2 '1' if the store accepts new work, 3 MAX bytes of a project without a quota of its own (0: no limit),
+--           4 version of a record's layout, 5 the sweep's `ends` before the states were read, '' if more calls follow, then
+--           for each child: index, run and experiment of the child that it
 --           depends on, and its arguments (see redis/lua/create.lua)
 -- Returns   {'ok', ids of the new experiments…}
--- Errors    {'moved'}: the sweep is cancelled or does not exist; {'full'}
+-- Errors    {'moved'}: the sweep is cancelled or does not exist; {'full'}, also if its project is over its quota
 -- Events    state: null -> queued of each; PUBLISH wake 'queue'
 --
 -- If no child has ended since then and every independent child is created, no work is left: the sweep is no longer listed
@@ -15,13 +16,14 @@
 -- include time
 -- include state
 -- include create
+-- include admit
 
 local root, id = KEYS[1], ARGV[1]
 local s = root .. ':sweep:' .. id
 local record = redis.call('HMGET', s, 'state', 'project', 'expanded', 'free', 'ends')
 if record[1] ~= 'running' then return { 'moved' } end
 local now, answer = nowMs(), { 'ok' }
-for at = 5, #ARGV, CHILD_SIZE + 3 do
+for at = 6, #ARGV, CHILD_SIZE + 3 do
   local index, run = ARGV[at], ARGV[at + 1]
   local after = redis.call('HGET', s .. ':after', index)
   local open = after and redis.call('HEXISTS', s .. ':settled', index) == 0
@@ -29,11 +31,11 @@ for at = 5, #ARGV, CHILD_SIZE + 3 do
     and (redis.call('HGET', root .. ':x:' .. ARGV[at + 2], 'state')
       or (tonumber(after) < tonumber(record[3]) and 'deleted'))
   if state == 'succeeded' then
-    if ARGV[2] ~= '1' then return { 'full' } end
+    if ARGV[2] ~= '1' or overQuota(root, record[2], argumentBytes(), ARGV[3]) then return { 'full' } end
     redis.call('HSET', s .. ':settled', index, 'made')
     redis.call('HINCRBY', s, 'held', -1)
     redis.call('HINCRBY', s, 'made', 1)
-    createWaiting(root, childAt(at + 3, { project = record[2], version = ARGV[3], now = now, sweep = id,
+    createWaiting(root, childAt(at + 3, { project = record[2], version = ARGV[4], now = now, sweep = id,
       index = index, reason = 'child ' .. index .. ' of ' .. id .. ', since child ' .. after .. ' has succeeded' }))
     answer[#answer + 1] = ARGV[at + 3]
   elseif state and state ~= 'queued' and not HELD[state] then
@@ -44,7 +46,7 @@ for at = 5, #ARGV, CHILD_SIZE + 3 do
   end
 end
 countToCome(root, s)
-if ARGV[4] ~= '' and (record[5] or '0') == ARGV[4] and tonumber(record[3]) >= tonumber(record[4]) then
+if ARGV[5] ~= '' and (record[5] or '0') == ARGV[5] and tonumber(record[3]) >= tonumber(record[4]) then
   redis.call('ZREM', root .. ':sweep-work', id)
 end
 if #answer > 1 then redis.call('PUBLISH', root .. ':wake', 'queue') end

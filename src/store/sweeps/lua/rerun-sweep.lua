@@ -3,12 +3,13 @@
 -- or were run again already are ignored.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 sweep, 2 '1' if the store accepts new work, 3 version of a record's layout, 4 MAX queued experiments of a
---           project, then for each child: index, number of the new run, id of the failed run, and its arguments (see
---           redis/lua/create.lua)
+-- ARGV      1 sweep, 2 '1' if the store accepts new work, 3 MAX queued experiments of a project, 4 MAX bytes of a
+--           project without a quota of its own (0: no limit), 5 version of a record's layout, then for each child: index,
+--           number of the new run, id of the failed run, and its arguments (see redis/lua/create.lua)
 -- Returns   {'ok', ids of the new experiments…}
 -- Errors    {'cancelled'}: the sweep is cancelled or does not exist; {'full'}; {'closed', who closed its queue (JSON)};
---           {'queue-full'}: its project would have too many queued experiments
+--           {'queue-full'}: its project would have too many queued experiments; {'over-quota', bytes of its project,
+--           their bound}
 -- Events    state: null -> queued of each; PUBLISH wake 'queue'
 -- include time
 -- include state
@@ -56,7 +57,7 @@ if closed then return { 'closed', closed } end
 
 -- Where the failed children begin in ARGV, and how many experiments they and their dependents will become.
 local failed, count, dependents = {}, 0, nil
-for at = 5, #ARGV, CHILD_SIZE + 3 do
+for at = 6, #ARGV, CHILD_SIZE + 3 do
   local latest = redis.call('HGET', s .. ':runs', ARGV[at]) or '0'
   local state = redis.call('HGET', root .. ':x:' .. ARGV[at + 2], 'state')
   if state == 'failed' and tonumber(latest) == ARGV[at + 1] - 1 then
@@ -65,7 +66,9 @@ for at = 5, #ARGV, CHILD_SIZE + 3 do
     count = count + 1 + countSkipped(s, dependents[ARGV[at]] or {})
   end
 end
-if #failed > 0 and not hasRoom(root, record[2], count, ARGV[4]) then return { 'queue-full' } end
+if #failed > 0 and not hasRoom(root, record[2], count, ARGV[3]) then return { 'queue-full' } end
+local over = #failed > 0 and overQuota(root, record[2], argumentBytes(), ARGV[4])
+if over then return over end
 local now, answer = nowMs(), { 'ok' }
 for _, at in ipairs(failed) do
   local index, run = ARGV[at], ARGV[at + 1]
@@ -76,7 +79,7 @@ for _, at in ipairs(failed) do
   redis.call('HSET', s, 'state', 'running', 'reason', 'failed children run again')
   redis.call('HDEL', s, 'endedAt')
   holdAgain(s, dependents[index] or {})
-  createWaiting(root, childAt(at + 3, { project = record[2], version = ARGV[3], now = now, sweep = id,
+  createWaiting(root, childAt(at + 3, { project = record[2], version = ARGV[5], now = now, sweep = id,
     index = index, reason = 'run ' .. run .. ' of child ' .. index .. ' of ' .. id }))
   answer[#answer + 1] = ARGV[at + 3]
 end

@@ -17,14 +17,28 @@ test('projects are made, shown, changed and removed', async () => {
     { ...(await store.projects.get('vision')), createdAt: 0 },
     newProject({ name: 'vision', weight: 2, gpuQuota: 16, retention: { batchesDays: 30 } }, 0),
   );
-  assert.match((await run()).output.lines.join(), /vision +2 +16 +30 d +default/);
+  assert.match((await run()).output.lines.join(), /vision +2 +16 +0 B +none +30 d +default/);
   await run('set', 'vision', '--gpu-quota', 'none', '--keep-streams', 'ever');
   const changed = await store.projects.get('vision');
   assert.deepEqual([changed?.weight, changed?.gpuQuota], [2, null]);
   assert.deepEqual(changed?.retention, { batchesDays: 30, streamsDays: null });
+  await run('set', 'vision', '--store-quota', '1.5GB');
+  assert.equal((await store.projects.get('vision'))?.storeQuotaBytes, 1_500_000_000);
+  assert.match((await run()).output.lines.join(), /vision +2 +none +0 B +1\.5 GB/);
   assert.equal((await run('set', 'vision')).exitCode, 2);
   assert.deepEqual((await run('delete', 'vision')).output.lines, ['vision deleted']);
   assert.equal((await run('delete', 'vision')).exitCode, 4);
+});
+
+test('two retentions that are set at the same time are both kept', async () => {
+  await run('add', 'vision-2');
+  await Promise.all([
+    run('set', 'vision-2', '--keep-batches', '30'),
+    run('set', 'vision-2', '--keep-streams', '60'),
+    run('set', 'vision-2', '--keep-records', '90'),
+  ]);
+  const changed = await store.projects.get('vision-2');
+  assert.deepEqual(changed?.retention, { batchesDays: 30, streamsDays: 60, recordsDays: 90 });
 });
 
 test('JSON is the answer of the API', async () => {
@@ -33,5 +47,6 @@ test('JSON is the answer of the API', async () => {
 });
 
 test('a table shows what is not set', () => {
-  assert.match(projectTable([newProject({ name: 'a' }, 0)]), /a +1 +none +default +default +default/);
+  const project = { ...newProject({ name: 'a' }, 0), storeBytes: 0, storeLimitBytes: null };
+  assert.match(projectTable([project]), /a +1 +none +0 B +none +default +default +default/);
 });

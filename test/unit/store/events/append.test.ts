@@ -119,6 +119,35 @@ describe('append', () => {
     await assert.rejects(archive.get(lease.experiment, name), coded('not-found'));
   });
 
+  test('bounds the live stream of a log at full speed: older events move to the archive, or nothing more is taken', async (t) => {
+    const limits = { liveBytes: 100_000, maxLiveBytes: 400_000 };
+    const { store, redis } = await storeFor(t, { limits });
+    const lease = await running(store);
+    const line = 'x'.repeat(10_000);
+    const event: AttemptEvent = { type: 'log', source: 'stdout', lines: [line], cutBytes: 0 };
+    let longest = 0;
+    for (let sequence = 1; sequence <= 200; sequence++) {
+      await store.events.append(lease, [{ sequence, at: 0, event }]);
+      longest = Math.max(longest, Number(await redis.hget(`{echelon}:x:${lease.experiment}`, 'streamBytes')));
+    }
+    assert.ok(longest > 300_000 && longest < 450_000, `${longest}`);
+    const entries = await store.events.read(lease.experiment, undefined, 1000);
+    assert.equal(entries.filter((entry) => entry.event.type === 'log').length, 200);
+
+    // Rules that have not read the stream yet keep it whole.
+    const metrics: AttemptEvent = { type: 'metrics', step: 1, values: { loss: 1 } };
+    await store.events.append(lease, [{ sequence: 201, at: 0, event: metrics }]);
+    const flood = async () => {
+      for (let sequence = 202; sequence <= 300; sequence++)
+        await store.events.append(lease, [{ sequence, at: 0, event }]);
+    };
+    await assert.rejects(flood(), coded('store-full'));
+    await store.rules.dropSignals(lease.experiment);
+    const [last] = await store.events.tail(lease.experiment, 1);
+    const next = Number(BigInt(last!.id.split('-')[1]!) / 2n ** 20n) + 1;
+    assert.equal(await store.events.append(lease, [{ sequence: next, at: 0, event }]), next);
+  });
+
   test('counts rows that were dropped at their source as seen', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);

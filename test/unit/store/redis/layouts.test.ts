@@ -129,8 +129,14 @@ test('a layout that only a later version knows is refused in words, wherever it 
 });
 
 test('there is a sample of every layout', () => {
-  assert.deepEqual(VERSIONS.sort(), ['v2']);
-  const newest = JSON.parse(readFileSync(new URL('v2/store.json', FOLDER), 'utf8')) as Sample;
-  const version = (newest[keys.experiment(DONE)] as { value: Record<string, string> }).value.version!;
-  assert.equal(Buffer.from(version, 'base64').toString(), '2');
+  assert.deepEqual(VERSIONS.sort(), ['v2', 'v3']);
+  // A record has the lowest layout that says what it holds: that of a sweep's child is the highest.
+  for (const [folder, experiment, layout] of [
+    ['v2', DONE, '2'],
+    ['v3', WAITING, '3'],
+  ] as const) {
+    const sample = JSON.parse(readFileSync(new URL(`${folder}/store.json`, FOLDER), 'utf8')) as Sample;
+    const version = (sample[keys.experiment(experiment)] as { value: Record<string, string> }).value.version!;
+    assert.equal(Buffer.from(version, 'base64').toString(), layout);
+  }
 });

@@ -21,6 +21,7 @@ const REFUSED_WITHOUT_MEMORY = [
   'open-run',
   'release-sweep',
   'rerun-sweep',
+  'share-documents',
   'submit',
 ];
 

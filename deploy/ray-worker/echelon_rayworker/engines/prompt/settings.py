@@ -8,7 +8,6 @@ from typing import Mapping, Sequence
 from ..arguments import ArgumentError, Key, Value, parse
 from ..verl_agent.settings import Settings as EvaluationSettings
 from ..verl_agent.settings import settings_from as evaluation_settings
-from .addresses import check_base_url
 
 KEYS: dict[str, Key] = {
     "environment.name": Key("local", choices=("local", "alfworld", "webshop")),
@@ -103,8 +102,7 @@ def settings_from(arguments: Sequence[str], environment: Mapping[str, str]) -> S
 
 
 def settings_of(values: Mapping[str, Value], checkout: EvaluationSettings | None = None) -> Settings:
-    """From the values of all KEYS. Raises ArgumentError."""
-    check_base_url(values["model.base_url"])
+    """From the values of all KEYS."""
     return Settings(
         environment=values["environment.name"],
         seed=values["environment.seed"],

@@ -110,7 +110,7 @@ test('the last lines are read with a bounded number of entries, even if other ev
   let longest = 0;
   const observed = {
     logPosition: store.events.logPosition,
-    read: store.events.read,
+    page: store.events.page,
     tail: (of: string, limit: number) => {
       longest = Math.max(longest, limit);
       return store.events.tail(of, limit);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { makeChild } from '../../../../../src/plan/sweep.ts';
+import { makeKey } from '../../../../support/access.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { claimed, storeFor } from '../../../../support/store.ts';
 import { expandAll } from '../../../../support/sweep.ts';
@@ -102,4 +103,25 @@ test('a preset that is too large for the named cluster is refused with the list,
   assert.equal((await store.sweeps.list({ limit: 100 })).items.length, before);
   const part = await submit('paper-main-table', { cluster: 'small', runs: ['HGPO K=4 1.5b alfworld'] });
   assert.equal(part.statusCode, 202);
+});
+
+test('projects and clusters are read once for all children of a preset', async (t) => {
+  let reads = 0;
+  const counted = async <R>(read: () => Promise<R>): Promise<R> => {
+    reads += 1;
+    return await read();
+  };
+  const observed = {
+    ...store,
+    projects: { ...store.projects, list: () => counted(() => store.projects.list()) },
+    clusters: {
+      ...store.clusters,
+      list: (names?: readonly string[]) => counted(() => store.clusters.list(names)),
+    },
+  };
+  const app = await appFor(t, { store: observed });
+  const { token } = await makeKey(store, { scopes: ['read', 'submit'] });
+  const answer = await app.call('POST', '/v1/presets/paper-main-table/submit', { token, body: {} });
+  assert.equal(answer.json().count, 154);
+  assert.ok(reads < 10, `${reads} reads`);
 });

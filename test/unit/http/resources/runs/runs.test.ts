@@ -112,3 +112,93 @@ test('a rule of a run can only mark', async () => {
   assert.equal(response.statusCode, 400);
   assert.equal(response.json().problems[0].field, '/rules/0/do');
 });
+
+test('a repeated end of a run gets the same answer, and other content under a recorded number gets 409', async () => {
+  const run = await openRun();
+  const ended = { sequence: 4, at: 1, event: { ...ENDED, cause: 'failed' } };
+  const first = [
+    metrics(1),
+    batch(2, Buffer.from('bytes')),
+    batch(3, Buffer.alloc(100_000, 1), { batch: 2 }),
+  ];
+  assert.deepEqual((await append(run, [...first, ended])).json(), { last: 4 });
+  const again = await append(run, [...first, ended]);
+  assert.deepEqual([again.statusCode, again.json()], [200, { last: 4 }]);
+  assert.deepEqual((await append(run, [first[1]!])).json(), { last: 4 });
+  assert.equal((await append(run, [ended, metrics(5)])).statusCode, 400);
+
+  const others = [
+    [{ ...metrics(1), event: { type: 'metrics', step: 1, values: { loss: 0.25 } } }],
+    [batch(2, Buffer.from('other'))],
+    [{ ...batch(2, Buffer.from('bytes')), data: Buffer.from('other').toString('base64') }],
+    [
+      {
+        ...batch(3, Buffer.alloc(100_000, 1), { batch: 2 }),
+        data: Buffer.alloc(100_000, 2).toString('base64'),
+      },
+    ],
+    [{ ...ended, event: { ...ended.event, cause: 'succeeded' } }],
+  ];
+  await store.rules.dropSignals(run.id);
+  for (const where of ['in Redis', 'in the archive']) {
+    for (const events of others) {
+      const answer = await append(run, events);
+      assert.deepEqual([answer.statusCode, answer.json().code], [409, 'event-conflict'], where);
+    }
+    assert.deepEqual((await append(run, [...first, ended])).json(), { last: 4 }, where);
+    await verifyAll(run.id);
+    assert.equal(await store.archive.archiveStream(run.id), 'archived');
+  }
+
+  const open = await openRun();
+  await append(open, [metrics(1)]);
+  const mixed = await append(open, [others[0]![0]!, metrics(2)]);
+  assert.equal(mixed.json().code, 'event-conflict');
+  assert.deepEqual((await append(open, [])).json(), { last: 1 });
+});
+
+async function verifyAll(id: string): Promise<void> {
+  for (const record of await store.batches.list(id)) {
+    const event = { type: 'verification', attempt: 1, batch: record.batch, step: 1, rows: 4 } as const;
+    const outcome = { exact: 4, rounding: 0, wrong: 0, unverifiable: 0, errors: [], ok: true };
+    await store.batches.report(record, { ...event, ...outcome }, {});
+  }
+  await store.rules.dropSignals(id);
+}
+
+test('a closed queue refuses a new run, and accepts the events of an open one', async () => {
+  await makeProjects(store, 'closing');
+  const run = await openRun({ project: 'closing' });
+  const note = { by: 'ann', at: 1, reason: 'maintenance' };
+  await store.queue.setClosed({ kind: 'project', name: 'closing' }, note);
+  const refused = await call('POST', '/v1/runs', { body: { name: 'r', project: 'closing' } });
+  assert.deepEqual([refused.statusCode, refused.json().code], [409, 'queue-closed']);
+  assert.match(refused.json().detail, /ann closed the queue: maintenance/);
+  assert.equal((await append(run, [metrics(1)])).statusCode, 200);
+  await openRun();
+});
+
+test('a project has a limited number of open runs, and an ended one makes room', async (t) => {
+  const few = await storeFor(t, { limits: { runsOfProject: 2 } });
+  const app = await appFor(t, { store: few.store });
+  const open = () => app.call('POST', '/v1/runs', { body: { name: 'r' } });
+  const first = (await open()).json();
+  assert.equal((await open()).statusCode, 201);
+  const refused = await open();
+  assert.deepEqual([refused.statusCode, refused.json().code], [409, 'limit-reached']);
+  assert.match(refused.json().detail, /at most 2 open external runs/);
+  const events = [{ sequence: 1, at: 1, event: { ...ENDED, cause: 'failed' } }];
+  await app.call('POST', first.events, { body: { token: first.token, events } });
+  assert.equal((await open()).statusCode, 201);
+});
+
+test('a run of a project over its quota can only end', async () => {
+  await makeProjects(store, 'poor');
+  const run = await openRun({ project: 'poor' });
+  await store.projects.change('poor', { storeQuotaBytes: 10 });
+  const refused = await append(run, [metrics(1)]);
+  assert.deepEqual([refused.statusCode, refused.json().code], [429, 'quota-exceeded']);
+  assert.deepEqual((await append(run, [])).json(), { last: 0 });
+  const ended = { sequence: 1, at: 1, event: { ...ENDED, cause: 'failed' } };
+  assert.equal((await append(run, [ended])).statusCode, 200);
+});

@@ -32,7 +32,7 @@ describe('cost of a sweep preview', () => {
     assert.ok(ms < 1500, `${ms} ms of CPU`);
   });
 
-  test('a second parallel preview of one caller gets 429', async () => {
+  test('a third parallel preview or submission of one caller gets 429', async () => {
     const body = {
       ...ESTIMATORS,
       method: 'random',
@@ -41,8 +41,11 @@ describe('cost of a sweep preview', () => {
       axes: { priority: [1, 2] },
     };
     const preview = () => call('POST', '/v1/sweeps/preview', { body });
-    const answers = await Promise.all([preview(), preview()]);
-    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, 429]);
+    const answers = await Promise.all([preview(), preview(), preview()]);
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, 200, 429]);
+    const submit = () => call('POST', '/v1/sweeps', { body });
+    const submitted = await Promise.all([submit(), submit(), preview()]);
+    assert.deepEqual(submitted.map(({ statusCode }) => statusCode).sort(), [202, 202, 429]);
     assert.equal((await preview()).statusCode, 200);
   });
 });
