@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join, matchesGlob, relative, resolve, sep } from 'node:path';
+import { readdir, readFile, realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, join, matchesGlob, relative, resolve, sep } from 'node:path';
 import { MAX_FILE_BYTES, MAX_FILES } from '../core/launch-plan.ts';
 import { CliError, EXIT } from './exit.ts';
 import { readSpecFile } from './spec-file.ts';
@@ -27,7 +27,20 @@ export async function readSpec(file: string): Promise<unknown> {
 
 async function filled(spec: unknown, base: string): Promise<unknown> {
   if (!isObject(spec) || typeof spec.files !== 'string') return spec;
-  return { ...spec, files: await filesOf(resolve(base, spec.files)) };
+  const folder = resolve(base, spec.files);
+  const inside = relative(await realPath(base), await realPath(folder));
+  // A spec from someone else must not choose which files of this machine are read and sent.
+  if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside))
+    throw new CliError(
+      EXIT.usage,
+      `The spec names the files of ${spec.files}, which is outside the folder of the spec (${resolve(base)}). Put the program below that folder, or on the shared root and name it in workingDir.`,
+    );
+  return { ...spec, files: await filesOf(folder) };
+}
+
+/** The path without links; a folder that is missing is reported when it is read. */
+function realPath(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
 }
 
 /** The texts of a folder by their relative paths. Throws a CliError if a file is no text, or they are too many or too large. */

@@ -74,7 +74,10 @@ export function isSecretName(name: string): boolean {
 /** Whether a value under a secret's name may be the secret itself, and no placeholder, path or word. */
 export function mayBeSecret(name: string, value: string): boolean {
   const text = value.trim();
-  if (/\s/.test(text) || /^(?:\$\{.*\}|\*+|none|null|true|false|default|\d+(?:\.\d+)?)$/i.test(text))
+  if (
+    /\s/.test(text) ||
+    /^(?:\$[\w({].*|<.*>|\{\{.*|\*+|none|null|true|false|default|\d+(?:\.\d+)?)$/i.test(text)
+  )
     return false;
   if (/passw/i.test(name)) return text.length >= 4;
   return looksRandom(text);

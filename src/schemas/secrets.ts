@@ -60,6 +60,8 @@ interface Key {
   holdsReferences: boolean;
   /** Its value is the name of a secret on the cluster. */
   isReference: boolean;
+  /** Its value is a program, in which only a text in quotes is a value. */
+  isProgram: boolean;
 }
 
 interface Place extends Key {
@@ -69,7 +71,12 @@ interface Place extends Key {
   depth: number;
 }
 
-const ROOT: Key = { shown: '', secretName: null, holdsReferences: false, isReference: false };
+const ROOT: Key = {
+  ...{ shown: '', secretName: null, holdsReferences: false, isReference: false, isProgram: false },
+};
+
+/** Files of programs. A shell's is none: its variables are assigned without quotes. */
+const PROGRAM = /\.(?:pyi?|ipynb|[cm]?[jt]sx?|c|cc|cpp|cu|h|hpp|rs|go|java|jl|lua)$/;
 
 function look(place: Place, open: Place[], problems: FieldProblem[]): void {
   const { value, depth } = place;
@@ -108,6 +115,7 @@ function read(key: string, isSecret: boolean, { holdsReferences }: Key): Key {
     secretName: isSecretName(name) ? name : null,
     holdsReferences: key.length <= MAX_NAME && /(?:^|\/)secrets$/.test(key),
     isReference: holdsReferences || (key.length <= 2 * MAX_NAME && /(?:^|\/)secrets[./]./.test(key)),
+    isProgram: PROGRAM.test(key.slice(-MAX_NAME)),
   };
 }
 
@@ -118,7 +126,7 @@ function fieldOf(place: Place): string {
   return parts.reverse().join('');
 }
 
-function whatIsHeld(value: string, { secretName, isReference }: Key): string | undefined {
+function whatIsHeld(value: string, { secretName, isReference, isProgram }: Key): string | undefined {
   const kind = secretKind(value);
   if (kind !== undefined) return `what looks like ${kind}`;
   // References have secret names and are no values; one that looks like a value is one.
@@ -128,22 +136,36 @@ function whatIsHeld(value: string, { secretName, isReference }: Key): string | u
       : undefined;
   if (secretName !== null && mayBeSecret(secretName, value.slice(0, MAX_VALUE)))
     return 'what looks like a secret';
-  return isAssigned(value) ? 'what looks like a secret' : undefined;
+  return holdsAssignment(value, isProgram) ? 'what looks like a secret' : undefined;
 }
 
-/** Whether a text assigns what may be a secret to a secret's name: `+trainer.wandb_api_key=…`. */
-function isAssigned(text: string): boolean {
-  const at = text.search(/[\w.@/+~-]=\S/);
-  if (at === -1) return false;
-  const name = nameAtEnd(text.slice(Math.max(0, at + 1 - MAX_NAME), at + 1));
-  if (!isSecretName(name)) return false;
-  const [value = ''] = /^\S*/.exec(text.slice(at + 2, at + 2 + MAX_VALUE)) ?? [];
-  return mayBeSecret(name, value);
+/**
+ * Whether a text assigns what may be a secret to a secret's name, anywhere in it: `+trainer.api_key=…`,
+ * `A=1 DB_PASSWORD=…`, a line of a .env or YAML file, a field of JSON.
+ */
+function holdsAssignment(text: string, isProgram: boolean): boolean {
+  for (const { index, 0: sign } of text.matchAll(/(?<![=!<>:])[=:](?!=)/g)) {
+    const name = nameAtEnd(text.slice(Math.max(0, index - MAX_NAME), index));
+    if (!isSecretName(name)) continue;
+    const value = valueAt(text.slice(index + 1, index + 1 + MAX_VALUE), { sign, isProgram });
+    if (mayBeSecret(name, value)) return true;
+  }
+  return false;
 }
 
-/** The last part of a dotted name that a short text ends with. */
+/** The value at the start of a text: in quotes, or else up to the end of its word (`=`) or line (`:`). */
+function valueAt(text: string, { sign, isProgram }: { sign: string; isProgram: boolean }): string {
+  const [, quote, rest = ''] = /^[ \t]{0,8}\\{0,4}(["'`]?)([^\r\n]*)/.exec(text) ?? [];
+  if (quote) return rest.split(/["'`\\]/, 1)[0]!;
+  if (isProgram) return '';
+  return rest.split(sign === ':' ? /[,}\]]|[ \t]#/ : /[\s"'`;&|,)}]/, 1)[0]!;
+}
+
+/** The last part of a dotted name that a short text ends with, before quotes and blanks. */
 function nameAtEnd(text: string): string {
-  let start = text.length;
+  let end = text.length;
+  while (end > 0 && /[\s\\"'`]/.test(text[end - 1]!)) end--;
+  let start = end;
   while (start > 0 && /[\w@/+~-]/.test(text[start - 1]!)) start--;
-  return text.slice(start);
+  return text.slice(start, end);
 }

@@ -1,7 +1,8 @@
 """Takes secrets out of text before it is written anywhere: known values in every common form, and what looks like one.
 
-A value is found as it is, base64 (at any offset within other text, both alphabets), percent-encoded, hexadecimal and
-escaped as JSON or Python write it. A line that ends with the beginning of a form, begins with its end, or lies wholly
+A value is found as it is, base64 and base32 (at any offset within other text), percent-encoded once or twice, hexadecimal,
+escaped as Python writes it or as JSON does, up to three times, and split by sequences that steer a terminal. The service finds
+the same forms (src/core/hidden-values.ts); test/golden/redaction.json has them all. A line that ends with the beginning of a form, begins with its end, or lies wholly
 within one is masked there too, so that a value which was wrapped, cut or printed over two lines does not show. Blind to
 values below ``MIN_CHARACTERS``: masking them would mangle ordinary text, and no secret is resolved that short.
 """
@@ -12,7 +13,7 @@ import base64
 import json
 import re
 import urllib.parse
-from typing import Iterable, Mapping
+from typing import Callable, Iterable, Iterator, Mapping
 
 MASK = "***"
 MIN_CHARACTERS = 6
@@ -27,6 +28,10 @@ SECRET_NAME = re.compile(r"token|secret|passw|credential|api_?key|access_?key|pr
 _SECRET_OVERRIDE = re.compile(r"([+~]*[\w.@/-]+)=(.+)", re.DOTALL)
 _KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
 _KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY")
+
+# As they are, or escaped as JSON, C or Python write them.
+_ESC = r"(?:\x1b|\\+(?:u001[bB]|x1[bB]|033|e))"
+_STEERING = re.compile(rf"{_ESC}(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|{_ESC}\\)|[@-Z_])")
 
 # Tokens by their makers' prefixes, signed tokens, credentials in addresses and headers, values that are assigned to
 # secret names. Kept in step with src/core/secret-patterns.ts.
@@ -64,6 +69,9 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """A text of which nothing is cut off."""
+        return _unsplit(text, self._text)
+
+    def _text(self, text: str) -> str:
         for form in self._forms:
             if form in text:
                 text = text.replace(form, MASK)
@@ -71,7 +79,10 @@ class Redactor:
 
     def line(self, text: str) -> str:
         """A line of many: what continues on the next, or was begun on the one before, is masked too."""
-        text = self.text(text)
+        return _unsplit(text, self._line)
+
+    def _line(self, text: str) -> str:
+        text = self._text(text)
         stripped = text.strip()
         for form, least in self._edges:
             if len(stripped) >= _INNER_CHARACTERS and stripped in form:
@@ -152,14 +163,36 @@ def _pieces(value: str) -> list[str]:
 def _forms(value: str) -> set[str]:
     data = value.encode()
     quoted = {urllib.parse.quote(value, safe=""), urllib.parse.quote(value), urllib.parse.quote_plus(value)}
+    quoted |= {urllib.parse.quote(one, safe="") for one in quoted}
     lower = {re.sub(r"%[0-9A-F]{2}", lambda match: match.group().lower(), one) for one in quoted}
-    forms = {value, *quoted, *lower, data.hex(), data.hex().upper(), json.dumps(value)[1:-1], repr(value)[1:-1]}
-    for offset in range(3):
-        # Only the characters that the value alone decides: those at the edges carry bits of what surrounds it.
-        begin, end = -(-offset * 8 // 6), (offset + len(data)) * 8 // 6
-        core = base64.b64encode(bytes(offset) + data).decode()[begin:end]
+    forms = {value, *quoted, *lower, data.hex(), data.hex().upper(), repr(value)[1:-1]}
+    for ascii_only in (True, False):
+        escaped = value
+        for _ in range(3):
+            escaped = json.dumps(escaped, ensure_ascii=ascii_only)[1:-1]
+            forms.add(escaped)
+    for core in _cores(data, 3, 6, base64.b64encode):
         forms |= {core, core.replace("+", "-").replace("/", "_")}
+    for core in _cores(data, 5, 5, base64.b32encode):
+        forms |= {core, core.lower()}
     return {form for form in forms if len(form) >= MIN_CHARACTERS}
+
+
+def _cores(data: bytes, block: int, bits: int, encode: Callable[[bytes], bytes]) -> Iterator[str]:
+    """The value at each offset of the encoding's blocks: only the characters that the value alone decides, since those at the
+    edges carry bits of their neighbours."""
+    for offset in range(block):
+        begin, end = -(-offset * 8 // bits), (offset + len(data)) * 8 // bits
+        yield encode(bytes(offset) + data).decode()[begin:end]
+
+
+def _unsplit(text: str, mask: Callable[[str], str]) -> str:
+    """The text, masked; without the sequences that steer a terminal if there is something to mask between them."""
+    if "\x1b" not in text and "\\" not in text:
+        return mask(text)
+    plain = _STEERING.sub("", text)
+    shown = mask(plain)
+    return mask(text) if shown == plain else shown
 
 
 def _mask_start(text: str, form: str, least: int) -> str:

@@ -2,6 +2,7 @@ import base64
 import json
 import time
 import urllib.parse
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,24 @@ def test_a_value_is_masked_in_every_form(form: str) -> None:
     masked = REDACTOR.text(f"before {form} after")
     assert masked.startswith("before ") and masked.endswith(" after") and "***" in masked
     assert SECRET not in masked and form[4:-4] not in masked
+
+
+GOLDEN = json.loads((Path(__file__).parents[3] / "test/golden/redaction.json").read_text())
+
+
+@pytest.mark.parametrize("one", GOLDEN["hidden"], ids=lambda one: one["form"])
+def test_a_value_is_masked_in_every_form_that_the_service_masks(one: dict[str, str]) -> None:
+    redactor = Redactor([GOLDEN["secret"]])
+    for mask in (redactor.text, redactor.line):
+        shown = mask(f"before {one['text']} after")
+        assert shown.startswith("before ") and shown.endswith(" after") and "***" in shown
+        # What base64 and base32 leave at the edges belongs to the neighbours.
+        assert len(shown) < len("before *** after") + 40 and one["text"][8:16] not in shown
+
+
+@pytest.mark.parametrize("text", GOLDEN["shown"])
+def test_a_text_without_the_value_stays_as_it_is(text: str) -> None:
+    assert Redactor([GOLDEN["secret"]]).line(text) == text
 
 
 @pytest.mark.parametrize("offset", [1, 2, 3, 4, 5, 6])

@@ -30,6 +30,30 @@ test('the files of a folder replace its path in a spec and in the spec of a swee
   assert.deepEqual(await readSpec(join(directory, 'sweep.yaml')), { name: 'x', spec: { files } });
 });
 
+test('a folder outside that of the spec is refused, by any path and through a link', async () => {
+  await put({ 'secret/id': 'x', 'specs/mine/a.py': '', 'specs-2/b.py': '' });
+  await symlink(join(directory, 'secret'), join(directory, 'specs/link'));
+  await symlink(join(directory, 'specs/mine'), join(directory, 'specs/within'));
+  const read = async (files: string) => {
+    await put({ 'specs/spec.json': JSON.stringify({ name: 'x', files }) });
+    return await readSpec(join(directory, 'specs/spec.json'));
+  };
+  for (const files of [
+    '../secret',
+    '..',
+    'mine/../../secret',
+    join(directory, 'secret'),
+    'link',
+    '../specs-2',
+    '/',
+  ])
+    await assert.rejects(read(files), refused(/is outside the folder of the spec/), files);
+  await put({ 'specs/sweep.yaml': 'name: x\nspec: { files: ../secret }\n' });
+  await assert.rejects(readSpec(join(directory, 'specs/sweep.yaml')), refused(/is outside the folder/));
+  for (const files of ['mine', './mine/', '../specs/mine', join(directory, 'specs/mine'), 'within'])
+    assert.deepEqual(await read(files), { name: 'x', files: { 'a.py': '' } }, files);
+});
+
 test('a spec that holds its files or has none is read as it is', async () => {
   await put({ 'spec.yaml': 'name: x\nfiles: { a: b }\n', 'other.yaml': '[1]' });
   assert.deepEqual(await readSpec(join(directory, 'spec.yaml')), { name: 'x', files: { a: 'b' } });

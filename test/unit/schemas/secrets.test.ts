@@ -39,6 +39,53 @@ describe('a spec with a secret in plain text', () => {
     assert.deepEqual(fields({ db: { password: 'hunter2' } }), ['/db/password']);
   });
 
+  test('a secret that a file or a command assigns is refused, wherever it stands', () => {
+    const key = '0123456789abcdef0123456789abcdef01234567';
+    for (const [name, text] of [
+      ['.env', `# database\nHOST=h\nexport DB_PASSWORD=hunter22\n`],
+      ['.env', `A=1\r\nWANDB_API_KEY='${key}'\r\n`],
+      ['config.yaml', 'database:\n  host: h\n  password: hunter22 # of the team\n'],
+      ['config.yaml', `- { name: x, api_key: ${key} }\n`],
+      ['config.json', `{"host": "h", "db": {"password" : "hunter22"}}`],
+      ['nested.json', JSON.stringify({ inner: JSON.stringify({ secret_key: key }) })],
+      ['train.py', `import x\nDB_PASSWORD = "hunter22"\n`],
+      ['train.py', `login(token='${key}')\n`],
+      ['settings.toml', `[db]\npassword = "hunter22"\n`],
+      ['run.sh', 'A=1 DB_PASSWORD=hunter22 python train.py'],
+    ] as const)
+      assert.deepEqual(fields({ files: { [name]: text } }), [`/files/${name}`], text);
+    assert.deepEqual(fields({ command: ['bash', '-c', 'A=1 DB_PASSWORD=hunter22 python train.py'] }), [
+      '/command/2',
+    ]);
+    assert.deepEqual(fields({ command: ['bash', '-c', 'export A=1; export DB_PASSWORD="hunter22"'] }), [
+      '/command/2',
+    ]);
+  });
+
+  test('files that name secrets and hold none are not refused', () => {
+    for (const [name, text] of [
+      [
+        'train.py',
+        'password = args.password\ntoken = os.environ["HF_TOKEN"]\ndef f(password: str = None): ...',
+      ],
+      ['train.py', 'if token == "pad" or password != other:\n  secret: Optional[str] = None'],
+      ['run.sh', 'PASSWORD=$DB_PASSWORD API_KEY="$API_KEY" SECRET=$(cat /run/secret) python x.py'],
+      ['.env.example', 'DB_PASSWORD=\nWANDB_API_KEY=<your key>\nTOKEN={{ token }}\nHF_TOKEN=your-token'],
+      ['config.yaml', 'max_tokens: 512\ntokenizer: Qwen/Qwen2.5-1.5B\npassword: null\nkey: value\n'],
+      ['README.md', 'Password: ask the operator of the cluster for it.'],
+    ] as const)
+      assert.deepEqual(fields({ files: { [name]: text } }), [], text);
+  });
+
+  test('a large file of assignments is read in linear time', () => {
+    for (const part of ['":', 'a=', 'password=\n', 'password="', '\\\\:', ' :']) {
+      const began = performance.now();
+      fields({ files: { 'x.json': part.repeat(131_072 / part.length) } });
+      // A quadratic search takes minutes.
+      assert.ok(performance.now() - began < 20_000, part);
+    }
+  });
+
   test('a secret in place of a reference is refused', () => {
     assert.deepEqual(fields({ secrets: { WANDB_API_KEY: '0123456789abcdef0123456789abcdef01234567' } }), [
       '/secrets/WANDB_API_KEY',
