@@ -19,6 +19,8 @@ const SAMPLE_MS = 30_000;
 const WARM_UP = 1 / 3;
 const HOUR_MS = 3_600_000;
 const SHOWN = 12;
+/** Less growth is not shown. */
+const MIN_BYTES = 1_000;
 
 interface Sample {
   at: number;
@@ -95,6 +97,7 @@ function grownRows(before: ReadonlyMap<string, Objects>, after: ReadonlyMap<stri
       const first = before.get(name) ?? { count: 0, bytes: 0 };
       return { name, count, more: count - first.count, bytes: bytes - first.bytes };
     })
+    .filter(({ bytes }) => bytes >= MIN_BYTES)
     .sort((a, b) => b.bytes - a.bytes)
     .slice(0, SHOWN)
     .map(({ name, count, more, bytes }) => [
@@ -138,6 +141,7 @@ function toOutcome({ watched, grown, setup, minutes, submitted, failed }: Observ
 
 ${minutes} minutes of ${PACE} times the load of the soak. All garbage was collected before each of ${watched[0]!.samples.length} samples after the first
 third; slopes have twice their standard error. ${submitted.toLocaleString('en')} experiments were submitted meanwhile, ${failed} requests failed.
+Growth of the soak's processes beyond these slopes is garbage that the runtime has not collected yet.
 
 ${markdownTable(['part', 'first → last, MB', 'slope, MB/h', 'bytes per experiment'], rows)}
 
