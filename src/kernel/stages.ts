@@ -54,7 +54,10 @@ export type Stage =
 /** As {@link GroupSingleton}; `nan` gives NaN, as torch does for the sample deviation of one value. */
 export type AnySingleton = GroupSingleton | 'nan';
 
-/** A score of NaN: it makes its group NaN, counts as 0, or is excluded from every statistic and gives 0. */
+/**
+ * A score of NaN: it makes its group NaN, counts as 0, or is excluded from every statistic and gives 0. By the last, an
+ * advantage that is NaN for another reason becomes 0 too.
+ */
 export type MissingRule = 'propagate' | 'zero' | 'exclude';
 
 /** A formula as a chain. */
@@ -144,9 +147,16 @@ function runChain(
   for (const stage of stages) current = runStage(stage, chain, current);
   const own = current === scores ? scores.slice() : current;
   if (plan.missing !== 'exclude') return own;
-  for (let row = 0; row < own.length; row++) if (counted[row] === 0) own[row] = 0;
+  for (let row = 0; row < own.length; row++) own[row] = counted[row] === 0 ? 0 : asNumber(own[row]!);
   return own;
 }
+
+/** NaN as 0 and infinities as the largest numbers of float32: torch's `nan_to_num`, by which trainers exclude rows. */
+function asNumber(x: number): number {
+  return Number.isNaN(x) ? 0 : Math.min(Math.max(x, -MAX_FLOAT32), MAX_FLOAT32);
+}
+
+const MAX_FLOAT32 = 2 ** 128 - 2 ** 104;
 
 /** The scores by the rule for NaN, and the rows that statistics count: at most those of the mask. */
 export function applyMissing(

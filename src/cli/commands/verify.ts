@@ -22,7 +22,8 @@ dump with an inferred estimator is never ok.
 Each row is exact, rounding (float32 arithmetic can give it, the formula does not), wrong (no float32 evaluation
 gives it) or unverifiable (the batch lacks data). A batch is ok if no row is wrong or unverifiable and no finding is an
 error. Exit status: 0 all batches are ok, 1 a batch is not ok, 2 a file is unreadable, 3 nothing is wrong but something
-is not verified: the estimator was inferred, or the dump has no advantages.
+is not verified: the estimator or the reward columns were inferred, the rows are of an evaluation, or the dump has no
+advantages.
 --json prints {"batches": [{"name", "rows", "exact", "rounding", "wrong", "unverifiable", "wrongRows", "roundingRows",
 "findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}; for a dump also
 "format", "configuration", "signal" and "consistent".

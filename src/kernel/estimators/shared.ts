@@ -64,7 +64,7 @@ export const MISSING_SCORE: ChoiceRule<MissingRule> = {
   kind: 'choice',
   choices: MISSING,
   default: 'propagate',
-  doc: 'A score of NaN: `propagate` makes its group NaN, `zero` counts it as 0, `exclude` leaves it out of every statistic and gives its row 0.',
+  doc: 'A score of NaN: `propagate` makes its group NaN, `zero` counts it as 0, `exclude` leaves it out of every statistic and gives its row 0, as it does to any advantage that is NaN.',
 };
 
 /** What a divisor that is not above the threshold does: `none` divides all the same. */

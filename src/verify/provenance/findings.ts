@@ -190,7 +190,7 @@ export const FINDINGS = {
   },
   'rows-unscorable': {
     severity: 'warning',
-    means: 'No reward function scored these rows; they are in no group mean.',
+    means: 'No reward function scored these rows: by the estimator they are in no group mean, or count as 0.',
     remedy: 'Check why the reward functions returned None.',
   },
   'unscorable-rewarded': {
@@ -200,8 +200,31 @@ export const FINDINGS = {
   },
   'evaluation-rows': {
     severity: 'warning',
-    means: 'The trainer evaluated at this step, and evaluation rows replace training rows in the dump.',
-    remedy: 'Judge training by the other steps, or log at steps without evaluation.',
+    means:
+      'The trainer evaluated at this step, and evaluation rows replace training rows in the dump: no row is verified.',
+    remedy: 'Judge the training by the other steps, or log at steps without evaluation.',
+  },
+  'rewards-incomplete': {
+    severity: 'warning',
+    means: 'The dump lacks the values of a reward function, so that no advantage can be recomputed.',
+    remedy: 'Give each reward function a name of its own.',
+  },
+  'rewards-unrecorded': {
+    severity: 'warning',
+    means: 'Rows are wrong by the reward columns of the dump, and nothing records that these are all.',
+    remedy:
+      'Give each reward function a name of its own, and keep trainer_state.json beside the dump: then the columns are known.',
+  },
+  'rewards-inferred': {
+    severity: 'warning',
+    means: 'The reward columns of a dump are neither stated nor recorded, and were found by trying.',
+    remedy: 'State them with --rewards to have the rows verified.',
+  },
+  'rewards-unknown': {
+    severity: 'warning',
+    means:
+      'The reward columns of a dump are neither stated nor recorded, and no choice explains the advantages.',
+    remedy: 'State them with --rewards, and their factors with --weights.',
   },
   'rows-differ': {
     severity: 'warning',

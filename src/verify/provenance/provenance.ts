@@ -4,6 +4,7 @@
  */
 
 import { counted } from '../../core/plural.ts';
+import type { MissingRule } from '../../kernel/stages.ts';
 import { type Inputs, mismatchedReturns } from '../bounds/inputs.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
 import type { Finding } from '../report.ts';
@@ -52,19 +53,32 @@ function checkFinite(batch: Batch): Finding[] {
   ] as const;
   return columns.flatMap(([name, column]) => {
     if (column === undefined || allFinite(column)) return [];
+    const isScore = column === batch.tokenLevelRewardSum;
+    // A reward that is the score of its row, said once.
+    if (isScore && name !== 'tokenLevelRewardSum') return [];
     const rows: number[] = [];
     const unscored: number[] = [];
     column.forEach((x, row) => {
-      if (Number.isNaN(x) && column === batch.tokenLevelRewardSum && excludesMissing(batch))
-        unscored.push(row);
+      if (Number.isNaN(x) && isScore && missingRule(batch) !== 'propagate') unscored.push(row);
       else if (!Number.isFinite(x)) rows.push(row);
     });
     const text = `${name} is NaN or infinite in ${counted(rows.length, 'row')}.`;
     return [
       ...(rows.length > 0 ? [finding('non-finite-input', text, rows)] : []),
-      ...(unscored.length > 0 ? [finding('rows-unscorable', unscoredText(unscored), unscored)] : []),
+      ...(unscored.length > 0 ? unscoredFindings(batch, unscored) : []),
     ];
   });
+}
+
+function unscoredFindings(batch: Batch, rows: readonly number[]): Finding[] {
+  const text = `No reward function scored ${counted(rows.length, 'row')}.`;
+  if (missingRule(batch) === 'zero')
+    return [finding('rows-unscorable', `${text} They count as reward 0.`, rows)];
+  const { reportedAdvantage: reported } = batch;
+  const moved = rows.filter((row) => reported !== undefined && reported[row] !== 0);
+  if (moved.length === 0) return [finding('rows-unscorable', text, rows)];
+  const more = `${text} ${counted(moved.length, 'row')} of them have an advantage, row ${moved[0]} ${reported?.[moved[0]!]}.`;
+  return [finding('unscorable-rewarded', more, moved)];
 }
 
 function allFinite(column: Float64Array): boolean {
@@ -85,13 +99,9 @@ function rowsOfTokens({ tokens }: Batch, column: Float64Array | undefined): Floa
   return rows;
 }
 
-/** True if the estimator leaves a row whose score is NaN out of every statistic. */
-function excludesMissing({ estimator: { params } }: Batch): boolean {
-  return 'missing' in params && params.missing === 'exclude';
-}
-
-function unscoredText(rows: readonly number[]): string {
-  return `No reward function scored ${counted(rows.length, 'row')}.`;
+/** What the estimator makes of a score of NaN. */
+function missingRule({ estimator: { params } }: Batch): MissingRule {
+  return 'missing' in params ? (params.missing as MissingRule) : 'propagate';
 }
 
 function checkGroups(batch: Batch): Finding[] {

@@ -1,7 +1,7 @@
 /** How much a step can teach: what its rewards and advantages say without any formula of the trainer. */
 
 import { counted } from '../../core/plural.ts';
-import type { DumpStep } from '../format/dumps/adapter.ts';
+import type { DumpStep, Names } from '../format/dumps/adapter.ts';
 import type { Finding } from '../report.ts';
 import { finding, some } from './findings.ts';
 
@@ -33,7 +33,7 @@ export interface SignalHealth {
 
 /** The counts of one step. Linear in the rows. */
 export function signalOf({ group, reward, advantage }: DumpStep): SignalHealth {
-  const members = membersOf(group.ids, group.names.length);
+  const members = membersOf(group, reward);
   const finite = reward.filter(Number.isFinite);
   const lowest = finite.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   const highest = finite.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
@@ -81,10 +81,11 @@ export function addSignal(a: SignalHealth, b: SignalHealth): SignalHealth {
   return Object.fromEntries(sums) as unknown as SignalHealth;
 }
 
-function membersOf(ids: Int32Array, groups: number): number[][] {
-  const members: number[][] = Array.from({ length: groups }, () => []);
+/** The rows of each group that have a reward. */
+function membersOf({ ids, names }: Names, reward: Float64Array): number[][] {
+  const members: number[][] = names.map(() => []);
   ids.forEach((id, row) => {
-    members[id]!.push(row);
+    if (!Number.isNaN(reward[row]!)) members[id]!.push(row);
   });
   return members.filter((rows) => rows.length > 0);
 }
@@ -134,7 +135,7 @@ function addAdvantages(
 /** Groups whose rewards differ and whose advantages are all 0. */
 export function zeroFindings({ group, reward, advantage }: DumpStep): Finding[] {
   if (advantage === undefined) return [];
-  const members = membersOf(group.ids, group.names.length);
+  const members = membersOf(group, reward);
   const off = members.filter(
     (rows) =>
       rows.every((row) => advantage[row] === 0) && rows.some((row) => reward[row] !== reward[rows[0]!]),

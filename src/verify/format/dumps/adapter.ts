@@ -3,6 +3,7 @@
 import type { EstimatorName } from '../../../kernel/estimators/registry.ts';
 import type { Finding } from '../../report.ts';
 import type { BatchEstimator, TokenColumns } from '../batch.ts';
+import type { EvaluationPlan } from './evaluation.ts';
 import type { ParquetHead } from './parquet.ts';
 
 /** The beginning of a file, which decides its format. */
@@ -55,6 +56,12 @@ export interface DumpStep {
   readonly groupSize?: number;
   /** Rows of the dump, if some of them are not in the columns above. */
   readonly rowsInDump?: number;
+  /** True if the format gives reward functions of one name a single column. */
+  readonly sharesColumns?: boolean;
+  /** Why nothing can be said of the rows, if so: they are not those of the training, or columns are missing. */
+  readonly unjudged?: Finding;
+  /** Why the rows may not be those of the training, if that shows only by the rows that do not fit. */
+  readonly doubtful?: Finding;
   /** What the adapter found about the rows: order, blocks, missing ones. */
   readonly findings: readonly Finding[];
 }
@@ -90,8 +97,14 @@ export interface DumpOptions {
   /** One factor for each reward column. */
   readonly weights?: readonly number[];
   readonly map?: Mapping;
-  /** Training steps at which the trainer evaluates: each multiple. */
-  readonly evalSteps?: number;
+  /** What is known of the evaluations whose rows can be in the dump. */
+  readonly evaluation?: EvaluationPlan;
+  /** Rows of each step. */
+  readonly rowsPerStep?: number;
+  /** Number of reward functions, if the names of their columns are not known. */
+  readonly functions?: number;
+  /** True if the trainer recorded that reward functions share a name, so that columns are missing. */
+  readonly sharesNames?: boolean;
 }
 
 /** A configuration file of the run, as far as it concerns the advantages. */
@@ -101,6 +114,9 @@ export interface FoundConfiguration {
   /** The estimator that it states; or in words a setting that cannot be verified, or why the file cannot be read. */
   readonly estimator: BatchEstimator | { readonly unsupported: string } | { readonly unreadable: string };
 }
+
+/** Reads what lies beside all files of a run once, by a key. */
+export type Once = <T>(key: string, read: () => Promise<T>) => Promise<T>;
 
 /** Reads the dumps of one trainer. */
 export interface DumpAdapter {
@@ -116,8 +132,13 @@ export interface DumpAdapter {
   readonly estimators: readonly BatchEstimator[];
   /** The folder of the run that wrote a file. Default: the folder of the file. */
   runOf?(file: string): string;
+  /**
+   * The columns that can be those of the reward functions, the usual choice first, if neither the format nor the options
+   * tell which are.
+   */
+  rewardChoices?(file: string, options: DumpOptions): Promise<readonly (readonly string[])[]>;
   /** The run's configuration file near a dump, if there is one that can be read. */
-  find?(file: string): Promise<FoundConfiguration | undefined>;
+  find?(file: string, once?: Once): Promise<FoundConfiguration | undefined>;
 }
 
 /** An estimator as a trainer has it: parameters that are omitted have the recipe's values. */

@@ -47,10 +47,10 @@ async function readYaml(place: string): Promise<unknown> {
 }
 
 /** The bytes of a file that is small enough for a configuration; undefined if there is none. */
-export async function readSmall(place: string): Promise<ArrayBuffer | undefined> {
+export async function readSmall(place: string, maxBytes = MAX_BYTES): Promise<ArrayBuffer | undefined> {
   try {
     return await withSource(place, async (source) =>
-      source.byteLength > MAX_BYTES ? undefined : await source.slice(0),
+      source.byteLength > maxBytes ? undefined : await source.slice(0),
     );
   } catch (error) {
     if (error instanceof BatchFormatError || (error as NodeJS.ErrnoException).code !== undefined)

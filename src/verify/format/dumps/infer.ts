@@ -15,7 +15,7 @@ export interface Fit {
 }
 
 /** An estimator must explain this share of the rows to be taken. */
-const MIN_SHARE = 0.9;
+export const MIN_SHARE = 0.9;
 
 /**
  * The known form that explains most rows, the nearest first, and the others that explain as many. Only the forms of the

@@ -18,6 +18,8 @@ export interface ParquetColumn {
   readonly name: string;
   /** True for integers, floating-point numbers and booleans. */
   readonly isNumber: boolean;
+  /** True for floating-point numbers. */
+  readonly isFloat: boolean;
 }
 
 /** True if the bytes begin as a parquet file does. */
@@ -46,7 +48,7 @@ function columnsOf({ schema }: FileMetaData): ParquetColumn[] {
       logical_type === undefined &&
       (converted_type === undefined || /INT/.test(converted_type)) &&
       ['INT32', 'INT64', 'FLOAT', 'DOUBLE', 'BOOLEAN'].includes(type ?? '');
-    columns.push({ name, isNumber });
+    columns.push({ name, isNumber, isFloat: isNumber && (type === 'DOUBLE' || type === 'FLOAT') });
   }
   return columns;
 }

@@ -48,10 +48,9 @@ function sizeUnknown(size: number | undefined, rows: number): Finding[] {
   return [finding('group-size-unknown', `No prompt occurs twice in a row in ${counted(rows, 'row')}.`)];
 }
 
-/** The rows that at least one reward function scored, as 1. */
-export function scoredRows(rewards: readonly { readonly value: Float64Array }[]): Uint8Array {
-  const rows = rewards[0]?.value.length ?? 0;
-  return Uint8Array.from({ length: rows }, (_, row) =>
-    rewards.some(({ value }) => !Number.isNaN(value[row]!)) ? 1 : 0,
-  );
+/** The step with NaN as the reward of rows that no function scored: what they count as is the estimator's. */
+export function unscoredAsNaN(step: DumpStep): DumpStep {
+  const isScored = (row: number): boolean =>
+    (step.rewards ?? []).some(({ value }) => !Number.isNaN(value[row]!));
+  return { ...step, reward: step.reward.map((reward, row) => (isScored(row) ? reward : Number.NaN)) };
 }

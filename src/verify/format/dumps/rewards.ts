@@ -37,9 +37,10 @@ export function weightedRewards(
       .filter((term) => !Number.isNaN(term) && term !== 0);
     const total = terms.reduce((a, b) => a + b, 0);
     sum[row] = Math.fround(total);
-    error[row] = orderMatters(terms)
-      ? terms.length * 2 ** -24 * terms.reduce((a, b) => a + Math.abs(b), 0)
-      : 0;
+    error[row] =
+      Number.isFinite(total) && orderMatters(terms)
+        ? terms.length * 2 ** -24 * terms.reduce((a, b) => a + Math.abs(b), 0)
+        : 0;
   }
   return error.every((e) => e === 0) ? { sum } : { sum, error };
 }

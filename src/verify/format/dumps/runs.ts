@@ -3,7 +3,7 @@
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { groupedBy } from '../../../core/grouped-by.ts';
-import type { DumpAdapter, FoundConfiguration } from './adapter.ts';
+import type { DumpAdapter, FoundConfiguration, Once } from './adapter.ts';
 
 /** The files of one run, in step order. */
 export interface DumpRun {
@@ -29,9 +29,15 @@ export async function configured(
   { find }: Pick<DumpAdapter, 'find'>,
   files: readonly string[],
 ): Promise<ConfiguredFiles[]> {
+  const read = new Map<string, Promise<unknown>>();
+  const once: Once = async (key, reading) => {
+    const known = (read.get(key) as ReturnType<typeof reading> | undefined) ?? reading();
+    read.set(key, known);
+    return await known;
+  };
   const parts: { found: FoundConfiguration | undefined; files: string[] }[] = [];
   for (const file of files) {
-    const found = await find?.(file);
+    const found = await find?.(file, once);
     const before = parts.at(-1);
     if (before !== undefined && isSame(before.found, found)) before.files.push(file);
     else parts.push({ found, files: [file] });

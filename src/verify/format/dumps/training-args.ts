@@ -16,9 +16,8 @@ export type TrainingArguments = Readonly<Record<string, unknown>>;
 export async function findTrainingArguments(
   file: string,
 ): Promise<{ file: string; settings: TrainingArguments } | undefined> {
-  const own = dirname(file);
   const step = Number(/(\d+)\.\w+$/.exec(file)?.[1] ?? Number.NaN);
-  for (const folder of [own, dirname(own)]) {
+  for (const folder of foldersNear(file)) {
     const checkpoints = checkpointsIn(folder);
     const places = [
       ...checkpoints.filter((at) => at >= step).map((at) => join(folder, `checkpoint-${at}`)),
@@ -34,8 +33,13 @@ export async function findTrainingArguments(
   return undefined;
 }
 
+/** The folder of a file and the one above, in which a run can have its checkpoints. */
+export function foldersNear(file: string): string[] {
+  return [dirname(file), dirname(dirname(file))];
+}
+
 /** The steps of the checkpoints in a folder, the first first; none in a folder that cannot be listed. */
-function checkpointsIn(folder: string): number[] {
+export function checkpointsIn(folder: string): number[] {
   try {
     return readdirSync(folder)
       .map((name) => Number(/^checkpoint-(\d+)$/.exec(name)?.[1] ?? Number.NaN))

@@ -3,16 +3,20 @@
  * file a logged step. Groups are blocks of `num_generations` rows; the reward is the weighted sum over the reward functions.
  */
 
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { counted } from '../../../core/plural.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { knownForm } from './dump-batch.ts';
+import { evaluationFindings, evaluationPlan } from './evaluation.ts';
 import { type ParquetHead, parquetRows, readParquetHead } from './parquet.ts';
-import { promptBlocksStep, scoredRows } from './prompt-blocks.ts';
+import { promptBlocksStep, unscoredAsNaN } from './prompt-blocks.ts';
 import { numberOf, promptKey } from './rewards.ts';
-import { scorableStep } from './scorable.ts';
 import { type DumpSource, withSource } from './source.ts';
+import { findTrainerState, type TrainerState } from './trainer-state.ts';
 import { findTrainingArguments, type TrainingArguments } from './training-args.ts';
 
 const NOT_REWARDS = ['step', 'prompt', 'completion', 'advantage'];
@@ -24,6 +28,10 @@ const FORMS: Readonly<Record<string, string>> = {
   none: 'trl/dr-grpo',
   false: 'trl/dr-grpo',
 };
+/** Up to 1.5, a row that no function scored counts as 0. The arguments of later versions have this setting. */
+const SINCE_1_6 = 'vllm_importance_sampling_clip_max';
+const UP_TO_1_5 = '-1.5';
+const NAMES = ['trl/grpo', 'trl/dr-grpo', 'trl/grpo-batch', 'trl/gdpo'];
 
 /** See the head of this file. */
 export const TRL: DumpAdapter = {
@@ -34,13 +42,24 @@ export const TRL: DumpAdapter = {
     ['prompt', 'completion', 'advantage'].every((name) =>
       parquet.columns.some((column) => column.name === name),
     ),
-  estimators: ['trl/grpo', 'trl/dr-grpo', 'trl/grpo-batch', 'trl/gdpo'].map(knownForm),
+  estimators: [...NAMES, ...NAMES.map((name) => name + UP_TO_1_5)].map(knownForm),
   async *steps(files, options) {
     for (const file of files) yield await withSource(file, (source) => readStep(source, options));
   },
-  find: async (file) => {
+  rewardChoices: async (file, options) => {
+    if (options.rewards !== undefined || options.functions !== undefined) return [];
+    const { columns } = await withSource(file, readParquetHead);
+    const names = rewardLike(columns);
+    return names.map((_, fewer) => names.slice(0, names.length - fewer));
+  },
+  find: async (file, once = (_key, read) => read()) => {
     const found = await findTrainingArguments(file);
-    return found && fromSettings(found.file, found.settings);
+    const folder = dirname(file);
+    const run = await once(folder, async () => ({
+      state: await findTrainerState(file),
+      lastStep: lastStepIn(folder),
+    }));
+    return found && fromSettings(found, run);
   },
 };
 
@@ -53,6 +72,8 @@ async function readStep(source: DumpSource, options: DumpOptions): Promise<DumpS
     name,
     value: Float64Array.from(rows, (row) => numberOf(row[name])),
   }));
+  const { weights, ...others } = options;
+  const missing = hidden(names, options);
   const step = promptBlocksStep(
     {
       file: source.path,
@@ -60,11 +81,28 @@ async function readStep(source: DumpSource, options: DumpOptions): Promise<DumpS
       prompts: rows.map(({ prompt }) => promptKey(prompt)),
       rewards,
       advantage: Float64Array.from(rows, ({ advantage }) => numberOf(advantage)),
-      findings: evaluated(trainingStep, options),
     },
-    options,
+    missing === undefined ? options : others,
   );
-  return scorableStep(step, scoredRows(rewards));
+  return {
+    ...unscoredAsNaN(step),
+    sharesColumns: true,
+    ...(missing === undefined ? {} : { unjudged: missing }),
+    ...evaluationFindings(options.evaluation, trainingStep),
+  };
+}
+
+/** Functions of one name share a column, which has the values of the last of them only. */
+function hidden(
+  names: readonly string[],
+  { rewards, functions, sharesNames }: DumpOptions,
+): Finding | undefined {
+  if (rewards !== undefined) return undefined;
+  if (functions === undefined ? sharesNames !== true : functions <= names.length) return undefined;
+  const of =
+    functions === undefined ? 'several reward functions' : `${counted(functions, 'reward function')}`;
+  const text = `The run has ${of}, the dump ${counted(names.length, 'reward column')} (${names.join(', ')}): functions of one name share a column, which holds the values of the last one only.`;
+  return finding('rewards-incomplete', text);
 }
 
 async function readRows(
@@ -78,14 +116,13 @@ async function readRows(
   return rows;
 }
 
-/** The numeric columns that are not TRL's own, or those that the caller names. */
+/** The columns that the caller names or the trainer recorded, else those that can be of reward functions. */
 function rewardColumns(
   { path }: DumpSource,
   { columns }: ParquetHead,
-  { rewards }: DumpOptions,
+  { rewards, functions }: DumpOptions,
 ): readonly string[] {
-  const numeric = columns.filter(({ name, isNumber }) => isNumber && !NOT_REWARDS.includes(name));
-  const names = rewards ?? numeric.map(({ name }) => name);
+  const names = rewards ?? rewardLike(columns).slice(0, functions);
   const missing = names.find((name) => !columns.some((column) => column.name === name));
   if (missing === undefined && names.length > 0) return names;
   const expected =
@@ -96,32 +133,63 @@ function rewardColumns(
   throw new BatchFormatError({ code: 'missing', file: path, expected, found });
 }
 
-/** TRL keeps one buffer for training and evaluation and names the file by the step alone. */
-function evaluated(step: number, { evalSteps }: DumpOptions): Finding[] {
-  if (evalSteps === undefined || !(evalSteps > 0) || !(step > 0) || step % evalSteps !== 0) return [];
-  return [finding('evaluation-rows', `The trainer evaluated at step ${step}.`)];
+/** Reward functions stand first, and give floating-point numbers; what they log stands after them. */
+function rewardLike(columns: ParquetHead['columns']): string[] {
+  const others = columns.filter(({ name }) => !NOT_REWARDS.includes(name));
+  const end = others.findIndex(({ isFloat }) => !isFloat);
+  return others.slice(0, end === -1 ? others.length : end).map(({ name }) => name);
 }
 
-function fromSettings(file: string, settings: TrainingArguments): FoundConfiguration {
-  const { num_generations: groupSize, reward_weights: weights, eval_strategy: evaluates } = settings;
-  const evalSteps = evaluates === 'steps' ? (settings.eval_steps ?? settings.logging_steps) : undefined;
+/** What lies beside all files of a run. */
+interface RunRecord {
+  readonly state: TrainerState | undefined;
+  readonly lastStep: number | undefined;
+}
+
+function fromSettings(
+  { file, settings }: { readonly file: string; readonly settings: TrainingArguments },
+  { state, lastStep }: RunRecord,
+): FoundConfiguration {
+  const {
+    num_generations: groupSize,
+    reward_weights: weights,
+    generation_batch_size: rowsPerStep,
+  } = settings;
+  const evaluation = evaluationPlan(settings, state, lastStep);
   return {
     file,
     options: {
       ...(isCount(groupSize) ? { groupSize } : {}),
-      ...(Array.isArray(weights) ? { weights: weights.map(numberOf) } : {}),
-      ...(isCount(evalSteps) ? { evalSteps } : {}),
+      ...(isCount(rowsPerStep) ? { rowsPerStep } : {}),
+      ...(Array.isArray(weights) ? { weights: weights.map(numberOf), functions: weights.length } : {}),
+      ...(evaluation === undefined ? {} : { evaluation }),
+      ...recordedRewards(state, Array.isArray(weights)),
     },
     estimator: estimatorOfSettings(settings),
   };
 }
 
+/** The last step of the files in a folder; undefined if it cannot be listed. */
+function lastStepIn(folder: string): number | undefined {
+  try {
+    return Math.max(...readdirSync(folder).map((name) => Number(/(\d+)\.parquet$/.exec(name)?.[1] ?? -1)));
+  } catch {
+    return undefined;
+  }
+}
+
+function recordedRewards(state: TrainerState | undefined, isWeighted: boolean): DumpOptions {
+  if (state === undefined || state.rewards.length === 0 || isWeighted) return {};
+  return { functions: state.rewards.length, ...(state.sharesNames ? { sharesNames: true } : {}) };
+}
+
 function estimatorOfSettings(settings: TrainingArguments): FoundConfiguration['estimator'] {
   const { multi_objective_aggregation: aggregation = 'sum_then_normalize', scale_rewards: scale = 'group' } =
     settings;
-  if (aggregation === 'normalize_then_sum') return knownForm('trl/gdpo');
+  const version = SINCE_1_6 in settings ? '' : UP_TO_1_5;
+  if (aggregation === 'normalize_then_sum') return knownForm(`trl/gdpo${version}`);
   const form = FORMS[String(scale)];
-  if (aggregation === 'sum_then_normalize' && form !== undefined) return knownForm(form);
+  if (aggregation === 'sum_then_normalize' && form !== undefined) return knownForm(form + version);
   return { unsupported: `multi_objective_aggregation=${aggregation}, scale_rewards=${scale}` };
 }
 

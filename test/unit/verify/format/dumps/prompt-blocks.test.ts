@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { promptBlocksStep, scoredRows } from '../../../../../src/verify/format/dumps/prompt-blocks.ts';
+import { promptBlocksStep, unscoredAsNaN } from '../../../../../src/verify/format/dumps/prompt-blocks.ts';
 
 const made = (prompts: string[], values: number[][], trainingStep = 2) =>
   promptBlocksStep(
@@ -38,7 +38,14 @@ test('without a number of the step the file is its name, without repetition the 
   assert.deepEqual([step.name, step.findings.map(({ code }) => code)], ['f', ['group-size-unknown']]);
 });
 
-test('a row is scored if one function scored it', () => {
-  const column = (...value: number[]) => ({ value: Float64Array.from(value) });
-  assert.deepEqual([...scoredRows([column(1, NaN, NaN), column(NaN, NaN, 0)])], [1, 0, 1]);
+test('the reward of a row is NaN if no function scored it', () => {
+  const step = made(
+    ['a', 'a', 'a'],
+    [
+      [1, Number.NaN, Number.NaN],
+      [Number.NaN, Number.NaN, 0],
+    ],
+  );
+  assert.deepEqual([...step.reward], [1, 0, 0]);
+  assert.deepEqual([...unscoredAsNaN(step).reward], [1, Number.NaN, 0]);
 });

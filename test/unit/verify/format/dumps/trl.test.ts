@@ -11,10 +11,12 @@ const verified = (run: string, stated: StatedDump = {}) =>
   Array.fromAsync(verifyDump(TRL, filesOf(run), stated));
 
 describe('what GRPOTrainer of TRL 1.16 wrote', () => {
-  test('no row of any run is wrong, and every run is verified by its training_args.bin', async () => {
+  test('no row of any run is wrong, and every step of the training is verified by its training_args.bin', async () => {
     for (const run of readdirSync(`${DUMPS}/trl`)) {
-      for (const { wrong, ok, name, configuration } of await verified(run))
-        assert.deepEqual([wrong, ok, configuration.origin], [0, true, 'found'], `${run} ${name}`);
+      for (const { wrong, ok, name, configuration } of await verified(run)) {
+        const isEvaluation = run === 'evaluated' && name === 'step 2';
+        assert.deepEqual([wrong, ok, configuration.origin], [0, !isEvaluation, 'found'], `${run} ${name}`);
+      }
     }
   });
 
@@ -35,9 +37,9 @@ describe('what GRPOTrainer of TRL 1.16 wrote', () => {
     await assert.rejects(stepsOf(TRL, filesOf('weights'), { rewards: ['nope'] }), /expected a column "nope"/);
   });
 
-  test('rows that no function scored are reported and do not count', async () => {
+  test('rows that no function scored are reported', async () => {
     const [report] = await verified('unscorable');
-    assert.deepEqual([report!.rows, report!.rowsInDump], [5, 16]);
+    assert.deepEqual([report!.rows, report!.exact], [16, 16]);
     assert.ok(report!.findings.some(({ code }) => code === 'rows-unscorable'));
   });
 
