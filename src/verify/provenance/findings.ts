@@ -204,6 +204,13 @@ export const FINDINGS = {
       'The trainer evaluated at this step, and evaluation rows replace training rows in the dump: no row is verified.',
     remedy: 'Judge the training by the other steps, or log at steps without evaluation.',
   },
+  'rollout-uneven': {
+    severity: 'warning',
+    means:
+      'A rollout has not as many rows as its groups would have: the trainer compares each row with the whole rollout, not with its prompt.',
+    remedy:
+      'Fill the rollout, or find what drops samples: the advantages follow the difficulty of the prompts.',
+  },
   'rewards-incomplete': {
     severity: 'warning',
     means: 'The dump lacks the values of a reward function, so that no advantage can be recomputed.',

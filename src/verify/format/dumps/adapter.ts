@@ -99,6 +99,8 @@ export interface DumpOptions {
   readonly map?: Mapping;
   /** What is known of the evaluations whose rows can be in the dump. */
   readonly evaluation?: EvaluationPlan;
+  /** Rows of a rollout that the trainer takes in blocks: by any other number, all rows are one group. */
+  readonly blockRows?: number;
   /** Rows of each step. */
   readonly rowsPerStep?: number;
   /** Number of reward functions, if the names of their columns are not known. */

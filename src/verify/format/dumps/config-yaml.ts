@@ -34,7 +34,8 @@ export function settingsOf(value: unknown): Settings | undefined {
     : undefined;
 }
 
-async function readYaml(place: string): Promise<unknown> {
+/** The value of a YAML file; undefined if there is none that can be read. */
+export async function readYaml(place: string): Promise<unknown> {
   const bytes = await readSmall(place);
   if (bytes === undefined) return undefined;
   const { parse } = await import('yaml');

@@ -3,6 +3,7 @@
  * buffer, which is written at each log: an evaluation stays in it until the next generation for training.
  */
 
+import { present } from '../../present.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { DumpStep } from './adapter.ts';
 import type { Settings } from './config-yaml.ts';
@@ -24,6 +25,8 @@ export interface EvaluationPlan {
   /** Micro-batches between two generations, and in one step. */
   readonly generation: number;
   readonly accumulation: number;
+  /** Steps between two logs of the training, if there is a fixed number. */
+  readonly logging?: number;
 }
 
 /**
@@ -55,6 +58,7 @@ export function evaluationPlan(
     ...(unknown === undefined ? {} : { unknown }),
     generation: perGeneration * (countOf(settings.num_iterations) ?? 1),
     accumulation,
+    ...present({ logging: countOf(settings.logging_steps) }),
   };
 }
 
@@ -80,25 +84,29 @@ function unknownOf(
 }
 
 /** The step whose evaluation is in the file of `step`; undefined if none is known to be. */
-function evaluatedIn(plan: EvaluationPlan, step: number): number | undefined {
+function evaluatedIn(plan: EvaluationPlan, step: number, isBefore: boolean): number | undefined {
   const { generation, accumulation } = plan;
   const oldest = step - Math.ceil(generation / accumulation);
   for (let at = step; at >= Math.max(0, oldest); at--) {
     // The generations of training after it, up to this step, push all of its rows out.
     const next = Math.ceil((at * accumulation) / generation) * generation;
     if (at < step && next < step * accumulation) return undefined;
-    if (isEvaluated(plan, at)) return at;
+    if (isEvaluated(plan, at) && !(at === step && isBefore && isLogged(plan, step))) return at;
   }
   return undefined;
 }
 
-/** What is said of a step that holds evaluation rows, or may hold them. */
+/**
+ * What is said of a step that holds evaluation rows, or may hold them. `isBefore`: the rows were written before an
+ * evaluation at the same step would be.
+ */
 export function evaluationFindings(
   plan: EvaluationPlan | undefined,
   step: number,
+  isBefore = false,
 ): Pick<DumpStep, 'unjudged' | 'doubtful'> {
   if (plan === undefined || !(step >= 0)) return {};
-  const at = evaluatedIn(plan, step);
+  const at = evaluatedIn(plan, step, isBefore);
   if (at !== undefined) {
     const since = at === step ? '' : ', and has not generated for the training since';
     return { unjudged: finding('evaluation-rows', `The trainer evaluated at step ${at}${since}.`) };
@@ -113,6 +121,11 @@ export function evaluationFindings(
 function mayBeEvaluated({ unknown, recordedUntil, last }: EvaluationPlan, step: number): string | undefined {
   if (step <= recordedUntil) return undefined;
   return step === last ? 'the end of the training' : unknown;
+}
+
+/** True if the training writes at the step as well. */
+function isLogged({ logging }: EvaluationPlan, step: number): boolean {
+  return logging !== undefined && step % logging === 0;
 }
 
 function isEvaluated(plan: EvaluationPlan, step: number): boolean {

@@ -8,12 +8,14 @@ import { dirname, join } from 'node:path';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { formsOf, knownForm } from './dump-batch.ts';
+import { evaluationFindings, evaluationPlan } from './evaluation.ts';
 import { type Line, linesOf } from './json-lines.ts';
 import { keysOfJson } from './pick-json.ts';
 import { promptBlocksStep } from './prompt-blocks.ts';
 import { pickedLine } from './records.ts';
 import { numberOf, promptKey } from './rewards.ts';
 import { openSource } from './source.ts';
+import { findTrainerState, type TrainerState } from './trainer-state.ts';
 
 /** Forms by `advantage_estimator` and `scale_rewards`. */
 const FORMS: Readonly<Record<string, string>> = {
@@ -39,13 +41,22 @@ export const MS_SWIFT: DumpAdapter = {
   async *steps(files, options) {
     for (const file of files) {
       await using source = await openSource(file);
-      for await (const line of linesOf(source)) yield readStep(file, line, options);
+      const seen = new Set<number>();
+      for await (const line of linesOf(source)) {
+        const step = readStep(file, line, options);
+        const { trainingStep = Number.NaN } = step;
+        // The line of the training comes before that of an evaluation at the same step.
+        const isFirst = !seen.has(trainingStep);
+        seen.add(trainingStep);
+        yield { ...step, ...evaluationFindings(options.evaluation, trainingStep, isFirst) };
+      }
     }
   },
   find: async (file) => {
     const place = join(dirname(file), 'args.json');
     try {
-      return fromSettings(place, JSON.parse(await readFile(place, 'utf8')) as Record<string, unknown>);
+      const settings = JSON.parse(await readFile(place, 'utf8')) as Record<string, unknown>;
+      return fromSettings(place, settings, await findTrainerState(file));
     } catch {
       return undefined;
     }
@@ -89,16 +100,31 @@ function fault(file: string, { number }: Line, expected: string, found: string):
   return new BatchFormatError({ code: 'invalid', file, field: `line ${number}`, expected, found });
 }
 
-function fromSettings(file: string, settings: Record<string, unknown>): FoundConfiguration {
+function fromSettings(
+  file: string,
+  settings: Record<string, unknown>,
+  state: TrainerState | undefined,
+): FoundConfiguration {
   const { num_generations: groupSize, reward_weights: weights } = settings;
+  const evaluation = evaluationPlan(settings, state, undefined);
+  const rowsPerStep = rowsOf(settings);
   return {
     file,
     options: {
       ...(typeof groupSize === 'number' && groupSize > 0 ? { groupSize } : {}),
       ...(Array.isArray(weights) ? { weights: weights.map(numberOf) } : {}),
+      ...(evaluation === undefined ? {} : { evaluation }),
+      ...(rowsPerStep === undefined ? {} : { rowsPerStep }),
     },
     estimator: estimatorOfSettings(settings),
   };
+}
+
+/** Rows of a generation. Undefined if not all of them are written, or if their number varies. */
+function rowsOf(settings: Record<string, unknown>): number | undefined {
+  const { generation_batch_size: stated, log_entropy: entropy, dynamic_sample: dynamic } = settings;
+  const varies = entropy === true || dynamic === true || (settings.multi_turn_scheduler ?? null) !== null;
+  return typeof stated === 'number' && stated > 0 && !varies ? stated : undefined;
 }
 
 function estimatorOfSettings(settings: Record<string, unknown>): FoundConfiguration['estimator'] {

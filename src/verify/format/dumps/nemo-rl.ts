@@ -37,7 +37,7 @@ export const NEMO_RL: DumpAdapter = {
   find: async (file) => {
     const found = await findConfigYaml(file, 'grpo');
     const estimator = found && estimatorOfSettings(found.settings);
-    return estimator && { file: found.file, options: {}, estimator };
+    return estimator && { file: found.file, options: optionsOf(settingsOf(found.settings.grpo)), estimator };
   },
 };
 
@@ -45,8 +45,11 @@ export const NEMO_RL: DumpAdapter = {
 const FORMS: Readonly<Record<string, string>> = {
   'name=grpo, normalize_rewards=true, use_leave_one_out_baseline=true': 'nemo-rl/grpo',
   'name=grpo, normalize_rewards=false, use_leave_one_out_baseline=true': 'nemo-rl/rloo',
+  'name=grpo, normalize_rewards=true, use_leave_one_out_baseline=false': 'nemo-rl/grpo-mean',
+  'name=grpo, normalize_rewards=false, use_leave_one_out_baseline=false': 'nemo-rl/dr-grpo',
   'name=gdpo, normalize_rewards=true, use_leave_one_out_baseline=true': 'nemo-rl/gdpo',
   'name=reinforce_plus_plus, minus_baseline=true': 'nemo-rl/reinforce-plus-plus',
+  'name=reinforce_plus_plus, minus_baseline=false': 'nemo-rl/reinforce-plus-plus-raw',
 };
 
 /** Undefined if the file does not state it: another file, from which it inherits, may. */
@@ -69,6 +72,17 @@ function estimatorOfSettings({ grpo, loss_fn: loss }: Settings): FoundConfigurat
   const form = FORMS[stated];
   if (form !== undefined && changes.length === 0) return knownForm(form);
   return { unsupported: [`adv_estimator with ${stated}`, ...changes].join(', ') };
+}
+
+/** With dynamic sampling, a step is filled from several rollouts. */
+function optionsOf(grpo: Settings = {}): DumpOptions {
+  const {
+    num_prompts_per_step: prompts,
+    num_generations_per_prompt: size,
+    use_dynamic_sampling: dynamic,
+  } = grpo;
+  if (typeof prompts !== 'number' || typeof size !== 'number' || dynamic === true) return {};
+  return { rowsPerStep: prompts * size };
 }
 
 /** Settings that change advantages after the estimator, such as bounds to clip them. */

@@ -10,9 +10,10 @@ import { PyDict } from '../../../ray/pickle/values.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { BatchFormatError } from '../format-error.ts';
-import type { DumpAdapter, DumpOptions, DumpStep } from './adapter.ts';
+import type { DumpAdapter, DumpOptions, DumpStep, Names } from './adapter.ts';
 import { blocksOf } from './blocks.ts';
 import { formsOf, namesOf } from './dump-batch.ts';
+import { findSlimeConfig } from './slime-config.ts';
 import { type SampleTokens, sampleTokens, tokenColumns } from './slime-tokens.ts';
 import { withSource } from './source.ts';
 import { numbersIn, TensorError } from './torch-tensor.ts';
@@ -24,11 +25,20 @@ export const SLIME: DumpAdapter = {
   title: 'slime dumps (torch; also miles)',
   matches: ({ isZip, path }) => isZip && path.endsWith('.pt'),
   estimators: formsOf('slime'),
-  runOf: (file) => dirname(FOLDERS.includes(basename(dirname(file))) ? dirname(file) : file),
+  runOf,
+  find: async (file, once = (_key, read) => read()) => {
+    const run = runOf(file);
+    return await once(run, () => findSlimeConfig([run, dirname(run)]));
+  },
   async *steps(files, options) {
     const rollouts = new Map<number, Part[]>();
     for (const file of files) {
       const part = await readPart(file);
+      if (EVALUATION.test(basename(file))) {
+        const text = `The file holds the evaluation of rollout ${part.rollout}.`;
+        yield { ...stepOf(part.rollout, [part], {}), unjudged: finding('evaluation-rows', text) };
+        continue;
+      }
       rollouts.set(part.rollout, [...(rollouts.get(part.rollout) ?? []), part]);
     }
     for (const [rollout, parts] of [...rollouts].sort(([a], [b]) => a - b))
@@ -36,12 +46,19 @@ export const SLIME: DumpAdapter = {
   },
 };
 
+const EVALUATION = /^eval_/;
 /** Folders of one run. */
 const FOLDERS = ['rollout_data', 'train_data'];
+
+function runOf(file: string): string {
+  return dirname(FOLDERS.includes(basename(dirname(file))) ? dirname(file) : file);
+}
 
 /** One row by its position in the rollout. */
 interface Row {
   readonly position: number;
+  /** The number of the sample in the run. */
+  readonly index?: number;
   readonly group?: string;
   readonly reward?: number;
   readonly advantage?: number;
@@ -88,7 +105,8 @@ async function readRow(
     const key = keys.find((name) => (sample.get(name) ?? null) !== null);
     return key === undefined ? undefined : (await numbersIn(torch, sample.get(key)))[0];
   };
-  const position = (await one('rollout_position', 'index')) ?? index;
+  const position = (await one('rollout_position')) ?? index;
+  const number = await one('index', 'sample_index');
   const advantages = await optionalNumbers(torch, sample.get('advantages'));
   const mask = await optionalNumbers(torch, sample.get('loss_masks'));
   const trained = mask.length === advantages.length ? advantages.filter((_, i) => mask[i] !== 0) : advantages;
@@ -97,6 +115,7 @@ async function readRow(
   const reward = raw[position] ?? (await one('reward'));
   return {
     position,
+    ...(number === undefined ? {} : { index: number }),
     ...(group === undefined ? {} : { group: `group ${group}` }),
     ...(reward === undefined ? {} : { reward }),
     ...(advantage === undefined ? {} : { advantage }),
@@ -121,10 +140,13 @@ async function optionalNumbers(torch: TorchFile, value: unknown): Promise<number
 }
 
 /** The files' rows by position: groups of the rollout dump, advantages of the training dump. */
-function stepOf(rollout: number, parts: readonly Part[], { groupSize }: DumpOptions): DumpStep {
+function stepOf(rollout: number, parts: readonly Part[], options: DumpOptions): DumpStep {
+  const { groupSize, blockRows } = options;
   const rows = new Map<number, Row>();
-  for (const row of parts.flatMap((part) => part.rows))
-    rows.set(row.position, { ...rows.get(row.position), ...row });
+  for (const row of parts.flatMap((part) => part.rows)) {
+    const position = positionOf(row, rows);
+    rows.set(position, { ...rows.get(position), ...row, position });
+  }
   const sorted = [...rows.values()].sort((a, b) => a.position - b.position);
   const grouped = sorted.every(({ group }) => group !== undefined);
   const blocks = grouped
@@ -133,7 +155,10 @@ function stepOf(rollout: number, parts: readonly Part[], { groupSize }: DumpOpti
         sorted.map(() => ''),
         groupSize,
       );
-  const group = blocks?.group ?? namesOf(sorted.map((row) => row.group!));
+  const own = blocks?.group ?? namesOf(sorted.map((row) => row.group!));
+  const isWhole =
+    sorted.length > 0 && (blockRows === undefined ? isUneven(own) : sorted.length !== blockRows);
+  const group = isWhole ? namesOf(sorted.map(() => 'rollout')) : own;
   const varying = [...sorted.keys()].filter((row) => !sorted[row]!.isConstant);
   const reported = varying.length === 0 && sorted.every(({ advantage }) => advantage !== undefined);
   const measured = sorted.every(({ length }) => length !== undefined);
@@ -147,15 +172,37 @@ function stepOf(rollout: number, parts: readonly Part[], { groupSize }: DumpOpti
     reward: Float64Array.from(sorted, ({ reward = Number.NaN }) => reward),
     ...(reported ? { advantage: Float64Array.from(sorted, ({ advantage }) => advantage!) } : {}),
     ...(measured ? { responseLength: Int32Array.from(sorted, ({ length }) => length!) } : {}),
-    ...(groupSize === undefined ? {} : { groupSize }),
+    ...(groupSize === undefined || isWhole ? {} : { groupSize }),
     ...(tokens === undefined ? {} : { tokens }),
     findings: [
       ...(grouped || groupSize !== undefined ? [] : [unknown]),
-      ...(blocks?.findings.filter(({ code }) => code === 'block-partial') ?? []),
+      ...(isWhole ? [wholeFinding(sorted.length, blockRows)] : []),
+      ...(isWhole ? [] : (blocks?.findings.filter(({ code }) => code === 'block-partial') ?? [])),
       ...(tokens === undefined ? perToken(varying) : []),
       ...apart(sorted),
     ],
   };
+}
+
+/** By the position in the rollout. Of a file that counts through the run, the row with that number is meant. */
+function positionOf({ position, index }: Row, rows: ReadonlyMap<number, Row>): number {
+  if (rows.size === 0 || rows.has(position) || index === undefined) return position;
+  return [...rows.values()].find((row) => row.index === index)?.position ?? position;
+}
+
+/** slime compares all rows of a rollout with one another if they are not as many as the blocks would have. */
+function wholeFinding(rows: number, blockRows: number | undefined): Finding {
+  const expected = blockRows === undefined ? '' : `, not ${blockRows.toLocaleString('en-US')}`;
+  return finding(
+    'rollout-uneven',
+    `The rollout has ${counted(rows, 'row')}${expected}, and its groups are one.`,
+  );
+}
+
+function isUneven({ ids, names }: Names): boolean {
+  const sizes = new Int32Array(names.length);
+  for (const id of ids) sizes[id]! += 1;
+  return sizes.some((size) => size !== sizes[0]);
 }
 
 function perToken(rows: readonly number[]): Finding[] {

@@ -26,7 +26,7 @@ export async function findTrainingArguments(
     ];
     for (const place of places) {
       const found = join(place, 'training_args.bin');
-      const settings = await readTrainingArguments(found);
+      const settings = await readArguments(found);
       if (settings !== undefined) return { file: found, settings };
     }
   }
@@ -50,9 +50,13 @@ export function checkpointsIn(folder: string): number[] {
   }
 }
 
-async function readTrainingArguments(file: string): Promise<TrainingArguments | undefined> {
+/** The settings in a torch file: its object, or that of a key. Undefined if there is none that can be read. */
+export async function readArguments(file: string, key?: string): Promise<TrainingArguments | undefined> {
   try {
-    return await withSource(file, async (source) => plainState((await openTorchFile(source)).value));
+    return await withSource(file, async (source) => {
+      const { value } = await openTorchFile(source);
+      return plainState(key !== undefined && value instanceof PyDict ? value.get(key) : value);
+    });
   } catch (error) {
     if (error instanceof BatchFormatError || (error as NodeJS.ErrnoException).code !== undefined)
       return undefined;

@@ -1,0 +1,134 @@
+/**
+ * The arguments of a slime run, as far as they concern the advantages. slime writes none beside its dumps: they are read from
+ * `args.json`, `args.yaml` or `config.yaml`, from the newest checkpoint of Megatron, or from the script that starts the run.
+ */
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BatchEstimator } from '../batch.ts';
+import type { FoundConfiguration } from './adapter.ts';
+import { readSmall, readYaml, type Settings, settingsOf } from './config-yaml.ts';
+import { knownForm } from './dump-batch.ts';
+import { readArguments } from './training-args.ts';
+
+const NAMES = ['args.json', 'args.yaml', 'config.yaml'];
+const GROUPED = ['grpo', 'gspo', 'cispo'];
+/** Arguments of which each turns another one off. */
+const DISABLED: Readonly<Record<string, string>> = {
+  disable_grpo_std_normalization: 'grpo_std_normalization',
+  disable_rewards_normalization: 'rewards_normalization',
+};
+/** Arguments that change advantages in a way that is not known, if they are set. */
+const CHANGES = ['custom_reward_post_process_path', 'custom_advantage_function_path', 'use_opd'];
+
+/** The configuration in one of the folders, the first that has one. */
+export async function findSlimeConfig(folders: readonly string[]): Promise<FoundConfiguration | undefined> {
+  for (const folder of folders) {
+    for (const [file, read] of placesIn(folder)) {
+      const settings = await read(file);
+      if (settings?.advantage_estimator === undefined && settings?.n_samples_per_prompt === undefined)
+        continue;
+      return { file, options: optionsOf(settings), estimator: estimatorOfSettings(settings) };
+    }
+  }
+  return undefined;
+}
+
+type Reader = (file: string) => Promise<Settings | undefined>;
+
+function placesIn(folder: string): [string, Reader][] {
+  const names = namesIn(folder);
+  const checkpoints = names.filter((name) => /^iter_\d+$/.test(name)).sort();
+  return [
+    ...NAMES.map((name): [string, Reader] => [join(folder, name), fromYaml]),
+    ...checkpoints
+      .toReversed()
+      .map((name): [string, Reader] => [join(folder, name, 'common.pt'), fromMegatron]),
+    ...names
+      .filter((name) => name.endsWith('.sh'))
+      .map((name): [string, Reader] => [join(folder, name), fromScript]),
+  ];
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** JSON is YAML. */
+async function fromYaml(file: string): Promise<Settings | undefined> {
+  const settings = settingsOf(await readYaml(file));
+  return settings && named(Object.entries(settings));
+}
+
+async function fromMegatron(file: string): Promise<Settings | undefined> {
+  return await readArguments(file, 'args');
+}
+
+/** The options in the text of a script. One whose value is a variable is not known. */
+async function fromScript(file: string): Promise<Settings | undefined> {
+  const bytes = await readSmall(file);
+  if (bytes === undefined) return undefined;
+  const lines = Buffer.from(bytes).toString('utf8').split('\n');
+  const text = lines.filter((line) => !/^\s*#/.test(line)).join(' ');
+  const options = [...text.matchAll(/--([a-z][a-z0-9-]*)(?:[ =]+([^\s\\-][^\s\\)]*))?/g)];
+  return named(options.map(([, name, value]) => [name!, value === undefined ? true : optionOf(value)]));
+}
+
+function optionOf(text: string): unknown {
+  const bare = text.replace(/^(["'])(.*)\1$/, '$2');
+  if (bare.includes('$')) return undefined;
+  return Number.isNaN(Number(bare)) ? bare : Number(bare);
+}
+
+function named(entries: readonly (readonly [string, unknown])[]): Settings {
+  const settings = entries.map(([name, value]) => [name.replaceAll('-', '_'), value] as const);
+  const off = settings.flatMap(([name, value]) =>
+    name in DISABLED && value === true ? [[DISABLED[name]!, false] as const] : [],
+  );
+  return Object.fromEntries([...settings, ...off]);
+}
+
+function optionsOf({ n_samples_per_prompt: size, rollout_batch_size: groups }: Settings) {
+  if (typeof size !== 'number') return {};
+  return { groupSize: size, ...(typeof groups === 'number' ? { blockRows: size * groups } : {}) };
+}
+
+function estimatorOfSettings(settings: Settings): BatchEstimator | { readonly unsupported: string } {
+  const form = formOf(settings);
+  const changes = CHANGES.filter((name) => (settings[name] ?? false) !== false);
+  if (form !== undefined && changes.length === 0) return knownForm(`slime/${form}`);
+  const deciding = ['advantage_estimator', ...DECIDING, ...changes].filter(
+    (name) => settings[name] !== undefined,
+  );
+  return { unsupported: deciding.map((name) => `${name}=${String(settings[name])}`).join(', ') };
+}
+
+const DECIDING = [
+  'rewards_normalization',
+  'grpo_std_normalization',
+  'normalize_advantages',
+  'gamma',
+  'lambd',
+  'kl_coef',
+];
+
+function formOf(settings: Settings): string | undefined {
+  const { advantage_estimator: name = 'grpo', normalize_advantages: whitens = false } = settings;
+  const { rewards_normalization: normalizes = true, grpo_std_normalization: divides = true } = settings;
+  const { gamma = 1, lambd: lambda = 1, kl_coef: kl = 0 } = settings;
+  if (GROUPED.includes(String(name))) {
+    if (whitens === true || normalizes !== true) return undefined;
+    return divides === true ? 'grpo' : 'dr-grpo';
+  }
+  if (gamma !== 1 || kl !== 0) return undefined;
+  if (name === 'reinforce_plus_plus_baseline')
+    return normalizes === true ? 'reinforce-plus-plus-baseline' : undefined;
+  if (name === 'reinforce_plus_plus') return 'reinforce-plus-plus';
+  if (name !== 'ppo') return undefined;
+  if (whitens === true) return lambda === 1 ? 'ppo-normalized' : undefined;
+  return lambda === 1 ? 'ppo' : lambda === 0.95 ? 'ppo-0.95' : undefined;
+}
