@@ -2,7 +2,7 @@
 
     python scripts/golden/trl_contexts.py DIRECTORY [NAME…]
 
-Works with every TRL from 0.28 on; a run that a version does not know is left out. Model, tokenizer and the plain runs are those of
+Works with every TRL from 0.28 on; a run with settings that a version does not know is skipped. Model, tokenizer and the plain runs are those of
 trl_run.py.
 """
 

@@ -14,6 +14,7 @@ import { batchOf, estimatorFrom } from './format/dumps/dump-batch.ts';
 import { type Fit, inferEstimator, MIN_SHARE } from './format/dumps/infer.ts';
 import type { ConfiguredFiles } from './format/dumps/runs.ts';
 import { some } from './provenance/findings.ts';
+import { signalOf } from './provenance/signal.ts';
 import { verifyBatch } from './verify-batch.ts';
 
 /** What the caller states of a dump. */
@@ -87,14 +88,15 @@ export async function contextOf(
   const usual = await withOptions(adapter, part, stated, options);
   const [of, ...others] = choices;
   if (of === undefined || others.length === 0 || isUnsupported(part)) return usual;
-  let best = { context: usual, share: await explainedBy(adapter, part.files, usual), used: of };
+  let best = { context: usual, ...(await explainedBy(adapter, part.files, usual)), used: of };
   for (const used of others) {
     if (best.share === 1) break;
     const context = await withOptions(adapter, part, stated, { ...options, rewards: used });
-    const share = await explainedBy(adapter, part.files, context);
-    if (share > best.share) best = { context, share, used };
+    const own = await explainedBy(adapter, part.files, context);
+    if (own.share > best.share) best = { context, ...own, used };
   }
-  if (best.share < MIN_SHARE) {
+  // A step of which every row fits is no chance: then the other steps are wrong.
+  if (best.share < MIN_SHARE && !best.hasWhole) {
     const reason = `no choice of reward columns among ${some(of)} explains the advantages`;
     return { configuration: { origin: 'unknown', reason }, options, unexplained: of };
   }
@@ -105,17 +107,19 @@ function isUnsupported({ found }: ConfiguredFiles): boolean {
   return found !== undefined && 'unsupported' in found.estimator;
 }
 
-/** The share of the rows tried that are not wrong in a context. */
+/** The share of the rows tried that are not wrong in a context, and whether some step with a signal has no wrong row. */
 async function explainedBy(
   adapter: DumpAdapter,
   files: readonly string[],
   { estimator, options }: DumpContext,
-): Promise<number> {
-  if (estimator === undefined) return 0;
+): Promise<{ share: number; hasWhole: boolean }> {
+  if (estimator === undefined) return { share: 0, hasWhole: false };
   const steps = await triedSteps(adapter, files, options);
   const reports = steps.map((step) => verifyBatch(batchOf(step, estimator)));
+  const hasWhole = steps.some((step, at) => reports[at]!.wrong === 0 && signalOf(step).rowsWithSignal > 0);
   const rows = reports.reduce((sum, report) => sum + report.rows, 0);
-  return rows === 0 ? 1 : 1 - reports.reduce((sum, report) => sum + report.wrong, 0) / rows;
+  const wrong = reports.reduce((sum, report) => sum + report.wrong, 0);
+  return { share: rows === 0 ? 1 : 1 - wrong / rows, hasWhole };
 }
 
 async function withOptions(

@@ -110,6 +110,13 @@ describe('columns that are rewards', () => {
     const [unknown] = await verified('1.16.0/extra-beside-two', {}, turned);
     assert.deepEqual(outcomes([unknown!]), ['not ok unverifiable rewards-unknown']);
     assert.match(unknown!.findings[0]!.message, /--rewards/);
+    const one = planted(TRL, (step) =>
+      step.name === 'step 2' ? { ...step, advantage: step.advantage!.map((a) => -a) } : step,
+    );
+    assert.deepEqual(
+      (await verified('1.16.0/processes', {}, one)).map(({ wrong }) => wrong > 0),
+      [false, true, false],
+    );
   });
 
   test('functions of one name share a column, and the report says so', async () => {

@@ -28,7 +28,10 @@ const FORMS: Readonly<Record<string, string>> = {
   'rloo batch': 'rloo-batch',
   'reinforce_plus_plus batch': 'reinforce-plus-plus',
   'reinforce_plus_plus group': 'reinforce-plus-plus-group',
+  'reinforce_plus_plus none': 'dr-grpo',
 };
+/** Before 3.10, `scale_rewards` was a flag. */
+const FLAGS: Readonly<Record<string, string>> = { true: 'group', false: 'none' };
 /** `scale_rewards` if it is omitted. */
 const SCALES: Readonly<Record<string, string>> = { rloo: 'none', reinforce_plus_plus: 'batch' };
 
@@ -128,11 +131,14 @@ function rowsOf(settings: Record<string, unknown>): number | undefined {
 }
 
 function estimatorOfSettings(settings: Record<string, unknown>): FoundConfiguration['estimator'] {
-  const { advantage_estimator: stated, kl_in_reward: klInReward } = settings;
+  const { advantage_estimator: stated, kl_in_reward: klInReward, beta } = settings;
   const name = typeof stated === 'string' ? stated : 'grpo';
-  const scale = settings.scale_rewards ?? SCALES[name] ?? 'group';
+  const given = settings.scale_rewards ?? SCALES[name] ?? 'group';
+  const scale = FLAGS[String(given)] ?? given;
   const form = FORMS[`${name} ${scale}`];
-  if (form !== undefined && klInReward !== true) return knownForm(`ms-swift/${form}`);
-  const kl = klInReward === true ? ', kl_in_reward=true' : '';
+  // Without a factor the term is 0.
+  const hasKl = klInReward === true && beta !== 0;
+  if (form !== undefined && !hasKl) return knownForm(`ms-swift/${form}`);
+  const kl = hasKl ? ', kl_in_reward=true' : '';
   return { unsupported: `advantage_estimator=${name}, scale_rewards=${scale}${kl}` };
 }

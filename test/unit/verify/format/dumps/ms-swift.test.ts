@@ -58,3 +58,20 @@ test('columns of different lengths and a missing list are refused with the line'
     /expected a list prompt, found another value/,
   );
 });
+
+test('an evaluation adds a line that is not verified, and its rows leave the next line', async () => {
+  for (const setting of ['grpo-group', 'reinforce-plus-plus-none']) {
+    const file = `${DUMPS}/ms-swift-settings/${setting}/completions.jsonl`;
+    const reports = await Array.fromAsync(verifyDump(MS_SWIFT, [file]));
+    assert.deepEqual(
+      reports.map(({ name, ok, consistent, wrong }) => [name, ok, consistent, wrong]),
+      [
+        ['step 1', true, false, 0],
+        ['step 2', true, false, 0],
+        ['step 2', false, true, 0],
+        ['step 3', true, false, 0],
+      ],
+      setting,
+    );
+  }
+});

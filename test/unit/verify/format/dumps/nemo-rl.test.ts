@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { NEMO_RL } from '../../../../../src/verify/format/dumps/nemo-rl.ts';
 import { adapterFor } from '../../../../../src/verify/format/dumps/registry.ts';
 import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { folder, jsonLines, stepsOf } from '../../../../support/dump-files.ts';
+import { folder, jsonLines, planted, stepsOf } from '../../../../support/dump-files.ts';
 
 /** A line in the documented layout (synthetic): each value a list of one. */
 const row = (idx: number, prompt: number[], reward: number, advantage: number | number[]) => ({
@@ -96,11 +96,6 @@ test('the estimator is found in config.yaml, in its own section or in the older 
 
 for (const [name, config, reason] of [
   ['an unknown estimator', 'grpo: {adv_estimator: {name: opd}}', /name=opd/],
-  [
-    'another baseline',
-    `grpo: {${LEAVE_ONE_OUT.replace('true', 'false')}}`,
-    /use_leave_one_out_baseline=false/,
-  ],
   ['clipped advantages', `grpo: {${LEAVE_ONE_OUT}, advantage_clip_high: 5}`, /advantage_clip_high=5/],
   [
     'two places that contradict',
@@ -130,4 +125,15 @@ test('a config.yaml that does not state the estimator leaves it to be inferred',
     'defaults: base.yaml\ngrpo: {normalize_rewards: false}',
   );
   assert.deepEqual([ok, consistent, configuration.origin], [false, true, 'inferred']);
+});
+
+test('published settings without leave-one-out, and without a baseline, are verified by config.yaml', async () => {
+  for (const setting of ['grpo-divided-all', 'grpo-centred-all', 'reinforce-raw']) {
+    const path = `test/golden/dumps/nemo-rl-settings/${setting}/train_data_step1.jsonl`;
+    const [whole] = await Array.fromAsync(verifyDump(NEMO_RL, [path]));
+    assert.deepEqual([whole!.ok, whole!.wrong, whole!.configuration.origin], [true, 0, 'found'], setting);
+    const cut = planted(NEMO_RL, (step) => ({ ...step, rowsInDump: step.reward.length - 4 }));
+    const [lost] = await Array.fromAsync(verifyDump(cut, [path]));
+    assert.ok(lost!.findings.some(({ code }) => code === 'rows-missing'));
+  }
 });

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { adapterOf } from '../../../../../src/verify/format/dumps/registry.ts';
+import { findSlimeConfig } from '../../../../../src/verify/format/dumps/slime-config.ts';
+import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
+import { DUMPS, folder } from '../../../../support/dump-files.ts';
+import { pickled, torchFile } from '../../../../support/torch-bytes.ts';
+
+/** What is found of arguments in JSON: the fingerprint's beginning, or the reason why it is unknown. */
+async function foundOf(settings: object): Promise<string | undefined> {
+  await using dir = await folder();
+  await dir.write('args.json', JSON.stringify({ n_samples_per_prompt: 4, ...settings }));
+  const found = await findSlimeConfig([dir.path]);
+  if (found === undefined || 'unreadable' in found.estimator) return undefined;
+  return 'name' in found.estimator ? found.estimator.name : found.estimator.unsupported;
+}
+
+test('published settings have their form, and others are named', async () => {
+  assert.equal(await foundOf({}), 'grpo');
+  assert.equal(await foundOf({ advantage_estimator: 'gspo', grpo_std_normalization: false }), 'grpo');
+  assert.equal(await foundOf({ advantage_estimator: 'ppo', lambd: 0.95 }), 'gae');
+  assert.equal(
+    await foundOf({ advantage_estimator: 'reinforce_plus_plus_baseline', normalize_advantages: true }),
+    'reinforce_plus_plus',
+  );
+  assert.equal(
+    await foundOf({ advantage_estimator: 'reinforce_plus_plus', gamma: 0.9 }),
+    'advantage_estimator=reinforce_plus_plus, gamma=0.9',
+  );
+  assert.match((await foundOf({ use_opd: true }))!, /use_opd=true/);
+});
+
+test('the script that starts the run tells the arguments, without its comments and variables', async () => {
+  await using dir = await folder();
+  const script = `# --advantage-estimator ppo
+ARGS=(--advantage-estimator grpo --n-samples-per-prompt 8 --rollout-batch-size $GROUPS
+  --disable-grpo-std-normalization)`;
+  const path = await dir.write('run.sh', script);
+  const found = await findSlimeConfig([join(dir.path, 'none'), dir.path]);
+  assert.deepEqual([found?.file, found?.options], [path, { groupSize: 8 }]);
+  assert.ok(found !== undefined && 'params' in found.estimator);
+  assert.equal('normalizeByStd' in found.estimator.params && found.estimator.params.normalizeByStd, false);
+});
+
+test('a checkpoint of Megatron holds the arguments', async () => {
+  await using dir = await folder();
+  await mkdir(join(dir.path, 'iter_0000010'));
+  const settings = pickled.dict({
+    n_samples_per_prompt: pickled.int(4),
+    rollout_batch_size: pickled.int(3),
+  });
+  const args = Buffer.concat([
+    pickled.call(pickled.global('argparse', 'Namespace')),
+    settings,
+    Buffer.from('b'),
+  ]);
+  await dir.write('iter_0000010/common.pt', torchFile(pickled.dict({ args })));
+  const found = await findSlimeConfig([dir.path]);
+  assert.deepEqual(found?.options, { groupSize: 4, blockRows: 12 });
+});
+
+test('a rollout that is uneven by its arguments, or by its groups, is one group', async () => {
+  for (const setting of ['uneven', 'fewer-groups', 'even']) {
+    const run = `${DUMPS}/slime-settings/${setting}`;
+    const files = ['rollout_data/1.pt', 'rollout_data/eval_1.pt', 'train_data/1.pt'];
+    const reports = await Array.fromAsync(
+      verifyDump(
+        adapterOf('slime'),
+        files.map((file) => join(run, file)),
+      ),
+    );
+    const uneven = setting === 'even' ? [] : ['rollout-uneven'];
+    assert.deepEqual(
+      reports.map(({ ok, consistent, wrong }) => [ok, consistent, wrong]),
+      [
+        [false, true, 0],
+        [true, false, 0],
+      ],
+      setting,
+    );
+    assert.deepEqual(
+      reports[1]!.findings.map(({ code }) => code).filter((code) => code === 'rollout-uneven'),
+      uneven,
+    );
+  }
+});
