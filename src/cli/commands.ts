@@ -89,6 +89,11 @@ const EXPERIMENT_VERBS: Entry[] = [
     load: async ({ output }) => (await import('./commands/batches.ts')).batchesCommand(output),
   },
   {
+    name: 'verify-again',
+    summary: 'verify the batches again that could not be verified',
+    load: async ({ output }) => (await import('./commands/verify-again.ts')).verifyAgainCommand(output),
+  },
+  {
     name: 'bundle',
     summary: 'write a batch to a file that can be verified offline',
     load: async ({ output }) => (await import('./commands/bundle.ts')).bundleCommand(output),

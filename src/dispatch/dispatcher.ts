@@ -52,6 +52,8 @@ export interface DispatcherDeps {
   archiveAfterMs?: number;
   /** Maximum number of batches that are verified at the same time. */
   verifications?: number;
+  /** How long missing or damaged bytes of a batch are read again before its rows are unverifiable. */
+  doubtMs?: number;
   /** Waits between retries if a ray-worker or the store does not answer. */
   retry?: { firstMs: number; longestMs: number };
   /** How long the next attempt waits after a lost attempt; see `RETRY_WAIT`. */
@@ -180,6 +182,7 @@ function createParts(deps: DispatcherDeps) {
   const verification = createVerification({
     ...{ store, verifier: deps.verifier, holder: id, log, everyMs: roundMs, retry },
     concurrency: deps.verifications ?? 2,
+    doubtMs: deps.doubtMs,
     leaseMs: leaseMs * 4,
   });
   const commands =

@@ -109,6 +109,7 @@ export const NOT_INTERRUPTED = {
     ...['sweeps.withWork', 'archiveId', 'checkFitness', 'pressure', 'time', 'onWake', 'close'],
   ],
   'writes of the api': [
+    'batches.verifyAgain',
     ...['clusters.put', 'clusters.remove', 'clusters.set', 'clusters.setDraining', 'commands.create'],
     ...[
       'experiments.cancel',

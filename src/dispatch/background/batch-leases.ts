@@ -5,6 +5,7 @@ import { createLoop, type Loop } from '../loop.ts';
 
 /** The wait before a batch is taken again whose verification failed for another reason than the batch. */
 const RETRY_MS = 5_000;
+const DOUBT_MS = 120_000;
 
 /** The batches that this process has a lease on: each one until its report is stored, or it is given back. */
 export interface BatchLeases {
@@ -12,6 +13,8 @@ export interface BatchLeases {
   take(limit: number): Promise<BatchRecord[]>;
   /** See `beginPending` of the store. */
   begin(record: BatchRecord): Promise<boolean>;
+  /** Whether less than `doubtMs` has passed since the first call for this batch. */
+  mayWait(record: BatchRecord): boolean;
   /** The report is stored. */
   done(record: BatchRecord): void;
   /** Lets any process take the batch after a while. If the store does not answer, {@link settle} does it later. */
@@ -29,6 +32,7 @@ export function createBatchLeases({
   store,
   holder,
   leaseMs,
+  doubtMs = DOUBT_MS,
   log,
 }: {
   store: StorePart<
@@ -36,11 +40,13 @@ export function createBatchLeases({
   >;
   holder: string;
   leaseMs: number;
+  doubtMs?: number | undefined;
   log: Log;
 }): BatchLeases {
   const lease = { holder, leaseMs };
   const held = new Map<string, BatchRecord>();
   const owed = new Map<string, BatchRecord>();
+  const doubts = createDoubts(doubtMs);
   let closed = false;
 
   async function settle(): Promise<void> {
@@ -65,8 +71,10 @@ export function createBatchLeases({
       return added;
     },
     begin: async (record) => !closed && (await store.batches.beginPending(record, lease)),
+    mayWait: doubts.mayWait,
     done(record) {
       held.delete(nameOf(record));
+      doubts.end(record);
     },
     async giveBack(record) {
       if (!held.delete(nameOf(record))) return;
@@ -83,11 +91,23 @@ export function createBatchLeases({
       });
     },
     renewal: createLoop({
-      name: 'batch lease renewal',
-      everyMs: leaseMs / 3,
-      log,
+      ...{ name: 'batch lease renewal', everyMs: leaseMs / 3, log },
       run: () => store.batches.renewPending([...held.values()], lease),
     }),
+  };
+}
+
+/** Until when each batch may wait, by a clock that cannot be set. */
+function createDoubts(doubtMs: number) {
+  const ends = new Map<string, number>();
+  return {
+    mayWait(record: BatchRecord): boolean {
+      const now = performance.now();
+      const end = ends.get(nameOf(record)) ?? now + doubtMs;
+      ends.set(nameOf(record), end);
+      return now < end;
+    },
+    end: (record: BatchRecord) => void ends.delete(nameOf(record)),
   };
 }
 

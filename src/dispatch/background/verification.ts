@@ -1,6 +1,7 @@
 import { EchelonError } from '../../core/errors.ts';
 import type { ControllerEvent } from '../../core/events.ts';
 import { retryUntil } from '../../core/retry.ts';
+import { archiveUnavailable } from '../../store/archive/archive-keys.ts';
 import type { BatchRecord } from '../../store/batches/contract.ts';
 import type { StorePart } from '../../store/store.ts';
 import { BatchFormatError } from '../../verify/format/format-error.ts';
@@ -66,6 +67,14 @@ export function unverifiableReport(record: BatchRecord, error: unknown): ReportS
   return report;
 }
 
+/**
+ * Whether the archive answers wrongly: an object that the store knows is missing, or bytes do not have their digest. A bucket
+ * may do so for a while, so the batch is not to blame at first.
+ */
+function isArchiveWrong(error: unknown): boolean {
+  return error instanceof EchelonError && ['not-found', 'not-verifiable'].includes(error.code);
+}
+
 /** Whether the store or the archive may answer later, or a verifier start later: the batch stays pending without a report. */
 function isForLater(error: unknown): boolean {
   return error instanceof EchelonError && ['store-unavailable', 'verifier-busy'].includes(error.code);
@@ -89,6 +98,8 @@ export interface VerificationDeps {
   /** After this time, another process may take a batch whose process died. */
   leaseMs: number;
   everyMs: number;
+  /** How long missing or damaged bytes of a batch are read again before its rows are unverifiable. Default: 2 minutes. */
+  doubtMs?: number | undefined;
   /** Waits between retries to store a report if the store does not answer. */
   retry?: { firstMs: number; longestMs: number };
   log: Log;
@@ -197,7 +208,10 @@ async function recompute(
   record: BatchRecord,
 ): Promise<ReportSummary | null> {
   for (let tries = 1; ; tries += 1) {
-    const wire = await store.batches.bytes(record);
+    const wire = await store.batches.bytes(record).catch((error: unknown) => {
+      if (!isArchiveWrong(error) || !leases.mayWait(record)) throw error;
+      throw archiveUnavailable(error);
+    });
     if (tries === 1 && !(await leases.begin(record))) return null;
     try {
       return await verifier.verify(wire);

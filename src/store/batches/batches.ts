@@ -39,7 +39,22 @@ export function createBatches(context: StoreContext): Omit<BatchStore, 'page'> {
 
     ...createPending(context),
     report: (record, event, report) => storeReport(run, record, { event, report }),
+    verifyAgain: (id) => verifyAgain(context, id),
   };
+}
+
+/** Batches that one step makes pending. */
+const PENDING_PER_CALL = 500;
+
+async function verifyAgain({ redis, keys, run }: StoreContext, id: string): Promise<number> {
+  const reports = await guarded(redis.hgetall(keys.reports(id)));
+  const fields = Object.entries(reports).flatMap(([field, text]) => {
+    const { findings = [] } = JSON.parse(text) as { findings?: { code: string }[] };
+    return findings.some(({ code }) => code === NOT_VERIFIABLE) ? [field] : [];
+  });
+  for (let at = 0; at < fields.length; at += PENDING_PER_CALL)
+    await run('verify-again', [id, ...fields.slice(at, at + PENDING_PER_CALL)]);
+  return fields.length;
 }
 
 async function load(

@@ -59,6 +59,8 @@ export interface BatchStore extends PendingStore {
     event: Extract<ControllerEvent, { type: 'verification' }>,
     report: unknown,
   ): Promise<'stored' | 'replaced' | 'known'>;
+  /** Has the batches verified again whose reports say `not-verifiable`; returns their number. */
+  verifyAgain(id: string): Promise<number>;
   backlog(): Promise<number>;
   /** Batches with their reports in order, after `after`; `more`: further ones exist. */
   page(

@@ -18,7 +18,7 @@ const SCRIPTS = {
     'take-archiving',
   ],
   attempts: ['acquire', 'allocate', 'confirm', 'end', 'release', 'renew', 'settle', 'take-over'],
-  batches: ['give-back-pending', 'hold-pending', 'report', 'take-pending'],
+  batches: ['give-back-pending', 'hold-pending', 'report', 'take-pending', 'verify-again'],
   clusters: [
     'claim-command',
     'create-command',

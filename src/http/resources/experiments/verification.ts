@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
+import { CREATE, READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { ExperimentParams, experimentOf, PageQuery } from '../common.ts';
 import { batchOf, createBatchPages, recomputed } from './batches.ts';
@@ -23,10 +23,39 @@ const ExplainQuery = Type.Object(
   strict,
 );
 
-/** GET …/verification and GET …/explain. */
+/** GET …/verification, GET …/explain and POST …/verify-again. */
 export function addVerification(app: App, deps: RouteDeps): void {
   addReports(app, deps);
   addExplain(app, deps);
+  addVerifyAgain(app, deps);
+}
+
+function addVerifyAgain(app: App, { store }: RouteDeps): void {
+  app.post(
+    '/v1/experiments/:id/verify-again',
+    {
+      config: { policy: CREATE },
+      schema: {
+        operationId: 'verifyAgain',
+        summary: 'Verify the batches again that could not be verified',
+        description:
+          'For batches with the finding `not-verifiable`, for example after the archive answered wrongly for a while. A report replaces the earlier one if the batch can be verified now.',
+        tags: ['verification'],
+        params: ExperimentParams,
+        response: {
+          202: Type.Object(
+            { batches: Type.Integer({ minimum: 0, description: 'Number of these batches.' }) },
+            strict,
+          ),
+          ...problems('not-found'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await experimentOf(store, request, request.params.id);
+      return reply.code(202).send({ batches: await store.batches.verifyAgain(id) });
+    },
+  );
 }
 
 function addReports(app: App, { store, settings }: RouteDeps): void {

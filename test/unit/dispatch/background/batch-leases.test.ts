@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBatchLeases } from '../../../../src/dispatch/background/batch-leases.ts';
 import type { BatchRecord } from '../../../../src/store/batches/contract.ts';
-import { QUIET } from '../../../support/dispatch.ts';
+import { QUIET, until } from '../../../support/dispatch.ts';
 
 const record = (batch: number) => ({ experiment: 'exp-a', attempt: 1, batch }) as BatchRecord;
 const numbers = (records: readonly BatchRecord[]) => records.map(({ batch }) => batch);
 
-function bench(taken: BatchRecord[][]) {
+function bench(taken: BatchRecord[][], { doubtMs }: { doubtMs?: number } = {}) {
   const given: number[][] = [];
   const begun: number[] = [];
   const batches = {
@@ -19,7 +19,7 @@ function bench(taken: BatchRecord[][]) {
   return {
     given,
     begun,
-    leases: createBatchLeases({ store: { batches }, holder: 'a', leaseMs: 1000, log: QUIET }),
+    leases: createBatchLeases({ store: { batches }, holder: 'a', leaseMs: 1000, doubtMs, log: QUIET }),
   };
 }
 
@@ -40,4 +40,13 @@ test('after the close all batches are given back, late ones included, and none b
   assert.equal(await leases.begin(record(2)), false);
   await leases.giveBack(record(1));
   assert.deepEqual([given, begun], [[[1, 2], [3]], [1]]);
+});
+
+test('a batch may wait until the time of doubt has passed, and anew after its report', async () => {
+  const { leases } = bench([], { doubtMs: 20 });
+  assert.equal(leases.mayWait(record(1)), true);
+  await until(() => !leases.mayWait(record(1)), 'the time has passed');
+  assert.equal(leases.mayWait(record(2)), true);
+  leases.done(record(1));
+  assert.equal(leases.mayWait(record(1)), true);
 });

@@ -142,6 +142,23 @@ describe('verification', () => {
     );
   });
 
+  /* Fails if the first wrong answer of a bucket counts: a correct batch would stay unverifiable for good. */
+  test('a batch whose bytes are missing or damaged stays pending for a while, and is then unverifiable', async () => {
+    for (const code of ['not-found', 'not-verifiable'] as const)
+      for (const doubtMs of [60_000, 0]) {
+        const { store, reports, given } = bench([record(1)]);
+        store.batches.bytes = async () => {
+          throw new EchelonError(code, 'The archive does not have it');
+        };
+        const verifier = { verify: async () => GOOD };
+        const verification = createVerification({ store, verifier, concurrency: 1, ...TIMES, doubtMs });
+        verification.start();
+        await until(() => given.length + reports.size > 0, 'it is given back or has a report');
+        await verification.stop();
+        assert.deepEqual([given, reports.get(1)?.unverifiable], doubtMs > 0 ? [[1], undefined] : [[], 4]);
+      }
+  });
+
   test('a batch stays pending while no process can be started to verify it', async () => {
     const { store, reports } = bench([record(1)]);
     let tries = 0;
