@@ -1,5 +1,6 @@
 /** Verifies one batch: provenance, an outcome for each row, warnings and a diagnosis. Linear in the rows. */
 
+import { cut } from '../core/cut.ts';
 import { counted } from '../core/plural.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { FLOAT32 } from './bounds/arithmetic.ts';
@@ -34,7 +35,7 @@ export function verifyBatch(batch: Batch): BatchReport {
   ].sort((a, b) => rank(a) - rank(b));
   const { wrongRows, roundingRows } = tally;
   return {
-    name: batch.name,
+    name: cut(batch.name),
     rows: batch.rows,
     exact: tally.exact,
     rounding: roundingRows.length,
@@ -56,6 +57,7 @@ export function unverifiedReport(
 ): BatchReport {
   return {
     ...about,
+    name: cut(about.name),
     exact: 0,
     rounding: 0,
     wrong: 0,

@@ -3,6 +3,7 @@
  * report says which, and an inferred one is never ok.
  */
 
+import { cut } from '../core/cut.ts';
 import { counted } from '../core/plural.ts';
 import {
   type Configuration,
@@ -183,7 +184,7 @@ function exampleOf(step: DumpStep, estimator: BatchEstimator): DumpReport['examp
   const advantage = valuesOf(step, estimator);
   if (advantage === undefined) return undefined;
   return {
-    group: group.names[g]!,
+    group: cut(group.names[g]!),
     rewards: rows.map((row) => reward[row]!),
     advantages: rows.map((row) => advantage[row]!),
   };

@@ -48,14 +48,19 @@ export interface Page {
   readonly encoding?: number;
   /** 0: none, 2: gzip, 4: brotli, 6: zstd. */
   readonly codec?: number;
+  /** The page is the dictionary of the column. */
+  readonly isDictionary?: boolean;
 }
 
 /** A file with one column `reward` of float64 in one page. */
 export function parquetFile(content: Buffer, rows: number, page: Page = {}): Buffer {
   const { values = rows, bytes = content.length, compressedBytes = content.length } = page;
   const { encoding = 0, codec = 0 } = page;
+  const sizes = { 2: int(bytes), 3: int(compressedBytes) };
   const data = struct({ 1: int(values), 2: int(encoding), 3: int(3), 4: int(3) });
-  const header = struct({ 1: int(0), 2: int(bytes), 3: int(compressedBytes), 5: data }).bytes;
+  const header = page.isDictionary
+    ? struct({ 1: int(2), ...sizes, 7: struct({ 1: int(values), 2: int(encoding) }) }).bytes
+    : struct({ 1: int(0), ...sizes, 5: data }).bytes;
   const size = header.length + content.length;
   const meta = {
     ...{ 1: int(5), 2: list([int(encoding)]), 3: list([text('reward')]), 4: int(codec), 5: long(values) },

@@ -5,6 +5,9 @@ import { PyDict, PyGlobal, PyObject, PyPersistentId, PyReadTuple } from './value
 /** More instructions than this in one pickle are refused: an object each would exhaust the memory. */
 const MAX_INSTRUCTIONS = 10_000_000;
 
+/** More lists, dictionaries and sets than this are refused: an empty one takes a byte in the pickle and 200 in memory. */
+const MAX_CONTAINERS = 1_000_000;
+
 const HIGHEST_PROTOCOL = 5;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -16,9 +19,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  */
 export function readPickle(data: Uint8Array): unknown {
   const machine = new Machine(data);
+  let containers = 0;
   for (let count = 0; count < MAX_INSTRUCTIONS; count++) {
     const opcode = machine.input.u8();
     if (opcode === OP.STOP) return machine.result();
+    if (CONTAINERS.has(opcode) && ++containers > MAX_CONTAINERS)
+      throw machine.error(`more than ${MAX_CONTAINERS} lists, dictionaries and sets`);
     const action = ACTIONS[opcode];
     if (action === undefined) {
       throw machine.error(`unknown opcode 0x${opcode.toString(16).padStart(2, '0')}`);
@@ -148,6 +154,15 @@ class Machine {
 }
 
 type Action = (machine: Machine) => void;
+
+const CONTAINERS: ReadonlySet<number> = new Set([
+  OP.EMPTY_LIST,
+  OP.LIST,
+  OP.EMPTY_DICT,
+  OP.DICT,
+  OP.EMPTY_SET,
+  OP.FROZENSET,
+]);
 
 const ACTIONS: Action[] = [];
 

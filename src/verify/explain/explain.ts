@@ -3,6 +3,7 @@
  * aggregate, and what the trainer's arithmetic can give. Plain JSON; explain-text.ts makes it readable.
  */
 
+import { cut, MAX_STATE_CHARACTERS } from '../../core/cut.ts';
 import type { Norm } from '../../kernel/estimators/estimator.ts';
 import { hull } from '../bounds/admissible.ts';
 import type { Precision } from '../bounds/arithmetic.ts';
@@ -97,12 +98,12 @@ export function explainRow(batch: Batch, row: number): RowExplanation {
   const outcome = judged?.outcome ?? 'unverifiable';
   const at = judged === undefined && !model?.isPerToken ? row : judged?.at;
   return {
-    batch: batch.name,
+    batch: cut(batch.name),
     row,
-    group: batch.groupNames[batch.group[row]!]!,
-    trajectory: batch.trajectoryNames[batch.trajectory[row]!]!,
+    group: cut(batch.groupNames[batch.group[row]!]!),
+    trajectory: cut(batch.trajectoryNames[batch.trajectory[row]!]!),
     step: step[row]!,
-    observation: batch.observation === undefined ? null : batch.observationLabel(batch.observation[row]!),
+    observation: batch.observation === undefined ? null : stateOf(batch, batch.observation[row]!),
     fingerprint: batchFingerprint(batch.estimator),
     precision: batch.estimator.precision,
     stepReturn: finite(batch.reportedStepReward?.[row] ?? model?.inputs.stepReturn?.value[row]),
@@ -204,10 +205,14 @@ function membersOf(
   const members: ExplainedMember[] = [];
   for (let row = 0; row < batch.rows && members.length < MAX_MEMBERS; row++) {
     if (cluster[row] !== of) continue;
-    const trajectory = batch.trajectoryNames[batch.trajectory[row]!]!;
+    const trajectory = cut(batch.trajectoryNames[batch.trajectory[row]!]!);
     members.push({ row, trajectory, step: step[row]!, value: finite(value[row]) });
   }
   return members;
+}
+
+function stateOf({ observationLabel }: Batch, id: number): string {
+  return cut(observationLabel(id), MAX_STATE_CHARACTERS);
 }
 
 /** The observations of the row and of the `level` steps before it in its trajectory. */
@@ -216,7 +221,7 @@ function statesOf(batch: Batch, row: number, level: number): string[] {
   if (observation === undefined || level < 0) return [];
   const states: string[] = [];
   for (let at = row; at >= 0 && states.length <= level; at--) {
-    if (trajectory[at] === trajectory[row]) states.push(batch.observationLabel(observation[at]!));
+    if (trajectory[at] === trajectory[row]) states.push(stateOf(batch, observation[at]!));
   }
   return states;
 }

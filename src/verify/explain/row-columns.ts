@@ -1,5 +1,6 @@
 /** Rows of a batch with their outcomes and levels, in columns: what a heat map or a table of many rows is drawn from. */
 
+import { cut, MAX_STATE_CHARACTERS } from '../../core/cut.ts';
 import { hull } from '../bounds/admissible.ts';
 import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, type Judge } from '../bounds/outcomes.ts';
@@ -84,11 +85,13 @@ export function rowColumns(batch: Batch, query: RowQuery): RowColumns {
   const judge = createJudge(batch);
   const model = 'model' in judge ? judge.model : undefined;
   const step = stepsOf(batch);
-  const group = indexed(row, (at) => batch.groupNames[batch.group[at]!]!);
-  const trajectory = indexed(row, (at) => batch.trajectoryNames[batch.trajectory[at]!]!);
+  const group = indexed(row, (at) => cut(batch.groupNames[batch.group[at]!]!));
+  const trajectory = indexed(row, (at) => cut(batch.trajectoryNames[batch.trajectory[at]!]!));
   const { observation } = batch;
-  const acted = batch.action && indexed(row, (at) => batch.actionTexts![batch.action![at]!]!);
-  const seen = observation && indexed(row, (at) => batch.observationLabel(observation[at]!));
+  const acted =
+    batch.action && indexed(row, (at) => cut(batch.actionTexts![batch.action![at]!]!, MAX_STATE_CHARACTERS));
+  const seen =
+    observation && indexed(row, (at) => cut(batch.observationLabel(observation[at]!), MAX_STATE_CHARACTERS));
   return {
     rows: batch.rows,
     matching: matching.length,
@@ -121,7 +124,9 @@ function matchingRows(batch: Batch, { trajectory, sameStateAs }: RowQuery): numb
   if (like >= batch.rows) throw new RangeError(`the batch has rows 0 to ${batch.rows - 1}, not ${like}`);
   const rows: number[] = [];
   for (let row = 0; row < batch.rows; row++) {
-    if (trajectory !== undefined && batch.trajectoryNames[batch.trajectory[row]!] !== trajectory) continue;
+    // As it is shown: a caller knows a long name only so far.
+    if (trajectory !== undefined && cut(batch.trajectoryNames[batch.trajectory[row]!]!) !== trajectory)
+      continue;
     if (sameStateAs !== undefined && !isSameState(batch, row, sameStateAs)) continue;
     rows.push(row);
   }

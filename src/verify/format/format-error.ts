@@ -1,3 +1,5 @@
+import { cut, MAX_SENTENCE_CHARACTERS } from '../../core/cut.ts';
+
 /** Why an input cannot be read as a batch. */
 export type BatchFormatCode =
   /** Not gzip, JSON or protobuf, or cut off. */
@@ -36,7 +38,8 @@ export class BatchFormatError extends Error {
   readonly expected: string;
   readonly found: string | undefined;
 
-  constructor(fault: BatchFault, options?: ErrorOptions) {
+  constructor(full: BatchFault, options?: ErrorOptions) {
+    const fault = shown(full);
     super(describe(fault), options);
     this.code = fault.code;
     this.file = fault.file;
@@ -45,6 +48,17 @@ export class BatchFormatError extends Error {
     this.expected = fault.expected;
     this.found = fault.found;
   }
+}
+
+/** With texts from the file as far as they are shown. */
+function shown({ batch, field, expected, found, ...fault }: BatchFault): BatchFault {
+  return {
+    ...fault,
+    batch: batch && cut(batch),
+    field: field && cut(field),
+    expected: cut(expected, MAX_SENTENCE_CHARACTERS),
+    found: found && cut(found, MAX_SENTENCE_CHARACTERS),
+  };
 }
 
 function describe(fault: BatchFault): string {

@@ -6,8 +6,8 @@ import { scanJson } from './scan-json.ts';
 /** Bytes of JSON that are parsed at most. Larger batches belong in the wire's format. */
 export const MAX_JSON_BYTES = 256 * 1024 * 1024;
 
-/** What keeps the parsed value small: arrays and objects inside one another, and in all. */
-export const JSON_LIMITS = { depth: 64, containers: 4_000_000 };
+/** What keeps the parsed value small: arrays and objects inside one another, and in all, and bytes of a key. */
+export const JSON_LIMITS = { depth: 64, containers: 4_000_000, keyBytes: 2 ** 16 };
 
 /**
  * Parses a JSON file in bounded time and memory. Integers that a double cannot hold come out as bigint, so that
@@ -68,11 +68,18 @@ function errorOf(fault: JsonFault, file: string, place: JsonPlace): BatchFormatE
         expected: `at most ${JSON_LIMITS.depth} arrays and objects inside one another`,
         found: `more, ${at}`,
       });
+    case 'too-long':
+      return new BatchFormatError({
+        code: 'too-large',
+        file,
+        expected: `keys of at most ${JSON_LIMITS.keyBytes} bytes`,
+        found: `a longer one, ${at}`,
+      });
     case 'too-many':
       return new BatchFormatError({
         code: 'too-large',
         file,
-        expected: `at most ${JSON_LIMITS.containers} arrays and objects`,
+        expected: `at most ${JSON_LIMITS.containers} arrays and objects, and as many keys`,
         found: `more, ${at}`,
       });
   }

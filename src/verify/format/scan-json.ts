@@ -1,6 +1,6 @@
 /** A reason not to parse a JSON text in bounded time and memory, and its place. */
 export interface JsonFault {
-  readonly kind: 'too-deep' | 'too-many' | 'duplicate-key' | 'not-a-number';
+  readonly kind: 'too-deep' | 'too-many' | 'too-long' | 'duplicate-key' | 'not-a-number';
   readonly offset: number;
   /** The key that occurs twice, or the word that is no JSON number. */
   readonly detail: string;
@@ -10,8 +10,10 @@ export interface JsonFault {
 export interface JsonLimits {
   /** Arrays and objects inside one another. */
   readonly depth: number;
-  /** Arrays and objects in all. */
+  /** Arrays and objects in all; keys likewise. */
   readonly containers: number;
+  /** Bytes of a key. */
+  readonly keyBytes: number;
 }
 
 const QUOTE = 0x22;
@@ -28,6 +30,7 @@ export function scanJson(bytes: Uint8Array, limits: JsonLimits): JsonFault | und
   /** For each open container its keys so far; undefined for arrays, created at an object's first key. */
   const open: (Set<string> | undefined)[] = [];
   let containers = 0;
+  let allKeys = 0;
   for (let at = 0; at < text.length; at++) {
     const byte = text[at]!;
     if (byte === QUOTE) {
@@ -36,6 +39,8 @@ export function scanJson(bytes: Uint8Array, limits: JsonLimits): JsonFault | und
       if (text[after] === COLON && open.length > 0) {
         const keys = open[open.length - 1] ?? new Set<string>();
         open[open.length - 1] = keys;
+        if (end - at > limits.keyBytes) return { kind: 'too-long', offset: at, detail: '' };
+        if (++allKeys > limits.containers) return { kind: 'too-many', offset: at, detail: '' };
         const key = keyText(text, at, end);
         if (keys.has(key)) return { kind: 'duplicate-key', offset: at, detail: key };
         keys.add(key);

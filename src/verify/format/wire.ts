@@ -13,6 +13,7 @@ import { readEstimator, readProvenance, usesReturns } from './json-params.ts';
 import { labelOf } from './observation.ts';
 import { checkOffset, constantAdvantage } from './tokens.ts';
 import { toWire, wireFlags, wireFloat32, wireFloat64, wireInt32 } from './wire-columns.ts';
+import { checkWire } from './wire-limits.ts';
 
 const { AdvantageBatch } = echelon.batch.v1;
 type Message = echelon.batch.v1.AdvantageBatch;
@@ -138,6 +139,7 @@ function decodeTokens(place: Place, message: Message): Batch['tokens'] {
 }
 
 function parse(bytes: Uint8Array, source: string): Message {
+  checkWire(bytes, source);
   try {
     return AdvantageBatch.decode(bytes);
   } catch (cause) {

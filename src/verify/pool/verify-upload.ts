@@ -37,12 +37,35 @@ export async function verifyUpload(task: FileTask): Promise<FileReport[]> {
   try {
     const adapter = from === undefined ? await adapterFor(path, stated?.map) : adapterOf(from);
     const known = adapter !== undefined && adapter !== 'native';
-    return known ? await ofDump(adapter, task) : await ofBatches(task);
+    return inBounds(name, known ? await ofDump(adapter, task) : await ofBatches(task));
   } catch (error) {
     if (!(error instanceof BatchFormatError) || error.file !== path) throw error;
     const { code, batch, field, expected, found } = error;
     throw new BatchFormatError({ code, file: name, batch, field, expected, found }, { cause: error });
   }
+}
+
+/** Characters of all reports of an upload, as JSON. */
+const MAX_ANSWER_CHARACTERS = 2 ** 23;
+/** Rows of a list, if the reports are longer with whole lists. */
+const FEW_ROWS = 20;
+
+/** The reports, with shorter lists of rows if they are long. Throws a BatchFormatError if they are too long nonetheless. */
+export function inBounds(file: string, reports: FileReport[]): FileReport[] {
+  if (charactersOf(reports) <= MAX_ANSWER_CHARACTERS) return reports;
+  const shorter = reports.map((report) => ({
+    ...report,
+    wrongRows: report.wrongRows.slice(0, FEW_ROWS),
+    roundingRows: report.roundingRows.slice(0, FEW_ROWS),
+    findings: report.findings.map((one) => ({ ...one, rows: one.rows.slice(0, FEW_ROWS) })),
+  }));
+  if (charactersOf(shorter) <= MAX_ANSWER_CHARACTERS) return shorter;
+  const expected = `a file whose reports have at most ${MAX_ANSWER_CHARACTERS} characters`;
+  throw new BatchFormatError({ code: 'too-large', file, expected, found: `${reports.length} reports` });
+}
+
+function charactersOf(reports: readonly FileReport[]): number {
+  return reports.reduce((sum, report) => sum + JSON.stringify(report).length, 0);
 }
 
 async function ofBatches({ path, name, budgetBytes }: FileTask): Promise<FileReport[]> {

@@ -1,5 +1,6 @@
 /** Every finding there is: the closed list of codes, what each means and how to fix it. */
 
+import { cut, MAX_SENTENCE_CHARACTERS } from '../../core/cut.ts';
 import { type Finding, MAX_LISTED_ROWS, type Severity } from '../report.ts';
 
 /** The meaning of a code. */
@@ -297,12 +298,12 @@ export function finding(code: FindingCode, detail: string, rows: ArrayLike<numbe
   const { severity, remedy } = FINDINGS[code];
   const listed: number[] = [];
   for (let i = 0; i < Math.min(rows.length, MAX_LISTED_ROWS); i++) listed.push(rows[i]!);
-  return { code, severity, rows: listed, message: `${detail} ${remedy}` };
+  return { code, severity, rows: listed, message: `${cut(detail, MAX_SENTENCE_CHARACTERS)} ${remedy}` };
 }
 
 /** A few of a list of names or numbers, in words: `3, 4, 5 and 12 more`. */
 export function some(items: ArrayLike<string | number>, most = 5): string {
-  const shown = Array.from({ length: Math.min(items.length, most) }, (_, i) => String(items[i]));
+  const shown = Array.from({ length: Math.min(items.length, most) }, (_, i) => cut(String(items[i])));
   const rest = items.length - shown.length;
   return rest > 0 ? `${shown.join(', ')} and ${rest.toLocaleString('en-US')} more` : shown.join(', ');
 }

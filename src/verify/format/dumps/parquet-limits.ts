@@ -10,7 +10,9 @@ import type { DumpSource } from './source.ts';
 /** Bytes of the footer. */
 const MAX_FOOTER_BYTES = 2 ** 26;
 /** Bytes that the chosen columns of one row group may unfold to. */
-const MAX_GROUP_BYTES = 2 ** 29;
+const MAX_GROUP_BYTES = 2 ** 28;
+/** Bytes that the page of a dictionary may unfold to: writers begin a new one, or none, after a megabyte or two. */
+const MAX_DICTIONARY_BYTES = 2 ** 24;
 /** Values of the chosen columns of one row group. */
 const MAX_GROUP_VALUES = 2 ** 23;
 
@@ -73,6 +75,8 @@ function addPages(view: DataView, held: { bytes: number; values: number }): void
     const own = page.data_page_header ?? page.data_page_header_v2 ?? page.dictionary_page_header;
     if (own !== undefined && !ENCODINGS.includes(own.encoding))
       throw new ParquetLimitError(`the encoding ${own.encoding}`);
+    if (page.dictionary_page_header !== undefined)
+      limit('bytes of a dictionary', page.uncompressed_page_size, MAX_DICTIONARY_BYTES);
     held.values += limit('values', own?.num_values ?? 0, MAX_GROUP_VALUES);
     held.bytes += limit('bytes', page.uncompressed_page_size, MAX_GROUP_BYTES);
     limit('values', held.values, MAX_GROUP_VALUES);

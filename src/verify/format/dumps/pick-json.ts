@@ -17,6 +17,7 @@ export class PickJsonError extends Error {
 const MAX_VALUE_BYTES = 2 ** 27;
 const MAX_CONTAINERS = 4_000_000;
 const MAX_KEYS = 10_000;
+const MAX_KEY_BYTES = 2 ** 16;
 const MAX_DEPTH = 500;
 
 const [QUOTE, COLON, COMMA] = [0x22, 0x3a, 0x2c];
@@ -95,6 +96,7 @@ function eachKey(cursor: Cursor, read: (key: string) => void): void {
     if (keys === MAX_KEYS) throw new PickJsonError(`an object of more than ${MAX_KEYS} keys`);
     if (next(cursor) !== QUOTE) throw unexpected(cursor, 'a key');
     const end = endOfString(cursor.text, cursor.at);
+    if (end - cursor.at > MAX_KEY_BYTES) throw new PickJsonError(`a key of more than ${MAX_KEY_BYTES} bytes`);
     const key = keyText(cursor.text, cursor.at, end);
     cursor.at = end + 1;
     if (next(cursor) !== COLON) throw unexpected(cursor, ':');

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { MAX_BATCHES, MAX_ROWS, verifyUpload } from '../../../../src/verify/pool/verify-upload.ts';
+import { inBounds, MAX_BATCHES, MAX_ROWS, verifyUpload } from '../../../../src/verify/pool/verify-upload.ts';
+import { unverifiedReport } from '../../../../src/verify/verify-batch.ts';
 import { folder } from '../../../support/dump-files.ts';
 
 const BUDGET = 2 ** 28;
@@ -45,5 +46,29 @@ describe('an upload', () => {
       assert.match(error.message, /^a\.parquet: /);
       return true;
     });
+  });
+
+  test('long reports get shorter lists of rows, and are refused if they are long nonetheless', () => {
+    const rows = Array.from({ length: 1_000 }, (_, row) => row + 100_000);
+    const report = (name: string) => ({
+      ...{ ...unverifiedReport({ name, rows: 1_000, fingerprint: 'f' }, 'r'), file: 'a', wrong: 1_000 },
+      ...{
+        wrongRows: rows,
+        roundingRows: rows,
+        findings: [{ code: 'c', severity: 'error' as const, rows, message: 'm' }],
+      },
+    });
+    const few = [report('one')];
+    assert.equal(inBounds('a', few), few);
+    const many = inBounds(
+      'a',
+      Array.from({ length: 1_000 }, () => report('one')),
+    );
+    assert.equal(many.length, 1_000);
+    const [first] = many;
+    assert.deepEqual([first?.wrong, first?.wrongRows.length, first?.roundingRows.length], [1_000, 20, 20]);
+    assert.equal(first?.findings[0]?.rows.length, 20);
+    const long = Array.from({ length: 1_000 }, () => ({ ...report('one'), name: 'n'.repeat(10_000) }));
+    assert.throws(() => inBounds('a', long), { code: 'too-large' });
   });
 });

@@ -23,8 +23,9 @@ test('a page that holds what its header states is read', async () => {
 test('a page that states too much is refused before it is decoded', async () => {
   const pages: [Page, RegExp][] = [
     [{ values: 2 ** 23 + 1 }, /8388609 values in a row group/],
-    [{ bytes: 2 ** 29 + 1 }, /536870913 bytes in a row group/],
+    [{ bytes: 2 ** 28 + 1 }, /268435457 bytes in a row group/],
     [{ compressedBytes: -40 }, /-40 bytes/],
+    [{ bytes: 2 ** 24 + 1, isDictionary: true }, /16777217 bytes of a dictionary/],
     [{ encoding: 7 }, /DELTA_BYTE_ARRAY/],
   ];
   for (const [page, message] of pages) {
