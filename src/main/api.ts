@@ -4,6 +4,7 @@ import { credentialOfToken } from '../http/access/callers.ts';
 import { createSessions, START_LINK_MINUTES } from '../http/access/sessions.ts';
 import { createApp } from '../http/app.ts';
 import type { AppDeps } from '../http/server/deps.ts';
+import { removeLeftUploads } from '../http/server/upload.ts';
 import { startServerClock } from '../store/redis/server-clock.ts';
 import { keptSecret } from './kept-secret.ts';
 
@@ -33,6 +34,7 @@ export async function startApi({
   hidden,
   ...parts
 }: ApiParts): Promise<Access> {
+  await removeLeftUploads();
   const { stateDir } = settings;
   const tokens = settings.tokens.length > 0 ? settings.tokens : [await keptSecret(stateDir, 'token')];
   const cookieSecret = settings.cookieSecret ?? (await keptSecret(stateDir, 'cookie-secret'));
