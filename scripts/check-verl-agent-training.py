@@ -215,7 +215,7 @@ class Checks:
 
     def other_estimators(self) -> str:
         texts = []
-        for name in ("gigpo", "grpo", "ppo", "reinforce_plus_plus"):
+        for name in ("gigpo", "grpo", "reinforce_plus_plus"):
             spec = {**TRAINING, "estimator": {"name": name}, "training": {**TRAINING["training"], "steps": 1}}
             run, place = self.run(spec)
             texts.append(f"{name}, {run.ended_well().verified(place)}")

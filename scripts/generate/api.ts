@@ -26,6 +26,7 @@ const app = await createApp({
     publicUrl: 'http://127.0.0.1:7077',
     allowedHosts: ['127.0.0.1'],
     tokens: [],
+    promptEndpoints: [],
     cookieSecret: 'no cookie is ever signed with this one',
   },
   log: (await import('pino')).pino({ level: 'silent' }),

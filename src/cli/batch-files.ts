@@ -46,19 +46,25 @@ export async function readBundleOf(
 /** One batch of a file by its name, or the only batch if `name` is undefined. Throws a {@link BatchFileError}. */
 export async function readBatchOf(path: string, name: string | undefined): Promise<Batch> {
   const batches = await readBatchesOf(path);
-  const names = batches.map((batch) => batch.name);
-  if (name === undefined) {
-    const [only] = batches;
-    if (batches.length === 1 && only !== undefined) return only;
-    throw new BatchFileError(
-      `${path} holds ${batches.length} batches. Choose one with --batch: ${listed(names)}.`,
+  const fitting = name === undefined ? batches : batches.filter((batch) => batch.name === name);
+  const [found] = fitting;
+  if (found !== undefined && (name !== undefined || fitting.length === 1)) return found;
+  throw notChosen(
+    path,
+    name,
+    batches.map((batch) => batch.name),
+  );
+}
+
+/** Says that no batch has the name, or that one of several must be chosen. */
+export function notChosen(path: string, name: string | undefined, names: readonly string[]): BatchFileError {
+  if (name === undefined)
+    return new BatchFileError(
+      `${path} holds ${names.length} batches. Choose one with --batch: ${listed(names)}.`,
     );
-  }
-  const found = batches.find((batch) => batch.name === name);
-  if (found !== undefined) return found;
   const near = nearestName(name, names);
   const hint = near === undefined ? `The batches are ${listed(names)}.` : `Did you mean ${near}?`;
-  throw new BatchFileError(`${path} has no batch ${JSON.stringify(name)}. ${hint}`);
+  return new BatchFileError(`${path} has no batch ${JSON.stringify(name)}. ${hint}`);
 }
 
 /** Runs a command. Unreadable input and values out of range become a message on standard error and exit status 2. */

@@ -1,12 +1,16 @@
 import { explainRow } from '../verify/explain/explain.ts';
 import { formatExplanation } from '../verify/explain/explain-text.ts';
 import type { Batch } from '../verify/format/batch.ts';
+import { adapterOf } from '../verify/format/dumps/registry.ts';
 import { verifyBatch } from '../verify/verify-batch.ts';
-import { BatchFileError, orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
+import { configurationText, type DumpReport, verifySteps } from '../verify/verify-dump.ts';
+import { BatchFileError, notChosen, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
+import { sourcesOf } from './dump-files.ts';
+import type { StatedFiles } from './dump-options.ts';
 import { EXIT } from './exit.ts';
-import { json } from './output.ts';
+import { inert, json } from './output.ts';
 
-export interface ExplainFileOptions {
+export interface ExplainFileOptions extends StatedFiles {
   /** Name of the batch; needed only if the file holds several. */
   readonly batch?: string | undefined;
   /** Default: the first wrong row. */
@@ -14,31 +18,66 @@ export interface ExplainFileOptions {
   readonly json?: boolean | undefined;
 }
 
+/** A batch; of a dump, with what its verification said. */
+interface Readable {
+  readonly batch: Batch;
+  readonly report?: DumpReport;
+}
+
 /**
- * `echelon explain FILE --batch NAME --row N`: explains the advantage of a row, as text or JSON. Default: the first wrong row.
- * The exit status is 0, or 2 if the file, the batch or the row cannot be read, or no row is wrong.
+ * `echelon explain PATH --batch NAME --row N`: explains the advantage of a row of a batch file or a dump, as text or JSON.
+ * Default: the first wrong row. The exit status is 0, or 2 if the file, the batch or the row cannot be read, or no row is wrong.
  */
 export function explainFile(path: string, options: ExplainFileOptions, io: TextStreams): Promise<number> {
   return orUnreadable(io, async () => {
-    const { batch, row } = await placeOf(path, options);
+    const { batch, report, row } = await placeOf(path, options);
     if (!Number.isInteger(row) || row < 0 || row >= batch.rows) {
       throw new BatchFileError(
         `${path}, batch ${batch.name}: there is no row ${row}. The rows are 0 to ${batch.rows - 1}.`,
       );
     }
+    if (report !== undefined)
+      io.stderr.write(`estimator: ${inert(configurationText(report.configuration))}\n`);
     const explanation = explainRow(batch, row);
     io.stdout.write(options.json === true ? `${json(explanation)}\n` : formatExplanation(explanation));
     return EXIT.ok;
   });
 }
 
-async function placeOf(path: string, options: ExplainFileOptions): Promise<{ batch: Batch; row: number }> {
+async function placeOf(path: string, options: ExplainFileOptions): Promise<Readable & { row: number }> {
   const { batch: name, row } = options;
-  if (row !== undefined) return { batch: await readBatchOf(path, name), row };
-  const batches = name === undefined ? await readBatchesOf(path) : [await readBatchOf(path, name)];
-  for (const batch of batches) {
-    const [wrong] = verifyBatch(batch).wrongRows;
-    if (wrong !== undefined) return { batch, row: wrong };
+  const names: string[] = [];
+  let chosen: Readable | undefined;
+  for await (const one of readablesOf(path, options)) {
+    names.push(one.batch.name);
+    if (name !== undefined && one.batch.name !== name) continue;
+    requireEstimator(path, one);
+    const place = row ?? (one.report ?? verifyBatch(one.batch)).wrongRows[0];
+    // Without a name, only the row of a single batch can be meant.
+    if (place !== undefined && (row === undefined || name !== undefined)) return { ...one, row: place };
+    chosen = one;
   }
+  if (chosen !== undefined && row !== undefined && names.length === 1) return { ...chosen, row };
+  if (chosen === undefined || row !== undefined) throw notChosen(path, name, names);
   throw new BatchFileError(`${path}: no row is wrong. Give the row to explain with --row, from 0.`);
+}
+
+/** The batches of a file of the project's own format, or the steps of the dumps in a file or folder. */
+async function* readablesOf(path: string, options: ExplainFileOptions): AsyncGenerator<Readable> {
+  const { batch: _batch, row: _row, json: _json, from, ...stated } = options;
+  const forced = from === undefined ? undefined : adapterOf(from);
+  const { sources, broken } = await sourcesOf([path], forced, stated.map);
+  if (broken[0] !== undefined) throw broken[0];
+  for (const source of sources) {
+    if ('file' in source) for (const batch of await readBatchesOf(source.file)) yield { batch };
+    else yield* verifySteps(source.adapter, source.files, stated);
+  }
+}
+
+/** Refuses the step of a dump whose estimator or groups are not known: its values would be explained by a guess. */
+function requireEstimator(path: string, { batch, report }: Readable): void {
+  const unknown = report?.findings.find(
+    ({ code }) => code === 'configuration-unknown' || code === 'group-size-unknown',
+  );
+  if (unknown !== undefined) throw new BatchFileError(`${path}, batch ${batch.name}: ${unknown.message}`);
 }

@@ -6,7 +6,7 @@ import { nearestName } from '../core/nearest.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import type { HalfPrecision, Precision } from '../verify/bounds/arithmetic.ts';
 import type { Batch } from '../verify/format/batch.ts';
-import type { DumpStep } from '../verify/format/dumps/adapter.ts';
+import type { DumpStep, Mapping } from '../verify/format/dumps/adapter.ts';
 import { batchOf, estimatorFrom } from '../verify/format/dumps/dump-batch.ts';
 import { adapterFor } from '../verify/format/dumps/registry.ts';
 import { TABLE } from '../verify/format/dumps/table.ts';
@@ -21,6 +21,7 @@ import {
   summaryOf,
 } from '../verify/identify/identify.ts';
 import { type Difference, probeTable, shortValue } from '../verify/identify/probes.ts';
+import { present } from '../verify/present.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { inert, json } from './output.ts';
@@ -31,6 +32,8 @@ export interface IdentifyOptions {
   readonly json?: boolean | undefined;
   /** Rows per group of a table without groups. */
   readonly groupSize?: number | undefined;
+  /** Columns of a table by what they mean. */
+  readonly map?: Mapping | undefined;
   /** The arithmetic of the trainer. Default: the one that a batch file states, else float32. */
   readonly precision?: Precision | undefined;
 }
@@ -88,7 +91,8 @@ function identified(
 }
 
 async function fromFile(path: string, options: IdentifyOptions): Promise<Read> {
-  const adapter = await adapterFor(path).catch((error: NodeJS.ErrnoException) => {
+  const { map } = options;
+  const adapter = await adapterFor(path, map).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return 'native' as const;
     throw error;
   });
@@ -98,7 +102,8 @@ async function fromFile(path: string, options: IdentifyOptions): Promise<Read> {
   let rows = 0;
   // The blocks of a table are made here, and stated in the result.
   const { groupSize } = adapter === undefined || adapter === TABLE ? {} : options;
-  for await (const step of (adapter ?? TABLE).steps([path], groupSize === undefined ? {} : { groupSize })) {
+  const reader = adapter ?? TABLE;
+  for await (const step of reader.steps([path], present({ groupSize, map }))) {
     steps.push(step);
     rows += step.reward.length;
     if (rows > MAX_TRIED_ROWS) break;

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { plural } from '../core/plural.ts';
+import { shellWord } from '../plan/command-line.ts';
 import { type BundleOf, bundleOf } from '../verify/format/bundle.ts';
 import type { DumpAdapter } from '../verify/format/dumps/adapter.ts';
 import { ADAPTERS, adapterOf } from '../verify/format/dumps/registry.ts';
@@ -10,6 +11,7 @@ import { verifyBatch } from '../verify/verify-batch.ts';
 import { type DumpReport, type StatedDump, verifyDump, withRowsCompared } from '../verify/verify-dump.ts';
 import { BatchFileError, readBundleOf, type TextStreams } from './batch-files.ts';
 import { sourcesOf } from './dump-files.ts';
+import { optionsText, type StatedFiles } from './dump-options.ts';
 import { dumpHead, unprovenText } from './dump-text.ts';
 import { EXIT } from './exit.ts';
 import { inert, json } from './output.ts';
@@ -19,10 +21,10 @@ import { table } from './table.ts';
 type BatchFileReport = BatchReport & { readonly file: string; readonly bundle?: BundleOf };
 
 /** How a run of `echelon verify` is steered. */
-export interface VerifyOptions extends StatedDump {
+export interface VerifyOptions extends StatedFiles {
   readonly json?: boolean | undefined;
-  /** Name of the adapter that reads every file. */
-  readonly from?: string | undefined;
+  /** Name of the program, for the command that explains a row. Default: `echelon`. */
+  readonly program?: string;
 }
 
 /**
@@ -36,7 +38,8 @@ export async function verifyFiles(
   options: VerifyOptions,
   io: TextStreams,
 ): Promise<number> {
-  const { json: asJson, from, ...stated } = options;
+  const { json: asJson, program = 'echelon', ...given } = options;
+  const { from, ...stated } = given;
   const { sources, skipped, broken } = await sourcesOf(
     paths,
     from === undefined ? undefined : adapterOf(from),
@@ -56,7 +59,7 @@ export async function verifyFiles(
   if (sources.length === 0 && skipped.length > 0) io.stderr.write(`${inert(skippedText(skipped))}\n`);
   const all = runs.flat();
   if (asJson === true) io.stdout.write(`${json({ batches: all })}\n`);
-  else if (all.length > 0) io.stdout.write(describe(runs));
+  else if (all.length > 0) io.stdout.write(describe(runs, explainText(all, given, program)));
   return exitOf(all, errors.length > 0 || all.length === 0);
 }
 
@@ -122,10 +125,24 @@ function bundleLine({ experiment, attempt, batch, version, sameReport }: BundleO
     : styleText('yellow', inert(`${from}: DIFFERS from the stored report`));
 }
 
+/** The command that explains the first wrong row. */
+function explainText(reports: readonly AnyReport[], given: StatedFiles, program: string): string[] {
+  const report = reports.find(({ wrongRows }) => wrongRows.length > 0);
+  if (report === undefined) return [];
+  // What was inferred from the steps of a run may not be inferred from one file.
+  const isInferred = 'configuration' in report && report.configuration.origin === 'inferred';
+  const path = shellWord(isInferred ? report.run : report.file);
+  const place = `--batch ${shellWord(report.name)} --row ${report.wrongRows[0]}`;
+  return [
+    `Explain a wrong row with: ${inert(`${program} explain ${path} ${place}${optionsText(given)}`)}`,
+    '',
+  ];
+}
+
 /** Steps in a table at most, if there are more those that are not plainly ok. */
 const MAX_TABLE_ROWS = 24;
 
-function describe(runs: readonly (readonly AnyReport[])[]): string {
+function describe(runs: readonly (readonly AnyReport[])[], explain: string[]): string {
   const all = runs.flat();
   const lines = runs.flatMap((reports) => {
     const dumps = reports.filter((report) => 'signal' in report);
@@ -133,7 +150,7 @@ function describe(runs: readonly (readonly AnyReport[])[]): string {
     return [...dumpHead(dumps), ...(dumps.length > 0 ? [''] : []), ...table, ...findingLines(reports), ''];
   });
   const unproven = unprovenText(all.filter((report) => 'signal' in report));
-  return `${[...lines, summary(all), ...(unproven === undefined ? [] : [styleText('yellow', inert(unproven))])].join('\n')}\n`;
+  return `${[...lines, ...explain, summary(all), ...(unproven === undefined ? [] : [styleText('yellow', inert(unproven))])].join('\n')}\n`;
 }
 
 function tableOf(reports: readonly AnyReport[], withFiles: boolean): string[] {

@@ -81,6 +81,8 @@ function address(value: string): string {
   return new URL(value).origin;
 }
 
+const addresses = (value: string): string[] => list(value).map(address);
+
 function bucket(value: string): BucketPlace {
   const place = parseBucket(value);
   if (typeof place === 'string') throw new SettingsError(place);
@@ -194,6 +196,12 @@ export const SETTINGS = {
     ['localhost', '127.0.0.1', '[::1]'],
     list,
     'Host names that requests to the api may use',
+  ),
+  promptEndpoints: setting<string[]>(
+    'ECHELON_PROMPT_ENDPOINTS',
+    ['https://api.openai.com', 'https://generativelanguage.googleapis.com'],
+    addresses,
+    'Endpoints that experiments of the engine `prompt` may call without the scope custom-code: scheme, host and port, separated by commas',
   ),
   metricsPort: setting(
     'ECHELON_METRICS_PORT',

@@ -44,6 +44,8 @@ export interface DispatcherDeps {
   /** Time between two refreshes of each cluster from its ray-worker. */
   refreshMs?: number;
   reconcileMs?: number;
+  /** How long it does not reach a cluster that another dispatcher reaches, before it gives up the attempts there. */
+  cutOffMs?: number;
   /** The job of an experiment that was allocated so long ago and is not acquired is released again. */
   releaseMs?: number;
   /** Time between two rounds of archiving and retention. */
@@ -79,6 +81,8 @@ export interface DispatcherStats {
   verifying: number;
   /** Commands on clusters that run. */
   commands: number;
+  /** Clusters that this dispatcher does not reach, and another one does. */
+  cutOff: number;
 }
 
 const LEASE_MS = 15_000;
@@ -102,6 +106,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const rounds = createRounds(deps, { rayWorkerOf: rayWorkers.of, stopped: () => stopping });
   const receive = createReceive({
     ...{ store, leased, dispatcher: id, leaseMs, retry: deps.retry ?? RETRY, stopping: () => stopping },
+    cutOff: refresh.cutOff,
   });
   const loops = [
     ...(commands ? [commands.loop] : []),
@@ -136,6 +141,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       attempts: leased.runs.size,
       verifying: verification.active(),
       commands: commands?.active() ?? 0,
+      cutOff: refresh.cutOff().size,
     }),
   };
 }
@@ -163,6 +169,7 @@ function createParts(deps: DispatcherDeps) {
   const { hooks = {}, retry = RETRY, again } = deps;
   const leased = createLeasedAttempts({
     ...{ store, dispatcher: id, leaseMs, log },
+    cutOff: () => refresh.cutOff(),
     attempt: { rayWorkerOf: rayWorkers.of, launches: createLaunches(), compile, hooks, retry, again },
     onEnd(experiment, outcome) {
       // Ray releases resources shortly after a driver's end, and the next scheduling round needs the new figures.
@@ -175,7 +182,7 @@ function createParts(deps: DispatcherDeps) {
   });
   const scheduling = createSchedulingRounds({ store, queue, log, elapsed, everyMs: roundMs });
   const refresh = createClusterRefresh({
-    ...{ store, rayWorkers, everyMs: refreshMs, elapsed, log },
+    ...{ store, rayWorkers, everyMs: refreshMs, elapsed, log, cutOffMs: deps.cutOffMs },
     onRefresh: scheduling.poke,
     onSilent: (cluster: Cluster) => requestRepair(store, cluster),
   });

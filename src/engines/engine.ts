@@ -34,6 +34,8 @@ export interface Permissions {
   customCode?: boolean;
   /** Directories of the cluster from which code may be loaded without that permission. Default: none. */
   codePaths?: readonly string[];
+  /** Origins of the endpoints that a spec may let the cluster call without that permission. Default: none. */
+  endpoints?: readonly string[];
 }
 
 /** A resolved spec, and the JSON pointers of the values that were not submitted. */

@@ -52,6 +52,7 @@ export async function startApi({
       limits: { storeTimeoutMs: settings.redisTimeoutMs },
       publicUrl: publicUrl ?? ownUrl(settings),
       grafanaUrl: settings.grafanaUrl,
+      promptEndpoints: settings.promptEndpoints,
       allowedHosts: publicUrl === null ? allowedHosts : [...allowedHosts, new URL(publicUrl).hostname],
     },
   });

@@ -29,7 +29,7 @@ export function createMetrics({
   role: string;
   version: string;
   readStore: () => Promise<StoreFigures>;
-  dispatcher?: () => { attempts: number; verifying: number } | undefined;
+  dispatcher?: () => { attempts: number; verifying: number; cutOff: number } | undefined;
 }): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ role });
@@ -39,6 +39,11 @@ export function createMetrics({
   const showStore = createStoreGauges(registry);
   const hand = gauge(registry, 'echelon_dispatcher_attempts', 'Attempts that this dispatcher holds');
   const verifying = gauge(registry, 'echelon_dispatcher_verifying', 'Batches that this dispatcher verifies');
+  const cutOff = gauge(
+    registry,
+    'echelon_dispatcher_clusters_cut_off',
+    'Clusters that this dispatcher does not reach, although another one does',
+  );
 
   return {
     contentType: registry.contentType,
@@ -47,6 +52,7 @@ export function createMetrics({
       const now = dispatcher?.();
       hand.set(now?.attempts ?? 0);
       verifying.set(now?.verifying ?? 0);
+      cutOff.set(now?.cutOff ?? 0);
       return await registry.metrics();
     },
     ...work,

@@ -13,15 +13,16 @@ export function commandLine(
 ): string {
   const variables = Object.entries(plan.environment)
     .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, value]) => `${name}=${quoted(value)}`);
+    .map(([name, value]) => `${name}=${shellWord(value)}`);
   // A user who tries the command must set these variables.
   const secrets = Object.keys(plan.secrets ?? {})
     .sort()
     .map((name) => `${name}="$${name}"`);
-  const program = `python -m ${quoted(plan.module)}`;
-  return [...variables, ...secrets, program, ...plan.arguments.map(quoted)].join(separator);
+  const program = `python -m ${shellWord(plan.module)}`;
+  return [...variables, ...secrets, program, ...plan.arguments.map(shellWord)].join(separator);
 }
 
-function quoted(text: string): string {
+/** A text as one word of a POSIX shell. */
+export function shellWord(text: string): string {
   return /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -30,6 +30,7 @@ export async function startDurableApi() {
     },
 
     settings: {
+      promptEndpoints: [],
       ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'], tokens: [TOKEN] },
       ...{ cookieSecret: 'x'.repeat(32), limits: { requests: 100_000_000 } },
     },

@@ -28,6 +28,7 @@ const app = await createApp({
   verifier: { explain: unexpected, rows: unexpected, bundle: unexpected, verifyFile: unexpected },
   settings: {
     ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'] },
+    promptEndpoints: [],
     ...{ tokens, cookieSecret: 'x'.repeat(32), limits: { allStreams: 20_000, connections: 20_000 } },
   },
 } as AppDeps);

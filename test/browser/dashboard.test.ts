@@ -178,6 +178,30 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     assert.equal(new URL(page.url()).search, '');
   });
 
+  test('a late answer for an old filter does not replace the list of the new filter', async () => {
+    await open('/experiments');
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    await page.route(/experiments\?.*name=no-such-name/, async (route) => {
+      asked.resolve();
+      await answered.promise;
+      await route.continue().catch(() => {}); // the page may have given it up
+    });
+    const filterBy = async (name: string) => {
+      await page.fill('[data-filter]', name);
+      await page.keyboard.press('Enter');
+    };
+    await filterBy('no-such-name');
+    await asked.promise;
+    await filterBy(FAULT.name.slice(0, 3));
+    const row = page.locator(`a[href="/experiments/${faulty}"]`);
+    await row.waitFor();
+    answered.resolve();
+    await page.unrouteAll({ behavior: 'wait' });
+    assert.equal(await row.count(), 1);
+    assert.equal(await page.getByText('No experiment matches').count(), 0);
+  });
+
   test('an experiment that is submitted elsewhere appears in the list without a reload', async () => {
     await open('/experiments');
     await page.getByText('Live', { exact: true }).waitFor();

@@ -60,14 +60,6 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     guarantee: 2,
-    removes: 'the fence of earlier attempts',
-    file: `${ATTEMPT}/steps/fence.ts`,
-    from: 'if (attempt === 1 || context.confirmed) return NEXT;',
-    to: 'if (attempt > 0) return NEXT;',
-    cell: { failpoint: 'killed after: rayWorker.launch' },
-  },
-  {
-    guarantee: 2,
     removes: 'the record that a launch is confirmed',
     file: `${LUA}/attempts/lua/confirm.lua`,
     from: "redis.call('HSET', x, 'confirmed', '1')",

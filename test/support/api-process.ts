@@ -29,6 +29,7 @@ const app = await createApp({
     version: '0.0.0-test',
     publicUrl: `http://127.0.0.1:${setup.port}`,
     allowedHosts: ['127.0.0.1'],
+    promptEndpoints: [],
     tokens: [setup.token],
     cookieSecret: 'secret-of-the-tests-0123456789-abcdef',
     limits: { requests: 1_000_000, streams: 1_000 },

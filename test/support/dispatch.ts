@@ -155,6 +155,7 @@ export const TEST_TIMES = {
   refreshMs: 200,
   reconcileMs: 300,
   releaseMs: 500,
+  cutOffMs: 600,
   retry: { firstMs: 20, longestMs: 200 },
   again: { firstMs: 20, longestMs: 100 },
 };

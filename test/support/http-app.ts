@@ -75,6 +75,7 @@ export async function appFor(scope: Scope, options: TestAppOptions = {}): Promis
       publicUrl: 'http://echelon.test',
       allowedHosts: ['echelon.test', '127.0.0.1'],
       tokens: [TOKEN],
+      promptEndpoints: ['https://api.openai.com'],
       cookieSecret: SECRET,
       ...options.settings,
       // A busy machine is no store that hangs.

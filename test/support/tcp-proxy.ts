@@ -21,6 +21,9 @@ export interface TcpProxy {
   stall(ms: number): void;
   /** Cuts every connection with a reset; new ones are accepted. */
   reset(): void;
+  /** Cuts every connection, and new ones at once, until `heal`. */
+  cut(): void;
+  heal(): void;
   stop(): Promise<void>;
 }
 
@@ -61,7 +64,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     });
   }
 
+  let isCut = false;
   const server = createServer((client) => {
+    if (isCut) return void client.resetAndDestroy();
     accepted += 1;
     clients.add(hold(client));
     client.once('close', () => clients.delete(client));
@@ -92,6 +97,13 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       stalledUntil = performance.now() + ms;
     },
     reset: end,
+    cut() {
+      isCut = true;
+      end();
+    },
+    heal() {
+      isCut = false;
+    },
     async stop() {
       end();
       server.close();

@@ -202,7 +202,8 @@ def test_the_environments_of_a_checkout_get_the_secrets_of_the_run_but_not_the_k
 
 def test_the_arguments_of_an_evaluation_belong_to_the_environments_of_a_checkout_alone(tmp_path: Path) -> None:
     of_checkout = ["--", f"home={STANDIN}", f"attempt_dir={tmp_path}", "phase=eval", "--", "data.val_batch_size=2"]
-    assert settings_from(["environment.name=alfworld", *of_checkout], {}).checkout.evaluates
+    endpoint = "model.base_url=http://h/v1"
+    assert settings_from([endpoint, "environment.name=alfworld", *of_checkout], {}).checkout.evaluates
     for wrong in (["environment.name=alfworld"], of_checkout):
         with pytest.raises(ArgumentError, match="follow -- for the environments of a checkout, and only for these"):
             settings_from(wrong, {})

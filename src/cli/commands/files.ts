@@ -10,6 +10,7 @@ import {
 import { wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
 import { compareFile } from '../compare-file.ts';
+import { type DumpFlags, statedBy, withDumpOptions } from '../dump-options.ts';
 import { estimateFile } from '../estimate-file.ts';
 import { EXIT } from '../exit.ts';
 import { explainFile } from '../explain-file.ts';
@@ -28,19 +29,25 @@ export function fileCommands(streams: TextStreams): Command[] {
     json ? withJsonErrors(streams) : streams;
   const verify = verifyCommand(io, parameterOf);
 
-  const explain = file('explain', 'Explain how the advantage of one row is computed.')
-    .argument('<file>', FILE)
-    .option('--batch <name>', 'name of the batch; needed only if the file holds several')
-    .option('--row <number>', 'the row, from 0 (default: the first wrong row)', wholeNumber(0, 1e9))
+  const explain = withDumpOptions(
+    file('explain', 'Explain how the advantage of one row is computed.')
+      .argument('<path>', 'file with recorded batches, or file or folder with dumps of another trainer')
+      .option(
+        '--batch <name>',
+        'name of the batch, or of the step of a dump; needed only if there are several',
+      )
+      .option('--row <number>', 'the row, from 0 (default: the first wrong row)', wholeNumber(0, 1e9)),
+    parameterOf,
+  )
     .addHelpText(
       'after',
       `
 The explanation lists the row's clusters level by level with members, mean and deviation, dropped levels with reasons,
 the weights, the aggregate, and every value that float32 arithmetic can give.
-${examples('echelon explain dump.json.gz', 'echelon explain dump.json.gz --batch step-12 --row 3')}`,
+${examples('echelon explain dump.json.gz', 'echelon explain dump.json.gz --batch step-12 --row 3', "echelon explain outputs/completions --batch 'step 3' --row 5")}`,
     )
-    .action((path: string, options: { batch?: string; row?: number; json?: boolean }) =>
-      ends(explainFile(path, options, io(options))),
+    .action((path: string, options: DumpFlags & { batch?: string; row?: number; json?: boolean }) =>
+      ends(explainFile(path, statedBy(options), io(options))),
     );
 
   const estimate = file('estimate', 'Estimate the advantages of recorded batches with any estimator.')

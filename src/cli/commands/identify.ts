@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import type { Precision } from '../../verify/bounds/arithmetic.ts';
+import type { Mapping } from '../../verify/format/dumps/adapter.ts';
 import { precisionOption, wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
+import { mapOption } from '../dump-options.ts';
 import { examples } from '../group.ts';
 import { identifyFile, showKnownForm } from '../identify-file.ts';
 
@@ -12,6 +14,7 @@ export function identifyCommand(io: (options: { json?: boolean | undefined }) =>
     .argument('[file]', 'batch file, dump or table (default: a table on standard input)')
     .option('--json', 'print JSON')
     .option('--group-size <n>', 'rows per group of a table without a group column', wholeNumber(1, 1e6))
+    .addOption(mapOption())
     .addOption(precisionOption())
     .option('--known <id>', 'print one line of the table of known forms, such as verl/grpo')
     .addHelpText(
@@ -27,7 +30,7 @@ ${examples('echelon identify completions_00010.parquet')}
     .action(
       async (
         path: string | undefined,
-        options: { json?: boolean; groupSize?: number; precision?: Precision; known?: string },
+        options: { json?: boolean; groupSize?: number; map?: Mapping; precision?: Precision; known?: string },
       ) => {
         process.exitCode =
           options.known === undefined

@@ -1,12 +1,8 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command } from 'commander';
 import type { ParameterValue } from '../../kernel/estimators/parameters.ts';
-import type { EstimatorName } from '../../kernel/estimators/registry.ts';
-import { estimatorNames } from '../../kernel/estimators/registry.ts';
-import type { Precision } from '../../verify/bounds/arithmetic.ts';
-import { type Mapping, MEANINGS, mappingFromTexts } from '../../verify/format/dumps/adapter.ts';
 import { ADAPTERS } from '../../verify/format/dumps/registry.ts';
-import { precisionOption, wholeNumber } from '../arguments.ts';
 import { orUnreadable, type TextStreams } from '../batch-files.ts';
+import { type DumpFlags, statedBy, withDumpOptions } from '../dump-options.ts';
 import { verifyFiles } from '../verify-files.ts';
 
 const HELP = `
@@ -34,16 +30,8 @@ Examples:
   echelon verify run.csv --map group=prompt_id,reward=score,advantage=adv --estimator grpo --param epsilon=1e-4
   echelon verify dump.json.gz batch-*.json`;
 
-interface Flags {
+interface Flags extends DumpFlags {
   json?: boolean;
-  from?: string;
-  estimator?: EstimatorName;
-  param: Readonly<Record<string, ParameterValue>>;
-  precision?: Precision;
-  groupSize?: number;
-  rewards?: string[];
-  weights?: number[];
-  map?: Mapping;
 }
 
 /** `echelon verify PATH…`; `io` gives the streams of a run with or without JSON. */
@@ -54,45 +42,17 @@ export function verifyCommand(
     before: Readonly<Record<string, ParameterValue>>,
   ) => Readonly<Record<string, ParameterValue>>,
 ): Command {
-  return new Command('verify')
+  const command = new Command('verify')
     .description("Verify every advantage of recorded batches, or of another trainer's dump.")
     .argument('<paths...>', 'files or folders')
-    .option('--json', 'print JSON')
-    .addOption(
-      new Option('--from <name>', 'read every file as this format').choices(ADAPTERS.map(({ name }) => name)),
-    )
-    .addOption(new Option('--estimator <name>', 'for a dump: estimator of the run').choices(estimatorNames()))
-    .option('--param <name=value>', 'for a dump: parameter of the estimator; repeatable', parameterOf, {})
-    .addOption(precisionOption('for a dump: '))
-    .option('--group-size <n>', 'for a dump: number of responses per prompt', wholeNumber(1, 1e6))
-    .option('--rewards <columns>', 'for a dump: reward columns, separated by commas', texts)
-    .option('--weights <numbers>', 'for a dump: factors of the reward columns, separated by commas', numbers)
-    .option('--map <meaning=column,...>', `for a table: columns for ${MEANINGS.join(', ')}`, mapping)
+    .option('--json', 'print JSON');
+  return withDumpOptions(command, parameterOf)
     .addHelpText('after', HELP)
-    .action(async (paths: string[], { param, ...flags }: Flags) => {
+    .action(async (paths: string[], flags: Flags) => {
       const streams = io(flags);
-      const params = Object.keys(param).length === 0 ? {} : { params: param };
+      const program = command.parent?.name();
       process.exitCode = await orUnreadable(streams, () =>
-        verifyFiles(paths, { ...flags, ...params }, streams),
+        verifyFiles(paths, { ...statedBy(flags), ...(program && { program }) }, streams),
       );
     });
-}
-
-function texts(text: string): string[] {
-  return text.split(',').map((name) => name.trim());
-}
-
-function numbers(text: string): number[] {
-  const found = texts(text).map(Number);
-  if (found.some((number) => !Number.isFinite(number)))
-    throw new InvalidArgumentError('It must be numbers, separated by commas.');
-  return found;
-}
-
-function mapping(text: string): Mapping {
-  try {
-    return mappingFromTexts(texts(text));
-  } catch (error) {
-    throw new InvalidArgumentError((error as Error).message);
-  }
 }

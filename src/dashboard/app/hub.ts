@@ -51,7 +51,8 @@ export function createHub() {
     } catch (error) {
       state('refused', (error as Error).message);
     }
-    streams.delete(path);
+    // Its successor is there already if it was closed and opened again.
+    if (streams.get(path) === stream) streams.delete(path);
   }
 
   return {

@@ -9,6 +9,20 @@ export interface ListedBatch {
   verification: (Counts & { ok: boolean; findings: string[] }) | null;
 }
 
+/** A page of the list of batches; `next` is the cursor of the page after it. */
+export interface BatchPage {
+  items: ListedBatch[];
+  next: string | null;
+}
+
+/** The first pages, as far as they are full and verified: nothing on them changes by itself. */
+export function settledPages(pages: readonly BatchPage[]): BatchPage[] {
+  const open = pages.findIndex(
+    ({ items, next }) => next === null || items.some(({ verification }) => verification === null),
+  );
+  return pages.slice(0, open < 0 ? pages.length : open);
+}
+
 /** A cell of the strip: one batch, or several in a row if there are too many for a cell each. */
 export interface Cell {
   first: ListedBatch;

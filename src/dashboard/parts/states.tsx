@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Failure } from '../app/api.ts';
-import type { Loaded } from '../app/load.ts';
+import type { Resource } from '../app/resource.ts';
 import { signInPath } from '../app/session.ts';
 
 /** Data that are on their way. */
@@ -54,7 +54,7 @@ export function Failed({ failure, onRetry }: { failure: Failure; onRetry?: (() =
 }
 
 /** Loading, failed, or the data; data that could not be refreshed say so. */
-export function Await<T>({ of, children }: { of: Loaded<T>; children: (data: T) => ComponentChildren }) {
+export function Await<T>({ of, children }: { of: Resource<T>; children: (data: T) => ComponentChildren }) {
   if (of.data === undefined) {
     return of.failure ? <Failed failure={of.failure} onRetry={of.reload} /> : <Loading />;
   }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Answer } from '../../client/calls.ts';
 import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
-import { useLoad } from '../app/load.ts';
+import { useResource } from '../app/resource.ts';
 import { place } from '../app/router.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
@@ -46,7 +46,7 @@ type Key = Answer<'get', '/v1/keys'>['items'][number];
 const PAGE = 200;
 
 function Keys() {
-  const list = useLoad((signal) => api.get('/v1/keys', { query: { limit: PAGE }, signal }), ['keys']);
+  const list = useResource((signal) => api.get('/v1/keys', { query: { limit: PAGE }, signal }), ['keys']);
   return (
     <Await of={list}>
       {({ items, next }) => (
@@ -100,7 +100,7 @@ function megabytes(bytes: number): string {
 }
 
 function Projects() {
-  const list = useLoad((signal) => api.get('/v1/projects', { signal }), ['projects']);
+  const list = useResource((signal) => api.get('/v1/projects', { signal }), ['projects']);
   return (
     <Await of={list}>
       {({ items }) => (
@@ -135,7 +135,7 @@ function Projects() {
 function Audit() {
   const [cursors, setCursors] = useState<string[]>([]);
   const cursor = cursors.at(-1);
-  const list = useLoad(
+  const list = useResource(
     (signal) => api.get('/v1/audit', { query: { cursor, limit: 100 }, signal }),
     ['audit', cursor],
   );

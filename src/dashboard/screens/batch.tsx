@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import type { Answer, BatchRows } from '../../client/calls.ts';
 import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
-import { useLoad } from '../app/load.ts';
+import { useResource } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';
 import { HeatMap } from '../charts/heat-map.tsx';
 import { type BatchPath, batchPathOf, trajectoryHref } from '../models/batch-paths.ts';
@@ -24,11 +24,11 @@ type Detail = Answer<'get', '/v1/experiments/{id}/batches/{attempt}/{batch}'>;
 /** An advantage batch: which rows, groups and levels are right. */
 export function Batch({ params }: { params: Record<string, string> }) {
   const path = batchPathOf(params);
-  const experiment = useLoad(
+  const experiment = useResource(
     (signal) => api.get('/v1/experiments/{id}', { path: { id: path.id }, signal }),
     [path.id],
   );
-  const batch = useLoad(
+  const batch = useResource(
     (signal) => api.get('/v1/experiments/{id}/batches/{attempt}/{batch}', { path, signal }),
     [path],
   );
@@ -135,7 +135,7 @@ function About({ detail }: { detail: Detail }) {
 
 function Rows({ path, detail }: { path: BatchPath; detail: Detail }) {
   const query = { count: MAX_ROWS };
-  const rows = useLoad(
+  const rows = useResource(
     (signal) => api.get('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, query, signal }),
     [path, 'rows'],
   );

@@ -1,6 +1,6 @@
 import type { Answer } from '../../client/calls.ts';
 import { api } from '../app/api.ts';
-import { useLoad, usePolling } from '../app/load.ts';
+import { usePolling, useResource } from '../app/resource.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
@@ -13,7 +13,7 @@ type Cluster = Answer<'get', '/v1/clusters'>['items'][number];
 
 /** The Ray clusters: what is free, and what does not answer. */
 export function Clusters() {
-  const list = useLoad((signal) => api.get('/v1/clusters', { signal }), ['clusters']);
+  const list = useResource((signal) => api.get('/v1/clusters', { signal }), ['clusters']);
   usePolling(list.reload, 5000);
   return (
     <>

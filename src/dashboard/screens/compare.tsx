@@ -1,5 +1,5 @@
 import { api } from '../app/api.ts';
-import { useLoad } from '../app/load.ts';
+import { useResource } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';
 import { Curve } from '../charts/curve.tsx';
 import { command } from '../models/commands.ts';
@@ -17,7 +17,7 @@ export function Compare() {
   const { query } = place.value;
   const ids = query.getAll('id').slice(0, MAX);
   const metric = query.get('metric') || undefined;
-  const recent = useLoad(
+  const recent = useResource(
     (signal) => api.get('/v1/experiments', { query: { limit: 100 }, signal }),
     ['recent'],
   );
@@ -58,7 +58,7 @@ export function Compare() {
 }
 
 function Chosen({ ids, metric }: { ids: string[]; metric: string | undefined }) {
-  const loaded = useLoad(
+  const loaded = useResource(
     (signal) => Promise.all(ids.map((id) => api.get('/v1/experiments/{id}', { path: { id }, signal }))),
     ids,
   );
@@ -149,7 +149,7 @@ function Curves({
   shown: string;
 }) {
   const query = { experiments: ids, names: [shown], resolution: 500 };
-  const loaded = useLoad((signal) => api.get('/v1/metrics', { query, signal }), [query]);
+  const loaded = useResource((signal) => api.get('/v1/metrics', { query, signal }), [query]);
   return (
     <section class="card">
       <div class="card-head">

@@ -1,14 +1,14 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Answer } from '../../client/calls.ts';
 import { counted, nounOf } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useStream, useThrottled } from '../app/live.ts';
-import { type Loaded, useLoad, usePolling } from '../app/load.ts';
+import { type Resource, usePolling, useResource } from '../app/resource.ts';
 import { navigate, place } from '../app/router.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
 import { isFinal, isOver, progressOf } from '../models/experiments.ts';
-import type { ListedBatch } from '../models/strip.ts';
+import { type BatchPage, type ListedBatch, settledPages } from '../models/strip.ts';
 import { ago, count, duration, inert, percent } from '../models/words.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
@@ -32,19 +32,20 @@ const TABS: [name: string, label: string, command: string][] = [
   ['spec', 'Spec', 'get'],
 ];
 
-/** The most batches whose outcomes are loaded for the strip. */
-const MAX_BATCHES = 2000;
+/** The most pages of batches whose outcomes are loaded for the strip. */
+const MAX_PAGES = 10;
 
 /** An experiment: how it learns, and whether its signal is right. */
 export function Experiment({ params }: { params: Record<string, string> }) {
   const id = params.id!;
   const path = { id };
-  const detail = useLoad((signal) => api.get('/v1/experiments/{id}', { path, signal }), [id]);
-  const batches = useLoad((signal) => loadBatches(id, signal), [id, 'batches']);
+  const detail = useResource((signal) => api.get('/v1/experiments/{id}', { path, signal }), [id]);
+  const pages = useResource<BatchPage[]>((signal, last) => loadBatches(id, signal, last), [id, 'batches']);
+  const batches = { ...pages, data: useMemo(() => pages.data?.flatMap(({ items }) => items), [pages.data]) };
   const [tick, setTick] = useState(0);
   const refresh = useThrottled(() => {
     detail.reload();
-    batches.reload();
+    pages.reload();
     setTick((n) => n + 1);
   }, 1000);
   const isLive = detail.data !== undefined && !isOver(detail.data);
@@ -59,7 +60,7 @@ export function Experiment({ params }: { params: Record<string, string> }) {
 
 /** Events from now on; they only say that something is new. */
 function useExperimentEvents(id: string, isLive: boolean, onEvent: () => void): void {
-  const end = useLoad(
+  const end = useResource(
     (signal) => api.get('/v1/experiments/{id}/logs', { path: { id }, query: { tail: 1 }, signal }),
     [id, 'end'],
   );
@@ -69,21 +70,22 @@ function useExperimentEvents(id: string, isLive: boolean, onEvent: () => void): 
   });
 }
 
-async function loadBatches(id: string, signal: AbortSignal): Promise<ListedBatch[]> {
-  const all: ListedBatch[] = [];
-  let cursor: string | undefined;
-  do {
+/** All batches; of those loaded before only from the first page on which something can still change. */
+async function loadBatches(id: string, signal: AbortSignal, last: BatchPage[] = []): Promise<BatchPage[]> {
+  const pages = settledPages(last);
+  let cursor = pages.at(-1)?.next;
+  while (cursor !== null && pages.length < MAX_PAGES) {
     const query = { cursor, limit: 200 };
     const page = await api.get('/v1/experiments/{id}/batches', { path: { id }, query, signal });
-    all.push(...page.items);
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined && all.length < MAX_BATCHES);
-  return all;
+    pages.push(page);
+    cursor = page.next;
+  }
+  return pages;
 }
 
 interface ShownProps {
   experiment: Detail;
-  batches: Loaded<ListedBatch[]>;
+  batches: Resource<ListedBatch[]>;
   tick: number;
   onChange: () => void;
 }

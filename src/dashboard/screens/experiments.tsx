@@ -1,9 +1,9 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { Experiment as Record } from '../../client/calls.ts';
 import { counted } from '../../core/plural.ts';
-import { api, type Failure, failureOf } from '../app/api.ts';
+import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
-import { useLoad, usePolling } from '../app/load.ts';
+import { usePolling, useResource } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';
 import { command } from '../models/commands.ts';
 import { isOver, mergeNewest, progressOf } from '../models/experiments.ts';
@@ -42,7 +42,7 @@ export function Experiments() {
   const filter = filterOf(place.value.query);
   const isFiltered = Object.values(filter).some((one) => one !== undefined);
   const list = useExperiments(filter);
-  const totals = useLoad((signal) => api.get('/v1/queues', { query: { limit: 1 }, signal }), ['counts']);
+  const totals = useResource((signal) => api.get('/v1/queues', { query: { limit: 1 }, signal }), ['counts']);
   const total = totals.data && Object.values(totals.data.counts).reduce((sum, n) => sum + n, 0);
   const { items } = list;
   return (
@@ -231,54 +231,47 @@ function Row({ experiment, at }: { experiment: Record; at: number }) {
   );
 }
 
-interface Listed {
-  items?: Record[];
+interface Pages {
+  items: Record[];
   next: string | null;
-  failure?: Failure | undefined;
 }
 
 /** The pages loaded so far; the newest page is asked again while something runs and after each event. */
 function useExperiments(filter: ReturnType<typeof filterOf>) {
-  const key = JSON.stringify(filter);
-  const [list, setList] = useState<Listed & { key: string }>({ key, next: null });
-  const busy = useRef(false);
-  const current = list.key === key ? list : { key, next: null };
-  const load = async (cursor?: string) => {
-    if (busy.current) return;
-    busy.current = true;
-    try {
-      const get = (at?: string) =>
-        api.get('/v1/experiments', { query: { ...filter, cursor: at, limit: 100 } });
-      let page = await get(cursor);
-      // A page on which no experiment fits the filters is not the end of the list.
-      const isRefresh = cursor === undefined && current.items !== undefined;
-      while (!isRefresh && page.items.length === 0 && page.next !== null) page = await get(page.next);
-      setList((old) => {
-        if (old.key !== key || old.items === undefined) return { key, ...page };
-        if (cursor !== undefined) return { key, items: [...old.items, ...page.items], next: page.next };
-        return { key, items: mergeNewest(old.items, page.items, page.next !== null), next: old.next };
-      });
-    } catch (error) {
-      setList((old) => ({ ...(old.key === key ? old : { key, next: null }), failure: failureOf(error) }));
-    } finally {
-      busy.current = false;
-    }
-  };
-  useEffect(() => {
-    busy.current = false;
-    void load();
-  }, [key]);
-  const refresh = useThrottled(() => void load(), 1000);
+  const isMoreWanted = useRef(false);
+  const list = useResource<Pages>(
+    async (signal, last) => {
+      const get = (cursor?: string) =>
+        api.get('/v1/experiments', { query: { ...filter, cursor, limit: 100 }, signal });
+      /** A page on which no experiment fits the filters is not the end of the list. */
+      const getFilled = async (cursor?: string) => {
+        let page = await get(cursor);
+        while (page.items.length === 0 && page.next !== null) page = await get(page.next);
+        return page;
+      };
+      if (last === undefined) return getFilled();
+      if (!isMoreWanted.current || last.next === null) {
+        const page = await get();
+        return { items: mergeNewest(last.items, page.items, page.next !== null), next: last.next };
+      }
+      const page = await getFilled(last.next);
+      isMoreWanted.current = false;
+      return { items: [...last.items, ...page.items], next: page.next };
+    },
+    [filter],
+  );
+  const items = list.data?.items;
+  const refresh = useThrottled(list.reload, 1000);
   useFeed(refresh);
   // The feed tells of queued ones; the others make progress without an event of the feed.
   const isActive = useMemo(
-    () => current.items?.some((one) => one.state !== 'queued' && !isOver(one)) ?? false,
-    [current.items],
+    () => items?.some((one) => one.state !== 'queued' && !isOver(one)) ?? false,
+    [items],
   );
   usePolling(refresh, 3000, isActive);
-  return {
-    ...current,
-    reload: () => void load(),
-    more: () => current.next !== null && void load(current.next),
+  const more = () => {
+    isMoreWanted.current = true;
+    list.reload();
   };
+  return { ...list, items, next: list.data?.next ?? null, more };
 }

@@ -2,7 +2,7 @@ import type { Experiment } from '../../client/calls.ts';
 import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
-import { useLoad, usePolling } from '../app/load.ts';
+import { usePolling, useResource } from '../app/resource.ts';
 import { attention, newestOf } from '../models/attention.ts';
 import { command } from '../models/commands.ts';
 import { progressOf } from '../models/experiments.ts';
@@ -17,12 +17,15 @@ const LOOKED_AT = 100;
 
 /** What needs a person: wrong signals, failures, experiments that cannot start; and the running ones. */
 export function Now() {
-  const list = useLoad(
+  const list = useResource(
     (signal) => api.get('/v1/experiments', { query: { limit: LOOKED_AT }, signal }),
     ['now'],
   );
-  const queue = useLoad((signal) => api.get('/v1/queues', { query: { limit: 200 }, signal }), ['now queue']);
-  const wrong = useLoad(
+  const queue = useResource(
+    (signal) => api.get('/v1/queues', { query: { limit: 200 }, signal }),
+    ['now queue'],
+  );
+  const wrong = useResource(
     (signal) =>
       Promise.all(
         (['wrong', 'unverifiable'] as const).map((outcome) =>
@@ -31,7 +34,7 @@ export function Now() {
       ),
     ['now wrong'],
   );
-  const failed = useLoad(
+  const failed = useResource(
     (signal) => api.get('/v1/experiments', { query: { state: ['failed'], limit: LOOKED_AT }, signal }),
     ['now failed'],
   );

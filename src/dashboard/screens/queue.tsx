@@ -2,7 +2,7 @@ import type { Answer } from '../../client/calls.ts';
 import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
-import { useLoad, usePolling } from '../app/load.ts';
+import { usePolling, useResource } from '../app/resource.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
 import { withNames } from '../models/names.ts';
@@ -22,8 +22,11 @@ const SHOWN = 200;
 
 /** Running experiments with their expected ends, and queued ones with their estimated starts and wait reasons. */
 export function Queue() {
-  const queue = useLoad((signal) => api.get('/v1/queues', { query: { limit: SHOWN }, signal }), ['queue']);
-  const held = useLoad((signal) => api.get('/v1/allocations', { signal }), ['allocations']);
+  const queue = useResource(
+    (signal) => api.get('/v1/queues', { query: { limit: SHOWN }, signal }),
+    ['queue'],
+  );
+  const held = useResource((signal) => api.get('/v1/allocations', { signal }), ['allocations']);
   const reload = () => {
     queue.reload();
     held.reload();

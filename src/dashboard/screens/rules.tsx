@@ -1,5 +1,5 @@
 import { api } from '../app/api.ts';
-import { useLoad } from '../app/load.ts';
+import { useResource } from '../app/resource.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
@@ -11,11 +11,11 @@ const LOOKED_AT = 200;
 
 /** Which rules have fired, and the presets to choose from. */
 export function Rules() {
-  const list = useLoad(
+  const list = useResource(
     (signal) => api.get('/v1/experiments', { query: { limit: LOOKED_AT }, signal }),
     ['rules'],
   );
-  const presets = useLoad((signal) => api.get('/v1/rules/presets', { signal }), ['presets']);
+  const presets = useResource((signal) => api.get('/v1/rules/presets', { signal }), ['presets']);
   return (
     <>
       <Head title="Rules" command={command('rules')} />

@@ -2,7 +2,7 @@ import { Fragment } from 'preact';
 import type { BatchRows } from '../../client/calls.ts';
 import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
-import { useLoad } from '../app/load.ts';
+import { useResource } from '../app/resource.ts';
 import { place } from '../app/router.ts';
 import { type BatchPath, batchHref, batchPathOf, trajectoryHref } from '../models/batch-paths.ts';
 import { command } from '../models/commands.ts';
@@ -18,7 +18,7 @@ import { LongText, TextsNote } from './batch/text.tsx';
 export function SameState({ params }: { params: Record<string, string> }) {
   const path = batchPathOf(params);
   const row = Number(place.value.query.get('row') ?? 0);
-  const rows = useLoad(
+  const rows = useResource(
     (signal) => {
       const query = { sameStateAs: row };
       return api.get('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, query, signal });

@@ -39,9 +39,14 @@ export function Submit() {
       .then(setText, (error) => setChecked({ text, problems: problemsOf(error) }));
   }, [from]);
   useEffect(() => {
-    const timer = setTimeout(() => void check(text).then(setChecked), REST_MS);
+    let isLatest = true;
+    const look = () => void check(text).then((found) => isLatest && setChecked(found));
+    const timer = setTimeout(look, REST_MS);
     setErrors(0);
-    return () => clearTimeout(timer);
+    return () => {
+      isLatest = false;
+      clearTimeout(timer);
+    };
   }, [text]);
   const isCurrent = checked.text === text;
   const problems = isCurrent ? checked.problems : [];

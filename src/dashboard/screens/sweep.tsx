@@ -3,7 +3,7 @@ import type { Answer } from '../../client/calls.ts';
 import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
-import { useLoad } from '../app/load.ts';
+import { useResource } from '../app/resource.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
 import { intervalOn, rangeOf } from '../models/sweep-scale.ts';
@@ -23,11 +23,11 @@ const PAGE = 200;
 /** A sweep: which setting is best, and how sure that is. */
 export function Sweep({ params }: { params: Record<string, string> }) {
   const path = { id: params.id! };
-  const sweep = useLoad(
+  const sweep = useResource(
     (signal) => api.get('/v1/sweeps/{id}', { path, query: { limit: PAGE }, signal }),
     [path.id],
   );
-  const table = useLoad(
+  const table = useResource(
     (signal) => api.get('/v1/sweeps/{id}/comparison', { path, signal }),
     [path.id, 'table'],
   );

@@ -1,7 +1,7 @@
 import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
-import { useLoad } from '../app/load.ts';
+import { useResource } from '../app/resource.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
@@ -13,7 +13,7 @@ const PAGE = 200;
 
 /** The sweeps, newest first. */
 export function Sweeps() {
-  const list = useLoad((signal) => api.get('/v1/sweeps', { query: { limit: PAGE }, signal }), ['sweeps']);
+  const list = useResource((signal) => api.get('/v1/sweeps', { query: { limit: PAGE }, signal }), ['sweeps']);
   useFeed(useThrottled(list.reload, 2000));
   return (
     <>

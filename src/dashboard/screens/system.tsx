@@ -1,5 +1,5 @@
 import { api } from '../app/api.ts';
-import { useLoad, usePolling } from '../app/load.ts';
+import { usePolling, useResource } from '../app/resource.ts';
 import { session } from '../app/session.ts';
 import { count } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
@@ -8,8 +8,8 @@ import { Await } from '../parts/states.tsx';
 
 /** Whether Echelon itself is well, and its other pages. */
 export function System() {
-  const ready = useLoad((signal) => api.get('/readyz', { signal }), ['ready']);
-  const queue = useLoad((signal) => api.get('/v1/queues', { query: { limit: 1 }, signal }), ['system']);
+  const ready = useResource((signal) => api.get('/readyz', { signal }), ['ready']);
+  const queue = useResource((signal) => api.get('/v1/queues', { query: { limit: 1 }, signal }), ['system']);
   usePolling(() => {
     ready.reload();
     queue.reload();

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { BatchRows } from '../../client/calls.ts';
 import { api } from '../app/api.ts';
-import { useLoad } from '../app/load.ts';
+import { useResource } from '../app/resource.ts';
 import { navigate, place, setQuery } from '../app/router.ts';
 import {
   type BatchPath,
@@ -25,7 +25,7 @@ import { LongText, TextsNote } from './batch/text.tsx';
 export function Trajectory({ params }: { params: Record<string, string> }) {
   const path = batchPathOf(params);
   const name = place.value.query.get('name') ?? '';
-  const rows = useLoad(
+  const rows = useResource(
     (signal) => {
       const query = { trajectory: name };
       return api.get('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, query, signal });
@@ -93,7 +93,7 @@ function chosenStep(): number | undefined {
 
 /** The trajectories of the group among the first rows of the batch; empty until they are known. */
 function useSiblings(path: BatchPath, name: string): string[] {
-  const { data } = useLoad(
+  const { data } = useResource(
     (signal) => api.get('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, signal }),
     [path, 'all'],
   );

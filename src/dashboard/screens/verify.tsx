@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { BatchRows } from '../../client/calls.ts';
 import { counted } from '../../core/plural.ts';
 import type { BatchReport } from '../../verify/report.ts';
-import { useLoad } from '../app/load.ts';
+import { useResource } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
@@ -148,7 +148,7 @@ function Reports({ found, verifier }: { found: Found; verifier: Verifier }) {
 }
 
 function OneBatch({ at, report, verifier }: { at: number; report: BatchReport; verifier: Verifier }) {
-  const rows = useLoad(() => verifier.ask({ kind: 'rows', at }), [at]);
+  const rows = useResource(() => verifier.ask({ kind: 'rows', at }), [at]);
   const asked = place.value.query.get('row');
   return (
     <div class="of-file">
@@ -162,7 +162,7 @@ function OneBatch({ at, report, verifier }: { at: number; report: BatchReport; v
 }
 
 function Row({ at, row, verifier }: { at: number; row: number; verifier: Verifier }) {
-  const loaded = useLoad(() => verifier.ask({ kind: 'explain', at, row }), [at, row]);
+  const loaded = useResource(() => verifier.ask({ kind: 'explain', at, row }), [at, row]);
   return (
     <Drawer title={`Row ${row}`} onClose={() => setQuery({ row: undefined })}>
       <Await of={loaded}>{(explanation) => <Explained explanation={explanation} />}</Await>

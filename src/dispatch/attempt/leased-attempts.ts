@@ -17,6 +17,8 @@ const HAND_OVER_MS = 1_500;
 /** The time that a stop leaves for a renewal under way. */
 const RENEWAL_MS = 500;
 
+type Runs = Map<string, AttemptRun>;
+
 /** The attempts whose leases this dispatcher has, and the loops that renew leases and take expired ones over. */
 export interface LeasedAttempts {
   runs: ReadonlyMap<string, AttemptRun>;
@@ -36,6 +38,8 @@ interface LeasedAttemptsDeps {
   attempt: Omit<AttemptDeps, 'store' | 'log'>;
   dispatcher: string;
   leaseMs: number;
+  /** Clusters that this dispatcher does not reach, and another one does: their attempts are given up. */
+  cutOff(): ReadonlySet<string>;
   /** Called when an attempt is over; with `queued` its experiment is back in the queue. */
   onEnd(experiment: string, outcome: NonNullable<AttemptOutcome>): void;
   log: Log;
@@ -44,7 +48,7 @@ interface LeasedAttemptsDeps {
 /** See {@link LeasedAttempts}. */
 export function createLeasedAttempts(deps: LeasedAttemptsDeps): LeasedAttempts {
   const { store, log, leaseMs, onEnd } = deps;
-  const runs = new Map<string, AttemptRun>();
+  const runs: Runs = new Map();
   let closed = false;
 
   function begin(entry: AttemptEntry): void {
@@ -61,7 +65,7 @@ export function createLeasedAttempts(deps: LeasedAttemptsDeps): LeasedAttempts {
     });
   }
 
-  const takeOver = createTakeover(deps, { begin, isClosed: () => closed });
+  const takeOver = createTakeover(deps, { runs, begin, isClosed: () => closed });
   const everyMs = leaseMs / 3;
   const renewal = createLoop({ name: 'lease renewal', everyMs, log, run: () => renew(runs, deps) });
   return {
@@ -90,18 +94,28 @@ export function createLeasedAttempts(deps: LeasedAttemptsDeps): LeasedAttempts {
   };
 }
 
-/** Takes every expired lease over, as long as the attempts are not closed. */
+/**
+ * Leaves the attempts of clusters that only other dispatchers reach to them, and takes every other expired lease over, as
+ * long as the attempts are not closed.
+ */
 function createTakeover(
-  { store, log, dispatcher, leaseMs }: LeasedAttemptsDeps,
-  { begin, isClosed }: { begin: LeasedAttempts['begin']; isClosed: () => boolean },
+  { store, log, dispatcher, leaseMs, cutOff }: LeasedAttemptsDeps,
+  { runs, begin, isClosed }: Pick<LeasedAttempts, 'begin'> & { runs: Runs; isClosed: () => boolean },
 ): () => Promise<void> {
   const startedAt = performance.now();
   return async () => {
+    const unreached = [...cutOff()];
+    const left = [...runs.values()].filter(({ cluster }) => unreached.includes(cluster));
+    if (left.length > 0) {
+      log.warn({ clusters: unreached, attempts: left.length }, 'leaves attempts to other dispatchers');
+      await giveUp(left, runs);
+      await store.attempts.release(left.map(({ lease }) => lease));
+    }
     for (let more = true; more && !isClosed(); ) {
       // A process that dies soon after each start would charge attempts that have nothing to do with it.
       const suspects = performance.now() - startedAt > leaseMs;
       const limit = TAKEOVERS_AT_ONCE;
-      const taken = await store.attempts.takeOver({ dispatcher, leaseMs, limit, suspects });
+      const taken = await store.attempts.takeOver({ dispatcher, leaseMs, limit, suspects, unreached });
       for (const attempt of taken) {
         const { lease, state, confirmed, lastSequence } = attempt;
         const { experiment, attempt: number } = lease;
@@ -111,6 +125,16 @@ function createTakeover(
       more = taken.length === TAKEOVERS_AT_ONCE;
     }
   };
+}
+
+/** Ends the work on attempts after the event or launch under way. Their drivers continue. */
+async function giveUp(left: readonly AttemptRun[], runs: Runs): Promise<void> {
+  for (const run of left) run.handOver();
+  await settledWithin(HAND_OVER_MS, Promise.all(left.map((run) => run.done)));
+  for (const run of left) {
+    run.drop();
+    if (runs.get(run.lease.experiment) === run) runs.delete(run.lease.experiment);
+  }
 }
 
 /** Renews all leases, and tells each run what the store knows of its attempt. */

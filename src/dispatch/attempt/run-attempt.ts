@@ -26,6 +26,7 @@ import { stopOnRequest } from './steps/stop.ts';
 /** An attempt whose lease this dispatcher has. */
 export interface AttemptRun {
   readonly lease: Lease;
+  readonly cluster: string;
   /** The experiment is being cancelled: stops the driver. */
   cancel(): void;
   /** A timeout or deadline was reached: stops the driver; the experiment fails for `reason`. */
@@ -52,6 +53,7 @@ export function runAttempt(deps: AttemptDeps, entry: AttemptEntry): AttemptRun {
     .finally(placed.resolve);
   return {
     lease: entry.lease,
+    cluster: entry.cluster,
     cancel: () => cancelAttempt(context),
     limit: (reason) => stopForLimit(context, reason),
     drop: () => context.leaseLost.abort(),

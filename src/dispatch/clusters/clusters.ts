@@ -30,6 +30,21 @@ export function toSeen(address: string, description: RayWorkerDescription): Seen
   };
 }
 
+/** The refresh of clusters, and what it knows of their ray-workers. */
+export interface ClusterRefresh extends Loop {
+  /** The clusters that this dispatcher has not reached for a while, although another dispatcher reaches them. */
+  cutOff(): ReadonlySet<string>;
+}
+
+/** A cluster whose ray-worker does not answer this dispatcher. */
+interface Silent {
+  since: number;
+  /** The last answer to any dispatcher at that time (ms since 1970). */
+  lastSeenAt: number | null;
+  /** Whether another dispatcher has reached it since. */
+  answersOthers: boolean;
+}
+
 /** Many attempts that end together cause one refresh. Ray needs about this time to release their resources. */
 const REST_MS = 100;
 /** A silent ray-worker delays the refresh of other clusters by no more than this. */
@@ -37,10 +52,14 @@ const ANSWER_MS = 5_000;
 /** Ray restarts an actor within seconds. After a longer silence, Ray itself may have been restarted. */
 const REPAIR_MS = 30_000;
 const MAX_REPAIR_MS = 15 * 60_000;
+/** How long this dispatcher does not reach a cluster that others reach, before it leaves the attempts there to them. */
+const CUT_OFF_MS = 30_000;
 
 /**
  * Periodically reads every cluster's nodes from its ray-worker, writes them to the store, and calls `onRefresh`. The
  * record of a cluster whose ray-worker does not answer keeps its last figures and their time.
+ *
+ * A dispatcher may be cut off from one ray-worker only. If no dispatcher reaches it, nothing follows from that.
  */
 export function createClusterRefresh(deps: {
   store: Store;
@@ -50,11 +69,15 @@ export function createClusterRefresh(deps: {
   elapsed: () => number;
   log: Log;
   onRefresh: () => void;
-  /** Called if a ray-worker has been silent for longer than a restart takes; called again after increasing waits. */
+  /**
+   * Called if a ray-worker has answered no dispatcher for longer than a restart takes; called again after increasing waits.
+   */
   onSilent?: (cluster: Cluster) => Promise<void>;
-}): Loop {
+  /** Default: {@link CUT_OFF_MS}. */
+  cutOffMs?: number | undefined;
+}): ClusterRefresh {
   const { store, rayWorkers, log } = deps;
-  const silent = new Set<string>();
+  const silences = createSilences(deps);
   const repairs = new Map<string, { at: number; waitMs: number }>();
 
   /** The first repair follows {@link REPAIR_MS} of silence; each further repair waits twice as long. */
@@ -74,7 +97,7 @@ export function createClusterRefresh(deps: {
     try {
       const client = await rayWorkers.of(cluster.name);
       const description = await client.describe(AbortSignal.timeout(ANSWER_MS));
-      if (silent.delete(cluster.name)) log.info({ cluster: cluster.name }, 'the ray-worker answers again');
+      if (silences.end(cluster)) log.info({ cluster: cluster.name }, 'the ray-worker answers again');
       if (cluster.generation !== null && cluster.generation !== description.generation)
         log.warn(
           { cluster: cluster.name, generation: description.generation },
@@ -84,14 +107,13 @@ export function createClusterRefresh(deps: {
       repairs.delete(cluster.name);
       deps.onRefresh();
     } catch (error) {
-      await repair(cluster);
-      if (silent.has(cluster.name)) return;
-      silent.add(cluster.name);
-      log.warn({ cluster: cluster.name, err: error }, 'the ray-worker does not answer');
+      const { isNew, answersOthers } = silences.note(cluster);
+      if (!answersOthers) await repair(cluster);
+      if (isNew) log.warn({ cluster: cluster.name, err: error }, 'the ray-worker does not answer');
     }
   }
 
-  return createLoop({
+  const loop = createLoop({
     name: 'cluster refresh',
     restMs: REST_MS,
     everyMs: deps.everyMs,
@@ -102,4 +124,29 @@ export function createClusterRefresh(deps: {
       await Promise.all(clusters.map(refresh));
     },
   });
+  return { ...loop, cutOff: silences.cutOff };
+}
+
+/** The clusters whose ray-workers do not answer this dispatcher. */
+function createSilences({
+  elapsed,
+  cutOffMs = CUT_OFF_MS,
+}: {
+  elapsed: () => number;
+  cutOffMs?: number | undefined;
+}) {
+  const silent = new Map<string, Silent>();
+  const isCutOff = ({ since, answersOthers }: Silent) => answersOthers && elapsed() - since >= cutOffMs;
+  return {
+    note({ name, lastSeenAt, answering = false }: Cluster): { isNew: boolean; answersOthers: boolean } {
+      const before = silent.get(name);
+      const first = before ?? { since: elapsed(), lastSeenAt };
+      const answersOthers = answering && lastSeenAt !== first.lastSeenAt;
+      silent.set(name, { ...first, answersOthers });
+      return { isNew: before === undefined, answersOthers };
+    },
+    /** True: it did not answer before. */
+    end: ({ name }: Cluster) => silent.delete(name),
+    cutOff: () => new Set([...silent].flatMap(([name, one]) => (isCutOff(one) ? [name] : []))),
+  };
 }

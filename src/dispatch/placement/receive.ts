@@ -22,6 +22,8 @@ interface ReceiveDeps {
   leaseMs: number;
   retry: RetryWaits;
   stopping: () => boolean;
+  /** Clusters that this dispatcher does not reach: another one launches the attempts there. */
+  cutOff: () => ReadonlySet<string>;
 }
 
 /** The state of an attempt that was just acquired. */
@@ -49,12 +51,13 @@ export function createReceive(deps: ReceiveDeps): (experiment: string) => Promis
   };
 }
 
-/** Repeats a call whose answer was lost with the same token: otherwise the attempt would be given up for another one. */
+/** Repeats a call whose answer was lost with the same token: otherwise the attempt would wait for the end of its lease. */
 async function acquire(experiment: string, deps: ReceiveDeps): Promise<Acquired> {
-  const { store, dispatcher, leaseMs, retry, stopping } = deps;
+  const { store, dispatcher, leaseMs, retry, stopping, cutOff } = deps;
   const token = randomUUID();
   const signal = AbortSignal.timeout(ACQUIRE_MS);
-  return await retryUntil(() => store.attempts.acquire({ experiment, dispatcher, leaseMs, token }), {
+  const input = { experiment, dispatcher, leaseMs, token, unreached: [...cutOff()] };
+  return await retryUntil(() => store.attempts.acquire(input), {
     waits: retry,
     shouldRetry: () => !signal.aborted && !stopping(),
     signal,

@@ -5,11 +5,9 @@ import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { Engine } from '../engine.ts';
 import { checkoutArguments, checkoutCpus } from './checkout.ts';
 import { evaluationDefaults, PROMPT_DEFAULTS, REFLEXION_TRIALS, SPLITS } from './defaults.ts';
+import { addressProblems, unlistedProblem } from './endpoint.ts';
 import { PROMPT_PRESETS } from './presets.ts';
 import { PromptSpec, type ResolvedPrompt } from './spec.ts';
-
-/** Hosts to which a secret may be sent without the scope `custom-code`: they do not belong to a user. */
-const PUBLIC_HOSTS = ['api.openai.com', 'generativelanguage.googleapis.com'];
 
 /** Evaluates a prompted model. */
 export const PROMPT: Engine<PromptSpec, ResolvedPrompt> = {
@@ -22,15 +20,12 @@ export const PROMPT: Engine<PromptSpec, ResolvedPrompt> = {
     model: { baseUrl: 'http://127.0.0.1:8000/v1', name: 'Qwen/Qwen2.5-1.5B-Instruct' },
   },
   problems: (spec) =>
-    [keyProblems, splitProblems, methodProblems, budgetProblems].flatMap((find) => find(spec)),
+    [endpointProblems, keyProblems, splitProblems, methodProblems, budgetProblems].flatMap((find) =>
+      find(spec),
+    ),
   customCode: () => false,
-  permissionProblems({ model }, { customCode = false }) {
-    const { host, protocol } = new URL(model.baseUrl);
-    const isPublic = PUBLIC_HOSTS.includes(host) && protocol === 'https:';
-    if (customCode || model.apiKey === undefined || isPublic) return [];
-    const message = `would send a secret of the cluster to ${host}: that needs a key with the scope custom-code`;
-    return [{ field: '/model/apiKey', message }];
-  },
+  permissionProblems: ({ model }, { customCode = false, endpoints = [] }) =>
+    customCode ? [] : unlistedProblem(model.baseUrl, endpoints),
   resolve(spec) {
     const { name = 'local' } = spec.environment ?? {};
     const trials = spec.method?.name === 'reflexion' ? REFLEXION_TRIALS : 1;
@@ -51,6 +46,8 @@ export const PROMPT: Engine<PromptSpec, ResolvedPrompt> = {
   fingerprint: () => null,
   presets: PROMPT_PRESETS,
 };
+
+const endpointProblems = ({ model }: PromptSpec) => addressProblems(model.baseUrl);
 
 function keyProblems({ model, secrets = {} }: PromptSpec): FieldProblem[] {
   const { apiKey } = model;

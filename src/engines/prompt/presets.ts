@@ -41,7 +41,7 @@ const PAPER: AnyPreset<PromptSpec> = {
   notes: [
     'ALFWorld out of domain (valid_unseen), 128 games, seed 123. A run makes up to 6,400 calls; no budget is set, since prices change.',
     "GPT-4o and Gemini-2.5-Pro use the secrets `openai` and `gemini` of the cluster. The paper states no settings of its prompted rows: prompts, temperature and steps are those of the recipe's evaluations.",
-    'The paper has no figures of the untrained Qwen models here. Start them on the node of the ray-worker with `vllm serve Qwen/Qwen2.5-1.5B-Instruct`.',
+    'The paper has no figures of the untrained Qwen models here. Start them on the node of the ray-worker with `vllm serve Qwen/Qwen2.5-1.5B-Instruct`. Their endpoint http://127.0.0.1:8000 needs the scope custom-code, or the operator adds it to ECHELON_PROMPT_ENDPOINTS.',
     "Every run uses the cluster's own verl-agent checkout: the settings for a checkout and for checkpoints have no effect.",
   ],
   runs: MODELS.map(({ label, figures, model, secrets = {} }): PresetRun<PromptSpec> => {

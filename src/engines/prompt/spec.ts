@@ -4,9 +4,12 @@ import { CpuResources, commonFields } from '../../schemas/spec-parts.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { Complete, Resolved } from '../engine.ts';
 
-/** http or https, a host without credentials, and a path without a query: nothing of it can be a second argument. */
+/**
+ * http or https, a host without credentials, and a path without a query or `..`: nothing of it can be a second argument,
+ * and calls stay below it.
+ */
 const BASE_URL =
-  '^https?://([A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]{2,45}\\])(:[0-9]{1,5})?(/[A-Za-z0-9._~-]{1,100}){0,10}/?$';
+  '^https?://([A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]{2,45}\\])(:[0-9]{1,5})?(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]{1,100}){0,10}/?$';
 const MODEL_NAME = '^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,199}$';
 const VARIABLE = '^[A-Za-z_][A-Za-z0-9_]{0,127}$';
 
@@ -16,7 +19,7 @@ export const PromptModel = Type.Object(
     baseUrl: Type.String({
       pattern: BASE_URL,
       description:
-        'Address of an OpenAI-compatible endpoint, up to the part before /chat/completions, e.g. https://api.openai.com/v1. It holds no credentials and no query.',
+        'Address of an OpenAI-compatible endpoint, up to the part before /chat/completions, e.g. https://api.openai.com/v1. It holds no credentials and no query. Without the scope custom-code it must be among the endpoints that the operator allows (ECHELON_PROMPT_ENDPOINTS).',
     }),
     name: Type.String({ pattern: MODEL_NAME, description: 'Name of the model, as the endpoint knows it.' }),
     apiKey: Type.Optional(

@@ -9,6 +9,7 @@ import { resolveSpec } from '../../plan/resolve-spec.ts';
 import type { ClusterView } from '../../schemas/api.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
 import type { StorePart } from '../../store/store.ts';
+import type { AppSettings } from '../server/deps.ts';
 import { type TrainingStore, withNamedTraining } from './named-training.ts';
 
 /** No project has this name: its lists are empty. */
@@ -50,24 +51,24 @@ export async function projectProblem(
  * for the caller.
  */
 export async function resolveFor(
-  store: StorePart<'projects.list' | 'clusters.list'> & TrainingStore,
+  deps: Permitting & { store: StorePart<'projects.list'> & TrainingStore },
   caller: Caller,
   spec: ExperimentSpec,
 ): Promise<ResolvedSpec> {
-  return (await resolveAll(store, caller, [spec]))[0]!;
+  return (await resolveAll(deps, caller, [spec]))[0]!;
 }
 
 /** {@link resolveFor} for several specs. Projects and clusters are read once for all that name the same ones. */
 export async function resolveAll(
-  store: StorePart<'projects.list' | 'clusters.list'> & TrainingStore,
+  deps: Permitting & { store: StorePart<'projects.list'> & TrainingStore },
   caller: Caller,
   specs: readonly ExperimentSpec[],
 ): Promise<ResolvedSpec[]> {
-  const permissions = remembered((cluster: string | null) => permissionsOf(store, caller, cluster));
-  const problems = remembered((project: string) => projectProblem(store, caller, project));
+  const permissions = remembered((cluster: string | null) => permissionsOf(deps, caller, cluster));
+  const problems = remembered((project: string) => projectProblem(deps.store, caller, project));
   const all: ResolvedSpec[] = [];
   for (const spec of specs) {
-    const complete = await withNamedTraining(store, caller, inOwnProject(caller, spec));
+    const complete = await withNamedTraining(deps.store, caller, inOwnProject(caller, spec));
     const resolved = resolveSpec(complete, await permissions(complete.cluster ?? null));
     const problem = await problems(resolved.spec.project);
     if (problem) throw invalidSpec([problem]);
@@ -88,12 +89,18 @@ function remembered<A, R>(ask: (argument: A) => Promise<R>): (argument: A) => Pr
   };
 }
 
+/** What decides what specs may do: the clusters, and the settings of the operator. */
+export interface Permitting {
+  store: StorePart<'clusters.list'>;
+  settings: Pick<AppSettings, 'promptEndpoints'>;
+}
+
 /**
- * What the caller's specs may load code from: everything with the scope `custom-code`, else the directories that are
- * allowed on `cluster`, or, where any cluster may take it (null), on every one.
+ * What the caller's specs may load code from and call: everything with the scope `custom-code`, else the operator's
+ * endpoints, and the directories that are allowed on `cluster`, or, where any cluster may take it (null), on every one.
  */
 export async function permissionsOf(
-  store: StorePart<'clusters.list'>,
+  { store, settings }: Permitting,
   caller: Caller,
   cluster: string | null,
 ): Promise<Permissions> {
@@ -101,7 +108,7 @@ export async function permissionsOf(
   const clusters = await store.clusters.list(cluster === null ? undefined : [cluster]);
   const [first, ...others] = clusters.map(({ codePaths = [] }) => codePaths);
   const codePaths = (first ?? []).filter((path) => others.every((paths) => paths.includes(path)));
-  return { customCode: false, codePaths };
+  return { customCode: false, codePaths, endpoints: settings.promptEndpoints };
 }
 
 /** Clusters as the caller may see them: what others run there is not named, what it takes is. */

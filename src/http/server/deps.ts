@@ -96,6 +96,8 @@ export interface AppSettings {
   grafanaUrl?: string | null;
   /** Names that a Host header may have, without port; anything else is answered 403. */
   allowedHosts: readonly string[];
+  /** Origins that experiments of the engine `prompt` may call without the scope `custom-code`. */
+  promptEndpoints: readonly string[];
   /** Bearer tokens that may do everything, besides the API keys of the store. */
   tokens: readonly string[];
   /** Key of the signatures on cookies and cursors; at least 32 characters. */

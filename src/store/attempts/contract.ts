@@ -36,8 +36,8 @@ export interface TakenOver {
   state: State;
   cluster: string;
   /**
-   * False if the launch was never confirmed. `launching`: the attempt is new, and `attempt - 1` must be fenced before it is
-   * launched. `cancelling`: the attempt is the old one and has to be stopped (a tombstone).
+   * False if the launch was never confirmed. `launching`: the attempt is launched again, which has no effect if the launch
+   * has arrived. `cancelling`: it has to be stopped (a tombstone).
    */
   confirmed: boolean;
   lastSequence: number;
@@ -52,7 +52,7 @@ export interface Attempt {
   claimedAt: number;
   /** Set when the ray-worker has answered Launch. */
   confirmedAt: number | null;
-  /** Set if it was never confirmed and its lease was taken over: the next attempt replaces it. */
+  /** Set by earlier versions if it was never confirmed and its lease was taken over: the next attempt replaced it. */
   givenUpAt: number | null;
   lastSequence: number;
   ended: Ended | null;
@@ -77,8 +77,8 @@ export interface AllocationInput {
 export type Allocated = 'allocated' | 'not-queued' | 'changed';
 
 /**
- * The outcome of acquiring an attempt. `busy`: the dispatcher has a suspect (see `takeOver`) or prepares for one. `queued`:
- * nothing is allocated to the experiment. `over`: it has ended, or a dispatcher has acquired the attempt.
+ * The outcome of acquiring an attempt. `busy`: the dispatcher has a suspect (see `takeOver`) or prepares for one, or does not
+ * reach the cluster. `queued`: nothing is allocated to the experiment. `over`: it has ended, or a dispatcher has acquired the attempt.
  */
 export type Acquired =
   | { outcome: 'acquired'; lease: Lease; cluster: string }
@@ -113,6 +113,8 @@ export interface AttemptStore {
     dispatcher: string;
     leaseMs: number;
     token: string;
+    /** Clusters that the dispatcher does not reach. Default: none. */
+    unreached?: readonly string[];
   }): Promise<Acquired>;
   /** Records that Launch was answered; launching → running (a cancelling one stays so). Settles. Returns the state. */
   confirm(lease: Lease): Promise<State>;
@@ -133,6 +135,8 @@ export interface AttemptStore {
     limit: number;
     /** Default: false. */
     suspects?: boolean;
+    /** Clusters that the dispatcher does not reach: their attempts are left to other dispatchers. Default: none. */
+    unreached?: readonly string[];
   }): Promise<TakenOver[]>;
   /** Number of valid leases, and of expired ones that no dispatcher has taken over yet. */
   leases(): Promise<{ held: number; expired: number }>;

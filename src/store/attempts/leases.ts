@@ -51,9 +51,9 @@ export function createLeases(context: StoreContext): AttemptStore {
 /** The steps of one launch. */
 function launches(run: RunScript): Pick<AttemptStore, 'acquire' | 'confirm' | 'settle'> {
   return {
-    async acquire({ experiment, dispatcher, leaseMs, token }) {
+    async acquire({ experiment, dispatcher, leaseMs, token, unreached = [] }) {
       const [outcome, attempt, cluster] = (await run('acquire', [
-        ...[experiment, dispatcher, leaseMs, token],
+        ...[experiment, dispatcher, leaseMs, token, JSON.stringify(unreached)],
       ])) as [Acquired['outcome'], string, string];
       if (outcome !== 'acquired') return { outcome };
       return { outcome, lease: { experiment, attempt: Number(attempt), token }, cluster };
@@ -166,15 +166,15 @@ async function renew(run: RunScript, leases: readonly Lease[], leaseMs: number):
 
 async function takeOver(
   run: RunScript,
-  { dispatcher, leaseMs, limit, suspects = false }: Parameters<AttemptStore['takeOver']>[0],
+  { dispatcher, leaseMs, limit, suspects = false, unreached = [] }: Parameters<AttemptStore['takeOver']>[0],
 ): Promise<TakenOver[]> {
   const tokens = Array.from({ length: Math.min(limit, LEASES_PER_CALL) }, () => randomUUID());
   const reply = (await run('take-over', [
     leaseMs,
     dispatcher,
-    'its dispatcher was lost before the launch was confirmed',
     suspects ? 1 : 0,
     QUARANTINE_AFTER,
+    JSON.stringify(unreached),
     ...tokens,
   ])) as string[];
   const taken: TakenOver[] = [];

@@ -1,3 +1,4 @@
+import type { State } from '../../core/states.ts';
 import type { Project } from '../../schemas/project.ts';
 import type { Allocation, Cluster } from '../clusters/contract.ts';
 
@@ -78,6 +79,12 @@ export interface Pace {
   timeoutAt: number | null;
   /** Durations of the succeeded children of its sweep; null if none has succeeded, or without a sweep. */
   sweep: Measured | null;
+}
+
+/** The speed of an experiment, and what lists show of its record. */
+export interface RecordedPace extends Pace {
+  name: string;
+  state: State;
 }
 
 /** The first queued experiments of each project. */
@@ -182,7 +189,7 @@ export interface QueueStore {
   /** Versions of the projects' allocations, to be read before the allocations; see {@link QueueSnapshot}. */
   projectVersions(): Promise<ReadonlyMap<string, number>>;
   /** The speeds of these experiments; one without a record is omitted. */
-  paces(ids: readonly string[]): Promise<Map<string, Pace>>;
+  paces(ids: readonly string[]): Promise<Map<string, RecordedPace>>;
   /**
    * A page of the queue, or of one project's part of it. Pages follow one another by priority and arrival, so an
    * experiment that stays queued at the same priority is on exactly one of them.

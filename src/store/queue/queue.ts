@@ -1,14 +1,15 @@
+import type { State } from '../../core/states.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import type {
   Measured,
-  Pace,
   Pause,
   Pauses,
   PauseTarget,
   QueueStore,
   QueueWindow,
+  RecordedPace,
   WaitNote,
 } from './contract.ts';
 import { readQueued } from './positions.ts';
@@ -146,9 +147,13 @@ const PACE_FIELDS = [
   'sweep',
   'timeoutMs',
   'checkpointCluster',
+  'name',
 ];
 
-async function readPaces({ redis, keys }: StoreContext, ids: readonly string[]): Promise<Map<string, Pace>> {
+async function readPaces(
+  { redis, keys }: StoreContext,
+  ids: readonly string[],
+): Promise<Map<string, RecordedPace>> {
   if (ids.length === 0) return new Map();
   const commands = redis.pipeline();
   for (const id of ids) commands.hmget(keys.experiment(id), ...PACE_FIELDS);
@@ -176,14 +181,16 @@ function toPace(
     clusters: readonly string[];
     confirmedAt: number | null;
   },
-): Pace | undefined {
+): RecordedPace | undefined {
   const { lengths, clusters, confirmedAt } = known;
-  const [state, attempt, startedAt, steps, pace, checkpoint, sweep, timeout, checkpointCluster] = row;
+  const [state, attempt, startedAt, steps, pace, checkpoint, sweep, timeout, checkpointCluster, name] = row;
   const isKept = checkpoint && (!checkpointCluster || clusters.includes(checkpointCluster));
   if (!state) return undefined;
   const [paceOf, step, at, ...measured] = pace?.split(' ') ?? [];
   const number = Number(attempt ?? 0);
   return {
+    name: name ?? '',
+    state: state as State,
     attempt: number,
     startedAt: startedAt ? Number(startedAt) : null,
     steps: Number(steps ?? 0),

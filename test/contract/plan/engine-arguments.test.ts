@@ -36,7 +36,7 @@ interface Answer {
 }
 
 function ask(specs: readonly ExperimentSpec[], extra: [string, string[]][] = []): Answer {
-  const plans = specs.map((spec) => compilePlan(resolveSpec(spec).spec));
+  const plans = specs.map((spec) => compilePlan(resolveSpec(spec, { customCode: true }).spec));
   const input = JSON.stringify([...plans.map((plan) => [plan.engine, plan.arguments]), ...extra]);
   const env = { ...process.env, PYTHONPATH: 'deploy/ray-worker' };
   return JSON.parse(execFileSync(PYTHON, ['-c', SCRIPT], { input, env, encoding: 'utf8' }));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { newExperimentId } from '../../../src/core/ids.ts';
+import { SCOPES } from '../../../src/core/scopes.ts';
 import { registerEngine } from '../../../src/engines/registry.ts';
 import { newKeyId, newKeyToken } from '../../../src/http/access/callers.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
@@ -372,6 +373,59 @@ describe('custom code', () => {
     assert.equal((await again(without.token)).statusCode, 400);
     assert.equal((await again(having.token)).statusCode, 202);
     for (const name of ['allowing', 'strict']) await store.clusters.remove(name);
+  });
+});
+
+describe('the endpoint of a prompted model', () => {
+  const bodies = (baseUrl: string) => {
+    const spec = { engine: 'prompt', name: 'x', model: { baseUrl, name: 'm' } };
+    const { name: _name, ...base } = spec;
+    const sweep = { name: 's', method: 'grid', spec: base, axes: { 'environment.seed': [1, 2] } };
+    return [
+      ['/v1/experiments', spec],
+      ['/v1/plans', spec],
+      ['/v1/preflight', spec],
+      ['/v1/queues/what-if', { spec }],
+      ['/v1/sweeps', sweep],
+      ['/v1/sweeps/preview', sweep],
+    ] as const;
+  };
+  const ask = async (baseUrl: string, token: string) => {
+    const { call } = await appOf();
+    return await Promise.all(
+      bodies(baseUrl).map(async ([path, body]) => ({
+        path,
+        response: await call('POST', path, { token, body }),
+      })),
+    );
+  };
+
+  test('an address of the inner network needs the scope custom-code or the operator, in every route', async () => {
+    const without = await makeKey(store, { scopes: ['read', 'submit', 'admin'] });
+    const having = await makeKey(store, { scopes: ['read', 'submit', 'custom-code'] });
+    for (const { path, response } of await ask('http://10.0.0.5:6379/v1', without.token)) {
+      assert.equal(response.statusCode, 400, path);
+      assert.match(response.body, /model\/baseUrl.*custom-code.*ECHELON_PROMPT_ENDPOINTS/, path);
+    }
+    const accepted = [
+      ...(await ask('http://10.0.0.5:6379/v1', having.token)),
+      ...(await ask('https://api.openai.com/v1', without.token)),
+    ];
+    // There is no cluster for a preflight.
+    for (const { path, response } of accepted)
+      assert.ok(response.statusCode < 300 || response.statusCode === 404, `${path}: ${response.body}`);
+  });
+
+  test('a metadata service, a port above 65535, an incomplete IPv6 address and a path that is left get 400', async () => {
+    const { token } = await makeKey(store, { scopes: [...SCOPES] });
+    for (const baseUrl of [
+      ...['http://169.254.169.254/latest', 'http://h:99999/v1', 'http://[1:2:3]/v1', 'https://h/v1/../admin'],
+      ...['https://h/v1/%2e%2e/admin', 'http://metadata.google.internal'],
+    ])
+      for (const { path, response } of await ask(baseUrl, token)) {
+        assert.equal(response.statusCode, 400, `${path} ${baseUrl}: ${response.body}`);
+        assert.match(response.body, /\/model\/baseUrl/, path);
+      }
   });
 });
 

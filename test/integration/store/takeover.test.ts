@@ -77,36 +77,26 @@ describe('leases', () => {
     assert.equal(types, 3, 'nothing has changed that a watcher should see');
   });
 
-  /* Seen to fail where take-over.lua keeps the number of an attempt whose launch may still be under way. */
-  test('one that was never confirmed becomes a new attempt, with its allocation', async (t) => {
+  /* Fails if take-over.lua gives the number up: a driver that has started would be stopped, and its steps lost. */
+  test('one that was never confirmed keeps its number and its allocation', async (t) => {
     const { store, redis } = await storeFor(t);
     const { id } = await store.experiments.submit(submitInput());
     const lease = await claimed(store, id);
     const before = await store.clusters.allocations('local');
     await lost(redis, id);
     const [taken] = await store.attempts.takeOver(TAKER);
-    assert.equal(taken?.lease.attempt, 2);
+    assert.equal(taken?.lease.attempt, 1);
     assert.equal(taken.confirmed, false);
     assert.equal(taken.state, 'launching');
     assert.deepEqual(await store.clusters.allocations('local'), before);
-    const states = (await store.events.read(id, '1-0', 10)).map(({ id: at, event }) =>
-      event.type === 'state' ? [at, event.from, event.to, event.attempt] : [],
-    );
-    assert.deepEqual(states, [
-      ['1-1', 'launching', 'queued', 1],
-      ['2-0', 'queued', 'launching', 2],
-    ]);
+    assert.deepEqual(await store.events.read(id, '1-0', 10), [], 'a watcher sees no change');
     assert.deepEqual(
-      (await store.attempts.list(id)).map(({ attempt, cluster, confirmedAt, claimedAt, givenUpAt }) => ({
+      (await store.attempts.list(id)).map(({ attempt, confirmedAt, givenUpAt }) => [
         attempt,
-        cluster,
         confirmedAt,
-        givenUpAt: givenUpAt !== null && givenUpAt >= claimedAt,
-      })),
-      [
-        { attempt: 1, cluster: 'local', confirmedAt: null, givenUpAt: true },
-        { attempt: 2, cluster: 'local', confirmedAt: null, givenUpAt: false },
-      ],
+        givenUpAt,
+      ]),
+      [[1, null, null]],
     );
     await assert.rejects(store.attempts.confirm(lease), coded('lease-lost'));
     assert.equal(await store.attempts.confirm(taken.lease), 'running');

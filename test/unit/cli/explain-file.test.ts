@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { explainFile } from '../../../src/cli/explain-file.ts';
 import { captured } from '../../support/captured.ts';
+import { folder } from '../../support/dump-files.ts';
+
+const run = promisify(execFile);
 
 interface GoldenBatch {
   name: string;
@@ -50,4 +55,41 @@ test('refuses batches and rows that are not there', async () => {
   assert.match(streams.err(), /Did you mean late-n7\?/);
   assert.equal(await explainFile(FILE, { batch: 'late-n7', row: Number.NaN }, streams.io), 2);
   assert.equal(streams.out(), '');
+});
+
+test('the command that verify prints explains a wrong row of a dump, whatever the shell makes of its words', async () => {
+  await using dir = await folder();
+  const rows = [0, 1, 0, 1].map(
+    (score, i) => `"it's 1",${score},${i === 2 ? 5 : score === 1 ? 0.8660252 : -0.8660252}`,
+  );
+  const file = await dir.write("it's a run.csv", `prompt,score,adv\n${rows.join('\n')}\n`);
+  const options = ['--map', 'group=prompt,reward=score,advantage=adv', '--estimator', 'grpo'];
+  const verified = await run(process.execPath, ['src/cli/verify-main.ts', file, ...options]).catch(
+    (error: { stdout: string }) => error,
+  );
+  const [, command] = /^Explain a wrong row with: (echelon-verify explain .*)$/m.exec(verified.stdout) ?? [];
+  assert.ok(command, verified.stdout);
+  const program = `echelon-verify() { "${process.execPath}" src/cli/verify-main.ts "$@"; }; ${command}`;
+  const explained = await run('bash', ['-c', program]);
+  assert.match(explained.stdout, /^Row 2 of .* is WRONG/);
+  assert.match(explained.stderr, /^estimator: grpo\(.*, as stated$/m);
+});
+
+test('a step of a run is explained by its configuration, from its folder too', async () => {
+  const run = 'test/golden/dumps/trl/group/completions';
+  const streams = captured();
+  assert.equal(await explainFile(run, { batch: 'step 2', row: 3 }, streams.io), 0, streams.err());
+  assert.match(streams.out(), /^Row 3 of step 2 is EXACT/);
+  assert.match(streams.err(), /^estimator: grpo\(/);
+  const other = captured();
+  assert.equal(await explainFile(run, { batch: 'step 9', row: 3 }, other.io), 2);
+  assert.match(other.err(), /has no batch "step 9"/);
+});
+
+test('a dump without groups is refused with what is missing', async () => {
+  await using dir = await folder();
+  const file = await dir.write('a.csv', 'reward,advantage\n0,-1\n1,1\n');
+  const streams = captured();
+  assert.equal(await explainFile(file, { row: 0, from: 'table', estimator: 'grpo' }, streams.io), 2);
+  assert.match(streams.err(), /There is no column "group"\./);
 });

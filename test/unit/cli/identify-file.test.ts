@@ -36,6 +36,15 @@ describe('echelon identify', () => {
     assert.match(out(), /not tried, since the file lacks responseLength: .*verl\/opo/);
   });
 
+  test('columns of other names are identified by their mapping', async () => {
+    const { io, out } = captured();
+    const file = join(folder, 'mapped.csv');
+    await writeFile(file, TABLE.replace('group,reward,advantage', 'prompt,score,adv'));
+    const map = { group: 'prompt', reward: 'score', advantage: 'adv' };
+    assert.equal(await identifyFile(file, { map }, io), 3);
+    assert.match(out(), /^consistent with grpo\(std=none/);
+  });
+
   test('advantages in bfloat16 are named as such, and fit once the precision is stated', async () => {
     // GRPO of 0.1, 0.35, 0.7 and 1, to 8 bits.
     const rounded =

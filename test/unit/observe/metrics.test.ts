@@ -16,7 +16,7 @@ function made(readStore: () => Promise<StoreFigures> = async () => FIGURES) {
     role: 'api',
     version: '1.2.3',
     readStore,
-    dispatcher: () => ({ attempts: 4, verifying: 1 }),
+    dispatcher: () => ({ attempts: 4, verifying: 1, cutOff: 2 }),
   });
 }
 
@@ -26,6 +26,7 @@ test('names itself, and shows what the store says and what its dispatcher has in
   assert.equal(numberAt(text, 'echelon_store_up', { role: 'api' }), 1);
   assert.equal(numberAt(text, 'echelon_dispatcher_attempts'), 4);
   assert.equal(numberAt(text, 'echelon_dispatcher_verifying'), 1);
+  assert.equal(numberAt(text, 'echelon_dispatcher_clusters_cut_off'), 2);
 });
 
 test('a store that does not answer shows as such, until it does again', async () => {

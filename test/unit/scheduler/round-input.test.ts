@@ -43,10 +43,25 @@ test('the input of a round has the pauses of the queue, of projects and of clust
 
 test('running experiments get an expected end, queued ones an expected run time', async () => {
   const pace: Pace = {
-    ...{ attempt: 1, startedAt: 0, steps: 0, step: null, perStep: null, kept: 0, sweep: null },
+    ...{
+      name: 'a name',
+      state: 'running',
+      attempt: 1,
+      startedAt: 0,
+      steps: 0,
+      step: null,
+      perStep: null,
+      kept: 0,
+      sweep: null,
+    },
     ...{ timeoutMs: 50, timeoutAt: 70 },
   };
-  const store = { queue: { paces: async () => new Map([...'ab'].map((id) => [id, pace])) } };
+  const store = {
+    queue: {
+      paces: async () =>
+        new Map([...'ab'].map((id) => [id, { ...pace, name: id, state: 'running' as const }])),
+    },
+  };
   const held = { experiment: 'a', node: 'n', gpus: 1, cpus: 1, project: 'p' };
   const { ends, lengths } = await readPaces(store, new Map([['c', [held]]]), { asked: ['b', 'c'], now: 20 });
   assert.deepEqual([...ends], [['a', { early: 20, likely: 70, late: 70 }]]);

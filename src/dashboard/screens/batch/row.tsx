@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { counted } from '../../../core/plural.ts';
 import type { ExplainedLevel, RowExplanation } from '../../../verify/explain/explain.ts';
 import { api } from '../../app/api.ts';
-import { useLoad } from '../../app/load.ts';
+import { useResource } from '../../app/resource.ts';
 import { setQuery } from '../../app/router.ts';
 import { type BatchPath, sameStateHref, trajectoryHref } from '../../models/batch-paths.ts';
 import { command } from '../../models/commands.ts';
@@ -23,7 +23,7 @@ interface RowDrawerProps {
 /** Why a row has its advantage: the reported value against what the stated formula can give, level by level. */
 export function RowDrawer({ path, row }: RowDrawerProps) {
   const { id, attempt, batch } = path;
-  const loaded = useLoad(
+  const loaded = useResource(
     (signal) =>
       api.get('/v1/experiments/{id}/explain', { path: { id }, query: { attempt, batch, row }, signal }),
     [path, row],

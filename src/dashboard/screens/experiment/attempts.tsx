@@ -1,5 +1,5 @@
 import { api } from '../../app/api.ts';
-import { useLoad, useReload } from '../../app/load.ts';
+import { useReload, useResource } from '../../app/resource.ts';
 import { count, duration, inert } from '../../models/words.ts';
 import { Clock } from '../../parts/marks.tsx';
 import { PlainTable } from '../../parts/plain-table.tsx';
@@ -9,7 +9,7 @@ import type { Detail } from '../experiment.tsx';
 /** The executions of an experiment: where each ran, and how it ended. */
 export function Attempts({ experiment, tick }: { experiment: Detail; tick: number }) {
   const path = { id: experiment.id };
-  const list = useLoad((signal) => api.get('/v1/experiments/{id}/attempts', { path, signal }), [path.id]);
+  const list = useResource((signal) => api.get('/v1/experiments/{id}/attempts', { path, signal }), [path.id]);
   useReload(list, tick);
   return (
     <Await of={list}>

@@ -1,6 +1,6 @@
 import { useMemo, useRef } from 'preact/hooks';
 import { api } from '../../app/api.ts';
-import { useLoad, useReload } from '../../app/load.ts';
+import { useReload, useResource } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
 import { Curve, type StripCell } from '../../charts/curve.tsx';
 import { type CurveData, chooseMetrics, curvesOf, reductionOf } from '../../models/curves.ts';
@@ -27,7 +27,7 @@ export function Curves({
   tick: number;
 }) {
   const path = { id: experiment.id };
-  const names = useLoad(
+  const names = useResource(
     (signal) => api.get('/v1/experiments/{id}/metrics/names', { path, signal }),
     [path.id],
   );
@@ -59,7 +59,7 @@ function Charts({ experiment, batches, tick, names }: ChartsProps) {
   const chosen = asked.length > 0 ? asked : chooseMetrics(names);
   const path = { id: experiment.id };
   const steps = stepsOf(place.value.query);
-  const chart = useLoad(
+  const chart = useResource(
     (signal) =>
       api.get('/v1/experiments/{id}/metrics', {
         path,

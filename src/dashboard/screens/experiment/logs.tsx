@@ -3,7 +3,7 @@ import type { LogPage } from '../../../client/calls.ts';
 import { countLogLines } from '../../../client/count-log-lines.ts';
 import { nounOf } from '../../../core/plural.ts';
 import { api, type Failure, failureOf } from '../../app/api.ts';
-import { useLoad, useReload } from '../../app/load.ts';
+import { useReload, useResource } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import { createLineCache, type LineCache } from '../../models/line-cache.ts';
 import { count } from '../../models/words.ts';
@@ -65,7 +65,7 @@ const linesOf = (id: string, query: object, signal?: AbortSignal) =>
 
 /** Every line; those in view are loaded by their numbers. */
 function All({ id, line, tick }: { id: string; line: number | undefined; tick: number }) {
-  const end = useLoad((signal) => linesOf(id, { tail: TAIL }, signal), [id]);
+  const end = useResource((signal) => linesOf(id, { tail: TAIL }, signal), [id]);
   useReload(end, tick);
   const [failure, setFailure] = useState<Failure>();
   const [, redraw] = useReducer((n: number) => n + 1, 0);
@@ -118,7 +118,7 @@ function Found({ id, contains }: { id: string; contains: string }) {
   const [found, setFound] = useState<FoundLines>({ lines: [], after: undefined, more: true });
   const [failure, setFailure] = useState<Failure>();
   const [sum, setSum] = useState({ matching: 0, more: true });
-  useLoad(
+  useResource(
     async (signal) => {
       for await (const sum of countLogLines(api, id, { contains, signal })) setSum(sum);
     },
@@ -144,7 +144,7 @@ function Found({ id, contains }: { id: string; contains: string }) {
       busy.current = false;
     }
   };
-  useLoad(next, [id, contains]);
+  useResource(next, [id, contains]);
   const { lines, more } = found;
   if (failure !== undefined) return <Failed failure={failure} />;
   if (lines.length === 0)

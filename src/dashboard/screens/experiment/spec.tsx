@@ -1,5 +1,5 @@
 import { api } from '../../app/api.ts';
-import { useLoad } from '../../app/load.ts';
+import { useResource } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import { compareSpecs, rowsOf } from '../../models/spec.ts';
 import { inert } from '../../models/words.ts';
@@ -58,7 +58,7 @@ function Whole({ experiment }: { experiment: Detail }) {
 }
 
 function Difference({ experiment, other }: { experiment: Detail; other: string }) {
-  const loaded = useLoad(
+  const loaded = useResource(
     (signal) => api.get('/v1/experiments/{id}', { path: { id: other }, signal }),
     [other],
   );

@@ -1,5 +1,5 @@
 import { counted } from '../../../core/plural.ts';
-import type { Loaded } from '../../app/load.ts';
+import type { Resource } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
 import type { ListedBatch } from '../../models/strip.ts';
 import { count, percent } from '../../models/words.ts';
@@ -16,7 +16,7 @@ export function Verification({
   batches,
 }: {
   experiment: Detail;
-  batches: Loaded<ListedBatch[]>;
+  batches: Resource<ListedBatch[]>;
 }) {
   const { verification: counts } = experiment;
   return (

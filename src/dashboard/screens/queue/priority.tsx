@@ -1,12 +1,12 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Answer } from '../../../client/calls.ts';
-import { api, type Failure, failureOf } from '../../app/api.ts';
+import { api } from '../../app/api.ts';
+import { rest, useResource } from '../../app/resource.ts';
 import { inert } from '../../models/words.ts';
 import { Confirm } from '../../parts/dialog.tsx';
 import { Command } from '../../parts/head.tsx';
 import { WhatIfAnswer } from '../../parts/what-if.tsx';
 
-type WhatIf = Answer<'post', '/v1/queues/what-if'>;
 type Item = Answer<'get', '/v1/queues'>['items'][number];
 
 /** Changes the priority of a queued experiment, and shows before what it would change. */
@@ -52,21 +52,13 @@ export function PriorityButton({ item, onChange }: { item: Item; onChange: () =>
 }
 
 function Preview({ experiment, priority }: { experiment: string; priority: number }) {
-  const [state, setState] = useState<{ found?: WhatIf; failure?: Failure }>({});
-  useEffect(() => {
-    const stop = new AbortController();
-    const timer = setTimeout(() => {
-      const asked = { body: { experiment, priority }, signal: stop.signal };
-      api.post('/v1/queues/what-if', asked).then(
-        (found) => setState({ found }),
-        (error) => stop.signal.aborted || setState({ failure: failureOf(error) }),
-      );
-    }, 200);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [experiment, priority]);
-  if (state.failure) return <p class="error">{state.failure.message}</p>;
-  return state.found ? <WhatIfAnswer found={state.found} /> : <p class="muted">Asking the scheduler…</p>;
+  const asked = useResource(
+    async (signal) => {
+      await rest(200, signal);
+      return api.post('/v1/queues/what-if', { body: { experiment, priority }, signal });
+    },
+    [experiment, priority],
+  );
+  if (asked.failure) return <p class="error">{asked.failure.message}</p>;
+  return asked.data ? <WhatIfAnswer found={asked.data} /> : <p class="muted">Asking the scheduler…</p>;
 }

@@ -1,7 +1,7 @@
 import type { Answer } from '../../../client/calls.ts';
 import { counted } from '../../../core/plural.ts';
 import { api } from '../../app/api.ts';
-import { useLoad, useReload } from '../../app/load.ts';
+import { useReload, useResource } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import { Curve } from '../../charts/curve.tsx';
 import { bandsOf, combinationName } from '../../models/bands.ts';
@@ -30,7 +30,7 @@ interface BandsProps {
 
 /** A metric over steps: for each combination the mean over its children, with its 95 % interval as a band. */
 export function Bands({ sweep, child, tick }: BandsProps) {
-  const names = useLoad(
+  const names = useResource(
     (signal) => api.get('/v1/experiments/{id}/metrics/names', { path: { id: child }, signal }),
     [child],
   );
@@ -66,7 +66,7 @@ export function Bands({ sweep, child, tick }: BandsProps) {
 
 function Chart({ sweep, metric, tick }: { sweep: string; metric: string; tick: number }) {
   const from = place.value.query.get('combinations') ?? undefined;
-  const series = useLoad(
+  const series = useResource(
     (signal) => {
       const query = { metric, limit: SHOWN, cursor: from };
       return api.get('/v1/sweeps/{id}/series', { path: { id: sweep }, query, signal });

@@ -17,7 +17,8 @@ const MAX_EXHAUSTED = 5;
 
 /**
  * Launches the attempt and confirms the launch. Launches nothing if the driver must be stopped. A hand-over waits for
- * a launch under way, because an unconfirmed launch costs an attempt.
+ * a launch under way. If it is cut short, or this dispatcher is lost, the next dispatcher repeats the launch: the ray-worker
+ * carries it out once.
  */
 export async function launch(
   context: AttemptContext,
@@ -30,7 +31,7 @@ export async function launch(
     plan = { ...deps.compile(spec, clusterEnv), nodes };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { kind: 'refused', reason: `the spec cannot be launched: ${message}` };
+    return await refuse(context, `the spec cannot be launched: ${message}`);
   }
   await deps.hooks.beforeLaunch?.(lease);
   const signal = AbortSignal.any([context.yielded, stopping.signal]);
@@ -43,6 +44,12 @@ export async function launch(
   // A request to stop ended the tries: the attempt may have been launched, and is stopped next.
   if (result.kind === 'yielded' && !context.yielded.aborted) return NEXT;
   return result;
+}
+
+/** Refuses the launch for good. An earlier holder of the lease may have launched the attempt, or may still do so. */
+async function refuse(context: AttemptContext, reason: string): Promise<StepResult> {
+  const refused = { kind: 'refused', reason } as const;
+  return context.takenOver ? await discard(context, reason, refused) : refused;
 }
 
 /** Returns one try of the launch, which remembers what the tries before it have met. */
@@ -60,7 +67,7 @@ function createLaunch(
   async function onFault(error: unknown, underWay: LaunchUnderWay): Promise<StepResult> {
     if (!(error instanceof RayWorkerError)) throw error;
     void settle(context);
-    if (error.fault === 'invalid') return { kind: 'refused', reason: error.message };
+    if (error.fault === 'invalid') return await refuse(context, error.message);
     if (error.fault === 'exhausted' && ++exhausted >= MAX_EXHAUSTED)
       return await discard(context, error.message, { kind: 'ended', ended: notStarted(error.message) });
     if (error.fault === 'unreachable') unanswered = underWay;

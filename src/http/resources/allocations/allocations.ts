@@ -24,12 +24,15 @@ export function addAllocations(app: App, deps: RouteDeps): void {
       },
     },
     async ({ caller }): Promise<AllocationList> => {
-      const held: (Allocation & { cluster: string })[] = [];
-      for (const { name } of await deps.store.clusters.list()) {
-        const { items } = await deps.store.clusters.allocations(name);
-        const seen = items.filter(({ project }) => sees(caller, project));
-        held.push(...seen.map((item) => ({ ...item, cluster: name })));
-      }
+      const clusters = await deps.store.clusters.list();
+      const found = await Promise.all(
+        clusters.map(async ({ name }) => {
+          const { items } = await deps.store.clusters.allocations(name);
+          const seen = items.filter(({ project }) => sees(caller, project));
+          return seen.map((item) => ({ ...item, cluster: name }));
+        }),
+      );
+      const held = found.flat();
       return { total: held.length, items: await described(deps, held.slice(0, MAX_ITEMS)) };
     },
   );
@@ -41,11 +44,9 @@ async function described(
 ): Promise<AllocationList['items']> {
   const ids = [...new Set(held.map(({ experiment }) => experiment))];
   const paces = await store.queue.paces(ids);
-  const records = await Promise.all(ids.map((id) => store.experiments.get(id)));
-  const known = new Map(records.flatMap((record) => (record ? [[record.id, record] as const] : [])));
   return held.map(({ experiment, project, cluster, node, gpus, cpus }) => {
-    const { name = experiment, attempt = 0, state = null } = known.get(experiment) ?? {};
     const pace = paces.get(experiment);
+    const { name = experiment, attempt = 0, state = null } = pace ?? {};
     const end = pace === undefined ? null : expectedEnd(pace, clock.now());
     return {
       ...{ experiment, name, project, attempt, state, cluster, node, gpus, cpus },

@@ -32,7 +32,7 @@ export async function acceptExperiment(
   submission: Submission,
 ): Promise<{ accepted: Accepted; created: boolean }> {
   const { caller, spec, idempotency, rerunOf } = submission;
-  const resolved = await resolveFor(deps.store, caller, spec);
+  const resolved = await resolveFor(deps, caller, spec);
   const { project, name, priority, cluster, resources } = resolved.spec;
   await requirePlace(deps.store, resolved.spec);
   const wanted = newExperimentId();

@@ -8,7 +8,7 @@ import { problems } from '../../server/responses.ts';
 import { requirePlace } from './require-cluster.ts';
 
 /** POST /v1/plans: a dry run, which stores nothing. */
-export function addPlans(app: App, { store }: Pick<RouteDeps, 'store'>): void {
+export function addPlans(app: App, deps: Pick<RouteDeps, 'store' | 'settings'>): void {
   app.post(
     '/v1/plans',
     {
@@ -26,8 +26,8 @@ export function addPlans(app: App, { store }: Pick<RouteDeps, 'store'>): void {
       },
     },
     async (request) => {
-      const resolved = await resolveFor(store, request.caller, request.body);
-      await requirePlace(store, resolved.spec);
+      const resolved = await resolveFor(deps, request.caller, request.body);
+      await requirePlace(deps.store, resolved.spec);
       const { details: _details, ...preview } = previewPlan(resolved);
       return { resolved: resolved.spec, defaults: resolved.defaults, ...preview };
     },

@@ -42,7 +42,7 @@ function addBegin(app: App, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const { spec, defaults } = await resolveFor(deps.store, request.caller, request.body);
+      const { spec, defaults } = await resolveFor(deps, request.caller, request.body);
       await requirePlace(deps.store, spec);
       const cluster = spec.cluster ?? suitable(await deps.store.clusters.list(), spec);
       await refuseCrowd(deps, cluster);

@@ -25,7 +25,8 @@ import { presetNamed } from './presets.ts';
 const Params = Type.Object({ name: Type.String({ description: 'Name of the preset.' }) }, strict);
 
 /** POST /v1/presets/:name/submit. */
-export function addPresetSubmit(app: App, { store }: RouteDeps): void {
+export function addPresetSubmit(app: App, deps: RouteDeps): void {
+  const { store } = deps;
   app.post(
     '/v1/presets/:name/submit',
     {
@@ -51,7 +52,7 @@ export function addPresetSubmit(app: App, { store }: RouteDeps): void {
       if (body.cluster !== undefined) await requireCluster(store, body.cluster);
       const draft = draftPreset(preset, body);
       const specs = draft.spec.children.map(({ spec }) => spec);
-      const resolved = await resolveAll(store, request.caller, specs);
+      const resolved = await resolveAll(deps, request.caller, specs);
       const clusters = await store.clusters.list();
       if (body.cluster !== undefined) refuseTooLarge(draft, resolved, clusters);
       const idempotency = idempotencyOf(request);

@@ -46,7 +46,8 @@ const Body = Type.Object(
 );
 
 /** POST /v1/queues/what-if. */
-export function addWhatIf(app: App, { store, clock }: RouteDeps): void {
+export function addWhatIf(app: App, deps: RouteDeps): void {
+  const { store, clock } = deps;
   app.post(
     '/v1/queues/what-if',
     {
@@ -64,7 +65,7 @@ export function addWhatIf(app: App, { store, clock }: RouteDeps): void {
       },
     },
     async ({ body, caller }): Promise<WhatIfView> => {
-      const change = await changeOf(store, { body, caller, now: clock.now() });
+      const change = await changeOf(deps, { body, caller, now: clock.now() });
       const seen = await store.queue.snapshot(await windowOf(store));
       if (body.spec !== undefined) refuseClosed(seen.pauses, change.item.project);
       const { queued, truncated } = seen.window;
@@ -94,10 +95,11 @@ interface Asked {
   now: number;
 }
 
-async function changeOf(store: Store, { body, caller, now }: Asked): Promise<Change> {
+async function changeOf(deps: RouteDeps, { body, caller, now }: Asked): Promise<Change> {
+  const { store } = deps;
   const { spec, experiment, priority } = body;
   if (spec !== undefined && experiment === undefined && priority === undefined)
-    return submissionOf(store, { spec: validateSpec(spec), caller, now });
+    return submissionOf(deps, { spec: validateSpec(spec), caller, now });
   if (spec !== undefined || experiment === undefined || priority === undefined)
     throw new EchelonError('invalid-request', 'Give either `spec`, or `experiment` and `priority`.');
   const { id, state } = await experimentOf(store, { caller }, experiment);
@@ -108,11 +110,11 @@ async function changeOf(store: Store, { body, caller, now }: Asked): Promise<Cha
 }
 
 async function submissionOf(
-  store: Store,
+  deps: RouteDeps,
   { spec, caller, now }: { spec: ExperimentSpec; caller: Caller; now: number },
 ): Promise<Change> {
-  const { spec: resolved } = await resolveFor(store, caller, spec);
-  await requirePlace(store, resolved);
+  const { spec: resolved } = await resolveFor(deps, caller, spec);
+  await requirePlace(deps.store, resolved);
   const { name, project, priority, cluster, clusterLabels: labels, resources, timeoutSeconds } = resolved;
   const { gpus, cpus, nodes = 1 } = needOf(resources);
   const item = {

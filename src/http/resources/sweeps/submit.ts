@@ -51,7 +51,8 @@ export function addSweepSubmit(app: App, deps: RouteDeps): void {
   addPreview(app, deps, checks);
 }
 
-function addSubmit(app: App, { store }: RouteDeps, checks: Slots): void {
+function addSubmit(app: App, deps: RouteDeps, checks: Slots): void {
+  const { store } = deps;
   app.post(
     '/v1/sweeps',
     {
@@ -72,7 +73,7 @@ function addSubmit(app: App, { store }: RouteDeps, checks: Slots): void {
     async (request, reply) => {
       const { body, caller } = request;
       const release = checks.take(caller.id);
-      const { draft, fingerprints, project, warnings } = await judge(store, { caller, body, reply }).finally(
+      const { draft, fingerprints, project, warnings } = await judge(deps, { caller, body, reply }).finally(
         release,
       );
       const idempotency = idempotencyOf(request);
@@ -90,7 +91,7 @@ function addSubmit(app: App, { store }: RouteDeps, checks: Slots): void {
   );
 }
 
-function addPreview(app: App, { store }: RouteDeps, checks: Slots): void {
+function addPreview(app: App, deps: RouteDeps, checks: Slots): void {
   app.post(
     '/v1/sweeps/preview',
     {
@@ -107,7 +108,7 @@ function addPreview(app: App, { store }: RouteDeps, checks: Slots): void {
     async (request, reply): Promise<SweepPreview> => {
       const { body, caller } = request;
       const release = checks.take(caller.id);
-      const { draft, first, warnings } = await judge(store, { caller, body, reply }).finally(release);
+      const { draft, first, warnings } = await judge(deps, { caller, body, reply }).finally(release);
       return { ...preview(draft, first), warnings };
     },
   );
@@ -144,14 +145,15 @@ function preview(draft: SweepDraft, first: readonly SweepChildSpec[]): Omit<Swee
  * EchelonError `invalid-spec` with what is wrong.
  */
 async function judge(
-  store: Store,
+  deps: RouteDeps,
   { caller, body, reply }: { caller: Caller; body: SweepRequest; reply: FastifyReply },
 ) {
+  const { store } = deps;
   const draft = await draftFor(store, caller, body);
   // Where children name clusters by themselves, only what is allowed on every one counts.
   const anywhere = draft.axes.some(({ pointer }) => pointer === '/cluster' || pointer === '');
   const { cluster = null } = draft.spec as { cluster?: string | null };
-  const permissions = await permissionsOf(store, caller, anywhere ? null : cluster);
+  const permissions = await permissionsOf(deps, caller, anywhere ? null : cluster);
   const check = createSweepCheck(draft, (spec) => resolveSpec(spec, permissions));
   const fingerprints: (string | null)[] = [];
   const first: SweepChildSpec[] = [];

@@ -254,7 +254,7 @@ function addCancel(app: App, deps: RouteDeps): void {
 
 /** Throws EchelonError `forbidden` if the caller may not submit the spec of a failed child: a rerun needs the same scope. */
 async function requirePermissions(
-  store: Store,
+  deps: RouteDeps,
   caller: Caller,
   sweep: SweepRecord,
   children: readonly SweepChild[],
@@ -263,7 +263,7 @@ async function requirePermissions(
     .filter(({ state }) => state === 'failed')
     .map(({ entry }) => childSpec(sweep, entry) as unknown as ExperimentSpec);
   for (const cluster of new Set(specs.map((spec) => spec.cluster ?? null))) {
-    const permissions = await permissionsOf(store, caller, cluster);
+    const permissions = await permissionsOf(deps, caller, cluster);
     const there = specs.filter((spec) => (spec.cluster ?? null) === cluster);
     if (there.some((spec) => permissionProblems(spec, permissions).length > 0))
       requireScope(caller, 'custom-code');
@@ -310,7 +310,7 @@ function addRerun(app: App, deps: RouteDeps): void {
       let rerun = 0;
       for (let from = 0; from < sweep.count; from += PAGE) {
         const children = await store.sweeps.children(sweep, from, PAGE);
-        await requirePermissions(store, request.caller, sweep, children);
+        await requirePermissions(deps, request.caller, sweep, children);
         const made = await store.sweeps.rerunChildren(sweep, children, makeChild);
         rerun += made.length;
         enqueue(deps, made);

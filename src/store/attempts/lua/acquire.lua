@@ -2,9 +2,10 @@
 -- Acquires the lease of an allocated attempt for the dispatcher that received the experiment's job.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 experiment, 2 dispatcher, 3 leaseMs, 4 token (made by the caller, so that a repeated call finds its own)
+-- ARGV      1 experiment, 2 dispatcher, 3 leaseMs, 4 token (made by the caller, so that a repeated call finds its own),
+--           5 clusters that the dispatcher does not reach (JSON)
 -- Returns   {'acquired', attempt, cluster}
--- Errors    {'busy'}: the dispatcher has a suspect or prepares for one (redis/lua/suspects.lua);
+-- Errors    {'busy'}: the dispatcher has a suspect or prepares for one (redis/lua/suspects.lua), or does not reach the cluster;
 --           {'queued'}: nothing is allocated to it; {'over'}: it has ended, or another dispatcher acquired the attempt
 -- include time
 -- include state
@@ -20,6 +21,9 @@ if not record[1] or not HELD[record[1]] then return { 'over' } end
 if record[4] == ARGV[4] then return { 'acquired', record[2], record[3] } end
 if not isAllocated(root, id) then return { 'over' } end
 if redis.call('EXISTS', root .. ':alone:' .. dispatcher) == 1 then return { 'busy' } end
+for _, cluster in ipairs(cjson.decode(ARGV[5])) do
+  if cluster == record[3] then return { 'busy' } end
+end
 
 -- The first lease stores the run of the server; take-over.lua compares it.
 if redis.call('EXISTS', root .. ':server') == 0 then redis.call('SET', root .. ':server', serverRun()) end

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellsOf } from '../../../../src/dashboard/models/strip.ts';
+import { cellsOf, settledPages } from '../../../../src/dashboard/models/strip.ts';
 
 const batch = (number: number, wrong = 0) => ({
   ...{ attempt: 1, batch: number, step: number, rows: 10 },
@@ -25,4 +25,17 @@ test('a cell of several batches shows and opens the worst of them', () => {
       ['wrong', 2, 3],
     ],
   );
+});
+
+test('pages that are full and verified are settled; a page with an unverified batch and all after it are not', () => {
+  const page = (numbers: number[], next: string | null) => ({
+    items: numbers.map((one) => batch(one)),
+    next,
+  });
+  const [first, second, last] = [page([1, 2], 'a'), page([3, 4], 'b'), page([5], null)];
+  assert.deepEqual(settledPages([first, second, last]), [first, second]);
+  const unverified = { items: [{ ...batch(1), verification: null }, batch(2)], next: 'a' };
+  assert.deepEqual(settledPages([unverified, second, last]), []);
+  assert.deepEqual(settledPages([first, second]), [first, second]);
+  assert.deepEqual(settledPages([]), []);
 });

@@ -12,6 +12,7 @@ function holding({ taken = [] as TakenOver[], renewals = [] as Partial<Renewal>[
   const released: Lease[] = [];
   const renewedFor: number[] = [];
   const asked: boolean[] = [];
+  const cutOff = new Set<string>();
   let ended = 0;
   const held = createLeasedAttempts({
     store: {
@@ -33,6 +34,7 @@ function holding({ taken = [] as TakenOver[], renewals = [] as Partial<Renewal>[
     attempt: attempt.deps,
     dispatcher: 'd',
     leaseMs,
+    cutOff: () => cutOff,
     onEnd: () => {
       ended += 1;
     },
@@ -40,7 +42,7 @@ function holding({ taken = [] as TakenOver[], renewals = [] as Partial<Renewal>[
   });
   const followed = () =>
     until(() => attempt.calls.some((call) => call.startsWith('attach')), 'it is followed');
-  return { ...attempt, held, released, renewals, renewedFor, asked, followed, ends: () => ended };
+  return { ...attempt, held, cutOff, released, renewals, renewedFor, asked, followed, ends: () => ended };
 }
 
 describe('the leased attempts', () => {
@@ -69,6 +71,22 @@ describe('the leased attempts', () => {
     await until(() => held.runs.size === 65, 'all are in hand');
     await held.takeover.stop();
     await held.leaveAll(false);
+  });
+
+  /* Fails if the lease is not released: no other dispatcher would follow the attempt. */
+  test('the attempts of a cluster that only others reach are given up, and their drivers are not stopped', async () => {
+    const { held, entry, cutOff, released, calls, followed } = holding({ leaseMs: 30 });
+    held.begin(entry);
+    await followed();
+    held.takeover.start();
+    cutOff.add('other');
+    await new Promise(setImmediate);
+    assert.equal(held.runs.size, 1);
+    cutOff.add(entry.cluster);
+    await until(() => released.length > 0, 'its lease is released');
+    await held.takeover.stop();
+    assert.deepEqual([released, held.runs.size], [[entry.lease], 0]);
+    assert.ok(!calls.some((call) => call.startsWith('stop') || call.startsWith('end')));
   });
 
   /* Fails where a process that dies soon after each start takes suspects: it would charge them. */

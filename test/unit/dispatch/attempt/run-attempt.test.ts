@@ -31,7 +31,7 @@ describe('the lifecycle of an attempt', () => {
     deps.compile = () => process.exit(1);
     state.stop = async () => ({ dropped: true, ended: null });
     assert.equal(await run().done, 'failed');
-    assert.deepEqual(calls, ['stop 2 grace 0', 'stop 3 grace 0', 'end failed']);
+    assert.deepEqual(calls, ['stop 3 grace 0', 'end failed']);
     assert.ok(state.decision?.to === 'failed' && state.decision.quarantined);
     assert.match(
       state.decision.reason,

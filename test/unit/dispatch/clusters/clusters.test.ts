@@ -87,6 +87,50 @@ describe('clusters', () => {
     });
   });
 
+  /* Fails if a cluster that no dispatcher reaches counts: dispatchers would pass its attempts on for ever. */
+  test('that only other dispatchers reach are cut off after a while, and are not repaired', async () => {
+    const at = { ms: 0, seen: 100, answers: false };
+    const asked: string[] = [];
+    let looks = 0;
+    const loop = createClusterRefresh({
+      store: {
+        clusters: {
+          list: async () => [{ ...CLUSTER, lastSeenAt: at.seen, answering: true }],
+          see: async () => {},
+        },
+      } as unknown as Store,
+      rayWorkers: {
+        async of() {
+          looks += 1;
+          if (at.answers) return { describe: async () => DESCRIPTION } as unknown as RayWorkerClient;
+          throw new RayWorkerError('unreachable', 'away');
+        },
+        update: () => {},
+        close: () => {},
+      },
+      ...{ everyMs: 2 ** 30, elapsed: () => at.ms, log: QUIET },
+      onRefresh: () => {},
+      onSilent: async ({ name }) => void asked.push(name),
+    });
+    const lookAgain = async (change: Partial<typeof at>) => {
+      Object.assign(at, change);
+      const before = looks;
+      loop.poke();
+      await until(() => looks > before, 'it was asked');
+      await loop.stop();
+      loop.start();
+      return [...loop.cutOff()];
+    };
+    loop.start();
+    assert.deepEqual(await lookAgain({}), []);
+    assert.deepEqual(await lookAgain({ ms: 29_000 }), [], 'no other dispatcher has reached it');
+    assert.deepEqual(await lookAgain({ ms: 29_500, seen: 200 }), [], 'not for long enough');
+    assert.deepEqual(await lookAgain({ ms: 61_000, seen: 300 }), ['a']);
+    assert.deepEqual(await lookAgain({ ms: 62_000, answers: true }), []);
+    await loop.stop();
+    assert.deepEqual(asked, []);
+  });
+
   test('that stay silent are repaired after increasing waits', async () => {
     let now = 0;
     const asked: number[] = [];

@@ -30,6 +30,7 @@ function bench(...answers: (Acquired | Error)[]) {
     },
     ...{ dispatcher: 'd', leaseMs: 1_000, retry: { firstMs: 1, longestMs: 1 } },
     stopping: () => state.stopping,
+    cutOff: () => new Set<string>(),
   });
   return { receive, tokens, begun, placed, state };
 }

@@ -13,7 +13,7 @@ const spec = (more: Partial<PromptSpec> = {}): PromptSpec => ({
   ...more,
 });
 const planned = (given: PromptSpec) => {
-  const resolved = resolveSpec(given).spec;
+  const resolved = resolveSpec(given, { customCode: true }).spec;
   assert.ok(resolved.engine === 'prompt');
   return PROMPT.compile(resolved).arguments;
 };
@@ -32,20 +32,17 @@ describe('what the prompt engine refuses', () => {
     assert.deepEqual(contradictions({ limits: { budget: 1 }, model: { ...MODEL, price } }), []);
   });
 
-  test('a secret goes to a public endpoint for every submitter, elsewhere only with the scope custom-code', () => {
-    const fields = (baseUrl: string, customCode: boolean) => {
-      const model = { ...MODEL, baseUrl, apiKey: 'K' };
-      return permissionProblems(spec({ model, secrets: { K: 'k' } }), { customCode }).map(
-        ({ field }) => field,
-      );
-    };
-    assert.deepEqual(fields('https://api.openai.com/v1', false), []);
-    for (const other of ['http://api.openai.com/v1', 'https://api.openai.com.example.org', 'https://h/v1']) {
-      assert.deepEqual(fields(other, false), ['/model/apiKey'], other);
-      assert.deepEqual(fields(other, true), []);
-    }
-    const noKey = spec({ model: { ...MODEL, baseUrl: 'http://127.0.0.1:8000/v1' } });
-    assert.deepEqual(permissionProblems(noKey, {}), []);
+  test("a submitter's endpoint is one of the operator's, or the submitter has the scope custom-code", () => {
+    const endpoints = ['https://api.openai.com'];
+    assert.deepEqual(permissionProblems(spec(), { endpoints }), []);
+    assert.deepEqual(permissionProblems(spec(), { customCode: true }), []);
+    assert.equal(permissionProblems(spec(), {})[0]?.field, '/model/baseUrl');
+  });
+
+  test('a metadata service is never an endpoint, with any permission', () => {
+    const model = { ...MODEL, baseUrl: 'http://169.254.169.254/v1' };
+    const permissions = { customCode: true, endpoints: ['http://169.254.169.254'] };
+    assert.throws(() => resolveSpec(spec({ model }), permissions), { code: 'invalid-spec' });
   });
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SETTINGS } from '../../../../src/config/settings.ts';
 import { PROMPT } from '../../../../src/engines/prompt/engine.ts';
 import { PROMPT_PRESETS } from '../../../../src/engines/prompt/presets.ts';
 import { permissionProblems } from '../../../../src/engines/registry.ts';
@@ -9,11 +10,13 @@ import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
 
 const [preset] = PROMPT_PRESETS.all;
 
-test('every prompted row is a valid spec with a plan, and needs no special permission', () => {
+test('every prompted row is a valid spec with a plan, and needs no permission beside an endpoint of its own', () => {
   for (const { train } of preset!.runs) {
     assert.deepEqual(specProblems(JSON.parse(JSON.stringify(train))), []);
-    assert.deepEqual(permissionProblems(train, {}), []);
-    const { spec } = resolveSpec(train);
+    const own = train.model.baseUrl.startsWith('http://127.0.0.1:8000/');
+    const endpoints = [...SETTINGS.promptEndpoints.fallback, ...(own ? ['http://127.0.0.1:8000'] : [])];
+    assert.deepEqual(permissionProblems(train, { endpoints }), []);
+    const { spec } = resolveSpec(train, { endpoints });
     assert.ok(spec.engine === 'prompt' && PROMPT.compile(spec).arguments.includes('trainer.val_out=True'));
   }
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { PROMPT } from '../../../../src/engines/prompt/engine.ts';
 import type { PromptSpec } from '../../../../src/engines/prompt/spec.ts';
 import { specProblems } from '../../../../src/engines/validate-spec.ts';
 
@@ -20,6 +22,20 @@ for (const [what, model] of [
     assert.match(problem.message, /OpenAI-compatible|\/secrets/);
   });
 }
+
+test('an address that is none, or whose path could be left, is refused before anything reads it', () => {
+  const { unusable, usable } = JSON.parse(readFileSync('test/golden/endpoints.json', 'utf8')) as Record<
+    'unusable' | 'usable',
+    string[]
+  >;
+  const problemsOf = (baseUrl: string) => {
+    const given = spec({ model: { ...MODEL, baseUrl } });
+    const problems = specProblems(given);
+    return problems.length > 0 ? problems : PROMPT.problems(given as PromptSpec);
+  };
+  for (const baseUrl of unusable) assert.equal(problemsOf(baseUrl)[0]?.field, '/model/baseUrl', baseUrl);
+  for (const baseUrl of usable) assert.deepEqual(problemsOf(baseUrl), [], baseUrl);
+});
 
 test('an unknown field is refused', () => {
   const problems = specProblems(spec({ model: { ...MODEL, tempratur: 1 } as PromptSpec['model'] }));

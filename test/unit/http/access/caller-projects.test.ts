@@ -15,6 +15,7 @@ import { REPLAY } from '../../../support/http-app.ts';
 import { storeFor, submitInput } from '../../../support/store.ts';
 
 const { store } = await storeFor({ after });
+const deps = { store, settings: { promptEndpoints: [] } };
 await makeProjects(store, 'mine', 'other');
 const ALL: Caller = { id: 'a', name: 'a', project: null, scopes: SCOPES };
 const BOUND: Caller = { ...ALL, project: 'mine', scopes: ['read', 'submit'] };
@@ -33,18 +34,18 @@ test('a project-bound caller lists only its own project, and another project is 
 
 describe('resolveFor', () => {
   test("resolveFor puts a spec without a project into the caller's own project and lists it as a default", async () => {
-    const bound = await resolveFor(store, BOUND, REPLAY);
+    const bound = await resolveFor(deps, BOUND, REPLAY);
     assert.equal(bound.spec.project, 'mine');
     assert.ok(bound.defaults.includes('/project'));
-    assert.equal((await resolveFor(store, ALL, REPLAY)).spec.project, 'default');
-    const named = await resolveFor(store, BOUND, { ...REPLAY, project: 'mine' });
+    assert.equal((await resolveFor(deps, ALL, REPLAY)).spec.project, 'default');
+    const named = await resolveFor(deps, BOUND, { ...REPLAY, project: 'mine' });
     assert.ok(!named.defaults.includes('/project'));
     assert.deepEqual(inOwnProject(BOUND, { project: 'other' }), { project: 'other' });
   });
 
   test('resolveFor refuses an unknown project, and any foreign project of a bound caller with the same words', async () => {
     const problems = async (caller: Caller, project: string) => {
-      const thrown = await resolveFor(store, caller, { ...REPLAY, project }).catch((error) => error);
+      const thrown = await resolveFor(deps, caller, { ...REPLAY, project }).catch((error) => error);
       assert.equal(thrown.code, 'invalid-spec');
       return thrown.problems;
     };

@@ -11,6 +11,7 @@ import { storeFor, submitInput } from '../../../support/store.ts';
 import { DIRECTORY, recordTraining, type TrainingOptions } from '../../../support/training.ts';
 
 const { store } = await storeFor({ after });
+const deps = { store, settings: { promptEndpoints: [] } };
 await makeProjects(store, 'mine', 'other');
 for (const name of ['local', 'spare']) {
   await store.clusters.put({
@@ -143,8 +144,8 @@ describe('an evaluation that names its training', () => {
     const id = await recordTraining(store, { spec, project: 'mine' });
     const plain: Caller = { ...BOUND, scopes: ['read', 'submit'] };
     const body = { ...evaluationOf(id), project: 'mine' } as ExperimentSpec;
-    assert.equal((await resolveFor(store, BOUND, body)).spec.cluster, 'local');
-    const { problems } = await resolveFor(store, plain, body).catch((error) => error);
+    assert.equal((await resolveFor(deps, BOUND, body)).spec.cluster, 'local');
+    const { problems } = await resolveFor(deps, plain, body).catch((error) => error);
     assert.deepEqual(
       problems.map(({ field }: { field: string }) => field),
       ['/home'],

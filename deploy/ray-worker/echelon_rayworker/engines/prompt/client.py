@@ -24,6 +24,7 @@ MAX_RETRY_AFTER_SECONDS = 600.0
 CALL_SECONDS = 600.0
 MAX_ANSWER_BYTES = 4 << 20
 MAX_TEXT_CHARACTERS = 65536
+MAX_ERROR_CHARACTERS = 200
 # A chat template's own tokens, for each message.
 MESSAGE_TOKENS = 64
 _PASSING = frozenset((408, 409, 425, 429))
@@ -66,6 +67,8 @@ class Client:
     def __init__(self, model: Model, limits: Limits, environment: Mapping[str, str]) -> None:
         import httpx
 
+        from .transport import CheckedTransport
+
         self._httpx, self._model = httpx, model
         key = environment.get(model.api_key, "") if model.api_key else ""
         if model.api_key and not key:
@@ -73,7 +76,8 @@ class Client:
         self._client = httpx.AsyncClient(
             headers={"authorization": f"Bearer {key}"} if key else {},
             timeout=httpx.Timeout(CALL_SECONDS, connect=15),
-            limits=httpx.Limits(max_connections=limits.concurrency),
+            follow_redirects=False,
+            transport=CheckedTransport(model.base_url, httpx.Limits(max_connections=limits.concurrency)),
         )
         self._experiment = environment.get("ECHELON_EXPERIMENT", "")
         self._turns = asyncio.Semaphore(limits.concurrency)
@@ -207,10 +211,12 @@ def _count(usage: Any, name: str, worst: int) -> int:
 
 
 def _error_text(body: bytes) -> str:
-    """What an endpoint says of an error, short and on one line."""
+    """What an endpoint says of an error, short and on one line. Only the message of the API's own form: other text is none
+    of an endpoint's, and could be anything that answers at the address."""
     try:
-        error = json.loads(body)["error"]
-        text = error["message"] if isinstance(error, dict) else str(error)
-    except (ValueError, LookupError, TypeError):
-        text = body.decode("utf-8", "replace")
-    return " ".join(str(text).split())[:300]
+        message = json.loads(body)["error"]["message"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        message = None
+    if not isinstance(message, str):
+        return "no message in the form of the OpenAI API"
+    return " ".join(message.split())[:MAX_ERROR_CHARACTERS]

@@ -12,6 +12,7 @@ from echelon_rayworker.secretstore import NAMES_VARIABLE
 
 from ..answers import Answer, answer_all, divide, print_answers
 from ..arguments import ArgumentError
+from .addresses import ForbiddenAddressError, resolved
 from .settings import Settings, settings_from
 
 CONNECT_SECONDS = 10
@@ -33,7 +34,9 @@ def check_endpoint(base_url: str) -> list[Answer]:
     port = address.port or (443 if address.scheme == "https" else 80)
     place = f"{address.hostname}:{port}"
     try:
-        socket.create_connection((address.hostname or "", port), CONNECT_SECONDS).close()
+        socket.create_connection((resolved(address.hostname or "", port)[0], port), CONNECT_SECONDS).close()
+    except ForbiddenAddressError as error:
+        return [Answer("endpoint", False, str(error), "name another endpoint")]
     except OSError as error:
         remedy = "start the endpoint, or check /model/baseUrl; behind a proxy this cannot be checked"
         return [Answer("endpoint", False, f"{place} takes no connection from this node: {error}", remedy, "warning")]

@@ -8,6 +8,7 @@ from typing import Mapping, Sequence
 from ..arguments import ArgumentError, Key, Value, parse
 from ..verl_agent.settings import Settings as EvaluationSettings
 from ..verl_agent.settings import settings_from as evaluation_settings
+from .addresses import check_base_url
 
 KEYS: dict[str, Key] = {
     "environment.name": Key("local", choices=("local", "alfworld", "webshop")),
@@ -102,7 +103,8 @@ def settings_from(arguments: Sequence[str], environment: Mapping[str, str]) -> S
 
 
 def settings_of(values: Mapping[str, Value], checkout: EvaluationSettings | None = None) -> Settings:
-    """From the values of all KEYS."""
+    """From the values of all KEYS. Raises ArgumentError."""
+    check_base_url(values["model.base_url"])
     return Settings(
         environment=values["environment.name"],
         seed=values["environment.seed"],

@@ -46,3 +46,17 @@ test('the plan of a launch has the variables of the cluster', async () => {
   assert.equal(await run().done, 'succeeded');
   assert.deepEqual(given[0], state.clusterEnv);
 });
+
+/* Fails without the stop: the driver that the lost dispatcher launched would outlive the end of its experiment. */
+test('a taken-over attempt that cannot be launched is stopped, because it may have been launched', async () => {
+  for (const cannot of ['compile', 'launch']) {
+    const { state, calls, deps, run } = attemptBench({ takenOver: true });
+    if (cannot === 'launch') state.launch = fails('invalid');
+    else
+      deps.compile = () => {
+        throw new Error('an engine of a newer version');
+      };
+    assert.equal(await run().done, 'failed');
+    assert.deepEqual(calls.slice(-2), ['stop 1 grace 0', 'end failed']);
+  }
+});

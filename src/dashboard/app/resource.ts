@@ -1,35 +1,45 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { type Failure, failureOf } from './api.ts';
+import { type Asker, createAsker } from './asker.ts';
 
 /** An answer of the API and its state. A repeated request keeps the last data until the new answer is there. */
-export interface Loaded<T> {
+export interface Resource<T> {
   data: T | undefined;
   failure: Failure | undefined;
   /** True until the first answer or failure. */
   loading: boolean;
-  /** Asks again. */
+  /** Asks again, after the answer to the request under way. */
   reload: () => void;
 }
 
-/** Loads what `load` returns; again when a value of `key` changes, forgetting the last data. */
-export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, key: readonly unknown[]): Loaded<T> {
+/**
+ * Loads what `load` returns, from the data that is already there. When a value of `key` changes, it forgets the last data,
+ * aborts the request under way and loads again.
+ */
+export function useResource<T>(
+  load: (signal: AbortSignal, last: T | undefined) => Promise<T>,
+  key: readonly unknown[],
+): Resource<T> {
   const [state, setState] = useState<{ key: string; data?: T; failure?: Failure }>({ key: '' });
-  const [round, setRound] = useState(0);
   const name = JSON.stringify(key);
   const latest = useRef(load);
   latest.current = load;
+  const asker = useRef<Asker>(undefined);
   useEffect(() => {
-    const stop = new AbortController();
-    latest.current(stop.signal).then(
-      (data) => !stop.signal.aborted && setState({ key: name, data }),
-      (error: unknown) => {
-        if (stop.signal.aborted) return;
-        setState((old) => ({ ...(old.key === name ? old : {}), key: name, failure: failureOf(error) }));
+    let last: T | undefined;
+    const own = createAsker((signal) => latest.current(signal, last), {
+      data(data) {
+        last = data;
+        setState({ key: name, data });
       },
-    );
-    return () => stop.abort();
-  }, [name, round]);
-  const reload = useCallback(() => setRound((n) => n + 1), []);
+      failure: (error) =>
+        setState((old) => ({ ...(old.key === name ? old : {}), key: name, failure: failureOf(error) })),
+    });
+    asker.current = own;
+    own.ask();
+    return own.stop;
+  }, [name]);
+  const reload = useCallback(() => asker.current?.ask(), []);
   const current = state.key === name ? state : undefined;
   return {
     data: current?.data,
@@ -37,6 +47,17 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, key: reado
     loading: current === undefined,
     reload,
   };
+}
+
+/** Passes after `ms`, for a `load` that waits until its key rests; fails when the key changes before. */
+export function rest(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
 }
 
 /** Calls `act` each `everyMs` while the page is visible and `active`, and when it becomes visible again. */
@@ -56,7 +77,7 @@ export function usePolling(act: () => void, everyMs: number, active = true): voi
 }
 
 /** Asks again when `tick` rises: something new is known to be there. */
-export function useReload({ reload }: Pick<Loaded<unknown>, 'reload'>, tick: number): void {
+export function useReload({ reload }: Pick<Resource<unknown>, 'reload'>, tick: number): void {
   useEffect(() => {
     if (tick > 0) reload();
   }, [tick, reload]);
