@@ -97,7 +97,11 @@ export function unprovenText(reports: readonly DumpReport[]): string | undefined
     const fits = alternatives.length === 0 ? '1 variant fits' : `${variants} fit`;
     return `Consistent with ${fingerprint}, inferred; ${fits}. That is evidence, not proof: state the estimator with --estimator and --param to verify it.`;
   }
-  if (reports.some(({ consistent }) => consistent))
+  const unverified = reports.filter(({ consistent }) => consistent);
+  const isSilent = ({ findings }: DumpReport): boolean =>
+    findings.some(({ code }) => code === 'advantages-missing');
+  if (unverified.some(isSilent))
     return 'Not verified: the dump has no advantages. `expected` shows what they should be; the capture hook records them (docs/guides/batch-from-a-trainer.md).';
-  return undefined;
+  if (unverified.length === 0) return undefined;
+  return `Nothing is wrong, but ${plural(unverified.length, 'step')} of ${reports.length} could not be verified: the findings say why.`;
 }

@@ -106,7 +106,7 @@ function Reports({ found, verifier }: { found: Found; verifier: Verifier }) {
       <p class="banner" role="status">
         {counted(reports.length, 'batch', 'batches')} verified,{' '}
         {notOk > 0 ? `${count(notOk)} not ok` : unproven > 0 ? 'nothing is wrong' : 'every one is ok'}
-        {unproven > 0 && `; ${count(unproven)} consistent but not verified, as the estimator is not stated`}.
+        {unproven > 0 && `; ${count(unproven)} consistent but not verified`}.
       </p>
       {dumps.map(({ title, run, estimator }) => (
         <p key={`${run} ${estimator}`} class="muted">

@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { dumpHead, signalLines, unprovenText } from '../../../src/cli/dump-text.ts';
 import { TRL } from '../../../src/verify/format/dumps/trl.ts';
 import { NO_SIGNAL } from '../../../src/verify/provenance/signal.ts';
+import type { Finding } from '../../../src/verify/report.ts';
 import { verifyDump } from '../../../src/verify/verify-dump.ts';
 import { DUMPS } from '../../support/dump-files.ts';
 
@@ -51,6 +52,9 @@ test('what is not proven ends with what to do', () => {
   const configuration = { origin: 'inferred', fingerprint: 'F', alternatives: ['G'] } as const;
   const inferred = { ...reports[0]!, consistent: true, configuration };
   assert.match(unprovenText([inferred])!, /Consistent with F, inferred; 2 variants fit\. .*--estimator/);
-  assert.match(unprovenText([{ ...inferred, configuration: { origin: 'default' } }])!, /no advantages/);
+  const silent: Finding = { code: 'advantages-missing', severity: 'warning', rows: [], message: '' };
+  const configured = { ...inferred, configuration: { origin: 'default' } } as const;
+  assert.match(unprovenText([{ ...configured, findings: [silent] }])!, /no advantages/);
+  assert.match(unprovenText([configured, ...reports])!, /1 step of 2 could not be verified/);
   assert.equal(unprovenText(reports), undefined);
 });
