@@ -61,11 +61,16 @@ export interface Part {
   setClock(ms: number): Promise<void>;
 }
 
+/** A dispatcher, and its own connections to the ray-worker. */
+export interface DispatcherPart extends Part {
+  readonly toRayWorker: TcpProxy;
+}
+
 /** Redis, dispatchers and an api, each a process, and a fake ray-worker. */
 export interface World extends Observed {
   readonly bench: Bench;
   readonly leaseMs: number;
-  readonly dispatchers: readonly Part[];
+  readonly dispatchers: readonly DispatcherPart[];
   readonly api: Observed['api'] & Part;
   /** The disk of Redis. */
   readonly disk: Disk;
@@ -108,11 +113,15 @@ async function startIn(
   await bench.store.clusters.put({ ...cluster!, address: rayWorkerProxy.address });
   const leases = { directory: join(bench.directory, 'leases'), leaseMs };
   let started = 0;
-  const startDispatcher = () =>
-    owned.startPart('a dispatcher', (releases, { clockMs, sources }) => {
-      const own = { id: `d${++started}`, leaseMs, clockMs, leases: leases.directory, keepalive: KEEPALIVE };
-      return startDispatcherProcess(proxied, releases, own, sources);
+  const startDispatcher = async () => {
+    const toRayWorker = owned.own(await startTcpProxy(rayWorkerProxy.address));
+    const part = await owned.startPart('a dispatcher', (releases, { clockMs, sources }) => {
+      const own = { leaseMs, clockMs, leases: leases.directory, keepalive: KEEPALIVE };
+      const setup = { ...own, id: `d${++started}`, rayWorker: toRayWorker.address };
+      return startDispatcherProcess(proxied, releases, setup, sources);
     });
+    return { ...part, toRayWorker };
+  };
   const dispatchers = await Promise.all(Array.from({ length: DISPATCHERS }, startDispatcher));
   const port = await freePort();
   const setup = { url: proxied.server.url, archive: join(bench.directory, 'archive'), port, token: TOKEN };

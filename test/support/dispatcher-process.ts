@@ -27,6 +27,8 @@ const setup = JSON.parse(process.argv[2] ?? '{}') as {
   clockMs?: number;
   /** When it notices a half-open connection to a ray-worker. */
   keepalive?: { timeMs: number; timeoutMs: number };
+  /** Its way to the ray-worker. Default: the address of the cluster. */
+  rayWorker?: string;
   /** A directory, in which what it does with leases is recorded. */
   leases?: string;
   /** The pace of archiving and retention, which then begin at the end of an experiment. Default: as in production. */
@@ -83,6 +85,7 @@ const dispatcher = createDispatcher({
     interrupted({
       rayWorker: createRayWorkerClient({
         ...cluster,
+        ...(setup.rayWorker !== undefined && { address: setup.rayWorker }),
         ...(setup.keepalive && { keepalive: setup.keepalive }),
       }),
     }).rayWorker,

@@ -50,6 +50,8 @@ export async function startDispatcherProcess(
     /** How far its clock is after this machine's; told `clock MS`, it changes. */
     clockMs?: number;
     keepalive?: { timeMs: number; timeoutMs: number };
+    /** Its way to the ray-worker. Default: the address of the cluster. */
+    rayWorker?: string;
     /** A directory, in which what it does with leases is recorded. */
     leases?: string;
     /** The pace of archiving and retention, which then begin at the end of an experiment. */

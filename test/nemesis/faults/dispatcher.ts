@@ -22,6 +22,25 @@ export const DISPATCHER_FAULTS: readonly Fault[] = [
     strike: ({ dispatchers }, random) => pick(random, dispatchers).replace('SIGTERM'),
   },
   {
+    kind: 'dispatcher: refused by the ray-worker alone, longer than its lease',
+    outage: false,
+    async strike({ dispatchers, leaseMs }, random) {
+      const { toRayWorker } = pick(random, dispatchers);
+      toRayWorker.cut();
+      await delay(between(random, 2 * leaseMs, 8 * leaseMs));
+      toRayWorker.heal();
+    },
+  },
+  {
+    kind: 'dispatcher: its connections to the ray-worker stalled, then all bytes at once',
+    outage: false,
+    async strike({ dispatchers, leaseMs }, random) {
+      const ms = between(random, leaseMs, 2 * leaseMs);
+      pick(random, dispatchers).toRayWorker.stall(ms);
+      await delay(ms);
+    },
+  },
+  {
     kind: 'dispatcher: its clock is set, up to an hour off',
     outage: false,
     strike: ({ dispatchers }, random) => pick(random, dispatchers).setClock(anyShift(random)),

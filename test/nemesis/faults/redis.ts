@@ -3,10 +3,14 @@ import { settledWithin } from '../../../src/core/settled-within.ts';
 import { type Bench, until } from '../../support/dispatch.ts';
 import type { World } from '../world.ts';
 import { connectionFaults } from './connection.ts';
-import { between, type Fault } from './fault.ts';
+import { between, type Fault, pick } from './fault.ts';
 
 /** A Redis without room or with a broken disk ends at its next write, and its load writes all the time. */
 const END_MS = 5_000;
+
+/** The queue's keys, as BullMQ names them, and one for the key of a random job. */
+const A_JOB = 'a job';
+const QUEUE_KEYS = ['delayed', 'wait', 'prioritized', 'active', 'marker', 'stalled', 'meta', A_JOB];
 
 /** Two faults may happen at a time, but one of them at most ends and starts a Redis. */
 const restarts = new WeakMap<Bench['server'], Promise<void>>();
@@ -96,6 +100,16 @@ export const REDIS_FAULTS: readonly Fault[] = [
       for (; performance.now() < end; await delay(20)) {
         await redis.bgrewriteaof().catch(() => {}); // one is under way
       }
+    },
+  },
+  {
+    kind: 'Redis: one key of the BullMQ queue is lost',
+    outage: false,
+    async strike({ bench: { redis, queue } }, random) {
+      const key = pick(random, QUEUE_KEYS);
+      const job = key === A_JOB ? (await queue.queues[0]!.getJobs(['delayed', 'waiting'], 0, 0))[0]?.id : key;
+      const lost = job === undefined ? 0 : redis.del(queue.queues[0]!.toKey(job));
+      await Promise.resolve(lost).catch(() => {}); // another fault may have ended Redis
     },
   },
   ...connectionFaults('to Redis', ({ redisProxy }) => redisProxy),
