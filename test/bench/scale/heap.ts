@@ -141,7 +141,7 @@ function toOutcome({ watched, grown, setup, minutes, submitted, failed }: Observ
 
 ${minutes} minutes of ${PACE} times the load of the soak. All garbage was collected before each of ${watched[0]!.samples.length} samples after the first
 third; slopes have twice their standard error. ${submitted.toLocaleString('en')} experiments were submitted meanwhile, ${failed} requests failed.
-Growth of the soak's processes beyond these slopes is garbage that the runtime has not collected yet.
+The processes of the soak may grow faster: their garbage is collected only when the runtime decides so. Live objects grow by these slopes.
 
 ${markdownTable(['part', 'first → last, MB', 'slope, MB/h', 'bytes per experiment'], rows)}
 
