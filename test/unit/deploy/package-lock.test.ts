@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+interface Locked {
+  integrity?: string;
+  optional?: boolean;
+  resolved?: string;
+  os?: string[];
+  cpu?: string[];
+  libc?: string[];
+}
+
+const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+  packages: Record<string, Locked>;
+};
+const locked = Object.entries(packages).filter(([path]) => path !== '');
+
+test('every package that a Linux machine with glibc installs is locked with its digest', () => {
+  const bare = locked.filter(([, { integrity }]) => integrity === undefined);
+  for (const [path, { optional, os, cpu, libc }] of bare) {
+    assert.ok(optional, path);
+    const elsewhere = !os?.includes('linux') || libc?.includes('musl') || cpu?.includes('arm');
+    assert.ok(elsewhere, path);
+  }
+  // SECURITY.md names their number.
+  assert.equal(bare.length, 12);
+});
+
+test('no package is locked to the address of a registry', () => {
+  for (const [path, { resolved }] of locked) assert.equal(resolved, undefined, path);
+});
