@@ -78,8 +78,8 @@ function isConsistent(report: AnyReport): boolean {
 async function verifyNative(file: string, failed: (error: Error) => void): Promise<BatchFileReport[]> {
   try {
     const { batches, bundle } = await readBundleOf(file);
-    return batches.map((batch) => {
-      const report = verifyBatch(batch);
+    return batches.map((batch, at) => {
+      const report = verifyBatch(batch, batches[at - 1]);
       return { file, ...report, ...(bundle && { bundle: bundleOf(bundle, report) }) };
     });
   } catch (error) {

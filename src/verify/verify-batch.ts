@@ -17,16 +17,17 @@ import { findWarnings } from './provenance/warnings.ts';
 import { type BatchReport, type Finding, MAX_LISTED_ROWS } from './report.ts';
 
 /**
- * Verifies a batch. A pure function of the batch: the same report on every machine. Never throws for what a batch
- * holds; what cannot be verified is counted as unverifiable, and then the batch is not `ok`.
+ * Verifies a batch. A pure function of the batches: the same report on every machine. Never throws for what a batch
+ * holds; what cannot be verified is counted as unverifiable, and then the batch is not `ok`. `previous`, the batch of the step
+ * before, changes no outcome: a likely cause may be found in it.
  */
-export function verifyBatch(batch: Batch): BatchReport {
+export function verifyBatch(batch: Batch, previous?: Batch): BatchReport {
   const judge = prepare(batch);
   const tally = 'tooLarge' in judge ? unverifiableTally(batch) : judgeRows(batch, judge);
   const findings = [
     ...('tooLarge' in judge ? [judge.tooLarge] : []),
     ...checkProvenance(batch, 'model' in judge ? judge.model.inputs : chooseInputs(batch)),
-    ...outcomeFindings(batch, judge, tally),
+    ...outcomeFindings({ batch, previous }, judge, tally),
     ...findWarnings(batch),
     ...halfPrecisionFindings(
       batch,
@@ -67,6 +68,12 @@ export function unverifiedReport(
     findings: [finding('budget-exceeded', reason)],
     ok: false,
   };
+}
+
+/** A batch, and that of the step before. */
+interface Verified {
+  readonly batch: Batch;
+  readonly previous: Batch | undefined;
 }
 
 type Prepared = Judge | Unjudged | { readonly tooLarge: Finding };
@@ -114,10 +121,11 @@ function judgeRows(batch: Batch, judge: Judge | Unjudged): Tally {
   return tally;
 }
 
-function outcomeFindings(batch: Batch, judge: Prepared, tally: Tally): Finding[] {
+function outcomeFindings({ batch, previous }: Verified, judge: Prepared, tally: Tally): Finding[] {
   const { wrongRows, roundingRows, unverifiable } = tally;
   const findings: Finding[] = [];
-  if (wrongRows.length > 0 && 'model' in judge) findings.push(wrongFinding(batch, judge, tally));
+  if (wrongRows.length > 0 && 'model' in judge)
+    findings.push(wrongFinding({ batch, previous }, judge, tally));
   if (roundingRows.length > 0 && 'model' in judge) findings.push(roundingFinding(batch, judge, tally));
   if (batch.rows > 0) findings.push(...unreported(batch));
   if (batch.rows > 0 && 'missing' in judge) {
@@ -176,13 +184,14 @@ function otherFormText(others: number, rows: number): string {
   return `${some} need a one-pass or running deviation, or another form than the recipe’s; a trainer that has the recipe’s states forms "recipe", and then they are wrong.`;
 }
 
-function wrongFinding(batch: Batch, { model }: Judge, tally: Tally): Finding {
+function wrongFinding({ batch, previous }: Verified, { model }: Judge, tally: Tally): Finding {
   const { wrongRows, judged } = tally;
   const row = wrongRows[0]!;
   const { at, reported } = judged.get(row)!;
   const cause = findLikelyCause(
     batch,
     wrongRows.map((wrong) => judged.get(wrong)!.at!),
+    previous,
   );
   const share =
     cause === undefined || cause.share === 1 ? '' : ` in ${Math.floor(cause.share * 100)} % of them`;

@@ -69,19 +69,21 @@ async function* verifyRun(
   { run, files }: DumpRun,
   stated: StatedDump,
 ): AsyncGenerator<{ report: DumpReport; batch: Batch }> {
+  let previous: Batch | undefined;
   for (const part of await configured(adapter, files)) {
     const context = await contextOf(adapter, part, stated);
     for await (const step of adapter.steps(part.files, context.options)) {
       const estimator = context.estimator ?? adapter.estimators[0] ?? estimatorFrom({ name: 'grpo' });
       const batch = batchOf(step, estimator);
-      const report = reportOn({ step, batch }, adapter, context);
+      const report = reportOn({ step, batch, previous }, adapter, context);
+      previous = batch;
       yield { report: { ...report, run }, batch };
     }
   }
 }
 
 function reportOn(
-  { step, batch }: { step: DumpStep; batch: Batch },
+  { step, batch, previous }: { step: DumpStep; batch: Batch; previous: Batch | undefined },
   adapter: DumpAdapter,
   context: DumpContext,
 ): Omit<DumpReport, 'run'> {
@@ -102,7 +104,7 @@ function reportOn(
     const unknown = estimator === undefined ? [unknownFinding(context)] : [];
     return { ...unverified([...own, ...zeroFindings(step), ...unknown]), consistent: false };
   }
-  const report = verifyBatch(batch);
+  const report = verifyBatch(batch, previous);
   // A formula can give 0 for different rewards, as pass@k does; then nothing is wrong with it.
   const zeros = report.wrong > 0 || report.unverifiable > 0 ? zeroFindings(step) : [];
   // Rows without a reward are out of their groups: the sizes of these say nothing.

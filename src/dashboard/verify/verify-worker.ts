@@ -52,7 +52,7 @@ async function read(files: readonly ChosenFile[]): Promise<Found> {
     if (kind === 'native' || (kind === undefined && files.length === 1)) {
       const own = readBatchFile(new Uint8Array(await file.arrayBuffer()), path);
       batches.push(...own);
-      found.reports.push(...own.map(verifyBatch));
+      found.reports.push(...own.map((batch, at) => verifyBatch(batch, own[at - 1])));
     } else if (kind === undefined) found.skipped.push(path);
     else byAdapter.set(kind, [...(byAdapter.get(kind) ?? []), path]);
   }

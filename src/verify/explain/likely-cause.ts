@@ -7,8 +7,10 @@ import { type AnyParameters, completeParameters } from '../../kernel/estimators/
 import { type EstimatorName, estimatorNames, estimatorOf } from '../../kernel/estimators/registry.ts';
 import { type Batch, isPerToken, reportedValues } from '../format/batch.ts';
 import { BatchFormatError } from '../format/format-error.ts';
+import { identify } from '../identify/identify.ts';
 import { wholeGroups } from '../provenance/whole-groups.ts';
 import { type Estimate, type EstimatorOverrides, estimate } from './estimate.ts';
+import { VALUE_CAUSES } from './value-causes.ts';
 
 export interface LikelyCause {
   /** What was done instead, in words. */
@@ -38,9 +40,13 @@ const MAX_CAUSE_TOKENS = 2 ** 21;
 /**
  * The variant that gives the wrong rows' values, or undefined if none does. In a batch above
  * {@link MAX_CAUSE_ROWS} rows it is looked for in as many whole groups as stay below. If the estimator has one advantage per
- * token, `wrongRows` are tokens.
+ * token, `wrongRows` are tokens. `previous` is the batch of the step before, for rewards that are stale.
  */
-export function findLikelyCause(batch: Batch, wrongRows: readonly number[]): LikelyCause | undefined {
+export function findLikelyCause(
+  batch: Batch,
+  wrongRows: readonly number[],
+  previous?: Batch,
+): LikelyCause | undefined {
   const reported = reportedValues(batch);
   if (reported === undefined || wrongRows.length === 0) return undefined;
   if (wrongRows.every((row) => reported[row] === 0)) {
@@ -51,43 +57,114 @@ export function findLikelyCause(batch: Batch, wrongRows: readonly number[]): Lik
     };
   }
   if (isPerToken(batch))
-    return reported.length <= MAX_CAUSE_TOKENS ? bestVariant(batch, reported, wrongRows) : undefined;
-  if (batch.rows <= MAX_CAUSE_ROWS) return bestVariant(batch, reported, wrongRows);
+    return reported.length <= MAX_CAUSE_TOKENS ? bestVariant({ batch, reported, wrongRows }) : undefined;
+  if (batch.rows <= MAX_CAUSE_ROWS) return bestVariant({ batch, reported, wrongRows, previous });
   const part = wholeGroups(batch, wrongRows, MAX_CAUSE_ROWS);
   if (part?.batch.reportedAdvantage === undefined) return undefined;
   const wrong = new Set(wrongRows);
   const among = [...part.rows.keys()].filter((row) => wrong.has(part.rows[row]!));
-  return bestVariant(part.batch, part.batch.reportedAdvantage, among);
+  return bestVariant({ batch: part.batch, reported: part.batch.reportedAdvantage, wrongRows: among });
 }
 
-function bestVariant(
-  batch: Batch,
-  reported: Float64Array,
-  wrongRows: readonly number[],
-): LikelyCause | undefined {
+/** Where a cause is looked for. `wrongRows` are rows of `reported`. */
+interface Wrong {
+  readonly batch: Batch;
+  readonly reported: Float64Array;
+  readonly wrongRows: readonly number[];
+  readonly previous?: Batch | undefined;
+}
+
+function bestVariant(wrong: Wrong): LikelyCause | undefined {
+  const { batch, reported, wrongRows } = wrong;
   const own = evaluate(batch, {});
   if (own === undefined) return undefined;
   let best: LikelyCause | undefined;
   for (const variant of variantsOf(batch)) {
     const other = evaluate(batch, variant.overrides);
     if (other === undefined) continue;
-    const share = wrongRows.filter((row) => explains(row, other, own, reported)).length / wrongRows.length;
+    const values = valuesOf(other);
+    const share = shareOf(wrongRows, (row) => explains(row, values, valuesOf(own), reported));
     if (share < MIN_SHARE || share <= (best?.share ?? 0)) continue;
     best = { text: variant.text, share, fingerprint: other.fingerprint };
     if (share === 1) break;
   }
+  if (best?.share === 1) return best;
+  const fault = bestFault(wrong, valuesOf(own));
+  if (fault !== undefined && fault.share > (best?.share ?? 0)) return fault;
+  return best ?? knownForm(wrong, valuesOf(own));
+}
+
+/** Rows that are wrong at least, for a cause that is no variant of the formula. */
+const MIN_FAULTY_ROWS = 3;
+
+/**
+ * The fault that gives the wrong rows. Few rewards repeat themselves, so that it must also give the other rows of the groups
+ * with wrong ones.
+ */
+function bestFault(
+  { batch, reported, wrongRows, previous }: Wrong,
+  own: Float64Array,
+): LikelyCause | undefined {
+  if (wrongRows.length < MIN_FAULTY_ROWS) return undefined;
+  const affected = rowsOfGroups(batch, reported.length, wrongRows);
+  const estimated = (changed: Batch) => {
+    const found = evaluate(changed, {});
+    return found && valuesOf(found);
+  };
+  let best: LikelyCause | undefined;
+  for (const { text, values } of VALUE_CAUSES) {
+    const other = values({ batch, previous, own, reported, estimated });
+    if (other === undefined) continue;
+    const share = shareOf(wrongRows, (row) => explains(row, other, own, reported));
+    const overall = shareOf(affected, (row) => isNear(other[row]!, reported[row]!));
+    if (Math.min(share, overall) < MIN_SHARE || share <= (best?.share ?? 0)) continue;
+    best = { text, share, fingerprint: '' };
+  }
   return best;
+}
+
+function shareOf(rows: readonly number[], holds: (row: number) => boolean): number {
+  return rows.filter(holds).length / rows.length;
+}
+
+/** The rows in groups with a wrong row; of an estimator with values for tokens, the tokens of the mask. */
+function rowsOfGroups(batch: Batch, count: number, wrongRows: readonly number[]): number[] {
+  const all = Array.from({ length: count }, (_, row) => row);
+  if (isPerToken(batch)) return all.filter((token) => batch.tokens?.mask?.[token] !== 0);
+  const groups = new Set(wrongRows.map((row) => batch.group[row]));
+  return all.filter((row) => groups.has(batch.group[row]));
+}
+
+/** Rows on which all known forms are tried at most. */
+const MAX_IDENTIFIED_ROWS = 2000;
+
+/** The known form that explains every row, and the wrong ones better than the stated estimator, if most rows are wrong. */
+function knownForm({ batch, reported, wrongRows }: Wrong, own: Float64Array): LikelyCause | undefined {
+  const withSignal = reported.reduce((count, x) => count + (x === 0 ? 0 : 1), 0);
+  const isMost = wrongRows.length >= Math.max(MIN_FAULTY_ROWS, MIN_SHARE * withSignal);
+  if (!isMost || isPerToken(batch) || batch.rows > MAX_IDENTIFIED_ROWS) return undefined;
+  for (const { estimator, fingerprint } of identify([batch]).fits) {
+    const other = evaluate({ ...batch, estimator }, {});
+    if (other === undefined) continue;
+    const share = shareOf(wrongRows, (row) => explains(row, valuesOf(other), own, reported));
+    if (share >= MIN_SHARE) return { text: `these values fit ${fingerprint}`, share, fingerprint };
+  }
+  return undefined;
 }
 
 /**
  * True if the variant gives the reported value and is nearer to it than the stated estimator: a variant that changes
  * nothing for this estimator or this batch is never nearer.
  */
-function explains(row: number, variant: Estimate, own: Estimate, reported: Float64Array): boolean {
-  const value = valuesOf(variant)[row]!;
+function explains(row: number, variant: Float64Array, own: Float64Array, reported: Float64Array): boolean {
+  const value = variant[row]!;
   const off = Math.abs(value - reported[row]!);
-  const ownOff = Math.abs(valuesOf(own)[row]! - reported[row]!);
-  return off <= CLOSE * Math.max(Math.abs(value), 0.01) && !(off >= ownOff);
+  const ownOff = Math.abs(own[row]! - reported[row]!);
+  return isNear(value, reported[row]!) && !(off >= ownOff);
+}
+
+function isNear(value: number, reported: number): boolean {
+  return Math.abs(value - reported) <= CLOSE * Math.max(Math.abs(value), 0.01);
 }
 
 function valuesOf({ advantage, tokenAdvantage }: Estimate): Float64Array {
