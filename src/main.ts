@@ -25,6 +25,7 @@ import { createLog } from './observe/log.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { observeStore } from './observe/observe-store.ts';
 import { createExperimentsQueue } from './queue/experiments-queue.ts';
+import { watchClock } from './store/clock/watch-clock.ts';
 import { createVerifierPool, type VerifierPool } from './verify/pool/pool.ts';
 
 /*
@@ -85,7 +86,7 @@ export async function startServices(options: ServiceOptions): Promise<Services> 
     const verifier = openVerifier(verifyProcesses);
     dispatcherStats = await startDispatcher({ ...parts, verifier, settings, resources });
   }
-  await serveMetrics({ settings, metrics, store: plainStore, resources });
+  await serveMetrics({ settings, metrics, store: plainStore, storeFault: parts.storeFault, resources });
   await addRayClusters(
     store,
     clusters.filter((cluster) => 'rayAddress' in cluster),
@@ -110,14 +111,17 @@ async function openParts({ settings, roles, resources, ...options }: PartOptions
   const connections = { place: options.redis ?? redisPlace(settings), settings, log, resources };
   const patience = createStartPatience({ waitMs: settings.startWaitMs, log });
   const commandMs = commandTimeout(settings, roles);
-  const plainStore = hideTokens(await openStore(connections, { commandMs, start: patience }), hidden);
+  const { store: opened, watch } = await openStore(connections, { commandMs, start: patience });
+  const plainStore = hideTokens(opened, hidden);
   const { dispatcher } = options;
   const metrics = createMetrics({
     role: name,
     version,
     dispatcher,
-    readStore: () => readFigures(plainStore),
+    readStore: () => readFigures(plainStore, watch.fault()),
   });
+  const clock = await watchClock(plainStore, log);
+  resources.defer(() => clock.stop());
   const store = observeStore(plainStore, metrics);
   const queue = createExperimentsQueue({
     redis: openRedis(connections, commandMs),
@@ -132,5 +136,8 @@ async function openParts({ settings, roles, resources, ...options }: PartOptions
     resources.defer(() => verifier.close());
     return verifier;
   };
-  return { store, plainStore, metrics, queue, openVerifier, log, hidden, patience };
+  return {
+    ...{ store, plainStore, storeFault: watch.fault, clock },
+    ...{ metrics, queue, openVerifier, log, hidden, patience },
+  };
 }

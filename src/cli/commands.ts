@@ -180,6 +180,11 @@ const CLUSTERS: Entry[] = [
     load: async ({ output }) => (await import('./commands/queues.ts')).queuesCommand(output),
   },
   {
+    name: 'clock',
+    summary: 'compare and confirm the clock of Redis',
+    load: async ({ output }) => (await import('./commands/clock.ts')).clockCommand(output),
+  },
+  {
     name: 'clusters',
     alias: 'cluster',
     summary: 'add, pause, drain and delete Ray clusters',

@@ -63,6 +63,11 @@ export const ERRORS = {
     retry: false,
     title: 'The Redis settings do not guarantee durability',
   },
+  'store-foreign': {
+    status: 503,
+    retry: false,
+    title: 'Redis is empty or belongs to another installation',
+  },
   'verifier-busy': { status: 503, retry: true, title: 'Too many batches are being recomputed' },
   'archive-mismatch': {
     status: 503,

@@ -8,6 +8,7 @@ import { createSessions } from './access/sessions.ts';
 import { addAllocations } from './resources/allocations/allocations.ts';
 import { addAuditLog } from './resources/audit/audit.ts';
 import { addCaller } from './resources/caller/caller.ts';
+import { addClock } from './resources/clock/clock.ts';
 import { addClusters } from './resources/clusters/clusters.ts';
 import { addClusterPauses } from './resources/clusters/pauses.ts';
 import { addClusterPreflight } from './resources/clusters/preflight.ts';
@@ -60,6 +61,7 @@ import { addOpenApi } from './server/openapi.ts';
 import { addPolicies, READ } from './server/policy.ts';
 import { addSecurity } from './server/security.ts';
 import { withDeadline } from './server/store-deadline.ts';
+import { addStoreFaults } from './server/store-faults.ts';
 import { createStreams } from './server/streams.ts';
 import { addValidation } from './server/validation.ts';
 
@@ -90,6 +92,7 @@ export async function createApp(input: AppDeps): Promise<App> {
   addSecurity(app, settings);
   const onFailure = await addLimitsAfterAuth(app, deps, sessions);
   addScopes(app);
+  addStoreFaults(app, deps);
   addAudit(app, deps);
   addBodyParsers(app);
   addAccessLog(app, deps);
@@ -106,6 +109,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
   await app.register(async (scope) => {
     const routes = scope as unknown as App;
     addHealth(routes, deps);
+    addClock(routes, deps);
     addLogin(routes, deps, signIn);
     addLoginLinks(routes, deps, signIn.sessions);
     addErrorPages(routes);

@@ -5,7 +5,6 @@ import { createSessions, START_LINK_MINUTES } from '../http/access/sessions.ts';
 import { createApp } from '../http/app.ts';
 import type { AppDeps } from '../http/server/deps.ts';
 import { removeLeftUploads } from '../http/server/upload.ts';
-import { startServerClock } from '../store/redis/server-clock.ts';
 import { keptSecret } from './kept-secret.ts';
 
 /** How the api is reached. */
@@ -18,7 +17,7 @@ export interface Access {
 }
 
 /** What the role is built of: the parts of the app, and what they are set up with. */
-export type ApiParts = Omit<AppDeps, 'settings' | 'clock'> & {
+export type ApiParts = Omit<AppDeps, 'settings'> & {
   settings: Settings;
   version: string;
   /** What the log must not show; the secrets of the api are added. */
@@ -39,14 +38,15 @@ export async function startApi({
   const tokens = settings.tokens.length > 0 ? settings.tokens : [await keptSecret(stateDir, 'token')];
   const cookieSecret = settings.cookieSecret ?? (await keptSecret(stateDir, 'cookie-secret'));
   const { publicUrl, allowedHosts } = settings;
-  const clock = await startServerClock(parts.store);
-  resources.defer(() => clock.stop());
   const issued = { credential: credentialOfToken(tokens[0]!), version: await parts.store.access.version() };
-  const loginCode = createSessions(cookieSecret).issueCode(issued, clock.now(), START_LINK_MINUTES * 60_000);
+  const loginCode = createSessions(cookieSecret).issueCode(
+    issued,
+    parts.clock.now(),
+    START_LINK_MINUTES * 60_000,
+  );
   for (const value of [...tokens, cookieSecret, loginCode]) hidden.hide(value);
   const app = await createApp({
     ...parts,
-    clock,
     settings: {
       ...{ version, tokens, cookieSecret },
       limits: { storeTimeoutMs: settings.redisTimeoutMs },

@@ -10,6 +10,7 @@ import { createS3Archive } from '../store/archive/archive-s3.ts';
 import { createStore } from '../store/create-store.ts';
 import type { Store } from '../store/store.ts';
 import type { StartPatience } from './start-patience.ts';
+import { type StoreWatch, watchStore } from './watch-store.ts';
 
 /** Where Redis is: a Unix socket, or a URL. */
 export type RedisPlace = { path: string } | { url: string };
@@ -77,7 +78,10 @@ export function commandTimeout({ redisTimeoutMs, leaseMs }: Settings, roles: rea
  * The store; an {@link EchelonError} where its Redis does not answer, or would lose what it accepts, or where the archive
  * is not the one that belongs to it.
  */
-export async function openStore(connections: Connections, patience: StorePatience): Promise<Store> {
+export async function openStore(
+  connections: Connections,
+  patience: StorePatience,
+): Promise<{ store: Store; watch: StoreWatch }> {
   const { settings, log, resources } = connections;
   const redis = connect(connections, impatient(patience.commandMs));
   const archive = await openArchive(settings);
@@ -91,8 +95,11 @@ export async function openStore(connections: Connections, patience: StorePatienc
       throw error;
     log.warn({ err: error }, 'this Redis is not fit for production');
   }
-  await patience.start(() => archive.bind(store));
-  return store;
+  const installation = await patience.start(() => archive.bind(store));
+  const allowUnfit = settings.allowUnfitRedis;
+  const watch = watchStore({ store, connection: redis, installation, allowUnfit, log });
+  resources.defer(() => watch.stop());
+  return { store, watch };
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

@@ -1,23 +1,27 @@
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import type { Settings } from '../config/settings.ts';
+import type { EchelonError } from '../core/errors.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { startMetricsServer } from '../observe/metrics-server.ts';
 import { SHOWN_EXPERIMENTS, type StoreFigures } from '../observe/store-gauges.ts';
 import { projectFigures } from '../scheduler/project-figures.ts';
 import { viewOf } from '../schemas/project.ts';
 import type { Store } from '../store/store.ts';
+import type { StoreWatch } from './watch-store.ts';
 
 /** Serves `/metrics` on each address of the settings if they name a port for it; closed by `resources`. */
 export async function serveMetrics({
   settings,
   metrics,
   store,
+  storeFault,
   resources,
 }: {
   settings: Settings;
   metrics: Metrics;
   store: Store;
+  storeFault: StoreWatch['fault'];
   resources: AsyncDisposableStack;
 }): Promise<void> {
   if (settings.metricsPort === 0) return;
@@ -25,7 +29,11 @@ export async function serveMetrics({
     const host = await ownAddress(name);
     const server = await startMetricsServer({
       ...{ host, port: settings.metricsPort, metrics },
-      ready: () => store.pressure(),
+      async ready() {
+        const fault = storeFault();
+        if (fault !== null) throw fault;
+        await store.pressure();
+      },
     });
     resources.defer(() => server.close());
   }
@@ -39,16 +47,18 @@ async function ownAddress(name: string): Promise<string> {
 }
 
 /** What the store says of the whole system, for one scrape. */
-export async function readFigures(store: Store): Promise<StoreFigures> {
-  const [experiments, line, verificationBacklog, leases, memory, clusters, running] = await Promise.all([
-    store.experiments.counts(),
-    store.queue.position(''),
-    store.batches.backlog(),
-    store.attempts.leases(),
-    store.pressure(),
-    store.clusters.list(),
-    store.experiments.list({ state: 'running', limit: SHOWN_EXPERIMENTS }),
-  ]);
+export async function readFigures(store: Store, fault: EchelonError | null): Promise<StoreFigures> {
+  const [experiments, line, verificationBacklog, leases, memory, clock, clusters, running] =
+    await Promise.all([
+      store.experiments.counts(),
+      store.queue.position(''),
+      store.batches.backlog(),
+      store.attempts.leases(),
+      store.pressure(),
+      store.clock.read(),
+      store.clusters.list(),
+      store.experiments.list({ state: 'running', limit: SHOWN_EXPERIMENTS }),
+    ]);
   const [projects, stored, pauses, archiveBacklog, rulesBacklog] = await Promise.all([
     store.projects.list(),
     store.projects.storedBytes(),
@@ -65,6 +75,8 @@ export async function readFigures(store: Store): Promise<StoreFigures> {
     rulesBacklog,
     leases,
     memory,
+    clockLeap: -clock.correction,
+    fault: fault?.code ?? null,
     clusters: clusters.map(({ name, lastSeenAt, nodes }, at) => ({
       ...{ name, lastSeenAt, nodes },
       allocated: allocations[at]?.items ?? [],

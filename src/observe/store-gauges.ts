@@ -31,6 +31,10 @@ export interface StoreFigures {
   /** Experiments with events that their rules have not looked at yet. */
   rulesBacklog: number;
   leases: { held: number; expired: number };
+  /** Code of the reason why Redis is refused; null: it is not. */
+  fault: string | null;
+  /** ms that the clock of Redis has leapt. */
+  clockLeap: number;
   memory: { usedBytes: number; maxBytes: number; accepting: boolean };
   clusters: readonly ClusterFigures[];
   projects: readonly ProjectFigures[];
@@ -47,19 +51,24 @@ const SUCCESS_RATE = /(^|[/_])success_rate$/;
 export function createStoreGauges(registry: Registry): (figures: StoreFigures | undefined) => void {
   const up = gauge(registry, 'echelon_store_up', '1 where the store answered this scrape');
   const showTotals = createTotalGauges(registry);
+  const showRedis = createRedisGauges(registry);
   const showProjects = createProjectGauges(registry);
   const showClusters = createClusterGauges(registry);
   const showTrainings = createTrainingGauges(registry);
   return (figures) => {
     up.set(figures ? 1 : 0);
     showTotals(figures);
+    showRedis(figures);
     showProjects(figures?.projects ?? []);
     showClusters(figures?.clusters ?? []);
     showTrainings(figures?.running.slice(0, SHOWN_EXPERIMENTS) ?? []);
   };
 }
 
-type TotalFigures = Omit<StoreFigures, 'projects' | 'clusters' | 'running'>;
+type TotalFigures = Omit<
+  StoreFigures,
+  'projects' | 'clusters' | 'running' | 'memory' | 'clockLeap' | 'fault'
+>;
 
 function createTotalGauges(registry: Registry): (figures: TotalFigures | undefined) => void {
   const queue = gauge(registry, 'echelon_queue_length', 'Experiments that wait');
@@ -78,13 +87,11 @@ function createTotalGauges(registry: Registry): (figures: TotalFigures | undefin
     'echelon_rules_backlog',
     'Experiments with recorded events that their rules have not looked at yet',
   );
-  const memory = gauge(registry, 'echelon_store_memory_bytes', 'Memory of Redis', ['kind']);
-  const accepting = gauge(registry, 'echelon_store_accepting', '1 where new experiments are accepted');
   return (figures) => {
-    for (const one of [experiments, leases, memory]) one.reset();
+    for (const one of [experiments, leases]) one.reset();
     if (!figures) {
       // Gauges without labels would say 0 after a reset, which is not what is known.
-      for (const one of [queue, backlog, archiving, rules, accepting]) one.remove();
+      for (const one of [queue, backlog, archiving, rules]) one.remove();
       return;
     }
     queue.set(figures.queueLength);
@@ -94,6 +101,33 @@ function createTotalGauges(registry: Registry): (figures: TotalFigures | undefin
     backlog.set(figures.verificationBacklog);
     archiving.set(figures.archiveBacklog);
     rules.set(figures.rulesBacklog);
+  };
+}
+
+function createRedisGauges(
+  registry: Registry,
+): (figures: Pick<StoreFigures, 'memory' | 'clockLeap' | 'fault'> | undefined) => void {
+  const memory = gauge(registry, 'echelon_store_memory_bytes', 'Memory of Redis', ['kind']);
+  const leap = gauge(
+    registry,
+    'echelon_store_clock_leap_seconds',
+    "How far the clock of Redis has leapt; the store's time continues without the leap",
+  );
+  const refused = gauge(
+    registry,
+    'echelon_store_refused',
+    'Why Redis is refused: another installation, or settings that lose accepted work',
+    ['code'],
+  );
+  const accepting = gauge(registry, 'echelon_store_accepting', '1 where new experiments are accepted');
+  return (figures) => {
+    for (const one of [memory, refused]) one.reset();
+    if (!figures) {
+      for (const one of [leap, accepting]) one.remove();
+      return;
+    }
+    if (figures.fault !== null) refused.set({ code: figures.fault }, 1);
+    leap.set(figures.clockLeap / 1000);
     memory.set({ kind: 'used' }, figures.memory.usedBytes);
     memory.set({ kind: 'max' }, figures.memory.maxBytes);
     accepting.set(figures.memory.accepting ? 1 : 0);

@@ -60,15 +60,37 @@ export function serveQueue(handle: (experiment: string) => Promise<Served>, part
     removeOnFail: { count: 0 },
   });
   worker.on('error', onError);
+  const keys = (name: string) => `${prefix}:${parts.name}:${name}`;
+  const shortening = setInterval(
+    () => void shortenLocks(parts.redis, { keys, lockMs }).catch(onError),
+    lockMs,
+  );
   worker.on('completed', (job) => void onServed(job.id!, 'complete').catch(onError));
   return {
     async close(graceMs) {
+      clearInterval(shortening);
       // `close` alone would wait for active jobs forever.
       await settledWithin(graceMs, worker.pause());
       await worker.close(true);
       connection.disconnect();
     },
   };
+}
+
+/**
+ * After the server's clock has leapt and returned, keys from that time last as long as the leap: no worker would look for
+ * the jobs of dead processes, and locks of dead processes would not end.
+ */
+async function shortenLocks(
+  redis: Redis,
+  { keys, lockMs }: { keys: (name: string) => string; lockMs: number },
+): Promise<void> {
+  if ((await redis.pttl(keys('stalled-check'))) <= lockMs) return;
+  for (const job of await redis.lrange(keys('active'), 0, -1)) {
+    const lock = keys(`${job}:lock`);
+    if ((await redis.pttl(lock)) > lockMs) await redis.pexpire(lock, lockMs);
+  }
+  await redis.del(keys('stalled-check'));
 }
 
 /** BullMQ asks Redis to wait for a job for at most this time, and replaces the connection if no answer follows. */

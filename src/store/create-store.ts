@@ -12,6 +12,7 @@ import { createLeases } from './attempts/leases.ts';
 import { createLimits } from './attempts/limits.ts';
 import { createBatchPage } from './batches/batch-page.ts';
 import { createBatches } from './batches/batches.ts';
+import { createClock } from './clock/clock.ts';
 import { createClusters } from './clusters/clusters.ts';
 import { createCommands } from './clusters/commands.ts';
 import { createAppend } from './events/append.ts';
@@ -28,10 +29,11 @@ import { createSnapshot } from './queue/snapshot.ts';
 import { DEFAULT_STORE_LIMITS, type StoreContext, type StoreLimits } from './redis/context.ts';
 import { guarded } from './redis/errors.ts';
 import { createFitness, createPressure } from './redis/fitness.ts';
+import { createInstallation } from './redis/installation.ts';
 import { createKeys } from './redis/keys.ts';
 import { createRevisions } from './redis/revisions.ts';
 import { loadScripts } from './redis/scripts.ts';
-import { serverTime } from './redis/server-clock.ts';
+
 import { createWakeHub, WAKE_TOPICS, type WakeTopic } from './redis/wake-hub.ts';
 import { createRules } from './rules/rules.ts';
 import { createRuns } from './runs/runs.ts';
@@ -88,7 +90,8 @@ export function createStore(options: StoreOptions): Store {
     archive: createArchiveStreams(context),
     retention: createRetention(context, batches),
     ...createFitness(context),
-    time: () => serverTime(context),
+    ...createInstallation(context),
+    clock: createClock(context),
     pressure: pressure.now,
     ...createWakeUps(context),
 
@@ -100,15 +103,17 @@ export function createStore(options: StoreOptions): Store {
 
 function createContext({ redis, archive, prefix = 'echelon', limits }: StoreOptions): StoreContext {
   const keys = createKeys(prefix);
-  return {
+  const context: StoreContext = {
     redis,
     keys,
-    run: loadScripts(redis, keys.root),
+    run: loadScripts(redis, keys.root, () => context.installation),
     archive,
     archived: createArchiveReader(archive),
     hub: createWakeHub(redis),
     limits: { ...DEFAULT_STORE_LIMITS, ...limits },
+    installation: null,
   };
+  return context;
 }
 
 function createWakeUps({ redis, keys, hub }: StoreContext): Pick<Store, 'wake' | 'onWake'> {

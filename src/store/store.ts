@@ -3,6 +3,7 @@ import type { AccessStore, AuditStore, ProjectStore } from './access/contract.ts
 import type { ArchiveStore, RetentionStore } from './archive/contract.ts';
 import type { AttemptStore } from './attempts/contract.ts';
 import type { BatchStore } from './batches/contract.ts';
+import type { ClockStore } from './clock/clock.ts';
 import type { CommandStore } from './clusters/command-contract.ts';
 import type { ClusterStore } from './clusters/contract.ts';
 import type { EventStore } from './events/contract.ts';
@@ -44,15 +45,17 @@ export interface Store {
   revisions: RevisionStore;
   archive: ArchiveStore;
   retention: RetentionStore;
+  clock: ClockStore;
 
   /** Checks persistence settings; throws EchelonError `store-misconfigured` naming each missing setting and its remedy. */
   checkFitness(): Promise<void>;
-  /** Id of the archive that belongs to this store; null before the first archive. */
-  archiveId(): Promise<string | null>;
-  /** Makes an archive the one that belongs to this store, unless it has one; returns the id of the store's archive. */
-  claimArchiveId(id: string): Promise<string>;
-  /** Time of the server in ms since 1970. The age of data is judged by it: clocks of processes may be wrong. */
-  time(): Promise<number>;
+  /** Id of the installation that this Redis belongs to; null before its first start. */
+  installation(): Promise<string | null>;
+  /**
+   * Binds this store to an installation, which the Redis gets if it has none. From then on, scripts run on no other Redis.
+   * Returns the id that the Redis has.
+   */
+  bind(installation: string): Promise<string>;
   /**
    * Used and maximal memory (0: no limit), whether new work is accepted, and the bytes that a project without a quota of
    * its own may store (0: no limit).

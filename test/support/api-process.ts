@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { pino } from 'pino';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/server/deps.ts';
-import { startServerClock } from '../../src/store/redis/server-clock.ts';
+import { watchClock } from '../../src/store/clock/watch-clock.ts';
 import { connectTo } from './dispatch.ts';
 import { followsClock, shiftClock } from './shifted-clock.ts';
 
@@ -35,7 +35,7 @@ const app = await createApp({
     limits: { requests: 1_000_000, streams: 1_000 },
   },
   log: pino({ level: 'warn' }, pino.destination(2)) as AppDeps['log'],
-  clock: await startServerClock(store),
+  clock: await watchClock(store),
 });
 const told = createInterface({ input: process.stdin });
 // The test is gone, however it ended.

@@ -5,6 +5,7 @@ import { type Decorators, decorate } from '../../src/core/decorate.ts';
 import type { ReportSummary } from '../../src/dispatch/background/verification.ts';
 import { createDispatcher } from '../../src/dispatch/dispatcher.ts';
 import { createRayWorkerClient } from '../../src/rpc/client.ts';
+import { watchClock } from '../../src/store/clock/watch-clock.ts';
 import type { Store } from '../../src/store/store.ts';
 import { AGREEING, compileTestSpec, connectTo, TEST_TIMES, until } from './dispatch.ts';
 import { decoratorsOf, type Failpoint } from './failpoints.ts';
@@ -42,6 +43,7 @@ const failpoint = setup.failpoint ? decoratorsOf(setup.failpoint, () => say('fai
 const interrupted = <T extends object>(parts: T): T => decorate(parts, failpoint as Decorators<T>);
 /** As a fault of the native kind: the process is gone, at once. */
 const die = () => process.kill(process.pid, 'SIGKILL');
+await watchClock(store);
 let losses = 0;
 redis.on('close', () => losses++);
 const recorded = <T extends { store: Store }>(parts: T): T =>

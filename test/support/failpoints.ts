@@ -106,7 +106,7 @@ export const NOT_INTERRUPTED = {
       'sweeps.get',
       'sweeps.list',
     ],
-    ...['sweeps.withWork', 'archiveId', 'checkFitness', 'pressure', 'time', 'onWake', 'close'],
+    ...['sweeps.withWork', 'installation', 'checkFitness', 'pressure', 'clock.read', 'onWake', 'close'],
   ],
   'writes of the api': [
     'batches.verifyAgain',
@@ -143,7 +143,8 @@ export const NOT_INTERRUPTED = {
   'seven days after the end of an experiment; test/unit/dispatch/background/forget-experiments.test.ts': [
     ...['retention.takeForgetting', 'retention.forgetLater', 'retention.forgotten'],
   ],
-  'at the start of a process, by its composition': ['claimArchiveId'],
+  'at the start of a process, by its composition': ['bind'],
+  'test/unit/store/clock repeats it': ['clock.see', 'clock.confirm'],
   'commands on clusters have tests of their own': [
     'commands.claim',
     'commands.end',

@@ -19,6 +19,7 @@ export const SECRET = 'secret-of-the-tests-0123456789-abcdef';
 /** How {@link appFor} sets an app up; omitted parts work and do nothing. */
 export interface TestAppOptions {
   store?: Store;
+  storeFault?: AppDeps['storeFault'];
   enqueue?: AppDeps['queue']['enqueue'];
   removeJobs?: AppDeps['queue']['remove'];
   queues?: Queue[];
@@ -59,6 +60,7 @@ export async function appFor(scope: Scope, options: TestAppOptions = {}): Promis
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const app = await createApp({
     store: options.store ?? NO_STORE,
+    ...(options.storeFault && { storeFault: options.storeFault }),
     queue: {
       enqueue: options.enqueue ?? (async () => {}),
       remove: options.removeJobs ?? (async () => {}),

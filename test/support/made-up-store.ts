@@ -4,8 +4,8 @@ import type { Store } from '../../src/store/store.ts';
 const ALONE = new Set<PropertyKey>([
   ...([
     'checkFitness',
-    'archiveId',
-    'claimArchiveId',
+    'installation',
+    'bind',
     'pressure',
     'wake',
     'onWake',

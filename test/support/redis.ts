@@ -157,6 +157,7 @@ function serverArguments(setup: {
     appendfsync: setup.options.appendfsync ?? 'always',
     'aof-load-truncated': 'no',
     'maxmemory-policy': 'noeviction',
+    maxmemory: '16gb',
     ...setup.options.config,
   };
   return Object.entries(config).flatMap(([name, value]) => [`--${name}`, value]);

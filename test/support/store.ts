@@ -8,6 +8,7 @@ import { newExperimentId } from '../../src/core/ids.ts';
 import type { Archive } from '../../src/store/archive/archive.ts';
 import { createDirectoryArchive } from '../../src/store/archive/archive-directory.ts';
 import type { Lease } from '../../src/store/attempts/contract.ts';
+import type { ClockStore } from '../../src/store/clock/clock.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { SubmitInput } from '../../src/store/experiments/contract.ts';
 import type { StoreLimits } from '../../src/store/redis/context.ts';
@@ -139,6 +140,12 @@ export async function lost(redis: Redis, ...experiments: string[]): Promise<void
   for (const experiment of experiments) await redis.zadd('{echelon}:leases', 1, experiment);
   const [seconds] = (await redis.time()) as [number, number];
   await redis.set('{echelon}:answering', `1 ${Number(seconds) * 1000}`);
+}
+
+/** A clock of a store at this time, by a server whose clock has leapt by `leapt`. */
+export function clockAt(time: number, leapt = 0): Pick<ClockStore, 'read'> {
+  const seen = { seen: time, machine: '', uptime: 0 };
+  return { read: async () => ({ time, server: time + leapt, correction: -leapt, ...seen }) };
 }
 
 /** Matches an EchelonError by its code, for `assert.rejects`. */

@@ -2,6 +2,7 @@ import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../rpc/status.ts';
 import { eventLogDaysOf } from '../../schemas/retention.ts';
 import type { Forgetting } from '../../store/archive/contract.ts';
+import { isLeapt } from '../../store/clock/judge.ts';
 import type { StorePart } from '../../store/store.ts';
 import { type BackgroundWork, forEachExperiment } from './for-each-experiment.ts';
 
@@ -35,7 +36,7 @@ export interface ForgetDeps extends BackgroundWork {
     | 'retention.forgotten'
     | 'clusters.list'
     | 'projects.list'
-    | 'time'
+    | 'clock.read'
   >;
   /** How long event logs are retained after the end, unless the project has a policy. Default: 7 days. */
   forgetAfterMs?: number;
@@ -48,9 +49,11 @@ export interface ForgetDeps extends BackgroundWork {
  */
 export async function forgetExperiments(deps: ForgetDeps): Promise<void> {
   const { store, forgetAfterMs: afterMs = FORGET_MS, stopped } = deps;
+  const { time, correction } = await store.clock.read();
+  if (isLeapt(correction)) return;
   const known = (await store.clusters.list()).map(({ name }) => name);
   const everywhere = new Map(known.map((name) => [name, EVERY_ATTEMPT]));
-  const isRetained = await readPolicies(deps);
+  const isRetained = await readPolicies(deps, time);
   const silent = new Set<string>();
   for (let more = true; more && !stopped(); ) {
     const taken = await store.retention.takeForgetting({ limit: AT_ONCE, leaseMs: LEASE_MS, afterMs });
@@ -78,8 +81,10 @@ export async function forgetExperiments(deps: ForgetDeps): Promise<void> {
 }
 
 /** Whether the present policy of its project still retains an experiment's event logs. */
-async function readPolicies({ store }: Pick<ForgetDeps, 'store'>): Promise<(one: Forgetting) => boolean> {
-  const now = await store.time();
+async function readPolicies(
+  { store }: Pick<ForgetDeps, 'store'>,
+  now: number,
+): Promise<(one: Forgetting) => boolean> {
   const policies = new Map(
     (await store.projects.list()).map(({ name, retention }) => [name, eventLogDaysOf(retention)]),
   );

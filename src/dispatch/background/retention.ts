@@ -1,4 +1,5 @@
 import { cutoffsOf, policyOf, RETENTION_STAGES, type RetentionStage } from '../../schemas/retention.ts';
+import { isLeapt } from '../../store/clock/judge.ts';
 import type { StorePart } from '../../store/store.ts';
 import { createLoop, type Loop } from '../loop.ts';
 import { archiveEnded, rollLong } from './archiving.ts';
@@ -9,6 +10,11 @@ import { type ForgetDeps, forgetExperiments } from './forget-experiments.ts';
 const AT_ONCE = 50;
 /** Rounds for which the lease of retention lasts, and thus several steps: ten minutes at a round each 30 s. */
 const LEASE_ROUNDS = 20;
+/**
+ * MAX experiments of a project that one round deletes at a stage: after a wrong policy, or a wrong clock that an operator
+ * confirmed, most data is still there when the operator notices.
+ */
+const MAX_EXPIRED = 500;
 /** Sweeps in one step. */
 const SWEEPS_AT_ONCE = 200;
 
@@ -20,6 +26,7 @@ type RetentionNeeds = ForgetDeps['store'] &
     | 'retention.expire'
     | 'retention.collectGarbage'
     | 'retention.expireSweeps'
+    | 'clock.read'
   >;
 
 /** The services and settings of archiving and retention. */
@@ -38,11 +45,13 @@ function createExpiry(
   { stopped, held }: { stopped: () => boolean; held: () => Promise<boolean> },
 ): () => Promise<void> {
   async function expire(project: string, stage: RetentionStage, endedBefore: number): Promise<void> {
-    for (let more = true; more && (await held()); ) {
+    let deleted = 0;
+    for (let more = true; more && deleted < MAX_EXPIRED && (await held()); ) {
       const ids = await store.retention.due(stage, project, { endedBefore, limit: AT_ONCE });
       const remove = async (id: string) => (await store.retention.expire(stage, id)) !== 'waiting';
       const done = await forEachExperiment({ log, stopped }, ids, 'deleting expired data', remove);
       if (done > 0) log.info({ project, what: stage, experiments: done }, 'retention deleted');
+      deleted += done;
       // The experiments that cannot be done now would come first again.
       more = ids.length === AT_ONCE && done === ids.length;
     }
@@ -51,17 +60,20 @@ function createExpiry(
   async function expireSweeps(project: string, endedBefore: number): Promise<void> {
     const limit = SWEEPS_AT_ONCE;
     let cursor: string | null = null;
+    let deleted = 0;
     do {
       if (!(await held())) return;
       const step = await store.retention.expireSweeps(project, { endedBefore, limit, cursor });
       if (step.deleted > 0) log.info({ project, what: 'sweeps', sweeps: step.deleted }, 'retention deleted');
+      deleted += step.deleted;
       cursor = step.next;
-    } while (cursor !== null);
+    } while (cursor !== null && deleted < MAX_EXPIRED);
   }
 
   return async () => {
     if (!(await held())) return;
-    const now = await store.time();
+    const { time: now, correction } = await store.clock.read();
+    if (isLeapt(correction)) return;
     for (const { name, retention } of await store.projects.list()) {
       const cutoffs = cutoffsOf(policyOf(retention), now);
       for (const stage of RETENTION_STAGES) {

@@ -6,6 +6,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify';
+import type { EchelonError } from '../../core/errors.ts';
 import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
 import type { Store } from '../../store/store.ts';
 import type { RowQuery } from '../../verify/explain/row-columns.ts';
@@ -128,6 +129,8 @@ export interface AppDeps {
   settings: AppSettings;
   log: FastifyBaseLogger;
   clock: { now(): number };
+  /** Why the Redis must not be used now; see `watchStore`. */
+  storeFault?: () => EchelonError | null;
   /** Told of every answer; `route` is its pattern, `stream` says that it was an event stream. */
   onAnswered?: (answer: {
     method: string;

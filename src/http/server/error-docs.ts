@@ -53,7 +53,9 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   'record-too-new':
     'During an upgrade, an older process read a record that a newer process wrote. Upgrade the older process. The record is unchanged.',
   'store-misconfigured':
-    'Redis could lose accepted work. Set `appendonly yes`, `appendfsync always`, `aof-load-truncated no` and `maxmemory-policy noeviction`.',
+    'Redis could lose accepted work. It must be a primary with `appendonly yes`, `appendfsync always`, `no-appendfsync-on-rewrite no`, `aof-load-truncated no`, `maxmemory-policy noeviction` and a `maxmemory`. The api checks it at its start, after each reconnect and every ten seconds; until the settings are right, it refuses writes.',
+  'store-foreign':
+    'Redis has lost its data, or its address leads to the Redis of another installation. Nothing is read or written there. Restore the data of Redis, or correct the address. To start over without the data, see the guide on operating.',
   'verifier-busy':
     'Explanations, bundles and reports of uploaded files are computed on request, and the number of concurrent computations is limited. Wait for the time in `Retry-After`.',
   'archive-mismatch':

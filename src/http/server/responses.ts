@@ -13,6 +13,8 @@ const ALWAYS: readonly ErrorCode[] = [
   'internal',
   'deadline-exceeded',
   'store-unavailable',
+  'store-foreign',
+  'store-misconfigured',
   'record-too-new',
 ];
 

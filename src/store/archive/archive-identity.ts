@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { EchelonError } from '../../core/errors.ts';
 import type { Store } from '../store.ts';
 import type { Archive } from './archive.ts';
 
-/** The id of an archive, stored in it, by which processes know that they use the same one. */
+/** The id of the installation that an archive belongs to, stored in it. */
 export interface ArchiveIdentity {
   /** Null if it has none yet, or if nothing is mounted there. Throws `store-unavailable` if it does not answer. */
   readId(): Promise<string | null>;
@@ -22,10 +23,11 @@ export interface ArchivePlace {
 /** An archive that answers only while it is the bound one. */
 export interface GuardedArchive extends Archive {
   /**
-   * Checks that this archive belongs to the store, and binds to it. The first process connects the two. Throws EchelonError
-   * `archive-mismatch` for another archive, or none.
+   * Checks that this archive and the store belong to the same installation, and binds both to it. The first process makes
+   * the installation. Throws EchelonError `archive-mismatch` for another archive, or none, and `store-foreign` for an
+   * empty Redis beside an archive that is in use. Returns the id of the installation.
    */
-  bind(store: Pick<Store, 'archiveId' | 'claimArchiveId'>): Promise<void>;
+  bind(store: Pick<Store, 'installation' | 'bind'>): Promise<string>;
 }
 
 /**
@@ -63,14 +65,33 @@ export function guardArchive(
       await archive.remove(owner, except);
     },
     async bind(store) {
-      const known = await store.archiveId();
       const found = await archive.readId();
-      const id = known ?? (await store.claimArchiveId(await archive.claimId(found ?? randomUUID())));
+      const known = await store.installation();
+      if (known === null && found !== null && !(await isStarting(store)))
+        throw new EchelonError('store-foreign', emptyStore(where, found));
+      const id = await store.bind(known ?? (await archive.claimId(found ?? randomUUID())));
       const now = known === null ? await archive.readId() : found;
       if (now !== id) throw new EchelonError('archive-mismatch', inWords({ where, known: id, found: now }));
       bound = id;
+      return id;
     },
   };
+}
+
+/** Another process, which makes the installation now, has claimed the archive and is about to claim the Redis. */
+async function isStarting(store: Pick<Store, 'installation'>): Promise<boolean> {
+  for (let tries = 0; tries < START_TRIES; tries++) {
+    if ((await store.installation()) !== null) return true;
+    await delay(START_WAIT_MS);
+  }
+  return false;
+}
+
+const START_TRIES = 30;
+const START_WAIT_MS = 100;
+
+function emptyStore(where: string, found: string): string {
+  return `This Redis is empty, but the archive at ${where} belongs to installation ${found}: the volume of Redis may be lost, or REDIS_URL names another server. Restore the data of Redis. To start over without it, name an empty archive. To use this archive with an empty Redis, run: redis-cli SET '{echelon}:archive:id' ${found}`;
 }
 
 function inWords({ where, known, found }: { where: string; known: string; found: string | null }): string {

@@ -1,10 +1,10 @@
 import { EchelonError } from '../../core/errors.ts';
 import { RETENTION_STAGES, type RetentionStage } from '../../schemas/retention.ts';
 import type { BatchStore } from '../batches/contract.ts';
+import { storeTime } from '../clock/clock.ts';
 import { type Fields, toAttempts, toBatch } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import { serverTime } from '../redis/server-clock.ts';
 import { digestOf } from './archive-keys.ts';
 import { readSegments } from './archive-segments.ts';
 import type { DueFigures, RetentionStore } from './contract.ts';
@@ -41,7 +41,7 @@ export function createRetention(context: StoreContext, batches: Batches): Retent
     async forgetLater(ids, { laterMs, afterMs }) {
       if (ids.length === 0) return;
       // An experiment is due again when its score is `afterMs` old.
-      const score = (await serverTime(context)) + laterMs - afterMs;
+      const score = (await storeTime(context)) + laterMs - afterMs;
       await run('put-due', ['forgetting', 'XX', ...ids.flatMap((id) => [score, id])]);
     },
 

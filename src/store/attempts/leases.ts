@@ -3,6 +3,7 @@ import { EchelonError } from '../../core/errors.ts';
 import { shortNode } from '../../core/ids.ts';
 import type { AllocatedNode } from '../../core/launch-plan.ts';
 import { QUARANTINE_AFTER, STATES, type State, TRANSITIONS } from '../../core/states.ts';
+import { storeTime } from '../clock/clock.ts';
 import { fromNodes, toAllocations } from '../clusters/clusters.ts';
 import { toAttempts } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
@@ -72,20 +73,16 @@ function launches(run: RunScript): Pick<AttemptStore, 'acquire' | 'confirm' | 's
 }
 
 /** Allocations and leases by their age. */
-function counts({ redis, keys }: StoreContext): Pick<AttemptStore, 'allocated' | 'leases'> {
-  async function nowMs(): Promise<number> {
-    const [seconds] = (await guarded(redis.time())) as [number | string, number | string];
-    return Number(seconds) * 1000;
-  }
-
+function counts(context: StoreContext): Pick<AttemptStore, 'allocated' | 'leases'> {
+  const { redis, keys } = context;
   return {
     async allocated({ olderThanMs, limit }) {
-      const before = (await nowMs()) - olderThanMs;
+      const before = (await storeTime(context)) - olderThanMs;
       return await guarded(redis.zrangebyscore(keys.allocated, '-inf', before, 'LIMIT', 0, limit));
     },
 
     async leases() {
-      const now = await nowMs();
+      const now = await storeTime(context);
       const commands = redis.pipeline().zcard(keys.leases).zcount(keys.leases, '-inf', now);
       const [all, expired] = await runAll(commands);
       return { held: Number(all) - Number(expired), expired: Number(expired) };

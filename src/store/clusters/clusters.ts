@@ -1,5 +1,6 @@
 import type { AllocatedNode } from '../../core/launch-plan.ts';
 import { canonicalJson } from '../../schemas/json.ts';
+import { storeTime } from '../clock/clock.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { runAll } from '../redis/errors.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
@@ -40,16 +41,15 @@ export function createClusters(context: StoreContext): ClusterStore {
 
     async list(names) {
       if (names !== undefined) return clustersNamed(context, names);
-      const [time, all, seen, draining, set] = (await runAll(
-        redis
-          .pipeline()
-          .time()
-          .hgetall(keys.clusters)
-          .hgetall(keys.seen)
-          .smembers(keys.draining)
-          .hgetall(`${keys.clusters}:set`),
-      )) as [Time, Record<string, string>, Record<string, string>, string[], Record<string, string>];
-      return toClusters(all, { now: toMs(time), seen, draining, set });
+      const commands = redis
+        .pipeline()
+        .hgetall(keys.clusters)
+        .hgetall(keys.seen)
+        .smembers(keys.draining)
+        .hgetall(`${keys.clusters}:set`);
+      const [now, replies] = await Promise.all([storeTime(context), runAll(commands)]);
+      const [all, seen, draining, set] = replies as [Hash, Hash, string[], Hash];
+      return toClusters(all, { now, seen, draining, set });
     },
 
     async setDraining(name, draining) {
@@ -72,20 +72,20 @@ export function createClusters(context: StoreContext): ClusterStore {
 }
 
 /** The clusters of these names, without reading others. */
-async function clustersNamed({ redis, keys }: StoreContext, names: readonly string[]): Promise<Cluster[]> {
+async function clustersNamed(context: StoreContext, names: readonly string[]): Promise<Cluster[]> {
   if (names.length === 0) return [];
+  const { redis, keys } = context;
   const set = names.flatMap((name) => SETTINGS.map((setting) => `${setting}:${name}`));
-  const [time, all, seen, drained, values] = (await runAll(
-    redis
-      .pipeline()
-      .time()
-      .hmget(keys.clusters, ...names)
-      .hmget(keys.seen, ...names)
-      .smismember(keys.draining, ...names)
-      .hmget(`${keys.clusters}:set`, ...set),
-  )) as [Time, (string | null)[], (string | null)[], number[], (string | null)[]];
+  const commands = redis
+    .pipeline()
+    .hmget(keys.clusters, ...names)
+    .hmget(keys.seen, ...names)
+    .smismember(keys.draining, ...names)
+    .hmget(`${keys.clusters}:set`, ...set);
+  const [now, replies] = await Promise.all([storeTime(context), runAll(commands)]);
+  const [all, seen, drained, values] = replies as [Values, Values, number[], Values];
   return toClusters(hashOf(names, all), {
-    now: toMs(time),
+    now,
     seen: hashOf(names, seen),
     draining: names.filter((_name, at) => drained[at] === 1),
     set: hashOf(set, values),
@@ -99,12 +99,8 @@ function hashOf(fields: readonly string[], values: readonly (string | null)[]): 
   );
 }
 
-/** The answer to TIME: seconds and microseconds. */
-type Time = [number | string, number | string];
-
-function toMs([seconds, micros]: Time): number {
-  return Number(seconds) * 1000 + Number(micros) / 1000;
-}
+type Hash = Record<string, string>;
+type Values = (string | null)[];
 
 /** Stored beside the records of clusters: reports of their ray-workers, which clusters are drained, settings by users. */
 interface Beside {

@@ -1,3 +1,4 @@
+import { storeTime } from '../clock/clock.ts';
 import { type Fields, toQueuedExperiment } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
@@ -26,17 +27,13 @@ export const QUEUED_FIELDS = [
 ];
 
 /** These experiments in their order, without those that are not queued. */
-export async function readQueued(
-  { redis, keys }: StoreContext,
-  ids: readonly string[],
-): Promise<QueuedExperiment[]> {
+export async function readQueued(context: StoreContext, ids: readonly string[]): Promise<QueuedExperiment[]> {
   if (ids.length === 0) return [];
+  const { redis, keys } = context;
   const commands = redis.pipeline();
   for (const id of ids) commands.hmget(keys.experiment(id), ...QUEUED_FIELDS);
-  commands.time();
-  const rows = (await runAll(commands)) as (string | null)[][];
-  const nowMs = Number(rows.at(-1)?.[0]) * 1000;
-  return ids.flatMap((id, at) => queuedOf(id, rows[at] ?? [], nowMs));
+  const [nowMs, rows] = await Promise.all([storeTime(context), runAll(commands)]);
+  return ids.flatMap((id, at) => queuedOf(id, (rows[at] ?? []) as (string | null)[], nowMs));
 }
 
 /** A queued experiment from its {@link QUEUED_FIELDS}; none if it is not queued. */

@@ -69,4 +69,6 @@ export interface StoreContext {
   archived: ArchiveReader;
   hub: WakeHub;
   limits: StoreLimits;
+  /** The installation that this process belongs to; null before the store is bound to it. */
+  installation: string | null;
 }

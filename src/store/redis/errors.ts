@@ -27,6 +27,7 @@ export function toStoreError(error: unknown): EchelonError {
   if (!(error instanceof Error)) return new EchelonError('internal', String(error));
   if (error.name === 'ReplyError') {
     const code = /^([A-Z]+)\b/.exec(error.message)?.[1] ?? '';
+    if (code === 'FOREIGN') return foreignStore();
     if (code === 'OOM') {
       return new EchelonError('store-full', 'Redis has no memory left. Retry when memory is free.', {
         cause: error,
@@ -41,6 +42,14 @@ export function toStoreError(error: unknown): EchelonError {
   return new EchelonError('store-unavailable', `Redis does not answer: ${error.message}`, {
     cause: error,
   });
+}
+
+/** The Redis is not the one that this process was started with. */
+export function foreignStore(): EchelonError {
+  return new EchelonError(
+    'store-foreign',
+    'This Redis is empty or belongs to another installation. Its volume may be lost, or its address may lead elsewhere. Restore it, or restart Echelon to see how to start over.',
+  );
 }
 
 /** Awaits a call of ioredis and converts its error with {@link toStoreError}. */

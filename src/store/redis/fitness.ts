@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { EchelonError } from '../../core/errors.ts';
 import type { Store } from '../store.ts';
 import type { StoreContext } from './context.ts';
@@ -7,6 +8,11 @@ import { guarded, toStoreError } from './errors.ts';
 const SETTINGS = [
   { name: 'appendonly', value: 'yes', why: 'otherwise a restart loses accepted experiments' },
   { name: 'appendfsync', value: 'always', why: 'otherwise a power failure loses accepted experiments' },
+  {
+    name: 'no-appendfsync-on-rewrite',
+    value: 'no',
+    why: 'otherwise a power failure during a rewrite of the file loses accepted experiments',
+  },
   {
     name: 'aof-load-truncated',
     value: 'no',
@@ -18,54 +24,11 @@ const SETTINGS = [
 /** The scripts use stream ids `<attempt>-*` and the flag `allow-oom`, which Redis has since 7.0. */
 const MIN_VERSION = [7, 0] as const;
 
-/** Checks of the server's settings, and the id of the archive. */
-export function createFitness(
-  context: StoreContext,
-): Pick<Store, 'checkFitness' | 'archiveId' | 'claimArchiveId'> {
-  const { redis, keys } = context;
-
-  async function setting(name: string): Promise<string | undefined> {
-    try {
-      const reply = await guarded(redis.config('GET', name));
-      return (reply as string[])[1];
-    } catch (error) {
-      // A server that forbids CONFIG answers with an error; other errors are thrown.
-      const text = String((toStoreError(error).cause as Error | undefined)?.message ?? '');
-      if (/unknown command|NOPERM|unknown subcommand/i.test(text)) return undefined;
-      throw error;
-    }
-  }
-
+/** Checks of the server's settings. */
+export function createFitness({ redis }: StoreContext): Pick<Store, 'checkFitness'> {
   return {
-    archiveId: () => guarded(redis.get(keys.archiveId)),
-
-    async claimArchiveId(id) {
-      await guarded(redis.set(keys.archiveId, id, 'NX'));
-      return (await guarded(redis.get(keys.archiveId))) ?? id;
-    },
-
     async checkFitness() {
-      const faults: string[] = [];
-      const info = await guarded(redis.info('server'));
-      const version = /redis_version:(\d+)\.(\d+)/.exec(info);
-      if (/^redis_mode:cluster/m.test(info))
-        faults.push(
-          'it runs in cluster mode, which Echelon does not support; use one primary with "cluster-enabled no"',
-        );
-      const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)];
-      if (major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1])) {
-        faults.push(`it is Redis ${major}.${minor}; install ${MIN_VERSION.join('.')} or newer`);
-      }
-      for (const { name, value, why } of SETTINGS) {
-        const found = await setting(name);
-        if (found === value) continue;
-        const line = `put the line "${name} ${value}" into redis.conf, ${why}`;
-        faults.push(
-          found === undefined
-            ? `${name} cannot be read (CONFIG is forbidden); ${line}, and allow CONFIG GET`
-            : `${name} is "${found}"; ${line}`,
-        );
-      }
+      const faults = [...(await kindFaults(redis)), ...(await settingFaults(redis))];
       if (faults.length === 0) return;
       throw new EchelonError(
         'store-misconfigured',
@@ -73,6 +36,57 @@ export function createFitness(
       );
     },
   };
+}
+
+/** Why this is not a server that Echelon can use, whatever its settings are. */
+async function kindFaults(redis: Redis): Promise<string[]> {
+  const [info, replication] = await Promise.all([
+    guarded(redis.info('server')),
+    guarded(redis.info('replication')),
+  ]);
+  const faults: string[] = [];
+  if (/^redis_mode:cluster/m.test(info))
+    faults.push(
+      'it runs in cluster mode, which Echelon does not support; use one primary with "cluster-enabled no"',
+    );
+  if (/^role:slave/m.test(replication))
+    faults.push('it is a replica, which may lack the newest writes; name the primary in REDIS_URL');
+  const version = /redis_version:(\d+)\.(\d+)/.exec(info);
+  const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)];
+  if (major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1]))
+    faults.push(`it is Redis ${major}.${minor}; install ${MIN_VERSION.join('.')} or newer`);
+  return faults;
+}
+
+async function settingFaults(redis: Redis): Promise<string[]> {
+  const faults: string[] = [];
+  for (const { name, value, why } of SETTINGS) {
+    const found = await setting(redis, name);
+    if (found === value) continue;
+    const line = `put the line "${name} ${value}" into redis.conf, ${why}`;
+    faults.push(
+      found === undefined
+        ? `${name} cannot be read (CONFIG is forbidden); ${line}, and allow CONFIG GET`
+        : `${name} is "${found}"; ${line}`,
+    );
+  }
+  if ((await setting(redis, 'maxmemory')) === '0')
+    faults.push(
+      'maxmemory is "0"; put a line such as "maxmemory 2gb" into redis.conf, otherwise the system ends Redis when memory is full',
+    );
+  return faults;
+}
+
+async function setting(redis: Redis, name: string): Promise<string | undefined> {
+  try {
+    const reply = await guarded(redis.config('GET', name));
+    return (reply as string[])[1];
+  } catch (error) {
+    // A server that forbids CONFIG answers with an error; other errors are thrown.
+    const text = String((toStoreError(error).cause as Error | undefined)?.message ?? '');
+    if (/unknown command|NOPERM|unknown subcommand/i.test(text)) return undefined;
+    throw error;
+  }
 }
 
 /** Used memory: `now` asks the server, `recent` may be `pressureMaxAgeMs` old. */

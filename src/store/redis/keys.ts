@@ -8,8 +8,8 @@ import type { RetentionStage } from '../../schemas/retention.ts';
 export interface Keys {
   /** `{prefix}`: prefix of every key. */
   root: string;
-  /** String: id of the archive that belongs to this Redis. */
-  archiveId: string;
+  /** String: id of the installation: this Redis, its archive and its ray-workers. */
+  installation: string;
   /** Hash: the record of an experiment. */
   experiment(id: string): string;
   /** Stream: its events. */
@@ -77,7 +77,7 @@ export function createKeys(prefix: string): Keys {
   const experiment = (id: string) => `${root}:x:${id}`;
   return {
     root,
-    archiveId: `${root}:archive:id`,
+    installation: `${root}:archive:id`,
     experiment,
     events: (id) => `${experiment(id)}:events`,
     metrics: (id) => `${experiment(id)}:metrics`,

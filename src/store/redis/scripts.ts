@@ -19,6 +19,7 @@ const SCRIPTS = {
   ],
   attempts: ['acquire', 'allocate', 'confirm', 'end', 'release', 'renew', 'settle', 'take-over'],
   batches: ['give-back-pending', 'hold-pending', 'report', 'take-pending', 'verify-again'],
+  clock: ['confirm-clock', 'read-clock', 'see-clock'],
   clusters: [
     'claim-command',
     'create-command',
@@ -70,6 +71,13 @@ export interface RunScript {
 
 const STORE = new URL('../', import.meta.url);
 
+/**
+ * Refuses to run on a Redis of another installation: a client may have reconnected to one. KEYS[2] names the installation
+ * of the caller; it is no key.
+ */
+const OWN_STORE_ONLY =
+  "do local own = string.match(KEYS[2], ':is:(.+)$') if own and redis.call('GET', KEYS[1] .. ':archive:id') ~= own then return redis.error_reply('-FOREIGN store') end end";
+
 /** Text of a script. Each first line `-- include <name>` is replaced by `redis/lua/<name>.lua`. */
 export function scriptText(name: ScriptName): string {
   const included = new Set<string>();
@@ -79,14 +87,17 @@ export function scriptText(name: ScriptName): string {
       included.add(part);
       return textOf(`redis/lua/${part}.lua`);
     });
-  return textOf(`${FOLDERS.get(name)}/lua/${name}.lua`);
+  return textOf(`${FOLDERS.get(name)}/lua/${name}.lua`).replace('\n', () => `\n${OWN_STORE_ONLY} `);
 }
 
-/** Defines the scripts on a client, which sends each once and then runs it by digest. */
-export function loadScripts(redis: Redis, root: string): RunScript {
+/**
+ * Defines the scripts on a client, which sends each once and then runs it by digest. With an `installation`, they run only
+ * on its Redis.
+ */
+export function loadScripts(redis: Redis, root: string, installation = (): string | null => null): RunScript {
   const commandOf = (name: ScriptName) => `echelon:${name}`;
   for (const name of SCRIPT_NAMES) {
-    redis.defineCommand(commandOf(name), { lua: scriptText(name), numberOfKeys: 1 });
+    redis.defineCommand(commandOf(name), { lua: scriptText(name), numberOfKeys: 2 });
   }
   const commands = redis as unknown as Record<
     string,
@@ -95,7 +106,7 @@ export function loadScripts(redis: Redis, root: string): RunScript {
   const runAs = (command: string, args: readonly ScriptArgument[]) => {
     const values = args.map((arg) => (arg instanceof Uint8Array ? asBuffer(arg) : arg));
     writeTogether(redis.stream);
-    return guarded(commands[command]!(root, ...values));
+    return guarded(commands[command]!(root, `${root}:is:${installation() ?? ''}`, ...values));
   };
   const run = (name: ScriptName, args: readonly ScriptArgument[]) => runAs(commandOf(name), args);
   return Object.assign(run, {

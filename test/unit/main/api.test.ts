@@ -30,6 +30,7 @@ async function benchFor(scope: Scope) {
         },
         log: createLog({ level: 'silent', name: 'test' }),
         ...{ store, hidden, resources },
+        clock: Date,
       }),
   };
 }

@@ -41,7 +41,10 @@ test('a Redis that keeps what it accepts is taken, by its address and by its soc
   const settings = await settingsFor(t, at(server));
   await checkStore(settings);
   await using resources = new AsyncDisposableStack();
-  const store = await openStore({ place: { path: server.socket }, settings, log: LOG, resources }, PATIENCE);
+  const { store } = await openStore(
+    { place: { path: server.socket }, settings, log: LOG, resources },
+    PATIENCE,
+  );
   assert.deepEqual(await store.clusters.list(), []);
 });
 
@@ -93,7 +96,7 @@ test('the store answers after its connection became half open', async (t) => {
   t.after(() => proxy.stop());
   const settings = await settingsFor(t, { REDIS_URL: `redis://${proxy.address}` });
   await using resources = new AsyncDisposableStack();
-  const store = await openStore(
+  const { store } = await openStore(
     { place: redisPlace(settings), settings, log: LOG, resources },
     { ...PATIENCE, commandMs: 300 },
   );

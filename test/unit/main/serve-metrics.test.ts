@@ -11,7 +11,7 @@ test('the figures are those of the store', async (t) => {
   const { store } = await storeFor(t);
   await store.experiments.submit(submitInput());
   await makeKnown(store, [{ name: 'a', address: 'a:1', token: 'first' }]);
-  const figures = await readFigures(store);
+  const figures = await readFigures(store, null);
   assert.equal(figures.experiments.queued, 1);
   assert.equal(figures.queueLength, 1);
   assert.deepEqual(
@@ -27,17 +27,17 @@ test('experiments whose rules have something to look at are counted', async (t) 
   const lease = await running(store);
   const metrics = { type: 'metrics', step: 1, values: { x: 1 } } as const;
   await store.events.append(lease, [{ sequence: 1, at: 1, event: metrics }]);
-  assert.equal((await readFigures(store)).rulesBacklog, 1);
+  assert.equal((await readFigures(store, null)).rulesBacklog, 1);
 });
 
 test('they are served where a port is set, until the end', async (t) => {
   const { store } = await storeFor(t);
   await store.experiments.submit(submitInput());
-  const metrics = createMetrics({ role: 'api', version: '1', readStore: () => readFigures(store) });
+  const metrics = createMetrics({ role: 'api', version: '1', readStore: () => readFigures(store, null) });
   const port = await freePort();
   const get = (host = '127.0.0.1') => fetch(`http://${host}:${port}/metrics`);
   await using resources = new AsyncDisposableStack();
-  const parts = { metrics, store, resources };
+  const parts = { metrics, store, resources, storeFault: () => null };
   await serveMetrics({ ...parts, settings: loadSettings({ ECHELON_METRICS_PORT: '0' }) });
   await assert.rejects(get());
   const environment = { ECHELON_METRICS_PORT: String(port), ECHELON_METRICS_HOST: '127.0.0.1,127.0.0.2' };

@@ -15,6 +15,8 @@ const FIGURES: StoreFigures = {
   archiveBacklog: 3,
   rulesBacklog: 5,
   leases: { held: 1, expired: 2 },
+  clockLeap: 86_400_000,
+  fault: 'store-foreign',
   memory: { usedBytes: 10, maxBytes: 100, accepting: true },
   clusters: [
     {
@@ -69,6 +71,8 @@ test('shows what the store says', async () => {
   assert.equal(of('echelon_verification_backlog'), 7);
   assert.equal(of('echelon_archive_backlog'), 3);
   assert.equal(of('echelon_rules_backlog'), 5);
+  assert.equal(of('echelon_store_clock_leap_seconds'), 86_400);
+  assert.equal(of('echelon_store_refused', { code: 'store-foreign' }), 1);
   assert.equal(of('echelon_cluster_gpus', { cluster: 'a', kind: 'total' }), 16);
   assert.equal(of('echelon_cluster_gpus', { cluster: 'a', kind: 'allocated' }), 2);
   assert.equal(of('echelon_cluster_last_seen_timestamp_seconds', { cluster: 'a' }), 5);

@@ -102,6 +102,29 @@ test('the jobs of a process that died are received again, however often that hap
 });
 
 // Fails if the options of the caller's connection stay.
+test('the job of a process that died while the clock of Redis had leapt is received after its return', async (t) => {
+  const received: string[] = [];
+  const { redis, queue, add, start } = await bench(
+    t,
+    async (experiment) => {
+      received.push(experiment);
+      return 'complete';
+    },
+    { serving: false },
+  );
+  await add('exp-a');
+  const dead = new Worker('q', null, { connection: redis, prefix: '{p}', lockDuration: 300 });
+  await dead.getNextJob('token');
+  await dead.close(true);
+  for (const key of ['exp-a:lock', 'stalled-check'])
+    await redis.set(`{p}:q:${key}`, 'token', 'PX', 24 * 3_600_000);
+  await redis.sadd('{p}:q:stalled', 'exp-a');
+  const server = start();
+  t.after(() => server.close(1_000));
+  await until(() => received.length === 1, 'it is received');
+  await until(async () => (await queue.getJobCounts('active')).active === 0, 'it is completed');
+});
+
 test('a connection to serve waits while Redis is away', async (t) => {
   const server = await redisFor(t);
   const hasty = new Redis(server.port, { maxRetriesPerRequest: 1, commandTimeout: 500 });

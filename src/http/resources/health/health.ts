@@ -1,14 +1,22 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { strict } from '../../../schemas/strict.ts';
+import { isLeapt, LEAPT } from '../../../store/clock/judge.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') }, strict);
+const Readiness = Type.Object(
+  {
+    status: Type.Literal('ok'),
+    warnings: Type.Array(Type.String(), { description: 'Faults that an operator must repair' }),
+  },
+  strict,
+);
 
 /** GET /healthz: this process runs. GET /readyz: it can serve, since its store answers. Neither needs a token. */
-export function addHealth(app: App, { store }: RouteDeps): void {
+export function addHealth(app: App, { store, storeFault = () => null }: RouteDeps): void {
   app.get(
     '/healthz',
     {
@@ -33,17 +41,19 @@ export function addHealth(app: App, { store }: RouteDeps): void {
         summary: 'Check that the process can serve requests',
         tags: ['service'],
         security: [],
-        response: { 200: Health, ...problems('store-unavailable') },
+        response: { 200: Readiness, ...problems('store-misconfigured', 'store-foreign') },
       },
     },
     async (request) => {
+      const fault = storeFault();
+      if (fault !== null) throw fault;
       try {
-        await store.pressure();
+        const [{ correction }] = await Promise.all([store.clock.read(), store.pressure()]);
+        return { status: 'ok' as const, warnings: isLeapt(correction) ? [LEAPT] : [] };
       } catch (error) {
         request.log.warn({ err: error }, 'not ready');
         throw new EchelonError('store-unavailable', 'Redis does not respond. Retry later.', { cause: error });
       }
-      return { status: 'ok' as const };
     },
   );
 }

@@ -20,7 +20,9 @@ if record[1] == 'queued' then return { 'queued' } end
 if not record[1] or not HELD[record[1]] then return { 'over' } end
 if record[4] == ARGV[4] then return { 'acquired', record[2], record[3] } end
 if not isAllocated(root, id) then return { 'over' } end
-if redis.call('EXISTS', root .. ':alone:' .. dispatcher) == 1 then return { 'busy' } end
+-- What lasts longer than a lease was dated by a clock that had leapt.
+local alone = redis.call('PTTL', root .. ':alone:' .. dispatcher)
+if alone >= 0 and alone <= tonumber(ARGV[3]) then return { 'busy' } end
 for _, cluster in ipairs(cjson.decode(ARGV[5])) do
   if cluster == record[3] then return { 'busy' } end
 end

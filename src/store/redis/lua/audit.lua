@@ -22,8 +22,7 @@ end
 
 -- Adds the entry and returns its id. The stream refuses an id that is not its highest: the clock was set back.
 local function addAudit(root, stream, log, administrative)
-  local time = redis.call('TIME')
-  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local time, now = redis.call('TIME'), nowMs()
   local id = auditId(now, time[2] % 1000, administrative)
   local added = redis.pcall('XADD', stream, 'MAXLEN', '~', log.max, id, 'e', log.entry)
   if type(added) == 'string' then return id end

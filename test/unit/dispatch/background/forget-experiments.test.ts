@@ -9,6 +9,7 @@ import { newProject } from '../../../../src/schemas/project.ts';
 import type { Forgetting } from '../../../../src/store/archive/contract.ts';
 import type { Cluster } from '../../../../src/store/clusters/contract.ts';
 import { QUIET } from '../../../support/dispatch.ts';
+import { clockAt } from '../../../support/store.ts';
 
 const DAY = 24 * 3600 * 1000;
 const NOW = 1000 * DAY;
@@ -22,7 +23,7 @@ async function forgetting(
   const did: string[] = [];
   const left = [...forgettable];
   const store: ForgetDeps['store'] = {
-    time: async () => NOW,
+    clock: clockAt(NOW),
     retention: {
       takeForgetting: async ({ limit }) => left.splice(0, limit),
       async forgetLater(ids, { laterMs, afterMs }) {

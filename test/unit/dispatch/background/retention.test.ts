@@ -5,6 +5,7 @@ import { newProject } from '../../../../src/schemas/project.ts';
 import type { RetentionStage } from '../../../../src/schemas/retention.ts';
 import type { Cluster } from '../../../../src/store/clusters/contract.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
+import { clockAt } from '../../../support/store.ts';
 
 const DAY = 24 * 3600 * 1000;
 const NOW = 1000 * DAY;
@@ -83,7 +84,7 @@ function fakeStore(setup: {
         newProject({ name: 'short', retention: { batchesDays: 1, streamsDays: 2, recordsDays: 3 } }, 0),
       ],
     },
-    time: async () => NOW,
+    clock: clockAt(NOW),
     clusters: { list: async () => [{ name: 'lab' }, { name: 'away' }, { name: 'old' }] as Cluster[] },
   };
   return { store, did, asked, swept, rounds: () => rounds };

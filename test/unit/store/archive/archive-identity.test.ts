@@ -30,7 +30,7 @@ describe('the id of an archive', () => {
     const where = await directoryFor(t);
     const archives = await Promise.all([1, 2, 3, 4].map(() => open(where)));
     await Promise.all(archives.map((archive) => archive.bind(store)));
-    assert.equal(await readFile(join(where, 'archive-id'), 'utf8'), `${await store.archiveId()}\n`);
+    assert.equal(await readFile(join(where, 'archive-id'), 'utf8'), `${await store.installation()}\n`);
     await (await open(where)).bind(store);
   });
 
@@ -38,7 +38,7 @@ describe('the id of an archive', () => {
   test('another directory and an empty mount point are refused with what to do', async (t) => {
     const { store } = await storeFor(t);
     await (await open(await directoryFor(t))).bind(store);
-    const id = await store.archiveId();
+    const id = await store.installation();
     const empty = await directoryFor(t);
     const refused = async (found: RegExp) =>
       await assert.rejects((await open(empty)).bind(store), (error: Error) => {
@@ -53,12 +53,21 @@ describe('the id of an archive', () => {
     await (await open(empty)).bind(store);
   });
 
-  test('a new Redis takes the id that its archive has', async (t) => {
+  test('an empty Redis beside an archive that is in use is refused, until an operator adopts the archive', async (t) => {
     const where = await directoryFor(t);
-    await (await open(where)).bind((await storeFor(t)).store);
-    const { store } = await storeFor(t);
+    const first = (await storeFor(t)).store;
+    await (await open(where)).bind(first);
+    const { store, redis } = await storeFor(t);
+    const binding = (await open(where)).bind(store);
+    await assert.rejects(binding, (error: Error) => {
+      assert.ok(coded('store-foreign')(error));
+      return /is empty, but the archive at .* belongs to installation .* name an empty archive/.test(
+        error.message,
+      );
+    });
+    assert.equal(await store.installation(), null, 'nothing is written');
+    await redis.set('{echelon}:archive:id', (await first.installation())!);
     await (await open(where)).bind(store);
-    assert.equal(await readFile(join(where, 'archive-id'), 'utf8'), `${await store.archiveId()}\n`);
   });
 
   /* Fails without the look at the id: what is not there is then held to be lost. */
@@ -87,7 +96,7 @@ describe('the id of an archive', () => {
       return guardArchive(createS3Archive(bucket), { where: prefix, mayVanish: false });
     };
     await Promise.all([openBucket('one').bind(store), openBucket('one').bind(store)]);
-    assert.equal(server.objects.get('one/archive-id')?.toString(), `${await store.archiveId()}\n`);
+    assert.equal(server.objects.get('one/archive-id')?.toString(), `${await store.installation()}\n`);
     await assert.rejects(openBucket('two').bind(store), coded('archive-mismatch'));
   });
 });

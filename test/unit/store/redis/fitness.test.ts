@@ -21,6 +21,8 @@ describe('checkFitness', () => {
     const settings = [
       ['appendonly', 'no', 'appendonly yes'],
       ['appendfsync', 'everysec', 'appendfsync always'],
+      ['no-appendfsync-on-rewrite', 'yes', 'no-appendfsync-on-rewrite no'],
+      ['maxmemory', '0', 'maxmemory 2gb'],
       ['aof-load-truncated', 'yes', 'aof-load-truncated no'],
       ['maxmemory-policy', 'allkeys-lru', 'maxmemory-policy noeviction'],
     ] as const;
@@ -43,6 +45,13 @@ describe('checkFitness', () => {
     assert.match(await faultsOf(store.checkFitness()), /cluster mode, which Echelon does not support/);
   });
 
+  test('refuses a replica', async (t) => {
+    const primary = await redisFor(t);
+    const { store, redis } = await storeFor(t);
+    await redis.call('REPLICAOF', primary.host, String(primary.port));
+    assert.match(await faultsOf(store.checkFitness()), /it is a replica.*name the primary in REDIS_URL/);
+  });
+
   test('a server that forbids CONFIG is refused with a reason', async (t) => {
     const { store, redis } = await storeFor(t);
     await redis.acl('SETUSER', 'default', '-config');
@@ -57,6 +66,7 @@ describe('checkFitness', () => {
 describe('pressure', () => {
   test('counts against maxmemory, and accepts everything without one', async (t) => {
     const { store, redis } = await storeFor(t);
+    await redis.config('SET', 'maxmemory', '0');
     const free = await store.pressure();
     assert.deepEqual([free.maxBytes, free.accepting], [0, true]);
     assert.ok(free.usedBytes > 100_000);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startServerClock } from '../../../../src/store/redis/server-clock.ts';
+import { watchClock } from '../../../../src/store/clock/watch-clock.ts';
 import { shiftClock } from '../../../support/shifted-clock.ts';
 import { storeFor } from '../../../support/store.ts';
 
@@ -10,10 +10,11 @@ test('a clock of the server is the same whatever the clock of the process says',
   const { store } = await storeFor(t);
   t.after(() => shiftClock(0));
   shiftClock(-HOUR_MS);
-  const clock = await startServerClock(store);
+  const clock = await watchClock(store);
   t.after(() => clock.stop());
+  const time = async () => (await store.clock.read()).time;
   const isServerTime = async () => {
-    const [earliest, now, latest] = [await store.time(), clock.now(), await store.time()];
+    const [earliest, now, latest] = [await time(), clock.now(), await time()];
     // A reading is as exact as the way to the server and back, which takes long on a busy machine.
     assert.ok(earliest - 2_000 <= now && now <= latest + 2_000, `${earliest}, ${now}, ${latest}`);
   };
@@ -23,7 +24,10 @@ test('a clock of the server is the same whatever the clock of the process says',
 });
 
 test('without a server the clock of the process counts', async (t) => {
-  const clock = await startServerClock({ time: () => Promise.reject(new Error('away')) });
+  const { store } = await storeFor(t);
+  const clock = await watchClock({
+    clock: { ...store.clock, read: () => Promise.reject(new Error('away')) },
+  });
   t.after(() => clock.stop());
   const earliest = Date.now();
   const now = clock.now();

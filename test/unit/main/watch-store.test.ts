@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { watchStore } from '../../../src/main/watch-store.ts';
+import { QUIET, until } from '../../support/dispatch.ts';
+import { type Scope, storeFor } from '../../support/store.ts';
+
+async function benchFor(t: Scope, { everyMs = 50, allowUnfit = false } = {}) {
+  const { store, redis, server } = await storeFor(t);
+  const installation = await store.bind('own');
+  const watch = watchStore({ store, connection: redis, installation, allowUnfit, log: QUIET, everyMs });
+  t.after(async () => watch.stop());
+  const is = (code: string | undefined) => until(() => watch.fault()?.code === code, `the fault is ${code}`);
+  return { redis, server, watch, is };
+}
+
+test('a Redis whose settings are changed so that it may lose accepted work is refused until they are right', async (t) => {
+  const { redis, watch, is } = await benchFor(t);
+  for (const [name, bad, good] of [
+    ['appendonly', 'no', 'yes'],
+    ['appendfsync', 'everysec', 'always'],
+    ['no-appendfsync-on-rewrite', 'yes', 'no'],
+    ['maxmemory-policy', 'allkeys-lru', 'noeviction'],
+  ] as const) {
+    await redis.config('SET', name, bad);
+    await is('store-misconfigured');
+    assert.ok(watch.fault()?.message.includes(`put the line "${name} ${good}"`));
+    await redis.config('SET', name, good);
+    await is(undefined);
+  }
+});
+
+test('a Redis that was emptied or replaced is refused, also by a process that allows an unfit one', async (t) => {
+  const { redis, is } = await benchFor(t, { allowUnfit: true });
+  await redis.config('SET', 'appendfsync', 'no');
+  await redis.flushall();
+  await is('store-foreign');
+  await redis.set('{echelon}:archive:id', 'another');
+  await is('store-foreign');
+  await redis.set('{echelon}:archive:id', 'own');
+  await is(undefined);
+});
+
+test('a reconnect is followed by a check at once', async (t) => {
+  const { redis, server, is } = await benchFor(t, { everyMs: 3_600_000 });
+  await redis.flushall();
+  const again = once(redis, 'ready');
+  await server.restart();
+  await again;
+  await is('store-foreign');
+});
