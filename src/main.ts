@@ -111,7 +111,7 @@ async function openParts({ settings, roles, resources, ...options }: PartOptions
   const connections = { place: options.redis ?? redisPlace(settings), settings, log, resources };
   const patience = createStartPatience({ waitMs: settings.startWaitMs, log });
   const commandMs = commandTimeout(settings, roles);
-  const { store: opened, watch } = await openStore(connections, { commandMs, start: patience });
+  const { store: opened, installation, watch } = await openStore(connections, { commandMs, start: patience });
   const plainStore = hideTokens(opened, hidden);
   const { dispatcher } = options;
   const metrics = createMetrics({
@@ -137,7 +137,7 @@ async function openParts({ settings, roles, resources, ...options }: PartOptions
     return verifier;
   };
   return {
-    ...{ store, plainStore, storeFault: watch.fault, clock },
+    ...{ store, plainStore, storeFault: watch.fault, clock, installation },
     ...{ metrics, queue, openVerifier, log, hidden, patience },
   };
 }

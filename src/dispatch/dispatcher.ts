@@ -37,6 +37,8 @@ export interface DispatcherDeps {
   pack?: () => RayWorkerPackage;
   /** Names this process in records and logs. */
   id: string;
+  /** Id of the installation, which owns its ray-workers. If omitted, they are not told. */
+  installation?: string;
   /** Time to live of a lease, which is renewed three times as often. */
   leaseMs?: number;
   /** Time between two scheduling rounds without a wake-up. */
@@ -165,7 +167,7 @@ function wakesOf(
 function createParts(deps: DispatcherDeps) {
   const { store, queue, log, id, compile, leaseMs = LEASE_MS, refreshMs = 2_000, roundMs = ROUND_MS } = deps;
   const elapsed = () => performance.now();
-  const rayWorkers = createRayWorkers({ store, ...(deps.connect && { connect: deps.connect }) });
+  const rayWorkers = createRayWorkers({ store, connect: deps.connect, installation: deps.installation });
   const { hooks = {}, retry = RETRY, again } = deps;
   const leased = createLeasedAttempts({
     ...{ store, dispatcher: id, leaseMs, log },
@@ -197,7 +199,7 @@ function createParts(deps: DispatcherDeps) {
     createCommandRunner({
       ...{ store, dispatcher: id, leaseMs, log },
       run: createClusterCommands({
-        ...{ store, pack: deps.pack },
+        ...{ store, pack: deps.pack, installation: deps.installation },
         preflight: {
           ...{ rayWorkerOf: rayWorkers.of, compile },
           envOf: async (name) => (await store.clusters.list([name]))[0]?.env ?? {},

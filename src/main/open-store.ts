@@ -81,7 +81,7 @@ export function commandTimeout({ redisTimeoutMs, leaseMs }: Settings, roles: rea
 export async function openStore(
   connections: Connections,
   patience: StorePatience,
-): Promise<{ store: Store; watch: StoreWatch }> {
+): Promise<{ store: Store; installation: string; watch: StoreWatch }> {
   const { settings, log, resources } = connections;
   const redis = connect(connections, impatient(patience.commandMs));
   const archive = await openArchive(settings);
@@ -99,7 +99,7 @@ export async function openStore(
   const allowUnfit = settings.allowUnfitRedis;
   const watch = watchStore({ store, connection: redis, installation, allowUnfit, log });
   resources.defer(() => watch.stop());
-  return { store, watch };
+  return { store, installation, watch };
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

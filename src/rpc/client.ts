@@ -30,6 +30,10 @@ export interface RayWorkerClientOptions {
   token: string;
   /** PEM of the authority that signed its certificate; null: no TLS. */
   ca: string | null;
+  /** Installation and cluster of the caller, as proto/ has it. Default: the ray-worker is not told. */
+  owner?: string;
+  /** Every call ends the ownership of the ray-worker. */
+  release?: boolean;
   /**
    * A half-open connection is noticed after `timeMs` + `timeoutMs` at the latest. Servers allow a ping every 5 s;
    * with the defaults (6 s, 5 s) none is refused and the notice comes within 11 s.
@@ -233,11 +237,13 @@ async function* readEvents(
  * every call in flight.
  */
 export function createRayWorkerClient(options: RayWorkerClientOptions): RayWorkerClient {
-  const { address, token } = options;
+  const { address, token, owner, release = false } = options;
   const client = createGrpcClient(options);
   const metadata = () => {
     const headers = new Metadata();
     headers.set('authorization', `Bearer ${token}`);
+    if (owner !== undefined) headers.set('echelon-owner', owner);
+    if (release) headers.set('echelon-release', '1');
     return headers;
   };
   const { unary } = createCaller(client, metadata, options);

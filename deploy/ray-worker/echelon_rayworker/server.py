@@ -28,6 +28,7 @@ from echelon_rayworker.files import lock_file, make_directories, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.redaction import MIN_CHARACTERS
 from echelon_rayworker.secretstore import DIRECTORY_VARIABLE, SecretStore, secrets_directory
+from echelon_rayworker.owner import Owner
 from echelon_rayworker.preflight import Preflight
 from echelon_rayworker.service import ClusterView, RayWorkerService
 
@@ -149,7 +150,10 @@ class RayWorkerServer:
             secrets=SecretStore(directory, os.environ), masked=_own_secrets(self._token, os.environ),
         )
         self._preflight = Preflight(options.state_dir, options.shared_root, environment, bool(options.ray_address))
-        service = RayWorkerService(store, self._token, self._executor, self._view_cluster, self._preflight.run)
+        owner = Owner(options.state_dir)
+        service = RayWorkerService(
+            store, owner, self._token, self._executor, self._view_cluster, self._preflight.run
+        )
         # Before the first call, so that no call meets an attempt whose supervisor died while no ray-worker ran.
         await asyncio.get_running_loop().run_in_executor(self._executor, store.sweep)
         port = await self._listen(service)

@@ -21,9 +21,11 @@ from echelon_rayworker.eventreader import EventLogReader, OutOfRange
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.health import health_handlers
 from echelon_rayworker.launch import ENGINES, InvalidLaunch, check_id
+from echelon_rayworker.owner import Owner
 from echelon_rayworker.secretstore import UnusableSecret
 
 SERVICE = "echelon.rayworker.v1.RayWorker"
+NO_TOKEN = "a bearer token is needed, and it must be the right one"
 # A stream looks for new events this often; one that found none for a while looks less often.
 # Tells a lack of disk or processes from a RESOURCE_EXHAUSTED that a gRPC library made of a closed connection.
 EXHAUSTED_METADATA = (("echelon-fault", "exhausted"),)
@@ -45,11 +47,12 @@ class RayWorkerService(grpc.GenericRpcHandler):
     """Answers the calls of rayworker.proto and of the health service."""
 
     def __init__(
-        self, store: AttemptStore, token: str, executor: Executor, view_cluster: Callable[[], ClusterView],
+        self, store: AttemptStore, owner: Owner, token: str, executor: Executor, view_cluster: Callable[[], ClusterView],
         preflight: Callable[[pb.PreflightRequest], pb.PreflightResponse],
     ) -> None:
         """``executor`` runs what blocks: as many threads as calls shall wait at once."""
         self._store = store
+        self._owner = owner
         self._started_at_unix_ms = time.time_ns() // 1_000_000
         self._token = token.encode()
         self._executor = executor
@@ -81,7 +84,13 @@ class RayWorkerService(grpc.GenericRpcHandler):
         values = [value for key, value in handler_call_details.invocation_metadata or () if key == "authorization"]
         given = values[0] if len(values) == 1 else ""
         if not hmac.compare_digest(str(given).encode("utf-8", "replace"), b"Bearer " + self._token):
-            return _UNAUTHENTICATED
+            return _refusing(grpc.StatusCode.UNAUTHENTICATED, NO_TOKEN)
+        metadata = handler_call_details.invocation_metadata or ()
+        callers = [value for key, value in metadata if key == "echelon-owner"]
+        if callers:
+            refusal = self._owner.refusal(str(callers[0]), any(key == "echelon-release" for key, _ in metadata))
+            if refusal:
+                return _refusing(grpc.StatusCode.PERMISSION_DENIED, refusal)
         return self._methods[method]
 
     async def _describe(self, _request: pb.DescribeRequest, context: grpc.aio.ServicerContext) -> pb.DescribeResponse:
@@ -179,9 +188,10 @@ def _unary(handler: Callable[..., Awaitable], request_type, response_type) -> gr
     )
 
 
-async def _refuse(_requests, context: grpc.aio.ServicerContext) -> None:
-    await context.abort(grpc.StatusCode.UNAUTHENTICATED, "a bearer token is needed, and it must be the right one")
+def _refusing(status: grpc.StatusCode, reason: str) -> grpc.RpcMethodHandler:
+    """Takes a stream of requests, none of which is read: what a refused caller sends is never received."""
 
+    async def refuse(_requests, context: grpc.aio.ServicerContext) -> None:
+        await context.abort(status, reason)
 
-# As a stream of requests, none of which is read: what a caller without the token sends is never received.
-_UNAUTHENTICATED = grpc.stream_unary_rpc_method_handler(_refuse)
+    return grpc.stream_unary_rpc_method_handler(refuse)

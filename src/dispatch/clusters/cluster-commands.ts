@@ -1,10 +1,12 @@
 import { newCommandId } from '../../core/ids.ts';
 import { nounOf, plural } from '../../core/plural.ts';
+import { createRayWorkerClient } from '../../rpc/client.ts';
 import type { Cluster, RayPlace } from '../../store/clusters/contract.ts';
 import type { StorePart } from '../../store/store.ts';
 import { toSeen } from './clusters.ts';
 import type { CommandWork, RunCommand } from './command-runner.ts';
 import { createPreflight, type PreflightDeps } from './preflight.ts';
+import { ownedBy } from './ray-workers.ts';
 import type { RayWorkerPackage } from './setup/package.ts';
 import { SetupError, toSetupError } from './setup/problems.ts';
 import { endRayWorker, setUpCluster } from './setup/set-up.ts';
@@ -52,6 +54,8 @@ export interface ClusterCommandsDeps {
     | 'wake'
   >;
   pack: () => RayWorkerPackage;
+  /** See `DispatcherDeps`. */
+  installation?: string | undefined;
   preflight: PreflightDeps;
   /** Parameters so that tests can reach them. */
   setUp?: typeof setUpCluster;
@@ -78,7 +82,9 @@ async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> 
   const { backfill, repair = false, labels, env, ...place } = work.request as AddRequest;
   const secret = JSON.parse(work.secret ?? '{"token":null,"tls":null}') as AddSecret;
   const ray: RayPlace = { ...place, ...secret };
-  const setUp = await (deps.setUp ?? setUpCluster)(name, ray, { pack: deps.pack, say, warn, signal });
+  const setUp = await (deps.setUp ?? setUpCluster)(name, ray, {
+    ...{ pack: deps.pack, say, warn, signal, ...ownedBy(deps.installation, name) },
+  });
   const { address, token, ca, description } = setUp;
   const known = await store.clusters.list();
   const before = known.find((cluster) => cluster.name === name);
@@ -149,6 +155,7 @@ async function remove(work: CommandWork, deps: ClusterCommandsDeps): Promise<voi
       `Drain it (echelon clusters drain ${name}) and wait, or cancel its experiments.`,
     );
   }
+  await release(cluster, deps);
   if (cluster.ray) {
     await say('ending its ray-worker');
     await (deps.endRayWorker ?? endRayWorker)(cluster.ray).catch((error: unknown) => {
@@ -162,6 +169,18 @@ async function remove(work: CommandWork, deps: ClusterCommandsDeps): Promise<voi
   await store.clusters.remove(name);
   await say('the cluster is removed');
 }
+
+/** Another installation may use the ray-worker from then on, or this one under another name. */
+async function release(cluster: Cluster, { installation }: Pick<ClusterCommandsDeps, 'installation'>) {
+  const client = createRayWorkerClient({
+    ...{ ...cluster, ...ownedBy(installation, cluster.name), release: true, tries: 1 },
+  });
+  // If it does not answer, it refuses its next owner with the remedy.
+  await client.describe(AbortSignal.timeout(RELEASE_MS)).catch(() => {});
+  client.close();
+}
+
+const RELEASE_MS = 5_000;
 
 function unknown(name: string): SetupError {
   return new SetupError(`There is no cluster ${name}.`, '`echelon clusters` lists the clusters.');

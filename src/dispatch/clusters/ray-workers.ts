@@ -14,7 +14,18 @@ export interface RayWorkers {
 }
 
 /** Makes the client of a cluster. */
-export type Connect = (cluster: Cluster) => RayWorkerClient;
+export type Connect = (cluster: Cluster & Owned) => RayWorkerClient;
+
+/** See `owner` and `release` of the client of a ray-worker. */
+interface Owned {
+  owner?: string;
+  release?: boolean;
+}
+
+/** How a ray-worker knows its owner: two clusters, or two installations, would allocate its GPUs twice. */
+export function ownedBy(installation: string | undefined, cluster: string): Owned {
+  return installation === undefined ? {} : { owner: `${installation}/${cluster}` };
+}
 
 interface Known {
   address: string;
@@ -27,9 +38,11 @@ interface Known {
 export function createRayWorkers({
   store,
   connect = createRayWorkerClient,
+  installation,
 }: {
   store: StorePart<'clusters.list'>;
-  connect?: Connect;
+  connect?: Connect | undefined;
+  installation?: string | undefined;
 }): RayWorkers {
   const known = new Map<string, Known>();
   let closed = false;
@@ -41,7 +54,12 @@ export function createRayWorkers({
       const before = known.get(name);
       if (before && before.address === address && before.token === token && before.ca === ca) continue;
       before?.client.close();
-      known.set(name, { address, token, ca, client: connect(cluster) });
+      known.set(name, {
+        address,
+        token,
+        ca,
+        client: connect({ ...cluster, ...ownedBy(installation, name) }),
+      });
     }
     const names = new Set(clusters.map((cluster) => cluster.name));
     for (const [name, { client }] of known)

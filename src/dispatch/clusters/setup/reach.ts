@@ -2,6 +2,7 @@ import type { RayNode } from '../../../ray/cluster.ts';
 import { createRayWorkerClient } from '../../../rpc/client.ts';
 import { checkHealth } from '../../../rpc/health.ts';
 import type { RayWorkerDescription } from '../../../rpc/ray-worker.ts';
+import { RayWorkerError } from '../../../rpc/status.ts';
 import type { RayPlace } from '../../../store/clusters/contract.ts';
 import type { RayWorkerConnection } from './actor.ts';
 import { SetupError } from './problems.ts';
@@ -25,7 +26,11 @@ export function listeningHost(
 export async function reach(
   address: string,
   { token, ca, generation }: RayWorkerConnection,
-  { signal, reachMs = REACH_MS }: { signal: AbortSignal; reachMs?: number | undefined },
+  {
+    signal,
+    owner,
+    reachMs = REACH_MS,
+  }: { signal: AbortSignal; owner?: string; reachMs?: number | undefined },
 ): Promise<RayWorkerDescription> {
   try {
     await checkHealth({ address, ca }, reachMs);
@@ -38,12 +43,15 @@ export async function reach(
       error,
     );
   }
-  const client = createRayWorkerClient({ address, token, ca });
+  const client = createRayWorkerClient({ address, token, ca, ...(owner !== undefined && { owner }) });
   try {
     const description = await client.describe(signal);
     if (description.generation !== generation) throw new Error('another generation');
     return description;
   } catch (error) {
+    const owned = error instanceof RayWorkerError && /this ray-worker belongs to .*/.exec(error.message);
+    if (owned)
+      throw new SetupError(`The Ray cluster has an owner: ${owned[0]}.`, 'Remove it there first.', error);
     throw new SetupError(
       `Another program answers at ${address}, not the ray-worker of this cluster.`,
       'Pass the address at which dispatchers reach the ray-worker with --advertise host:port.',

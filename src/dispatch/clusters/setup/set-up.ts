@@ -27,6 +27,8 @@ export interface SetUp {
 /** The services and settings of the set-up of a cluster. */
 export interface SetUpDeps {
   pack: () => RayWorkerPackage;
+  /** Installation and cluster that are to own the ray-worker. */
+  owner?: string;
   /** Reports a step to the user, before or after it. */
   say: (line: string) => Promise<void>;
   /** Reports a problem that does not prevent the set-up. */
