@@ -121,6 +121,7 @@ export function createClusterRefresh(deps: {
     async run() {
       const clusters = await store.clusters.list();
       rayWorkers.update(clusters);
+      silences.forgetOthers(clusters);
       await Promise.all(clusters.map(refresh));
     },
   });
@@ -144,6 +145,11 @@ function createSilences({
       const answersOthers = answering && lastSeenAt !== first.lastSeenAt;
       silent.set(name, { ...first, answersOthers });
       return { isNew: before === undefined, answersOthers };
+    },
+    /** Forgets clusters that were removed. */
+    forgetOthers(clusters: readonly Cluster[]): void {
+      const names = new Set(clusters.map(({ name }) => name));
+      for (const name of silent.keys()) if (!names.has(name)) silent.delete(name);
     },
     /** True: it did not answer before. */
     end: ({ name }: Cluster) => silent.delete(name),
