@@ -78,7 +78,7 @@ function importedBy(to: string): Set<string> {
   const names = new Set<string>();
   for (const file of globSync(`${to}/dist/**/*.js`)) {
     for (const [, name] of readFileSync(file, 'utf8').matchAll(
-      /(?:from|import)\s*\(?\s*["']([^."'][^"']*)["']/g,
+      /(?<!-)\b(?:from|import)\s*\(?\s*["']([^."'][^"']*)["']/g,
     )) {
       if (!isBuiltin(name!))
         names.add(

@@ -3,6 +3,7 @@ import type { Batch } from '../verify/format/batch.ts';
 import { type BundleHead, readBundleHead } from '../verify/format/bundle.ts';
 import { BatchFormatError } from '../verify/format/format-error.ts';
 import { readBatchFile } from '../verify/format/read.ts';
+import { lastRead } from '../verify/format/reading.ts';
 import { EXIT } from './exit.ts';
 import { inert } from './output.ts';
 import { readBounded } from './read-bounded.ts';
@@ -74,9 +75,15 @@ export async function orUnreadable(io: TextStreams, command: () => Promise<numbe
   } catch (error) {
     const known = [BatchFileError, BatchFormatError, RangeError].some((kind) => error instanceof kind);
     if (!known || !(error instanceof Error)) throw error;
-    io.stderr.write(`${inert(error.message)}\n`);
+    const isExhausted = error instanceof RangeError && error.message.includes('allocation failed');
+    io.stderr.write(`${inert(isExhausted ? outOfMemory(lastRead()) : error.message)}\n`);
     return EXIT.usage;
   }
+}
+
+/** The message for a file that needs more memory than the process of a command gets. */
+export function outOfMemory(path = 'the input'): string {
+  return `Cannot read ${path}: it takes more memory than a command may use, which is a quarter of the machine's and at least 1 GiB. No file of this call is reported. Run the command again without this file, or with parts of it.`;
 }
 
 function listed(names: readonly string[]): string {

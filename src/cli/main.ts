@@ -16,5 +16,17 @@ if (Number.parseInt(process.versions.node, 10) < MIN_NODE) {
 const { enableCompileCache } = await import('node:module');
 enableCompileCache(fileURLToPath(new URL('../../.cache/node-compile', import.meta.url)));
 
-const { run } = await import('./run.ts');
-await run();
+/** The commands that read files that others may have made. */
+const READS_FILES = new Set(['verify', 'explain', 'estimate', 'compare', 'identify']);
+
+async function isHere(): Promise<boolean> {
+  const word = process.argv.slice(2).find((one) => !one.startsWith('-'));
+  if (word === undefined || !READS_FILES.has(word)) return true;
+  const { isLimited } = await import('./limited.ts');
+  return await isLimited();
+}
+
+if (await isHere()) {
+  const { run } = await import('./run.ts');
+  await run();
+}

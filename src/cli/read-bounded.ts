@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BatchFormatError } from '../verify/format/format-error.ts';
+import { reading } from '../verify/format/reading.ts';
 
 /** Limits of a read. */
 export interface ReadLimits {
@@ -19,6 +20,7 @@ const POLL_MS = 10;
  * limit, and a pipe without data; a system error if the path cannot be opened.
  */
 export async function readBounded(path: string, limits: ReadLimits = LIMITS): Promise<Uint8Array> {
+  reading(path);
   // A blocking open of a pipe without a writer never returns and cannot be aborted.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -32,6 +32,7 @@ const UNMIRRORED: Record<string, string> = {
   'src/main.ts': 'the composition root: every end-to-end test starts it',
   'src/cli/verify-main.ts':
     'the program of a package: test/integration/package/packages.test.ts installs and runs it',
+  'src/cli/verify-program.ts': 'what src/cli/verify-main.ts starts in a process with a memory limit',
 };
 
 const sources = globSync('src/**/*.{ts,tsx}').filter(

@@ -1,6 +1,7 @@
 /** Starts a process whose memory the operating system limits. */
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 /** What a process may take. */
@@ -9,8 +10,8 @@ export interface ProcessLimits {
   readonly memoryBytes: number;
   /** Memory of JavaScript objects. */
   readonly heapBytes: number;
-  /** Processor time. It ends a process whose parent was killed. */
-  readonly cpuSeconds: number;
+  /** Processor time. It ends a process whose parent was killed. Default: no limit. */
+  readonly cpuSeconds?: number;
 }
 
 /**
@@ -19,8 +20,8 @@ export interface ProcessLimits {
  */
 const LIMITED = `
 ulimit -c 0
-ulimit -t "$1"
-ulimit -d "$2" || [ "$(ulimit -d)" != unlimited ] || exit 78
+ulimit -t "$1" 2>/dev/null
+ulimit -d "$2" 2>/dev/null || [ "$(ulimit -d)" != unlimited ] || exit 78
 { echo 1000 > /proc/self/oom_score_adj; } 2>/dev/null
 shift 2
 exec "$@"`;
@@ -33,33 +34,58 @@ export type LimitedStart = (script: string) => Promise<ChildProcess>;
  * from time to time, so that a process can exceed it briefly.
  */
 export function createLimitedStart(limits: ProcessLimits): LimitedStart {
-  const flags = [`--max-old-space-size=${Math.ceil(limits.heapBytes / 2 ** 20)}`];
   let base: Promise<number | undefined> | undefined;
   return async (script) => {
-    base ??= idleBytes(flags);
-    const idle = await base;
-    const node = [process.execPath, ...flags, script];
-    const kib = Math.ceil(((idle ?? 0) + limits.memoryBytes) / 1024);
-    const [command, ...args] =
-      idle === undefined
-        ? node
-        : ['/bin/sh', '-c', LIMITED, 'sh', String(Math.ceil(limits.cpuSeconds)), String(kib), ...node];
-    const child = spawn(command!, args, {
+    base ??= idleBytes(limits);
+    return spawnLimited(limits, await base, [script], {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
       env: {},
     });
-    if (idle === undefined) watchMemory(child, limits.memoryBytes);
-    return child;
   };
 }
 
-/** Private writable memory of an idle Node process, most of it reserved and untouched; undefined if the system does not say. */
-async function idleBytes(flags: readonly string[]): Promise<number | undefined> {
+/**
+ * Starts Node with the limits. `idle` is the private writable memory that an idle Node process has, undefined if the system
+ * does not say.
+ */
+export function spawnLimited(
+  limits: ProcessLimits,
+  idle: number | undefined,
+  script: readonly string[],
+  options: SpawnOptions,
+): ChildProcess {
+  const { memoryBytes, cpuSeconds } = limits;
+  const node = [process.execPath, ...flagsOf(limits), ...script];
+  if (idle === undefined) {
+    const child = spawn(node[0]!, node.slice(1), options);
+    watchMemory(child, memoryBytes);
+    return child;
+  }
+  const seconds = cpuSeconds === undefined ? 'unlimited' : String(Math.ceil(cpuSeconds));
+  const kib = String(Math.ceil((idle + memoryBytes) / 1024));
+  return spawn('/bin/sh', ['-c', LIMITED, 'sh', seconds, kib, ...node], options);
+}
+
+const flagsOf = ({ heapBytes }: ProcessLimits): string[] => [
+  `--max-old-space-size=${Math.ceil(heapBytes / 2 ** 20)}`,
+];
+
+/** Of an idle process with the limits, most of it reserved and untouched; undefined if the system does not say. */
+async function idleBytes(limits: ProcessLimits): Promise<number | undefined> {
   if (process.platform !== 'linux') return undefined;
   const script = 'process.stdout.write(require("node:fs").readFileSync("/proc/self/status", "latin1"))';
-  const { stdout } = await promisify(execFile)(process.execPath, [...flags, '-e', script], { env: {} });
-  const kib = /^VmData:\s+(\d+) kB$/m.exec(stdout)?.[1];
+  const args = [...flagsOf(limits), '-e', script];
+  return dataBytes((await promisify(execFile)(process.execPath, args, { env: {} })).stdout);
+}
+
+/** Private writable memory of this process; undefined if the system does not say. */
+export function ownBytes(): number | undefined {
+  return process.platform === 'linux' ? dataBytes(readFileSync('/proc/self/status', 'latin1')) : undefined;
+}
+
+function dataBytes(status: string): number | undefined {
+  const kib = /^VmData:\s+(\d+) kB$/m.exec(status)?.[1];
   return kib === undefined ? undefined : Number(kib) * 1024;
 }
 

@@ -4,6 +4,7 @@ import { bytesInWords } from '../../pool/budget.ts';
 import { BatchFormatError } from '../format-error.ts';
 import { inflate, isGzip } from '../inflate.ts';
 import { MAX_JSON_BYTES } from '../parse-json.ts';
+import { reading } from '../reading.ts';
 
 /** A file that is read in parts. */
 export interface DumpSource extends AsyncDisposable {
@@ -39,6 +40,7 @@ export async function openSource(path: string): Promise<DumpSource> {
 
 /** Opens a file as it is, packed or not. Errors as in {@link openSource}. */
 export async function openPacked(path: string): Promise<DumpSource> {
+  reading(path);
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stat = await file.stat();
   if (!stat.isFile()) {

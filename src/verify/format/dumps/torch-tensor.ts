@@ -27,7 +27,7 @@ const STORAGES: Readonly<Record<string, Decoder>> = {
   BoolStorage: { bytes: 1, read: (view, at) => view.getUint8(at) },
 };
 
-/** The number of a half's bits: Node 22 has no getFloat16. */
+/** The number of a half's bits: the DataView of Node 22 cannot read one. */
 function float16(bits: number): number {
   const [exponent, fraction] = [(bits >> 10) & 0x1f, bits & 0x3ff];
   const sign = bits >> 15 === 0 ? 1 : -1;

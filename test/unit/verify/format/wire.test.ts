@@ -57,7 +57,7 @@ describe('the wire', () => {
     const { estimator } = sample();
     const other = encodeBatch({
       ...sample(),
-      estimator: { ...estimator, precision: 'float16' as 'float32' },
+      estimator: { ...estimator, precision: 'float8' as 'float32' },
     });
     assert.throws(() => decodeBatch(other), /estimator\.precision.*bfloat16-output/s);
   });

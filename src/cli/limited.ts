@@ -1,0 +1,99 @@
+/** Commands that read files of others run in a process whose memory the operating system limits. */
+
+import { totalmem } from 'node:os';
+import { ownBytes, spawnLimited } from '../verify/pool/memory-limit.ts';
+
+/** The first argument of the limited process. */
+const MARK = '--in-limited-process';
+/** The limited process writes the name of each file here before it opens the file. */
+const NAMES_FD = 3;
+const MIN_BYTES = 2 ** 30;
+
+/** Memory that a command may take: a quarter of what the machine or container has. Node's own default for objects is the same. */
+function memoryBytes(): number {
+  return Math.max(MIN_BYTES, Math.min(totalmem(), process.constrainedMemory() || totalmem()) / 4);
+}
+
+/**
+ * True in the limited process, which then carries out the command. Otherwise false, after this command line was carried out
+ * in a limited process; this process has the same exit status.
+ */
+export async function isLimited(): Promise<boolean> {
+  if (process.argv[2] !== MARK) {
+    await runLimited();
+    return false;
+  }
+  process.argv.splice(2, 1);
+  const [{ writeSync }, { onReading }] = await Promise.all([
+    import('node:fs'),
+    import('../verify/format/reading.ts'),
+  ]);
+  onReading((path) => void writeSync(NAMES_FD, `${path}\0`));
+  return true;
+}
+
+async function runLimited(): Promise<void> {
+  const bytes = memoryBytes();
+  const args = process.argv.slice(2);
+  const child = spawnLimited(
+    { memoryBytes: bytes, heapBytes: bytes },
+    ownBytes(),
+    [process.argv[1]!, MARK, ...args],
+    {
+      stdio: ['inherit', 'inherit', 'pipe', 'pipe'],
+    },
+  );
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  let names = '';
+  (child.stdio[NAMES_FD] as NodeJS.ReadableStream).setEncoding('utf8').on('data', (text: string) => {
+    names = lastNames(names + text);
+  });
+  forwardMessages(child.stderr!);
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (...ended) => resolve(ended));
+  });
+  if (signal === null) process.exitCode = code!;
+  else if (!FAULTS.has(signal)) endBy(signal);
+  else await reportDeath(names.split('\0').at(-2), args);
+}
+
+/** How a process ends that gets no more memory, or that the system ends in favour of others. */
+const FAULTS = new Set<NodeJS.Signals>(['SIGABRT', 'SIGBUS', 'SIGILL', 'SIGKILL', 'SIGSEGV', 'SIGTRAP']);
+
+/** The last complete name, and what follows it. */
+function lastNames(text: string): string {
+  const end = text.lastIndexOf('\0');
+  return end < 0 ? text : text.slice(text.lastIndexOf('\0', end - 1) + 1);
+}
+
+/** How Node begins its last words: pages about its memory that help no user. */
+const LAST_WORDS = /^(?:<--- |FATAL ERROR:|#\s*$|# Fatal|terminate called)/m;
+
+function forwardMessages(from: NodeJS.ReadableStream): void {
+  process.stderr.on('error', () => undefined);
+  let isOver = false;
+  from.setEncoding('utf8').on('data', (text: string) => {
+    if (isOver) return;
+    const at = text.search(LAST_WORDS);
+    isOver = at >= 0;
+    process.stderr.write(isOver ? text.slice(0, at).trimEnd() : text);
+  });
+}
+
+function endBy(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+}
+
+async function reportDeath(path: string | undefined, args: readonly string[]): Promise<void> {
+  const [{ outOfMemory }, { EXIT }, { errorLine, inert }] = await Promise.all([
+    import('./batch-files.ts'),
+    import('./exit.ts'),
+    import('./output.ts'),
+  ]);
+  const message = outOfMemory(path);
+  process.exitCode = EXIT.usage;
+  const text = args.includes('--json') ? errorLine(message, { status: EXIT.usage }) : inert(message);
+  process.stderr.write(`${text}\n`);
+}
