@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { FieldProblem } from '../core/errors.ts';
 import type { ResolvedRule } from '../schemas/rules.ts';
 import type { commonFields } from '../schemas/spec-parts.ts';
+import type { SecretProjects } from './secret-projects.ts';
 
 /** The fields that a spec of every engine has. */
 export type CommonSpec = Static<TObject<typeof commonFields>> & { engine: string };
@@ -36,6 +37,8 @@ export interface Permissions {
   codePaths?: readonly string[];
   /** Origins of the endpoints that a spec may let the cluster call without that permission. Default: none. */
   endpoints?: readonly string[];
+  /** Which projects may use which secrets, for each cluster that may run the spec. Default: all of them every secret. */
+  secretProjects?: readonly SecretProjects[];
 }
 
 /** A resolved spec, and the JSON pointers of the values that were not submitted. */

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
+import { SeenSecretProjects } from './cluster-secrets.ts';
 import { Experiment } from './experiment.ts';
 import { SomeObject } from './spec-parts.ts';
 import { strict } from './strict.ts';
@@ -307,6 +308,7 @@ export const ClusterView = Type.Object(
       description:
         'Directories from which specs may load code even if the API key lacks the scope custom-code.',
     }),
+    secretProjects: nullable(SeenSecretProjects),
     env: Type.Record(Type.String(), Type.String(), {
       description: 'Environment variables of every driver on the cluster.',
     }),

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { SecretProjects } from './cluster-secrets.ts';
 import { Labels, Name } from './spec-parts.ts';
 import { strict } from './strict.ts';
 import { Variables } from './variables.ts';
@@ -98,6 +99,7 @@ export const ClusterChange = Type.Object(
     labels: Type.Optional(Labels),
     backfill: Type.Optional(Type.Boolean()),
     codePaths: Type.Optional(CodePaths),
+    secretProjects: Type.Optional(nullable(SecretProjects)),
     env: Type.Optional(Variables),
   },
   { ...strict, $id: 'ClusterChange', minProperties: 1 },

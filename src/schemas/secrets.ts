@@ -7,11 +7,14 @@ import { strict } from './strict.ts';
 /** Variables that change what is run, or that are ours: none of them holds a secret. */
 const VARIABLE = '^(?!(?:ECHELON_|RAY_|LD_|PYTHON)|(?:PATH|HOME|SHELL|USER)$)[A-Za-z_][A-Za-z0-9_]{0,127}$';
 
+/** Names of secrets on a cluster. */
+export const SECRET_NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$';
+
 /** Secrets by reference: variable of the driver → name of the secret on the cluster. */
 export const Secrets = Type.Record(
   Type.String({ pattern: VARIABLE }),
   Type.String({
-    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$',
+    pattern: SECRET_NAME,
     description: 'Name of a secret on the cluster, never its value.',
   }),
   {

@@ -5,8 +5,10 @@ import type { AttemptDeps, AttemptEntry } from '../../src/dispatch/attempt/conte
 import { lostAttempt } from '../../src/dispatch/attempt/decide.ts';
 import { createLaunches } from '../../src/dispatch/attempt/launches.ts';
 import { type AttemptRun, runAttempt } from '../../src/dispatch/attempt/run-attempt.ts';
+import type { SecretProjects } from '../../src/engines/secret-projects.ts';
 import type { AttemptStatus, LaunchOutcome, RayWorkerClient, StopOutcome } from '../../src/rpc/ray-worker.ts';
 import { RayWorkerError, type RayWorkerFault } from '../../src/rpc/status.ts';
+import type { Secrets } from '../../src/schemas/secrets.ts';
 import type { Attempt, EndDecision, Lease } from '../../src/store/attempts/contract.ts';
 import { compileTestSpec, QUIET, type TestSpec } from './dispatch.ts';
 
@@ -43,6 +45,8 @@ export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { att
     known: [] as Pick<AttemptStatus, 'attempt' | 'running'>[] | AttemptStatus[],
     startedAt: () => 1,
     clusterEnv: undefined as Record<string, string> | undefined,
+    secretProjects: null as SecretProjects,
+    spec: {} as { project?: string; secrets?: Secrets },
     launch: async (): Promise<LaunchOutcome> => ({ outcome: 'started' }),
     stop: async (): Promise<StopOutcome> => ({ dropped: true, ended: null }),
     events: async function* (_signal: AbortSignal): AsyncGenerator<NumberedEvent> {
@@ -52,13 +56,13 @@ export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { att
   const store = {
     experiments: {
       async get() {
-        const spec: TestSpec = { plan: PLAN, maxAttempts: 3 };
+        const spec: TestSpec = { plan: PLAN, maxAttempts: 3, ...state.spec };
         return { state: state.record, attempt: lease.attempt, resolved: spec };
       },
     },
     clusters: {
       async list() {
-        return [{ name: 'c', env: state.clusterEnv }];
+        return [{ name: 'c', env: state.clusterEnv, secretProjects: state.secretProjects }];
       },
     },
     attempts: {

@@ -4,6 +4,7 @@ import { type Caller, hasScope } from '../../core/scopes.ts';
 import { missingFrom, type Tree } from '../../core/trees.ts';
 import type { Permissions } from '../../engines/engine.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../../engines/registry.ts';
+import { ownSecretProjects } from '../../engines/secret-projects.ts';
 import { invalidSpec } from '../../engines/validate-spec.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
 import type { ClusterView } from '../../schemas/api.ts';
@@ -98,17 +99,19 @@ export interface Permitting {
 /**
  * What the caller's specs may load code from and call: everything with the scope `custom-code`, else the operator's
  * endpoints, and the directories that are allowed on `cluster`, or, where any cluster may take it (null), on every one.
+ * With any scope, only the secrets that the spec's project may use there.
  */
 export async function permissionsOf(
   { store, settings }: Permitting,
   caller: Caller,
   cluster: string | null,
 ): Promise<Permissions> {
-  if (hasScope(caller, 'custom-code')) return { customCode: true };
   const clusters = await store.clusters.list(cluster === null ? undefined : [cluster]);
+  const secretProjects = clusters.map((one) => one.secretProjects ?? null);
+  if (hasScope(caller, 'custom-code')) return { customCode: true, secretProjects };
   const [first, ...others] = clusters.map(({ codePaths = [] }) => codePaths);
   const codePaths = (first ?? []).filter((path) => others.every((paths) => paths.includes(path)));
-  return { customCode: false, codePaths, endpoints: settings.promptEndpoints };
+  return { customCode: false, codePaths, endpoints: settings.promptEndpoints, secretProjects };
 }
 
 /** Clusters as the caller may see them: what others run there is not named, what it takes is. */
@@ -121,7 +124,11 @@ export async function seenClusters(
   return await Promise.all(
     clusters.map(async (cluster) => {
       const own = await Promise.all(cluster.experiments.map((id) => store.projects.contains(project, id)));
-      return { ...cluster, experiments: cluster.experiments.filter((_id, at) => own[at]) };
+      return {
+        ...cluster,
+        experiments: cluster.experiments.filter((_id, at) => own[at]),
+        secretProjects: ownSecretProjects(project, cluster.secretProjects),
+      };
     }),
   );
 }

@@ -12,7 +12,7 @@ import type { Allocation, Cluster, ClusterStore, Seen } from './contract.ts';
 const SILENT_MS = 15_000;
 
 /** What users set of a cluster, beside its record. */
-const SETTINGS = ['labels', 'backfill', 'codePaths', 'env'] as const;
+const SETTINGS = ['labels', 'backfill', 'codePaths', 'env', 'secretProjects'] as const;
 
 /** Clusters, and what is allocated on them. */
 export function createClusters(context: StoreContext): ClusterStore {
@@ -26,12 +26,11 @@ export function createClusters(context: StoreContext): ClusterStore {
       await run('put-cluster', [name, decided, JSON.stringify(seen)]);
     },
 
-    async set(name, { labels, backfill, codePaths, env }, revision) {
-      const set: ScriptArgument[] = [];
-      if (labels !== undefined) set.push('labels', JSON.stringify(labels));
-      if (codePaths !== undefined) set.push('codePaths', JSON.stringify(codePaths));
-      if (env !== undefined) set.push('env', JSON.stringify(env));
-      if (backfill !== undefined) set.push('backfill', backfill === null ? '' : JSON.stringify(backfill));
+    async set(name, change, revision) {
+      const set = SETTINGS.flatMap((setting): ScriptArgument[] => {
+        const value = change[setting];
+        return value === undefined ? [] : [setting, value === null ? '' : JSON.stringify(value)];
+      });
       return (await unlessChanged(run('set-cluster', [name, revision ?? '', ...set]))) === 1;
     },
 
@@ -144,7 +143,9 @@ export function fromNodes(nodes: readonly AllocatedNode[], project: string): str
 function merge(cluster: Cluster, all: Beside): Cluster {
   const text = all.seen[cluster.name];
   const seen = text === undefined ? undefined : (JSON.parse(text) as Seen & Pick<Cluster, 'lastSeenAt'>);
-  const [labels, backfill, codePaths, env] = SETTINGS.map((setting) => all.set[`${setting}:${cluster.name}`]);
+  const [labels, backfill, codePaths, env, secretProjects] = SETTINGS.map(
+    (setting) => all.set[`${setting}:${cluster.name}`],
+  );
   const unseen = { generation: null, lastSeenAt: null, nodes: [] };
   const merged = { ...unseen, ...cluster, ...seen };
   return {
@@ -153,6 +154,9 @@ function merge(cluster: Cluster, all: Beside): Cluster {
     ...(labels === undefined ? {} : { labels: JSON.parse(labels) as Record<string, string> }),
     ...(codePaths === undefined ? {} : { codePaths: JSON.parse(codePaths) as string[] }),
     ...(env === undefined ? {} : { env: JSON.parse(env) as Record<string, string> }),
+    ...(secretProjects === undefined
+      ? {}
+      : { secretProjects: JSON.parse(secretProjects) as Record<string, string[]> }),
     ...(backfill === undefined ? {} : { backfill: backfill === 'true' }),
     ...(all.draining.includes(cluster.name) ? { draining: true } : {}),
   };

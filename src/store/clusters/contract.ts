@@ -26,6 +26,8 @@ export interface Cluster {
   labels?: Readonly<Record<string, string>>;
   /** Directories from which specs may load code without the scope `custom-code`. Set only by `set`. */
   codePaths?: readonly string[];
+  /** The secrets that projects may use, each with these projects. Default: null, no list. Set only by `set`. */
+  secretProjects?: Readonly<Record<string, readonly string[]>> | null;
   /** Environment variables of every driver there. Set only by `set`. */
   env?: Readonly<Record<string, string>>;
 }
@@ -97,6 +99,7 @@ export interface ClusterStore {
       labels?: Readonly<Record<string, string>>;
       backfill?: boolean | null;
       codePaths?: readonly string[];
+      secretProjects?: Readonly<Record<string, readonly string[]>> | null;
       env?: Readonly<Record<string, string>>;
     },
     revision?: number,

@@ -376,6 +376,80 @@ describe('custom code', () => {
   });
 });
 
+test('a secret of another project is refused like an absent one in every route, and its list shows only what is its own', async () => {
+  const { call } = await appOf();
+  await store.clusters.put({
+    ...{ name: 'shared', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
+    ...{ lastSeenAt: null, nodes: [] },
+  });
+  const scopes = SCOPES.filter((scope) => scope !== 'admin');
+  const { token } = await makeKey(store, { project: 'mine', scopes });
+  const { token: unbound } = await makeKey(store, { scopes });
+  const ask = async (secret: string, { asker = token, cluster, project }: Record<string, string> = {}) => {
+    const spec = {
+      ...REPLAY,
+      secrets: { KEY: secret },
+      ...(cluster && { cluster }),
+      ...(project && { project }),
+    };
+    const { name: _name, ...base } = spec;
+    const sweep = { name: 's', method: 'grid', spec: base, axes: { priority: [1, 2] } };
+    const answers: { path: string; status: number; body: string }[] = [];
+    for (const [path, body] of [
+      ['/v1/experiments', spec],
+      ['/v1/plans', spec],
+      ['/v1/preflight', spec],
+      ['/v1/queues/what-if', { spec }],
+      ['/v1/sweeps', sweep],
+      ['/v1/sweeps/preview', sweep],
+    ] as const) {
+      const { statusCode, body: text } = await call('POST', path, { token: asker, body });
+      answers.push({ path, status: statusCode, body: text });
+    }
+    return answers;
+  };
+  const assertRefused = (answers: Awaited<ReturnType<typeof ask>>) => {
+    for (const { path, status, body } of answers) {
+      assert.equal(status, 400, `${path}: ${body}`);
+      assert.match(body, /\/secrets\/KEY.*which is no secret that the project/);
+    }
+  };
+  const assertTaken = (answers: Awaited<ReturnType<typeof ask>>) => {
+    for (const { path, status, body } of answers) assert.ok(status < 300, `${path}: ${body}`);
+  };
+  // Without a list, secrets belong to the project default.
+  assertRefused(await ask('wandb', { cluster: 'shared' }));
+  assertTaken(await ask('wandb', { asker: unbound, cluster: 'shared' }));
+  const change = (secretProjects: object | null) =>
+    call('PATCH', '/v1/clusters/shared', { body: { secretProjects } });
+  const list = { wandb: ['theirs'], hub: ['mine', 'theirs'], all: ['*'] };
+  assert.deepEqual((await change(list)).json().secretProjects, list);
+  for (const cluster of ['shared', '']) {
+    const [foreign, absent] = [await ask('wandb', { cluster }), await ask('nodna', { cluster })];
+    assertRefused(foreign);
+    const inWords = (answers: typeof foreign) =>
+      answers.map(
+        ({ body }) => (JSON.parse(body) as { problems: { message: string }[] }).problems[0]!.message,
+      );
+    assert.deepEqual(
+      inWords(foreign).map((words) => words.replace('wandb', 'NAME')),
+      inWords(absent).map((words) => words.replace('nodna', 'NAME')),
+    );
+  }
+  assertRefused(await ask('wandb', { asker: unbound, cluster: 'shared', project: 'mine' }));
+  assertTaken(await ask('wandb', { asker: unbound, cluster: 'shared', project: 'theirs' }));
+  for (const secret of ['hub', 'all']) assertTaken(await ask(secret, { cluster: 'shared' }));
+  const own = { hub: ['mine'], all: ['*'] };
+  const seen = await call('GET', '/v1/clusters/shared', { token });
+  assert.deepEqual(seen.json().secretProjects, own);
+  for (const path of ['/v1/clusters', '/v1/queues'])
+    assert.ok(!/theirs|wandb/.test((await call('GET', path, { token })).body), path);
+  for (const invalid of [{ '../x': ['mine'] }, { x: 'mine' }, { x: ['Mine'] }, { x: ['mine', 'mine'] }])
+    assert.equal((await change(invalid)).statusCode, 400, JSON.stringify(invalid));
+  assert.equal((await change(null)).json().secretProjects, null);
+  await store.clusters.remove('shared');
+});
+
 describe('the endpoint of a prompted model', () => {
   const bodies = (baseUrl: string) => {
     const spec = { engine: 'prompt', name: 'x', model: { baseUrl, name: 'm' } };

@@ -1,5 +1,6 @@
 import type { LaunchPlan } from '../../../core/launch-plan.ts';
 import { QUARANTINE_AFTER } from '../../../core/states.ts';
+import { secretProjectProblems } from '../../../engines/secret-projects.ts';
 import type { LaunchOutcome } from '../../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../rpc/status.ts';
 import { type AttemptContext, cancelAttempt, settle } from '../context.ts';
@@ -22,10 +23,14 @@ const MAX_EXHAUSTED = 5;
  */
 export async function launch(
   context: AttemptContext,
-  { spec, clusterEnv, nodes }: Terms,
+  { spec, clusterEnv, secretProjects, nodes }: Terms,
 ): Promise<StepResult> {
   const { deps, lease, stopping } = context;
   if (stopping.signal.aborted) return NEXT;
+  // The list of the cluster may have changed since the submission.
+  const [problem] = secretProjectProblems(spec, [secretProjects]);
+  if (problem)
+    return await refuse(context, `the spec cannot be launched: ${problem.field} ${problem.message}`);
   let plan: LaunchPlan;
   try {
     plan = { ...deps.compile(spec, clusterEnv), nodes };

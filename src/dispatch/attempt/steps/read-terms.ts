@@ -1,5 +1,6 @@
 import type { AllocatedNode } from '../../../core/launch-plan.ts';
 import type { ResolvedSpec } from '../../../engines/registry.ts';
+import type { SecretProjects } from '../../../engines/secret-projects.ts';
 import { type AttemptContext, cancelAttempt } from '../context.ts';
 import { CAUSE_RULES } from '../decide.ts';
 import { type Interrupted, repeat, YIELDED } from '../step.ts';
@@ -9,6 +10,8 @@ export interface Terms {
   spec: ResolvedSpec['spec'];
   /** Environment variables of the cluster. */
   clusterEnv: Readonly<Record<string, string>>;
+  /** Which projects may use which secrets of the cluster. */
+  secretProjects: SecretProjects;
   /** The nodes on which it must run. */
   nodes: readonly AllocatedNode[];
   /** Earlier attempts that do not count against `maxAttempts`. */
@@ -39,6 +42,7 @@ export function readTerms(context: AttemptContext): Promise<{ kind: 'terms'; ter
     const terms = {
       spec: record.resolved as ResolvedSpec['spec'],
       clusterEnv: cluster?.env ?? {},
+      secretProjects: cluster?.secretProjects ?? null,
       nodes,
       uncounted: uncounted.length,
       supervisorsLost: earlier.filter((one) => one.ended?.cause === 'supervisor-lost').length,

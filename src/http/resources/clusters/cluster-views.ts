@@ -38,6 +38,7 @@ export async function clusterView(
     backfill: cluster.backfill,
     labels: { ...cluster.labels },
     codePaths: [...(cluster.codePaths ?? [])],
+    secretProjects: structuredClone(cluster.secretProjects ?? null) as ClusterView['secretProjects'],
     env: { ...cluster.env },
     paused: pauses.clusters.get(cluster.name) ?? null,
     lastSeenAt: cluster.lastSeenAt,

@@ -76,9 +76,10 @@ function addChange(app: App, deps: RouteDeps): void {
       config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'cluster' } },
       schema: {
         operationId: 'changeCluster',
-        summary: 'Change the labels, backfill, code paths or environment variables of a cluster',
+        summary:
+          'Change the labels, backfill, code paths, environment variables or projects of secrets of a cluster',
         description:
-          'Labels, code paths and variables are replaced as a whole. Attempts that already run keep their variables. Omitted fields do not change. The values also remain after the next `clusters add`.',
+          'Labels, code paths, variables and the list of secrets are replaced as a whole. Attempts that already run keep their variables. Omitted fields do not change. The values also remain after the next `clusters add`.',
         tags: ['clusters'],
         params: ClusterParams,
         body: ClusterChange,

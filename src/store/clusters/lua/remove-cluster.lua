@@ -12,7 +12,7 @@ if redis.call('HLEN', root .. ':allocations:' .. name) > 0 then return -1 end
 redis.call('HINCRBY', root .. ':versions', name, 1)
 redis.call('HDEL', root .. ':clusters:seen', name)
 redis.call('HDEL', root .. ':clusters:set', 'labels:' .. name, 'backfill:' .. name,
-  'codePaths:' .. name, 'env:' .. name)
+  'codePaths:' .. name, 'env:' .. name, 'secretProjects:' .. name)
 redis.call('HDEL', root .. ':paused', 'cluster:' .. name)
 local removed = redis.call('HDEL', root .. ':clusters', name)
 if removed == 1 then

@@ -119,7 +119,7 @@ test('the table counts nodes, free and allocated resources', () => {
       rayWorkerVersion: '0.1.0',
     },
     ...{ sharedRoot: '/s', draining: false, answering: true, backfill: false, lastSeenAt: 1000 },
-    ...{ labels: {}, codePaths: [], env: {}, paused: null },
+    ...{ labels: {}, codePaths: [], secretProjects: null, env: {}, paused: null },
     nodes: [
       { id: 'n', ...node },
       { id: 'm', ...node, gpusUsed: 4 },

@@ -42,19 +42,23 @@ test('clusters are read by their names with all that stands beside their records
   await store.clusters.see('b', { address: '127.0.0.1:1', generation: 'g', nodes });
   await store.clusters.setDraining('b', true);
   await store.clusters.set('b', { labels: { gpu: 'h100' }, backfill: true });
-  await store.clusters.set('b', { env: { HF_HOME: '/shared' } });
+  await store.clusters.set('b', { env: { HF_HOME: '/shared' }, secretProjects: { wandb: ['vision'] } });
   await store.clusters.set('c', { labels: { gpu: 'a100' } });
   const [a, b] = await store.clusters.list();
   assert.deepEqual([b!.draining, b!.labels, b!.backfill], [true, { gpu: 'h100' }, true]);
   assert.deepEqual(b!.env, { HF_HOME: '/shared' });
+  assert.deepEqual(b!.secretProjects, { wandb: ['vision'] });
   assert.deepEqual(await store.clusters.list(['b']), [b]);
   assert.deepEqual(await store.clusters.list(['b', 'none', 'a']), [a, b]);
   assert.deepEqual(await store.clusters.list(['none']), []);
   assert.deepEqual(await store.clusters.list([]), []);
+  await store.clusters.set('b', { secretProjects: null });
+  assert.equal((await store.clusters.list(['b']))[0]!.secretProjects, undefined);
+  await store.clusters.set('b', { secretProjects: {} });
   await store.clusters.remove('b');
   await store.clusters.put(cluster('b'));
   const [again] = await store.clusters.list(['b']);
-  assert.deepEqual([again!.labels, again!.env], [undefined, undefined]);
+  assert.deepEqual([again!.labels, again!.env, again!.secretProjects], [undefined, undefined, undefined]);
 });
 
 test('the version of the allocations rises with each new one, and with the removal of the cluster', async (t) => {

@@ -60,3 +60,25 @@ test('a taken-over attempt that cannot be launched is stopped, because it may ha
     assert.deepEqual(calls.slice(-2), ['stop 1 grace 0', 'end failed']);
   }
 });
+
+/* Fails if only the submission looks at the list of the cluster. */
+test('an attempt whose project lost a secret after the submission is not launched', async () => {
+  const { state, calls, run } = attemptBench();
+  state.spec = { project: 'vision', secrets: { WANDB_API_KEY: 'wandb' } };
+  state.secretProjects = { wandb: ['speech'] };
+  assert.equal(await run().done, 'failed');
+  assert.deepEqual(calls, ['end failed']);
+  assert.match(
+    state.decision?.reason ?? '',
+    /\/secrets\/WANDB_API_KEY names wandb, which is no secret that .* vision/,
+  );
+  const listed = attemptBench();
+  Object.assign(listed.state, { spec: state.spec, secretProjects: { wandb: ['speech', 'vision'] } });
+  assert.equal(await listed.run().done, 'succeeded');
+});
+
+test('an attempt that already runs continues when its project loses a secret', async () => {
+  const { state, run } = attemptBench({ confirmed: true, takenOver: true, state: 'running' });
+  Object.assign(state, { spec: { project: 'vision', secrets: { KEY: 'wandb' } }, secretProjects: {} });
+  assert.equal(await run().done, 'succeeded');
+});
