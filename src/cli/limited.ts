@@ -48,13 +48,15 @@ async function runLimited(): Promise<void> {
   (child.stdio[NAMES_FD] as NodeJS.ReadableStream).setEncoding('utf8').on('data', (text: string) => {
     names = lastNames(names + text);
   });
-  forwardMessages(child.stderr!);
+  const withheld = forwardMessages(child.stderr!);
   const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (...ended) => resolve(ended));
   });
-  if (signal === null) process.exitCode = code!;
-  else if (!FAULTS.has(signal)) endBy(signal);
+  if (signal === null) {
+    process.exitCode = code!;
+    process.stderr.write(withheld());
+  } else if (!FAULTS.has(signal)) endBy(signal);
   else await reportDeath(names.split('\0').at(-2), args);
 }
 
@@ -68,17 +70,18 @@ function lastNames(text: string): string {
 }
 
 /** How Node begins its last words: pages about its memory that help no user. */
-const LAST_WORDS = /^(?:<--- |FATAL ERROR:|#\s*$|# Fatal|terminate called)/m;
+const LAST_WORDS = /^\n*(?:<--- |FATAL ERROR:|#\s*$|# Fatal|terminate called)/m;
 
-function forwardMessages(from: NodeJS.ReadableStream): void {
+/** Forwards messages as they come. Returns what was withheld since something looked like last words. */
+function forwardMessages(from: NodeJS.ReadableStream): () => string {
   process.stderr.on('error', () => undefined);
-  let isOver = false;
+  let withheld = '';
   from.setEncoding('utf8').on('data', (text: string) => {
-    if (isOver) return;
-    const at = text.search(LAST_WORDS);
-    isOver = at >= 0;
-    process.stderr.write(isOver ? text.slice(0, at).trimEnd() : text);
+    const at = withheld === '' ? text.search(LAST_WORDS) : 0;
+    process.stderr.write(at < 0 ? text : text.slice(0, at));
+    if (at >= 0) withheld += text.slice(at);
   });
+  return () => withheld;
 }
 
 function endBy(signal: NodeJS.Signals): void {
