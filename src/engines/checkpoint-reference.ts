@@ -20,7 +20,7 @@ export const CheckpointReference = Type.Object(
       Type.String({
         pattern: CHECKPOINT_DIRECTORY,
         description:
-          "Checkpoint directory of the training below the cluster's checkpoint root, e.g. project/name-hash. The plan of the training names it.",
+          "Checkpoint directory of the training below the checkpoints of the spec's project on the cluster, e.g. recipe/name-hash. The plan of the training names it.",
       }),
     ),
     step: count(1, 1e9, 'Step of the checkpoint. Default: the latest.'),

@@ -4,6 +4,7 @@ import { referenceProblems } from '../checkpoint-reference.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { CheckFinding, Engine, NamedCheckpoint } from '../engine.ts';
 import { EXPORTED_BYTES, gigabytes, parametersOf } from '../model-size.ts';
+import { projectDirectory } from '../project-directory.ts';
 import { type ResolvedExport, VerlAgentExportSpec } from './spec.ts';
 
 /** Memory of a parameter while shards are merged: the shards in float32, those of one process a second time. */
@@ -61,13 +62,13 @@ function cpusFor(parameters: number | undefined): number {
   return Math.min(16, Math.max(2, cpus));
 }
 
-function argumentsOf({ checkpoint, output, resources }: ResolvedExport): string[] {
+function argumentsOf({ project, checkpoint, output, resources }: ResolvedExport): string[] {
   return [
     'home={verlAgentHome}',
     'experiment_dir={experimentDir}',
-    `checkpoint_dir={sharedRoot}/checkpoints/${checkpoint.directory}`,
+    `checkpoint_dir=${projectDirectory('checkpoints', project)}/${checkpoint.directory}`,
     `step=${checkpoint.step ?? 0}`,
-    `output=${output === null ? '' : `{sharedRoot}/exports/${output}`}`,
+    `output=${output === null ? '' : `${projectDirectory('exports', project)}/${output}`}`,
     `cpus=${resources.cpus}`,
   ];
 }

@@ -15,7 +15,7 @@ export const VerlAgentExportSpec = Type.Object(
       Type.String({
         pattern: '^(?!.*\\.\\.)[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$',
         description:
-          'Directory of the export below `exports` on the shared root. Default: `global_step_N-huggingface` in the checkpoint directory.',
+          'Directory of the export below the exports of its project on the shared root: `exports`, or `exports/_projects/PROJECT` for another project than `default`. Default: `global_step_N-huggingface` in the checkpoint directory.',
       }),
     ),
   },

@@ -1,4 +1,5 @@
 import type { Change, Correction } from '../engine.ts';
+import { projectDirectory } from '../project-directory.ts';
 import { diskNeeded } from './disk.ts';
 import { createDraft, type Draft } from './draft.ts';
 import { estimatorOverrides } from './estimators.ts';
@@ -25,7 +26,7 @@ export interface VerlAgentPlan {
   environment: Record<string, string>;
   /** Rows of the data files, which carry no task. */
   dataRows: { train: number; validation: number };
-  /** Where the checkpoints are, below the cluster's `{sharedRoot}/checkpoints`: `project/name-hash`. */
+  /** Where the checkpoints are, below those of the project on the cluster: `recipe/name-hash`. */
   checkpointDirectory: string;
   /** Steps after which a training is complete; 0 for an evaluation. */
   steps: number;
@@ -126,7 +127,7 @@ function dropHgpo(draft: Draft): void {
   }
 }
 
-/** Sets project, name and directory; returns the directory, relative to the cluster's checkpoints. */
+/** Sets project, name and directory; returns the directory, relative to the project's checkpoints. */
 function setNames(
   draft: Draft,
   spec: ResolvedVerlAgent,
@@ -139,12 +140,16 @@ function setNames(
     if (recipe.phase === 'eval') draft.set('trainer.resume_mode', 'disable', WHY.baseModel);
     const directory = `${recipe.name}/${name}`;
     draft.set('trainer.experiment_name', name, WHY.name);
-    draft.set('trainer.default_local_dir', `{sharedRoot}/checkpoints/${directory}`, WHY.directory);
+    draft.set(
+      'trainer.default_local_dir',
+      `${projectDirectory('checkpoints', spec.project)}/${directory}`,
+      WHY.directory,
+    );
     return directory;
   }
   const [, training] = checkpoint.directory.split('/') as [string, string];
   const split = spec.evaluation.split === undefined ? '' : `_${spec.evaluation.split}`;
-  const root = `{sharedRoot}/checkpoints/${checkpoint.directory}`;
+  const root = `${projectDirectory('checkpoints', spec.project)}/${checkpoint.directory}`;
   draft.set('trainer.experiment_name', `${training}_seed${spec.environment.seed}${split}`, WHY.name);
   draft.set('trainer.default_local_dir', root, WHY.directory);
   if (checkpoint.step !== undefined) {
@@ -220,7 +225,7 @@ export function engineArguments(spec: ResolvedVerlAgent, plan: VerlAgentPlan): s
     ['phase', plan.phase],
     ['attempt_dir', '{attemptDir}'],
     ['experiment_dir', '{experimentDir}'],
-    ['checkpoint_dir', `{sharedRoot}/checkpoints/${plan.checkpointDirectory}`],
+    ['checkpoint_dir', `${projectDirectory('checkpoints', spec.project)}/${plan.checkpointDirectory}`],
     ['train_rows', plan.dataRows.train],
     ['val_rows', plan.dataRows.validation],
     ['steps', plan.steps],
