@@ -1,4 +1,4 @@
-/** The items by their keys, in the order of first appearance: Map.groupBy, which Node 20 lacks. */
+/** The items by their keys, in the order of first appearance. The Map of Node 20 cannot group. */
 export function groupedBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {
