@@ -152,7 +152,7 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
     });
     const { state, problems } = await commandEnded(system.client, id);
     assert.equal(state, 'failed');
-    assert.match(problems.at(-1)!.message, new RegExp(`registered as ${NAME}`));
+    assert.match(problems.at(-1)!.message, new RegExp(`belongs to this installation as cluster ${NAME}`));
   });
 
   test('a draining cluster finishes its experiments and starts none, and its removal waits for them', async () => {

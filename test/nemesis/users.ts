@@ -173,7 +173,8 @@ export function specOfFake(random: () => number): ExperimentSpec {
   const driver = {
     steps: quiet ? 2 : between(random, 4, 20),
     delayMs: quiet ? 4_000 : between(random, 150, 450),
-    batchBytes: random() < 0.5 ? 500 : 0,
+    // The largest go to the archive.
+    batchBytes: pick(random, [0, 0, 500, 500, 100_000]),
   };
   const common = {
     ...{ name: 'one of many', maxAttempts: 20, rules: [], gracePeriodSeconds: 1 },

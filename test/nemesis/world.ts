@@ -11,6 +11,8 @@ import {
 } from '../support/dispatcher-processes.ts';
 import type { FakeRayWorker } from '../support/fake-ray-worker.ts';
 import { freePort } from '../support/redis.ts';
+import { type RedisClock, redisClockFor } from '../support/redis-clock.ts';
+import { S3_BUCKET, S3_KEYS, s3ServerFor } from '../support/s3-server.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { createDisk, type Disk } from './disk.ts';
 import type { History } from './history.ts';
@@ -74,6 +76,10 @@ export interface World extends Observed {
   readonly api: Observed['api'] & Part;
   /** The disk of Redis. */
   readonly disk: Disk;
+  /** Sets the clock of Redis that much after this machine's; undefined: not on this machine. */
+  readonly shiftRedisClock: ((ms: number) => Promise<void>) | undefined;
+  /** The objects of the archive's bucket. */
+  readonly objects: Map<string, Buffer>;
   /** All connections of dispatchers and the api to Redis. */
   readonly redisProxy: TcpProxy;
   /** All connections of users to the api. */
@@ -92,7 +98,13 @@ export async function startWorld({
 }): Promise<World> {
   const owned = createOwned(sources);
   try {
-    return { ...(await startIn(owned, leaseMs)), leaseMs, selfEnded: owned.selfEnded, stop: owned.stop };
+    const inBucket = sources === undefined;
+    return {
+      ...(await startIn(owned, { leaseMs, inBucket })),
+      leaseMs,
+      selfEnded: owned.selfEnded,
+      stop: owned.stop,
+    };
   } catch (error) {
     await owned.stop();
     throw error;
@@ -101,10 +113,16 @@ export async function startWorld({
 
 async function startIn(
   owned: Owned,
-  leaseMs: number,
+  // Processes of an older version know a directory only.
+  { leaseMs, inBucket }: { leaseMs: number; inBucket: boolean },
 ): Promise<Omit<World, 'leaseMs' | 'selfEnded' | 'stop'>> {
   const disk = owned.own(await createDisk());
-  const bench = owned.own(await startBench({ cpus: CPUS, gpus: GPUS, redis: disk.redis }));
+  const clock = await clockOf(owned, disk);
+  const objects = await s3ServerFor(releasesOf(owned));
+  const bucket = { name: S3_BUCKET, prefix: '', endpoint: objects.url, ...S3_KEYS };
+  const bench = owned.own(
+    await startBench({ cpus: CPUS, gpus: GPUS, redis: clock.redis, ...(inBucket && { bucket }) }),
+  );
   await bench.store.projects.change(DEFAULT_PROJECT, { gpuQuota: GPU_QUOTA });
   const redisProxy = owned.own(await startTcpProxy(`127.0.0.1:${bench.server.port}`));
   const proxied = { ...bench, server: { ...bench.server, url: `redis://${redisProxy.address}` } };
@@ -124,7 +142,7 @@ async function startIn(
   };
   const dispatchers = await Promise.all(Array.from({ length: DISPATCHERS }, startDispatcher));
   const port = await freePort();
-  const setup = { url: proxied.server.url, archive: join(bench.directory, 'archive'), port, token: TOKEN };
+  const setup = { url: proxied.server.url, archive: bench.archive, port, token: TOKEN };
   const api = await owned.startPart('the api', async (releases, { clockMs, sources }) => {
     const own = { script: 'api-process.ts', name: 'api', setup: { ...setup, clockMs }, sources };
     const process = spawnPart(releases, own);
@@ -133,10 +151,31 @@ async function startIn(
   });
   const apiProxy = owned.own(await startTcpProxy(`127.0.0.1:${port}`));
   return {
-    ...{ bench, cluster: 'fake', disk, leases, redisProxy, apiProxy, rayWorkerProxy, dispatchers },
+    ...{
+      bench,
+      cluster: 'fake',
+      disk,
+      shiftRedisClock: clock.shift,
+      objects: objects.objects,
+      leases,
+      redisProxy,
+      apiProxy,
+      rayWorkerProxy,
+      dispatchers,
+    },
     quota: { gpus: GPU_QUOTA, peak: bench.rayWorker.peakGpus },
     api: { ...api, url: `http://${apiProxy.address}`, token: TOKEN },
   };
+}
+
+const releasesOf = ({ own }: Owned) => ({ after: (stop: () => Promise<void>) => void own({ stop }) });
+
+/** The options of a Redis with this disk and a clock that can be set. */
+async function clockOf(owned: Owned, disk: Disk): Promise<Pick<RedisClock, 'redis'> & Partial<RedisClock>> {
+  if (disk.missing !== undefined) return { redis: disk.redis };
+  const { redis, shift } = await redisClockFor(releasesOf(owned));
+  const libraries = [disk.redis.env!.LD_PRELOAD, redis.env!.LD_PRELOAD].join(':');
+  return { redis: { env: { ...disk.redis.env, ...redis.env, LD_PRELOAD: libraries } }, shift };
 }
 
 type Signalled = Pick<PartProcess, 'kill' | 'exited' | 'tell'>;

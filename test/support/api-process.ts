@@ -4,13 +4,14 @@ import { createInterface } from 'node:readline';
 import { pino } from 'pino';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/server/deps.ts';
+import type { Bucket } from '../../src/store/archive/archive-s3.ts';
 import { watchClock } from '../../src/store/clock/watch-clock.ts';
 import { connectTo } from './dispatch.ts';
 import { followsClock, shiftClock } from './shifted-clock.ts';
 
 const setup = JSON.parse(process.argv[2] ?? '{}') as {
   url: string;
-  archive: string;
+  archive: string | Bucket;
   port: number;
   token: string;
   /** How far its clock is after this machine's. */

@@ -16,6 +16,7 @@ import { createExperimentsQueue, type ExperimentsQueue } from '../../src/queue/e
 import type { Experiment } from '../../src/schemas/experiment.ts';
 import type { ResolvedRule, RuleSpec } from '../../src/schemas/rules.ts';
 import { createDirectoryArchive } from '../../src/store/archive/archive-directory.ts';
+import { type Bucket, createS3Archive } from '../../src/store/archive/archive-s3.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type FakeDriver, fakeArguments } from './fake-driver.ts';
@@ -83,11 +84,12 @@ export async function until<T>(
   }
 }
 
-/** Connects a store and a queue to a Redis, as each process of a fleet does. */
-export function connectTo(redisServer: { url: string }, archiveDirectory: string): Connected {
+/** Connects a store and a queue to a Redis and an archive (a directory or a bucket), as each process of a fleet does. */
+export function connectTo(redisServer: { url: string }, place: string | Bucket): Connected {
   const redis = new Redis(redisServer.url, impatient(3_000));
   redis.on('error', () => {});
-  const store = createStore({ redis, archive: createDirectoryArchive(archiveDirectory) });
+  const archive = typeof place === 'string' ? createDirectoryArchive(place) : createS3Archive(place);
+  const store = createStore({ redis, archive });
   const queue = createExperimentsQueue({
     redis,
     prefix: '{echelon}',
@@ -118,6 +120,7 @@ export interface Connected {
 export interface Bench extends Connected {
   server: RedisServer;
   directory: string;
+  archive: string | Bucket;
   rayWorker: FakeRayWorker;
   dispatcher(deps?: Partial<DispatcherDeps>): Promise<Dispatcher>;
   submit(driver: FakeDriver, options?: SubmitOptions): Promise<string>;
@@ -165,15 +168,19 @@ export async function startBench({
   cpus = 8,
   gpus = 0,
   redis = {},
+  bucket,
 }: {
   cpus?: number;
   gpus?: number;
   redis?: RedisServerOptions;
+  /** Its archive. Default: a directory. */
+  bucket?: Bucket;
 } = {}): Promise<Bench> {
   const directory = await mkdtemp(join(tmpdir(), 'echelon-dispatch-'));
   const server = await startRedis(redis);
   const rayWorker = await startFakeRayWorker({ directory, cpus, gpus });
-  const connected = connectTo(server, join(directory, 'archive'));
+  const archive = bucket ?? join(directory, 'archive');
+  const connected = connectTo(server, archive);
   const { store, queue } = connected;
   const started: Dispatcher[] = [];
   await store.clusters.put({
@@ -191,6 +198,7 @@ export async function startBench({
     ...connected,
     server,
     directory,
+    archive,
     rayWorker,
     async dispatcher(deps = {}) {
       const dispatcher = createDispatcher({

@@ -5,6 +5,7 @@ import { type Decorators, decorate } from '../../src/core/decorate.ts';
 import type { ReportSummary } from '../../src/dispatch/background/verification.ts';
 import { createDispatcher } from '../../src/dispatch/dispatcher.ts';
 import { createRayWorkerClient } from '../../src/rpc/client.ts';
+import type { Bucket } from '../../src/store/archive/archive-s3.ts';
 import { watchClock } from '../../src/store/clock/watch-clock.ts';
 import type { Store } from '../../src/store/store.ts';
 import { AGREEING, compileTestSpec, connectTo, TEST_TIMES, until } from './dispatch.ts';
@@ -15,7 +16,7 @@ import { followsClock, shiftClock } from './shifted-clock.ts';
 
 const setup = JSON.parse(process.argv[2] ?? '{}') as {
   url: string;
-  archive: string;
+  archive: string | Bucket;
   id: string;
   leaseMs: number;
   holdBeforeLaunch: boolean;

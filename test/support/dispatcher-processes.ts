@@ -62,7 +62,7 @@ export async function startDispatcherProcess(
 ): Promise<DispatcherProcess> {
   const setup = {
     url: bench.server.url,
-    archive: join(bench.directory, 'archive'),
+    archive: bench.archive,
     holdBeforeLaunch: false,
     deadlySteps: [],
     leaseMs: LEASE_MS,

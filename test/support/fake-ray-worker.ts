@@ -135,7 +135,10 @@ export async function startFakeRayWorker({
     if (fault === 'invalid') throw refusal(status.INVALID_ARGUMENT, 'told to');
     const known = attempts.get(keyOf(line));
     const fence = fences.get(line.experiment) ?? 0;
-    if (known && fence <= line.attempt) return { outcome: known.ended ? 3 : 2 };
+    if (known && fence <= line.attempt) {
+      if (fault === 'never-answer') await new Promise(() => {});
+      return { outcome: known.ended ? 3 : 2 };
+    }
     if (fence >= line.attempt)
       return { outcome: 4, fencingAttempt: fence, reason: `attempt ${fence} is known` };
     raiseFence(line);

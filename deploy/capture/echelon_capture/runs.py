@@ -142,10 +142,11 @@ class RunSink:
             while self._send_some():
                 pass
         except Exception as error:  # noqa: BLE001 - the capture must never fail a training
+            # First: a caller that waits for the end may then end the process.
+            self._failed(f"the run is not followed any more: {error}")
             with self._changed:
                 self._over = True
                 self._changed.notify_all()
-            self._failed(f"the run is not followed any more: {error}")
 
     def _send_some(self) -> bool:
         """Sends the oldest events, or an empty list as a heartbeat. A repeated request changes nothing. Returns whether the run

@@ -12,6 +12,8 @@ const END_MS = 5_000;
 const A_JOB = 'a job';
 const QUEUE_KEYS = ['delayed', 'wait', 'prioritized', 'active', 'marker', 'stalled', 'meta', A_JOB];
 
+const MAX_LEAP_MS = 800 * 86_400_000;
+
 /** Two faults may happen at a time, but one of them at most ends and starts a Redis. */
 const restarts = new WeakMap<Bench['server'], Promise<void>>();
 
@@ -88,7 +90,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     async strike({ bench: { redis } }, random) {
       await redis.config('SET', 'maxmemory', 1).catch(() => {}); // another fault may have ended Redis
       await delay(between(random, 500, 4_000));
-      const restore = () => redis.config('SET', 'maxmemory', 0).catch(() => undefined);
+      const restore = () => redis.config('SET', 'maxmemory', '16gb').catch(() => undefined);
       await until(restore, 'Redis has memory again');
     },
   },
@@ -100,6 +102,29 @@ export const REDIS_FAULTS: readonly Fault[] = [
       for (; performance.now() < end; await delay(20)) {
         await redis.bgrewriteaof().catch(() => {}); // one is under way
       }
+    },
+  },
+  {
+    kind: 'Redis: its clock leaps, up to 800 days, and returns',
+    outage: false,
+    missing: ({ disk }) => disk.missing,
+    async strike({ shiftRedisClock }, random) {
+      await shiftRedisClock?.(between(random, -1, 2) * between(random, 1, MAX_LEAP_MS));
+      await delay(between(random, 500, 8_000));
+      await shiftRedisClock?.(0);
+    },
+  },
+  {
+    kind: 'bucket: objects are away or cut for seconds',
+    outage: false,
+    async strike({ objects }, random) {
+      const before = [...objects];
+      for (const [name, bytes] of before) {
+        if (random() < 0.5) objects.delete(name);
+        else objects.set(name, bytes.subarray(0, bytes.length / 2));
+      }
+      await delay(between(random, 500, 8_000));
+      for (const [name, bytes] of before) objects.set(name, bytes);
     },
   },
   {
