@@ -19,7 +19,7 @@ const STEERING = new RegExp(
 const MAY_STEER = new RegExp(ESC);
 
 /**
- * See {@link HiddenValues}. Values are found in the forms of test/golden/redaction.json, as the ray-worker finds them
+ * See {@link HiddenValues}. Values are found in the forms of test/golden/vectors/redaction.json, as the ray-worker finds them
  * (echelon_rayworker/redaction.py). A text whose value is split by sequences that steer a terminal loses these sequences.
  */
 export function createHiddenValues(): HiddenValues {

@@ -2,7 +2,7 @@
 
 A value is found as it is, base64 and base32 (at any offset within other text), percent-encoded once or twice, hexadecimal,
 escaped as Python writes it or as JSON does, up to three times, and split by sequences that steer a terminal. The service finds
-the same forms (src/core/hidden-values.ts); test/golden/redaction.json has them all. A line that ends with the beginning of a form, begins with its end, or lies wholly
+the same forms (src/core/hidden-values.ts); test/golden/vectors/redaction.json has them all. A line that ends with the beginning of a form, begins with its end, or lies wholly
 within one is masked there too, so that a value which was wrapped, cut or printed over two lines does not show. Blind to
 values below ``MIN_CHARACTERS``: masking them would mangle ordinary text, and no secret is resolved that short.
 """

@@ -22,7 +22,7 @@ from echelon_rayworker.engines.prompt.texts import local_prompt
 GAME = Game("held-out/1/0")
 PROMPT = local_prompt(GAME.task.text(), (GAME.first_observation(),), GAME.offered())
 BODY = {"model": "m", "temperature": 0, "max_tokens": 1, "messages": [{"role": "user", "content": PROMPT}]}
-ENDPOINTS = json.loads((Path(__file__).parents[3] / "test/golden/endpoints.json").read_text())
+ENDPOINTS = json.loads((Path(__file__).parents[3] / "test/golden/vectors/endpoints.json").read_text())
 
 
 def call(base_url: str) -> httpx.Response:

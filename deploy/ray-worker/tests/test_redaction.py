@@ -31,7 +31,7 @@ def test_a_value_is_masked_in_every_form(form: str) -> None:
     assert SECRET not in masked and form[4:-4] not in masked
 
 
-GOLDEN = json.loads((Path(__file__).parents[3] / "test/golden/redaction.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[3] / "test/golden/vectors/redaction.json").read_text())
 
 
 @pytest.mark.parametrize("one", GOLDEN["hidden"], ids=lambda one: one["form"])

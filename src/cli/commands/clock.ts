@@ -20,7 +20,7 @@ export function clockCommand(output: Output): Command {
 function show(output: Output): Command {
   return apiCommand('show')
     .description("Show the store's time and the clock of Redis.")
-    .addHelpText('after', examples('echelon clock'))
+    .addHelpText('after', examples('echelon clock show'))
     .action(async (options: Options) => {
       const clock = await (await clientFor(options)).get('/v1/clock', {});
       if (options.json) return output.line(json(clock));

@@ -12,9 +12,9 @@ The content decides the format. In a folder, every file in a known format is rea
 a folder of one trainer, is judged by its own configuration.
 
 The estimator of a dump is stated (--estimator, --param), found in the run's configuration beside it or one folder
-above (training_args.bin, args.json, config.yaml; for prime-rl configs/orchestrator.toml or rl.toml; for slime args.json, a
-checkpoint of Megatron or the script that starts the run), or inferred. A
-dump with an inferred estimator is never ok.
+above (training_args.bin, args.json, config.yaml; for prime-rl configs/orchestrator.toml or rl.toml; for slime
+args.json, a checkpoint of Megatron or the script that starts the run), or inferred. A dump with an inferred estimator
+is never ok.
 
 Each row is exact, rounding (float32 arithmetic can give it, the formula does not), wrong (no float32 evaluation
 gives it) or unverifiable (the batch lacks data). A batch is ok if no row is wrong or unverifiable and no finding is an

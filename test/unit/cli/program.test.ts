@@ -30,6 +30,8 @@ const WRITTEN_OTHERWISE: Record<string, string> = {
   'bundle --output': 'a file to write, not how a table is printed',
   'config set --url': 'not the API to talk to, but the one to write down',
   'verify --from': 'the format of the files, not the first step',
+  'explain --from': 'as of verify',
+  'identify --from': 'as of verify',
 };
 
 interface Place {

@@ -14,7 +14,7 @@ test('hidden values show in no common form', () => {
   }
 });
 
-const GOLDEN = JSON.parse(readFileSync('test/golden/redaction.json', 'utf8')) as {
+const GOLDEN = JSON.parse(readFileSync('test/golden/vectors/redaction.json', 'utf8')) as {
   secret: string;
   hidden: { form: string; text: string }[];
   shown: string[];

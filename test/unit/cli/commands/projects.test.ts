@@ -17,7 +17,7 @@ test('projects are made, shown, changed and removed', async () => {
     { ...(await store.projects.get('vision')), createdAt: 0 },
     newProject({ name: 'vision', weight: 2, gpuQuota: 16, retention: { batchesDays: 30 } }, 0),
   );
-  assert.match((await run()).output.lines.join(), /vision +2 +16 +0 B +none +30 d +default/);
+  assert.match((await run()).output.lines.join(), /vision +2 +16 +0 B +8.6 GB +30 d +default/);
   await run('set', 'vision', '--gpu-quota', 'none', '--keep-streams', 'ever');
   const changed = await store.projects.get('vision');
   assert.deepEqual([changed?.weight, changed?.gpuQuota], [2, null]);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { addressProblems, unlistedProblem } from '../../../../src/engines/prompt/endpoint.ts';
 
-const ENDPOINTS = JSON.parse(readFileSync('test/golden/endpoints.json', 'utf8')) as Record<
+const ENDPOINTS = JSON.parse(readFileSync('test/golden/vectors/endpoints.json', 'utf8')) as Record<
   'metadata' | 'metadataNames' | 'usable',
   string[]
 >;

@@ -24,7 +24,7 @@ for (const [what, model] of [
 }
 
 test('an address that is none, or whose path could be left, is refused before anything reads it', () => {
-  const { unusable, usable } = JSON.parse(readFileSync('test/golden/endpoints.json', 'utf8')) as Record<
+  const { unusable, usable } = JSON.parse(readFileSync('test/golden/vectors/endpoints.json', 'utf8')) as Record<
     'unusable' | 'usable',
     string[]
   >;
