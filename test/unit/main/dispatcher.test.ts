@@ -23,7 +23,7 @@ test('a dispatcher runs queued work until its resources are released', async (t)
     metrics: { verified: () => {} },
     settings: { verifyProcesses: 1, leaseMs: 1000 },
   });
-  assert.deepEqual(stats(), { attempts: 0, verifying: 0, commands: 0 });
+  assert.deepEqual(stats(), { attempts: 0, verifying: 0, commands: 0, cutOff: 0 });
   const id = newCommandId();
   await store.commands.create({ id, cluster: 'absent', kind: 'drain', request: {}, secret: null });
   const command = await until(async () => {
