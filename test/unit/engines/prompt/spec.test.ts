@@ -24,10 +24,9 @@ for (const [what, model] of [
 }
 
 test('an address that is none, or whose path could be left, is refused before anything reads it', () => {
-  const { unusable, usable } = JSON.parse(readFileSync('test/golden/vectors/endpoints.json', 'utf8')) as Record<
-    'unusable' | 'usable',
-    string[]
-  >;
+  const { unusable, usable } = JSON.parse(
+    readFileSync('test/golden/vectors/endpoints.json', 'utf8'),
+  ) as Record<'unusable' | 'usable', string[]>;
   const problemsOf = (baseUrl: string) => {
     const given = spec({ model: { ...MODEL, baseUrl } });
     const problems = specProblems(given);
