@@ -140,7 +140,9 @@ describe('experiments that share dispatchers which die again and again', () => {
   test('a quarantined launch leaves no driver, and the events of one that ran are recorded', async (t) => {
     const id = newExperimentId();
     let asked = 0;
-    bench.rayWorker.onLaunch = async ({ experiment }) => void (asked += Number(experiment === id));
+    bench.rayWorker.onLaunch = async ({ experiment }) => {
+      if (experiment === id) asked += 1;
+    };
     bench.rayWorker.launchFault = 'never-answer';
     await bench.submit({ hang: true, steps: 2 }, { id, maxAttempts: 20 });
     for (let round = 1; round <= 3; round += 1) {

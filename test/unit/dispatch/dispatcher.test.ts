@@ -13,7 +13,7 @@ describe('createDispatcher', () => {
     const dispatcher = await bench.dispatcher();
     const id = await bench.submit({ hang: true });
     await bench.reaches(id, 'running');
-    assert.deepEqual(dispatcher.stats(), { attempts: 1, verifying: 0, commands: 0 });
+    assert.deepEqual(dispatcher.stats(), { attempts: 1, verifying: 0, commands: 0, cutOff: 0 });
     const expiry = async () => Number(await bench.redis.zscore('{echelon}:leases', id));
     const first = await expiry();
     await until(async () => (await expiry()) > first, 'the lease is renewed');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Cluster } from '../../../../src/store/clusters/contract.ts';
 import { claim as claimOn } from '../../../support/claim.ts';
+import { shiftClock } from '../../../support/shifted-clock.ts';
 import { claimed, storeFor, submitInput } from '../../../support/store.ts';
 
 function cluster(name: string, changes: Partial<Cluster> = {}): Cluster {
@@ -142,10 +143,7 @@ test('a cluster is not removed while something is allocated; once removed, nothi
 test('whether a cluster answers is judged by the clock of the server only', async (t) => {
   const { store, redis } = await storeFor(t);
   await store.clusters.put(cluster('a'));
-  const trueNow = Date.now;
-  t.after(() => {
-    Date.now = trueNow;
-  });
+  t.after(() => shiftClock(0));
   const seen = { address: '127.0.0.1:1', generation: 'g', nodes: [] };
   const answering = async () => [
     (await store.clusters.list())[0]?.answering,
@@ -154,9 +152,9 @@ test('whether a cluster answers is judged by the clock of the server only', asyn
   ];
   assert.deepEqual(await answering(), [false, false, false]);
   for (const skewMs of [3_600_000, -3_600_000]) {
-    Date.now = () => trueNow() + skewMs;
+    shiftClock(skewMs);
     await store.clusters.see('a', seen);
-    Date.now = () => trueNow() - skewMs;
+    shiftClock(-skewMs);
     assert.deepEqual(await answering(), [true, true, true]);
     const [seconds] = (await redis.time()) as [number, number];
     const lastSeenAt = Number(seconds) * 1000 - 17_000;
