@@ -48,6 +48,8 @@ export interface DispatcherDeps {
   reconcileMs?: number;
   /** How long it does not reach a cluster that another dispatcher reaches, before it gives up the attempts there. */
   cutOffMs?: number;
+  /** Time between two searches for attempts on a cluster that the store does not know. */
+  checkMs?: number;
   /** The job of an experiment that was allocated so long ago and is not acquired is released again. */
   releaseMs?: number;
   /** Time between two rounds of archiving and retention. */
@@ -184,7 +186,9 @@ function createParts(deps: DispatcherDeps) {
   });
   const scheduling = createSchedulingRounds({ store, queue, log, elapsed, everyMs: roundMs });
   const refresh = createClusterRefresh({
-    ...{ store, rayWorkers, everyMs: refreshMs, elapsed, log, cutOffMs: deps.cutOffMs },
+    ...{ store, rayWorkers, everyMs: refreshMs, elapsed, log },
+    cutOffMs: deps.cutOffMs,
+    checkMs: deps.checkMs,
     onRefresh: scheduling.poke,
     onSilent: (cluster: Cluster) => requestRepair(store, cluster),
   });

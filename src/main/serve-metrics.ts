@@ -77,8 +77,8 @@ export async function readFigures(store: Store, fault: EchelonError | null): Pro
     memory,
     clockLeap: -clock.correction,
     fault: fault?.code ?? null,
-    clusters: clusters.map(({ name, lastSeenAt, nodes }, at) => ({
-      ...{ name, lastSeenAt, nodes },
+    clusters: clusters.map(({ name, lastSeenAt, nodes, unknownAttempts = [] }, at) => ({
+      ...{ name, lastSeenAt, nodes, unknownAttempts: unknownAttempts.length },
       allocated: allocations[at]?.items ?? [],
     })),
     projects: projectFigures({

@@ -6,6 +6,8 @@ import { createProjectGauges, type ProjectFigures } from './project-gauges.ts';
 interface ClusterFigures {
   name: string;
   lastSeenAt: number | null;
+  /** Attempts that run there and that the store does not know. */
+  unknownAttempts: number;
   nodes: readonly { gpusTotal: number; gpusUsed: number; cpusTotal: number; cpusUsed: number }[];
   /** Allocations of Echelon. */
   allocated: readonly { gpus: number; cpus: number }[];
@@ -144,9 +146,16 @@ function createClusterGauges(registry: Registry): (clusters: readonly ClusterFig
     'When the ray-worker last answered; 0: never',
     ['cluster'],
   );
+  const unknown = gauge(
+    registry,
+    'echelon_cluster_unknown_attempts',
+    'Attempts that run on a cluster and that the store does not know, at most 100',
+    ['cluster'],
+  );
   return (clusters) => {
-    for (const one of [gpus, cpus, nodes, seen]) one.reset();
-    for (const { name: cluster, lastSeenAt, nodes: alive, allocated } of clusters) {
+    for (const one of [gpus, cpus, nodes, seen, unknown]) one.reset();
+    for (const { name: cluster, lastSeenAt, nodes: alive, allocated, unknownAttempts } of clusters) {
+      unknown.set({ cluster }, unknownAttempts);
       nodes.set({ cluster }, alive.length);
       seen.set({ cluster }, (lastSeenAt ?? 0) / 1000);
       gpus.set({ cluster, kind: 'total' }, sumOf(alive, 'gpusTotal'));

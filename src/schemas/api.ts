@@ -333,6 +333,10 @@ export const ClusterView = Type.Object(
       ),
     ),
     experiments: Type.Array(Type.String(), { description: 'Experiments with an allocation on this cluster' }),
+    unknownAttempts: Type.Array(Type.Object({ experiment: Type.String(), attempt: Count }, strict), {
+      description:
+        'Attempts that run on this cluster and that the store does not know, as after a restore of an older backup; at most 100. Echelon does not stop them. A key that is bound to a project sees none.',
+    }),
   },
   { ...strict, $id: 'Cluster' },
 );
@@ -344,41 +348,6 @@ export const ClusterList = Type.Object(
   { items: Type.Array(Type.Unsafe<ClusterView>({ $ref: 'Cluster#' })) },
   { ...strict, $id: 'ClusterList' },
 );
-
-/** The resources that attempts hold, by cluster and node. */
-export const AllocationList = Type.Object(
-  {
-    total: Type.Integer({ minimum: 0, description: 'Number of allocations that the caller may see.' }),
-    items: Type.Array(
-      Type.Object(
-        {
-          experiment: Type.String(),
-          name: Type.String({ description: 'Name of the experiment.' }),
-          project: Type.String(),
-          attempt: Count,
-          state: nullable(
-            Type.Enum([...STATES], { type: 'string', description: 'State of the experiment.' }),
-          ),
-          cluster: Type.String(),
-          node: Type.String({ description: 'Id of the node in Ray.' }),
-          gpus: Type.Number({ minimum: 0 }),
-          cpus: Type.Number({ minimum: 0 }),
-          startedAt: nullable(Instant),
-          end: nullable(
-            Type.Object(
-              { endAt: Instant, earliest: Instant, latest: Instant },
-              { ...strict, description: 'Expected end; null if nothing is known about it.' },
-            ),
-          ),
-        },
-        strict,
-      ),
-    ),
-  },
-  { ...strict, $id: 'AllocationList' },
-);
-/** See {@link AllocationList}. */
-export type AllocationList = Static<typeof AllocationList>;
 
 const byQueue = {
   all: nullable(PauseView),

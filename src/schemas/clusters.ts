@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { STATES } from '../core/states.ts';
 import { SecretProjects } from './cluster-secrets.ts';
 import { Labels, Name } from './spec-parts.ts';
 import { strict } from './strict.ts';
@@ -166,3 +167,38 @@ export type Command = Static<typeof Command>;
 export function isCommandOver({ state }: Pick<Command, 'state'>): boolean {
   return state === 'succeeded' || state === 'failed';
 }
+
+/** The resources that attempts hold, by cluster and node. */
+export const AllocationList = Type.Object(
+  {
+    total: Type.Integer({ minimum: 0, description: 'Number of allocations that the caller may see.' }),
+    items: Type.Array(
+      Type.Object(
+        {
+          experiment: Type.String(),
+          name: Type.String({ description: 'Name of the experiment.' }),
+          project: Type.String(),
+          attempt: Type.Integer({ minimum: 0 }),
+          state: nullable(
+            Type.Enum([...STATES], { type: 'string', description: 'State of the experiment.' }),
+          ),
+          cluster: Type.String(),
+          node: Type.String({ description: 'Id of the node in Ray.' }),
+          gpus: Type.Number({ minimum: 0 }),
+          cpus: Type.Number({ minimum: 0 }),
+          startedAt: nullable(Instant),
+          end: nullable(
+            Type.Object(
+              { endAt: Instant, earliest: Instant, latest: Instant },
+              { ...strict, description: 'Expected end; null if nothing is known about it.' },
+            ),
+          ),
+        },
+        strict,
+      ),
+    ),
+  },
+  { ...strict, $id: 'AllocationList' },
+);
+/** See {@link AllocationList}. */
+export type AllocationList = Static<typeof AllocationList>;

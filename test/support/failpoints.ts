@@ -54,7 +54,14 @@ export const NOT_INTERRUPTED = {
       'retention.dueFigures',
       'retention.forgettingFigures',
     ],
-    ...['attempts.allocated', 'attempts.allocation', 'attempts.leases', 'attempts.list', 'batches.backlog'],
+    ...[
+      'attempts.allocated',
+      'attempts.allocation',
+      'attempts.leases',
+      'attempts.list',
+      'attempts.present',
+      'batches.backlog',
+    ],
     ...[
       'batches.bytes',
       'batches.get',

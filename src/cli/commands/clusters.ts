@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { AddCluster, Cluster, Command as ClusterCommand } from '../../client/calls.ts';
+import { counted } from '../../core/plural.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
@@ -93,11 +94,12 @@ export function clusterTable(clusters: readonly Cluster[], now: number, width?: 
   );
 }
 
-function stateOf({ answering, draining, paused }: Cluster): string {
+function stateOf({ answering, draining, paused, unknownAttempts }: Cluster): string {
   const states = [
     ...(answering ? [] : ['silent']),
     ...(draining ? ['draining'] : []),
     ...(paused === null ? [] : ['paused']),
+    ...(unknownAttempts.length === 0 ? [] : [counted(unknownAttempts.length, 'unknown attempt')]),
   ];
   return states.join(', ') || 'ready';
 }

@@ -4,6 +4,7 @@ import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
 import type { RayWorkers } from './ray-workers.ts';
+import { createUnknownAttempts } from './unknown-attempts.ts';
 
 /** The live nodes, with the amounts that Ray reports as used. */
 export function toClusterNodes({ nodes }: RayWorkerDescription): ClusterNode[] {
@@ -75,40 +76,36 @@ export function createClusterRefresh(deps: {
   onSilent?: (cluster: Cluster) => Promise<void>;
   /** Default: {@link CUT_OFF_MS}. */
   cutOffMs?: number | undefined;
+  /** Time between two searches for attempts that the store does not know. Default: 30 s. */
+  checkMs?: number | undefined;
 }): ClusterRefresh {
   const { store, rayWorkers, log } = deps;
+  const unknown = createUnknownAttempts(deps);
   const silences = createSilences(deps);
-  const repairs = new Map<string, { at: number; waitMs: number }>();
-
-  /** The first repair follows {@link REPAIR_MS} of silence; each further repair waits twice as long. */
-  async function repair(cluster: Cluster): Promise<void> {
-    const now = deps.elapsed();
-    const next = repairs.get(cluster.name) ?? { at: now + REPAIR_MS, waitMs: REPAIR_MS };
-    repairs.set(cluster.name, next);
-    if (now < next.at || !deps.onSilent) return;
-    const waitMs = Math.min(next.waitMs * 2, MAX_REPAIR_MS);
-    repairs.set(cluster.name, { at: now + waitMs, waitMs });
-    await deps.onSilent(cluster).catch((error: unknown) => {
-      log.warn({ cluster: cluster.name, err: error }, 'cannot request the repair of a cluster');
-    });
-  }
+  const repairs = createRepairs(deps);
 
   async function refresh(cluster: Cluster): Promise<void> {
     try {
       const client = await rayWorkers.of(cluster.name);
       const description = await client.describe(AbortSignal.timeout(ANSWER_MS));
-      if (silences.end(cluster)) log.info({ cluster: cluster.name }, 'the ray-worker answers again');
-      if (cluster.generation !== null && cluster.generation !== description.generation)
+      const answersAgain = silences.end(cluster);
+      if (answersAgain) log.info({ cluster: cluster.name }, 'the ray-worker answers again');
+      const isOther = cluster.generation !== null && cluster.generation !== description.generation;
+      if (isOther)
         log.warn(
           { cluster: cluster.name, generation: description.generation },
           'the ray-worker has a new state directory; the attempts of the old one are lost',
         );
-      await store.clusters.see(cluster.name, toSeen(cluster.address, description));
-      repairs.delete(cluster.name);
+      const unknownAttempts = await unknown.on(cluster.name, client, { recheck: answersAgain || isOther });
+      await store.clusters.see(cluster.name, {
+        ...toSeen(cluster.address, description),
+        ...(unknownAttempts.length > 0 && { unknownAttempts }),
+      });
+      repairs.end(cluster);
       deps.onRefresh();
     } catch (error) {
       const { isNew, answersOthers } = silences.note(cluster);
-      if (!answersOthers) await repair(cluster);
+      if (!answersOthers) await repairs.request(cluster);
       if (isNew) log.warn({ cluster: cluster.name, err: error }, 'the ray-worker does not answer');
     }
   }
@@ -126,6 +123,29 @@ export function createClusterRefresh(deps: {
     },
   });
   return { ...loop, cutOff: silences.cutOff };
+}
+
+/** Requests repairs of silent clusters: the first after {@link REPAIR_MS}, each further one after twice the wait. */
+function createRepairs({
+  elapsed,
+  log,
+  onSilent,
+}: Pick<Parameters<typeof createClusterRefresh>[0], 'elapsed' | 'log' | 'onSilent'>) {
+  const repairs = new Map<string, { at: number; waitMs: number }>();
+  return {
+    async request(cluster: Cluster): Promise<void> {
+      const now = elapsed();
+      const next = repairs.get(cluster.name) ?? { at: now + REPAIR_MS, waitMs: REPAIR_MS };
+      repairs.set(cluster.name, next);
+      if (now < next.at || !onSilent) return;
+      const waitMs = Math.min(next.waitMs * 2, MAX_REPAIR_MS);
+      repairs.set(cluster.name, { at: now + waitMs, waitMs });
+      await onSilent(cluster).catch((error: unknown) => {
+        log.warn({ cluster: cluster.name, err: error }, 'cannot request the repair of a cluster');
+      });
+    },
+    end: ({ name }: Cluster) => void repairs.delete(name),
+  };
 }
 
 /** The clusters whose ray-workers do not answer this dispatcher. */

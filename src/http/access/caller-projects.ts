@@ -128,6 +128,7 @@ export async function seenClusters(
         ...cluster,
         experiments: cluster.experiments.filter((_id, at) => own[at]),
         secretProjects: ownSecretProjects(project, cluster.secretProjects),
+        unknownAttempts: [],
       };
     }),
   );

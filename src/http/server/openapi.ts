@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import { allEngines } from '../../engines/registry.ts';
 import * as api from '../../schemas/api.ts';
 import * as audit from '../../schemas/audit.ts';
-import { AddCluster, Command } from '../../schemas/clusters.ts';
+import { AddCluster, AllocationList, Command } from '../../schemas/clusters.ts';
 import { EventSchema } from '../../schemas/events.ts';
 import { Experiment } from '../../schemas/experiment.ts';
 import * as key from '../../schemas/key.ts';
@@ -23,6 +23,7 @@ import { READ } from './policy.ts';
 
 const SHARED: readonly TSchema[] = [
   Experiment,
+  AllocationList,
   AddCluster,
   Command,
   RetentionPreview,

@@ -2,10 +2,14 @@ import type { Ended } from '../../core/events.ts';
 import type { AllocatedNode } from '../../core/launch-plan.ts';
 import type { State } from '../../core/states.ts';
 
-/** The right to write for an attempt. */
-export interface Lease {
+/** Names an attempt. */
+export interface AttemptName {
   experiment: string;
   attempt: number;
+}
+
+/** The right to write for an attempt. */
+export interface Lease extends AttemptName {
   token: string;
 }
 
@@ -58,6 +62,14 @@ export interface Attempt {
   ended: Ended | null;
 }
 
+/** An experiment's present attempt; 0: it has had none. */
+export interface PresentAttempt {
+  attempt: number;
+  state: State;
+  /** Cluster of the latest attempt. */
+  cluster: string | null;
+}
+
 /** The decision of a scheduling round about one experiment, and the versions that it read. */
 export interface AllocationInput {
   experiment: string;
@@ -98,6 +110,8 @@ export interface Crash {
 export interface AttemptStore {
   /** The attempts of an experiment, the first one first. */
   list(id: string): Promise<Attempt[]>;
+  /** The present attempts of experiments by id; one without a record is omitted. */
+  present(ids: readonly string[]): Promise<Map<string, PresentAttempt>>;
   /**
    * Executes the decisions of a scheduling round in one step: raises the attempt of each experiment, takes it out of the
    * queue and allocates GPUs and CPUs. All versions are compared as they were before this step.

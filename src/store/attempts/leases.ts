@@ -16,6 +16,7 @@ import type {
   AttemptStore,
   Crash,
   Lease,
+  PresentAttempt,
   Renewal,
   TakenOver,
 } from './contract.ts';
@@ -30,6 +31,7 @@ export function createLeases(context: StoreContext): AttemptStore {
     async list(id) {
       return toAttempts(await guarded(redis.hgetall(keys.attempts(id))));
     },
+    present: (ids) => present(context, ids),
     allocate: (starts) => allocate(run, starts),
     async allocation(cluster, experiment) {
       const text = await guarded(redis.hget(keys.allocations(cluster), experiment));
@@ -47,6 +49,20 @@ export function createLeases(context: StoreContext): AttemptStore {
     },
     end: (lease, decision) => end(run, lease, decision),
   };
+}
+
+async function present(
+  { redis, keys }: StoreContext,
+  ids: readonly string[],
+): Promise<Map<string, PresentAttempt>> {
+  const commands = redis.pipeline();
+  for (const id of ids) commands.hmget(keys.experiment(id), 'state', 'attempt', 'cluster');
+  const replies = (await runAll(commands)) as [State | null, string | null, string | null][];
+  return new Map(
+    replies.flatMap(([state, attempt, cluster], at) =>
+      state === null ? [] : [[ids[at]!, { state, attempt: Number(attempt ?? 0), cluster: cluster || null }]],
+    ),
+  );
 }
 
 /** The steps of one launch. */

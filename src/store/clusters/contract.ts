@@ -1,3 +1,5 @@
+import type { AttemptName } from '../attempts/contract.ts';
+
 /** A cluster as the store knows it. `token` and `ca` never leave through the API. */
 export interface Cluster {
   name: string;
@@ -18,6 +20,8 @@ export interface Cluster {
   rayVersion?: string;
   rayWorkerVersion?: string;
   sharedRoot?: string;
+  /** Attempts that run there and are in the store no experiment's present attempt. Absent: none. */
+  unknownAttempts?: readonly AttemptName[];
   /** The Ray cluster that it was added from; absent if it was added by the ray-worker's address. */
   ray?: RayPlace;
   /** Nothing new starts there. Set only by `setDraining`. */
@@ -50,7 +54,10 @@ export interface RayPlace {
 }
 
 /** The report of a ray-worker about its cluster. */
-export type Seen = Pick<Cluster, 'address' | 'nodes' | 'rayVersion' | 'rayWorkerVersion' | 'sharedRoot'> & {
+export type Seen = Pick<
+  Cluster,
+  'address' | 'nodes' | 'rayVersion' | 'rayWorkerVersion' | 'sharedRoot' | 'unknownAttempts'
+> & {
   generation: string;
 };
 

@@ -22,6 +22,7 @@ const FIGURES: StoreFigures = {
     {
       name: 'a',
       lastSeenAt: 5000,
+      unknownAttempts: 2,
       nodes: [
         { gpusTotal: 8, gpusUsed: 2, cpusTotal: 64, cpusUsed: 4 },
         { gpusTotal: 8, gpusUsed: 0, cpusTotal: 64, cpusUsed: 0 },
@@ -76,6 +77,7 @@ test('shows what the store says', async () => {
   assert.equal(of('echelon_cluster_gpus', { cluster: 'a', kind: 'total' }), 16);
   assert.equal(of('echelon_cluster_gpus', { cluster: 'a', kind: 'allocated' }), 2);
   assert.equal(of('echelon_cluster_last_seen_timestamp_seconds', { cluster: 'a' }), 5);
+  assert.equal(of('echelon_cluster_unknown_attempts', { cluster: 'a' }), 2);
   assert.equal(of('echelon_training_step', { experiment: 'exp-1' }), 3);
   assert.equal(of('echelon_training_success_rate', { metric: 'val/success_rate' }), 0.5);
   assert.equal(of('echelon_training_success_rate', { metric: 'bad_success_rate' }), undefined);

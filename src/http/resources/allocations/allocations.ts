@@ -1,6 +1,6 @@
 import { sees } from '../../../core/scopes.ts';
 import { expectedEnd } from '../../../scheduler/spans.ts';
-import type { AllocationList } from '../../../schemas/api.ts';
+import type { AllocationList } from '../../../schemas/clusters.ts';
 import type { Allocation } from '../../../store/clusters/contract.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';

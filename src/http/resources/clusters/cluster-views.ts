@@ -55,6 +55,7 @@ export async function clusterView(
       };
     }),
     experiments: items.map((item) => item.experiment),
+    unknownAttempts: [...(cluster.unknownAttempts ?? [])],
   };
 }
 

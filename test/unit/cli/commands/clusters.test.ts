@@ -125,12 +125,14 @@ test('the table counts nodes, free and allocated resources', () => {
       { id: 'm', ...node, gpusUsed: 4 },
     ],
     experiments: ['x'],
+    unknownAttempts: [],
   };
+  const unknownAttempts = [{ experiment: 'lost', attempt: 1 }];
   const text = clusterTable(
-    [cluster, { ...cluster, name: 'b', answering: false, draining: true, lastSeenAt: null }],
+    [cluster, { ...cluster, name: 'b', answering: false, draining: true, lastSeenAt: null, unknownAttempts }],
     6000,
   );
   const [, first, second] = text.split('\n');
   assert.match(first!, /^a +ready +2 +2\/8 +4 +10\/16 +1 +0\.1\.0 +2\.60\.0 +5 s ago$/);
-  assert.match(second!, /^b +silent, draining .* never$/);
+  assert.match(second!, /^b +silent, draining, 1 unknown attempt .* never$/);
 });

@@ -66,7 +66,7 @@ describe('clusters', () => {
         },
       } as unknown as Store,
       rayWorkers: {
-        of: async (name) => ({ describe: answers[name] }) as unknown as RayWorkerClient,
+        of: async (name) => ({ describe: answers[name], list: async () => [] }) as unknown as RayWorkerClient,
         update: () => {},
         close: () => {},
       },

@@ -59,12 +59,20 @@ describe('resolveFor', () => {
   });
 });
 
-test('a project-bound caller sees only its own running experiments in a cluster', async () => {
+test('a project-bound caller sees only its own experiments in a cluster, and no unknown attempt', async () => {
   const [own, foreign] = [submitInput({ project: 'mine' }), submitInput({ project: 'other' })];
   await store.experiments.submit(own);
   await store.experiments.submit(foreign);
-  const view = { name: 'c', experiments: [foreign.id, own.id] } as ClusterView;
-  assert.deepEqual((await seenClusters(store, BOUND, [view]))[0]?.experiments, [own.id]);
+  const unknownAttempts = [{ experiment: 'exp-lost', attempt: 1 }];
+  const running = [foreign.id, own.id];
+  const view = {
+    name: 'c',
+    experiments: running,
+    secretProjects: {},
+    unknownAttempts,
+  } as ClusterView;
+  const [seen] = await seenClusters(store, BOUND, [view]);
+  assert.deepEqual([seen?.experiments, seen?.unknownAttempts], [[own.id], []]);
   assert.deepEqual(await seenClusters(store, ALL, [view]), [view]);
 });
 

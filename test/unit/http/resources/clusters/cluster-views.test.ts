@@ -43,6 +43,15 @@ test('a cluster shows its labels and the name of the operator who paused it', as
   assert.deepEqual([view?.labels, view?.paused], [{ gpu: 'h100' }, { by: 'ann', at: 1, reason: null }]);
 });
 
+test('a cluster shows the attempts that the store does not know', async () => {
+  const unknownAttempts = [{ experiment: 'exp-lost', attempt: 3 }];
+  const views = await clusterViews(of({ ...CLUSTER, unknownAttempts }, { ...CLUSTER, name: 'c' }));
+  assert.deepEqual(
+    views.map((view) => view.unknownAttempts),
+    [unknownAttempts, []],
+  );
+});
+
 test('an experiment on a silent cluster shows since when the cluster is silent, until the cluster answers', async () => {
   const queued = { ...RUNNING, state: 'queued' } as const;
   const elsewhere = { ...RUNNING, cluster: 'gone' };
