@@ -15,12 +15,15 @@ export interface BatchPage {
   next: string | null;
 }
 
-/** The first pages, as far as they are full and verified: nothing on them changes by itself. */
+/** The first pages, as far as they are full and nothing on them changes any more. */
 export function settledPages(pages: readonly BatchPage[]): BatchPage[] {
-  const open = pages.findIndex(
-    ({ items, next }) => next === null || items.some(({ verification }) => verification === null),
-  );
+  const open = pages.findIndex(({ items, next }) => next === null || !items.every(isSettled));
   return pages.slice(0, open < 0 ? pages.length : open);
+}
+
+/** A batch that could not be verified may be verified again; any other report is final. */
+function isSettled({ verification }: ListedBatch): boolean {
+  return verification !== null && !verification.findings.includes('not-verifiable');
 }
 
 /** A cell of the strip: one batch, or several in a row if there are too many for a cell each. */

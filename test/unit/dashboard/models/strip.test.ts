@@ -27,7 +27,7 @@ test('a cell of several batches shows and opens the worst of them', () => {
   );
 });
 
-test('pages that are full and verified are settled; a page with an unverified batch and all after it are not', () => {
+test('full pages of final reports are settled; a page with another batch and all pages after it are not', () => {
   const page = (numbers: number[], next: string | null) => ({
     items: numbers.map((one) => batch(one)),
     next,
@@ -37,5 +37,11 @@ test('pages that are full and verified are settled; a page with an unverified ba
   const unverified = { items: [{ ...batch(1), verification: null }, batch(2)], next: 'a' };
   assert.deepEqual(settledPages([unverified, second, last]), []);
   assert.deepEqual(settledPages([first, second]), [first, second]);
+  const unverifiable = {
+    ...batch(4),
+    verification: { ...batch(4).verification, findings: ['not-verifiable'] },
+  };
+  const third = { items: [batch(3), unverifiable], next: 'b' };
+  assert.deepEqual(settledPages([first, third, last]), [first], 'its batch may be verified again');
   assert.deepEqual(settledPages([]), []);
 });
