@@ -119,7 +119,9 @@ function checkEnds(history: History): string[] {
   const outlived = launches.flatMap(({ experiment, attempt }) => {
     const [driver, record] = [endOf(experiment, attempt), experiments.get(experiment)?.record];
     const late = (driver ?? 0) - (record?.endedAt ?? Number.POSITIVE_INFINITY);
-    return late > 0 ? [`${experiment}/${attempt}: its driver ran ${late} ms after the end`] : [];
+    return late > history.clockErrorMs
+      ? [`${experiment}/${attempt}: its driver ran ${late} ms after the end`]
+      : [];
   });
   const otherwise = each(history, ({ record: { id, state } }) =>
     users.cancelled.has(id) && state !== 'cancelled' ? [`cancelled, and then ${state}`] : [],

@@ -39,6 +39,7 @@ export interface History {
   readonly launches: readonly LaunchLine[];
   readonly overlaps: number;
   readonly quota: Observed['quota'];
+  readonly clockErrorMs: number;
   /** When the driver of an attempt ended (ms since 1970); undefined: it runs, or it is forgotten. */
   endOf(experiment: string, attempt: number): number | undefined;
   /** Drivers, allocations, leases and batches that are left. */
@@ -66,6 +67,7 @@ export async function readHistory(world: Observed, users: Users, measured: Measu
   };
   return {
     ...{ experiments, users, left, measured, selfEnded: world.selfEnded, quota: world.quota },
+    clockErrorMs: world.clockErrorMs ?? 0,
     leases: world.leases && checkLeases(world.leases.directory, world.leases),
     launches: rayWorker.launches(),
     overlaps: rayWorker.overlaps(),

@@ -42,6 +42,8 @@ export interface Observed {
   readonly api: { readonly url: string; readonly token: string };
   /** Where dispatchers record what they do with leases; undefined: they do not. */
   readonly leases?: { readonly directory: string; readonly leaseMs: number };
+  /** By how much times that the store records may differ from those of this machine. Default: 0. */
+  readonly clockErrorMs?: number;
   /** Processes that ended by themselves. */
   readonly selfEnded: readonly string[];
   /** Violations that the world's own witnesses show. Default: none. */
@@ -92,9 +94,11 @@ export interface World extends Observed {
 export async function startWorld({
   leaseMs,
   sources,
+  clockErrorMs = 0,
 }: {
   leaseMs: number;
   sources?: string;
+  clockErrorMs?: number;
 }): Promise<World> {
   const owned = createOwned(sources);
   try {
@@ -102,6 +106,7 @@ export async function startWorld({
     return {
       ...(await startIn(owned, { leaseMs, inBucket })),
       leaseMs,
+      clockErrorMs,
       selfEnded: owned.selfEnded,
       stop: owned.stop,
     };

@@ -68,7 +68,21 @@ const DISK_FAULTS: readonly Omit<Fault, 'missing'>[] = [
   },
 ];
 
-/** Faults of Redis, of its disk, and of the connections to it. */
+/** Leaps of the clock of Redis. Until a process notices one, the store's time may pass for some seconds. */
+export const CLOCK_FAULTS: readonly Fault[] = [
+  {
+    kind: 'Redis: its clock leaps, up to 800 days, and returns',
+    outage: false,
+    missing: ({ disk }) => disk.missing,
+    async strike({ shiftRedisClock }, random) {
+      await shiftRedisClock?.(between(random, -1, 2) * between(random, 1, MAX_LEAP_MS));
+      await delay(between(random, 500, 8_000));
+      await shiftRedisClock?.(0);
+    },
+  },
+];
+
+/** Faults of Redis, of its disk, of the archive's bucket, and of the connections to Redis. */
 export const REDIS_FAULTS: readonly Fault[] = [
   {
     kind: 'Redis: SIGKILL, and a start with its append-only file',
@@ -102,16 +116,6 @@ export const REDIS_FAULTS: readonly Fault[] = [
       for (; performance.now() < end; await delay(20)) {
         await redis.bgrewriteaof().catch(() => {}); // one is under way
       }
-    },
-  },
-  {
-    kind: 'Redis: its clock leaps, up to 800 days, and returns',
-    outage: false,
-    missing: ({ disk }) => disk.missing,
-    async strike({ shiftRedisClock }, random) {
-      await shiftRedisClock?.(between(random, -1, 2) * between(random, 1, MAX_LEAP_MS));
-      await delay(between(random, 500, 8_000));
-      await shiftRedisClock?.(0);
     },
   },
   {

@@ -8,7 +8,7 @@ import { API_FAULTS } from './api.ts';
 import { DISPATCHER_FAULTS } from './dispatcher.ts';
 import type { Fault } from './fault.ts';
 import { RAY_WORKER_FAULTS } from './ray-worker.ts';
-import { REDIS_FAULTS } from './redis.ts';
+import { CLOCK_FAULTS, REDIS_FAULTS } from './redis.ts';
 import { type MixedWorld, UPGRADE_FAULTS } from './upgrade.ts';
 
 /** What a campaign does in a world. */
@@ -77,6 +77,17 @@ const TERMS: Terms = {
 const withFakeRayWorker = (faults: readonly Fault[]): Kind =>
   kindOf({ ...TERMS, start: () => startWorld({ leaseMs: LEASE_MS }), faults });
 
+/** More than the store's time may pass until a leap is noticed. */
+const LEAPT_LEASE_MS = 12_000;
+
+/** Leaps of the clock of Redis, beside losses of dispatchers and of Redis. */
+const CLOCK: Kind = kindOf({
+  ...TERMS,
+  boundMs: 2 * LEAPT_LEASE_MS + 5_000,
+  start: () => startWorld({ leaseMs: LEAPT_LEASE_MS, clockErrorMs: LEAPT_LEASE_MS }),
+  faults: [...CLOCK_FAULTS, ...CLOCK_FAULTS, DISPATCHER_FAULTS[0]!, REDIS_FAULTS[0]!],
+});
+
 /** Every process starts with the older version. */
 async function startMixed({ older = '' }: Choices): Promise<MixedWorld> {
   const sources = checkOut(older);
@@ -97,6 +108,7 @@ export const WORLDS: Readonly<Record<string, Kind>> = {
   'ray-worker': withFakeRayWorker(RAY_WORKER_FAULTS),
   redis: withFakeRayWorker(REDIS_FAULTS),
   api: withFakeRayWorker(API_FAULTS),
+  clock: CLOCK,
   mixed: withFakeRayWorker([...DISPATCHER_FAULTS, ...RAY_WORKER_FAULTS, ...REDIS_FAULTS, ...API_FAULTS]),
   system: kindOf(SYSTEM),
   upgrade: kindOf({ ...TERMS, start: startMixed, faults: UPGRADE_FAULTS }),
