@@ -9,7 +9,7 @@ from ray_namespace import run_tests
 pytest.importorskip("ray")
 
 LACKING = [name for name in ("torch", "pyarrow") if importlib.util.find_spec(name) is None]
-TESTS = 19
+TESTS = 20
 
 
 @pytest.mark.ray

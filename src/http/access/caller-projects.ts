@@ -65,7 +65,8 @@ export async function resolveAll(
   caller: Caller,
   specs: readonly ExperimentSpec[],
 ): Promise<ResolvedSpec[]> {
-  const permissions = remembered((cluster: string | null) => permissionsOf(deps, caller, cluster));
+  const secrets = specs.some((spec) => Object.keys(spec.secrets ?? {}).length > 0);
+  const permissions = remembered((cluster: string | null) => permissionsOf(deps, caller, cluster, secrets));
   const problems = remembered((project: string) => projectProblem(deps.store, caller, project));
   const all: ResolvedSpec[] = [];
   for (const spec of specs) {
@@ -99,16 +100,19 @@ export interface Permitting {
 /**
  * What the caller's specs may load code from and call: everything with the scope `custom-code`, else the operator's
  * endpoints, and the directories that are allowed on `cluster`, or, where any cluster may take it (null), on every one.
- * With any scope, only the secrets that the spec's project may use there.
+ * With any scope, only the secrets that the spec's project may use there; `secrets`: whether a spec may name some.
  */
 export async function permissionsOf(
   { store, settings }: Permitting,
   caller: Caller,
   cluster: string | null,
+  secrets: boolean,
 ): Promise<Permissions> {
+  const customCode = hasScope(caller, 'custom-code');
+  if (customCode && !secrets) return { customCode };
   const clusters = await store.clusters.list(cluster === null ? undefined : [cluster]);
   const secretProjects = clusters.map((one) => one.secretProjects ?? null);
-  if (hasScope(caller, 'custom-code')) return { customCode: true, secretProjects };
+  if (customCode) return { customCode, secretProjects };
   const [first, ...others] = clusters.map(({ codePaths = [] }) => codePaths);
   const codePaths = (first ?? []).filter((path) => others.every((paths) => paths.includes(path)));
   return { customCode: false, codePaths, endpoints: settings.promptEndpoints, secretProjects };

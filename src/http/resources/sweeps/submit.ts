@@ -153,7 +153,7 @@ async function judge(
   // Where children name clusters by themselves, only what is allowed on every one counts.
   const anywhere = draft.axes.some(({ pointer }) => pointer === '/cluster' || pointer === '');
   const { cluster = null } = draft.spec as { cluster?: string | null };
-  const permissions = await permissionsOf(deps, caller, anywhere ? null : cluster);
+  const permissions = await permissionsOf(deps, caller, anywhere ? null : cluster, true);
   const check = createSweepCheck(draft, (spec) => resolveSpec(spec, permissions));
   const fingerprints: (string | null)[] = [];
   const first: SweepChildSpec[] = [];

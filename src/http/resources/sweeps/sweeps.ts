@@ -263,7 +263,7 @@ async function requirePermissions(
     .filter(({ state }) => state === 'failed')
     .map(({ entry }) => childSpec(sweep, entry) as unknown as ExperimentSpec);
   for (const cluster of new Set(specs.map((spec) => spec.cluster ?? null))) {
-    const permissions = await permissionsOf(deps, caller, cluster);
+    const permissions = await permissionsOf(deps, caller, cluster, false);
     const there = specs.filter((spec) => (spec.cluster ?? null) === cluster);
     if (there.some((spec) => permissionProblems(spec, permissions).length > 0))
       requireScope(caller, 'custom-code');

@@ -18,14 +18,16 @@ test('a plan shows the resolved spec, its defaults, its fingerprint and the exac
   for (const argument of plan.plan.arguments) assert.ok(plan.commandLine.includes(argument));
 });
 
-test('a plan names the secrets of its spec and states the deadline in UTC', async () => {
+test('a plan names the secrets of its spec and states the deadline in UTC', async (t) => {
+  const { store } = await storeFor(t);
+  const { call: ask } = await appFor(t, { store });
   const body = {
     ...REPLAY,
     secrets: { HF_TOKEN: 'hf-read' },
     timeoutSeconds: 60,
     deadline: '2027-01-31T18:00:00Z',
   };
-  const { plan, resolved } = (await call('POST', '/v1/plans', { body })).json();
+  const { plan, resolved } = (await ask('POST', '/v1/plans', { body })).json();
   assert.deepEqual(plan.secrets, { HF_TOKEN: 'hf-read' });
   assert.equal(resolved.deadline, '2027-01-31T18:00:00.000Z');
 });

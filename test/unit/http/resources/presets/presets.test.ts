@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { appFor } from '../../../../support/http-app.ts';
+import { storeFor } from '../../../../support/store.ts';
 
 const { call } = await appFor({ after });
 
@@ -18,9 +19,11 @@ test('presets are listed, and one preset shows its specs and the published figur
   assert.match(answer.json().detail, /Did you mean/);
 });
 
-test('a preset of prompted models shows the specs of their engine', async () => {
+test('a preset of prompted models shows the specs of their engine', async (t) => {
+  const { store } = await storeFor(t);
+  const { call: ask } = await appFor(t, { store });
   const { runs } = (await call('GET', '/v1/presets/paper-prompted')).json();
   assert.deepEqual(runs[0].figures, { outOfDomainSuccess: 48 });
-  const planned = await call('POST', '/v1/plans', { body: runs[0].train });
+  const planned = await ask('POST', '/v1/plans', { body: runs[0].train });
   assert.equal(planned.statusCode, 200, planned.body);
 });
