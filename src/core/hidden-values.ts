@@ -10,17 +10,28 @@ export interface HiddenValues {
 
 const MIN_CHARACTERS = 6;
 
-/** Sequences that steer a terminal, as they are or escaped as JSON, C or Python write them: they can split a value. */
-const ESC = '(?:\\x1b|\\\\+(?:u001[bB]|x1[bB]|033|e))';
+/**
+ * Controls of a terminal, which can split a value: sequences of ECMA-48 after ESC or an 8-bit control, and shifts. They are
+ * also found as JSON, C or Python escape them. Bounded, so that a search is linear in the text.
+ */
+const ESC = '(?:\\x1b|\\\\{1,8}(?:u001[bB]|x1[bB]|033|e))';
+const control = (digits: string) =>
+  `(?:[${[...digits].map((digit) => `\\x9${digit}`).join('')}]|\\\\{1,8}(?:u00|x)9[${digits}${digits.toUpperCase()}])`;
+const END = `(?:[\\x07\\x9c]|${ESC}\\\\|\\\\{1,8}(?:(?:u00|x)9[cC]|(?:u00|x)07))`;
 const STEERING = new RegExp(
-  `${ESC}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\x07\\x1b]*(?:\\x07|${ESC}\\\\)|[@-Z_])`,
+  [
+    `(?:${ESC}\\[|${control('b')})[0-?]*[ -/]*[@-~]`,
+    `(?:${ESC}[PX\\]^_]|${control('08def')})[^\\x07\\x1b\\x9c]{0,1024}?${END}`,
+    `${ESC}[ -/]*[0-~]`,
+    '[\\x0e\\x0f\\x80-\\x9f]',
+  ].join('|'),
   'g',
 );
-const MAY_STEER = new RegExp(ESC);
+const MAY_STEER = /[\x0e\x0f\x1b\x80-\x9f]|\\(?:u00[19]|x[19]|033|e)/;
 
 /**
  * See {@link HiddenValues}. Values are found in the forms of test/golden/vectors/redaction.json, as the ray-worker finds them
- * (echelon_rayworker/redaction.py). A text whose value is split by sequences that steer a terminal loses these sequences.
+ * (echelon_rayworker/redaction.py). A text whose value is split by controls of a terminal loses these controls.
  */
 export function createHiddenValues(): HiddenValues {
   const forms = new Set<string>();
@@ -35,24 +46,39 @@ export function createHiddenValues(): HiddenValues {
       for (const form of formsOf(value)) forms.add(form);
     },
     redact(text) {
-      if (!MAY_STEER.test(text)) return mask(text);
-      const plain = text.replace(STEERING, '');
+      const masked = mask(text);
+      if (!MAY_STEER.test(masked)) return masked;
+      const plain = masked.replace(STEERING, '');
       const shown = mask(plain);
-      return shown === plain ? text : shown;
+      return shown === plain ? masked : shown;
     },
   };
 }
 
-function formsOf(value: string): string[] {
+function formsOf(value: string): Set<string> {
   const bytes = Buffer.from(value);
-  const quoted = (text: string) => JSON.stringify(text).slice(1, -1);
-  const percent = encodeURIComponent(value);
   const hex = bytes.toString('hex');
-  const texts = [value, quoted(value), quoted(quoted(value)), quoted(quoted(quoted(value)))];
-  const encoded = [percent, encodeURIComponent(percent), hex, hex.toUpperCase()];
-  return [...texts, ...encoded, ...cores(bytes, 3, 6, toBase64), ...cores(bytes, 5, 5, toBase32)].filter(
-    (form) => form.length >= MIN_CHARACTERS,
-  );
+  const texts = [value, value.replaceAll('\\', '\\\\'), ...escapedOf(value), ...percentEncoded(value)];
+  const encoded = [hex, hex.toUpperCase(), ...cores(bytes, 3, 6, toBase64), ...cores(bytes, 5, 5, toBase32)];
+  return new Set([...texts, ...encoded].filter((form) => form.length >= MIN_CHARACTERS));
+}
+
+/** The value as JSON, up to three times, with and without other characters than those of ASCII. */
+function escapedOf(value: string): string[] {
+  const quoted = (text: string) => JSON.stringify(text).slice(1, -1);
+  const ascii = (text: string) =>
+    text.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return [quoted(value), ascii(quoted(value))].flatMap((once) => [once, quoted(once), quoted(quoted(once))]);
+}
+
+/** The value percent-encoded once and twice, by JavaScript and by Python, with `+` or `/` as they are, with digits of both cases. */
+function percentEncoded(value: string): string[] {
+  const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  const loose = encodeURIComponent(value.toWellFormed());
+  const strict = loose.replace(/[!'()*]/g, code);
+  const upper = [loose, strict, strict.replaceAll('%2F', '/'), strict.replaceAll('%20', '+')];
+  const once = upper.flatMap((text) => [text, text.replace(/%../g, (digits) => digits.toLowerCase())]);
+  return [...once, ...once.map(encodeURIComponent)];
 }
 
 /**

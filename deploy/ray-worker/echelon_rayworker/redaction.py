@@ -1,7 +1,7 @@
 """Takes secrets out of text before it is written anywhere: known values in every common form, and what looks like one.
 
 A value is found as it is, base64 and base32 (at any offset within other text), percent-encoded once or twice, hexadecimal,
-escaped as Python writes it or as JSON does, up to three times, and split by sequences that steer a terminal. The service finds
+escaped as Python writes it or as JSON does, up to three times, and split by controls of a terminal. The service finds
 the same forms (src/core/hidden-values.ts); test/golden/vectors/redaction.json has them all. A line that ends with the beginning of a form, begins with its end, or lies wholly
 within one is masked there too, so that a value which was wrapped, cut or printed over two lines does not show. Blind to
 values below ``MIN_CHARACTERS``: masking them would mangle ordinary text, and no secret is resolved that short.
@@ -29,9 +29,24 @@ _SECRET_OVERRIDE = re.compile(r"([+~]*[\w.@/-]+)=(.+)", re.DOTALL)
 _KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
 _KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY")
 
-# As they are, or escaped as JSON, C or Python write them.
-_ESC = r"(?:\x1b|\\+(?:u001[bB]|x1[bB]|033|e))"
-_STEERING = re.compile(rf"{_ESC}(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|{_ESC}\\)|[@-Z_])")
+# Controls of a terminal, which can split a value: sequences of ECMA-48 after ESC or an 8-bit control, and shifts. They are also
+# found as JSON, C or Python escape them. Bounded, so that a search is linear in the text.
+_ESC = r"(?:\x1b|\\{1,8}(?:u001[bB]|x1[bB]|033|e))"
+
+
+def _control(digits: str) -> str:
+    as_it_is = "".join(rf"\x9{digit}" for digit in digits)
+    return rf"(?:[{as_it_is}]|\\{{1,8}}(?:u00|x)9[{digits}{digits.upper()}])"
+
+
+_END = rf"(?:[\x07\x9c]|{_ESC}\\|\\{{1,8}}(?:(?:u00|x)9[cC]|(?:u00|x)07))"
+_STEERING = re.compile(
+    rf"(?:{_ESC}\[|{_control('b')})[0-?]*[ -/]*[@-~]"
+    rf"|(?:{_ESC}[PX\]^_]|{_control('08def')})[^\x07\x1b\x9c]{{0,1024}}?{_END}"
+    rf"|{_ESC}[ -/]*[0-~]"
+    r"|[\x0e\x0f\x80-\x9f]"
+)
+_MAY_STEER = re.compile(r"[\x0e\x0f\x1b\x80-\x9f]|\\(?:u00[19]|x[19]|033|e)")
 
 # Tokens by their makers' prefixes, signed tokens, credentials in addresses and headers, values that are assigned to
 # secret names. Kept in step with src/core/secret-patterns.ts.
@@ -162,10 +177,10 @@ def _pieces(value: str) -> list[str]:
 
 def _forms(value: str) -> set[str]:
     data = value.encode()
-    quoted = {urllib.parse.quote(value, safe=""), urllib.parse.quote(value), urllib.parse.quote_plus(value)}
+    quoted = {urllib.parse.quote(value, safe=safe) for safe in ("", "/", "!'()*")} | {urllib.parse.quote_plus(value)}
+    quoted |= {re.sub(r"%[0-9A-F]{2}", lambda match: match.group().lower(), one) for one in quoted}
     quoted |= {urllib.parse.quote(one, safe="") for one in quoted}
-    lower = {re.sub(r"%[0-9A-F]{2}", lambda match: match.group().lower(), one) for one in quoted}
-    forms = {value, *quoted, *lower, data.hex(), data.hex().upper(), repr(value)[1:-1]}
+    forms = {value, *quoted, data.hex(), data.hex().upper(), repr(value)[1:-1]}
     for ascii_only in (True, False):
         escaped = value
         for _ in range(3):
@@ -187,12 +202,13 @@ def _cores(data: bytes, block: int, bits: int, encode: Callable[[bytes], bytes])
 
 
 def _unsplit(text: str, mask: Callable[[str], str]) -> str:
-    """The text, masked; without the sequences that steer a terminal if there is something to mask between them."""
-    if "\x1b" not in text and "\\" not in text:
-        return mask(text)
-    plain = _STEERING.sub("", text)
+    """The text, masked; without the controls of a terminal if there is something to mask between them."""
+    masked = mask(text)
+    if not _MAY_STEER.search(masked):
+        return masked
+    plain = _STEERING.sub("", masked)
     shown = mask(plain)
-    return mask(text) if shown == plain else shown
+    return masked if shown == plain else shown
 
 
 def _mask_start(text: str, form: str, least: int) -> str:
