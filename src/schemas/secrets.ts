@@ -164,10 +164,10 @@ function valueAt(text: string, { sign, isProgram }: { sign: string; isProgram: b
   return rest.split(sign === ':' ? /[,}\]]|[ \t]#/ : /[\s"'`;&|,)}]/, 1)[0]!;
 }
 
-/** The last part of a dotted name that a short text ends with, before quotes and blanks. */
+/** The last part of a dotted name that a short text ends with, before quotes, blanks and the end of an index. */
 function nameAtEnd(text: string): string {
   let end = text.length;
-  while (end > 0 && /[\s\\"'`]/.test(text[end - 1]!)) end--;
+  while (end > 0 && /[\s\\"'`\]]/.test(text[end - 1]!)) end--;
   let start = end;
   while (start > 0 && /[\w@/+~-]/.test(text[start - 1]!)) start--;
   return text.slice(start, end);

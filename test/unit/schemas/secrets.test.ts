@@ -50,6 +50,7 @@ describe('a spec with a secret in plain text', () => {
       ['nested.json', JSON.stringify({ inner: JSON.stringify({ secret_key: key }) })],
       ['train.py', `import x\nDB_PASSWORD = "hunter22"\n`],
       ['train.py', `login(token='${key}')\n`],
+      ['train.py', `os.environ["WANDB_API_KEY"] = "${key}"\n`],
       ['settings.toml', `[db]\npassword = "hunter22"\n`],
       ['run.sh', 'A=1 DB_PASSWORD=hunter22 python train.py'],
     ] as const)
