@@ -17,17 +17,18 @@ const MIN_CHARACTERS = 6;
 const ESC = '(?:\\x1b|\\\\{1,8}(?:u001[bB]|x1[bB]|033|e))';
 const control = (digits: string) =>
   `(?:[${[...digits].map((digit) => `\\x9${digit}`).join('')}]|\\\\{1,8}(?:u00|x)9[${digits}${digits.toUpperCase()}])`;
+const SINGLE = '[\\x0e\\x0f\\x80-\\x9f]';
 const END = `(?:[\\x07\\x9c]|${ESC}\\\\|\\\\{1,8}(?:(?:u00|x)9[cC]|(?:u00|x)07))`;
 const STEERING = new RegExp(
   [
     `(?:${ESC}\\[|${control('b')})[0-?]*[ -/]*[@-~]`,
     `(?:${ESC}[PX\\]^_]|${control('08def')})[^\\x07\\x1b\\x9c]{0,1024}?${END}`,
     `${ESC}[ -/]*[0-~]`,
-    '[\\x0e\\x0f\\x80-\\x9f]',
+    SINGLE,
   ].join('|'),
   'g',
 );
-const MAY_STEER = /[\x0e\x0f\x1b\x80-\x9f]|\\(?:u00[19]|x[19]|033|e)/;
+const MAY_STEER = new RegExp(`${SINGLE}|\\x1b|\\\\(?:u00[19]|x[19]|033|e)`);
 
 /**
  * See {@link HiddenValues}. Values are found in the forms of test/golden/vectors/redaction.json, as the ray-worker finds them
