@@ -48,6 +48,8 @@ const LONGEST_NAME = 100;
 const MAX_PROBLEMS = 20;
 /** Children that are not valid, judged at most: those after them have the same problems. */
 const MAX_INVALID = 20;
+/** Optional sections of a spec that may have 100 kB, which no other section depends on. */
+const LONG = ['env', 'files'];
 
 /**
  * Places, values and number of children of a request. Throws EchelonError `invalid-spec` that names each axis and its
@@ -126,13 +128,29 @@ export function makeChild(base: SweepBase, entry: SweepEntry, cluster?: string) 
 export function createSweepCheck(draft: SweepDraft, resolve: (spec: ExperimentSpec) => ResolvedSpec) {
   const problems = new Map<string, FieldProblem>();
   let [invalid, ofAll] = [0, false];
+  const shared =
+    draft.method === 'preset'
+      ? []
+      : LONG.filter(
+          (name) => !draft.axes.some(({ pointer }) => ['', name].includes(segmentsOf(pointer)[0] ?? '')),
+        );
+  const known = new Set<unknown>();
+  // A long section that all children share is checked once for each engine.
+  const problemsOf = (submitted: Record<string, unknown>, entry: SweepEntry): FieldProblem[] => {
+    const short = known.has(submitted.engine)
+      ? Object.fromEntries(Object.entries(submitted).filter(([name]) => !shared.includes(name)))
+      : submitted;
+    // The shared spec was searched for secrets with the request.
+    const found = specProblems(short, withValues({}, childValues(draft.axes, entry)));
+    if (found.length === 0) known.add(submitted.engine);
+    return found;
+  };
   return {
     /** The child's spec; undefined if it is invalid. */
     child(index: number): SweepChildSpec | undefined {
       const entry = draft.entries[index]!;
       const submitted = childSpec(draft, entry);
-      // The shared spec was searched for secrets with the request.
-      const found = specProblems(submitted, withValues({}, childValues(draft.axes, entry)));
+      const found = problemsOf(submitted, entry);
       if (found.length === 0) {
         try {
           const spec = submitted as unknown as ExperimentSpec;
@@ -146,9 +164,9 @@ export function createSweepCheck(draft: SweepDraft, resolve: (spec: ExperimentSp
       for (const { field, message } of found) {
         const place = placeOf(draft, entry, field);
         ofAll ||= place.startsWith('/spec');
-        const same = `${field} ${message}`;
-        if (problems.size >= MAX_PROBLEMS || problems.has(same)) continue;
-        problems.set(same, {
+        const key = `${field} ${message}`;
+        if (problems.size >= MAX_PROBLEMS || problems.has(key)) continue;
+        problems.set(key, {
           field: place,
           message: `in child ${index}, ${field || 'its spec'}: ${message}`,
         });

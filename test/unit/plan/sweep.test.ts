@@ -5,6 +5,7 @@ import { EchelonError, type FieldProblem } from '../../../src/core/errors.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { childSpec, childValues, createSweepCheck, draftSweep, makeChild } from '../../../src/plan/sweep.ts';
 import type { SweepRequest } from '../../../src/schemas/sweep.ts';
+import { cpuTimeOf } from '../../support/cpu-time.ts';
 import { SECRETS } from '../../support/secrets.ts';
 
 const LOCAL = { engine: 'local', estimator: { name: 'hgpo' } };
@@ -13,10 +14,10 @@ function request(changes: Partial<SweepRequest>): SweepRequest {
   return { name: 'a sweep', method: 'grid', spec: LOCAL, axes: { 'training.seed': [1, 2] }, ...changes };
 }
 
-function problemsOf(changes: Partial<SweepRequest>): readonly FieldProblem[] {
+function problemsOf(changes: Partial<SweepRequest>, customCode = false): readonly FieldProblem[] {
   try {
     const draft = draftSweep(request(changes));
-    const check = createSweepCheck(draft, (spec) => resolveSpec(spec));
+    const check = createSweepCheck(draft, (spec) => resolveSpec(spec, { customCode }));
     draft.entries.forEach((_entry, index) => void check.child(index));
     check.refuse();
   } catch (error) {
@@ -241,6 +242,30 @@ describe('a sweep is refused as a whole', () => {
       assert.match(first.message, message);
     });
   }
+
+  test('long variables that all children share cost little, and those of an axis and of another engine are checked', async () => {
+    const env = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`MY_${at}`, 'x'.repeat(4000)]));
+    const axes = { 'training.seed': Array.from({ length: 2000 }, (_, at) => at) };
+    const costOf = (spec: object) =>
+      cpuTimeOf(async () =>
+        assert.deepEqual(problemsOf({ spec: spec as SweepRequest['spec'], axes }, true), []),
+      );
+    await costOf(LOCAL);
+    const short = await costOf(LOCAL);
+    // Sixteen times as much if each child's are checked.
+    assert.ok((await costOf({ ...LOCAL, env })) < 8 * short);
+
+    for (const [changes, field] of [
+      [{ spec: { ...LOCAL, env }, axes: { 'env.MY_0': ['a', '\n'] } }, '/axes/env.MY_0/1'],
+      [{ spec: { ...LOCAL, env }, axes: { env: [{ A: 'a' }, { A: '\n' }] } }, '/axes/env/1/A'],
+      [{ spec: { ...LOCAL, env: { A: '\n' } } }, '/spec/env/A'],
+      [
+        { spec: { env, files: { '../a': 'b' } }, axes: { engine: ['command'], command: [['a']] } },
+        '/spec/files',
+      ],
+    ] as const)
+      assert.ok(problemsOf(changes as Partial<SweepRequest>, true)[0]!.field.startsWith(field), field);
+  });
 
   test('a problem of the shared spec is reported once, not for every child', () => {
     const problems = problemsOf({ spec: { ...LOCAL, stepz: 1 }, axes: { 'training.seed': [1, 2, 3, 4] } });
