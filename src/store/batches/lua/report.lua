@@ -11,12 +11,12 @@
 -- include time
 -- include bytes
 -- include feed
+-- include pending
 
 local root, id = KEYS[1], ARGV[1]
 local x = root .. ':x:' .. id
 if redis.call('HEXISTS', x .. ':batches', ARGV[2]) == 0 then return 'missing' end
-redis.call('ZREM', root .. ':pending', id .. ':' .. ARGV[2])
-redis.call('HDEL', root .. ':pending:begun', id .. ':' .. ARGV[2])
+dropPending(root, id .. ':' .. ARGV[2])
 
 -- The report that this one replaces; nil if it does not.
 local function replaced()

@@ -6,13 +6,14 @@
 -- Returns   1
 -- Events    PUBLISH wake 'batch'
 -- include time
+-- include pending
 
-local root, pending = KEYS[1], KEYS[1] .. ':pending'
+local root, x = KEYS[1], KEYS[1] .. ':x:' .. ARGV[1]
+local project = redis.call('HGET', x, 'project')
 for i = 2, #ARGV do
   local member = ARGV[1] .. ':' .. ARGV[i]
-  if redis.call('HEXISTS', root .. ':x:' .. ARGV[1] .. ':batches', ARGV[i]) == 1
-    and redis.call('ZADD', pending, 'NX', int(nowMs()), member) == 1 then
-    redis.call('HDEL', pending .. ':begun', member)
+  if redis.call('HEXISTS', x .. ':batches', ARGV[i]) == 1 and addPending(root, project, member) then
+    redis.call('HDEL', root .. ':pending:begun', member)
   end
 end
 redis.call('PUBLISH', root .. ':wake', 'batch')

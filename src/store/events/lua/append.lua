@@ -23,6 +23,7 @@
 -- include pace
 -- include series
 -- include lines
+-- include pending
 
 local root, id, attempt = KEYS[1], ARGV[1], ARGV[2]
 local x = root .. ':x:' .. id
@@ -91,7 +92,7 @@ local function batch(at, entry)
   local gpuMs = spent(tonumber(ARGV[at - 6]))
   local row = table.concat({ ARGV[at + 3], ARGV[at + 4], ARGV[at + 5], start, entry, gpuMs }, ' ')
   if redis.call('HSETNX', x .. ':batches', field, row) == 1 then
-    redis.call('ZADD', root .. ':pending', int(nowMs()), id .. ':' .. field)
+    addPending(root, project, id .. ':' .. field)
     redis.call('HINCRBY', x, 'vBatches', 1)
     redis.call('HINCRBY', x, 'vSeen', ARGV[at + 4])
     completed = completed + 1

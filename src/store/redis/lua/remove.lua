@@ -1,10 +1,11 @@
 -- Needs time.
 -- include bytes
 -- include keys
+-- include pending
 
 -- Removes its batches from the pending ones. Usually none is pending, however many it has.
-local function dropPending(root, id)
-  local x, pending = root .. ':x:' .. id, root .. ':pending'
+local function dropBatches(root, id)
+  local x = root .. ':x:' .. id
   local counts = redis.call('HMGET', x, 'vBatches', 'vVerified')
   if (counts[1] or '0') == (counts[2] or '0') then return end
   local members = redis.call('HKEYS', x .. ':batches')
@@ -12,8 +13,7 @@ local function dropPending(root, id)
   -- unpack() fails above some 8,000 values.
   for from = 1, #members, 1000 do
     local to = math.min(from + 999, #members)
-    redis.call('ZREM', pending, unpack(members, from, to))
-    redis.call('HDEL', pending .. ':begun', unpack(members, from, to))
+    dropPending(root, unpack(members, from, to))
   end
 end
 
@@ -25,7 +25,7 @@ local function removeExperiment(root, id)
   local record = redis.call('HMGET', x, 'state', 'endedAt', 'project', 'sweep', 'attempt')
   if not record[1] then return 'not-found' end
   if not record[2] then return 'not-ended' end
-  dropPending(root, id)
+  dropBatches(root, id)
   local project = record[3]
   for _, index in ipairs({ 'all', 'project:' .. project, 'state:' .. record[1],
     'project-state:' .. record[1] .. ':' .. project, 'archiving', 'due:batches:' .. project,

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { ControllerEvent, NumberedEvent } from '../../../../src/core/events.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
-import { claimed, coded, running, storeFor } from '../../../support/store.ts';
+import { makeProjects } from '../../../support/access.ts';
+import { claimed, coded, recordBatch, running, storeFor } from '../../../support/store.ts';
 
 const keys = createKeys('echelon');
 const BYTES = Buffer.from('the bytes of a batch');
@@ -262,4 +263,23 @@ describe('batches', () => {
     const [record] = await store.batches.list(lease.experiment);
     assert.deepEqual(await store.batches.bytes(record!), Buffer.concat(parts));
   });
+});
+
+test('a backlog of one project does not delay the batches of another, which take turns with it', async (t) => {
+  const { store } = await storeFor(t);
+  await makeProjects(store, 'busy', 'other');
+  const projects = new Map<string, string>();
+  const record = async (project: string, count: number) => {
+    const lease = await running(store, { input: { project } });
+    projects.set(lease.experiment, project);
+    for (let batch = 1; batch <= count; batch++) await recordBatch(store, lease, { batch, data: BYTES });
+  };
+  const take = async (count: number) => {
+    const taken = await store.batches.takePending(count, { holder: 'a', leaseMs: 60_000 });
+    return taken.map(({ experiment, batch }) => `${projects.get(experiment)} ${batch}`);
+  };
+  await record('busy', 20);
+  assert.deepEqual(await take(3), ['busy 1', 'busy 2', 'busy 3']);
+  await record('other', 2);
+  assert.deepEqual(await take(5), ['busy 4', 'other 1', 'busy 5', 'other 2', 'busy 6']);
 });
