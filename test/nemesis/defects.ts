@@ -173,8 +173,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     guarantee: 8,
     removes: 'the removal of a reported batch from the pending ones',
-    file: `${LUA}/batches/lua/report.lua`,
-    from: "redis.call('ZREM', root .. ':pending', id .. ':' .. ARGV[2])",
+    file: `${LUA}/redis/lua/pending.lua`,
+    from: "redis.call('ZREM', pending, ...)",
     to: '',
     cell: { failpoint: 'killed after: store.batches.report' },
   },
