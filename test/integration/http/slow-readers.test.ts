@@ -11,8 +11,10 @@ import { running, storeFor } from '../../support/store.ts';
 
 // A real api with the heap of a small container, and clients that request a large log and do not read it.
 
-const TOKEN = 'token-of-the-slow-readers-0123456789';
-const DOWNLOADS = 20;
+const TOKENS = [1, 2, 3, 4].map((key) => `token-${key}-of-the-slow-readers-0123456789`);
+/** Downloads that each key begins, and those that it gets. */
+const DOWNLOADS = 50;
+const MOST = 4;
 /** What one slow download may add to the memory of the api, in bytes. */
 const EACH = 8 * 1024 * 1024;
 /** Garbage that is not collected yet. */
@@ -40,7 +42,12 @@ async function startApi(): Promise<{ url: string; child: ChildProcess }> {
   const child = spawn(process.execPath, ['--max-old-space-size=512', 'src/cli/main.ts', 'api'], {
     env: {
       ...process.env,
-      ...{ REDIS_URL: server.url, ECHELON_STATE_DIR: stateDir, ECHELON_TOKENS: TOKEN, ECHELON_PORT: '0' },
+      ...{
+        REDIS_URL: server.url,
+        ECHELON_STATE_DIR: stateDir,
+        ECHELON_TOKENS: TOKENS.join(','),
+        ECHELON_PORT: '0',
+      },
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -69,23 +76,23 @@ async function memoryOf({ pid }: ChildProcess): Promise<number> {
   return Number(kilobytes) * 1024;
 }
 
-const headers = { authorization: `Bearer ${TOKEN}` };
+const headersOf = (token: string) => ({ authorization: `Bearer ${token}` });
 
 /** Sends a request, reads the head of the answer and nothing more. */
-async function askAndWait(url: string): Promise<IncomingMessage> {
-  const request = get(url, { headers, agent: false });
+async function askAndWait(url: string, token: string): Promise<IncomingMessage> {
+  const request = get(url, { headers: headersOf(token), agent: false });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   response.on('error', () => {});
   return response;
 }
 
 async function status(url: string): Promise<number> {
-  const response = await fetch(url, { headers });
+  const response = await fetch(url, { headers: headersOf(TOKENS[0]!) });
   await response.arrayBuffer();
   return response.status;
 }
 
-test('an api process with a heap of 512 MB stays available under slow downloads, searches and lists', async () => {
+test('an api process with a heap of 512 MB stays available under slow downloads of four keys, searches and lists', async () => {
   const experiment = await largeLog();
   const { url, child } = await startApi();
   const logs = `${url}/v1/experiments/${experiment}/logs`;
@@ -93,11 +100,11 @@ test('an api process with a heap of 512 MB stays available under slow downloads,
   assert.equal(await status(`${logs}/download`), 200);
   const before = await memoryOf(child);
   const downloads = await Promise.all(
-    Array.from({ length: DOWNLOADS }, () => askAndWait(`${logs}/download`)),
+    TOKENS.flatMap((token) => Array.from({ length: DOWNLOADS }, () => askAndWait(`${logs}/download`, token))),
   );
   const grown = (await memoryOf(child)) - before;
   const open = downloads.filter(({ statusCode }) => statusCode === 200);
-  assert.deepEqual([open.length, downloads.length - open.length], [4, DOWNLOADS - 4]);
+  assert.deepEqual([open.length, downloads.length], [TOKENS.length * MOST, TOKENS.length * DOWNLOADS]);
   assert.ok(downloads.every(({ statusCode }) => statusCode === 200 || statusCode === 429));
   assert.ok(grown < open.length * EACH + SLACK, `the memory grew by ${Math.round(grown / 1e6)} MB`);
 
