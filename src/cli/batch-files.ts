@@ -59,6 +59,7 @@ export async function readBatchOf(path: string, name: string | undefined): Promi
 
 /** Says that no batch has the name, or that one of several must be chosen. */
 export function notChosen(path: string, name: string | undefined, names: readonly string[]): BatchFileError {
+  if (names.length === 0) return new BatchFileError(`${path} holds no batch. Give a batch file or a dump.`);
   if (name === undefined)
     return new BatchFileError(
       `${path} holds ${names.length} batches. Choose one with --batch: ${listed(names)}.`,

@@ -48,16 +48,23 @@ async function placeOf(path: string, options: ExplainFileOptions): Promise<Reada
   const { batch: name, row } = options;
   const names: string[] = [];
   let chosen: Readable | undefined;
+  let refused: BatchFileError | undefined;
   for await (const one of readablesOf(path, options)) {
     names.push(one.batch.name);
     if (name !== undefined && one.batch.name !== name) continue;
-    requireEstimator(path, one);
+    // Another step can have the name: that of the training beside an evaluation.
+    const refusal = refusalOf(path, one);
+    if (refusal !== undefined) {
+      refused ??= refusal;
+      continue;
+    }
     const place = row ?? (one.report ?? verifyBatch(one.batch)).wrongRows[0];
     // Without a name, only the row of a single batch can be meant.
     if (place !== undefined && (row === undefined || name !== undefined)) return { ...one, row: place };
     chosen = one;
   }
   if (chosen !== undefined && row !== undefined && names.length === 1) return { ...chosen, row };
+  if (chosen === undefined && refused !== undefined) throw refused;
   if (chosen === undefined || row !== undefined) throw notChosen(path, name, names);
   throw new BatchFileError(`${path}: no row is wrong. Give the row to explain with --row, from 0.`);
 }
@@ -74,10 +81,17 @@ async function* readablesOf(path: string, options: ExplainFileOptions): AsyncGen
   }
 }
 
-/** Refuses the step of a dump whose estimator or groups are not known: its values would be explained by a guess. */
-function requireEstimator(path: string, { batch, report }: Readable): void {
-  const unknown = report?.findings.find(
-    ({ code }) => code === 'configuration-unknown' || code === 'group-size-unknown',
-  );
-  if (unknown !== undefined) throw new BatchFileError(`${path}, batch ${batch.name}: ${unknown.message}`);
+/** Findings of a step whose estimator, groups or rewards are not known, or whose rows are not those of the training. */
+const UNKNOWN = [
+  'configuration-unknown',
+  'group-size-unknown',
+  'rewards-unknown',
+  'rewards-incomplete',
+  'evaluation-rows',
+];
+
+/** Why a step of a dump cannot be explained: a row would be called wrong for what is not known of it. */
+function refusalOf(path: string, { batch, report }: Readable): BatchFileError | undefined {
+  const unknown = report?.findings.find(({ code }) => UNKNOWN.includes(code));
+  return unknown && new BatchFileError(`${path}, batch ${batch.name}: ${unknown.message}`);
 }

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { styleText } from 'node:util';
 import { plural } from '../core/plural.ts';
 import { shellWord } from '../plan/command-line.ts';
@@ -56,7 +57,8 @@ export async function verifyFiles(
   }
   for (const { message } of errors) io.stderr.write(`${inert(message)}\n`);
   // Beside dumps, files of the run are no surprise.
-  if (sources.length === 0 && skipped.length > 0) io.stderr.write(`${inert(skippedText(skipped))}\n`);
+  if (sources.length === 0 && errors.length === 0)
+    io.stderr.write(`${inert(skipped.length > 0 ? skippedText(skipped) : emptyText(paths))}\n`);
   const all = runs.flat();
   if (asJson === true) io.stdout.write(`${json({ batches: all })}\n`);
   else if (all.length > 0) io.stdout.write(describe(runs, explainText(all, given, program)));
@@ -111,6 +113,10 @@ async function verifyRun(
   return reports;
 }
 
+function emptyText(paths: readonly string[]): string {
+  return `${paths.join(', ')}: no file that can be a batch or a dump`;
+}
+
 function skippedText(skipped: readonly string[]): string {
   const names = skipped.slice(0, 3).join(', ');
   const more = skipped.length > 3 ? ` and ${skipped.length - 3} more` : '';
@@ -129,14 +135,17 @@ function bundleLine({ experiment, attempt, batch, version, sameReport }: BundleO
 function explainText(reports: readonly AnyReport[], given: StatedFiles, program: string): string[] {
   const report = reports.find(({ wrongRows }) => wrongRows.length > 0);
   if (report === undefined) return [];
-  // What was inferred from the steps of a run may not be inferred from one file.
-  const isInferred = 'configuration' in report && report.configuration.origin === 'inferred';
-  const path = shellWord(isInferred ? report.run : report.file);
+  const path = shellWord('run' in report && needsRun(report) ? report.run : report.file);
   const place = `--batch ${shellWord(report.name)} --row ${report.wrongRows[0]}`;
   return [
     `Explain a wrong row with: ${inert(`${program} explain ${path} ${place}${optionsText(given)}`)}`,
     '',
   ];
+}
+
+/** What was inferred from a run may not be inferred from one file, and a step can be in files of several folders. */
+function needsRun({ configuration, run, file }: DumpReport): boolean {
+  return configuration.origin === 'inferred' || run !== dirname(file);
 }
 
 /** Steps in a table at most, if there are more those that are not plainly ok. */

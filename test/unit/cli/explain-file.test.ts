@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { explainFile } from '../../../src/cli/explain-file.ts';
+import { verifyFiles } from '../../../src/cli/verify-files.ts';
 import { captured } from '../../support/captured.ts';
 import { folder } from '../../support/dump-files.ts';
 
@@ -92,4 +93,41 @@ test('a dump without groups is refused with what is missing', async () => {
   const streams = captured();
   assert.equal(await explainFile(file, { row: 0, from: 'table', estimator: 'grpo' }, streams.io), 2);
   assert.match(streams.err(), /There is no column "group"\./);
+});
+
+const CONTEXTS = 'test/golden/dumps/trl-contexts/1.16.0';
+
+test('a row that was not judged is refused with the reason, not called wrong', async () => {
+  for (const [run, batch, reason] of [
+    ['evaluated-pairs', 'step 2', /The trainer evaluated at step 2/],
+    ['evaluated-pairs', 'step 3', /The rows do not fit the training/],
+    ['same-name-weights', 'step 1', /2 reward functions, the dump 1 reward column/],
+  ] as const) {
+    const streams = captured();
+    assert.equal(await explainFile(`${CONTEXTS}/${run}`, { batch, row: 0 }, streams.io), 2);
+    assert.match(streams.err(), reason);
+    assert.equal(streams.out(), '');
+  }
+  await using dir = await folder();
+  const streams = captured();
+  assert.equal(await explainFile(dir.path, { row: 0 }, streams.io), 2);
+  assert.match(streams.err(), /holds no batch\./);
+});
+
+test('a wrong row of a step in several folders, beside an evaluation of its name, is explained by the printed place', async () => {
+  await using dir = await folder();
+  await cp('test/golden/dumps/slime-settings/even', dir.path, { recursive: true });
+  const file = join(dir.path, 'train_data/1.pt');
+  const bytes = await readFile(file);
+  // The advantages of row 3, which has two trained tokens.
+  const right = Buffer.from(Float32Array.of(0, 0.8660238981246948, 0.8660238981246948).buffer);
+  const at = bytes.indexOf(right, bytes.indexOf(right) + 1);
+  bytes.set(Buffer.from(Float32Array.of(0, 3, 3).buffer), at);
+  await writeFile(file, bytes);
+  const verified = captured();
+  assert.equal(await verifyFiles([dir.path], {}, verified.io), 1, verified.err());
+  const [, path, batch, row] = /explain (\S+) --batch '(.*)' --row (\d+)/.exec(verified.out()) ?? [];
+  const explained = captured();
+  assert.equal(await explainFile(path!, { batch, row: Number(row) }, explained.io), 0, explained.err());
+  assert.match(explained.out(), /^Row 3 of step 1 is WRONG\n\n {2}reported {2}3\n/);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -8,7 +8,7 @@ import { writeBundle } from '../../../src/verify/format/bundle.ts';
 import { encodeBatch } from '../../../src/verify/format/wire.ts';
 import { verifyBatch } from '../../../src/verify/verify-batch.ts';
 import { captured } from '../../support/captured.ts';
-import { DUMPS } from '../../support/dump-files.ts';
+import { DUMPS, folder as dumpFolder } from '../../support/dump-files.ts';
 import { goldenBatch, inForms } from '../../support/golden-batches.ts';
 import { reportBy } from '../../support/mutants/tools.ts';
 
@@ -141,4 +141,32 @@ describe('echelon verify of several runs', () => {
       runs.flatMap((run, i) => Array.from({ length: 3 }, () => [run, i === 1])),
     );
   });
+
+  test('a run without a configuration is not judged by that of the run whose folder it lies in', async () => {
+    await using dir = await dumpFolder();
+    await cp(`${DUMPS}/trl/none`, dir.path, { recursive: true });
+    await cp(`${DUMPS}/trl/decimal/completions`, join(dir.path, 'other'), { recursive: true });
+    const streams = captured();
+    assert.equal(await verifyFiles([dir.path], { json: true }, streams.io), 3, streams.err());
+    const { batches } = JSON.parse(streams.out()) as {
+      batches: { ok: boolean; wrong: number; configuration: { origin: string } }[];
+    };
+    assert.deepEqual(
+      batches.map(({ ok, wrong, configuration }) => [ok, wrong, configuration.origin]),
+      [...Array(3).fill([true, 0, 'found']), ...Array(3).fill([false, 0, 'inferred'])],
+    );
+  });
+});
+
+test('a capitalised ending is read in a folder, and a folder without dumps is named', async () => {
+  await using dir = await dumpFolder();
+  const empty = captured();
+  assert.equal(await verifyFiles([dir.path], {}, empty.io), 2);
+  assert.match(empty.err(), /no file that can be a batch or a dump/);
+  await cp(`${DUMPS}/trl/group/completions/completions_00001.parquet`, join(dir.path, 'STEP.PARQUET'));
+  await cp(`${DUMPS}/slime/rollout_data/1.pt`, join(dir.path, 'STEP.PT'));
+  const streams = captured();
+  await verifyFiles([dir.path], {}, streams.io);
+  assert.match(streams.out(), /TRL completions/);
+  assert.match(streams.out(), /slime dumps/);
 });

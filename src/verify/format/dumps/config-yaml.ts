@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { BatchFormatError } from '../format-error.ts';
+import { foldersOfRun } from './run-folders.ts';
 import { withSource } from './source.ts';
 
 /** Settings by name: values of any kind. */
@@ -9,16 +10,17 @@ export type Settings = Readonly<Record<string, unknown>>;
 const MAX_BYTES = 2 ** 20;
 
 /**
- * The `config.yaml` near a file (in its folder, or in the folder above; as Hydra writes it, in `.hydra`) that has the
- * section. Undefined if there is none that can be read.
+ * The `config.yaml` near a file (in the folders of its run; as Hydra writes it, in `.hydra`) that has the section. Undefined if there is none that can be read.
  */
 export async function findConfigYaml(
   file: string,
   section: string,
 ): Promise<{ file: string; settings: Settings } | undefined> {
-  const own = dirname(file);
-  for (const folder of [own, dirname(own)]) {
-    for (const place of [join(folder, 'config.yaml'), join(folder, '.hydra', 'config.yaml')]) {
+  const folders = foldersOfRun(file);
+  for (const folder of new Set([...folders, dirname(dirname(file))])) {
+    // Hydra makes one folder for each run.
+    const places = folders.includes(folder) ? ['config.yaml', '.hydra/config.yaml'] : ['.hydra/config.yaml'];
+    for (const place of places.map((name) => join(folder, name))) {
       const settings = settingsOf(await readYaml(place));
       if (settings !== undefined && settingsOf(settings[section]) !== undefined)
         return { file: place, settings };

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { counted } from '../../../core/plural.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
@@ -34,11 +34,14 @@ export const NEMO_RL: DumpAdapter = {
   async *steps(files, options) {
     for (const file of files) yield await withSource(file, (source) => readStep(source, options));
   },
-  find: async (file) => {
-    const found = await findConfigYaml(file, 'grpo');
-    const estimator = found && estimatorOfSettings(found.settings);
-    return estimator && { file: found.file, options: optionsOf(settingsOf(found.settings.grpo)), estimator };
-  },
+  find: async (file, once = (_key, read) => read()) =>
+    await once(dirname(file), async () => {
+      const found = await findConfigYaml(file, 'grpo');
+      const estimator = found && estimatorOfSettings(found.settings);
+      return (
+        estimator && { file: found.file, options: optionsOf(settingsOf(found.settings.grpo)), estimator }
+      );
+    }),
 };
 
 /** Forms by the name of `adv_estimator` and the settings that decide its arithmetic. */

@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FoundConfiguration } from './adapter.ts';
 import { readSmall, type Settings, settingsOf } from './config-yaml.ts';
 import { knownForm } from './dump-batch.ts';
+import { foldersOfRun } from './run-folders.ts';
 
 const NAMES = ['orchestrator.toml', 'rl.toml'];
 
@@ -26,8 +27,8 @@ const NEUTRAL = ['type', 'sampling', 'failsafe_min_members', 'loss_aggregation',
  * states the algorithm.
  */
 export async function findPrimeRlConfig(traces: string): Promise<FoundConfiguration | undefined> {
-  const steps = dirname(dirname(dirname(dirname(traces))));
-  for (const folder of [steps, dirname(steps)]) {
+  const step = dirname(dirname(dirname(traces)));
+  for (const folder of foldersOfRun(step, 'rollouts')) {
     for (const file of [join(folder, 'configs'), folder].flatMap((one) =>
       NAMES.map((name) => join(one, name)),
     )) {

@@ -33,7 +33,8 @@ export const PRIME_RL: DumpAdapter = {
   matches: ({ path, keys }) => keys?.get('traces') === 'array' && keys.has('group') && PLACE.test(path),
   estimators: formsOf('prime-rl'),
   runOf: (file) => file.replace(STEP_FOLDER, ''),
-  find: findPrimeRlConfig,
+  find: async (file, once = (_key, read) => read()) =>
+    await once(file.replace(STEP_FOLDER, ''), () => findPrimeRlConfig(file)),
   async *steps(files) {
     const groups = new Map<string, Group>();
     for (const file of files) {

@@ -5,13 +5,15 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BatchEstimator } from '../batch.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { FoundConfiguration } from './adapter.ts';
 import { readSmall, readYaml, type Settings, settingsOf } from './config-yaml.ts';
 import { knownForm } from './dump-batch.ts';
 import { readArguments } from './training-args.ts';
 
 const NAMES = ['args.json', 'args.yaml', 'config.yaml'];
+/** Arguments of which one is in every configuration of a run. */
+const STATING = ['advantage_estimator', 'n_samples_per_prompt'];
 const GROUPED = ['grpo', 'gspo', 'cispo'];
 /** Arguments of which each turns another one off. */
 const DISABLED: Readonly<Record<string, string>> = {
@@ -24,14 +26,27 @@ const CHANGES = ['custom_reward_post_process_path', 'custom_advantage_function_p
 /** The configuration in one of the folders, the first that has one. */
 export async function findSlimeConfig(folders: readonly string[]): Promise<FoundConfiguration | undefined> {
   for (const folder of folders) {
+    const scripts: FoundConfiguration[] = [];
     for (const [file, read] of placesIn(folder)) {
       const settings = await read(file);
-      if (settings?.advantage_estimator === undefined && settings?.n_samples_per_prompt === undefined)
-        continue;
-      return { file, options: optionsOf(settings), estimator: estimatorOfSettings(settings) };
+      if (settings === undefined || !STATING.some((name) => name in settings)) continue;
+      const found = { file, options: optionsOf(settings), estimator: estimatorOfSettings(settings) };
+      if (read !== fromScript) return found;
+      scripts.push(found);
     }
+    if (scripts.length > 0) return commonOf(scripts);
   }
   return undefined;
+}
+
+/** What all scripts of a folder state: if they differ, nothing tells which of them started the run. */
+function commonOf([first, ...others]: readonly FoundConfiguration[]): FoundConfiguration | undefined {
+  if (first === undefined) return undefined;
+  const other = others.find(
+    (one) => !isDeepStrictEqual([one.options, one.estimator], [first.options, first.estimator]),
+  );
+  if (other === undefined) return first;
+  return { ...first, options: {}, estimator: { unreadable: `${other.file} states other settings` } };
 }
 
 type Reader = (file: string) => Promise<Settings | undefined>;
@@ -97,17 +112,18 @@ function optionsOf({ n_samples_per_prompt: size, rollout_batch_size: groups }: S
   return { groupSize: size, ...(typeof groups === 'number' ? { blockRows: size * groups } : {}) };
 }
 
-function estimatorOfSettings(settings: Settings): BatchEstimator | { readonly unsupported: string } {
+function estimatorOfSettings(settings: Settings): FoundConfiguration['estimator'] {
+  const open = Object.keys(settings).find((name) => DECIDING.includes(name) && settings[name] === undefined);
+  if (open !== undefined) return { unreadable: `${open} is a variable of the script` };
   const form = formOf(settings);
   const changes = CHANGES.filter((name) => (settings[name] ?? false) !== false);
   if (form !== undefined && changes.length === 0) return knownForm(`slime/${form}`);
-  const deciding = ['advantage_estimator', ...DECIDING, ...changes].filter(
-    (name) => settings[name] !== undefined,
-  );
+  const deciding = [...DECIDING, ...changes].filter((name) => settings[name] !== undefined);
   return { unsupported: deciding.map((name) => `${name}=${String(settings[name])}`).join(', ') };
 }
 
 const DECIDING = [
+  'advantage_estimator',
   'rewards_normalization',
   'grpo_std_normalization',
   'normalize_advantages',

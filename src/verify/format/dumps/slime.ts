@@ -13,6 +13,7 @@ import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, Names } from './adapter.ts';
 import { blocksOf } from './blocks.ts';
 import { formsOf, namesOf } from './dump-batch.ts';
+import { foldersOfRun } from './run-folders.ts';
 import { findSlimeConfig } from './slime-config.ts';
 import { type SampleTokens, sampleTokens, tokenColumns } from './slime-tokens.ts';
 import { withSource } from './source.ts';
@@ -23,12 +24,12 @@ import { openTorchFile, type TorchFile } from './torch-zip.ts';
 export const SLIME: DumpAdapter = {
   name: 'slime',
   title: 'slime dumps (torch; also miles)',
-  matches: ({ isZip, path }) => isZip && path.endsWith('.pt'),
+  matches: ({ isZip, path }) => isZip && /\.pt$/i.test(path),
   estimators: formsOf('slime'),
   runOf,
   find: async (file, once = (_key, read) => read()) => {
     const run = runOf(file);
-    return await once(run, () => findSlimeConfig([run, dirname(run)]));
+    return await once(run, () => findSlimeConfig(foldersOfRun(entryOf(file))));
   },
   async *steps(files, options) {
     const rollouts = new Map<number, Part[]>();
@@ -51,7 +52,12 @@ const EVALUATION = /^eval_/;
 const FOLDERS = ['rollout_data', 'train_data'];
 
 function runOf(file: string): string {
-  return dirname(FOLDERS.includes(basename(dirname(file))) ? dirname(file) : file);
+  return dirname(entryOf(file));
+}
+
+/** The file, or its folder in that of the run. */
+function entryOf(file: string): string {
+  return FOLDERS.includes(basename(dirname(file))) ? dirname(file) : file;
 }
 
 /** One row by its position in the rollout. */

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { readSmall, type Settings, settingsOf } from './config-yaml.ts';
 import { PickJsonError, pickJson } from './pick-json.ts';
 import { numberOf } from './rewards.ts';
-import { checkpointsIn, foldersNear } from './training-args.ts';
+import { foldersOfRun } from './run-folders.ts';
+import { checkpointsIn } from './training-args.ts';
 
 /** What a trainer of the transformers family recorded of a run, up to `step`. */
 export interface TrainerState {
@@ -21,8 +22,11 @@ const SELECTION = { global_step: true, max_steps: true, log_history: true } as c
 const MAX_BYTES = 2 ** 26;
 
 /** The record of the finished run near a file, or of its newest checkpoint. Undefined if there is none. */
-export async function findTrainerState(file: string): Promise<TrainerState | undefined> {
-  for (const folder of foldersNear(file)) {
+export async function findTrainerState(
+  file: string,
+  folders: readonly string[] = foldersOfRun(file),
+): Promise<TrainerState | undefined> {
+  for (const folder of folders) {
     const newest = checkpointsIn(folder).map((step) => join(folder, `checkpoint-${step}`));
     for (const place of [folder, ...newest.toReversed()]) {
       const bytes = await readSmall(join(place, 'trainer_state.json'), MAX_BYTES);

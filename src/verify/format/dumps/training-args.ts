@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { PyDict, PyObject, PyReadTuple } from '../../../ray/pickle/values.ts';
 import { BatchFormatError } from '../format-error.ts';
+import { foldersOfRun } from './run-folders.ts';
 import { withSource } from './source.ts';
 import { openTorchFile } from './torch-zip.ts';
 
@@ -9,15 +10,16 @@ import { openTorchFile } from './torch-zip.ts';
 export type TrainingArguments = Readonly<Record<string, unknown>>;
 
 /**
- * The settings that transformers wrote near a file, in its folder or the one above: those of the first checkpoint that was
+ * The settings that transformers wrote in the folders of a run, by default those of the file: those of the first checkpoint that was
  * saved at the step of the file or after it, since a resumed run can have others; else those of the finished run, or of the
  * newest checkpoint. Undefined if there is none that can be read.
  */
 export async function findTrainingArguments(
   file: string,
+  folders: readonly string[] = foldersOfRun(file),
 ): Promise<{ file: string; settings: TrainingArguments } | undefined> {
   const step = Number(/(\d+)\.\w+$/.exec(file)?.[1] ?? Number.NaN);
-  for (const folder of foldersNear(file)) {
+  for (const folder of folders) {
     const checkpoints = checkpointsIn(folder);
     const places = [
       ...checkpoints.filter((at) => at >= step).map((at) => join(folder, `checkpoint-${at}`)),
@@ -31,11 +33,6 @@ export async function findTrainingArguments(
     }
   }
   return undefined;
-}
-
-/** The folder of a file and the one above, in which a run can have its checkpoints. */
-export function foldersNear(file: string): string[] {
-  return [dirname(file), dirname(dirname(file))];
 }
 
 /** The steps of the checkpoints in a folder, the first first; none in a folder that cannot be listed. */

@@ -15,10 +15,13 @@ import { evaluationFindings, evaluationPlan } from './evaluation.ts';
 import { type ParquetHead, parquetRows, readParquetHead } from './parquet.ts';
 import { promptBlocksStep, unscoredAsNaN } from './prompt-blocks.ts';
 import { numberOf, promptKey } from './rewards.ts';
+import { foldersOfRun } from './run-folders.ts';
 import { type DumpSource, withSource } from './source.ts';
 import { findTrainerState, type TrainerState } from './trainer-state.ts';
 import { findTrainingArguments, type TrainingArguments } from './training-args.ts';
 
+/** The folder of the dumps in that of the run. */
+const FOLDER = 'completions';
 const NOT_REWARDS = ['step', 'prompt', 'completion', 'advantage'];
 /** Forms by `scale_rewards`; `normalize_then_sum` ignores it. */
 const FORMS: Readonly<Record<string, string>> = {
@@ -53,12 +56,12 @@ export const TRL: DumpAdapter = {
     return names.map((_, fewer) => names.slice(0, names.length - fewer));
   },
   find: async (file, once = (_key, read) => read()) => {
-    const found = await findTrainingArguments(file);
     const folder = dirname(file);
-    const run = await once(folder, async () => ({
-      state: await findTrainerState(file),
-      lastStep: lastStepIn(folder),
-    }));
+    const run = await once(folder, async () => {
+      const folders = foldersOfRun(file, FOLDER);
+      return { folders, state: await findTrainerState(file, folders), lastStep: lastStepIn(folder) };
+    });
+    const found = await findTrainingArguments(file, run.folders);
     return found && fromSettings(found, run);
   },
 };

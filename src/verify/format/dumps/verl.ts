@@ -3,6 +3,7 @@
  * and takes the last output of each session; the trainer before it writes no group, so equal inputs are one. No advantages.
  */
 
+import { dirname } from 'node:path';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';
 import { formsOf, knownForm, namesOf } from './dump-batch.ts';
@@ -23,11 +24,12 @@ export const VERL: DumpAdapter = {
     );
     for await (const step of byUid) yield lastOfSessions(step);
   },
-  find: async (file) => {
-    const found = await findConfigYaml(file, 'algorithm');
-    const estimator = found && estimatorOfSettings(settingsOf(found.settings.algorithm) ?? {});
-    return estimator && { file: found.file, options: {}, estimator };
-  },
+  find: async (file, once = (_key, read) => read()) =>
+    await once(dirname(file), async () => {
+      const found = await findConfigYaml(file, 'algorithm');
+      const estimator = found && estimatorOfSettings(settingsOf(found.settings.algorithm) ?? {});
+      return estimator && { file: found.file, options: {}, estimator };
+    }),
 };
 
 /** Forms by `adv_estimator`, with `norm_adv_by_std_in_grpo` for those that it changes. */

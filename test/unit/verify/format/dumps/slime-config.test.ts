@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { FoundConfiguration } from '../../../../../src/verify/format/dumps/adapter.ts';
 import { adapterOf } from '../../../../../src/verify/format/dumps/registry.ts';
 import { findSlimeConfig } from '../../../../../src/verify/format/dumps/slime-config.ts';
 import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
@@ -43,6 +44,25 @@ ARGS=(--advantage-estimator grpo --n-samples-per-prompt 8 --rollout-batch-size $
   assert.ok(found !== undefined && 'params' in found.estimator);
   assert.equal('normalizeByStd' in found.estimator.params && found.estimator.params.normalizeByStd, false);
 });
+
+test('scripts that state different settings, and a variable that decides the estimator, tell none', async () => {
+  await using dir = await folder();
+  const first = await dir.write('a.sh', 'ARGS=(--advantage-estimator grpo --n-samples-per-prompt 8)');
+  await dir.write('b.sh', 'ARGS=(--advantage-estimator grpo --n-samples-per-prompt 8)');
+  await dir.write('env.sh', 'export NAME=run');
+  assert.equal((await findSlimeConfig([dir.path]))?.file, first);
+  await dir.write('b.sh', 'ARGS=(--advantage-estimator ppo --n-samples-per-prompt 8)');
+  const differing = await findSlimeConfig([dir.path]);
+  assert.deepEqual(differing?.options, {});
+  assert.match(unreadableOf(differing), /b\.sh states other settings/);
+  await using open = await folder();
+  await open.write('a.sh', 'ARGS=(--advantage-estimator $NAME --n-samples-per-prompt 8)');
+  assert.match(unreadableOf(await findSlimeConfig([open.path])), /advantage_estimator is a variable/);
+});
+
+function unreadableOf(found: FoundConfiguration | undefined): string {
+  return found !== undefined && 'unreadable' in found.estimator ? found.estimator.unreadable : 'none';
+}
 
 test('a checkpoint of Megatron holds the arguments', async () => {
   await using dir = await folder();
