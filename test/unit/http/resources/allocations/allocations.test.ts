@@ -59,3 +59,13 @@ test('a key of a project sees the allocations of its project only', async () => 
   const { items, total } = (await call('GET', '/v1/allocations', { token: created.json().token })).json();
   assert.deepEqual([total, items.map(({ name }: { name: string }) => name)], [1, ['theirs']]);
 });
+
+test('the list of allocations reads no whole record of an experiment', async (t) => {
+  const held = (await call('GET', '/v1/allocations')).json().total;
+  assert.ok(held > 0);
+  const refuse = () => Promise.reject(new Error('a whole record was read'));
+  const observed = { ...store, experiments: { ...store.experiments, get: refuse } };
+  const app = await appFor(t, { store: observed });
+  const answer = await app.call('GET', '/v1/allocations');
+  assert.deepEqual([answer.statusCode, answer.json().total], [200, held]);
+});
