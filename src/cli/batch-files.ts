@@ -1,3 +1,4 @@
+import { inert } from '../core/inert.ts';
 import { nearestName } from '../core/nearest.ts';
 import type { Batch } from '../verify/format/batch.ts';
 import { type BundleHead, readBundleHead } from '../verify/format/bundle.ts';
@@ -5,7 +6,6 @@ import { BatchFormatError } from '../verify/format/format-error.ts';
 import { readBatchFile } from '../verify/format/read.ts';
 import { lastRead } from '../verify/format/reading.ts';
 import { EXIT } from './exit.ts';
-import { inert } from './output.ts';
 import { readBounded } from './read-bounded.ts';
 
 /** The streams to which the commands on batch files write. */

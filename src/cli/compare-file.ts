@@ -1,8 +1,9 @@
+import { inert } from '../core/inert.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { type Comparison, compare } from '../verify/explain/estimate.ts';
 import { orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
-import { inert, json } from './output.ts';
+import { json } from './output.ts';
 import { table } from './table.ts';
 
 export interface CompareFileOptions {

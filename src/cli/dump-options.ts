@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { shellWord } from '../core/shell-word.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames } from '../kernel/estimators/registry.ts';
-import { shellWord } from '../plan/command-line.ts';
 import type { Precision } from '../verify/bounds/arithmetic.ts';
 import { type Mapping, MEANINGS, mappingFromTexts } from '../verify/format/dumps/adapter.ts';
 import { ADAPTERS } from '../verify/format/dumps/registry.ts';

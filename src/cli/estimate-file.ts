@@ -1,3 +1,4 @@
+import { inert } from '../core/inert.ts';
 import { allowedInWords, isAllowed } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames, estimatorOf } from '../kernel/estimators/registry.ts';
@@ -5,7 +6,7 @@ import { type EstimatorOverrides, estimate } from '../verify/explain/estimate.ts
 import type { Batch } from '../verify/format/batch.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
-import { inert, json } from './output.ts';
+import { json } from './output.ts';
 import { table } from './table.ts';
 
 export interface EstimateFileOptions {

@@ -1,4 +1,8 @@
-import type { FieldProblem } from '../core/errors.ts';
+/** What is wrong with a field of a spec or a request. */
+export interface FieldProblem {
+  field: string;
+  message: string;
+}
 
 /** The exit statuses of `echelon`. */
 export const EXIT = {

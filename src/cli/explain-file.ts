@@ -1,3 +1,4 @@
+import { inert } from '../core/inert.ts';
 import { explainRow } from '../verify/explain/explain.ts';
 import { formatExplanation } from '../verify/explain/explain-text.ts';
 import type { Batch } from '../verify/format/batch.ts';
@@ -8,7 +9,7 @@ import { BatchFileError, notChosen, orUnreadable, readBatchesOf, type TextStream
 import { sourcesOf } from './dump-files.ts';
 import type { StatedFiles } from './dump-options.ts';
 import { EXIT } from './exit.ts';
-import { inert, json } from './output.ts';
+import { json } from './output.ts';
 
 export interface ExplainFileOptions extends StatedFiles {
   /** Name of the batch; needed only if the file holds several. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { groupedBy } from '../core/grouped-by.ts';
+import { inert } from '../core/inert.ts';
 import { nearestName } from '../core/nearest.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import type { HalfPrecision, Precision } from '../verify/bounds/arithmetic.ts';
@@ -24,7 +25,7 @@ import { type Difference, probeTable, shortValue } from '../verify/identify/prob
 import { present } from '../verify/present.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
-import { inert, json } from './output.ts';
+import { json } from './output.ts';
 import { table } from './table.ts';
 
 /** How a run of `echelon identify` is steered. */

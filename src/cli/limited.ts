@@ -90,10 +90,11 @@ function endBy(signal: NodeJS.Signals): void {
 }
 
 async function reportDeath(path: string | undefined, args: readonly string[]): Promise<void> {
-  const [{ outOfMemory }, { EXIT }, { errorLine, inert }] = await Promise.all([
+  const [{ outOfMemory }, { EXIT }, { errorLine }, { inert }] = await Promise.all([
     import('./batch-files.ts'),
     import('./exit.ts'),
     import('./output.ts'),
+    import('../core/inert.ts'),
   ]);
   const message = outOfMemory(path);
   process.exitCode = EXIT.usage;

@@ -1,7 +1,8 @@
 import { CommanderError } from 'commander';
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
+import { inert } from '../core/inert.ts';
 import { CliError, EXIT } from './exit.ts';
-import { errorLine, inert, terminal } from './output.ts';
+import { errorLine, terminal } from './output.ts';
 import { createProgram } from './program.ts';
 
 /** An error of a command: a status, a code for scripts, a message for the user. */

@@ -1,5 +1,5 @@
 import type { ExperimentDetail } from '../client/calls.ts';
-import { duration } from './output.ts';
+import { duration } from './states.ts';
 
 /** Stands for the wait reason before the first scheduling round. */
 export const NO_REASON = 'no scheduling round yet';

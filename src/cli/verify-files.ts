@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
 import { styleText } from 'node:util';
+import { inert } from '../core/inert.ts';
 import { plural } from '../core/plural.ts';
-import { shellWord } from '../plan/command-line.ts';
+import { shellWord } from '../core/shell-word.ts';
 import { type BundleOf, bundleOf } from '../verify/format/bundle.ts';
 import type { DumpAdapter } from '../verify/format/dumps/adapter.ts';
 import { ADAPTERS, adapterOf } from '../verify/format/dumps/registry.ts';
@@ -15,7 +16,7 @@ import { sourcesOf } from './dump-files.ts';
 import { optionsText, type StatedFiles } from './dump-options.ts';
 import { dumpHead, unprovenText } from './dump-text.ts';
 import { EXIT } from './exit.ts';
-import { inert, json } from './output.ts';
+import { json } from './output.ts';
 import { table } from './table.ts';
 
 /** A report and the file of its batch. */

@@ -1,4 +1,5 @@
 import type { LaunchPlan } from '../core/launch-plan.ts';
+import { shellWord } from '../core/shell-word.ts';
 
 /** A separator of {@link commandLine}: the shell continues the line. */
 export const LINE_PER_PART = ' \\\n  ';
@@ -20,9 +21,4 @@ export function commandLine(
     .map((name) => `${name}="$${name}"`);
   const program = `python -m ${shellWord(plan.module)}`;
   return [...variables, ...secrets, program, ...plan.arguments.map(shellWord)].join(separator);
-}
-
-/** A text as one word of a POSIX shell. */
-export function shellWord(text: string): string {
-  return /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

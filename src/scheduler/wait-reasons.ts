@@ -1,5 +1,5 @@
-import { shortNode } from '../core/ids.ts';
 import { plural } from '../core/plural.ts';
+import { shortNode } from '../core/short-node.ts';
 import type { QueuedExperiment } from '../store/queue/contract.ts';
 import type { FreeNode, RoundCluster, Span } from './nodes.ts';
 import type { Need } from './placement.ts';

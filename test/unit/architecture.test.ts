@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
@@ -25,14 +25,6 @@ const MAY_IMPORT: Record<string, string[]> = {
   cli: ['core', 'schemas', 'engines', 'plan', 'kernel', 'verify', 'ray', 'client'],
   // kernel and verify: the page verifies files itself.
   dashboard: ['core', 'schemas', 'client', 'kernel', 'verify'],
-};
-
-/** Modules without a mirror in `test/unit`, each with its reason. */
-const UNMIRRORED: Record<string, string> = {
-  'src/main.ts': 'the composition root: every end-to-end test starts it',
-  'src/cli/verify-main.ts':
-    'the program of a package: test/integration/package/packages.test.ts installs and runs it',
-  'src/cli/verify-program.ts': 'what src/cli/verify-main.ts starts in a process with a memory limit',
 };
 
 const sources = globSync('src/**/*.{ts,tsx}').filter(
@@ -135,22 +127,6 @@ test('only src/config reads the environment', () => {
     (file) => moduleOf(file) !== 'config' && /process\.env\b/.test(readFileSync(file, 'utf8')),
   );
   assert.deepEqual(readers, []);
-});
-
-test('every source module has its mirror in test/unit', () => {
-  const mirror = (file: string): string => file.replace(/^src\//, 'test/unit/').replace(/\.ts$/, '.test.ts');
-  const holdsOnlyTypes = (file: string): boolean =>
-    !/^export (async )?(const|function|class|\{)/m.test(readFileSync(file, 'utf8'));
-  const missing = sources.filter(
-    (file) =>
-      !(file in UNMIRRORED) &&
-      // What needs a browser is tested in test/browser.
-      (!file.startsWith('src/dashboard/') || file.startsWith('src/dashboard/models/')) &&
-      !file.endsWith('/index.ts') &&
-      !holdsOnlyTypes(file) &&
-      !existsSync(mirror(file)),
-  );
-  assert.deepEqual(missing, []);
 });
 
 test('no source file is longer than 500 lines', () => {

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import type { AuditEntry } from '../../client/calls.ts';
+import { inert } from '../../core/inert.ts';
 import { wholeNumber } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../group.ts';
-import { inert, json, type Output } from '../output.ts';
+import { examples } from '../examples.ts';
+import { json, type Output } from '../output.ts';
 import { readPages } from '../pages.ts';
 import { table } from '../table.ts';
 

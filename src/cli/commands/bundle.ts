@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { wholeNumber } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { examples } from '../examples.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { examples } from '../group.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
 import { json, type Output } from '../output.ts';
 

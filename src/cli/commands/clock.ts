@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples, group } from '../group.ts';
+import { examples } from '../examples.ts';
+import { group } from '../group.ts';
 import { json, type Output } from '../output.ts';
 
 type Options = ConnectionOptions & { json?: boolean };

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { inert } from '../../core/inert.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../group.ts';
-import { inert, json, type Output } from '../output.ts';
+import { examples } from '../examples.ts';
+import { json, type Output } from '../output.ts';
 
 type Options = ConnectionOptions & { json?: boolean; reason?: string };
 

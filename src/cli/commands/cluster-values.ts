@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { inert } from '../../core/inert.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { examples } from '../examples.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { examples } from '../group.ts';
-import { inert, json, type Output } from '../output.ts';
+import { json, type Output } from '../output.ts';
 import { unlessChanged } from '../unless-changed.ts';
 
 type Options = ConnectionOptions & { json?: boolean };

@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { examples } from '../group.ts';
+import { examples } from '../examples.ts';
 import type { Output } from '../output.ts';
 
 const SHELLS = ['bash', 'zsh'] as const;

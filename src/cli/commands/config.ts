@@ -4,8 +4,9 @@ import { Command } from 'commander';
 import { LOCAL_CONTEXT, readConfig, writeConfig } from '../config-file.ts';
 import type { ConfigFile } from '../config-schema.ts';
 import { configOption } from '../connection.ts';
+import { examples } from '../examples.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { examples, group } from '../group.ts';
+import { group } from '../group.ts';
 import { json, type Output } from '../output.ts';
 import { table } from '../table.ts';
 

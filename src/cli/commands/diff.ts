@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import type { Experiment } from '../../client/calls.ts';
+import { inert } from '../../core/inert.ts';
 import { canonicalJson, escapePointer } from '../../schemas/json.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../group.ts';
+import { examples } from '../examples.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { inert, json, type Output, successRate } from '../output.ts';
+import { json, type Output } from '../output.ts';
+import { successRate } from '../states.ts';
 import { table } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean };

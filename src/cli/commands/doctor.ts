@@ -3,8 +3,8 @@ import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { promisify, styleText } from 'node:util';
 import { Command, Option } from 'commander';
+import { examples } from '../examples.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { examples } from '../group.ts';
 import { json, type Output } from '../output.ts';
 
 const run = promisify(execFile);

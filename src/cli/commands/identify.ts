@@ -4,7 +4,7 @@ import type { Mapping } from '../../verify/format/dumps/adapter.ts';
 import { precisionOption, wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
 import { mapOption } from '../dump-options.ts';
-import { examples } from '../group.ts';
+import { examples } from '../examples.ts';
 import { identifyFile, showKnownForm } from '../identify-file.ts';
 
 /** `echelon identify`: names the arithmetic that gave the advantages. */

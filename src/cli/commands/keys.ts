@@ -1,11 +1,14 @@
 import { type Command, Option } from 'commander';
 import type { ApiKey, ApiKeyWithSecret } from '../../client/calls.ts';
+import { inert } from '../../core/inert.ts';
 import { SCOPES } from '../../core/scopes.ts';
 import { duration as durationOption } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples, group } from '../group.ts';
-import { duration, inert, json, type Output } from '../output.ts';
+import { examples } from '../examples.ts';
+import { group } from '../group.ts';
+import { json, type Output } from '../output.ts';
 import { readPages } from '../pages.ts';
+import { duration } from '../states.ts';
 import { fittedTable, widthFor, withWide } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean; output?: string };

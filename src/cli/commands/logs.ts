@@ -2,13 +2,14 @@ import { Command, Option } from 'commander';
 import type { LogPage } from '../../client/calls.ts';
 import { countLogLines } from '../../client/count-log-lines.ts';
 import { parseEntryId } from '../../core/ids.ts';
+import { inert } from '../../core/inert.ts';
 import { type LogText, logTexts } from '../../core/log-lines.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
-import { examples } from '../group.ts';
+import { examples } from '../examples.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { inert, jsonLine, type Output } from '../output.ts';
+import { jsonLine, type Output } from '../output.ts';
 
 interface Options extends ConnectionOptions {
   json?: boolean;

@@ -1,14 +1,15 @@
 import { type Command, Option } from 'commander';
 import type { MetricChart } from '../../client/calls.ts';
 import type { MetricValue } from '../../core/events.ts';
+import { inert } from '../../core/inert.ts';
 import { nearestName } from '../../core/nearest.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { examples } from '../examples.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { examples } from '../group.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { inert, json, type Output } from '../output.ts';
+import { json, type Output } from '../output.ts';
 import { table } from '../table.ts';
 
 interface Options extends ConnectionOptions {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../group.ts';
+import { examples } from '../examples.ts';
 import { json, type Output } from '../output.ts';
 
 /** `echelon open`: the dashboard in the browser of this user. */

@@ -10,9 +10,9 @@ import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import { previewPlan } from '../../plan/preview.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { examples } from '../examples.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { readSpec } from '../folder-files.ts';
-import { examples } from '../group.ts';
 import { json, type Output } from '../output.ts';
 
 type Options = ConnectionOptions & {

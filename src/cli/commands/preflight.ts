@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Command as ClusterCommand, ExperimentSpec } from '../../client/calls.ts';
+import { inert } from '../../core/inert.ts';
 import { plural } from '../../core/plural.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { examples } from '../examples.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { readSpec } from '../folder-files.ts';
-import { examples } from '../group.ts';
-import { inert, json, type Output } from '../output.ts';
+import { json, type Output } from '../output.ts';
 import { retrying } from '../retrying.ts';
 import { table } from '../table.ts';
 import { hasEnded, throwIfFailed } from './clusters.ts';

@@ -1,13 +1,15 @@
 import { Command } from 'commander';
 import type { SubmitPreset } from '../../client/calls.ts';
+import { inert } from '../../core/inert.ts';
 import { nearestName } from '../../core/nearest.ts';
 import type { PaperFigures, Preset } from '../../engines/engine.ts';
 import { allPresets } from '../../engines/presets.ts';
 import { wholeNumber } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { examples } from '../examples.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { examples, group } from '../group.ts';
-import { inert, json, type Output } from '../output.ts';
+import { group } from '../group.ts';
+import { json, type Output } from '../output.ts';
 import { table } from '../table.ts';
 import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
 import { watchSweep } from './sweep-watch.ts';

@@ -1,10 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Project, ProjectChange } from '../../client/calls.ts';
+import { inert } from '../../core/inert.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { examples } from '../examples.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { examples, group } from '../group.ts';
-import { inert, json, type Output } from '../output.ts';
+import { group } from '../group.ts';
+import { json, type Output } from '../output.ts';
 import { sizeFrom, sizeInWords } from '../size.ts';
 import { table } from '../table.ts';
 import { unlessChanged } from '../unless-changed.ts';

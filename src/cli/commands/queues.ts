@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import type { Queue } from '../../client/calls.ts';
+import { inert } from '../../core/inert.ts';
 import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples, group } from '../group.ts';
+import { examples } from '../examples.ts';
+import { group } from '../group.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { inert, json, type Output } from '../output.ts';
+import { json, type Output } from '../output.ts';
 import { NO_REASON, startsIn } from '../starts-in.ts';
 import { fittedTable, idColumn, widthFor, withWide } from '../table.ts';
 import { whatIfCommand, whatIfText } from './what-if.ts';

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { examples, group } from '../group.ts';
+import { examples } from '../examples.ts';
+import { group } from '../group.ts';
 import type { Output } from '../output.ts';
 import type { RayTarget } from '../ray-commands.ts';
 

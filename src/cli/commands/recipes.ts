@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { allRecipes } from '../../engines/recipes.ts';
-import { examples } from '../group.ts';
+import { examples } from '../examples.ts';
 import { json, type Output } from '../output.ts';
 import { table } from '../table.ts';
 

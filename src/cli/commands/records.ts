@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { Accepted, ExperimentSpec } from '../../client/calls.ts';
+import { inert } from '../../core/inert.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../group.ts';
+import { examples } from '../examples.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { inert, json, type Output } from '../output.ts';
+import { json, type Output } from '../output.ts';
 import { readPages } from '../pages.ts';
 import { changedSpec, changesSpec, type SpecChanges, withSpecChanges } from '../spec-changes.ts';
 import { table } from '../table.ts';

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { RetentionPreview } from '../../client/calls.ts';
+import { inert } from '../../core/inert.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../group.ts';
-import { inert, json, type Output } from '../output.ts';
+import { examples } from '../examples.ts';
+import { json, type Output } from '../output.ts';
 import { sizeInWords } from '../size.ts';
 import { table } from '../table.ts';
 

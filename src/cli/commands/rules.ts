@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import type { ExperimentRules } from '../../client/calls.ts';
+import { inert } from '../../core/inert.ts';
 import { presetRule, RULE_PRESETS } from '../../plan/rule-presets.ts';
 import { conditionInWords } from '../../plan/rules.ts';
 import { RULE_PRESET_NAMES } from '../../schemas/rules.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../group.ts';
+import { examples } from '../examples.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { inert, json, type Output } from '../output.ts';
+import { json, type Output } from '../output.ts';
 import { table } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean };

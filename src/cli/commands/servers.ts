@@ -15,8 +15,8 @@ import {
   stateDirOption,
 } from '../connection.ts';
 import type { DemoReport } from '../demo/demo.ts';
+import { examples } from '../examples.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { examples } from '../group.ts';
 import { pathLine } from '../launcher.ts';
 import { withLifetime } from '../lifetime.ts';
 import { processIdentity } from '../local/process-identity.ts';

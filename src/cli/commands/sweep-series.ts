@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
+import { inert } from '../../core/inert.ts';
 import { valueInWords } from '../../plan/sweep-names.ts';
 import type { SweepSeries } from '../../schemas/sweep.ts';
 import { wholeNumber } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../group.ts';
+import { examples } from '../examples.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';
-import { inert, json, type Output } from '../output.ts';
+import { json, type Output } from '../output.ts';
 import { shortened } from '../shortened.ts';
 import { fittedTable, widthFor, withWide } from '../table.ts';
 

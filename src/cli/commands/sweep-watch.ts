@@ -5,9 +5,10 @@ import { STATES } from '../../core/states.ts';
 import type { Client } from '../client.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { interruptible } from '../interruptible.ts';
-import { coloredState, jsonLine, type Output } from '../output.ts';
+import { jsonLine, type Output } from '../output.ts';
 import { MAX_PAGE } from '../pages.ts';
 import { retrying } from '../retrying.ts';
+import { coloredState } from '../states.ts';
 
 /** Time between two polls of a watched sweep. */
 const POLL_MS = 1_000;

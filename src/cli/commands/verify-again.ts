@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { plural } from '../../core/plural.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../group.ts';
+import { examples } from '../examples.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
 import { json, type Output } from '../output.ts';
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { examples } from '../group.ts';
+import { examples } from '../examples.ts';
 import { json, type Output } from '../output.ts';
 import { VERSION } from '../package-version.ts';
 

@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import type { ExperimentDetail } from '../../client/calls.ts';
+import { inert } from '../../core/inert.ts';
 import { isFinal } from '../../core/states.ts';
 import type { Client } from '../client.ts';
 import type { LiveBlock } from '../live-block.ts';
-import { coloredState, duration, inert, type Output, successRate } from '../output.ts';
+import type { Output } from '../output.ts';
 import { retrying } from '../retrying.ts';
 import { NO_REASON, startsIn } from '../starts-in.ts';
+import { coloredState, duration, successRate } from '../states.ts';
 
 /** Time between two polls. */
 const POLL_MS = 1_000;

@@ -1,14 +1,16 @@
 import type { Command } from 'commander';
 import type { ExperimentSpec, WhatIf } from '../../client/calls.ts';
-import { shortNode } from '../../core/ids.ts';
+import { inert } from '../../core/inert.ts';
 import { counted } from '../../core/plural.ts';
+import { shortNode } from '../../core/short-node.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { examples } from '../examples.ts';
 import { readSpec } from '../folder-files.ts';
-import { examples } from '../group.ts';
-import { duration, inert, json, type Output } from '../output.ts';
+import { json, type Output } from '../output.ts';
 import { changedSpec, type SpecChanges, withSpecChanges } from '../spec-changes.ts';
 import { requireKind } from '../spec-file.ts';
 import { startsIn } from '../starts-in.ts';
+import { duration } from '../states.ts';
 import { table } from '../table.ts';
 
 type Options = ConnectionOptions & SpecChanges & { json?: boolean };

@@ -1,6 +1,6 @@
 import { MultiBar, type SingleBar } from 'cli-progress';
 import type { Experiment } from '../../client/calls.ts';
-import { successRate } from '../output.ts';
+import { successRate } from '../states.ts';
 
 /** Shows the progress of several experiments. */
 export interface Bars {

@@ -1,6 +1,6 @@
 import type { Answer } from '../../client/calls.ts';
-import { shortNode } from '../../core/ids.ts';
 import { counted } from '../../core/plural.ts';
+import { shortNode } from '../../core/short-node.ts';
 import { clock, count, duration, inert } from '../models/words.ts';
 
 type WhatIf = Answer<'post', '/v1/queues/what-if'>;

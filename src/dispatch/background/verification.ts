@@ -5,6 +5,7 @@ import { archiveUnavailable } from '../../store/archive/archive-keys.ts';
 import type { BatchRecord } from '../../store/batches/contract.ts';
 import type { StorePart } from '../../store/store.ts';
 import { BatchFormatError } from '../../verify/format/format-error.ts';
+import { VerifierBusyError } from '../../verify/pool/child.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
 import { type BatchLeases, createBatchLeases } from './batch-leases.ts';
@@ -77,7 +78,10 @@ function isArchiveWrong(error: unknown): boolean {
 
 /** Whether the store or the archive may answer later, or a verifier start later: the batch stays pending without a report. */
 function isForLater(error: unknown): boolean {
-  return error instanceof EchelonError && ['store-unavailable', 'verifier-busy'].includes(error.code);
+  return (
+    error instanceof VerifierBusyError ||
+    (error instanceof EchelonError && error.code === 'store-unavailable')
+  );
 }
 
 /** The services and settings of verification. */

@@ -17,12 +17,13 @@ export function toProblem(error: EchelonError): Problem {
   };
 }
 
-/** What Fastify and its plugins throw, in our words. A code that is not here counts by its status. */
+/** What Fastify, its plugins and the verifier throw, in our words. A code that is not here counts by its status. */
 const KNOWN: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['body-too-large', 'The body is larger than this resource takes.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported-media-type', 'Send the body as application/json.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid-request', "The body's length is not what its header says."],
   FST_ERR_BAD_URL: ['invalid-request', 'The path is not well formed.'],
+  'verifier-busy': ['verifier-busy', 'No process that verifies could start. Retry later.'],
   FST_ERR_HANDLER_TIMEOUT: ['deadline-exceeded', 'The request took too long and was given up.'],
 };
 

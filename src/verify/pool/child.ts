@@ -4,7 +4,6 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { EchelonError } from '../../core/errors.ts';
 import type { FromChild, ToChild } from './child-main.ts';
 import type { LimitedStart } from './memory-limit.ts';
 import type { TaskName } from './tasks.ts';
@@ -35,7 +34,12 @@ export function hold(child: ChildProcess, busy: boolean): void {
   }
 }
 
-/** Resolves once the child can take tasks. Throws EchelonError `verifier-busy` if it cannot start. */
+/** No process can verify now. The same request may succeed later. */
+export class VerifierBusyError extends Error {
+  readonly code = 'verifier-busy';
+}
+
+/** Resolves once the child can take tasks. Throws {@link VerifierBusyError} if it cannot start. */
 export async function startChild(start: LimitedStart): Promise<ChildProcess> {
   const child = await start(SCRIPT);
   let stderr = '';
@@ -51,7 +55,7 @@ export async function startChild(start: LimitedStart): Promise<ChildProcess> {
     await once(child, 'message', { signal: ended.signal });
   } catch {
     const detail = `The process that verifies could not start (${ended.signal.reason}). Retry later.`;
-    throw new EchelonError('verifier-busy', detail, { cause: new Error(stderr) });
+    throw new VerifierBusyError(detail, { cause: new Error(stderr) });
   }
   child.off('exit', onExit);
   return child;

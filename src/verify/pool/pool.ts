@@ -34,8 +34,8 @@ export interface Asked extends Partial<Party> {
 export interface VerifierPool {
   /**
    * Verifies a protobuf batch. Over budget: a report with all rows unverifiable and the finding `budget-exceeded`. Rejects
-   * with a BatchFormatError for bytes that are no batch, with the signal's reason once it aborts, and with EchelonError
-   * `verifier-busy` if no process can be started. Rejects with another error if something outside killed its process.
+   * with a BatchFormatError for bytes that are no batch, with the signal's reason once it aborts, and with
+   * VerifierBusyError if no process can be started. Rejects with another error if something outside killed its process.
    */
   verify(wire: Uint8Array, signal?: AbortSignal): Promise<BatchReport>;
   /**

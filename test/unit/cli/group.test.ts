@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
-import { examples, group } from '../../../src/cli/group.ts';
+import { group } from '../../../src/cli/group.ts';
 
 test('a group answers to its alias and runs `ls` if no command is named', async () => {
   const called: string[] = [];
@@ -10,9 +10,4 @@ test('a group answers to its alias and runs `ls` if no command is named', async 
   for (const argv of [['things'], ['thing', 'add'], ['thing', 'ls']])
     await new Command().addCommand(make()).parseAsync(argv, { from: 'user' });
   assert.deepEqual(called, ['ls', 'add', 'ls']);
-});
-
-test('examples are indented under a title in the right number', () => {
-  assert.equal(examples('echelon a'), '\nExample:\n  echelon a');
-  assert.equal(examples('echelon a', 'echelon b'), '\nExamples:\n  echelon a\n  echelon b');
 });

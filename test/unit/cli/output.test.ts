@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { coloredState, duration, json, jsonLine, successRate } from '../../../src/cli/output.ts';
+import { json, jsonLine } from '../../../src/cli/output.ts';
 import { table } from '../../../src/cli/table.ts';
-import type { State } from '../../../src/core/states.ts';
 
 test('a table has its head, its rows in columns, and no trailing spaces', () => {
   const lines = table(
@@ -17,19 +16,6 @@ test('a table has its head, its rows in columns, and no trailing spaces', () => 
   assert.equal(lines.length, 3);
   assert.equal(lines[1]!.indexOf('running'), lines[2]!.indexOf('2'));
   for (const line of lines) assert.equal(line, line.trimEnd());
-});
-
-test('durations use the largest fitting unit', () => {
-  assert.deepEqual([0, 45_000, 720_000, 12_240_000, 181_440_000, -5].map(duration), [
-    '0 s',
-    '45 s',
-    '12 min',
-    '3.4 h',
-    '2.1 d',
-    '0 s',
-  ]);
-  const [hour, day] = [3_600_000, 86_400_000];
-  assert.deepEqual([2 * hour, 90 * day, 90 * day - 1].map(duration), ['2 h', '90 d', '90 d']);
 });
 
 // Fails if a remark is written at once: the pipe holds 64 kB, and the rest of the answer waits for its reader.
@@ -52,20 +38,6 @@ test('JSON escapes what a terminal would obey or hide, and means the same', () =
   assert.equal(jsonLine({ a: [1] }), '{"a":[1]}');
 });
 
-test('success is that of rollouts, that on held-out games once it has succeeded', () => {
-  const rate = (state: State, metrics: Record<string, number | string>) =>
-    successRate({ state, progress: { stage: '', step: 0, steps: 0, metrics } });
-  const both = { 'val/success_rate': 0.834, 'episode/success_rate': 0.5 };
-  assert.equal(rate('running', both), '50 %');
-  assert.equal(rate('succeeded', both), '83 %');
-  assert.equal(rate('cancelled', both), '50 %');
-  assert.equal(rate('running', { 'val/success_rate': 0.1 }), '10 %');
-  assert.equal(rate('running', { 'episode/success_rate': 'NaN' }), '-');
-  assert.equal(rate('queued', {}), '-');
-});
-
-test('a state is shown by its name, and JSON by lines', () => {
-  assert.ok(coloredState('running').includes('running'));
-  assert.equal(coloredState('queued'), 'queued');
+test('JSON is indented', () => {
   assert.equal(json({ a: 1 }), '{\n  "a": 1\n}');
 });

@@ -8,7 +8,6 @@ import {
   newCommandId,
   newExperimentId,
   parseEntryId,
-  shortNode,
 } from '../../../src/core/ids.ts';
 
 describe('experiment ids', () => {
@@ -75,9 +74,4 @@ describe('stream ids', () => {
     ])
       assert.equal(parseEntryId(text), undefined, text);
   });
-});
-
-test('a long node id is said by its first letters, a name as it is', () => {
-  assert.equal(shortNode('a'.repeat(56)), 'aaaaaaaa');
-  assert.equal(shortNode('gpu-02'), 'gpu-02');
 });

@@ -10,6 +10,7 @@ import {
 import type { BatchRecord } from '../../../../src/store/batches/contract.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { BatchFormatError } from '../../../../src/verify/format/format-error.ts';
+import { VerifierBusyError } from '../../../../src/verify/pool/child.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 import { recordBatch, running, type Scope, storeFor } from '../../../support/store.ts';
 
@@ -165,7 +166,7 @@ describe('verification', () => {
     const verifier = {
       async verify() {
         tries += 1;
-        if (tries === 1) throw new EchelonError('verifier-busy', 'The process could not start.');
+        if (tries === 1) throw new VerifierBusyError('The process could not start.');
         return GOOD;
       },
     };

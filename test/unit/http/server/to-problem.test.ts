@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { errorCodes } from 'fastify';
 import { EchelonError } from '../../../../src/core/errors.ts';
 import { toEchelonError, toProblem } from '../../../../src/http/server/to-problem.ts';
+import { VerifierBusyError } from '../../../../src/verify/pool/child.ts';
 
 test('toEchelonError returns our own errors unchanged, and the problem document has their fields', () => {
   const error = new EchelonError('invalid-spec', 'A sentence.', {
@@ -20,12 +21,13 @@ test('toEchelonError returns our own errors unchanged, and the problem document 
   });
 });
 
-test('an error of Fastify gets an error code of ours', () => {
+test('an error of Fastify or of the verifier gets an error code of ours', () => {
   const cases = [
     [new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE(), 'body-too-large'],
     [new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE('x'), 'unsupported-media-type'],
     [new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH(), 'invalid-request'],
     [new errorCodes.FST_ERR_BAD_URL('/%'), 'invalid-request'],
+    [new VerifierBusyError('no process'), 'verifier-busy'],
     [
       Object.assign(new Error('x'), { code: 'FST_ERR_HANDLER_TIMEOUT', statusCode: 503 }),
       'deadline-exceeded',

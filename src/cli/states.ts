@@ -1,0 +1,38 @@
+import type { Experiment } from '../schemas/experiment.ts';
+
+// An import of `node:util` would load all its parts, which takes longer than the rest of this module.
+const { styleText } = process.getBuiltinModule('node:util');
+
+const STATE_COLORS: Readonly<Record<string, 'green' | 'red' | 'yellow' | 'cyan'>> = {
+  succeeded: 'green',
+  failed: 'red',
+  cancelled: 'yellow',
+  running: 'cyan',
+};
+
+/** A state in its colour if standard output is a terminal with colours and NO_COLOR is not set. */
+export function coloredState(state: string): string {
+  const color = STATE_COLORS[state];
+  return color === undefined ? state : styleText(color, state);
+}
+
+/** A duration in its largest fitting unit: "45 s", "12 min", "3.4 h", "90 d". */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 100) return `${Math.round(seconds)} s`;
+  if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
+  // Number() removes the decimal of a whole number.
+  if (seconds < 172_800) return `${Number((seconds / 3600).toFixed(1))} h`;
+  return `${Number((seconds / 86_400).toFixed(1))} d`;
+}
+
+/**
+ * The success rate in per cent: on held-out games for a succeeded experiment, else of the last rollouts, because the last
+ * evaluation may be many steps old.
+ */
+export function successRate({ state, progress }: Pick<Experiment, 'state' | 'progress'>): string {
+  const names = ['episode/success_rate', 'val/success_rate'];
+  const [first, second] = state === 'succeeded' ? names.toReversed() : names;
+  const rate = progress.metrics[first!] ?? progress.metrics[second!];
+  return typeof rate === 'number' ? `${(rate * 100).toFixed(0)} %` : '-';
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { coloredState, duration, successRate } from '../../../src/cli/states.ts';
+import type { State } from '../../../src/core/states.ts';
+
+test('durations use the largest fitting unit', () => {
+  assert.deepEqual([0, 45_000, 720_000, 12_240_000, 181_440_000, -5].map(duration), [
+    '0 s',
+    '45 s',
+    '12 min',
+    '3.4 h',
+    '2.1 d',
+    '0 s',
+  ]);
+  const [hour, day] = [3_600_000, 86_400_000];
+  assert.deepEqual([2 * hour, 90 * day, 90 * day - 1].map(duration), ['2 h', '90 d', '90 d']);
+});
+
+test('success is that of rollouts, that on held-out games once it has succeeded', () => {
+  const rate = (state: State, metrics: Record<string, number | string>) =>
+    successRate({ state, progress: { stage: '', step: 0, steps: 0, metrics } });
+  const both = { 'val/success_rate': 0.834, 'episode/success_rate': 0.5 };
+  assert.equal(rate('running', both), '50 %');
+  assert.equal(rate('succeeded', both), '83 %');
+  assert.equal(rate('cancelled', both), '50 %');
+  assert.equal(rate('running', { 'val/success_rate': 0.1 }), '10 %');
+  assert.equal(rate('running', { 'episode/success_rate': 'NaN' }), '-');
+  assert.equal(rate('queued', {}), '-');
+});
+
+test('a state is shown by its name', () => {
+  assert.ok(coloredState('running').includes('running'));
+  assert.equal(coloredState('queued'), 'queued');
+});
