@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 
 const STEPS: [what: string, command: string, args: string[]][] = [
   ['types', 'tsc', ['-p', '.']],
-  ['types of the dashboard', 'tsc', ['-p', 'src/dashboard']],
+  ['types of the dashboard', 'tsc', ['-p', 'packages/echelon-dashboard']],
   ['lint and format', 'biome', ['check', '--error-on-warnings', '.']],
   ['words', process.execPath, ['scripts/check-words.ts']],
   ['imports', process.execPath, ['--test', '--test-reporter=dot', 'test/unit/architecture.test.ts']],

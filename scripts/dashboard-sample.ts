@@ -1,4 +1,4 @@
-// Makes src/dashboard/sample.json.gz: a batch of a real run with a planted fault, for installations without experiments.
+// Makes packages/echelon-dashboard/src/sample.json.gz: a batch of a real run with a planted fault, for installations without experiments.
 import { writeFileSync } from 'node:fs';
 import { startInstallation } from '../test/support/dashboard.ts';
 
@@ -8,4 +8,4 @@ const replay = { fault: 'zero-levels-kept', batches: 1 };
 const id = await finished({ name: 'sample', engine: 'replay', replay } as never);
 const path = { id, attempt: 1, batch: 1 };
 const bundle = await client.open('/v1/experiments/{id}/batches/{attempt}/{batch}/bundle', { path });
-writeFileSync('src/dashboard/sample.json.gz', Buffer.from(await bundle.arrayBuffer()));
+writeFileSync('packages/echelon-dashboard/src/sample.json.gz', Buffer.from(await bundle.arrayBuffer()));

@@ -13,5 +13,5 @@ for version in "$@"; do
   echo "== Ray $version"
   RAY_PYTHON="$venv/bin/python" unshare --net bash -c 'ip link set lo up; exec "$@"' isolated \
     node_modules/.bin/node --test --test-concurrency=1 --test-reporter=dot \
-    'test/integration/ray/*.test.ts' 'test/contract/ray-python/*.test.ts'
+    'packages/ray-client-ts/test/with-ray/*.test.ts' 'packages/ray-client-ts/test/with-python/*.test.ts'
 done

@@ -27,7 +27,6 @@ const TASKS = {
   'check:trainers': { program: 'scripts/check-trainers.ts', isolated: false },
   'check:verl-agent': { program: 'scripts/check-verl-agent.ts', isolated: true },
   build: { program: 'scripts/build.ts', isolated: false },
-  package: { program: 'scripts/package.ts', isolated: false },
   generate: { program: 'scripts/generate.ts', isolated: false },
 };
 

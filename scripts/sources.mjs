@@ -1,4 +1,4 @@
-// Makes the sources that are not in the repository: src/*/gen, from proto/ and docs/openapi.json. Set-up and the build run
+// Makes the sources that are not in the repository: the folders gen, from the protobuf files and docs/openapi.json. Set-up and the build run
 // this; a folder whose inputs are unchanged is left alone. Plain JavaScript, because set-up imports it, see setup.mjs.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -28,33 +28,38 @@ const PROTO_TOOLS = ['scripts/sources.mjs', 'node_modules/protobufjs-cli/package
 
 /** Each generated folder, what it is made from, and its generator. Only changed inputs make it anew. */
 const FOLDERS = {
-  'src/client/gen': {
+  'packages/echelon-client/src/gen': {
     inputs: [
       'docs/openapi.json',
       'scripts/sources/client-types.ts',
       'scripts/sources/schema-types.ts',
       'src/engines/local/estimator-fields.ts',
-      'src/kernel/estimators',
+      'packages/echelon-verify/src/kernel/estimators',
     ],
     files: ['api.ts'],
     make: makeClientTypes,
   },
-  'src/ray/gen': stubs('ray-client', ['--keep-case'], ['proto/ray/ray_client.proto']),
+  'packages/ray-client-ts/src/gen': stubs(
+    'ray-client',
+    ['--keep-case'],
+    ['packages/ray-client-ts/proto/ray_client.proto'],
+  ),
   'src/rpc/gen': stubs(
     'ray-worker',
     [],
     ['proto/echelon/rayworker/v1/rayworker.proto', 'proto/grpc/health/v1/health.proto'],
   ),
-  'src/verify/gen': stubs('batch', [], ['proto/echelon/batch/v1/batch.proto']),
+  'packages/echelon-verify/src/gen': stubs('batch', [], ['proto/echelon/batch/v1/batch.proto']),
   // The last one, because it is built from the others.
-  'src/dashboard/gen': {
+  'packages/echelon-dashboard/src/gen': {
     inputs: [
-      'scripts/sources/dashboard.ts',
+      'packages/echelon-dashboard/build.ts',
       'node_modules/vite/package.json',
       'node_modules/preact/package.json',
       'node_modules/yaml/package.json',
       'proto/echelon/batch/v1/batch.proto',
-      ...['dashboard', 'client', 'core', 'kernel', 'schemas', 'verify'].map((name) => `src/${name}`),
+      ...['client', 'dashboard', 'verify'].map((name) => `packages/echelon-${name}/src`),
+      'packages/ray-client-ts/src/pickle',
     ],
     files: ['index.html'],
     make: makeDashboard,
@@ -96,7 +101,7 @@ async function makeClientTypes(folder) {
 }
 
 async function makeDashboard(folder) {
-  const { buildDashboard } = await import('./sources/dashboard.ts');
+  const { buildDashboard } = await import('../packages/echelon-dashboard/build.ts');
   await buildDashboard(folder);
 }
 

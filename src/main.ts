@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool/pool';
 import { processEnvironment, processSettings, type Settings, SettingsError } from './config/settings.ts';
 import type { DispatcherStats } from './dispatch/dispatcher.ts';
 import { type Access, startApi } from './main/api.ts';
@@ -26,7 +27,6 @@ import { createMetrics } from './observe/metrics.ts';
 import { observeStore } from './observe/observe-store.ts';
 import { createExperimentsQueue } from './queue/experiments-queue.ts';
 import { watchClock } from './store/clock/watch-clock.ts';
-import { createVerifierPool, type VerifierPool } from './verify/pool/pool.ts';
 
 /*
  * The composition root: config → resources → roles, stopped in reverse order. Each part is built here or in `main/`,

@@ -1,10 +1,10 @@
 // Writes docs/evidence/detection-power-trainers.md: which changes of other trainers' advantages are found.
 import { writeFileSync } from 'node:fs';
-import { type Precision, roundToBfloat16 } from '../../src/verify/bounds/arithmetic.ts';
-import { createJudge, type Judge } from '../../src/verify/bounds/outcomes.ts';
-import type { Batch } from '../../src/verify/format/batch.ts';
-import { goldenEstimates } from '../../test/support/golden-estimators.ts';
-import { goldenTokens } from '../../test/support/golden-tokens.ts';
+import { type Precision, roundToBfloat16 } from 'echelon-verify/bounds/arithmetic';
+import { createJudge, type Judge } from 'echelon-verify/bounds/outcomes';
+import type { Batch } from 'echelon-verify/format/batch';
+import { goldenEstimates } from '../../packages/echelon-verify/test/support/golden-estimators.ts';
+import { goldenTokens } from '../../packages/echelon-verify/test/support/golden-tokens.ts';
 
 /** Relative changes of each advantage, and how the changed number is stored. */
 interface Trial {

@@ -1,16 +1,16 @@
 // Writes the registry of estimators into what cannot import it: docs/reference/estimators.md and batch.py.
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { Estimator } from '../../src/kernel/estimators/estimator.ts';
+import type { Estimator } from 'echelon-verify/kernel/estimators/estimator';
 import {
   type AnyParameters,
   allowedInWords,
   completeParameters,
   type ParameterRule,
-} from '../../src/kernel/estimators/parameters.ts';
-import { estimatorNames, estimatorOf } from '../../src/kernel/estimators/registry.ts';
+} from 'echelon-verify/kernel/estimators/parameters';
+import { estimatorNames, estimatorOf } from 'echelon-verify/kernel/estimators/registry';
 
 const BATCH_PY = 'deploy/ray-worker/echelon_rayworker/batch.py';
-const OPENING = '# Generated from src/kernel/estimators by `npm run generate`.\n';
+const OPENING = '# Generated from packages/echelon-verify/src/kernel/estimators by `npm run generate`.\n';
 const CLOSING = '# End of what is generated.\n';
 
 const estimators = estimatorNames().map(estimatorOf);
@@ -27,7 +27,7 @@ function reference(): string {
 
 Every estimator that Echelon can evaluate, verify and explain. A batch names its estimator and states parameters in \`params\`
 of the file, or in \`parameters\` on the wire. An omitted parameter has its default. This page is made from the estimators
-themselves (\`src/kernel/estimators/\`); [How to add an estimator](../contributing/add-an-estimator.md) says how one is written.
+themselves (\`packages/echelon-verify/src/kernel/estimators/\`); [How to add an estimator](../contributing/add-an-estimator.md) says how one is written.
 
 ${estimators.map(section).join('\n')}`;
 }

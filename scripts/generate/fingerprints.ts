@@ -1,14 +1,9 @@
 // Writes the table of known forms into docs/reference/fingerprints.md.
 import { writeFileSync } from 'node:fs';
-import { estimatorOf } from '../../src/kernel/estimators/registry.ts';
-import {
-  COMMITS,
-  formFingerprint,
-  KNOWN_FORMS,
-  type KnownForm,
-} from '../../src/verify/identify/fingerprints.ts';
-import { estimatorOfForm } from '../../src/verify/identify/identify.ts';
-import { PROBES, probeValues, shortValue } from '../../src/verify/identify/probes.ts';
+import { COMMITS, formFingerprint, KNOWN_FORMS, type KnownForm } from 'echelon-verify/identify/fingerprints';
+import { estimatorOfForm } from 'echelon-verify/identify/identify';
+import { PROBES, probeValues, shortValue } from 'echelon-verify/identify/probes';
+import { estimatorOf } from 'echelon-verify/kernel/estimators/registry';
 
 const SHOWN = ['rewards 1, 0, 0, 0', 'a group of one row with reward 0.7', 'rewards 0.5 and 0.5002'];
 

@@ -1,8 +1,8 @@
 // Writes the reference pages of findings, metrics and spec fields from the code.
 import { writeFileSync } from 'node:fs';
+import { FINDINGS } from 'echelon-verify/provenance/findings';
 import { allEngines } from '../../src/engines/registry.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
-import { FINDINGS } from '../../src/verify/provenance/findings.ts';
 
 writeFileSync('docs/reference/findings.md', findings());
 writeFileSync('docs/reference/metrics.md', await metrics());

@@ -16,13 +16,14 @@ export interface Suite {
 export const SUITES: readonly Suite[] = [
   { name: 'python-ray', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'ray' },
   { name: 'faults', files: 'test/faults/**/*.test.ts' },
-  { name: 'ray', files: 'test/{integration/ray,contract/ray-python}/**/*.test.ts', together: true },
-  { name: 'integration/rest', files: 'test/integration/!(ray|store|dispatch)/**/*.test.ts', concurrency: 2 },
+  { name: 'ray', files: 'packages/ray-client-ts/test/with-*/**/*.test.ts', together: true },
+  { name: 'integration/rest', files: 'test/integration/!(store|dispatch)/**/*.test.ts', concurrency: 2 },
   { name: 'integration/store', files: 'test/integration/{store,dispatch}/**/*.test.ts', together: true },
   { name: 'python', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'not ray' },
   { name: 'python-capture', files: 'deploy/capture/tests/**/test_*.py', marked: 'not ray' },
   { name: 'e2e', files: 'test/e2e/**/*.test.ts' },
   { name: 'unit/store', files: 'test/unit/{store,queue,dispatch}/**/*.test.ts', together: true },
+  { name: 'packages', files: 'packages/*/test/{*.test.ts,!(with-*)/**/*.test.ts}', together: true },
   { name: 'unit/http', files: 'test/unit/http/**/*.test.ts', together: true },
   { name: 'unit/cli', files: 'test/unit/cli/**/*.test.ts', together: true },
   {
@@ -30,7 +31,7 @@ export const SUITES: readonly Suite[] = [
     files: 'test/unit/{*.test.ts,!(store|queue|dispatch|http|cli)/**/*.test.ts}',
     together: true,
   },
-  { name: 'contract', files: 'test/contract/!(ray-python)/**/*.test.ts' },
+  { name: 'contract', files: 'test/contract/**/*.test.ts' },
   { name: 'browser', files: 'test/browser/**/*.test.ts' },
   { name: 'full', files: 'test/full/**/*.test.ts' },
 ];

@@ -1,9 +1,9 @@
-import type { Connection, EventMessage } from '../client/calls.ts';
-import { connect } from '../client/connect.ts';
-import { ApiError, type ClientError } from '../client/errors.ts';
-import { follow, StreamClosed } from '../client/follow.ts';
+import type { Connection, EventMessage } from 'echelon-client/calls';
+import { connect } from 'echelon-client/connect';
+import { ApiError, type ClientError } from 'echelon-client/errors';
+import { follow, StreamClosed } from 'echelon-client/follow';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import type { FeedEntry } from '../core/events.ts';
-import { CliError, EXIT } from './exit.ts';
 
 /** An event of an experiment. A stream that resumes with `id` begins with the next event. */
 export type ReceivedEvent = { id: string } & EventMessage;

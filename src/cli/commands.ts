@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { TextStreams } from './batch-files.ts';
-import type { Output } from './output.ts';
+import type { TextStreams } from 'echelon-verify/cli/batch-files';
+import type { Output } from 'echelon-verify/cli/output';
 
 /** Where commands write. */
 export interface Streams {
@@ -210,7 +210,7 @@ const CLUSTERS: Entry[] = [
 const fileCommand = (name: string, summary: string): Entry => ({
   ...{ name, summary },
   async load({ streams }) {
-    const { fileCommands } = await import('./commands/files.ts');
+    const { fileCommands } = await import('echelon-verify/cli/commands/files');
     return fileCommands(streams).find((command) => command.name() === name)!;
   },
 });

@@ -1,9 +1,9 @@
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { nearestName } from '../core/nearest.ts';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { nearestName } from 'echelon-verify/text/nearest';
 import type { ConfigFile } from './config-schema.ts';
-import { CliError, EXIT } from './exit.ts';
 
 /** An API of the configuration file, with its token. */
 export interface Context {

@@ -2,12 +2,12 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { terminal } from 'echelon-verify/cli/output';
 import { type Client, createClient } from './client.ts';
 import { contextOf, DEFAULT_CONFIG_FILE } from './config-file.ts';
-import { CliError, EXIT } from './exit.ts';
 import { GLOBAL_OPTIONS } from './group.ts';
 import { processIdentity } from './local/process-identity.ts';
-import { terminal } from './output.ts';
 
 /** What `echelon up` writes to its state directory, so that other commands of the same user find the API. */
 export interface Connection {

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, matchesGlob, relative, resolve, sep } from 'node:path';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { MAX_FILE_BYTES, MAX_FILES } from '../core/launch-plan.ts';
-import { CliError, EXIT } from './exit.ts';
 import { readSpecFile } from './spec-file.ts';
 
 /** Names one glob a line, as `.gitignore` does; the first of these files in the folder counts. */

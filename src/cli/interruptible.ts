@@ -1,5 +1,5 @@
+import type { Output } from 'echelon-verify/cli/output';
 import { withLifetime } from './lifetime.ts';
-import type { Output } from './output.ts';
 
 /** Exit status of a program that Ctrl-C ended, by the convention of shells. */
 const INTERRUPTED = 130;

@@ -22,7 +22,7 @@ const READS_FILES = new Set(['verify', 'explain', 'estimate', 'compare', 'identi
 async function isHere(): Promise<boolean> {
   const word = process.argv.slice(2).find((one) => !one.startsWith('-'));
   if (word === undefined || !READS_FILES.has(word)) return true;
-  const { isLimited } = await import('./limited.ts');
+  const { isLimited } = await import('echelon-verify/cli/limited');
   return await isLimited();
 }
 

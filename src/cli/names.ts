@@ -1,10 +1,10 @@
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { shortened } from 'echelon-verify/cli/shortened';
+import { inert } from 'echelon-verify/text/inert';
 import { EXPERIMENT_ID } from '../core/ids.ts';
-import { inert } from '../core/inert.ts';
 import { SWEEP_ID } from '../core/sweep-ids.ts';
 import type { Client } from './client.ts';
-import { CliError, EXIT } from './exit.ts';
 import { MAX_PAGE } from './pages.ts';
-import { shortened } from './shortened.ts';
 import { duration } from './states.ts';
 
 /** How a help text describes an argument that names an experiment or a sweep. */

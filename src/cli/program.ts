@@ -1,9 +1,9 @@
 import { Command, Help } from 'commander';
-import type { TextStreams } from './batch-files.ts';
+import type { TextStreams } from 'echelon-verify/cli/batch-files';
+import type { Output } from 'echelon-verify/cli/output';
 import { COMMANDS, type Entry, loaded } from './commands.ts';
 import { GLOBAL_OPTIONS } from './group.ts';
 import { wrappedHelp } from './help-text.ts';
-import type { Output } from './output.ts';
 import { VERSION } from './package-version.ts';
 
 const AFTER = `
@@ -121,7 +121,7 @@ function refuseUnknown(group: Command): void {
     const [word] = group.args;
     if (word === undefined || word.startsWith('-') || names.includes(word)) return;
     if (sub.registeredArguments.length > 0) return;
-    const { nearestName } = await import('../core/nearest.ts');
+    const { nearestName } = await import('echelon-verify/text/nearest');
     const near = nearestName(word, names);
     const known = near === undefined ? `The commands are ${names.join(', ')}.` : `Did you mean ${near}?`;
     const what = `error: unknown command '${word}' of ${group.name()}\n(${known})`;

@@ -1,14 +1,14 @@
-import { plural } from '../core/plural.ts';
-import { DEFAULT_CLIENT_PORT, namesPort, parseAddress } from '../ray/address.ts';
-import type { Resources } from '../ray/cluster.ts';
-import { functionRef } from '../ray/code.ts';
-import { connect, type RayConnectOptions } from '../ray/connect.ts';
-import type { RayConnection } from '../ray/connection.ts';
-import { credentialsFromEnvironment } from '../ray/credentials.ts';
-import { RayError, RayPythonError } from '../ray/errors.ts';
-import { CliError, EXIT } from './exit.ts';
-import { json, type Output } from './output.ts';
-import { table } from './table.ts';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
+import { plural } from 'echelon-verify/text/plural';
+import { DEFAULT_CLIENT_PORT, namesPort, parseAddress } from 'ray-client-ts/address';
+import type { Resources } from 'ray-client-ts/cluster';
+import { functionRef } from 'ray-client-ts/code';
+import { connect, type RayConnectOptions } from 'ray-client-ts/connect';
+import type { RayConnection } from 'ray-client-ts/connection';
+import { credentialsFromEnvironment } from 'ray-client-ts/credentials';
+import { RayError, RayPythonError } from 'ray-client-ts/errors';
 
 /** The input of every command on a Ray cluster. */
 export interface RayTarget {

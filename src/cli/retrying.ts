@@ -1,6 +1,6 @@
+import type { Output } from 'echelon-verify/cli/output';
 import { retryUntil } from '../core/retry.ts';
 import { isRefusal, PATIENCE_MS, RETRYING } from './client.ts';
-import type { Output } from './output.ts';
 
 /**
  * A function that makes `request` and retries it while the server does not answer, for a minute after the last answer. One

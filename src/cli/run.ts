@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { errorLine, terminal } from 'echelon-verify/cli/output';
+import { inert } from 'echelon-verify/text/inert';
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
-import { inert } from '../core/inert.ts';
-import { CliError, EXIT } from './exit.ts';
-import { errorLine, terminal } from './output.ts';
 import { createProgram } from './program.ts';
 
 /** An error of a command: a status, a code for scripts, a message for the user. */

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { wholeNumber } from 'echelon-verify/cli/arguments';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { parse } from 'yaml';
 import { placeProblem, toPointer, written } from '../plan/pointer.ts';
-import { wholeNumber } from './arguments.ts';
-import { CliError, EXIT } from './exit.ts';
 
 /** The changes of a spec that the command line asks for. */
 export interface SpecChanges {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { CliError, EXIT } from './exit.ts';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
 
 /**
  * Reads a YAML or JSON file (`-`: standard input); JSON is valid YAML. A {@link CliError} names line and column of text that
@@ -13,7 +13,7 @@ export async function readSpecFile(file: string): Promise<unknown> {
     },
   );
   // The reader is loaded only if a command needs it.
-  const { readYaml } = await import('../schemas/read-yaml.ts');
+  const { readYaml } = await import('echelon-verify/text/read-yaml');
   const read = readYaml(text);
   if ('fault' in read) {
     const { message, line, column } = read.fault;

@@ -1,4 +1,4 @@
-import type { ExperimentDetail } from '../client/calls.ts';
+import type { ExperimentDetail } from 'echelon-client/calls';
 import { duration } from './states.ts';
 
 /** Stands for the wait reason before the first scheduling round. */

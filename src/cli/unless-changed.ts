@@ -1,5 +1,5 @@
+import { CliError } from 'echelon-verify/cli/exit';
 import { retryUntil } from '../core/retry.ts';
-import { CliError } from './exit.ts';
 
 const MAX_TRIES = 20;
 

@@ -1,5 +1,5 @@
+import { nearestName } from 'echelon-verify/text/nearest';
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
-import { nearestName } from '../core/nearest.ts';
 import { clip } from '../schemas/json.ts';
 import { COMMAND } from './command/engine.ts';
 import type { Engine, Permissions } from './engine.ts';

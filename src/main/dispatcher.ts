@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import type { VerifierPool } from 'echelon-verify/pool/pool';
 import type { Settings } from '../config/settings.ts';
 import { packRayWorker } from '../dispatch/clusters/setup/package.ts';
 import { createDispatcher, type DispatcherDeps, type DispatcherStats } from '../dispatch/dispatcher.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { compilePlan } from '../plan/compile-plan.ts';
-import type { VerifierPool } from '../verify/pool/pool.ts';
 
 const RAY_WORKER_DIRECTORY = fileURLToPath(new URL('../../deploy/ray-worker', import.meta.url));
 

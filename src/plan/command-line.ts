@@ -1,5 +1,5 @@
+import { shellWord } from 'echelon-verify/text/shell-word';
 import type { LaunchPlan } from '../core/launch-plan.ts';
-import { shellWord } from '../core/shell-word.ts';
 
 /** A separator of {@link commandLine}: the shell continues the line. */
 export const LINE_PER_PART = ' \\\n  ';

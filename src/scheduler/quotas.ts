@@ -1,4 +1,4 @@
-import { plural } from '../core/plural.ts';
+import { plural } from 'echelon-verify/text/plural';
 import type { QueuedExperiment } from '../store/queue/contract.ts';
 import { type Amount, EPSILON } from './nodes.ts';
 

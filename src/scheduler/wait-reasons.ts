@@ -1,5 +1,5 @@
-import { plural } from '../core/plural.ts';
-import { shortNode } from '../core/short-node.ts';
+import { shortNode } from 'echelon-client/short-node';
+import { plural } from 'echelon-verify/text/plural';
 import type { QueuedExperiment } from '../store/queue/contract.ts';
 import type { FreeNode, RoundCluster, Span } from './nodes.ts';
 import type { Need } from './placement.ts';

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
+import { nearestName } from 'echelon-verify/text/nearest';
+import { plural } from 'echelon-verify/text/plural';
 import type { FieldProblem } from '../core/errors.ts';
-import { nearestName } from '../core/nearest.ts';
-import { plural } from '../core/plural.ts';
 import { maskedStart } from '../core/secret-patterns.ts';
 import { clip, escapePointer } from './json.ts';
 

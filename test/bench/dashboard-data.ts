@@ -1,8 +1,9 @@
 /** The records that the bench of the dashboard shows. */
+
+import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
 import type { AttemptEvent, NumberedEvent } from '../../src/core/events.ts';
 import type { Lease } from '../../src/store/attempts/contract.ts';
 import type { Store } from '../../src/store/store.ts';
-import { randomFrom } from '../support/random-batch.ts';
 import { running, submitInput } from '../support/store.ts';
 
 /** A text in every thousandth line of {@link addLog}, and one in every line. */

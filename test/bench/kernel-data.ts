@@ -1,4 +1,4 @@
-import type { StepColumns } from '../../src/kernel/index.ts';
+import type { StepColumns } from 'echelon-verify/kernel/index';
 
 /** What the estimators take, in memory that threads can share. */
 export interface BenchBatch {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { hgpo, stepReturns } from '../../src/kernel/index.ts';
+import { hgpo, stepReturns } from 'echelon-verify/kernel/index';
 import { benchBatch, benchTexts } from './kernel-data.ts';
 import type { Timing } from './rounds.ts';
 import { round, timeInTurn, timingOf } from './rounds.ts';

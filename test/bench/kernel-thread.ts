@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { HgpoParameters, StepColumns } from '../../src/kernel/index.ts';
-import { hgpo } from '../../src/kernel/index.ts';
+import type { HgpoParameters, StepColumns } from 'echelon-verify/kernel/index';
+import { hgpo } from 'echelon-verify/kernel/index';
 
 /** One half of a batch, and what to do with it: a message each time, answered when done. */
 const { steps, stepReturn, parameters } = workerData as {

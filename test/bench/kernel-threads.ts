@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { HgpoParameters } from '../../src/kernel/index.ts';
+import type { HgpoParameters } from 'echelon-verify/kernel/index';
 import type { BenchBatch } from './kernel-data.ts';
 
 /** Worker threads that hold one part of a batch each; groups are never split, so nothing is shared but inputs. */

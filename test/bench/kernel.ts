@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { hgpo } from '../../src/kernel/index.ts';
-import { orderRows } from '../../src/kernel/order.ts';
+import { hgpo } from 'echelon-verify/kernel/index';
+import { orderRows } from 'echelon-verify/kernel/order';
 import { buildC } from './kernel-c.ts';
 import type { BenchBatch } from './kernel-data.ts';
 import { benchBatch } from './kernel-data.ts';

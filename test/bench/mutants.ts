@@ -4,7 +4,10 @@
  */
 
 import { writeFile } from 'node:fs/promises';
-import { detectionPowerPage, mutantsPage } from '../support/mutants/tables.ts';
+import {
+  detectionPowerPage,
+  mutantsPage,
+} from '../../packages/echelon-verify/test/support/mutants/tables.ts';
 
 /** Runs the suite. Arguments: `--write`. */
 export async function run(args: readonly string[]): Promise<void> {

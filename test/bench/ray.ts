@@ -3,11 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { ActorHandle } from '../../src/ray/actor.ts';
-import { actorClass } from '../../src/ray/code.ts';
-import { connect } from '../../src/ray/connect.ts';
-import type { RayConnection } from '../../src/ray/connection.ts';
-import { type RayHead, rayPython, startRayHead } from '../support/ray-head.ts';
+import type { ActorHandle } from 'ray-client-ts/actor';
+import { actorClass } from 'ray-client-ts/code';
+import { connect } from 'ray-client-ts/connect';
+import type { RayConnection } from 'ray-client-ts/connection';
+import { type RayHead, rayPython, startRayHead } from '../../packages/ray-client-ts/test/support/ray-head.ts';
 import { machine } from './rounds.ts';
 
 /*
@@ -53,7 +53,10 @@ export async function run(args: readonly string[]): Promise<void> {
     put: Number(values.mib),
     get: Number(values.mib),
   };
-  await using head = await startRayHead({ pythonPath: ['test/integration/ray/python'], numCpus: 4 });
+  await using head = await startRayHead({
+    pythonPath: ['packages/ray-client-ts/test/with-ray/python'],
+    numCpus: 4,
+  });
   await using python = await startPythonArm(head);
   await using ray = await connect(head.address, { ...head.credentials, namespace: 'bench-node' });
   const actor = await ray.createActor(actorClass('probe:Counter'), { numCpus: 0 });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { loadavg } from 'node:os';
-import { table } from '../../src/cli/table.ts';
+import { table } from 'echelon-verify/cli/table';
 import { machine } from './rounds.ts';
 
 /*

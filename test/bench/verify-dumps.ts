@@ -8,10 +8,14 @@ import { createWriteStream } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { adapterOf } from '../../src/verify/format/dumps/registry.ts';
-import { type StatedDump, verifyDump } from '../../src/verify/verify-dump.ts';
-import { type Folder, folder as newFolder } from '../support/dump-files.ts';
-import { WRITERS, type WrittenRow, type WrittenStep } from '../support/dump-writers.ts';
+import { adapterOf } from 'echelon-verify/format/dumps/registry';
+import { type StatedDump, verifyDump } from 'echelon-verify/verify-dump';
+import { type Folder, folder as newFolder } from '../../packages/echelon-verify/test/support/dump-files.ts';
+import {
+  WRITERS,
+  type WrittenRow,
+  type WrittenStep,
+} from '../../packages/echelon-verify/test/support/dump-writers.ts';
 
 const GROUP = 8;
 const TOKENS = Array.from({ length: 2_000 }, (_, i) => 1_000 + ((i * 7_919) % 30_000));

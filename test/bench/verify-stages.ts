@@ -4,20 +4,20 @@
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { chooseInputs } from '../../src/verify/bounds/inputs.ts';
-import { judgeRow } from '../../src/verify/bounds/judged-row.ts';
-import { createJudge } from '../../src/verify/bounds/outcomes.ts';
-import { trueAdvantages } from '../../src/verify/bounds/row-model.ts';
-import { diagnose } from '../../src/verify/explain/diagnosis.ts';
-import type { Batch } from '../../src/verify/format/batch.ts';
-import { batchOf, knownForm } from '../../src/verify/format/dumps/dump-batch.ts';
-import { decodeBatch, encodeBatch } from '../../src/verify/format/wire.ts';
-import { halfPrecisionFindings } from '../../src/verify/provenance/half-precision.ts';
-import { checkProvenance } from '../../src/verify/provenance/provenance.ts';
-import { findWarnings } from '../../src/verify/provenance/warnings.ts';
-import { verifyBatch } from '../../src/verify/verify-batch.ts';
-import { goldenBatch } from '../support/golden-batches.ts';
-import { randomFrom } from '../support/random-batch.ts';
+import { chooseInputs } from 'echelon-verify/bounds/inputs';
+import { judgeRow } from 'echelon-verify/bounds/judged-row';
+import { createJudge } from 'echelon-verify/bounds/outcomes';
+import { trueAdvantages } from 'echelon-verify/bounds/row-model';
+import { diagnose } from 'echelon-verify/explain/diagnosis';
+import type { Batch } from 'echelon-verify/format/batch';
+import { batchOf, knownForm } from 'echelon-verify/format/dumps/dump-batch';
+import { decodeBatch, encodeBatch } from 'echelon-verify/format/wire';
+import { halfPrecisionFindings } from 'echelon-verify/provenance/half-precision';
+import { checkProvenance } from 'echelon-verify/provenance/provenance';
+import { findWarnings } from 'echelon-verify/provenance/warnings';
+import { verifyBatch } from 'echelon-verify/verify-batch';
+import { goldenBatch } from '../../packages/echelon-verify/test/support/golden-batches.ts';
+import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
 import { machine, quantile } from './rounds.ts';
 
 const ROUNDS = 61;

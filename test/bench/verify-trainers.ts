@@ -5,9 +5,9 @@
 
 import { spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
-import { batchOf, knownForm } from '../../src/verify/format/dumps/dump-batch.ts';
-import { verifyBatch } from '../../src/verify/verify-batch.ts';
-import { randomFrom } from '../support/random-batch.ts';
+import { batchOf, knownForm } from 'echelon-verify/format/dumps/dump-batch';
+import { verifyBatch } from 'echelon-verify/verify-batch';
+import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
 
 const ROWS = 4096;
 const SIZE = 8;

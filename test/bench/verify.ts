@@ -4,14 +4,14 @@
  */
 
 import { cpus } from 'node:os';
-import { stepReturns } from '../../src/kernel/returns.ts';
-import type { Batch } from '../../src/verify/format/batch.ts';
-import { verifyBatch } from '../../src/verify/verify-batch.ts';
-import { goldenBatch } from '../support/golden-batches.ts';
-import { pick, reportBy } from '../support/mutants/tools.ts';
-import { randomFrom } from '../support/random-batch.ts';
-import { advantagesOn, randomMachine } from '../support/recipe.ts';
-import { restated } from '../support/stated.ts';
+import type { Batch } from 'echelon-verify/format/batch';
+import { stepReturns } from 'echelon-verify/kernel/returns';
+import { verifyBatch } from 'echelon-verify/verify-batch';
+import { goldenBatch } from '../../packages/echelon-verify/test/support/golden-batches.ts';
+import { pick, reportBy } from '../../packages/echelon-verify/test/support/mutants/tools.ts';
+import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
+import { advantagesOn, randomMachine } from '../../packages/echelon-verify/test/support/recipe.ts';
+import { restated } from '../../packages/echelon-verify/test/support/stated.ts';
 import { timeInTurn } from './rounds.ts';
 import { runDumps } from './verify-dumps.ts';
 import { runStages } from './verify-stages.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { readBatchFile } from 'echelon-verify/format/read';
+import { encodeBatch } from 'echelon-verify/format/wire';
 import type { Browser, Page } from 'playwright-core';
 import type { AttemptEvent } from '../../src/core/events.ts';
-import { readBatchFile } from '../../src/verify/format/read.ts';
-import { encodeBatch } from '../../src/verify/format/wire.ts';
 import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../support/browser.ts';
 import { type Installation, startInstallation } from '../support/dashboard.ts';
 import { recordBatch, running, storeFor } from '../support/store.ts';

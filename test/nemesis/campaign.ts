@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
 import { settledWithin } from '../../src/core/settled-within.ts';
 import { isFinal, STATES } from '../../src/core/states.ts';
 import { DEFAULT_PROJECT } from '../../src/schemas/project.ts';
 import { isVerified } from '../support/dispatch.ts';
-import { randomFrom } from '../support/random-batch.ts';
 import { violationsOf } from './checks.ts';
 import { pick } from './faults/fault.ts';
 import { type Choices, type Kind, type Omitted, type Strike, WORLDS } from './faults/worlds.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Connection, type FeedMessage, follow } from '../../src/client/index.ts';
+import { type Connection, type FeedMessage, follow } from 'echelon-client';
 import type { StreamEntry } from '../../src/core/events.ts';
 import { DEFAULT_PROJECT } from '../../src/schemas/project.ts';
 import { between } from './faults/fault.ts';

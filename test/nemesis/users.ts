@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ApiError, type Connection, connect, type ExperimentSpec, events } from '../../src/client/index.ts';
+import { ApiError, type Connection, connect, type ExperimentSpec, events } from 'echelon-client';
 import { retryUntil } from '../../src/core/retry.ts';
 import { FAKE_DRIVER } from '../support/dispatch.ts';
 import { fakeArguments } from '../support/fake-driver.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
+import { CliError } from 'echelon-verify/cli/exit';
+import type { Output } from 'echelon-verify/cli/output';
 import { type Client, createClient } from '../../src/cli/client.ts';
-import { CliError } from '../../src/cli/exit.ts';
-import type { Output } from '../../src/cli/output.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import type { Store } from '../../src/store/store.ts';
 import { appFor, TOKEN } from './http-app.ts';

@@ -5,12 +5,12 @@
 
 import { truncate } from 'node:fs/promises';
 import { zstdCompressSync } from 'node:zlib';
-import { adapterOf } from '../../src/verify/format/dumps/registry.ts';
-import { BatchFormatError } from '../../src/verify/format/format-error.ts';
-import { verifyDump } from '../../src/verify/verify-dump.ts';
-import { type Folder, folder } from './dump-files.ts';
-import { parquetFile, parquetOfLists } from './parquet-bytes.ts';
-import { pickled, torchFile } from './torch-bytes.ts';
+import { adapterOf } from 'echelon-verify/format/dumps/registry';
+import { BatchFormatError } from 'echelon-verify/format/format-error';
+import { verifyDump } from 'echelon-verify/verify-dump';
+import { type Folder, folder } from '../../packages/echelon-verify/test/support/dump-files.ts';
+import { parquetFile, parquetOfLists } from '../../packages/echelon-verify/test/support/parquet-bytes.ts';
+import { pickled, torchFile } from '../../packages/echelon-verify/test/support/torch-bytes.ts';
 
 const NUMBERS = Buffer.from(new Float64Array([1, 0, 0.5]).buffer);
 const RUN_OF_INDICES = Buffer.from([1, 0xff, 0xff, 0xff, 0xff, 0x0f, 0]);

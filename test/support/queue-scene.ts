@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ExperimentSpec } from '../../src/client/calls.ts';
-import { connect } from '../../src/client/connect.ts';
+import type { ExperimentSpec } from 'echelon-client/calls';
+import { connect } from 'echelon-client/connect';
 import { loadSettings } from '../../src/config/settings.ts';
 import { createRoundDecider } from '../../src/dispatch/placement/round-decision.ts';
 import { createWaitNotes } from '../../src/dispatch/placement/wait-notes.ts';

@@ -1,36 +1,32 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
 /** What each module of `src` may import of the others. */
 const MAY_IMPORT: Record<string, string[]> = {
   core: [],
-  kernel: [],
-  ray: [],
-  client: [],
   config: [],
   observe: ['core'],
   schemas: ['core'],
-  engines: ['core', 'schemas', 'kernel'],
+  engines: ['core', 'schemas'],
   plan: ['core', 'schemas', 'engines'],
-  // ray: its pickle reader, which yields inert data.
-  verify: ['core', 'kernel', 'ray'],
   store: ['core', 'schemas'],
   queue: ['core'],
   scheduler: ['core', 'schemas', 'store'],
   rpc: ['core'],
-  dispatch: ['core', 'schemas', 'engines', 'plan', 'verify', 'store', 'queue', 'scheduler', 'ray', 'rpc'],
-  http: ['core', 'schemas', 'engines', 'plan', 'store', 'queue', 'scheduler', 'kernel', 'verify'],
-  cli: ['core', 'schemas', 'engines', 'plan', 'kernel', 'verify', 'ray', 'client'],
-  // kernel and verify: the page verifies files itself.
-  dashboard: ['core', 'schemas', 'client', 'kernel', 'verify'],
+  dispatch: ['core', 'schemas', 'engines', 'plan', 'store', 'queue', 'scheduler', 'rpc'],
+  http: ['core', 'schemas', 'engines', 'plan', 'store', 'queue', 'scheduler'],
+  cli: ['core', 'schemas', 'engines', 'plan'],
 };
 
-const sources = globSync('src/**/*.{ts,tsx}').filter(
+const sources = globSync('{src,packages/*/src}/**/*.{ts,tsx}').filter(
   (file) => !file.includes('/gen/') && !file.endsWith('.d.ts'),
 );
+/** A folder of `src`, or the name of a package. */
 const moduleOf = (file: string): string => file.split('/')[1]!.replace(/\.ts$/, '');
+const isOfPackage = (file: string): boolean => file.startsWith('packages/');
 
 interface Import {
   from: string;
@@ -46,8 +42,7 @@ function importsOf(file: string): Import[] {
   const found: Import[] = [];
   for (const match of readFileSync(file, 'utf8').matchAll(PATTERN)) {
     const target = match[3] ?? match[4] ?? match[5]!;
-    if (!target.startsWith('.')) continue;
-    const to = relative('.', join(dirname(file), target));
+    const to = target.startsWith('.') ? relative('.', join(dirname(file), target)) : target;
     found.push({ from: file, to, dynamic: match[5] !== undefined, typeOnly: match[2] !== undefined });
   }
   return found;
@@ -63,8 +58,9 @@ test('the pattern finds imports of every kind', () => {
 
 test('modules import only what the table allows', () => {
   const broken = imports.filter(({ from, to, dynamic }) => {
+    if (!to.startsWith('src/')) return false;
     const [source, target] = [moduleOf(from), moduleOf(to)];
-    if (!to.startsWith('src/') || source === 'main' || source === target) return false;
+    if (source === 'main' || source === target) return false;
     if (source === 'cli' && target === 'main' && dynamic) return false;
     return !MAY_IMPORT[source]?.includes(target);
   });
@@ -72,6 +68,39 @@ test('modules import only what the table allows', () => {
     broken.map(({ from, to }) => `${from} imports ${to}`),
     [],
   );
+});
+
+/** The packages that a manifest states; a package's `src` is built with what its `devDependencies` name, too. */
+function statedIn(directory: string): Set<string> {
+  const { name, dependencies, devDependencies } = JSON.parse(
+    readFileSync(join(directory, 'package.json'), 'utf8'),
+  ) as { name: string; dependencies?: object; devDependencies?: object };
+  return new Set([name, ...Object.keys({ ...dependencies, ...devDependencies })]);
+}
+
+test('src and each package import only the packages that their manifests state', () => {
+  const stated = new Map([['.', statedIn('.')]]);
+  for (const directory of globSync('packages/*')) stated.set(directory, statedIn(directory));
+  const missing = imports.filter(({ from, to }) => {
+    if (isBuiltin(to) || /^(?:src|packages)\//.test(to)) return false;
+    const name = to
+      .split('/')
+      .slice(0, to.startsWith('@') ? 2 : 1)
+      .join('/');
+    return !stated.get(isOfPackage(from) ? from.split('/').slice(0, 2).join('/') : '.')!.has(name);
+  });
+  assert.deepEqual(
+    missing.map(({ from, to }) => `${from} imports ${to}`),
+    [],
+  );
+});
+
+test('no package reaches another package or src through a path', () => {
+  const reaching = imports.filter(
+    ({ from, to }) =>
+      isOfPackage(from) && /^(?:src|packages|\.\.)\//.test(to) && moduleOf(to) !== moduleOf(from),
+  );
+  assert.deepEqual(reaching, []);
 });
 
 test('only src/engines imports from the folder of one engine', () => {
@@ -85,7 +114,7 @@ test('only src/engines imports from the folder of one engine', () => {
 });
 
 test('every folder of src is in the table', () => {
-  const folders = new Set(sources.map(moduleOf));
+  const folders = new Set(sources.filter((file) => !isOfPackage(file)).map(moduleOf));
   assert.deepEqual(
     [...folders].filter((name) => name !== 'main' && !(name in MAY_IMPORT)),
     [],

@@ -75,7 +75,7 @@ class _Estimator(NamedTuple):
 _RETURNS = ("step_reward", "reward")
 _SCORES = ("token_level_reward_sum",)
 _REWARDS = ("rewards",)
-# Generated from src/kernel/estimators by `npm run generate`.
+# Generated from packages/echelon-verify/src/kernel/estimators by `npm run generate`.
 _ESTIMATORS = {
     "hgpo": _Estimator(
         parameters={

@@ -1,5 +1,5 @@
 /**
- * `echelon/client`: the HTTP API with the types of its OpenAPI document. Each method takes the path of an operation and its
+ * `echelon-client`: the HTTP API with the types of its OpenAPI document. Each method takes the path of an operation and its
  * `path`, `query`, `headers` and `body`, and returns the answer. Every error is a `ClientError` with a `code`; a refusal is an
  * `ApiError` with all fields of the problem document.
  *

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, test } from 'node:test';
-import { ApiError, ClientError, connect, events } from '../../../src/client/index.ts';
-import { appFor, LOCAL, TOKEN } from '../../support/http-app.ts';
-import { storeFor } from '../../support/store.ts';
+import { appFor, LOCAL, TOKEN } from '../../../test/support/http-app.ts';
+import { storeFor } from '../../../test/support/store.ts';
+import { ApiError, ClientError, connect, events } from '../src/index.ts';
 
 const { store } = await storeFor({ after });
 const { app } = await appFor({ after }, { store });

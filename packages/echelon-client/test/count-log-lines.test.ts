@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Connection } from '../../../src/client/calls.ts';
-import { countLogLines } from '../../../src/client/count-log-lines.ts';
+import type { Connection } from '../src/calls.ts';
+import { countLogLines } from '../src/count-log-lines.ts';
 
 test('the count of a long log continues after each answer and yields the sum so far', async () => {
   const asked: unknown[] = [];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError, ClientError, refusal, unanswered } from '../../../src/client/errors.ts';
+import { ApiError, ClientError, refusal, unanswered } from '../src/errors.ts';
 
 const PROBLEM = {
   ...{

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { follow, StreamClosed } from '../../../src/client/follow.ts';
+import { follow, StreamClosed } from '../src/follow.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shortNode } from '../../../src/core/short-node.ts';
+import { shortNode } from '../src/short-node.ts';
 
 test('a long node id is said by its first letters, a name as it is', () => {
   assert.equal(shortNode('a'.repeat(56)), 'aaaaaaaa');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ExperimentEvent, LocalSpec } from '../../../src/client/index.ts';
+import type { ExperimentEvent, LocalSpec } from '../src/index.ts';
 
 /** Compiles only if every event type is handled and has its own fields. */
 function inWords(event: ExperimentEvent): string {

@@ -3,16 +3,16 @@
  * else the configuration of their run states.
  */
 
-import type { ParameterValue } from '../kernel/estimators/parameters.ts';
-import { changeParameters } from '../kernel/estimators/parameters.ts';
-import type { EstimatorName } from '../kernel/estimators/registry.ts';
-import { estimatorOf } from '../kernel/estimators/registry.ts';
 import type { Precision } from './bounds/arithmetic.ts';
 import { type BatchEstimator, batchFingerprint } from './format/batch.ts';
 import type { DumpAdapter, DumpOptions, DumpStep } from './format/dumps/adapter.ts';
 import { batchOf, estimatorFrom } from './format/dumps/dump-batch.ts';
 import { type Fit, inferEstimator, MIN_SHARE } from './format/dumps/infer.ts';
 import type { ConfiguredFiles } from './format/dumps/runs.ts';
+import type { ParameterValue } from './kernel/estimators/parameters.ts';
+import { changeParameters } from './kernel/estimators/parameters.ts';
+import type { EstimatorName } from './kernel/estimators/registry.ts';
+import { estimatorOf } from './kernel/estimators/registry.ts';
 import { some } from './provenance/findings.ts';
 import { signalOf } from './provenance/signal.ts';
 import { verifyBatch } from './verify-batch.ts';

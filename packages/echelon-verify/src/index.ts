@@ -1,4 +1,4 @@
-/** `echelon/verify`: reads advantage batches, verifies them, explains rows, and estimates them anew. */
+/** `echelon-verify`: reads advantage batches, verifies them, explains rows, and estimates them anew. */
 
 export type { Comparison, Difference, Estimate, EstimatorOverrides } from './explain/estimate.ts';
 export { compare, estimate } from './explain/estimate.ts';

@@ -1,8 +1,5 @@
 /** Verifies one batch: provenance, an outcome for each row, warnings and a diagnosis. Linear in the rows. */
 
-import { cut } from '../core/cut.ts';
-import { counted } from '../core/plural.ts';
-import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { FLOAT32 } from './bounds/arithmetic.ts';
 import { chooseInputs } from './bounds/inputs.ts';
 import { type JudgedRow, judgeRow } from './bounds/judged-row.ts';
@@ -10,11 +7,14 @@ import { createJudge, type Judge, type Unjudged, weightsLeaveRange } from './bou
 import { diagnose } from './explain/diagnosis.ts';
 import { findLikelyCause } from './explain/likely-cause.ts';
 import { type Batch, batchFingerprint, reportedValues } from './format/batch.ts';
+import { estimatorOf } from './kernel/estimators/registry.ts';
 import { finding, some } from './provenance/findings.ts';
 import { halfPrecisionFindings } from './provenance/half-precision.ts';
 import { checkProvenance } from './provenance/provenance.ts';
 import { findWarnings } from './provenance/warnings.ts';
 import { type BatchReport, type Finding, MAX_LISTED_ROWS } from './report.ts';
+import { cut } from './text/cut.ts';
+import { counted } from './text/plural.ts';
 
 /**
  * Verifies a batch. A pure function of the batches: the same report on every machine. Never throws for what a batch

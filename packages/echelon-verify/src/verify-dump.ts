@@ -3,8 +3,6 @@
  * report says which, and an inferred one is never ok.
  */
 
-import { cut } from '../core/cut.ts';
-import { counted } from '../core/plural.ts';
 import {
   type Configuration,
   contextOf,
@@ -23,6 +21,8 @@ import { present } from './present.ts';
 import { finding, some } from './provenance/findings.ts';
 import { NO_SIGNAL, type SignalHealth, signalOf, zeroFindings } from './provenance/signal.ts';
 import type { BatchReport, Finding } from './report.ts';
+import { cut } from './text/cut.ts';
+import { counted } from './text/plural.ts';
 import { unverifiedReport, verifyBatch } from './verify-batch.ts';
 
 export { type Configuration, configurationText, type StatedDump } from './dump-context.ts';

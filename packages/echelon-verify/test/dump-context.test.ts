@@ -5,11 +5,11 @@ import { readdirSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { sourcesOf } from '../../../src/cli/dump-files.ts';
-import type { DumpAdapter, DumpStep } from '../../../src/verify/format/dumps/adapter.ts';
-import { TRL } from '../../../src/verify/format/dumps/trl.ts';
-import { type DumpReport, type StatedDump, verifyDump } from '../../../src/verify/verify-dump.ts';
-import { DUMPS, folder, planted } from '../../support/dump-files.ts';
+import { sourcesOf } from '../src/cli/dump-files.ts';
+import type { DumpAdapter, DumpStep } from '../src/format/dumps/adapter.ts';
+import { TRL } from '../src/format/dumps/trl.ts';
+import { type DumpReport, type StatedDump, verifyDump } from '../src/verify-dump.ts';
+import { DUMPS, folder, planted } from './support/dump-files.ts';
 
 const ROOT = `${DUMPS}/trl-contexts`;
 

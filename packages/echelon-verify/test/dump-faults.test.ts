@@ -2,19 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { estimate } from '../../../src/verify/explain/estimate.ts';
-import type { Batch } from '../../../src/verify/format/batch.ts';
-import type { DumpAdapter, DumpStep } from '../../../src/verify/format/dumps/adapter.ts';
-import { batchOf, namesOf } from '../../../src/verify/format/dumps/dump-batch.ts';
-import { adapterFor, adapterOf } from '../../../src/verify/format/dumps/registry.ts';
-import {
-  type DumpReport,
-  type StatedDump,
-  verifyDump,
-  withRowsCompared,
-} from '../../../src/verify/verify-dump.ts';
-import { DUMPS, folder, planted } from '../../support/dump-files.ts';
-import { goldenRun, rowsOf, WRITERS, type WrittenStep } from '../../support/dump-writers.ts';
+import { estimate } from '../src/explain/estimate.ts';
+import type { Batch } from '../src/format/batch.ts';
+import type { DumpAdapter, DumpStep } from '../src/format/dumps/adapter.ts';
+import { batchOf, namesOf } from '../src/format/dumps/dump-batch.ts';
+import { adapterFor, adapterOf } from '../src/format/dumps/registry.ts';
+import { type DumpReport, type StatedDump, verifyDump, withRowsCompared } from '../src/verify-dump.ts';
+import { DUMPS, folder, planted } from './support/dump-files.ts';
+import { goldenRun, rowsOf, WRITERS, type WrittenStep } from './support/dump-writers.ts';
 
 /** The form that a run is of, what the caller says of the columns, and parameters of another trainer's form. */
 interface Run {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { groupedBy } from '../../../src/core/grouped-by.ts';
+import { groupedBy } from '../src/grouped-by.ts';
 
 test('items are grouped by their keys, in the order of first appearance', () => {
   const groups = groupedBy([3, 1, 2, 4, 5], (n) => n % 2);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { verifyBatch } from '../../../src/verify/verify-batch.ts';
-import { allGoldenBatches } from '../../support/golden-batches.ts';
-import { MUTANTS, tryMutant } from '../../support/mutants/all.ts';
-import { detectionPowerPage, mutantsPage } from '../../support/mutants/tables.ts';
-import { reportBy } from '../../support/mutants/tools.ts';
+import { verifyBatch } from '../src/verify-batch.ts';
+import { allGoldenBatches } from './support/golden-batches.ts';
+import { MUTANTS, tryMutant } from './support/mutants/all.ts';
+import { detectionPowerPage, mutantsPage } from './support/mutants/tables.ts';
+import { reportBy } from './support/mutants/tools.ts';
 
 describe('planted bugs', () => {
   for (const mutant of MUTANTS) {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { explainRow } from '../../../src/verify/explain/explain.ts';
-import { formatExplanation } from '../../../src/verify/explain/explain-text.ts';
-import { type BatchReport, MAX_LISTED_ROWS } from '../../../src/verify/report.ts';
-import { unverifiedReport, verifyBatch } from '../../../src/verify/verify-batch.ts';
-import { goldenBatch } from '../../support/golden-batches.ts';
-import { handBatch } from '../../support/hand-batch.ts';
-import { reportBy } from '../../support/mutants/tools.ts';
+import { explainRow } from '../src/explain/explain.ts';
+import { formatExplanation } from '../src/explain/explain-text.ts';
+import { type BatchReport, MAX_LISTED_ROWS } from '../src/report.ts';
+import { unverifiedReport, verifyBatch } from '../src/verify-batch.ts';
+import { goldenBatch } from './support/golden-batches.ts';
+import { handBatch } from './support/hand-batch.ts';
+import { reportBy } from './support/mutants/tools.ts';
 
 describe('verifyBatch', () => {
   test('a clean batch is ok, with its fingerprint and diagnosis', () => {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { cp, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { DumpAdapter } from '../../../src/verify/format/dumps/adapter.ts';
-import { TRL } from '../../../src/verify/format/dumps/trl.ts';
-import { type DumpReport, type StatedDump, verifyDump } from '../../../src/verify/verify-dump.ts';
-import { bfloat16 } from '../../support/bfloat16.ts';
-import { DUMPS, folder, planted } from '../../support/dump-files.ts';
+import type { DumpAdapter } from '../src/format/dumps/adapter.ts';
+import { TRL } from '../src/format/dumps/trl.ts';
+import { type DumpReport, type StatedDump, verifyDump } from '../src/verify-dump.ts';
+import { bfloat16 } from './support/bfloat16.ts';
+import { DUMPS, folder, planted } from './support/dump-files.ts';
 
 const FILES = [1, 2, 3].map((step) => `${DUMPS}/trl/decimal/completions/completions_0000${step}.parquet`);
 /** Without the configuration file: what is not stated must be inferred. */

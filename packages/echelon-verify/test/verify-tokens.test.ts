@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { AnyParameters } from '../../../src/kernel/index.ts';
-import { estimate } from '../../../src/verify/explain/estimate.ts';
-import { explainRow } from '../../../src/verify/explain/explain.ts';
-import { formatExplanation } from '../../../src/verify/explain/explain-text.ts';
-import { rowColumns } from '../../../src/verify/explain/row-columns.ts';
-import type { Batch, TokenColumns } from '../../../src/verify/format/batch.ts';
-import { identify } from '../../../src/verify/identify/identify.ts';
-import { verificationBytes } from '../../../src/verify/pool/budget.ts';
-import { verifyBatch } from '../../../src/verify/verify-batch.ts';
-import { goldenTokens } from '../../support/golden-tokens.ts';
-import { reporting, tokenBatch, without } from '../../support/token-batch.ts';
+import { estimate } from '../src/explain/estimate.ts';
+import { explainRow } from '../src/explain/explain.ts';
+import { formatExplanation } from '../src/explain/explain-text.ts';
+import { rowColumns } from '../src/explain/row-columns.ts';
+import type { Batch, TokenColumns } from '../src/format/batch.ts';
+import { identify } from '../src/identify/identify.ts';
+import type { AnyParameters } from '../src/kernel/index.ts';
+import { verificationBytes } from '../src/pool/budget.ts';
+import { verifyBatch } from '../src/verify-batch.ts';
+import { goldenTokens } from './support/golden-tokens.ts';
+import { reporting, tokenBatch, without } from './support/token-batch.ts';
 
 const GAE = 'verl/gae-0.95, kl';
 const PLUS = 'verl/reinforce-plus-plus-0.99, kl';

@@ -1,5 +1,5 @@
 /**
- * `echelon/ray`: a client for Ray's own client protocol (`ray://host:10001`), which needs nothing installed on
+ * `ray-client-ts`: a client for Ray's own client protocol (`ray://host:10001`), which needs nothing installed on
  * the cluster. Begin with {@link connect}.
  */
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ActorCalls, ActorHandle, type MethodCall } from '../../../src/ray/actor.ts';
-import { ObjectRef } from '../../../src/ray/references.ts';
+import { type ActorCalls, ActorHandle, type MethodCall } from '../src/actor.ts';
+import { ObjectRef } from '../src/references.ts';
 
 test('a handle passes everything on to its connection', async () => {
   const seen: unknown[] = [];

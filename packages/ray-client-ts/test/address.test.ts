@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULT_CLIENT_PORT, namesPort, parseAddress } from '../../../src/ray/address.ts';
+import { DEFAULT_CLIENT_PORT, namesPort, parseAddress } from '../src/address.ts';
 
 test('addresses in every form', () => {
   assert.equal(parseAddress('ray://head.example:10002'), 'head.example:10002');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createChannel, streamStatus } from '../../../src/ray/channel.ts';
-import { RayAuthenticationError, RayUnreachableError } from '../../../src/ray/errors.ts';
-import { UNARY } from '../../../src/ray/protocol.ts';
-import { startFakeRay } from '../../support/fake-ray.ts';
+import { createChannel, streamStatus } from '../src/channel.ts';
+import { RayAuthenticationError, RayUnreachableError } from '../src/errors.ts';
+import { UNARY } from '../src/protocol.ts';
+import { startFakeRay } from './support/fake-ray.ts';
 
 test('the token goes with every call', async () => {
   await using ray = await startFakeRay({ token: 'right' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { ChunkAssembler, chunkAt, chunkCount } from '../../../src/ray/chunks.ts';
+import { ChunkAssembler, chunkAt, chunkCount } from '../src/chunks.ts';
 
 test('what is cut is put together again, from any chunk on', () => {
   fc.assert(

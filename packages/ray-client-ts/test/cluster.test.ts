@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createChannel } from '../../../src/ray/channel.ts';
-import {
-  assertAlive,
-  createCluster,
-  parseDashboard,
-  parseNamedActors,
-  parseNodes,
-} from '../../../src/ray/cluster.ts';
-import { startFakeRay } from '../../support/fake-ray.ts';
+import { createChannel } from '../src/channel.ts';
+import { assertAlive, createCluster, parseDashboard, parseNamedActors, parseNodes } from '../src/cluster.ts';
+import { startFakeRay } from './support/fake-ray.ts';
 
 describe('what the cluster answers', () => {
   test('nodes, with what is missing left empty', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { actorClass, functionRef, sourceActorClass, sourceFunction } from '../../../src/ray/code.ts';
+import { actorClass, functionRef, sourceActorClass, sourceFunction } from '../src/code.ts';
 
 test('a reference is the pickled global', () => {
   const fn = functionRef('stockmod:add');

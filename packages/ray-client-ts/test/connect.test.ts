@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { answersWithoutToken, connect } from '../../../src/ray/connect.ts';
-import { RayAuthenticationError, RaySessionRefusedError } from '../../../src/ray/errors.ts';
-import { writePickle } from '../../../src/ray/pickle/writer.ts';
-import { startFakeRay } from '../../support/fake-ray.ts';
+import { answersWithoutToken, connect } from '../src/connect.ts';
+import { RayAuthenticationError, RaySessionRefusedError } from '../src/errors.ts';
+import { writePickle } from '../src/pickle/writer.ts';
+import { startFakeRay } from './support/fake-ray.ts';
 
 const run = (): Uint8Array => writePickle('a/b');
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { channelCredentials, credentialsFromEnvironment } from '../../../src/ray/credentials.ts';
+import { channelCredentials, credentialsFromEnvironment } from '../src/credentials.ts';
 
 const files = (contents: Record<string, string>) => ({
   home: () => '/home/u',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createChannel } from '../../../src/ray/channel.ts';
-import { DataPath } from '../../../src/ray/data-path.ts';
-import { RayClosedError, RaySessionLostError } from '../../../src/ray/errors.ts';
-import { DATAPATH, type DataRequest, type DataResponse } from '../../../src/ray/protocol.ts';
-import { type FakeRay, type FakeRayOptions, startFakeRay } from '../../support/fake-ray.ts';
+import { createChannel } from '../src/channel.ts';
+import { DataPath } from '../src/data-path.ts';
+import { RayClosedError, RaySessionLostError } from '../src/errors.ts';
+import { DATAPATH, type DataRequest, type DataResponse } from '../src/protocol.ts';
+import { type FakeRay, type FakeRayOptions, startFakeRay } from './support/fake-ray.ts';
 
 interface Line {
   readonly ray: FakeRay;

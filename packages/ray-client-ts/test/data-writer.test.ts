@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type DataStream, DataWriter } from '../../../src/ray/data-writer.ts';
-import { Exchange } from '../../../src/ray/exchange.ts';
-import type { DataRequest } from '../../../src/ray/protocol.ts';
+import { type DataStream, DataWriter } from '../src/data-writer.ts';
+import { Exchange } from '../src/exchange.ts';
+import type { DataRequest } from '../src/protocol.ts';
 
 /** A stream whose transport takes what the test lets it take. */
 function slowStream() {

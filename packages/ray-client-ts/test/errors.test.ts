@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as errors from '../../../src/ray/errors.ts';
+import * as errors from '../src/errors.ts';
 
 const details = { pythonType: 'ValueError', pythonModule: 'builtins', message: 'x', pythonTraceback: 'T' };
 

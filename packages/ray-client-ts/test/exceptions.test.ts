@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { RayActorDiedError, RayPythonError } from '../../../src/ray/errors.ts';
-import { errorFromPickle, isException } from '../../../src/ray/exceptions.ts';
-import { readPickle } from '../../../src/ray/pickle/reader.ts';
-import { writePickle } from '../../../src/ray/pickle/writer.ts';
+import { RayActorDiedError, RayPythonError } from '../src/errors.ts';
+import { errorFromPickle, isException } from '../src/exceptions.ts';
+import { readPickle } from '../src/pickle/reader.ts';
+import { writePickle } from '../src/pickle/writer.ts';
 
 const pickles = JSON.parse(
-  readFileSync(new URL('pickle/exception-pickles.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('./pickle/exception-pickles.json', import.meta.url), 'utf8'),
 ) as Record<string, string>;
 const bytes = (name: string): Uint8Array => Buffer.from(pickles[name] ?? '', 'hex');
 const read = (name: string): RayPythonError => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RayPythonError } from '../../../src/ray/errors.ts';
-import { Exchange } from '../../../src/ray/exchange.ts';
+import { RayPythonError } from '../src/errors.ts';
+import { Exchange } from '../src/exchange.ts';
 
 test('a large question goes in chunks under one id', () => {
   const exchange = new Exchange(7, { kind: 'put', data: Buffer.from('abcde') });

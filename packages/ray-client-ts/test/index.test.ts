@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as ray from '../../../src/ray/index.ts';
+import * as ray from '../src/index.ts';
 
 test('the package export holds what a caller needs', () => {
   for (const name of [

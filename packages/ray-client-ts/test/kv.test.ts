@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createChannel } from '../../../src/ray/channel.ts';
-import { createIdempotency, createKv } from '../../../src/ray/kv.ts';
-import { startFakeRay } from '../../support/fake-ray.ts';
+import { createChannel } from '../src/channel.ts';
+import { createIdempotency, createKv } from '../src/kv.ts';
+import { startFakeRay } from './support/fake-ray.ts';
 
 test('put, get, exists, list and delete', async () => {
   await using ray = await startFakeRay();

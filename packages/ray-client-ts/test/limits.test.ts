@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RayTimeoutError } from '../../../src/ray/errors.ts';
-import { withLimits } from '../../../src/ray/limits.ts';
+import { RayTimeoutError } from '../src/errors.ts';
+import { withLimits } from '../src/limits.ts';
 
 const never = () => new Promise<number>(() => {});
 const reason = new Error('no longer wanted');

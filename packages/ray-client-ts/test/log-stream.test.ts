@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createChannel } from '../../../src/ray/channel.ts';
-import { createLogStream, toLog } from '../../../src/ray/log-stream.ts';
-import { startFakeRay } from '../../support/fake-ray.ts';
+import { createChannel } from '../src/channel.ts';
+import { createLogStream, toLog } from '../src/log-stream.ts';
+import { startFakeRay } from './support/fake-ray.ts';
 
 test('logs by level, without colours; empty ones are none', () => {
   assert.deepEqual(toLog({ msg: '\u001b[36m(f pid=1)\u001b[0m hi\n', level: -1 }), {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { functionRef } from '../../../src/ray/code.ts';
-import { connect } from '../../../src/ray/connect.ts';
-import type { RayConnection } from '../../../src/ray/connection.ts';
-import { RayClosedError, RayPickleError, RayTimeoutError } from '../../../src/ray/errors.ts';
-import { PyCall, PyGlobal } from '../../../src/ray/pickle/values.ts';
-import { writePickle } from '../../../src/ray/pickle/writer.ts';
-import type { ObjectRef } from '../../../src/ray/references.ts';
-import { type FakeRay, type FakeRayOptions, startFakeRay } from '../../support/fake-ray.ts';
+import { functionRef } from '../src/code.ts';
+import { connect } from '../src/connect.ts';
+import type { RayConnection } from '../src/connection.ts';
+import { RayClosedError, RayPickleError, RayTimeoutError } from '../src/errors.ts';
+import { PyCall, PyGlobal } from '../src/pickle/values.ts';
+import { writePickle } from '../src/pickle/writer.ts';
+import type { ObjectRef } from '../src/references.ts';
+import { type FakeRay, type FakeRayOptions, startFakeRay } from './support/fake-ray.ts';
 
 const fn = functionRef('m:f');
 

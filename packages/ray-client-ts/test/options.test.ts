@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeOptions } from '../../../src/ray/options.ts';
-import { readPickle } from '../../../src/ray/pickle/reader.ts';
-import { PyDict, PyGlobal, type PyObject, PyReadTuple } from '../../../src/ray/pickle/values.ts';
+import { encodeOptions } from '../src/options.ts';
+import { readPickle } from '../src/pickle/reader.ts';
+import { PyDict, PyGlobal, type PyObject, PyReadTuple } from '../src/pickle/values.ts';
 
 const read = (options: Parameters<typeof encodeOptions>[0]): PyDict => {
   const dict = readPickle(encodeOptions(options) ?? new Uint8Array(0));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createChannel } from '../../../src/ray/channel.ts';
-import { packageUri, uploadPackage } from '../../../src/ray/packages.ts';
-import { startFakeRay } from '../../support/fake-ray.ts';
+import { createChannel } from '../src/channel.ts';
+import { packageUri, uploadPackage } from '../src/packages.ts';
+import { startFakeRay } from './support/fake-ray.ts';
 
 test('the name follows from the content', () => {
   assert.match(packageUri(Buffer.from('a')), /^gcs:\/\/_ray_pkg_[0-9a-f]{32}\.zip$/);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from '../../../src/ray/connect.ts';
-import { RayTimeoutError } from '../../../src/ray/errors.ts';
-import { writePickle } from '../../../src/ray/pickle/writer.ts';
-import { startFakeRay } from '../../support/fake-ray.ts';
+import { connect } from '../src/connect.ts';
+import { RayTimeoutError } from '../src/errors.ts';
+import { writePickle } from '../src/pickle/writer.ts';
+import { startFakeRay } from './support/fake-ray.ts';
 
 test('a group has the id and the bundles that the cluster states, found as made', async () => {
   await using fake = await startFakeRay({ run: () => writePickle(['0a0b', [{ CPU: 1 }, { GPU: 2 }]]) });

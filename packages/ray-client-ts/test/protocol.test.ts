@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DATAPATH, LOGSTREAM, UNARY } from '../../../src/ray/protocol.ts';
+import { DATAPATH, LOGSTREAM, UNARY } from '../src/protocol.ts';
 
 test('methods have the paths that Ray listens on', () => {
   assert.equal(UNARY.clusterInfo.path, '/ray.rpc.RayletDriver/ClusterInfo');

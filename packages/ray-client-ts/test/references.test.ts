@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { idKey, ObjectRef, ReferenceTable } from '../../../src/ray/references.ts';
+import { idKey, ObjectRef, ReferenceTable } from '../src/references.ts';
 
 function table() {
   const sent: string[][] = [];

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createChannel } from '../../../src/ray/channel.ts';
-import { functionRef } from '../../../src/ray/code.ts';
-import { RayPickleError, RayTimeoutError } from '../../../src/ray/errors.ts';
-import { readPickle } from '../../../src/ray/pickle/reader.ts';
-import { writePickle } from '../../../src/ray/pickle/writer.ts';
-import { Remote } from '../../../src/ray/remote.ts';
-import { startSession } from '../../../src/ray/session.ts';
-import { readCall } from '../../../src/ray/signatures.ts';
-import { type FakeRay, type FakeRayOptions, startFakeRay } from '../../support/fake-ray.ts';
+import { createChannel } from '../src/channel.ts';
+import { functionRef } from '../src/code.ts';
+import { RayPickleError, RayTimeoutError } from '../src/errors.ts';
+import { readPickle } from '../src/pickle/reader.ts';
+import { writePickle } from '../src/pickle/writer.ts';
+import { Remote } from '../src/remote.ts';
+import { startSession } from '../src/session.ts';
+import { readCall } from '../src/signatures.ts';
+import { type FakeRay, type FakeRayOptions, startFakeRay } from './support/fake-ray.ts';
 
 const OPTIONS = { namespace: 'n', graceMs: 10_000, timeoutMs: 10_000, runtimeEnv: undefined, packages: [] };
 const fn = functionRef('m:f');

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createChannel } from '../../../src/ray/channel.ts';
-import { CHUNK_BYTES } from '../../../src/ray/chunks.ts';
-import { RaySessionRefusedError, RayVersionError } from '../../../src/ray/errors.ts';
-import { packageUri } from '../../../src/ray/packages.ts';
-import { encodeJobConfig, type Session, startSession } from '../../../src/ray/session.ts';
-import { type FakeRay, type FakeRayOptions, startFakeRay } from '../../support/fake-ray.ts';
+import { createChannel } from '../src/channel.ts';
+import { CHUNK_BYTES } from '../src/chunks.ts';
+import { RaySessionRefusedError, RayVersionError } from '../src/errors.ts';
+import { packageUri } from '../src/packages.ts';
+import { encodeJobConfig, type Session, startSession } from '../src/session.ts';
+import { type FakeRay, type FakeRayOptions, startFakeRay } from './support/fake-ray.ts';
 
 const DEFAULTS = { namespace: 'n', graceMs: 30_000, timeoutMs: 10_000, runtimeEnv: undefined, packages: [] };
 

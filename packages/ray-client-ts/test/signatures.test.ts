@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ActorHandle } from '../../../src/ray/actor.ts';
-import { actorClass, functionRef } from '../../../src/ray/code.ts';
-import type { RayConnection } from '../../../src/ray/connection.ts';
-import type { ObjectRef } from '../../../src/ray/references.ts';
-import { readCall } from '../../../src/ray/signatures.ts';
+import type { ActorHandle } from '../src/actor.ts';
+import { actorClass, functionRef } from '../src/code.ts';
+import type { RayConnection } from '../src/connection.ts';
+import type { ObjectRef } from '../src/references.ts';
+import { readCall } from '../src/signatures.ts';
 
 test('a call is arguments, then options; either can be omitted', () => {
   const limits = { timeoutMs: undefined, signal: undefined };

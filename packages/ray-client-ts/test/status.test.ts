@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import { RaySessionLostError } from '../../../src/ray/errors.ts';
-import { errorFromStatus, isReconnectable, sessionLost } from '../../../src/ray/status.ts';
+import { RaySessionLostError } from '../src/errors.ts';
+import { errorFromStatus, isReconnectable, sessionLost } from '../src/status.ts';
 
 const failure = (code: number, details = 'why'): ServiceError =>
   Object.assign(new Error(`${code} ${details}`), { code, details, metadata: new Metadata() });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RayVersionError } from '../../../src/ray/errors.ts';
-import { judgeVersion } from '../../../src/ray/version.ts';
+import { RayVersionError } from '../src/errors.ts';
+import { judgeVersion } from '../src/version.ts';
 
 test('tested versions give no warning', () => {
   for (const version of ['2.41.0', '2.46.0', '2.60.0', '2.60.1rc1']) {

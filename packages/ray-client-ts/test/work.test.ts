@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { actorClass, functionRef } from '../../../src/ray/code.ts';
-import { connect } from '../../../src/ray/connect.ts';
-import type { RayConnection } from '../../../src/ray/connection.ts';
-import { RayRequestError, RayTimeoutError } from '../../../src/ray/errors.ts';
-import type { CallLimits } from '../../../src/ray/limits.ts';
-import { writePickle } from '../../../src/ray/pickle/writer.ts';
-import { type FakeRay, type FakeRayOptions, startFakeRay } from '../../support/fake-ray.ts';
+import { actorClass, functionRef } from '../src/code.ts';
+import { connect } from '../src/connect.ts';
+import type { RayConnection } from '../src/connection.ts';
+import { RayRequestError, RayTimeoutError } from '../src/errors.ts';
+import type { CallLimits } from '../src/limits.ts';
+import { writePickle } from '../src/pickle/writer.ts';
+import { type FakeRay, type FakeRayOptions, startFakeRay } from './support/fake-ray.ts';
 
 const fn = functionRef('m:f');
 const Class = actorClass('m:C');

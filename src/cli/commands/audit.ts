@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import type { AuditEntry } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
-import { wholeNumber } from '../arguments.ts';
+import type { AuditEntry } from 'echelon-client/calls';
+import { wholeNumber } from 'echelon-verify/cli/arguments';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
-import { json, type Output } from '../output.ts';
 import { readPages } from '../pages.ts';
-import { table } from '../table.ts';
 
 interface Options extends ConnectionOptions {
   json?: boolean;

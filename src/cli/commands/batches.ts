@@ -1,21 +1,21 @@
 import { styleText } from 'node:util';
 import { type Command, Option } from 'commander';
-import type { Batch } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
-import type { RowExplanation } from '../../verify/explain/explain.ts';
-import { formatExplanation } from '../../verify/explain/explain-text.ts';
-import type { BatchReport } from '../../verify/report.ts';
-import { wholeNumber } from '../arguments.ts';
+import type { Batch } from 'echelon-client/calls';
+import { wholeNumber } from 'echelon-verify/cli/arguments';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { shortened } from 'echelon-verify/cli/shortened';
+import { fittedTable, widthFor, withWide } from 'echelon-verify/cli/table';
+import { findingLine, resultText } from 'echelon-verify/cli/verify-files';
+import type { RowExplanation } from 'echelon-verify/explain/explain';
+import { formatExplanation } from 'echelon-verify/explain/explain-text';
+import type { BatchReport } from 'echelon-verify/report';
+import { inert } from 'echelon-verify/text/inert';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { json, type Output } from '../output.ts';
 import { MAX_PAGE } from '../pages.ts';
-import { shortened } from '../shortened.ts';
-import { fittedTable, widthFor, withWide } from '../table.ts';
-import { findingLine, resultText } from '../verify-files.ts';
 
 interface Options extends ConnectionOptions {
   json?: boolean;

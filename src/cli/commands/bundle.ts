@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { wholeNumber } from '../arguments.ts';
+import { wholeNumber } from 'echelon-verify/cli/arguments';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { json, type Output } from '../output.ts';
 
 type Options = ConnectionOptions & { json?: boolean; output?: string };
 

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { inert } from '../../core/inert.ts';
-import { plural } from '../../core/plural.ts';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { inert } from 'echelon-verify/text/inert';
+import { plural } from 'echelon-verify/text/plural';
 import { type Ask, askAtTerminal } from '../ask.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
 import { NAME_FORMS, type Named, named } from '../names.ts';
-import { json, type Output } from '../output.ts';
 import { MAX_PAGE } from '../pages.ts';
 import { retrying } from '../retrying.ts';
 

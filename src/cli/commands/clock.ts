@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
 import { group } from '../group.ts';
-import { json, type Output } from '../output.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { inert } from '../../core/inert.ts';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { inert } from 'echelon-verify/text/inert';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
-import { json, type Output } from '../output.ts';
 import { unlessChanged } from '../unless-changed.ts';
 
 type Options = ConnectionOptions & { json?: boolean };

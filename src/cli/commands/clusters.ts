@@ -1,19 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { AddCluster, Cluster, Command as ClusterCommand } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
-import { counted } from '../../core/plural.ts';
-import { wholeNumber } from '../arguments.ts';
+import type { AddCluster, Cluster, Command as ClusterCommand } from 'echelon-client/calls';
+import { wholeNumber } from 'echelon-verify/cli/arguments';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { fittedTable, widthFor, withWide } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
+import { counted } from 'echelon-verify/text/plural';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
 import { group } from '../group.ts';
-import { json, type Output } from '../output.ts';
 import { retrying } from '../retrying.ts';
 import { duration } from '../states.ts';
-import { fittedTable, widthFor, withWide } from '../table.ts';
 import { clusterQueueCommands } from './cluster-queue.ts';
 import { clusterValueCommands, labelOption, variableOption } from './cluster-values.ts';
 

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
-import { examples } from '../examples.ts';
-import type { Output } from '../output.ts';
+import { examples } from 'echelon-verify/cli/examples';
+import type { Output } from 'echelon-verify/cli/output';
 
 const SHELLS = ['bash', 'zsh'] as const;
 

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
 import { LOCAL_CONTEXT, readConfig, writeConfig } from '../config-file.ts';
 import type { ConfigFile } from '../config-schema.ts';
 import { configOption } from '../connection.ts';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
 import { group } from '../group.ts';
-import { json, type Output } from '../output.ts';
-import { table } from '../table.ts';
 
 interface Options {
   config: string;

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import type { Experiment } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
+import type { Experiment } from 'echelon-client/calls';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
 import { canonicalJson, escapePointer } from '../../schemas/json.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { json, type Output } from '../output.ts';
 import { successRate } from '../states.ts';
-import { table } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 

@@ -3,9 +3,9 @@ import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { promisify, styleText } from 'node:util';
 import { Command, Option } from 'commander';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
-import { json, type Output } from '../output.ts';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
 
 const run = promisify(execFile);
 

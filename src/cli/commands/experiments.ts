@@ -1,16 +1,16 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Experiment, ExperimentDetail, ExperimentPage } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
+import type { Experiment, ExperimentDetail, ExperimentPage } from 'echelon-client/calls';
+import { secondsOf, wholeNumber } from 'echelon-verify/cli/arguments';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { fittedTable, idColumn, widthFor, withWide } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
 import { STATES } from '../../core/states.ts';
-import { secondsOf, wholeNumber } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
 import { experimentNamed, NAME_FORMS, sweepNamed } from '../names.ts';
-import { json, type Output } from '../output.ts';
 import { readPages } from '../pages.ts';
 import { NO_REASON, startsIn } from '../starts-in.ts';
 import { coloredState, duration, successRate } from '../states.ts';
-import { fittedTable, idColumn, widthFor, withWide } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 

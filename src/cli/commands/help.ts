@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { nearestName } from '../../core/nearest.ts';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { nearestName } from 'echelon-verify/text/nearest';
 
 /** `echelon help [command...]`: the same as `--help` of that command. */
 export function helpCommand(): Command {

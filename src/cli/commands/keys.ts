@@ -1,15 +1,15 @@
 import { type Command, Option } from 'commander';
-import type { ApiKey, ApiKeyWithSecret } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
+import type { ApiKey, ApiKeyWithSecret } from 'echelon-client/calls';
+import { duration as durationOption } from 'echelon-verify/cli/arguments';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { fittedTable, widthFor, withWide } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
 import { SCOPES } from '../../core/scopes.ts';
-import { duration as durationOption } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
 import { group } from '../group.ts';
-import { json, type Output } from '../output.ts';
 import { readPages } from '../pages.ts';
 import { duration } from '../states.ts';
-import { fittedTable, widthFor, withWide } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean; output?: string };
 

@@ -1,15 +1,15 @@
 import { Command, Option } from 'commander';
-import type { LogPage } from '../../client/calls.ts';
-import { countLogLines } from '../../client/count-log-lines.ts';
+import type { LogPage } from 'echelon-client/calls';
+import { countLogLines } from 'echelon-client/count-log-lines';
+import { wholeNumber } from 'echelon-verify/cli/arguments';
+import { examples } from 'echelon-verify/cli/examples';
+import { jsonLine, type Output } from 'echelon-verify/cli/output';
+import { inert } from 'echelon-verify/text/inert';
 import { parseEntryId } from '../../core/ids.ts';
-import { inert } from '../../core/inert.ts';
 import { type LogText, logTexts } from '../../core/log-lines.ts';
-import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
-import { examples } from '../examples.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { jsonLine, type Output } from '../output.ts';
 
 interface Options extends ConnectionOptions {
   json?: boolean;

@@ -1,16 +1,16 @@
 import { type Command, Option } from 'commander';
-import type { MetricChart } from '../../client/calls.ts';
+import type { MetricChart } from 'echelon-client/calls';
+import { wholeNumber } from 'echelon-verify/cli/arguments';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
+import { nearestName } from 'echelon-verify/text/nearest';
 import type { MetricValue } from '../../core/events.ts';
-import { inert } from '../../core/inert.ts';
-import { nearestName } from '../../core/nearest.ts';
-import { wholeNumber } from '../arguments.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { json, type Output } from '../output.ts';
-import { table } from '../table.ts';
 
 interface Options extends ConnectionOptions {
   json?: boolean;

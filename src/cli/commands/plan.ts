@@ -1,5 +1,8 @@
 import { type Command, Option } from 'commander';
-import type { ExperimentSpec as ApiSpec } from '../../client/calls.ts';
+import type { ExperimentSpec as ApiSpec } from 'echelon-client/calls';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
 import { EchelonError } from '../../core/errors.ts';
 import type { Change, CheckFinding, Correction } from '../../engines/engine.ts';
 import { namedTraining } from '../../engines/named-training.ts';
@@ -10,10 +13,7 @@ import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import { previewPlan } from '../../plan/preview.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
 import { readSpec } from '../folder-files.ts';
-import { json, type Output } from '../output.ts';
 
 type Options = ConnectionOptions & {
   recipe?: string;

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Command as ClusterCommand, ExperimentSpec } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
-import { plural } from '../../core/plural.ts';
+import type { Command as ClusterCommand, ExperimentSpec } from 'echelon-client/calls';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
+import { plural } from 'echelon-verify/text/plural';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
 import { readSpec } from '../folder-files.ts';
-import { json, type Output } from '../output.ts';
 import { retrying } from '../retrying.ts';
-import { table } from '../table.ts';
 import { hasEnded, throwIfFailed } from './clusters.ts';
 
 type Options = ConnectionOptions & { json?: boolean; cluster?: string; all?: boolean };

@@ -1,16 +1,16 @@
 import { Command } from 'commander';
-import type { SubmitPreset } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
-import { nearestName } from '../../core/nearest.ts';
+import type { SubmitPreset } from 'echelon-client/calls';
+import { wholeNumber } from 'echelon-verify/cli/arguments';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
+import { nearestName } from 'echelon-verify/text/nearest';
 import type { PaperFigures, Preset } from '../../engines/engine.ts';
 import { allPresets } from '../../engines/presets.ts';
-import { wholeNumber } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
 import { group } from '../group.ts';
-import { json, type Output } from '../output.ts';
-import { table } from '../table.ts';
 import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
 import { watchSweep } from './sweep-watch.ts';
 

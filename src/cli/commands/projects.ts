@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Project, ProjectChange } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
+import type { Project, ProjectChange } from 'echelon-client/calls';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
 import { group } from '../group.ts';
-import { json, type Output } from '../output.ts';
 import { sizeFrom, sizeInWords } from '../size.ts';
-import { table } from '../table.ts';
 import { unlessChanged } from '../unless-changed.ts';
 
 type Options = ConnectionOptions & { json?: boolean };

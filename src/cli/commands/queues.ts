@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
-import type { Queue } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
-import { wholeNumber } from '../arguments.ts';
+import type { Queue } from 'echelon-client/calls';
+import { wholeNumber } from 'echelon-verify/cli/arguments';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { fittedTable, idColumn, widthFor, withWide } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
 import { group } from '../group.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { json, type Output } from '../output.ts';
 import { NO_REASON, startsIn } from '../starts-in.ts';
-import { fittedTable, idColumn, widthFor, withWide } from '../table.ts';
 import { whatIfCommand, whatIfText } from './what-if.ts';
 
 type Options = ConnectionOptions & {

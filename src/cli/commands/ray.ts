@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { examples } from '../examples.ts';
+import { examples } from 'echelon-verify/cli/examples';
+import type { Output } from 'echelon-verify/cli/output';
 import { group } from '../group.ts';
-import type { Output } from '../output.ts';
 import type { RayTarget } from '../ray-commands.ts';
 
 interface Options {

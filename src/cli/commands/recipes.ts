@@ -1,8 +1,8 @@
 import { Command } from 'commander';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
 import { allRecipes } from '../../engines/recipes.ts';
-import { examples } from '../examples.ts';
-import { json, type Output } from '../output.ts';
-import { table } from '../table.ts';
 
 /** `echelon recipes`: the scripts of verl-agent that Echelon can run; needs no server. */
 export function recipesCommand(output: Output): Command {

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import type { Accepted, ExperimentSpec } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
+import type { Accepted, ExperimentSpec } from 'echelon-client/calls';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { json, type Output } from '../output.ts';
 import { readPages } from '../pages.ts';
 import { changedSpec, changesSpec, type SpecChanges, withSpecChanges } from '../spec-changes.ts';
-import { table } from '../table.ts';
 import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
 import { watchExperiment } from './watch.ts';
 

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { RetentionPreview } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
+import type { RetentionPreview } from 'echelon-client/calls';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
-import { json, type Output } from '../output.ts';
 import { sizeInWords } from '../size.ts';
-import { table } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import type { ExperimentRules } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
+import type { ExperimentRules } from 'echelon-client/calls';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
 import { presetRule, RULE_PRESETS } from '../../plan/rule-presets.ts';
 import { conditionInWords } from '../../plan/rules.ts';
 import { RULE_PRESET_NAMES } from '../../schemas/rules.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { json, type Output } from '../output.ts';
-import { table } from '../table.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
 

@@ -4,8 +4,11 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
+import { wholeNumber } from 'echelon-verify/cli/arguments';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import type { Output } from 'echelon-verify/cli/output';
 import { EchelonError } from '../../core/errors.ts';
-import { wholeNumber } from '../arguments.ts';
 import { createClient } from '../client.ts';
 import {
   isRunning,
@@ -15,12 +18,9 @@ import {
   stateDirOption,
 } from '../connection.ts';
 import type { DemoReport } from '../demo/demo.ts';
-import { examples } from '../examples.ts';
-import { CliError, EXIT } from '../exit.ts';
 import { pathLine } from '../launcher.ts';
 import { withLifetime } from '../lifetime.ts';
 import { processIdentity } from '../local/process-identity.ts';
-import type { Output } from '../output.ts';
 
 const logFileOf = (stateDir: string): string => join(stateDir, 'logs', 'echelon.log');
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { ExperimentSpec } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
+import type { ExperimentSpec } from 'echelon-client/calls';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { inert } from 'echelon-verify/text/inert';
 import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
 import { readSpec } from '../folder-files.ts';
-import { json, type Output } from '../output.ts';
 import { resolvedYaml } from '../resolved-spec.ts';
 import { changedSpec, type SpecChanges, withSpecChanges } from '../spec-changes.ts';
 import { requireKind } from '../spec-file.ts';

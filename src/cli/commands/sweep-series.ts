@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import { inert } from '../../core/inert.ts';
+import { wholeNumber } from 'echelon-verify/cli/arguments';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { shortened } from 'echelon-verify/cli/shortened';
+import { fittedTable, widthFor, withWide } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
 import { valueInWords } from '../../plan/sweep-names.ts';
 import type { SweepSeries } from '../../schemas/sweep.ts';
-import { wholeNumber } from '../arguments.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';
-import { json, type Output } from '../output.ts';
-import { shortened } from '../shortened.ts';
-import { fittedTable, widthFor, withWide } from '../table.ts';
 
 interface Options extends ConnectionOptions {
   json?: boolean;

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Sweep, SweepDetail } from '../../client/calls.ts';
-import { plural } from '../../core/plural.ts';
+import type { Sweep, SweepDetail } from 'echelon-client/calls';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { jsonLine, type Output } from 'echelon-verify/cli/output';
+import { plural } from 'echelon-verify/text/plural';
 import { STATES } from '../../core/states.ts';
 import type { Client } from '../client.ts';
-import { CliError, EXIT } from '../exit.ts';
 import { interruptible } from '../interruptible.ts';
-import { jsonLine, type Output } from '../output.ts';
 import { MAX_PAGE } from '../pages.ts';
 import { retrying } from '../retrying.ts';
 import { coloredState } from '../states.ts';

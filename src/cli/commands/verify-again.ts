@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { plural } from '../../core/plural.ts';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { plural } from 'echelon-verify/text/plural';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { json, type Output } from '../output.ts';
 
 /** `echelon verify-again ID`. */
 export function verifyAgainCommand(output: Output): Command {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { examples } from '../examples.ts';
-import { json, type Output } from '../output.ts';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
 import { VERSION } from '../package-version.ts';
 
 /** `echelon version`: the versions of the package and of Node. */

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { styleText } from 'node:util';
-import type { ExperimentDetail } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
+import type { ExperimentDetail } from 'echelon-client/calls';
+import type { LiveBlock } from 'echelon-verify/cli/live-block';
+import type { Output } from 'echelon-verify/cli/output';
+import { inert } from 'echelon-verify/text/inert';
 import { isFinal } from '../../core/states.ts';
 import type { Client } from '../client.ts';
-import type { LiveBlock } from '../live-block.ts';
-import type { Output } from '../output.ts';
 import { retrying } from '../retrying.ts';
 import { NO_REASON, startsIn } from '../starts-in.ts';
 import { coloredState, duration, successRate } from '../states.ts';

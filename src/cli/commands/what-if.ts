@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
-import type { ExperimentSpec, WhatIf } from '../../client/calls.ts';
-import { inert } from '../../core/inert.ts';
-import { counted } from '../../core/plural.ts';
-import { shortNode } from '../../core/short-node.ts';
+import type { ExperimentSpec, WhatIf } from 'echelon-client/calls';
+import { shortNode } from 'echelon-client/short-node';
+import { examples } from 'echelon-verify/cli/examples';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
+import { counted } from 'echelon-verify/text/plural';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { examples } from '../examples.ts';
 import { readSpec } from '../folder-files.ts';
-import { json, type Output } from '../output.ts';
 import { changedSpec, type SpecChanges, withSpecChanges } from '../spec-changes.ts';
 import { requireKind } from '../spec-file.ts';
 import { startsIn } from '../starts-in.ts';
 import { duration } from '../states.ts';
-import { table } from '../table.ts';
 
 type Options = ConnectionOptions & SpecChanges & { json?: boolean };
 

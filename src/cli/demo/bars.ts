@@ -1,5 +1,5 @@
 import { MultiBar, type SingleBar } from 'cli-progress';
-import type { Experiment } from '../../client/calls.ts';
+import type { Experiment } from 'echelon-client/calls';
 import { successRate } from '../states.ts';
 
 /** Shows the progress of several experiments. */

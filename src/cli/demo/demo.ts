@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { styleText } from 'node:util';
-import type { Accepted, Experiment, ExperimentEvent } from '../../client/calls.ts';
+import type { Accepted, Experiment, ExperimentEvent } from 'echelon-client/calls';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
+import type { RowExplanation } from 'echelon-verify/explain/explain';
+import { formatExplanation } from 'echelon-verify/explain/explain-text';
+import type { BatchReport } from 'echelon-verify/report';
 import { isFinal } from '../../core/states.ts';
-import type { RowExplanation } from '../../verify/explain/explain.ts';
-import { formatExplanation } from '../../verify/explain/explain-text.ts';
-import type { BatchReport } from '../../verify/report.ts';
 import type { Client } from '../client.ts';
-import { json, type Output } from '../output.ts';
-import { table } from '../table.ts';
 import { type Bars, createBars } from './bars.ts';
 import { FAULTY, SWEEP } from './specs.ts';
 

@@ -1,4 +1,4 @@
-import type { ExperimentSpec, LocalSpec } from '../../client/calls.ts';
+import type { ExperimentSpec, LocalSpec } from 'echelon-client/calls';
 
 const ESTIMATORS: { name: string; estimator: LocalSpec['estimator'] }[] = [
   { name: 'HGPO K=2', estimator: { name: 'hgpo', historyLength: 2 } },

@@ -1,11 +1,11 @@
+import { BatchFormatError } from 'echelon-verify/format/format-error';
+import { VerifierBusyError } from 'echelon-verify/pool/child';
 import { EchelonError } from '../../core/errors.ts';
 import type { ControllerEvent } from '../../core/events.ts';
 import { retryUntil } from '../../core/retry.ts';
 import { archiveUnavailable } from '../../store/archive/archive-keys.ts';
 import type { BatchRecord } from '../../store/batches/contract.ts';
 import type { StorePart } from '../../store/store.ts';
-import { BatchFormatError } from '../../verify/format/format-error.ts';
-import { VerifierBusyError } from '../../verify/pool/child.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
 import { type BatchLeases, createBatchLeases } from './batch-leases.ts';

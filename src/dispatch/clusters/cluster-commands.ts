@@ -1,5 +1,5 @@
+import { nounOf, plural } from 'echelon-verify/text/plural';
 import { newCommandId } from '../../core/ids.ts';
-import { nounOf, plural } from '../../core/plural.ts';
 import { createRayWorkerClient } from '../../rpc/client.ts';
 import type { Cluster, RayPlace } from '../../store/clusters/contract.ts';
 import type { StorePart } from '../../store/store.ts';

@@ -1,5 +1,5 @@
+import { plural } from 'echelon-verify/text/plural';
 import type { LaunchPlan } from '../../core/launch-plan.ts';
-import { plural } from '../../core/plural.ts';
 import type { CheckFinding } from '../../engines/engine.ts';
 import { findEngine, type ResolvedSpec } from '../../engines/registry.ts';
 import type { RayWorkerClient, RayWorkerDescription } from '../../rpc/ray-worker.ts';

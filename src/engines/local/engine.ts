@@ -1,5 +1,5 @@
+import { fingerprint } from 'echelon-verify/kernel/estimators/fingerprint';
 import { merge } from '../../core/trees.ts';
-import { fingerprint } from '../../kernel/estimators/fingerprint.ts';
 import { assignment, type PlanValue } from '../arguments.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { Engine } from '../engine.ts';

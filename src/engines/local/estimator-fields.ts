@@ -1,7 +1,7 @@
+import type { AnyParameters } from 'echelon-verify/kernel/estimators/parameters';
+import { completeParameters } from 'echelon-verify/kernel/estimators/parameters';
+import { estimatorOf } from 'echelon-verify/kernel/estimators/registry';
 import type { FieldProblem } from '../../core/errors.ts';
-import type { AnyParameters } from '../../kernel/estimators/parameters.ts';
-import { completeParameters } from '../../kernel/estimators/parameters.ts';
-import { estimatorOf } from '../../kernel/estimators/registry.ts';
 import { EstimatorSpec } from './spec.ts';
 
 type Field = Exclude<keyof EstimatorSpec, 'name'>;

@@ -1,6 +1,6 @@
-import { fingerprint } from '../../kernel/estimators/fingerprint.ts';
-import type { ParameterValue } from '../../kernel/estimators/parameters.ts';
-import { type EstimatorName, estimatorOf } from '../../kernel/estimators/registry.ts';
+import { fingerprint } from 'echelon-verify/kernel/estimators/fingerprint';
+import type { ParameterValue } from 'echelon-verify/kernel/estimators/parameters';
+import { type EstimatorName, estimatorOf } from 'echelon-verify/kernel/estimators/registry';
 import type { ResolvedVerlAgent } from './spec.ts';
 
 type Estimator = ResolvedVerlAgent['estimator'];

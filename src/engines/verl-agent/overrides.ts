@@ -1,5 +1,5 @@
+import { nearestName } from 'echelon-verify/text/nearest';
 import type { FieldProblem } from '../../core/errors.ts';
-import { nearestName } from '../../core/nearest.ts';
 import { clip, escapePointer } from '../../schemas/json.ts';
 
 /** What an override's value may be. */

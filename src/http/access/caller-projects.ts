@@ -1,5 +1,5 @@
+import { nearestName } from 'echelon-verify/text/nearest';
 import { EchelonError, type FieldProblem } from '../../core/errors.ts';
-import { nearestName } from '../../core/nearest.ts';
 import { type Caller, hasScope } from '../../core/scopes.ts';
 import { missingFrom, type Tree } from '../../core/trees.ts';
 import type { Permissions } from '../../engines/engine.ts';

@@ -1,16 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { SCREENS } from 'echelon-dashboard/screen-paths';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
-import { SCREENS } from '../../core/screens.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { App } from './deps.ts';
 import { htmlPage } from './pages.ts';
 import { READ } from './policy.ts';
 
-/** Made by scripts/sources/dashboard.ts. */
-const BUILT = new URL('../../dashboard/gen/', import.meta.url);
+const BUILT = new URL('./', import.meta.resolve('echelon-dashboard/page/index.html'));
 
 /** Nothing but files and answers of this server, and no text that becomes code. */
 const POLICY = [

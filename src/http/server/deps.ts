@@ -1,4 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { RowQuery } from 'echelon-verify/explain/row-columns';
+import type { BundleOrigin } from 'echelon-verify/format/bundle';
+import type { UploadedFile } from 'echelon-verify/pool/pool';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -9,9 +12,6 @@ import type {
 import type { EchelonError } from '../../core/errors.ts';
 import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
 import type { Store } from '../../store/store.ts';
-import type { RowQuery } from '../../verify/explain/row-columns.ts';
-import type { BundleOrigin } from '../../verify/format/bundle.ts';
-import type { UploadedFile } from '../../verify/pool/pool.ts';
 import type { Callers } from '../access/callers.ts';
 import type { Asked, OnDemand } from './on-demand.ts';
 

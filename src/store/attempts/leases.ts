@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { shortNode } from 'echelon-client/short-node';
 import { EchelonError } from '../../core/errors.ts';
 import type { AllocatedNode } from '../../core/launch-plan.ts';
-import { shortNode } from '../../core/short-node.ts';
 import { QUARANTINE_AFTER, STATES, type State, TRANSITIONS } from '../../core/states.ts';
 import { storeTime } from '../clock/clock.ts';
 import { fromNodes, toAllocations } from '../clusters/clusters.ts';

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { encodeBatch } from 'echelon-verify/format/wire';
+import { longName, repeatedField } from '../../../packages/echelon-verify/test/support/attack-files.ts';
+import { goldenBatch, inForms } from '../../../packages/echelon-verify/test/support/golden-batches.ts';
 import { type Client, createClient } from '../../../src/cli/client.ts';
 import { freePort } from '../../../src/cli/local/processes.ts';
-import { encodeBatch } from '../../../src/verify/format/wire.ts';
-import { longName, repeatedField } from '../../support/attack-files.ts';
 import { isVerified, until } from '../../support/dispatch.ts';
-import { goldenBatch, inForms } from '../../support/golden-batches.ts';
 import { startRedis } from '../../support/redis.ts';
 import { spawnRole, TOKEN } from '../../support/system.ts';
 

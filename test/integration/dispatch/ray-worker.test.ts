@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { encodeBatch, readBatches } from 'echelon-verify';
+import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool/pool';
 import { newExperimentId } from '../../../src/core/ids.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
-import { encodeBatch, readBatches } from '../../../src/verify/index.ts';
-import { createVerifierPool, type VerifierPool } from '../../../src/verify/pool/pool.ts';
 import {
   assertWholeStream,
   type Bench,

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
-import { ApiError, connect } from '../../../src/client/index.ts';
-import { createVerifierPool, type VerifierPoolOptions } from '../../../src/verify/pool/pool.ts';
-import { type AttackFile, emptySets, longKey, longName, repeatedField } from '../../support/attack-files.ts';
+import { ApiError, connect } from 'echelon-client';
+import { createVerifierPool, type VerifierPoolOptions } from 'echelon-verify/pool/pool';
+import {
+  type AttackFile,
+  emptySets,
+  longKey,
+  longName,
+  repeatedField,
+} from '../../../packages/echelon-verify/test/support/attack-files.ts';
 import { appFor, TOKEN } from '../../support/http-app.ts';
 
 const OTHER_TOKEN = 'other-token-of-the-tests-0123456789';

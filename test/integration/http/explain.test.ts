@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { explainRow } from 'echelon-verify/explain/explain';
+import { decodeBatch, encodeBatch } from 'echelon-verify/format/wire';
+import { createVerifierPool } from 'echelon-verify/pool/pool';
+import { goldenBatch } from '../../../packages/echelon-verify/test/support/golden-batches.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { explainRow } from '../../../src/verify/explain/explain.ts';
-import { decodeBatch, encodeBatch } from '../../../src/verify/format/wire.ts';
-import { createVerifierPool } from '../../../src/verify/pool/pool.ts';
 import { until } from '../../support/dispatch.ts';
-import { goldenBatch } from '../../support/golden-batches.ts';
 import { appFor, TOKEN } from '../../support/http-app.ts';
 import { running, storeFor } from '../../support/store.ts';
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { verifyFiles } from '../../../src/cli/verify-files.ts';
-import { ApiError, connect } from '../../../src/client/index.ts';
-import { createVerifierPool, type VerifierPoolOptions } from '../../../src/verify/pool/pool.ts';
+import { ApiError, connect } from 'echelon-client';
+import { verifyFiles } from 'echelon-verify/cli/verify-files';
+import { createVerifierPool, type VerifierPoolOptions } from 'echelon-verify/pool/pool';
 import { until } from '../../support/dispatch.ts';
 import { appFor, type TestAppOptions, TOKEN } from '../../support/http-app.ts';
 

@@ -4,10 +4,10 @@ import { chmod, glob, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool/pool';
 import type { Redis } from 'ioredis';
 import { createHiddenValues } from '../../../src/core/hidden-values.ts';
 import { createLog } from '../../../src/observe/log.ts';
-import { createVerifierPool, type VerifierPool } from '../../../src/verify/pool/pool.ts';
 import { type Bench, compileTestSpec, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
 import { everyRoute } from '../../support/every-route.ts';
 import { TOKEN as API_TOKEN, appFor, type TestApp } from '../../support/http-app.ts';

@@ -1,4 +1,4 @@
-import type { ExperimentSpec } from '../../../src/client/index.ts';
+import type { ExperimentSpec } from 'echelon-client';
 import { OWN_SOURCES } from '../../support/dispatcher-processes.ts';
 import { checkOut } from '../older.ts';
 import { SYSTEM } from '../system/system.ts';

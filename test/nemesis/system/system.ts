@@ -1,4 +1,4 @@
-import type { ExperimentSpec } from '../../../src/client/index.ts';
+import type { ExperimentSpec } from 'echelon-client';
 import { between, type Fault } from '../faults/fault.ts';
 import type { KindOf } from '../faults/worlds.ts';
 import { LEASE_MS, type SystemWorld, startSystemWorld, type Target } from './world.ts';

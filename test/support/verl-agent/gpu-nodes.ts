@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sourceFunction } from '../../../src/ray/code.ts';
-import { connect } from '../../../src/ray/connect.ts';
-import type { RayConnection } from '../../../src/ray/connection.ts';
-import { type RayHead, rayPython, startRayHead } from '../ray-head.ts';
+import { sourceFunction } from 'ray-client-ts/code';
+import { connect } from 'ray-client-ts/connect';
+import type { RayConnection } from 'ray-client-ts/connection';
+import {
+  type RayHead,
+  rayPython,
+  startRayHead,
+} from '../../../packages/ray-client-ts/test/support/ray-head.ts';
 
 /** GPUs of each node but the head; their CPUs are just enough for the GPU processes. */
 export const GPUS = 4;

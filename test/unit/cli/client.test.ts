@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { type TestContext, test } from 'node:test';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { createClient } from '../../../src/cli/client.ts';
-import { CliError, EXIT } from '../../../src/cli/exit.ts';
 import { REPLAY } from '../../support/http-app.ts';
 
 async function serving(t: TestContext, listener: RequestListener): Promise<string> {

@@ -3,8 +3,8 @@ import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { CliError } from 'echelon-verify/cli/exit';
 import { contextOf, readConfig, writeConfig } from '../../../src/cli/config-file.ts';
-import { CliError } from '../../../src/cli/exit.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'echelon-config-'));
 after(() => rm(root, { recursive: true }));

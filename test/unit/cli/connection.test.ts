@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Command } from 'commander';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { writeConfig } from '../../../src/cli/config-file.ts';
 import {
   clientFor,
@@ -14,7 +15,6 @@ import {
   stateDirOption,
   withConnection,
 } from '../../../src/cli/connection.ts';
-import { CliError, EXIT } from '../../../src/cli/exit.ts';
 
 let root: string;
 let stateDir: string;

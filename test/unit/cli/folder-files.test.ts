@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { CliError, EXIT } from '../../../src/cli/exit.ts';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { filesOf, readSpec } from '../../../src/cli/folder-files.ts';
 
 let directory: string;

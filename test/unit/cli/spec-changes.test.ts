@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidArgumentError } from 'commander';
-import { CliError } from '../../../src/cli/exit.ts';
+import { CliError } from 'echelon-verify/cli/exit';
 import { changedSpec, changesSpec, setting } from '../../../src/cli/spec-changes.ts';
 
 const set = (...texts: string[]) =>

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { CliError, EXIT } from '../../../src/cli/exit.ts';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { readSpecFile, requireKind } from '../../../src/cli/spec-file.ts';
 
 let directory: string;

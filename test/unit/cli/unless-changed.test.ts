@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CliError, EXIT } from '../../../src/cli/exit.ts';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { unlessChanged } from '../../../src/cli/unless-changed.ts';
 
 test('a change is made again after another change by a user, and any other error is thrown', async () => {

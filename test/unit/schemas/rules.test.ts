@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FINDINGS } from 'echelon-verify/provenance/findings';
 import { ERROR_CODES } from '../../../src/schemas/rules.ts';
-import { FINDINGS } from '../../../src/verify/provenance/findings.ts';
 
 test('a rule can name every error finding', () => {
   const errors = Object.entries(FINDINGS).filter(([, { severity }]) => severity === 'error');

@@ -1,5 +1,5 @@
-import { connect } from '../../client/connect.ts';
-import { ApiError } from '../../client/errors.ts';
+import { connect } from 'echelon-client/connect';
+import { ApiError } from 'echelon-client/errors';
 
 /** The API of this server; the browser sends the session's cookie. */
 export const api = connect({ url: '', timeoutMs: 45_000 });

@@ -1,5 +1,5 @@
-import { refusal } from '../../client/errors.ts';
-import { follow } from '../../client/follow.ts';
+import { refusal } from 'echelon-client/errors';
+import { follow } from 'echelon-client/follow';
 
 /** An event of a stream, or how its connection is. */
 export type Told =

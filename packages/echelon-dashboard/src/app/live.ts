@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
+import type { FeedMessage } from 'echelon-client/calls';
 import { useEffect, useRef } from 'preact/hooks';
-import type { FeedMessage } from '../../client/calls.ts';
 import { type Asked, createHub, type StreamState, type Told } from './hub.ts';
 import hubUrl from './hub-worker.ts?sharedworker&url';
 import { session } from './session.ts';

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { SCREENS } from '../../core/screens.ts';
 import { withQuery } from '../models/paths.ts';
+import { SCREENS } from './screen-paths.ts';
 
 /** Where the page is: everything that a link to it must hold. */
 export interface Place {

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import type { Answer } from '../../client/calls.ts';
+import type { Answer } from 'echelon-client/calls';
 import { api, type Failure, failureOf } from './api.ts';
 
 /** The caller of this session: name, project and scopes. */

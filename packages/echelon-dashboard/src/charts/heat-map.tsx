@@ -1,5 +1,5 @@
+import type { BatchRows } from 'echelon-client/calls';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { BatchRows } from '../../client/calls.ts';
 import { channels, colour, paint } from '../app/theme.ts';
 import { type HeatColumn, heatColumns, linesOf, pixelsOf, SCALE } from '../models/heat-map.ts';
 import { count, exactly, inert } from '../models/words.ts';

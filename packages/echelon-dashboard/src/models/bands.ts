@@ -1,4 +1,4 @@
-import { counted } from '../../core/plural.ts';
+import { counted } from 'echelon-verify/text/plural';
 import type { CurveData } from './curves.ts';
 
 /** A combination of a sweep as the API aggregates it over seeds. */

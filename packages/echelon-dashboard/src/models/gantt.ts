@@ -1,4 +1,4 @@
-import type { Answer } from '../../client/calls.ts';
+import type { Answer } from 'echelon-client/calls';
 
 type Queue = Answer<'get', '/v1/queues'>;
 type Queued = Queue['items'][number];

@@ -1,4 +1,4 @@
-import type { BatchRows } from '../../client/calls.ts';
+import type { BatchRows } from 'echelon-client/calls';
 import type { Outcome } from './outcomes.ts';
 
 /** A column of the heat map: a level, or the advantage as a whole. */

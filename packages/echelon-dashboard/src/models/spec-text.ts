@@ -12,7 +12,7 @@ export type SpecText =
 
 /** Reads a spec in YAML or JSON. The reader is loaded when it is first needed. */
 export async function readSpec(text: string): Promise<SpecText> {
-  const { readYaml } = await import('../../schemas/read-yaml.ts');
+  const { readYaml } = await import('echelon-verify/text/read-yaml');
   const read = readYaml(text);
   if ('fault' in read) {
     const { message, line, column } = read.fault;

@@ -1,4 +1,4 @@
-import type { BatchRows } from '../../client/calls.ts';
+import type { BatchRows } from 'echelon-client/calls';
 
 /** The steps of a trajectory, or the rows of a state, as they are read one by one. */
 export interface Step {

@@ -1,6 +1,6 @@
 /** Numbers, times and sizes in words and in the same width everywhere. */
 
-import { inert } from '../../core/inert.ts';
+import { inert } from 'echelon-verify/text/inert';
 
 export { inert };
 

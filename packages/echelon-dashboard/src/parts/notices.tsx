@@ -1,4 +1,4 @@
-import type { Answer } from '../../client/calls.ts';
+import type { Answer } from 'echelon-client/calls';
 import { inert } from '../models/words.ts';
 import { Ago } from './marks.tsx';
 

@@ -1,6 +1,6 @@
-import type { Answer } from '../../client/calls.ts';
-import { counted } from '../../core/plural.ts';
-import { shortNode } from '../../core/short-node.ts';
+import type { Answer } from 'echelon-client/calls';
+import { shortNode } from 'echelon-client/short-node';
+import { counted } from 'echelon-verify/text/plural';
 import { clock, count, duration, inert } from '../models/words.ts';
 
 type WhatIf = Answer<'post', '/v1/queues/what-if'>;

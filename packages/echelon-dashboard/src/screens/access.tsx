@@ -1,6 +1,6 @@
+import type { Answer } from 'echelon-client/calls';
+import { counted } from 'echelon-verify/text/plural';
 import { useState } from 'preact/hooks';
-import type { Answer } from '../../client/calls.ts';
-import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useResource } from '../app/resource.ts';
 import { place } from '../app/router.ts';

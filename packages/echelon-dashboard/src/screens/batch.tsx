@@ -1,6 +1,6 @@
+import type { Answer, BatchRows } from 'echelon-client/calls';
+import { counted } from 'echelon-verify/text/plural';
 import { useMemo } from 'preact/hooks';
-import type { Answer, BatchRows } from '../../client/calls.ts';
-import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useResource } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';

@@ -1,4 +1,4 @@
-import type { Answer } from '../../client/calls.ts';
+import type { Answer } from 'echelon-client/calls';
 import { api } from '../app/api.ts';
 import { usePolling, useResource } from '../app/resource.ts';
 import { may } from '../app/session.ts';

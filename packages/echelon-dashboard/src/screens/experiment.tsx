@@ -1,6 +1,6 @@
+import type { Answer } from 'echelon-client/calls';
+import { counted, nounOf } from 'echelon-verify/text/plural';
 import { useMemo, useState } from 'preact/hooks';
-import type { Answer } from '../../client/calls.ts';
-import { counted, nounOf } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useStream, useThrottled } from '../app/live.ts';
 import { type Resource, usePolling, useResource } from '../app/resource.ts';

@@ -1,6 +1,6 @@
+import type { Experiment as Record } from 'echelon-client/calls';
+import { counted } from 'echelon-verify/text/plural';
 import { useMemo, useRef } from 'preact/hooks';
-import type { Experiment as Record } from '../../client/calls.ts';
-import { counted } from '../../core/plural.ts';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { usePolling, useResource } from '../app/resource.ts';

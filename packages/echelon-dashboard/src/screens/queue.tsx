@@ -1,5 +1,5 @@
-import type { Answer } from '../../client/calls.ts';
-import { counted } from '../../core/plural.ts';
+import type { Answer } from 'echelon-client/calls';
+import { counted } from 'echelon-verify/text/plural';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { usePolling, useResource } from '../app/resource.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../core/plural.ts';
+import { counted } from 'echelon-verify/text/plural';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useResource } from '../app/resource.ts';

@@ -1,5 +1,5 @@
+import type { BatchRows } from 'echelon-client/calls';
 import { useEffect, useRef } from 'preact/hooks';
-import type { BatchRows } from '../../client/calls.ts';
 import { api } from '../app/api.ts';
 import { useResource } from '../app/resource.ts';
 import { navigate, place, setQuery } from '../app/router.ts';

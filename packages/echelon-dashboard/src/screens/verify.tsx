@@ -1,7 +1,7 @@
+import type { BatchRows } from 'echelon-client/calls';
+import type { BatchReport } from 'echelon-verify/report';
+import { counted } from 'echelon-verify/text/plural';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { BatchRows } from '../../client/calls.ts';
-import { counted } from '../../core/plural.ts';
-import type { BatchReport } from '../../verify/report.ts';
 import { useResource } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';
 import { command } from '../models/commands.ts';

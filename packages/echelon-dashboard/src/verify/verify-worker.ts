@@ -1,14 +1,14 @@
 import './node/buffer.ts';
-import { explainRow, type RowExplanation } from '../../verify/explain/explain.ts';
-import { type RowColumns, rowColumns } from '../../verify/explain/row-columns.ts';
-import type { Batch } from '../../verify/format/batch.ts';
-import type { DumpAdapter } from '../../verify/format/dumps/adapter.ts';
-import { adapterFor } from '../../verify/format/dumps/registry.ts';
-import { type DumpRun, runsOf } from '../../verify/format/dumps/runs.ts';
-import { readBatchFile } from '../../verify/format/read.ts';
-import type { BatchReport } from '../../verify/report.ts';
-import { verifyBatch } from '../../verify/verify-batch.ts';
-import { configurationText, verifySteps, withRowsCompared } from '../../verify/verify-dump.ts';
+import { explainRow, type RowExplanation } from 'echelon-verify/explain/explain';
+import { type RowColumns, rowColumns } from 'echelon-verify/explain/row-columns';
+import type { Batch } from 'echelon-verify/format/batch';
+import type { DumpAdapter } from 'echelon-verify/format/dumps/adapter';
+import { adapterFor } from 'echelon-verify/format/dumps/registry';
+import { type DumpRun, runsOf } from 'echelon-verify/format/dumps/runs';
+import { readBatchFile } from 'echelon-verify/format/read';
+import type { BatchReport } from 'echelon-verify/report';
+import { verifyBatch } from 'echelon-verify/verify-batch';
+import { configurationText, verifySteps, withRowsCompared } from 'echelon-verify/verify-dump';
 import { setFiles } from './node/fs.ts';
 
 /** A file that the user chose; `path` begins with the folder, if one was chosen. */

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { createHub, type Told } from '../../../../src/dashboard/app/hub.ts';
-import { until } from '../../../support/dispatch.ts';
+import { until } from '../../../../test/support/dispatch.ts';
+import { createHub, type Told } from '../../src/app/hub.ts';
 
 test('a stream that is closed and opened again at once stays the only one of its path', async (t) => {
   const streams = new Set<ServerResponse>();

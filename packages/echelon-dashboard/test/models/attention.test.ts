@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attention, newestOf } from '../../../../src/dashboard/models/attention.ts';
+import { attention, newestOf } from '../../src/models/attention.ts';
 
 const one = (id: string, state: string, wrong = 0, stoppedBy: unknown = null) => ({
   ...{ id, state, stoppedBy },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bandsOf, combinationName } from '../../../../src/dashboard/models/bands.ts';
+import { bandsOf, combinationName } from '../../src/models/bands.ts';
 
 test('a combination is named by its values', () => {
   assert.equal(combinationName({ '/replay/batches': 12, '/name': 'a' }), 'replay.batches=12 name=a');

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  batchHref,
-  batchPathOf,
-  sameStateHref,
-  trajectoryHref,
-} from '../../../../src/dashboard/models/batch-paths.ts';
-import { matchPath } from '../../../../src/dashboard/models/paths.ts';
+import { batchHref, batchPathOf, sameStateHref, trajectoryHref } from '../../src/models/batch-paths.ts';
+import { matchPath } from '../../src/models/paths.ts';
 
 const PATH = { id: 'exp-1', attempt: 2, batch: 7 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { command, quoted } from '../../../../src/dashboard/models/commands.ts';
+import { command, quoted } from '../../src/models/commands.ts';
 
 test('a command has the options that are set, quoted for a shell', () => {
   assert.equal(

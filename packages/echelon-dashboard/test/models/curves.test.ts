@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chooseMetrics, curvesOf, reductionOf } from '../../../../src/dashboard/models/curves.ts';
+import { chooseMetrics, curvesOf, reductionOf } from '../../src/models/curves.ts';
 
 const point = (attempt: number, from: number, mean: number, to = from, count = 1) => ({
   ...{ attempt, from, to, count, mean },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isFinal, isOver, mergeNewest, progressOf } from '../../../../src/dashboard/models/experiments.ts';
+import { isFinal, isOver, mergeNewest, progressOf } from '../../src/models/experiments.ts';
 
 const list = (...ids: string[]) => ids.map((id) => ({ id }));
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lanesOf, neighbour } from '../../../../src/dashboard/models/gantt.ts';
+import { lanesOf, neighbour } from '../../src/models/gantt.ts';
 
 const words = { running: () => 'runs', queued: () => 'waits' };
 const node = (id: string) => ({ id, gpusTotal: 8, gpusAllocated: 2, gpusUsed: 3 });

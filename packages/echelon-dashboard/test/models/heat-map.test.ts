@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BatchRows } from '../../../../src/client/calls.ts';
-import { heatColumns, linesOf, orderOf, pixelsOf } from '../../../../src/dashboard/models/heat-map.ts';
+import type { BatchRows } from 'echelon-client/calls';
+import { heatColumns, linesOf, orderOf, pixelsOf } from '../../src/models/heat-map.ts';
 
 const ROWS = {
   row: [0, 1, 2, 3],

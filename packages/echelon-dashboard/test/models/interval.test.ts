@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { intervalScale } from '../../../../src/dashboard/models/interval.ts';
+import { intervalScale } from '../../src/models/interval.ts';
 
 test('all values have their place on one scale, in order', () => {
   const scale = intervalScale({ interval: { low: 1, high: 2 }, truth: 1.5, reported: 4 })!;

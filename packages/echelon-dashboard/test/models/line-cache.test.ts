@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLineCache } from '../../../../src/dashboard/models/line-cache.ts';
+import { createLineCache } from '../../src/models/line-cache.ts';
 
 /** A log whose answers have `page` lines each, and the requests that it got. */
 function logOf(total: number, page: number) {

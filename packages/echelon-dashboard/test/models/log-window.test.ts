@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LINE_HEIGHT, topOf, windowOf } from '../../../../src/dashboard/models/log-window.ts';
+import { LINE_HEIGHT, topOf, windowOf } from '../../src/models/log-window.ts';
 
 const VIEW = 540;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withNames } from '../../../../src/dashboard/models/names.ts';
+import { withNames } from '../../src/models/names.ts';
 
 test('ids of known experiments become their names, and unknown ids stay', () => {
   const [known, unknown] = ['exp-00cz8h3k7n2q4r5s6t7v', 'exp-00cz8h3k7n2q4r5s6t7w'];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inWords, partsOf, SHAPES, worstOf } from '../../../../src/dashboard/models/outcomes.ts';
+import { inWords, partsOf, SHAPES, worstOf } from '../../src/models/outcomes.ts';
 
 const NONE = { exact: 0, rounding: 0, wrong: 0, unverifiable: 0 };
 

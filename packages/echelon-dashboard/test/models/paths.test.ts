@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { matchPath, withQuery } from '../../../../src/dashboard/models/paths.ts';
+import { matchPath, withQuery } from '../../src/models/paths.ts';
 
 test('a path that fits the pattern gives its parameters, decoded', () => {
   assert.deepEqual(matchPath('/experiments/:id', '/experiments/a%20b'), { id: 'a b' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lineRange, readSpec, writeSpec } from '../../../../src/dashboard/models/spec-text.ts';
+import { lineRange, readSpec, writeSpec } from '../../src/models/spec-text.ts';
 
 test('a spec is read from YAML and from JSON, with the lines of its fields', async () => {
   for (const text of ['engine: replay\nname: x\n', '{"engine": "replay",\n"name": "x"}']) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareSpecs, rowsOf } from '../../../../src/dashboard/models/spec.ts';
+import { compareSpecs, rowsOf } from '../../src/models/spec.ts';
 
 test('fields are listed by path, and those below a default are defaults', () => {
   const rows = rowsOf({ name: 'x', resources: { gpus: 0 }, labels: {}, rules: [1] }, new Set(['/resources']));

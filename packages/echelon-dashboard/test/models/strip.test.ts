@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellsOf, settledPages } from '../../../../src/dashboard/models/strip.ts';
+import { cellsOf, settledPages } from '../../src/models/strip.ts';
 
 const batch = (number: number, wrong = 0) => ({
   ...{ attempt: 1, batch: number, step: number, rows: 10 },

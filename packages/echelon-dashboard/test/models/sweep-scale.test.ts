@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { intervalOn, rangeOf } from '../../../../src/dashboard/models/sweep-scale.ts';
+import { intervalOn, rangeOf } from '../../src/models/sweep-scale.ts';
 
 const one = { mean: 0.5, interval: { low: 0, high: 1 } };
 

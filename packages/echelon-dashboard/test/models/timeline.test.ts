@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { axisAround, placeOn, ticksOf } from '../../../../src/dashboard/models/timeline.ts';
+import { axisAround, placeOn, ticksOf } from '../../src/models/timeline.ts';
 
 const HOUR = 3_600_000;
 

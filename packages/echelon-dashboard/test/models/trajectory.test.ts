@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BatchRows } from '../../../../src/client/calls.ts';
-import {
-  isDigestsOnly,
-  scaleOf,
-  siblingsOf,
-  stepsOf,
-  triedIn,
-} from '../../../../src/dashboard/models/trajectory.ts';
+import type { BatchRows } from 'echelon-client/calls';
+import { isDigestsOnly, scaleOf, siblingsOf, stepsOf, triedIn } from '../../src/models/trajectory.ts';
 
 const ROWS = {
   row: [4, 5, 6, 9],

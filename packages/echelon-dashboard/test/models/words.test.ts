@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as words from '../../../../src/dashboard/models/words.ts';
+import * as words from '../../src/models/words.ts';
 
 test('a share that is neither none nor all is never shown as 0 % or 100 %', () => {
   assert.equal(words.percent(1, 1000), '<1 %');

@@ -3,8 +3,8 @@
  * powers of γλ. The derivation is in docs/explanation/verification.md, "Sums over tokens".
  */
 
-import { type Accumulate, forEachBackward, type TokenSequences } from '../../kernel/accumulate.ts';
 import type { Forms } from '../format/batch.ts';
+import { type Accumulate, forEachBackward, type TokenSequences } from '../kernel/accumulate.ts';
 import { type Arithmetic, FLOAT64 } from './arithmetic.ts';
 import type { IntervalColumn } from './interval-column.ts';
 

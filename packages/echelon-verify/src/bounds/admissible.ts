@@ -3,7 +3,7 @@
  * test for zero, or a plain sum of parts. The derivation is in docs/explanation/verification.md.
  */
 
-import type { Combination } from '../../kernel/estimators/estimator.ts';
+import type { Combination } from '../kernel/estimators/estimator.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import { isRefinable, likelyPart, type Part, refinePart } from './level-value.ts';
 

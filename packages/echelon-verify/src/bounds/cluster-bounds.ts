@@ -3,7 +3,7 @@
  * summation. The derivation is in docs/explanation/verification.md; the names below are those of its formulas.
  */
 
-import type { Deviation } from '../../kernel/spread.ts';
+import type { Deviation } from '../kernel/spread.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import { FLOAT64, lowestBitExponent } from './arithmetic.ts';
 

@@ -3,7 +3,7 @@
  * every value the trainer's arithmetic can give. The derivation is in docs/explanation/verification.md.
  */
 
-import type { Norm } from '../../kernel/estimators/estimator.ts';
+import type { Norm } from '../kernel/estimators/estimator.ts';
 import { FLOAT32, nextFloat32 } from './arithmetic.ts';
 import type { ClusterBounds } from './cluster-bounds.ts';
 

@@ -3,21 +3,21 @@
  * explanation and the diagnosis all read this.
  */
 
-import { clusterLevels } from '../../kernel/clusters.ts';
+import { type Batch, type Forms, isPerToken, usesOf } from '../format/batch.ts';
+import { clusterLevels } from '../kernel/clusters.ts';
 import type {
   Combination,
   ContextTerms,
   GroupTerm,
   Norm,
   RowFormula,
-} from '../../kernel/estimators/estimator.ts';
-import { estimatorOf } from '../../kernel/estimators/registry.ts';
-import { tokenStageInput } from '../../kernel/estimators/token-chain.ts';
-import { firstRows, type GroupStatistics } from '../../kernel/group-sums.ts';
-import type { Deviation } from '../../kernel/spread.ts';
-import type { StagePlan } from '../../kernel/stages.ts';
-import type { StepColumns } from '../../kernel/steps.ts';
-import { type Batch, type Forms, isPerToken, usesOf } from '../format/batch.ts';
+} from '../kernel/estimators/estimator.ts';
+import { estimatorOf } from '../kernel/estimators/registry.ts';
+import { tokenStageInput } from '../kernel/estimators/token-chain.ts';
+import { firstRows, type GroupStatistics } from '../kernel/group-sums.ts';
+import type { Deviation } from '../kernel/spread.ts';
+import type { StagePlan } from '../kernel/stages.ts';
+import type { StepColumns } from '../kernel/steps.ts';
 import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from '../pool/budget.ts';
 import { present } from '../present.ts';
 import type { RowParts } from './admissible.ts';

@@ -1,6 +1,6 @@
 /** Bounds of the mean and the deviation of sets of rows, in any form, for values that are themselves only bounded. */
 
-import type { Deviation } from '../../kernel/spread.ts';
+import type { Deviation } from '../kernel/spread.ts';
 import { boundAnyForm } from './any-form.ts';
 import { type Arithmetic, FLOAT64 } from './arithmetic.ts';
 import { clusterBounds, emptyBounds } from './cluster-bounds.ts';

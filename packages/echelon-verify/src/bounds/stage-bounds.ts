@@ -3,8 +3,9 @@
  * summation and every form that libraries use. The derivation is in docs/explanation/verification.md, "Chains of stages".
  */
 
-import type { TokenSequences } from '../../kernel/accumulate.ts';
-import type { Deviation } from '../../kernel/spread.ts';
+import type { Forms } from '../format/batch.ts';
+import type { TokenSequences } from '../kernel/accumulate.ts';
+import type { Deviation } from '../kernel/spread.ts';
 import {
   applyMissing,
   bestOfOthers,
@@ -20,9 +21,8 @@ import {
   sequencesOf,
   setIds,
   signalFactor,
-} from '../../kernel/stages.ts';
-import { idCount } from '../../kernel/steps.ts';
-import type { Forms } from '../format/batch.ts';
+} from '../kernel/stages.ts';
+import { idCount } from '../kernel/steps.ts';
 import { boundAccumulate } from './accumulate-bounds.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { InputColumn } from './inputs.ts';

@@ -1,10 +1,10 @@
-import { inert } from '../core/inert.ts';
-import { nearestName } from '../core/nearest.ts';
-import type { Batch } from '../verify/format/batch.ts';
-import { type BundleHead, readBundleHead } from '../verify/format/bundle.ts';
-import { BatchFormatError } from '../verify/format/format-error.ts';
-import { readBatchFile } from '../verify/format/read.ts';
-import { lastRead } from '../verify/format/reading.ts';
+import type { Batch } from '../format/batch.ts';
+import { type BundleHead, readBundleHead } from '../format/bundle.ts';
+import { BatchFormatError } from '../format/format-error.ts';
+import { readBatchFile } from '../format/read.ts';
+import { lastRead } from '../format/reading.ts';
+import { inert } from '../text/inert.ts';
+import { nearestName } from '../text/nearest.ts';
 import { EXIT } from './exit.ts';
 import { readBounded } from './read-bounded.ts';
 

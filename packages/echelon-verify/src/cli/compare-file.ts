@@ -1,6 +1,6 @@
-import { inert } from '../core/inert.ts';
+import { type Comparison, compare } from '../explain/estimate.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
-import { type Comparison, compare } from '../verify/explain/estimate.ts';
+import { inert } from '../text/inert.ts';
 import { orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { json } from './output.ts';

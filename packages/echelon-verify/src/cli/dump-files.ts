@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DumpAdapter, Mapping } from '../verify/format/dumps/adapter.ts';
-import { adapterFor } from '../verify/format/dumps/registry.ts';
-import { BatchFormatError } from '../verify/format/format-error.ts';
+import type { DumpAdapter, Mapping } from '../format/dumps/adapter.ts';
+import { adapterFor } from '../format/dumps/registry.ts';
+import { BatchFormatError } from '../format/format-error.ts';
 
 /** Files that are read together: one of the project's own format, or the dumps of one trainer in step order. */
 export type Source =

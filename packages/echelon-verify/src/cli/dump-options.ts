@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { shellWord } from '../core/shell-word.ts';
+import type { Precision } from '../bounds/arithmetic.ts';
+import { type Mapping, MEANINGS, mappingFromTexts } from '../format/dumps/adapter.ts';
+import { ADAPTERS } from '../format/dumps/registry.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames } from '../kernel/estimators/registry.ts';
-import type { Precision } from '../verify/bounds/arithmetic.ts';
-import { type Mapping, MEANINGS, mappingFromTexts } from '../verify/format/dumps/adapter.ts';
-import { ADAPTERS } from '../verify/format/dumps/registry.ts';
-import type { StatedDump } from '../verify/verify-dump.ts';
+import { shellWord } from '../text/shell-word.ts';
+import type { StatedDump } from '../verify-dump.ts';
 import { precisionOption, wholeNumber } from './arguments.ts';
 
 /** What a user states of dumps of other trainers. */

@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
-import { groupedBy } from '../core/grouped-by.ts';
-import { inert } from '../core/inert.ts';
-import { plural } from '../core/plural.ts';
-import { adapterOf } from '../verify/format/dumps/registry.ts';
-import { addSignal, NO_SIGNAL, type SignalHealth } from '../verify/provenance/signal.ts';
-import { configurationText, type DumpReport } from '../verify/verify-dump.ts';
+import { adapterOf } from '../format/dumps/registry.ts';
+import { groupedBy } from '../grouped-by.ts';
+import { addSignal, NO_SIGNAL, type SignalHealth } from '../provenance/signal.ts';
+import { inert } from '../text/inert.ts';
+import { plural } from '../text/plural.ts';
+import { configurationText, type DumpReport } from '../verify-dump.ts';
 
 /** What people read of a run before its table: format, estimator and signal. */
 export function dumpHead(reports: readonly DumpReport[]): string[] {

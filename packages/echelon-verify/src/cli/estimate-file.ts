@@ -1,9 +1,9 @@
-import { inert } from '../core/inert.ts';
+import { type EstimatorOverrides, estimate } from '../explain/estimate.ts';
+import type { Batch } from '../format/batch.ts';
 import { allowedInWords, isAllowed } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames, estimatorOf } from '../kernel/estimators/registry.ts';
-import { type EstimatorOverrides, estimate } from '../verify/explain/estimate.ts';
-import type { Batch } from '../verify/format/batch.ts';
+import { inert } from '../text/inert.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { json } from './output.ts';

@@ -1,10 +1,10 @@
-import { inert } from '../core/inert.ts';
-import { explainRow } from '../verify/explain/explain.ts';
-import { formatExplanation } from '../verify/explain/explain-text.ts';
-import type { Batch } from '../verify/format/batch.ts';
-import { adapterOf } from '../verify/format/dumps/registry.ts';
-import { verifyBatch } from '../verify/verify-batch.ts';
-import { configurationText, type DumpReport, verifySteps } from '../verify/verify-dump.ts';
+import { explainRow } from '../explain/explain.ts';
+import { formatExplanation } from '../explain/explain-text.ts';
+import type { Batch } from '../format/batch.ts';
+import { adapterOf } from '../format/dumps/registry.ts';
+import { inert } from '../text/inert.ts';
+import { verifyBatch } from '../verify-batch.ts';
+import { configurationText, type DumpReport, verifySteps } from '../verify-dump.ts';
 import { BatchFileError, notChosen, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { sourcesOf } from './dump-files.ts';
 import type { StatedFiles } from './dump-options.ts';

@@ -1,18 +1,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { groupedBy } from '../core/grouped-by.ts';
-import { inert } from '../core/inert.ts';
-import { nearestName } from '../core/nearest.ts';
-import { estimatorOf } from '../kernel/estimators/registry.ts';
-import type { HalfPrecision, Precision } from '../verify/bounds/arithmetic.ts';
-import type { Batch } from '../verify/format/batch.ts';
-import type { DumpStep, Mapping } from '../verify/format/dumps/adapter.ts';
-import { batchOf, estimatorFrom } from '../verify/format/dumps/dump-batch.ts';
-import { adapterFor } from '../verify/format/dumps/registry.ts';
-import { TABLE } from '../verify/format/dumps/table.ts';
-import { formFingerprint, KNOWN_FORMS, knownForm, sourceOf } from '../verify/identify/fingerprints.ts';
-import type { Candidate, Identification } from '../verify/identify/identify.ts';
+import type { HalfPrecision, Precision } from '../bounds/arithmetic.ts';
+import type { Batch } from '../format/batch.ts';
+import type { DumpStep, Mapping } from '../format/dumps/adapter.ts';
+import { batchOf, estimatorFrom } from '../format/dumps/dump-batch.ts';
+import { adapterFor } from '../format/dumps/registry.ts';
+import { TABLE } from '../format/dumps/table.ts';
+import { groupedBy } from '../grouped-by.ts';
+import { formFingerprint, KNOWN_FORMS, knownForm, sourceOf } from '../identify/fingerprints.ts';
+import type { Candidate, Identification } from '../identify/identify.ts';
 import {
   estimatorOfForm,
   identify,
@@ -20,9 +17,12 @@ import {
   inBlocks,
   printedTolerance,
   summaryOf,
-} from '../verify/identify/identify.ts';
-import { type Difference, probeTable, shortValue } from '../verify/identify/probes.ts';
-import { present } from '../verify/present.ts';
+} from '../identify/identify.ts';
+import { type Difference, probeTable, shortValue } from '../identify/probes.ts';
+import { estimatorOf } from '../kernel/estimators/registry.ts';
+import { present } from '../present.ts';
+import { inert } from '../text/inert.ts';
+import { nearestName } from '../text/nearest.ts';
 import { BatchFileError, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { json } from './output.ts';

@@ -1,7 +1,7 @@
 /** Commands that read files of others run in a process whose memory the operating system limits. */
 
 import { totalmem } from 'node:os';
-import { ownBytes, spawnLimited } from '../verify/pool/memory-limit.ts';
+import { ownBytes, spawnLimited } from '../pool/memory-limit.ts';
 
 /** The first argument of the limited process. */
 const MARK = '--in-limited-process';
@@ -26,7 +26,7 @@ export async function isLimited(): Promise<boolean> {
   process.argv.splice(2, 1);
   const [{ writeSync }, { onReading }] = await Promise.all([
     import('node:fs'),
-    import('../verify/format/reading.ts'),
+    import('../format/reading.ts'),
   ]);
   onReading((path) => void writeSync(NAMES_FD, `${path}\0`));
   return true;
@@ -94,7 +94,7 @@ async function reportDeath(path: string | undefined, args: readonly string[]): P
     import('./batch-files.ts'),
     import('./exit.ts'),
     import('./output.ts'),
-    import('../core/inert.ts'),
+    import('../text/inert.ts'),
   ]);
   const message = outOfMemory(path);
   process.exitCode = EXIT.usage;

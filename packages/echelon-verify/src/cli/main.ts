@@ -1,4 +1,4 @@
 #!/usr/bin/env node
 import { isLimited } from './limited.ts';
 
-if (await isLimited()) await import('./verify-program.ts');
+if (await isLimited()) await import('./program.ts');

@@ -1,4 +1,4 @@
-import { inertJson } from '../core/inert.ts';
+import { inertJson } from '../text/inert.ts';
 import { EXIT, type FieldProblem } from './exit.ts';
 import { createLiveBlock, type LiveBlock } from './live-block.ts';
 

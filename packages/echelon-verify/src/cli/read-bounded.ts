@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { BatchFormatError } from '../verify/format/format-error.ts';
-import { reading } from '../verify/format/reading.ts';
+import { BatchFormatError } from '../format/format-error.ts';
+import { reading } from '../format/reading.ts';
 
 /** Limits of a read. */
 export interface ReadLimits {

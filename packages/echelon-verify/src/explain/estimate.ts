@@ -1,11 +1,11 @@
-import { fingerprint } from '../../kernel/estimators/fingerprint.ts';
-import type { AnyParameters, ParameterValue } from '../../kernel/estimators/parameters.ts';
-import { changeParameters, completeParameters, isAllowed } from '../../kernel/estimators/parameters.ts';
-import type { EstimatorName } from '../../kernel/estimators/registry.ts';
-import { estimatorOf } from '../../kernel/estimators/registry.ts';
-import { stepReturns } from '../../kernel/returns.ts';
 import type { Batch, BatchEstimator, TokenColumns } from '../format/batch.ts';
 import { missingColumn, stepColumns } from '../format/batch.ts';
+import { fingerprint } from '../kernel/estimators/fingerprint.ts';
+import type { AnyParameters, ParameterValue } from '../kernel/estimators/parameters.ts';
+import { changeParameters, completeParameters, isAllowed } from '../kernel/estimators/parameters.ts';
+import type { EstimatorName } from '../kernel/estimators/registry.ts';
+import { estimatorOf } from '../kernel/estimators/registry.ts';
+import { stepReturns } from '../kernel/returns.ts';
 
 /** Another estimator to put in the place of the batch's own. What is omitted is as the batch states it. */
 export interface EstimatorOverrides extends Partial<Pick<BatchEstimator, 'gamma' | 'invalidActionPenalty'>> {

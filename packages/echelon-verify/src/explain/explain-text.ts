@@ -1,7 +1,7 @@
 /** An explanation as text for people: at most 100 columns, no colours, no control characters from the batch. */
 
-import { inert } from '../../core/inert.ts';
-import { plural } from '../../core/plural.ts';
+import { inert } from '../text/inert.ts';
+import { plural } from '../text/plural.ts';
 import type { ExplainedLevel, RowExplanation } from './explain.ts';
 
 const SHOWN_MEMBERS = 12;

@@ -3,8 +3,6 @@
  * aggregate, and what the trainer's arithmetic can give. Plain JSON; explain-text.ts makes it readable.
  */
 
-import { cut, MAX_STATE_CHARACTERS } from '../../core/cut.ts';
-import type { Norm } from '../../kernel/estimators/estimator.ts';
 import { hull } from '../bounds/admissible.ts';
 import type { Precision } from '../bounds/arithmetic.ts';
 import { judgeRow } from '../bounds/judged-row.ts';
@@ -12,7 +10,9 @@ import { createJudge, type Judge } from '../bounds/outcomes.ts';
 import type { ModelLevel, RowModel } from '../bounds/row-model.ts';
 import { type DropReason, sharesOf, type TruePart, truePart } from '../bounds/true-part.ts';
 import { type Batch, batchFingerprint, type Forms, isPerToken, reportedValues } from '../format/batch.ts';
+import type { Norm } from '../kernel/estimators/estimator.ts';
 import type { RowOutcome } from '../report.ts';
+import { cut, MAX_STATE_CHARACTERS } from '../text/cut.ts';
 import { findLikelyCause } from './likely-cause.ts';
 import { stageText } from './stage-text.ts';
 

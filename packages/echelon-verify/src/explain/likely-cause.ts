@@ -3,11 +3,11 @@
  * reported is named. A guess that is checked on every wrong row, not an outcome.
  */
 
-import { type AnyParameters, completeParameters } from '../../kernel/estimators/parameters.ts';
-import { type EstimatorName, estimatorNames, estimatorOf } from '../../kernel/estimators/registry.ts';
 import { type Batch, isPerToken, reportedValues } from '../format/batch.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { identify } from '../identify/identify.ts';
+import { type AnyParameters, completeParameters } from '../kernel/estimators/parameters.ts';
+import { type EstimatorName, estimatorNames, estimatorOf } from '../kernel/estimators/registry.ts';
 import { wholeGroups } from '../provenance/whole-groups.ts';
 import { type Estimate, type EstimatorOverrides, estimate } from './estimate.ts';
 import { VALUE_CAUSES } from './value-causes.ts';

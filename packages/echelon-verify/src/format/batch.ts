@@ -1,11 +1,11 @@
-import type { Uses } from '../../kernel/estimators/estimator.ts';
-import { fingerprint } from '../../kernel/estimators/fingerprint.ts';
-import type { AnyParameters } from '../../kernel/estimators/parameters.ts';
-import type { EstimatorName, EstimatorParameters } from '../../kernel/estimators/registry.ts';
-import { estimatorOf } from '../../kernel/estimators/registry.ts';
-import type { RewardColumn } from '../../kernel/stages.ts';
-import type { StepColumns } from '../../kernel/steps.ts';
 import type { Precision } from '../bounds/arithmetic.ts';
+import type { Uses } from '../kernel/estimators/estimator.ts';
+import { fingerprint } from '../kernel/estimators/fingerprint.ts';
+import type { AnyParameters } from '../kernel/estimators/parameters.ts';
+import type { EstimatorName, EstimatorParameters } from '../kernel/estimators/registry.ts';
+import { estimatorOf } from '../kernel/estimators/registry.ts';
+import type { RewardColumn } from '../kernel/stages.ts';
+import type { StepColumns } from '../kernel/steps.ts';
 import { BatchFormatError } from './format-error.ts';
 
 /** Rows that a batch may have at most. */

@@ -1,15 +1,15 @@
-import { nearestName } from '../../core/nearest.ts';
+import { PRECISIONS } from '../bounds/arithmetic.ts';
 import type {
   AnyParameters,
   ChoiceRule,
   NumberRule,
   ParameterRule,
   ParameterValue,
-} from '../../kernel/estimators/parameters.ts';
-import { allowedInWords, completeParameters, isAllowed } from '../../kernel/estimators/parameters.ts';
-import type { EstimatorName } from '../../kernel/estimators/registry.ts';
-import { estimatorNames, estimatorOf, isEstimatorName } from '../../kernel/estimators/registry.ts';
-import { PRECISIONS } from '../bounds/arithmetic.ts';
+} from '../kernel/estimators/parameters.ts';
+import { allowedInWords, completeParameters, isAllowed } from '../kernel/estimators/parameters.ts';
+import type { EstimatorName } from '../kernel/estimators/registry.ts';
+import { estimatorNames, estimatorOf, isEstimatorName } from '../kernel/estimators/registry.ts';
+import { nearestName } from '../text/nearest.ts';
 import type { BatchEstimator, BatchProvenance, Forms } from './batch.ts';
 import type { Place } from './json-columns.ts';
 import { faultAt, invalidAt } from './json-columns.ts';

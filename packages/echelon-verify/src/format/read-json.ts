@@ -1,5 +1,5 @@
-import { nearestName } from '../../core/nearest.ts';
 import { present } from '../present.ts';
+import { nearestName } from '../text/nearest.ts';
 import type { Batch, BatchEstimator } from './batch.ts';
 import { MAX_ROWS } from './batch.ts';
 import { BatchFormatError, describeValue } from './format-error.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { AnyParameters, ParameterRules, ParameterValue } from '../../kernel/estimators/parameters.ts';
-import { estimatorOf, isEstimatorName } from '../../kernel/estimators/registry.ts';
 import { echelon } from '../gen/batch.js';
+import type { AnyParameters, ParameterRules, ParameterValue } from '../kernel/estimators/parameters.ts';
+import { estimatorOf, isEstimatorName } from '../kernel/estimators/registry.ts';
 import { present } from '../present.ts';
 import type { Batch, BatchEstimator } from './batch.ts';
 import { MAX_ROWS, MAX_TOKENS } from './batch.ts';

@@ -1,8 +1,8 @@
 /** The estimators of known trainers: which arithmetic each of their settings names, and the line that says so. */
 
-import { fingerprint } from '../../kernel/estimators/fingerprint.ts';
-import type { AnyParameters } from '../../kernel/estimators/parameters.ts';
-import type { EstimatorName } from '../../kernel/estimators/registry.ts';
+import { fingerprint } from '../kernel/estimators/fingerprint.ts';
+import type { AnyParameters } from '../kernel/estimators/parameters.ts';
+import type { EstimatorName } from '../kernel/estimators/registry.ts';
 
 /** One setting of one trainer. */
 export interface KnownForm {

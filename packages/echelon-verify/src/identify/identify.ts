@@ -3,12 +3,12 @@
  * A fit is evidence: other formulas may fit too, so that nothing here is ever a proof.
  */
 
-import { type AnyParameters, completeParameters } from '../../kernel/estimators/parameters.ts';
-import { estimatorOf } from '../../kernel/estimators/registry.ts';
 import type { HalfPrecision } from '../bounds/arithmetic.ts';
 import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, isClose } from '../bounds/outcomes.ts';
 import { type Batch, type BatchEstimator, batchFingerprint, isPerToken } from '../format/batch.ts';
+import { type AnyParameters, completeParameters } from '../kernel/estimators/parameters.ts';
+import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { present } from '../present.ts';
 import { looksRounded, statesHalfPrecision } from '../provenance/half-precision.ts';
 import type { RowOutcome } from '../report.ts';

@@ -1,6 +1,6 @@
 /**
  * Formulas as chains of stages: subtract a mean, divide by a deviation, clip. Each stage maps one column of a batch to
- * the next. The estimators of most trainers are such chains; src/verify/bounds/stage-bounds.ts bounds each stage.
+ * the next. The estimators of most trainers are such chains; packages/echelon-verify/src/bounds/stage-bounds.ts bounds each stage.
  */
 
 import { type Accumulate, accumulate, type TokenSequences } from './accumulate.ts';

@@ -1,7 +1,7 @@
 /** How much memory a batch will need, before it is spent. */
 
-import { estimatorOf } from '../../kernel/estimators/registry.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
+import { estimatorOf } from '../kernel/estimators/registry.ts';
 
 /** Memory that the verification of one batch may take. */
 export const MAX_VERIFICATION_BYTES = 2 * 2 ** 30;

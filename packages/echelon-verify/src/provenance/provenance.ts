@@ -3,11 +3,11 @@
  * that was shuffled before the estimator agrees with itself. Every check is linear in the rows.
  */
 
-import { counted } from '../../core/plural.ts';
-import type { MissingRule } from '../../kernel/stages.ts';
 import { type Inputs, mismatchedReturns } from '../bounds/inputs.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
+import type { MissingRule } from '../kernel/stages.ts';
 import type { Finding } from '../report.ts';
+import { counted } from '../text/plural.ts';
 import { finding, some } from './findings.ts';
 import { mismatchedScores } from './score-bounds.ts';
 

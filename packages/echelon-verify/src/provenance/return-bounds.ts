@@ -3,9 +3,9 @@
  * the kernel's (returns.ts); the bound is derived in docs/explanation/verification.md.
  */
 
-import { stepReturns } from '../../kernel/returns.ts';
-import { idCount } from '../../kernel/steps.ts';
 import type { Arithmetic } from '../bounds/arithmetic.ts';
+import { stepReturns } from '../kernel/returns.ts';
+import { idCount } from '../kernel/steps.ts';
 
 /** Returns in float64, and for each the distance within which the trainer's own lies. */
 export interface ReturnBounds {

@@ -1,8 +1,8 @@
 /** How much a step can teach: what its rewards and advantages say without any formula of the trainer. */
 
-import { counted } from '../../core/plural.ts';
 import type { DumpStep, Names } from '../format/dumps/adapter.ts';
 import type { Finding } from '../report.ts';
+import { counted } from '../text/plural.ts';
 import { finding, some } from './findings.ts';
 
 /** Advantages above this size make large updates. */

@@ -1,9 +1,9 @@
 /** What is poor rather than wrong: data from which an estimator can learn little, or numbers that look like no advantage. */
 
-import { counted } from '../../core/plural.ts';
-import { idCount } from '../../kernel/steps.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
+import { idCount } from '../kernel/steps.ts';
 import type { Finding } from '../report.ts';
+import { counted } from '../text/plural.ts';
 import { finding, some } from './findings.ts';
 
 /** Groups below this number of rows say nothing about a drifting mean. */

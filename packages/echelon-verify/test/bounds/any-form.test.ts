@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { boundAnyForm } from '../../../../src/verify/bounds/any-form.ts';
-import { FLOAT32 } from '../../../../src/verify/bounds/arithmetic.ts';
-import {
-  type ClusterBounds,
-  clusterBounds,
-  emptyBounds,
-} from '../../../../src/verify/bounds/cluster-bounds.ts';
+import { boundAnyForm } from '../../src/bounds/any-form.ts';
+import { FLOAT32 } from '../../src/bounds/arithmetic.ts';
+import { type ClusterBounds, clusterBounds, emptyBounds } from '../../src/bounds/cluster-bounds.ts';
 
 const f = Math.fround;
 

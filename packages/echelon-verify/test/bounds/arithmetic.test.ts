@@ -10,8 +10,8 @@ import {
   nextFloat32,
   roundToBfloat16,
   roundToFloat16,
-} from '../../../../src/verify/bounds/arithmetic.ts';
-import { bfloat16 } from '../../../support/bfloat16.ts';
+} from '../../src/bounds/arithmetic.ts';
+import { bfloat16 } from '../support/bfloat16.ts';
 
 test('a batch computes in the arithmetic that it states', () => {
   assert.equal(arithmeticOf('float32'), FLOAT32);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { FLOAT32, FLOAT64 } from '../../../../src/verify/bounds/arithmetic.ts';
-import { chooseInputs, mismatchedReturns } from '../../../../src/verify/bounds/inputs.ts';
-import { handBatch } from '../../../support/hand-batch.ts';
+import { FLOAT32, FLOAT64 } from '../../src/bounds/arithmetic.ts';
+import { chooseInputs, mismatchedReturns } from '../../src/bounds/inputs.ts';
+import { handBatch } from '../support/hand-batch.ts';
 
 const f = Math.fround;
 const ROWS = [

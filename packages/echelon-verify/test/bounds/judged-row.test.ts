@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeRow } from '../../../../src/verify/bounds/judged-row.ts';
-import { createJudge } from '../../../../src/verify/bounds/outcomes.ts';
-import type { Batch } from '../../../../src/verify/format/batch.ts';
-import { goldenBatch } from '../../../support/golden-batches.ts';
-import { reporting, tokenBatch, without } from '../../../support/token-batch.ts';
+import { judgeRow } from '../../src/bounds/judged-row.ts';
+import { createJudge } from '../../src/bounds/outcomes.ts';
+import type { Batch } from '../../src/format/batch.ts';
+import { goldenBatch } from '../support/golden-batches.ts';
+import { reporting, tokenBatch, without } from '../support/token-batch.ts';
 
 function judgedOf(batch: Batch, row: number) {
   const judge = createJudge(batch);

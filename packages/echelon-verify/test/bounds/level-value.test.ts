@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Norm } from '../../../../src/kernel/estimators/estimator.ts';
-import { FLOAT32 } from '../../../../src/verify/bounds/arithmetic.ts';
-import { clusterBounds } from '../../../../src/verify/bounds/cluster-bounds.ts';
+import { FLOAT32 } from '../../src/bounds/arithmetic.ts';
+import { clusterBounds } from '../../src/bounds/cluster-bounds.ts';
 import {
   boundPart,
   boundSingle,
@@ -10,7 +9,8 @@ import {
   isRefinable,
   type Part,
   refinePart,
-} from '../../../../src/verify/bounds/level-value.ts';
+} from '../../src/bounds/level-value.ts';
+import type { Norm } from '../../src/kernel/estimators/estimator.ts';
 
 function partOf(values: readonly number[], row: number, norm: Norm = 'deviation'): Part {
   const value = Float64Array.from(values, Math.fround);

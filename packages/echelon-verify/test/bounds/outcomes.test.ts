@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { estimatorNames, estimatorOf } from '../../../../src/kernel/estimators/registry.ts';
-import { completeParameters } from '../../../../src/kernel/index.ts';
-import { createJudge, isClose, type Judge } from '../../../../src/verify/bounds/outcomes.ts';
-import type { Batch } from '../../../../src/verify/format/batch.ts';
-import { bfloat16, float16, halfMachine } from '../../../support/bfloat16.ts';
-import { allGoldenBatches, goldenBatch, inForms } from '../../../support/golden-batches.ts';
-import { randomBatch, randomFrom } from '../../../support/random-batch.ts';
-import { advantagesOn, randomMachine } from '../../../support/recipe.ts';
-import { restated } from '../../../support/stated.ts';
+import { createJudge, isClose, type Judge } from '../../src/bounds/outcomes.ts';
+import type { Batch } from '../../src/format/batch.ts';
+import { estimatorNames, estimatorOf } from '../../src/kernel/estimators/registry.ts';
+import { completeParameters } from '../../src/kernel/index.ts';
+import { bfloat16, float16, halfMachine } from '../support/bfloat16.ts';
+import { allGoldenBatches, goldenBatch, inForms } from '../support/golden-batches.ts';
+import { randomBatch, randomFrom } from '../support/random-batch.ts';
+import { advantagesOn, randomMachine } from '../support/recipe.ts';
+import { restated } from '../support/stated.ts';
 
 /** Batches that each property is tried on. */
 const RUNS = Number(process.env.PROPERTY_RUNS ?? 200);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hull } from '../../../../src/verify/bounds/admissible.ts';
-import { createRowModel, type RowModel } from '../../../../src/verify/bounds/row-model.ts';
-import type { Batch } from '../../../../src/verify/format/batch.ts';
-import { type HandRow, handBatch } from '../../../support/hand-batch.ts';
-import { type BatchChoices, randomBatch, randomFrom } from '../../../support/random-batch.ts';
-import type { Stated } from '../../../support/stated.ts';
+import { hull } from '../../src/bounds/admissible.ts';
+import { createRowModel, type RowModel } from '../../src/bounds/row-model.ts';
+import type { Batch } from '../../src/format/batch.ts';
+import { type HandRow, handBatch } from '../support/hand-batch.ts';
+import { type BatchChoices, randomBatch, randomFrom } from '../support/random-batch.ts';
+import type { Stated } from '../support/stated.ts';
 
 function modelOf(batch: Batch): RowModel {
   const outcome = createRowModel(batch);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRowModel } from '../../../../src/verify/bounds/row-model.ts';
-import { type TruePart, truePart } from '../../../../src/verify/bounds/true-part.ts';
-import { type HandRow, handBatch } from '../../../support/hand-batch.ts';
-import { randomBatch, randomFrom } from '../../../support/random-batch.ts';
-import type { Stated } from '../../../support/stated.ts';
+import { createRowModel } from '../../src/bounds/row-model.ts';
+import { type TruePart, truePart } from '../../src/bounds/true-part.ts';
+import { type HandRow, handBatch } from '../support/hand-batch.ts';
+import { randomBatch, randomFrom } from '../support/random-batch.ts';
+import type { Stated } from '../support/stated.ts';
 
 function partsOf(rows: HandRow[], row: number, estimator: Stated = {}): TruePart[] {
   const outcome = createRowModel(handBatch(rows, { estimator }));

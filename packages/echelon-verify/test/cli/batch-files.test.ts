@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { BatchFileError, orUnreadable, readBatchesOf, readBatchOf } from '../../../src/cli/batch-files.ts';
-import { captured } from '../../support/captured.ts';
+import { BatchFileError, orUnreadable, readBatchesOf, readBatchOf } from '../../src/cli/batch-files.ts';
+import { captured } from '../support/captured.ts';
 
 const SMALL = 'test/golden/hgpo.json';
 const LARGE = 'test/golden/hgpo-large.json.gz';

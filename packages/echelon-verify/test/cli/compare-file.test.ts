@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareFile } from '../../../src/cli/compare-file.ts';
-import { captured } from '../../support/captured.ts';
+import { compareFile } from '../../src/cli/compare-file.ts';
+import { captured } from '../support/captured.ts';
 
 const FILE = 'test/golden/hgpo-large.json.gz';
 

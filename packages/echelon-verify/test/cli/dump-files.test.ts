@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { sourcesOf } from '../../../src/cli/dump-files.ts';
-import { adapterOf } from '../../../src/verify/format/dumps/registry.ts';
-import { DUMPS, folder } from '../../support/dump-files.ts';
+import { sourcesOf } from '../../src/cli/dump-files.ts';
+import { adapterOf } from '../../src/format/dumps/registry.ts';
+import { DUMPS, folder } from '../support/dump-files.ts';
 
 test('a folder gives its dumps in natural order, and names what it skips', async () => {
   await using dir = await folder();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
-import { type DumpFlags, optionsText, statedBy, withDumpOptions } from '../../../src/cli/dump-options.ts';
-import { parameterFromText } from '../../../src/kernel/estimators/registry.ts';
+import { type DumpFlags, optionsText, statedBy, withDumpOptions } from '../../src/cli/dump-options.ts';
+import { parameterFromText } from '../../src/kernel/estimators/registry.ts';
 
 const stated = (args: string[]) => {
   const command = withDumpOptions(new Command(), (text, before) => ({

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { dumpHead, signalLines, unprovenText } from '../../../src/cli/dump-text.ts';
-import { TRL } from '../../../src/verify/format/dumps/trl.ts';
-import { NO_SIGNAL } from '../../../src/verify/provenance/signal.ts';
-import type { Finding } from '../../../src/verify/report.ts';
-import { verifyDump } from '../../../src/verify/verify-dump.ts';
-import { DUMPS } from '../../support/dump-files.ts';
+import { dumpHead, signalLines, unprovenText } from '../../src/cli/dump-text.ts';
+import { TRL } from '../../src/format/dumps/trl.ts';
+import { NO_SIGNAL } from '../../src/provenance/signal.ts';
+import type { Finding } from '../../src/report.ts';
+import { verifyDump } from '../../src/verify-dump.ts';
+import { DUMPS } from '../support/dump-files.ts';
 
 const reports = await Array.fromAsync(
   verifyDump(TRL, [`${DUMPS}/trl/group/completions/completions_00001.parquet`]),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimateFile } from '../../../src/cli/estimate-file.ts';
-import { estimate } from '../../../src/verify/explain/estimate.ts';
-import { captured } from '../../support/captured.ts';
-import { goldenBatch } from '../../support/golden-batches.ts';
+import { estimateFile } from '../../src/cli/estimate-file.ts';
+import { estimate } from '../../src/explain/estimate.ts';
+import { captured } from '../support/captured.ts';
+import { goldenBatch } from '../support/golden-batches.ts';
 
 const FILE = 'test/golden/hgpo.json';
 

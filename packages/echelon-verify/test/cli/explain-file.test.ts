@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { explainFile } from '../../../src/cli/explain-file.ts';
-import { verifyFiles } from '../../../src/cli/verify-files.ts';
-import { captured } from '../../support/captured.ts';
-import { folder } from '../../support/dump-files.ts';
+import { explainFile } from '../../src/cli/explain-file.ts';
+import { verifyFiles } from '../../src/cli/verify-files.ts';
+import { captured } from '../support/captured.ts';
+import { folder } from '../support/dump-files.ts';
 
 const run = promisify(execFile);
 
@@ -65,12 +65,14 @@ test('the command that verify prints explains a wrong row of a dump, whatever th
   );
   const file = await dir.write("it's a run.csv", `prompt,score,adv\n${rows.join('\n')}\n`);
   const options = ['--map', 'group=prompt,reward=score,advantage=adv', '--estimator', 'grpo'];
-  const verified = await run(process.execPath, ['src/cli/verify-main.ts', file, ...options]).catch(
-    (error: { stdout: string }) => error,
-  );
+  const verified = await run(process.execPath, [
+    'packages/echelon-verify/src/cli/main.ts',
+    file,
+    ...options,
+  ]).catch((error: { stdout: string }) => error);
   const [, command] = /^Explain a wrong row with: (echelon-verify explain .*)$/m.exec(verified.stdout) ?? [];
   assert.ok(command, verified.stdout);
-  const program = `echelon-verify() { "${process.execPath}" src/cli/verify-main.ts "$@"; }; ${command}`;
+  const program = `echelon-verify() { "${process.execPath}" packages/echelon-verify/src/cli/main.ts "$@"; }; ${command}`;
   const explained = await run('bash', ['-c', program]);
   assert.match(explained.stdout, /^Row 2 of .* is WRONG/);
   assert.match(explained.stderr, /^estimator: grpo\(.*, as stated$/m);

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { identifyFile, showKnownForm } from '../../../src/cli/identify-file.ts';
-import { captured } from '../../support/captured.ts';
+import { identifyFile, showKnownForm } from '../../src/cli/identify-file.ts';
+import { captured } from '../support/captured.ts';
 
 const TABLE = 'group,reward,advantage\na,1,0.75\na,0,-0.25\na,0,-0.25\na,0,-0.25\nb,3,1\nb,1,-1\n';
 

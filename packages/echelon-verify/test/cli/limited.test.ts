@@ -5,12 +5,12 @@ import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { emptySets } from '../../support/attack-files.ts';
-import { until } from '../../support/dispatch.ts';
-import { folder } from '../../support/dump-files.ts';
+import { until } from '../../../../test/support/dispatch.ts';
+import { emptySets } from '../support/attack-files.ts';
+import { folder } from '../support/dump-files.ts';
 
 const MEBIBYTE = 2 ** 20;
-const PROGRAMS = ['src/cli/main.ts', 'src/cli/verify-main.ts'];
+const PROGRAMS = ['src/cli/main.ts', 'packages/echelon-verify/src/cli/main.ts'];
 const isLinux = process.platform === 'linux';
 
 /** Runs a program; with `limitBytes` under a limit of its caller. */

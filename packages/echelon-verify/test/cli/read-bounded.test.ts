@@ -5,8 +5,8 @@ import { open, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { readBounded } from '../../../src/cli/read-bounded.ts';
-import { BatchFormatError } from '../../../src/verify/format/format-error.ts';
+import { readBounded } from '../../src/cli/read-bounded.ts';
+import { BatchFormatError } from '../../src/format/format-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'echelon-read-'));
 after(() => rmSync(folder, { recursive: true }));

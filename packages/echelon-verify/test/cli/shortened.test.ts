@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shortened } from '../../../src/cli/shortened.ts';
+import { shortened } from '../../src/cli/shortened.ts';
 
 test('a text that fits stays as it is', () => {
   for (const text of ['', 'hgpo', 'x'.repeat(9)]) assert.equal(shortened(text, 9), text);

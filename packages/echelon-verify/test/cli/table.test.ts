@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fittedTable, idColumn } from '../../../src/cli/table.ts';
+import { fittedTable, idColumn } from '../../src/cli/table.ts';
 
 const COLUMNS = [
   { title: 'ID' },

@@ -3,14 +3,14 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { verifyFiles } from '../../../src/cli/verify-files.ts';
-import { writeBundle } from '../../../src/verify/format/bundle.ts';
-import { encodeBatch } from '../../../src/verify/format/wire.ts';
-import { verifyBatch } from '../../../src/verify/verify-batch.ts';
-import { captured } from '../../support/captured.ts';
-import { DUMPS, folder as dumpFolder } from '../../support/dump-files.ts';
-import { goldenBatch, inForms } from '../../support/golden-batches.ts';
-import { reportBy } from '../../support/mutants/tools.ts';
+import { verifyFiles } from '../../src/cli/verify-files.ts';
+import { writeBundle } from '../../src/format/bundle.ts';
+import { encodeBatch } from '../../src/format/wire.ts';
+import { verifyBatch } from '../../src/verify-batch.ts';
+import { captured } from '../support/captured.ts';
+import { DUMPS, folder as dumpFolder } from '../support/dump-files.ts';
+import { goldenBatch, inForms } from '../support/golden-batches.ts';
+import { reportBy } from '../support/mutants/tools.ts';
 
 const GOLDEN = 'test/golden/hgpo-large.json.gz';
 

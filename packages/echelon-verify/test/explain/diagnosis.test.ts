@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createRowModel } from '../../../../src/verify/bounds/row-model.ts';
-import { diagnose } from '../../../../src/verify/explain/diagnosis.ts';
-import type { Batch } from '../../../../src/verify/format/batch.ts';
-import type { Diagnosis } from '../../../../src/verify/report.ts';
-import { goldenBatch } from '../../../support/golden-batches.ts';
-import { handBatch } from '../../../support/hand-batch.ts';
+import { createRowModel } from '../../src/bounds/row-model.ts';
+import { diagnose } from '../../src/explain/diagnosis.ts';
+import type { Batch } from '../../src/format/batch.ts';
+import type { Diagnosis } from '../../src/report.ts';
+import { goldenBatch } from '../support/golden-batches.ts';
+import { handBatch } from '../support/hand-batch.ts';
 
 function diagnosisOf(batch: Batch): Diagnosis {
   const outcome = createRowModel(batch);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { compare, difference, estimate, returnsOf } from '../../../../src/verify/explain/estimate.ts';
-import { readBatches } from '../../../../src/verify/format/read-json.ts';
-import { restated } from '../../../support/stated.ts';
+import { compare, difference, estimate, returnsOf } from '../../src/explain/estimate.ts';
+import { readBatches } from '../../src/format/read-json.ts';
 import { sampleFile } from '../sample-batch.ts';
+import { restated } from '../support/stated.ts';
 
 const read = (changes = {}) => readBatches(sampleFile(changes), 'f')[0]!;
 const golden = (name: string) =>

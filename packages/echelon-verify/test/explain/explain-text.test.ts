@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { explainRow } from '../../../../src/verify/explain/explain.ts';
-import { formatExplanation } from '../../../../src/verify/explain/explain-text.ts';
-import type { Batch } from '../../../../src/verify/format/batch.ts';
-import { allGoldenBatches, goldenBatch, inForms } from '../../../support/golden-batches.ts';
-import { handBatch } from '../../../support/hand-batch.ts';
-import { report, reportBy } from '../../../support/mutants/tools.ts';
+import { explainRow } from '../../src/explain/explain.ts';
+import { formatExplanation } from '../../src/explain/explain-text.ts';
+import type { Batch } from '../../src/format/batch.ts';
+import { allGoldenBatches, goldenBatch, inForms } from '../support/golden-batches.ts';
+import { handBatch } from '../support/hand-batch.ts';
+import { report, reportBy } from '../support/mutants/tools.ts';
 
 const textOf = (batch: Batch, row: number): string => formatExplanation(explainRow(batch, row));
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { explainRow, MAX_MEMBERS } from '../../../../src/verify/explain/explain.ts';
-import { goldenBatch, inForms } from '../../../support/golden-batches.ts';
-import { handBatch } from '../../../support/hand-batch.ts';
-import { reportBy } from '../../../support/mutants/tools.ts';
+import { explainRow, MAX_MEMBERS } from '../../src/explain/explain.ts';
+import { goldenBatch, inForms } from '../support/golden-batches.ts';
+import { handBatch } from '../support/hand-batch.ts';
+import { reportBy } from '../support/mutants/tools.ts';
 
 const BATCH = handBatch([
   { trajectory: 't1', step: 0, state: 'X', return: 0, advantage: 0 },

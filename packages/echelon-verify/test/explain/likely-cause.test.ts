@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findLikelyCause, MAX_CAUSE_ROWS } from '../../../../src/verify/explain/likely-cause.ts';
-import type { Batch } from '../../../../src/verify/format/batch.ts';
-import { goldenBatch } from '../../../support/golden-batches.ts';
-import { pick, report, reportBy } from '../../../support/mutants/tools.ts';
-import { restated, type Stated } from '../../../support/stated.ts';
+import { findLikelyCause, MAX_CAUSE_ROWS } from '../../src/explain/likely-cause.ts';
+import type { Batch } from '../../src/format/batch.ts';
+import { goldenBatch } from '../support/golden-batches.ts';
+import { pick, report, reportBy } from '../support/mutants/tools.ts';
+import { restated, type Stated } from '../support/stated.ts';
 
 const clean = goldenBatch('walk-K3-mean_std_norm-base0');
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { explainRow } from '../../../../src/verify/explain/explain.ts';
-import { rowColumns } from '../../../../src/verify/explain/row-columns.ts';
-import { readBatches } from '../../../../src/verify/format/read-json.ts';
-import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
-import { goldenBatch } from '../../../support/golden-batches.ts';
-import { handBatch } from '../../../support/hand-batch.ts';
+import { explainRow } from '../../src/explain/explain.ts';
+import { rowColumns } from '../../src/explain/row-columns.ts';
+import { readBatches } from '../../src/format/read-json.ts';
+import { verifyBatch } from '../../src/verify-batch.ts';
 import { REWARDS, sampleFile } from '../sample-batch.ts';
+import { goldenBatch } from '../support/golden-batches.ts';
+import { handBatch } from '../support/hand-batch.ts';
 
 const ALL = { first: 0, count: 100_000 };
 const BATCH = handBatch([

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { estimate } from '../../../../src/verify/explain/estimate.ts';
-import type { Batch, BatchEstimator } from '../../../../src/verify/format/batch.ts';
-import { batchOf, estimatorFrom, knownForm } from '../../../../src/verify/format/dumps/dump-batch.ts';
-import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
-import { randomFrom } from '../../../support/random-batch.ts';
+import { estimate } from '../../src/explain/estimate.ts';
+import type { Batch, BatchEstimator } from '../../src/format/batch.ts';
+import { batchOf, estimatorFrom, knownForm } from '../../src/format/dumps/dump-batch.ts';
+import { verifyBatch } from '../../src/verify-batch.ts';
+import { randomFrom } from '../support/random-batch.ts';
 
 const GRPO = knownForm('verl/grpo');
 const SIZE = 8;

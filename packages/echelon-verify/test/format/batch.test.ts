@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { batchFingerprint, missingColumn, stepColumns } from '../../../../src/verify/format/batch.ts';
-import { readBatches } from '../../../../src/verify/format/read-json.ts';
-import { restated } from '../../../support/stated.ts';
+import { batchFingerprint, missingColumn, stepColumns } from '../../src/format/batch.ts';
+import { readBatches } from '../../src/format/read-json.ts';
 import { sampleFile } from '../sample-batch.ts';
+import { restated } from '../support/stated.ts';
 
 const read = (changes = {}) => readBatches(sampleFile(changes), 'f')[0]!;
 

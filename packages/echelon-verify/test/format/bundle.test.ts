@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import {
-  type BundleOrigin,
-  readBundleHead,
-  reportDigest,
-  writeBundle,
-} from '../../../../src/verify/format/bundle.ts';
-import { readBatchFile } from '../../../../src/verify/format/read.ts';
-import { readBatches } from '../../../../src/verify/format/read-json.ts';
-import { decodeBatch, encodeBatch } from '../../../../src/verify/format/wire.ts';
-import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
-import { allGoldenBatches, goldenBatch } from '../../../support/golden-batches.ts';
+import { type BundleOrigin, readBundleHead, reportDigest, writeBundle } from '../../src/format/bundle.ts';
+import { readBatchFile } from '../../src/format/read.ts';
+import { readBatches } from '../../src/format/read-json.ts';
+import { decodeBatch, encodeBatch } from '../../src/format/wire.ts';
+import { verifyBatch } from '../../src/verify-batch.ts';
 import { REWARDS, sampleFile } from '../sample-batch.ts';
+import { allGoldenBatches, goldenBatch } from '../support/golden-batches.ts';
 
 const ORIGIN: BundleOrigin = {
   ...{ experiment: 'exp-1', attempt: 1, batch: 2, step: 2, digest: 'ab', report: null, version: '1.2.3' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BatchFormatError, describeValue } from '../../../../src/verify/format/format-error.ts';
+import { BatchFormatError, describeValue } from '../../src/format/format-error.ts';
 
 test('the message names file, batch, field, what was expected and what was found', () => {
   const fault = {

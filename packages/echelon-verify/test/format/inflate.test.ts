@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { BatchFormatError } from '../../../../src/verify/format/format-error.ts';
-import { inflate, inflateStart, isGzip } from '../../../../src/verify/format/inflate.ts';
+import { BatchFormatError } from '../../src/format/format-error.ts';
+import { inflate, inflateStart, isGzip } from '../../src/format/inflate.ts';
 
 test('unpacks what is gzip', () => {
   const packed = gzipSync('hello');

@@ -7,7 +7,7 @@ import {
   integerColumn,
   nameColumn,
   numberColumn,
-} from '../../../../src/verify/format/json-columns.ts';
+} from '../../src/format/json-columns.ts';
 
 const place = { file: 'f', batch: 'b' };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readObservations } from '../../../../src/verify/format/json-observations.ts';
+import { readObservations } from '../../src/format/json-observations.ts';
 
 const place = { file: 'f', batch: 'b' };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GRPO_RECIPE, HGPO_RECIPE } from '../../../../src/kernel/index.ts';
-import { readEstimator, readProvenance } from '../../../../src/verify/format/json-params.ts';
+import { readEstimator, readProvenance } from '../../src/format/json-params.ts';
+import { GRPO_RECIPE, HGPO_RECIPE } from '../../src/kernel/index.ts';
 
 const place = { file: 'f', batch: 'b' };
 const none = { returns: false };

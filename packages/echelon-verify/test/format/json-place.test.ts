@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placeInJson } from '../../../../src/verify/format/json-place.ts';
+import { placeInJson } from '../../src/format/json-place.ts';
 
 const at = (text: string) => placeInJson(Buffer.from(text.replace('^', '')), text.indexOf('^'));
 

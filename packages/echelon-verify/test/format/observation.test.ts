@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { canonicalText, labelOf } from '../../../../src/verify/format/observation.ts';
+import { canonicalText, labelOf } from '../../src/format/observation.ts';
 
 const same = (...values: unknown[]) => assert.equal(new Set(values.map(canonicalText)).size, 1);
 const different = (...values: unknown[]) =>

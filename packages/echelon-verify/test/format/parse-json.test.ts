@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JSON_LIMITS, parseJson } from '../../../../src/verify/format/parse-json.ts';
+import { JSON_LIMITS, parseJson } from '../../src/format/parse-json.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text), 'f');
 

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import type { BatchFault } from '../../../../src/verify/format/format-error.ts';
-import { BatchFormatError } from '../../../../src/verify/format/format-error.ts';
-import { readBatches } from '../../../../src/verify/format/read-json.ts';
-import { decodeBatch, encodeBatch } from '../../../../src/verify/format/wire.ts';
-import { parametersOf } from '../../../support/stated.ts';
+import type { BatchFault } from '../../src/format/format-error.ts';
+import { BatchFormatError } from '../../src/format/format-error.ts';
+import { readBatches } from '../../src/format/read-json.ts';
+import { decodeBatch, encodeBatch } from '../../src/format/wire.ts';
 import { sampleBatch, sampleFile } from '../sample-batch.ts';
+import { parametersOf } from '../support/stated.ts';
 
 const golden = (name: string) => readFileSync(new URL(`../../../golden/${name}`, import.meta.url));
 

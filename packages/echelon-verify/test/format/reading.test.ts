@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readBounded } from '../../../../src/cli/read-bounded.ts';
-import { openPacked } from '../../../../src/verify/format/dumps/source.ts';
-import { lastRead, onReading } from '../../../../src/verify/format/reading.ts';
-import { folder } from '../../../support/dump-files.ts';
+import { readBounded } from '../../src/cli/read-bounded.ts';
+import { openPacked } from '../../src/format/dumps/source.ts';
+import { lastRead, onReading } from '../../src/format/reading.ts';
+import { folder } from '../support/dump-files.ts';
 
 test('each file is named before it is opened, also one that is absent', async () => {
   await using at = await folder();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { scanJson } from '../../../../src/verify/format/scan-json.ts';
+import { scanJson } from '../../src/format/scan-json.ts';
 
 const limits = { depth: 8, containers: 100, keyBytes: 1000 };
 const scan = (text: string) => scanJson(Buffer.from(text), limits);

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  toWire,
-  wireFlags,
-  wireFloat32,
-  wireFloat64,
-  wireInt32,
-} from '../../../../src/verify/format/wire-columns.ts';
+import { toWire, wireFlags, wireFloat32, wireFloat64, wireInt32 } from '../../src/format/wire-columns.ts';
 
 const place = { file: 'f', batch: 'b' };
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { encodeBatch } from '../../../../src/verify/format/wire.ts';
-import { readWireHeader } from '../../../../src/verify/format/wire-header.ts';
-import { goldenBatch } from '../../../support/golden-batches.ts';
+import { encodeBatch } from '../../src/format/wire.ts';
+import { readWireHeader } from '../../src/format/wire-header.ts';
+import { goldenBatch } from '../support/golden-batches.ts';
 
 test('reads the name and the number of rows', () => {
   assert.deepEqual(readWireHeader(encodeBatch(goldenBatch('alfworld-scale'))), {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { encodeBatch } from '../../../../src/verify/format/wire.ts';
-import { checkWire } from '../../../../src/verify/format/wire-limits.ts';
-import { type AttackFile, longName, repeatedField } from '../../../support/attack-files.ts';
-import { goldenBatch } from '../../../support/golden-batches.ts';
+import { encodeBatch } from '../../src/format/wire.ts';
+import { checkWire } from '../../src/format/wire-limits.ts';
+import { type AttackFile, longName, repeatedField } from '../support/attack-files.ts';
+import { goldenBatch } from '../support/golden-batches.ts';
 
 /** What checking takes, in bytes of the heap and of buffers. */
 function checked({ bytes }: AttackFile): void {

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { PRECISIONS } from '../../../../src/verify/bounds/arithmetic.ts';
-import type { Batch } from '../../../../src/verify/format/batch.ts';
-import { BatchFormatError } from '../../../../src/verify/format/format-error.ts';
-import { readBatches } from '../../../../src/verify/format/read-json.ts';
-import { decodeBatch, encodeBatch } from '../../../../src/verify/format/wire.ts';
-import { parametersOf } from '../../../support/stated.ts';
+import { PRECISIONS } from '../../src/bounds/arithmetic.ts';
+import type { Batch } from '../../src/format/batch.ts';
+import { BatchFormatError } from '../../src/format/format-error.ts';
+import { readBatches } from '../../src/format/read-json.ts';
+import { decodeBatch, encodeBatch } from '../../src/format/wire.ts';
 import { REWARDS, sampleBatch, sampleFile } from '../sample-batch.ts';
+import { parametersOf } from '../support/stated.ts';
 
 const sample = (changes: Record<string, unknown> = {}): Batch => readBatches(sampleFile(changes), 'f')[0]!;
 

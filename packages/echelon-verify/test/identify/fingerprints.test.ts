@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAllowed } from '../../../../src/kernel/estimators/parameters.ts';
-import { estimatorOf } from '../../../../src/kernel/estimators/registry.ts';
-import {
-  COMMITS,
-  formFingerprint,
-  KNOWN_FORMS,
-  knownForm,
-} from '../../../../src/verify/identify/fingerprints.ts';
+import { COMMITS, formFingerprint, KNOWN_FORMS, knownForm } from '../../src/identify/fingerprints.ts';
+import { isAllowed } from '../../src/kernel/estimators/parameters.ts';
+import { estimatorOf } from '../../src/kernel/estimators/registry.ts';
 
 test('every known form has an id of its own, a source with a line, and parameters of its estimator', () => {
   assert.equal(new Set(KNOWN_FORMS.map(({ id }) => id)).size, KNOWN_FORMS.length);

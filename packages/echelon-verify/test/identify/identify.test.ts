@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Batch } from '../../../../src/verify/format/batch.ts';
-import { knownForm } from '../../../../src/verify/identify/fingerprints.ts';
+import type { Batch } from '../../src/format/batch.ts';
+import { knownForm } from '../../src/identify/fingerprints.ts';
 import {
   estimatorOfForm,
   identify,
@@ -9,10 +9,10 @@ import {
   inBlocks,
   printedTolerance,
   summaryOf,
-} from '../../../../src/verify/identify/identify.ts';
-import { probeBatch } from '../../../../src/verify/identify/probes.ts';
-import { goldenBatch } from '../../../support/golden-batches.ts';
-import { goldenEstimates } from '../../../support/golden-estimators.ts';
+} from '../../src/identify/identify.ts';
+import { probeBatch } from '../../src/identify/probes.ts';
+import { goldenBatch } from '../support/golden-batches.ts';
+import { goldenEstimates } from '../support/golden-estimators.ts';
 
 const SIZE_ONLY = /-(?:singles|missing)$/;
 

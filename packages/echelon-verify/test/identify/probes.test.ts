@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { knownForm } from '../../../../src/verify/identify/fingerprints.ts';
-import { estimatorOfForm } from '../../../../src/verify/identify/identify.ts';
-import { PROBES, probeValues, tellApart } from '../../../../src/verify/identify/probes.ts';
+import { knownForm } from '../../src/identify/fingerprints.ts';
+import { estimatorOfForm } from '../../src/identify/identify.ts';
+import { PROBES, probeValues, tellApart } from '../../src/identify/probes.ts';
 
 const of = (id: string) => estimatorOfForm(knownForm(id));
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 
 test('the bench prints its figures as JSON, with the machine and the spread', () => {
-  const bench = new URL('../../bench/main.ts', import.meta.url).pathname;
+  const bench = new URL('../../../../test/bench/main.ts', import.meta.url).pathname;
   const args = [bench, 'kernel', '--steps', '2000', '--history', '1', '--rounds', '1', '--json'];
   const report = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as Record<
     string,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { ContextLevels, Keep } from '../../../src/kernel/context.ts';
-import { createLevels, loadGroup, measureClusters, refineGroup } from '../../../src/kernel/context.ts';
+import type { ContextLevels, Keep } from '../../src/kernel/context.ts';
+import { createLevels, loadGroup, measureClusters, refineGroup } from '../../src/kernel/context.ts';
 
 /** The members of each cluster, as they stand. */
 function membersOf(levels: ContextLevels): number[][] {

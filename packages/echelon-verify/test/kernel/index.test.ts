@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  clusterLevels,
-  fingerprint,
-  gigpo,
-  grpo,
-  hgpo,
-  rloo,
-  stepReturns,
-} from '../../../src/kernel/index.ts';
+import { clusterLevels, fingerprint, gigpo, grpo, hgpo, rloo, stepReturns } from '../../src/kernel/index.ts';
 
 test('the package exports every documented name', () => {
   const functions = { clusterLevels, fingerprint, gigpo, grpo, hgpo, rloo, stepReturns };

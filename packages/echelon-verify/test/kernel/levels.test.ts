@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addBase, clearTotals, createTotals, settleTotals } from '../../../src/kernel/levels.ts';
+import { addBase, clearTotals, createTotals, settleTotals } from '../../src/kernel/levels.ts';
 
 const slice = {
   trajectory: Int32Array.of(0, 0, 0),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { orderRows } from '../../../src/kernel/order.ts';
+import { orderRows } from '../../src/kernel/order.ts';
 import { batches } from './reference.ts';
 
 test('rows come out by group, then trajectory, then in their own order', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { estimatorOf } from '../../../src/kernel/estimators/registry.ts';
-import { applyMissing, MAX_OTHERS, runStages, type StageInput } from '../../../src/kernel/stages.ts';
-import { estimate } from '../../../src/verify/explain/estimate.ts';
-import { goldenEstimates } from '../../support/golden-estimators.ts';
+import { estimate } from '../../src/explain/estimate.ts';
+import { estimatorOf } from '../../src/kernel/estimators/registry.ts';
+import { applyMissing, MAX_OTHERS, runStages, type StageInput } from '../../src/kernel/stages.ts';
+import { goldenEstimates } from '../support/golden-estimators.ts';
 
 const NAN = Number.NaN;
 

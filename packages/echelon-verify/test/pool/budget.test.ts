@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { knownForm } from '../../../../src/verify/format/dumps/dump-batch.ts';
-import { MAX_VERIFICATION_BYTES, verificationBytes } from '../../../../src/verify/pool/budget.ts';
-import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
-import { goldenBatch } from '../../../support/golden-batches.ts';
-import { restated } from '../../../support/stated.ts';
+import { knownForm } from '../../src/format/dumps/dump-batch.ts';
+import { MAX_VERIFICATION_BYTES, verificationBytes } from '../../src/pool/budget.ts';
+import { verifyBatch } from '../../src/verify-batch.ts';
+import { goldenBatch } from '../support/golden-batches.ts';
+import { restated } from '../support/stated.ts';
 
 test('memory grows with rows and levels, but no trajectory has more levels than steps', () => {
   const batch = goldenBatch('alfworld-scale');

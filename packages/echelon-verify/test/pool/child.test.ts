@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { carriedOut, startChild } from '../../../../src/verify/pool/child.ts';
-import { createLimitedStart } from '../../../../src/verify/pool/memory-limit.ts';
-import { coded } from '../../../support/store.ts';
+import { coded } from '../../../../test/support/store.ts';
+import { carriedOut, startChild } from '../../src/pool/child.ts';
+import { createLimitedStart } from '../../src/pool/memory-limit.ts';
 
 const start = createLimitedStart({ memoryBytes: 2 ** 28, heapBytes: 2 ** 26, cpuSeconds: 60 });
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeBatch } from '../../../../src/verify/format/wire.ts';
-import { type Children, createChildren } from '../../../../src/verify/pool/children.ts';
-import { emptySets } from '../../../support/attack-files.ts';
-import { folder } from '../../../support/dump-files.ts';
-import { goldenBatch } from '../../../support/golden-batches.ts';
+import { encodeBatch } from '../../src/format/wire.ts';
+import { type Children, createChildren } from '../../src/pool/children.ts';
+import { emptySets } from '../support/attack-files.ts';
+import { folder } from '../support/dump-files.ts';
+import { goldenBatch } from '../support/golden-batches.ts';
 
 const BUDGET = { budgetMs: 60_000, budgetBytes: 2 ** 24 };
 const SMALL = encodeBatch(goldenBatch('one-step-episodes'));

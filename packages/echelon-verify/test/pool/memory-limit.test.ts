@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { createLimitedStart } from '../../../../src/verify/pool/memory-limit.ts';
-import { folder } from '../../../support/dump-files.ts';
+import { createLimitedStart } from '../../src/pool/memory-limit.ts';
+import { folder } from '../support/dump-files.ts';
 
 const MEBIBYTE = 2 ** 20;
 

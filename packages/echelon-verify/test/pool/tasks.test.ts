@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { encodeBatch } from '../../../../src/verify/format/wire.ts';
-import { bundle, explain, rows, verify } from '../../../../src/verify/pool/tasks.ts';
-import { goldenBatch } from '../../../support/golden-batches.ts';
+import { encodeBatch } from '../../src/format/wire.ts';
+import { bundle, explain, rows, verify } from '../../src/pool/tasks.ts';
+import { goldenBatch } from '../support/golden-batches.ts';
 
 const wire = encodeBatch(goldenBatch('alfworld-scale'));
 

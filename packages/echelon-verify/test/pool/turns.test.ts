@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createTurns, type Party, type Turns } from '../../../../src/verify/pool/turns.ts';
+import { createTurns, type Party, type Turns } from '../../src/pool/turns.ts';
 
 const party = (project: string, caller: string): Party => ({ project, caller });
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { inBounds, MAX_BATCHES, MAX_ROWS, verifyUpload } from '../../../../src/verify/pool/verify-upload.ts';
-import { unverifiedReport } from '../../../../src/verify/verify-batch.ts';
-import { folder } from '../../../support/dump-files.ts';
+import { inBounds, MAX_BATCHES, MAX_ROWS, verifyUpload } from '../../src/pool/verify-upload.ts';
+import { unverifiedReport } from '../../src/verify-batch.ts';
+import { folder } from '../support/dump-files.ts';
 
 const BUDGET = 2 ** 28;
 

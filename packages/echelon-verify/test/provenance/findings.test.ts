@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { FINDINGS, finding, some } from '../../../../src/verify/provenance/findings.ts';
-import { MAX_LISTED_ROWS } from '../../../../src/verify/report.ts';
+import { FINDINGS, finding, some } from '../../src/provenance/findings.ts';
+import { MAX_LISTED_ROWS } from '../../src/report.ts';
 
 describe('findings', () => {
   test('every code is raised somewhere', () => {
-    const folder = new URL('../../../../src/verify/', import.meta.url);
+    const folder = new URL('../../src/', import.meta.url);
     const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.endsWith('findings.ts'))
       .map((file) => readFileSync(new URL(file, folder), 'utf8'))

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { estimate } from '../../../../src/verify/explain/estimate.ts';
-import type { Batch } from '../../../../src/verify/format/batch.ts';
-import { batchOf, knownForm } from '../../../../src/verify/format/dumps/dump-batch.ts';
-import { identify } from '../../../../src/verify/identify/identify.ts';
-import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
-import { bfloat16, float16 } from '../../../support/bfloat16.ts';
+import { estimate } from '../../src/explain/estimate.ts';
+import type { Batch } from '../../src/format/batch.ts';
+import { batchOf, knownForm } from '../../src/format/dumps/dump-batch.ts';
+import { identify } from '../../src/identify/identify.ts';
+import { verifyBatch } from '../../src/verify-batch.ts';
+import { bfloat16, float16 } from '../support/bfloat16.ts';
 
 /** Two groups of four scores with the advantages that GRPO gives them, each through `kept`. */
 function batchWith(scores: readonly number[], kept: (advantage: number) => number): Batch {

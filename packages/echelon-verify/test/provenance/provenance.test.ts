@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { chooseInputs } from '../../../../src/verify/bounds/inputs.ts';
-import type { Batch } from '../../../../src/verify/format/batch.ts';
-import { checkProvenance } from '../../../../src/verify/provenance/provenance.ts';
-import { type HandRow, handBatch } from '../../../support/hand-batch.ts';
+import { chooseInputs } from '../../src/bounds/inputs.ts';
+import type { Batch } from '../../src/format/batch.ts';
+import { checkProvenance } from '../../src/provenance/provenance.ts';
+import { type HandRow, handBatch } from '../support/hand-batch.ts';
 
 const row = (trajectory: string, step: number, more: Partial<HandRow> = {}): HandRow => ({
   trajectory,

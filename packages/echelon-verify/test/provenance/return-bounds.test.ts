@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { FLOAT32 } from '../../../../src/verify/bounds/arithmetic.ts';
-import { returnBounds } from '../../../../src/verify/provenance/return-bounds.ts';
+import { FLOAT32 } from '../../src/bounds/arithmetic.ts';
+import { returnBounds } from '../../src/provenance/return-bounds.ts';
 
 test('float32 accumulation lies within the bounds', () => {
   const f = Math.fround;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FLOAT32 } from '../../../../src/verify/bounds/arithmetic.ts';
-import { mismatchedScores } from '../../../../src/verify/provenance/score-bounds.ts';
-import { allGoldenBatches } from '../../../support/golden-batches.ts';
-import { handBatch } from '../../../support/hand-batch.ts';
+import { FLOAT32 } from '../../src/bounds/arithmetic.ts';
+import { mismatchedScores } from '../../src/provenance/score-bounds.ts';
+import { allGoldenBatches } from '../support/golden-batches.ts';
+import { handBatch } from '../support/hand-batch.ts';
 
 test('golden scores come from their rewards', () => {
   for (const batch of allGoldenBatches()) {

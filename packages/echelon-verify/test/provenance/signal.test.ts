@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { namesOf } from '../../../../src/verify/format/dumps/dump-batch.ts';
-import { addSignal, NO_SIGNAL, signalOf, zeroFindings } from '../../../../src/verify/provenance/signal.ts';
+import { namesOf } from '../../src/format/dumps/dump-batch.ts';
+import { addSignal, NO_SIGNAL, signalOf, zeroFindings } from '../../src/provenance/signal.ts';
 
 const step = (groups: string, reward: number[], advantage?: number[]) => ({
   name: 's',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Batch } from '../../../../src/verify/format/batch.ts';
-import { findWarnings } from '../../../../src/verify/provenance/warnings.ts';
-import { type HandRow, handBatch } from '../../../support/hand-batch.ts';
+import type { Batch } from '../../src/format/batch.ts';
+import { findWarnings } from '../../src/provenance/warnings.ts';
+import { type HandRow, handBatch } from '../support/hand-batch.ts';
 
 const codes = (batch: Batch): string[] => findWarnings(batch).map((finding) => finding.code);
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimate } from '../../../../src/verify/explain/estimate.ts';
-import { wholeGroups } from '../../../../src/verify/provenance/whole-groups.ts';
-import { goldenBatch } from '../../../support/golden-batches.ts';
+import { estimate } from '../../src/explain/estimate.ts';
+import { wholeGroups } from '../../src/provenance/whole-groups.ts';
+import { goldenBatch } from '../support/golden-batches.ts';
 
 const batch = goldenBatch('alfworld-scale');
 const sizes = batch.groupNames.map((_, g) => batch.group.filter((id) => id === g).length);

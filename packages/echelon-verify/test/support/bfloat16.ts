@@ -1,4 +1,4 @@
-/** Rounding to formats of 16 bits, independent of src/verify, and machines that compute in them. */
+/** Rounding to formats of 16 bits, independent of packages/echelon-verify/src, and machines that compute in them. */
 
 import { type Machine, type Rounding, randomMachine } from './recipe.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Chains of stages evaluated in float32 (or float64), each operation rounded, in the order and the forms that a machine
- * chooses. Independent of src/verify and of the kernel's evaluation, so that both can be compared with it.
+ * chooses. Independent of packages/echelon-verify/src and of the kernel's evaluation, so that both can be compared with it.
  */
 
 import type { Accumulate } from '../../src/kernel/accumulate.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Batch, Forms } from '../../src/verify/format/batch.ts';
-import { readBatchFile } from '../../src/verify/format/read.ts';
+import type { Batch, Forms } from '../../src/format/batch.ts';
+import { readBatchFile } from '../../src/format/read.ts';
 
 /** Files of recorded batches in test/golden. */
 const GOLDEN_FILES = [

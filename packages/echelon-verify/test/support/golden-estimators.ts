@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { Batch } from '../../src/format/batch.ts';
+import { knownForm } from '../../src/identify/fingerprints.ts';
 import { completeParameters } from '../../src/kernel/estimators/parameters.ts';
 import { estimatorOf } from '../../src/kernel/estimators/registry.ts';
-import type { Batch } from '../../src/verify/format/batch.ts';
-import { knownForm } from '../../src/verify/identify/fingerprints.ts';
 
 interface GoldenCase {
   readonly form: string;
@@ -18,7 +18,7 @@ interface GoldenCase {
 
 /** What the functions of published trainers give (scripts/golden/estimators.py), as batches of the form that they are. */
 export function goldenEstimates(): { form: string; batch: Batch }[] {
-  const file = new URL('../golden/trainers/estimators.json', import.meta.url);
+  const file = new URL('../../../../test/golden/trainers/estimators.json', import.meta.url);
   const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: GoldenCase[] };
   return cases.map((one) => ({ form: one.form, batch: batchOf(one) }));
 }

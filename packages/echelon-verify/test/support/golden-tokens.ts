@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { Batch } from '../../src/verify/format/batch.ts';
-import { knownForm } from '../../src/verify/identify/fingerprints.ts';
-import { estimatorOfForm } from '../../src/verify/identify/identify.ts';
+import type { Batch } from '../../src/format/batch.ts';
+import { knownForm } from '../../src/identify/fingerprints.ts';
+import { estimatorOfForm } from '../../src/identify/identify.ts';
 
 interface GoldenTokens {
   readonly inputs: readonly {
@@ -20,7 +20,7 @@ interface GoldenTokens {
 
 /** What published trainers give each token (scripts/golden/tokens.py), as batches of the form that they are. */
 export function goldenTokens(): { form: string; batch: Batch }[] {
-  const file = new URL('../golden/trainers/tokens.json', import.meta.url);
+  const file = new URL('../../../../test/golden/trainers/tokens.json', import.meta.url);
   const { inputs, cases } = JSON.parse(readFileSync(file, 'utf8')) as GoldenTokens;
   return cases.map(({ form, input, advantage }) => {
     const { lengths, mask, reward, value } = inputs.find(({ name }) => name === input)!;

@@ -1,4 +1,4 @@
-import type { Batch, BatchProvenance } from '../../src/verify/format/batch.ts';
+import type { Batch, BatchProvenance } from '../../src/format/batch.ts';
 import { type Stated, stated } from './stated.ts';
 
 /** A row of a batch written by hand. */

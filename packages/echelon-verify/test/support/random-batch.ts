@@ -1,6 +1,6 @@
 /** Small batches drawn by chance, clean by construction: with revisits, equal, nearly equal and large returns. */
 
-import type { Batch } from '../../src/verify/format/batch.ts';
+import type { Batch } from '../../src/format/batch.ts';
 import { type Stated, stated } from './stated.ts';
 
 /** A generator of numbers in [0, 1), the same for the same seed. */

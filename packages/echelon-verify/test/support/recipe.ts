@@ -1,10 +1,10 @@
 /**
  * The recipe's formulas evaluated in float32 (or float64), each operation rounded, in a chosen order of summation:
- * what a trainer on some machine may report. Independent of src/verify, so that its bounds can be tried against it.
+ * what a trainer on some machine may report. Independent of packages/echelon-verify/src, so that its bounds can be tried against it.
  */
 
+import type { Batch } from '../../src/format/batch.ts';
 import type { HgpoParameters } from '../../src/kernel/index.ts';
-import type { Batch } from '../../src/verify/format/batch.ts';
 import { parametersOf } from './stated.ts';
 
 /** Rounds a float64 number to what the machine computes in. */

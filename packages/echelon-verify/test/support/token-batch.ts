@@ -1,4 +1,4 @@
-import type { Batch, TokenColumns } from '../../src/verify/format/batch.ts';
+import type { Batch, TokenColumns } from '../../src/format/batch.ts';
 import { goldenTokens } from './golden-tokens.ts';
 
 /** A batch that a published trainer's function gave, by form and input, with other columns of tokens. */

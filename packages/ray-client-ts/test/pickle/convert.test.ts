@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { RayPickleError } from '../../../../src/ray/errors.ts';
-import { className, elements, toJavaScript } from '../../../../src/ray/pickle/convert.ts';
-import { readPickle } from '../../../../src/ray/pickle/reader.ts';
-import { PyGlobal, PyObject, PyReadTuple, type RayStub } from '../../../../src/ray/pickle/values.ts';
-import { writePickle } from '../../../../src/ray/pickle/writer.ts';
+import { RayPickleError } from '../../src/errors.ts';
+import { className, elements, toJavaScript } from '../../src/pickle/convert.ts';
+import { readPickle } from '../../src/pickle/reader.ts';
+import { PyGlobal, PyObject, PyReadTuple, type RayStub } from '../../src/pickle/values.ts';
+import { writePickle } from '../../src/pickle/writer.ts';
 
 const from = (hex: string): unknown => toJavaScript(readPickle(Buffer.from(hex.replaceAll(' ', ''), 'hex')));
 const refuses = (act: () => unknown, message: RegExp): void => {

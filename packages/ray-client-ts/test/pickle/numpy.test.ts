@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { RayPickleError } from '../../../../src/ray/errors.ts';
-import { toJavaScript } from '../../../../src/ray/pickle/convert.ts';
-import { convertNumpy } from '../../../../src/ray/pickle/numpy.ts';
-import { readPickle } from '../../../../src/ray/pickle/reader.ts';
-import { PyObject, PyReadTuple } from '../../../../src/ray/pickle/values.ts';
+import { RayPickleError } from '../../src/errors.ts';
+import { toJavaScript } from '../../src/pickle/convert.ts';
+import { convertNumpy } from '../../src/pickle/numpy.ts';
+import { readPickle } from '../../src/pickle/reader.ts';
+import { PyObject, PyReadTuple } from '../../src/pickle/values.ts';
 
-const pickles = JSON.parse(readFileSync(new URL('numpy-pickles.json', import.meta.url), 'utf8')) as Record<
+const pickles = JSON.parse(readFileSync(new URL('./numpy-pickles.json', import.meta.url), 'utf8')) as Record<
   string,
   string
 >;

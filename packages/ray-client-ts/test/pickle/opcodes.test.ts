@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OP } from '../../../../src/ray/pickle/opcodes.ts';
+import { OP } from '../../src/pickle/opcodes.ts';
 
 test('no two opcodes share a byte', () => {
   const codes = Object.values(OP);

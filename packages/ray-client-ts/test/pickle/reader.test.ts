@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { RayPickleError } from '../../../../src/ray/errors.ts';
-import { toJavaScript } from '../../../../src/ray/pickle/convert.ts';
-import { readPickle } from '../../../../src/ray/pickle/reader.ts';
+import { RayPickleError } from '../../src/errors.ts';
+import { toJavaScript } from '../../src/pickle/convert.ts';
+import { readPickle } from '../../src/pickle/reader.ts';
 import {
   type PyDict,
   PyGlobal,
   type PyObject,
   PyPersistentId,
   PyReadTuple,
-} from '../../../../src/ray/pickle/values.ts';
-import { writePickle } from '../../../../src/ray/pickle/writer.ts';
+} from '../../src/pickle/values.ts';
+import { writePickle } from '../../src/pickle/writer.ts';
 
 const read = (hex: string): unknown => readPickle(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PyDict, PyGlobal, PyTuple } from '../../../../src/ray/pickle/values.ts';
+import { PyDict, PyGlobal, PyTuple } from '../../src/pickle/values.ts';
 
 test('the later of two equal keys wins', () => {
   const dict = new PyDict();

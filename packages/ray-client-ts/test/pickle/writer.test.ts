@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { RayPickleError } from '../../../../src/ray/errors.ts';
-import { PyCall, PyFloat, PyGlobal, PyTuple } from '../../../../src/ray/pickle/values.ts';
-import { writePickle, writeSourcePickle } from '../../../../src/ray/pickle/writer.ts';
+import { RayPickleError } from '../../src/errors.ts';
+import { PyCall, PyFloat, PyGlobal, PyTuple } from '../../src/pickle/values.ts';
+import { writePickle, writeSourcePickle } from '../../src/pickle/writer.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 

@@ -6,10 +6,10 @@ import {
   type ServerWritableStream,
   status,
 } from '@grpc/grpc-js';
-import { toJavaScript } from '../../src/ray/pickle/convert.ts';
-import { readPickle } from '../../src/ray/pickle/reader.ts';
-import { PyCall, PyGlobal } from '../../src/ray/pickle/values.ts';
-import { writePickle } from '../../src/ray/pickle/writer.ts';
+import { toJavaScript } from '../../src/pickle/convert.ts';
+import { readPickle } from '../../src/pickle/reader.ts';
+import { PyCall, PyGlobal } from '../../src/pickle/values.ts';
+import { writePickle } from '../../src/pickle/writer.ts';
 import {
   DATAPATH,
   type DataRequest,
@@ -19,7 +19,7 @@ import {
   LOGSTREAM,
   type LogData,
   UNARY,
-} from '../../src/ray/protocol.ts';
+} from '../../src/protocol.ts';
 
 type Stream = ServerDuplexStream<DataRequest, DataResponse>;
 

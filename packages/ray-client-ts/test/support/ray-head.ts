@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { createServer, type Server } from 'node:net';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createChannel } from '../../src/ray/channel.ts';
-import type { RayCredentials, TlsOptions } from '../../src/ray/credentials.ts';
+import { createChannel } from '../../src/channel.ts';
+import type { RayCredentials, TlsOptions } from '../../src/credentials.ts';
 
 const START_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 20_000;
@@ -74,11 +74,15 @@ export async function startRayHead(options: RayHeadOptions = {}): Promise<RayHea
 let shared: Promise<RayHead> | undefined;
 
 /**
- * The head of 8 CPUs and a GPU that the test files of this process share, with the modules of test/integration/ray/python.
+ * The head of 8 CPUs and a GPU that the test files of this process share, with the modules of packages/ray-client-ts/test/with-ray/python.
  * Do not dispose of it: it ends with the process.
  */
 export function sharedRayHead(): Promise<RayHead> {
-  shared ??= startRayHead({ pythonPath: ['test/integration/ray/python'], numCpus: 8, untilExit: true });
+  shared ??= startRayHead({
+    pythonPath: ['packages/ray-client-ts/test/with-ray/python'],
+    numCpus: 8,
+    untilExit: true,
+  });
   return shared;
 }
 

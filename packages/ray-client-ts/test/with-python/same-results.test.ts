@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { ActorHandle } from '../../../src/ray/actor.ts';
-import { actorClass, functionRef } from '../../../src/ray/code.ts';
-import { connect } from '../../../src/ray/connect.ts';
-import type { RayConnection } from '../../../src/ray/connection.ts';
-import { RayPythonError, RayTimeoutError } from '../../../src/ray/errors.ts';
-import { type RayHead, rayPython, sharedRayHead } from '../../support/ray-head.ts';
+import type { ActorHandle } from '../../src/actor.ts';
+import { actorClass, functionRef } from '../../src/code.ts';
+import { connect } from '../../src/connect.ts';
+import type { RayConnection } from '../../src/connection.ts';
+import { RayPythonError, RayTimeoutError } from '../../src/errors.ts';
+import { type RayHead, rayPython, sharedRayHead } from '../support/ray-head.ts';
 
 interface Operation {
   readonly name: string;

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { actorClass, functionRef, sourceActorClass } from '../../../src/ray/code.ts';
-import { connect, type RayConnectOptions } from '../../../src/ray/connect.ts';
-import type { RayConnection } from '../../../src/ray/connection.ts';
-import {
-  RayActorDiedError,
-  RayPickleError,
-  RayPythonError,
-  RayTimeoutError,
-} from '../../../src/ray/errors.ts';
-import { type RayHead, sharedRayHead } from '../../support/ray-head.ts';
+import { actorClass, functionRef, sourceActorClass } from '../../src/code.ts';
+import { connect, type RayConnectOptions } from '../../src/connect.ts';
+import type { RayConnection } from '../../src/connection.ts';
+import { RayActorDiedError, RayPickleError, RayPythonError, RayTimeoutError } from '../../src/errors.ts';
+import { type RayHead, sharedRayHead } from '../support/ray-head.ts';
 
 const Counter = actorClass('probe:Counter');
 const Waiter = actorClass('probe:Waiter');

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { actorClass } from '../../../src/ray/code.ts';
-import { connect, type RayConnectOptions } from '../../../src/ray/connect.ts';
-import type { RayConnection } from '../../../src/ray/connection.ts';
-import { RaySessionLostError } from '../../../src/ray/errors.ts';
-import { type CuttingProxy, startCuttingProxy } from '../../support/cutting-proxy.ts';
-import { type RayHead, sharedRayHead } from '../../support/ray-head.ts';
+import { actorClass } from '../../src/code.ts';
+import { connect, type RayConnectOptions } from '../../src/connect.ts';
+import type { RayConnection } from '../../src/connection.ts';
+import { RaySessionLostError } from '../../src/errors.ts';
+import { type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts';
+import { type RayHead, sharedRayHead } from '../support/ray-head.ts';
 
 const Counter = actorClass('probe:Counter');
 const Waiter = actorClass('probe:Waiter');

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
-import { functionRef, sourceFunction } from '../../../src/ray/code.ts';
-import { connect } from '../../../src/ray/connect.ts';
-import type { RayConnection } from '../../../src/ray/connection.ts';
-import { RayPickleError, RayPythonError, RayRequestError, RayTimeoutError } from '../../../src/ray/errors.ts';
-import { packageUri } from '../../../src/ray/packages.ts';
-import { PyFloat, PyTuple } from '../../../src/ray/pickle/values.ts';
-import { type RayHead, sharedRayHead } from '../../support/ray-head.ts';
+import { functionRef, sourceFunction } from '../../src/code.ts';
+import { connect } from '../../src/connect.ts';
+import type { RayConnection } from '../../src/connection.ts';
+import { RayPickleError, RayPythonError, RayRequestError, RayTimeoutError } from '../../src/errors.ts';
+import { packageUri } from '../../src/packages.ts';
+import { PyFloat, PyTuple } from '../../src/pickle/values.ts';
+import { type RayHead, sharedRayHead } from '../support/ray-head.ts';
 
 const probe = (name: string) => functionRef(`probe:${name}`);
 const timeoutMs = 90_000;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { functionRef } from '../../../src/ray/code.ts';
-import { answersWithoutToken, connect } from '../../../src/ray/connect.ts';
-import { credentialsFromEnvironment } from '../../../src/ray/credentials.ts';
-import { RayAuthenticationError, RayUnreachableError } from '../../../src/ray/errors.ts';
-import { type RayHead, startRayHead } from '../../support/ray-head.ts';
+import { functionRef } from '../../src/code.ts';
+import { answersWithoutToken, connect } from '../../src/connect.ts';
+import { credentialsFromEnvironment } from '../../src/credentials.ts';
+import { RayAuthenticationError, RayUnreachableError } from '../../src/errors.ts';
+import { type RayHead, startRayHead } from '../support/ray-head.ts';
 
 const join = functionRef('posixpath:join');
 const limit = { timeoutMs: 90_000 };

@@ -5,17 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { actorClass, functionRef, sourceActorClass } from '../../../src/ray/code.ts';
-import { answersWithoutToken, connect } from '../../../src/ray/connect.ts';
-import type { RayConnection } from '../../../src/ray/connection.ts';
+import { actorClass, functionRef, sourceActorClass } from '../../src/code.ts';
+import { answersWithoutToken, connect } from '../../src/connect.ts';
+import type { RayConnection } from '../../src/connection.ts';
 import {
   RayError,
   RayPythonError,
   RayRequestError,
   RaySessionLostError,
   RayTimeoutError,
-} from '../../../src/ray/errors.ts';
-import { type RayHead, startRayHead } from '../../support/ray-head.ts';
+} from '../../src/errors.ts';
+import { type RayHead, startRayHead } from '../support/ray-head.ts';
 
 const nodeId = functionRef<() => string>('probe:node_id');
 const nap = functionRef<(seconds: number) => string>('probe:nap_on_node');
@@ -33,7 +33,7 @@ let otherId: string;
 before(async () => {
   head = await startRayHead({
     token: false,
-    pythonPath: ['test/integration/ray/python'],
+    pythonPath: ['packages/ray-client-ts/test/with-ray/python'],
     numCpus: 2,
     nodes: [{ cpus: 4 }],
   });

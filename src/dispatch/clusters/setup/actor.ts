@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ActorHandle } from '../../../ray/actor.ts';
-import { actorClass } from '../../../ray/code.ts';
-import type { RayConnection } from '../../../ray/connection.ts';
-import { RayActorDiedError, RayPythonError } from '../../../ray/errors.ts';
-import { packageUri } from '../../../ray/packages.ts';
+import type { ActorHandle } from 'ray-client-ts/actor';
+import { actorClass } from 'ray-client-ts/code';
+import type { RayConnection } from 'ray-client-ts/connection';
+import { RayActorDiedError, RayPythonError } from 'ray-client-ts/errors';
+import { packageUri } from 'ray-client-ts/packages';
 import type { RayWorkerPackage } from './package.ts';
 import { SetupError } from './problems.ts';
 

@@ -1,5 +1,5 @@
-import { plural } from '../../../core/plural.ts';
-import type { RayNode } from '../../../ray/cluster.ts';
+import { plural } from 'echelon-verify/text/plural';
+import type { RayNode } from 'ray-client-ts/cluster';
 import { amount } from '../../../scheduler/wait-reasons.ts';
 import { SetupError } from './problems.ts';
 

@@ -1,4 +1,4 @@
-import { RayError, RayPythonError } from '../../../ray/errors.ts';
+import { RayError, RayPythonError } from 'ray-client-ts/errors';
 import type { CommandProblem } from '../../../schemas/clusters.ts';
 
 /** The set-up cannot continue, and a retry would not help. */

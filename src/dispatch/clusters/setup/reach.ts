@@ -1,4 +1,4 @@
-import type { RayNode } from '../../../ray/cluster.ts';
+import type { RayNode } from 'ray-client-ts/cluster';
 import { createRayWorkerClient } from '../../../rpc/client.ts';
 import { checkHealth } from '../../../rpc/health.ts';
 import type { RayWorkerDescription } from '../../../rpc/ray-worker.ts';

@@ -1,7 +1,7 @@
-import type { RayNode } from '../../../ray/cluster.ts';
-import { answersWithoutToken, connect } from '../../../ray/connect.ts';
-import type { RayConnection } from '../../../ray/connection.ts';
-import { packageUri } from '../../../ray/packages.ts';
+import type { RayNode } from 'ray-client-ts/cluster';
+import { answersWithoutToken, connect } from 'ray-client-ts/connect';
+import type { RayConnection } from 'ray-client-ts/connection';
+import { packageUri } from 'ray-client-ts/packages';
 import type { RayWorkerDescription } from '../../../rpc/ray-worker.ts';
 import type { RayPlace } from '../../../store/clusters/contract.ts';
 import { ACTOR, connectionOf, endActor, findActor, type RayWorkerConnection, startActor } from './actor.ts';
@@ -43,7 +43,7 @@ export interface SetUpDeps {
 
 const CONNECT_MS = 15_000;
 
-/** Sets up the cluster `name` at `place`. Throws {@link SetupError} and errors of src/ray. */
+/** Sets up the cluster `name` at `place`. Throws {@link SetupError} and errors of packages/ray-client-ts/src. */
 export async function setUpCluster(name: string, place: RayPlace, deps: SetUpDeps): Promise<SetUp> {
   const { say, signal } = deps;
   const pack = deps.pack();

@@ -1,6 +1,6 @@
+import { nearestName } from 'echelon-verify/text/nearest';
 import { EchelonError } from '../../../core/errors.ts';
 import { COMMAND_ID, newCommandId } from '../../../core/ids.ts';
-import { nearestName } from '../../../core/nearest.ts';
 import type { Command, CommandKind } from '../../../schemas/clusters.ts';
 import type { Cluster } from '../../../store/clusters/contract.ts';
 import type { StorePart } from '../../../store/store.ts';

@@ -1,10 +1,10 @@
+import { BatchFormatError } from 'echelon-verify/format/format-error';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import type { BatchDetail, BatchPage, BatchView } from '../../../schemas/records.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { BatchRecord } from '../../../store/batches/contract.ts';
 import type { StorePart } from '../../../store/store.ts';
-import { BatchFormatError } from '../../../verify/format/format-error.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';

@@ -1,5 +1,5 @@
+import { nearestName } from 'echelon-verify/text/nearest';
 import type { FieldProblem } from '../../../core/errors.ts';
-import { nearestName } from '../../../core/nearest.ts';
 import type { Cluster } from '../../../store/clusters/contract.ts';
 
 /** What is wrong with the labels of a spec, or null: no cluster that it may run on has all of them. */

@@ -1,4 +1,4 @@
-import { nearestName } from '../../../core/nearest.ts';
+import { nearestName } from 'echelon-verify/text/nearest';
 import { checkpointOf } from '../../../engines/named-training.ts';
 import type { ResolvedSpec } from '../../../engines/registry.ts';
 import { invalidSpec } from '../../../engines/validate-spec.ts';

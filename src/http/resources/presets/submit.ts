@@ -1,6 +1,6 @@
+import { nearestName } from 'echelon-verify/text/nearest';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
-import { nearestName } from '../../../core/nearest.ts';
 import { newSweepId } from '../../../core/sweep-ids.ts';
 import type { Preset } from '../../../engines/engine.ts';
 import { fingerprintOf, type ResolvedSpec } from '../../../engines/registry.ts';

@@ -1,6 +1,6 @@
+import { nearestName } from 'echelon-verify/text/nearest';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
-import { nearestName } from '../../../core/nearest.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { QueueTarget } from '../../../store/queue/contract.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';

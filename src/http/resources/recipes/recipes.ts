@@ -1,6 +1,6 @@
+import { nearestName } from 'echelon-verify/text/nearest';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
-import { nearestName } from '../../../core/nearest.ts';
 import type { RecipeSummary } from '../../../engines/engine.ts';
 import { allRecipes, recipesWith } from '../../../engines/recipes.ts';
 import { commandLine } from '../../../plan/command-line.ts';

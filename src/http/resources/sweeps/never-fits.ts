@@ -1,4 +1,4 @@
-import { plural } from '../../../core/plural.ts';
+import { plural } from 'echelon-verify/text/plural';
 import type { ResolvedSpec } from '../../../engines/registry.ts';
 import { couldFit, needOf } from '../../../scheduler/placement.ts';
 import { isWanted } from '../../../scheduler/schedule.ts';

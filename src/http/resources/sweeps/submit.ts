@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import { nearestName } from 'echelon-verify/text/nearest';
 import type { FastifyReply } from 'fastify';
 import { EchelonError } from '../../../core/errors.ts';
-import { nearestName } from '../../../core/nearest.ts';
 import type { Caller } from '../../../core/scopes.ts';
 import { newSweepId } from '../../../core/sweep-ids.ts';
 import { checkpointOf } from '../../../engines/named-training.ts';

@@ -1,13 +1,17 @@
 import type { Readable } from 'node:stream';
+import { PRECISIONS } from 'echelon-verify/bounds/arithmetic';
+import { mappingFromTexts } from 'echelon-verify/format/dumps/adapter';
+import { ADAPTERS } from 'echelon-verify/format/dumps/registry';
+import { BatchFormatError } from 'echelon-verify/format/format-error';
+import {
+  estimatorNames,
+  isEstimatorName,
+  parameterFromText,
+} from 'echelon-verify/kernel/estimators/registry';
+import type { StatedDump } from 'echelon-verify/verify-dump';
 import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
-import { estimatorNames, isEstimatorName, parameterFromText } from '../../../kernel/estimators/registry.ts';
 import { strict } from '../../../schemas/strict.ts';
-import { PRECISIONS } from '../../../verify/bounds/arithmetic.ts';
-import { mappingFromTexts } from '../../../verify/format/dumps/adapter.ts';
-import { ADAPTERS } from '../../../verify/format/dumps/registry.ts';
-import { BatchFormatError } from '../../../verify/format/format-error.ts';
-import type { StatedDump } from '../../../verify/verify-dump.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { CREATE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';

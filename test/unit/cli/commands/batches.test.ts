@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
+import { explainRow } from 'echelon-verify/explain/explain';
+import { type RowQuery, rowColumns } from 'echelon-verify/explain/row-columns';
+import { verifyBatch } from 'echelon-verify/verify-batch';
+import { goldenBatch } from '../../../../packages/echelon-verify/test/support/golden-batches.ts';
 import { batchesCommand } from '../../../../src/cli/commands/batches.ts';
 import type { BatchView } from '../../../../src/schemas/records.ts';
-import { explainRow } from '../../../../src/verify/explain/explain.ts';
-import { type RowQuery, rowColumns } from '../../../../src/verify/explain/row-columns.ts';
-import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
 import { keptOutput, runCommand } from '../../../support/cli.ts';
-import { goldenBatch } from '../../../support/golden-batches.ts';
 import { appFor, TOKEN } from '../../../support/http-app.ts';
 import { running, storeFor } from '../../../support/store.ts';
 

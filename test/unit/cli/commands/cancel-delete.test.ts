@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { EXIT } from 'echelon-verify/cli/exit';
 import type { Ask } from '../../../../src/cli/ask.ts';
 import { cancelCommand, deleteCommand } from '../../../../src/cli/commands/cancel-delete.ts';
-import { EXIT } from '../../../../src/cli/exit.ts';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { REPLAY } from '../../../support/http-app.ts';

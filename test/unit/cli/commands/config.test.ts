@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { CliError } from 'echelon-verify/cli/exit';
 import { configCommand } from '../../../../src/cli/commands/config.ts';
 import { contextOf } from '../../../../src/cli/config-file.ts';
-import { CliError } from '../../../../src/cli/exit.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'echelon-config-'));
 after(() => rm(root, { recursive: true }));

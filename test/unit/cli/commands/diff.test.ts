@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type { ExperimentSpec } from 'echelon-client/calls';
 import { diffCommand, differencesOf } from '../../../../src/cli/commands/diff.ts';
-import type { ExperimentSpec } from '../../../../src/client/calls.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { REPLAY } from '../../../support/http-app.ts';
 

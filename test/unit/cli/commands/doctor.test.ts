@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { EXIT } from 'echelon-verify/cli/exit';
 import { doctorCommand } from '../../../../src/cli/commands/doctor.ts';
-import { EXIT } from '../../../../src/cli/exit.ts';
 import { keptOutput, runCommand } from '../../../support/cli.ts';
 
 interface Answer {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { EXIT } from 'echelon-verify/cli/exit';
 import { metricsCommand } from '../../../../src/cli/commands/metrics.ts';
-import { EXIT } from '../../../../src/cli/exit.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { running } from '../../../support/store.ts';
 

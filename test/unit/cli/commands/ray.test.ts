@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { EXIT } from 'echelon-verify/cli/exit';
+import { startFakeRay } from '../../../../packages/ray-client-ts/test/support/fake-ray.ts';
 import { rayCommand } from '../../../../src/cli/commands/ray.ts';
-import { EXIT } from '../../../../src/cli/exit.ts';
 import { keptOutput, runCommand } from '../../../support/cli.ts';
-import { startFakeRay } from '../../../support/fake-ray.ts';
 
 test('there are four commands, and each takes an address', () => {
   const commands = rayCommand(keptOutput()).commands;

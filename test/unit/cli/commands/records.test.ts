@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { EXIT } from 'echelon-verify/cli/exit';
 import { artifactsCommand, attemptsCommand, rerunCommand } from '../../../../src/cli/commands/records.ts';
-import { EXIT } from '../../../../src/cli/exit.ts';
 import type { AttemptEvent } from '../../../../src/core/events.ts';
 import type { Artifact } from '../../../../src/schemas/records.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { EXIT } from 'echelon-verify/cli/exit';
 import { saveConnection } from '../../../../src/cli/connection.ts';
-import { EXIT } from '../../../../src/cli/exit.ts';
 import { processIdentity } from '../../../../src/cli/local/process-identity.ts';
 import { keptOutput, runProgram } from '../../../support/cli.ts';
 

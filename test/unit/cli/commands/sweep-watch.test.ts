@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { CliError } from 'echelon-verify/cli/exit';
 import { watchSweep } from '../../../../src/cli/commands/sweep-watch.ts';
 import { sweepsCommand } from '../../../../src/cli/commands/sweeps.ts';
-import { CliError } from '../../../../src/cli/exit.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { claimed } from '../../../support/store.ts';
 import { expandAll } from '../../../support/sweep.ts';

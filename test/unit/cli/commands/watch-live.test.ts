@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+import type { ExperimentDetail } from 'echelon-client/calls';
 import { watchExperiment } from '../../../../src/cli/commands/watch.ts';
 import { liveLines } from '../../../../src/cli/commands/watch-live.ts';
-import type { ExperimentDetail } from '../../../../src/client/calls.ts';
 import { apiFor, keptOutput } from '../../../support/cli.ts';
 import { running, submitInput } from '../../../support/store.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { createClient } from '../../../../src/cli/client.ts';
 import { watchCommand, watchExperiment, watchFeed } from '../../../../src/cli/commands/watch.ts';
-import { CliError, EXIT } from '../../../../src/cli/exit.ts';
 import type { ControllerEvent } from '../../../../src/core/events.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { running, submitInput } from '../../../support/store.ts';

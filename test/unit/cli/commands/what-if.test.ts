@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type { WhatIf } from 'echelon-client/calls';
 import { priorityCommand, queuesCommand } from '../../../../src/cli/commands/queues.ts';
 import { whatIfText } from '../../../../src/cli/commands/what-if.ts';
-import type { WhatIf } from '../../../../src/client/calls.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { submitInput } from '../../../support/store.ts';
 

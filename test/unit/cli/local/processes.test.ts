@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { CliError, EXIT } from '../../../../src/cli/exit.ts';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { freePort, startServer, waitUntilReady } from '../../../../src/cli/local/processes.ts';
 import { until } from '../../../support/dispatch.ts';
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { BatchFormatError } from 'echelon-verify/format/format-error';
+import { VerifierBusyError } from 'echelon-verify/pool/child';
 import { EchelonError } from '../../../../src/core/errors.ts';
 import {
   createVerification,
@@ -9,8 +11,6 @@ import {
 } from '../../../../src/dispatch/background/verification.ts';
 import type { BatchRecord } from '../../../../src/store/batches/contract.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
-import { BatchFormatError } from '../../../../src/verify/format/format-error.ts';
-import { VerifierBusyError } from '../../../../src/verify/pool/child.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 import { recordBatch, running, type Scope, storeFor } from '../../../support/store.ts';
 

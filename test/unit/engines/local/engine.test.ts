@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fingerprint } from 'echelon-verify/kernel/estimators/fingerprint';
 import { LOCAL } from '../../../../src/engines/local/engine.ts';
 import type { LocalSpec } from '../../../../src/engines/local/spec.ts';
-import { fingerprint } from '../../../../src/kernel/estimators/fingerprint.ts';
 import { compilePlan } from '../../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
 

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { GIGPO_RECIPE } from 'echelon-verify/kernel/estimators/gigpo';
+import { GRPO_RECIPE } from 'echelon-verify/kernel/estimators/grpo';
+import { HGPO_RECIPE } from 'echelon-verify/kernel/estimators/hgpo';
 import {
   completeEstimator,
   defaultOf,
@@ -7,9 +10,6 @@ import {
   unusedFields,
 } from '../../../../src/engines/local/estimator-fields.ts';
 import { EstimatorSpec } from '../../../../src/engines/local/spec.ts';
-import { GIGPO_RECIPE } from '../../../../src/kernel/estimators/gigpo.ts';
-import { GRPO_RECIPE } from '../../../../src/kernel/estimators/grpo.ts';
-import { HGPO_RECIPE } from '../../../../src/kernel/estimators/hgpo.ts';
 
 test('every field of the estimator schema is used by an estimator and has a default', () => {
   const fields = Object.keys(EstimatorSpec.properties).filter((field) => field !== 'name');

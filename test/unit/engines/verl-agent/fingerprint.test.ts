@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fingerprint } from 'echelon-verify/kernel/estimators/fingerprint';
 import { fingerprintOf } from '../../../../src/engines/verl-agent/fingerprint.ts';
 import { resolveVerlAgent } from '../../../../src/engines/verl-agent/resolve.ts';
 import type { VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';
-import { fingerprint } from '../../../../src/kernel/estimators/fingerprint.ts';
 
 test("the fingerprint of a verl-agent training is the kernel's, with K from the environment", () => {
   const of = (spec: Partial<VerlAgentSpec>) =>

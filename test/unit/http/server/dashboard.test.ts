@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { SCREENS } from '../../../../src/core/screens.ts';
+import { SCREENS } from 'echelon-dashboard/screen-paths';
 import { appFor, type TestApp } from '../../../support/http-app.ts';
 
-const GEN = new URL('../../../../src/dashboard/gen/', import.meta.url);
+const GEN = new URL('../../../../packages/echelon-dashboard/src/gen/', import.meta.url);
 const MAX_FIRST_SCRIPT = 80 * 1024;
 const MAX_STYLES = 15 * 1024;
 

@@ -1,6 +1,6 @@
+import type { ExplainedLevel, RowExplanation } from 'echelon-verify/explain/explain';
+import { counted } from 'echelon-verify/text/plural';
 import { useEffect, useRef } from 'preact/hooks';
-import { counted } from '../../../core/plural.ts';
-import type { ExplainedLevel, RowExplanation } from '../../../verify/explain/explain.ts';
 import { api } from '../../app/api.ts';
 import { useResource } from '../../app/resource.ts';
 import { setQuery } from '../../app/router.ts';

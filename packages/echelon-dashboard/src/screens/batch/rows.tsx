@@ -1,4 +1,4 @@
-import type { BatchRows } from '../../../client/calls.ts';
+import type { BatchRows } from 'echelon-client/calls';
 import { SCALE } from '../../models/heat-map.ts';
 import { exactly, inert } from '../../models/words.ts';
 import { Outcome } from '../../parts/marks.tsx';

@@ -1,5 +1,5 @@
+import type { BatchRows } from 'echelon-client/calls';
 import { useState } from 'preact/hooks';
-import type { BatchRows } from '../../../client/calls.ts';
 import { isDigestsOnly } from '../../models/trajectory.ts';
 import { count, inert } from '../../models/words.ts';
 

@@ -1,7 +1,7 @@
+import type { LogPage } from 'echelon-client/calls';
+import { countLogLines } from 'echelon-client/count-log-lines';
+import { nounOf } from 'echelon-verify/text/plural';
 import { useReducer, useRef, useState } from 'preact/hooks';
-import type { LogPage } from '../../../client/calls.ts';
-import { countLogLines } from '../../../client/count-log-lines.ts';
-import { nounOf } from '../../../core/plural.ts';
 import { api, type Failure, failureOf } from '../../app/api.ts';
 import { useReload, useResource } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';

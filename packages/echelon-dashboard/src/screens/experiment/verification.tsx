@@ -1,4 +1,4 @@
-import { counted } from '../../../core/plural.ts';
+import { counted } from 'echelon-verify/text/plural';
 import type { Resource } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
 import type { ListedBatch } from '../../models/strip.ts';

@@ -1,6 +1,6 @@
+import type { Answer } from 'echelon-client/calls';
+import { counted, nounOf } from 'echelon-verify/text/plural';
 import { useState } from 'preact/hooks';
-import type { Answer } from '../../../client/calls.ts';
-import { counted, nounOf } from '../../../core/plural.ts';
 import { api } from '../../app/api.ts';
 import { may } from '../../app/session.ts';
 import { count } from '../../models/words.ts';

@@ -1,7 +1,7 @@
+import type { Answer } from 'echelon-client/calls';
+import { shortNode } from 'echelon-client/short-node';
+import { counted } from 'echelon-verify/text/plural';
 import { useRef, useState } from 'preact/hooks';
-import type { Answer } from '../../../client/calls.ts';
-import { counted } from '../../../core/plural.ts';
-import { shortNode } from '../../../core/short-node.ts';
 import { may } from '../../app/session.ts';
 import { type Bar, type Lane, lanesOf, neighbour } from '../../models/gantt.ts';
 import { withNames } from '../../models/names.ts';

@@ -1,5 +1,5 @@
+import type { Answer } from 'echelon-client/calls';
 import { useState } from 'preact/hooks';
-import type { Answer } from '../../../client/calls.ts';
 import { api } from '../../app/api.ts';
 import { rest, useResource } from '../../app/resource.ts';
 import { inert } from '../../models/words.ts';

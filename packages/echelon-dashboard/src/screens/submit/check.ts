@@ -1,5 +1,5 @@
-import type { Answer } from '../../../client/calls.ts';
-import { ApiError } from '../../../client/errors.ts';
+import type { Answer } from 'echelon-client/calls';
+import { ApiError } from 'echelon-client/errors';
 import { api } from '../../app/api.ts';
 import { type Problem, readSpec } from '../../models/spec-text.ts';
 

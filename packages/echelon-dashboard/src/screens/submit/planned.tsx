@@ -1,4 +1,4 @@
-import { counted } from '../../../core/plural.ts';
+import { counted } from 'echelon-verify/text/plural';
 import { inert } from '../../models/words.ts';
 import { Fact } from '../../parts/marks.tsx';
 import type { Plan } from './check.ts';

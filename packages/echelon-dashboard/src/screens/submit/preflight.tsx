@@ -1,6 +1,6 @@
+import type { Answer } from 'echelon-client/calls';
+import { counted } from 'echelon-verify/text/plural';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Answer } from '../../../client/calls.ts';
-import { counted } from '../../../core/plural.ts';
 import { api, failureOf } from '../../app/api.ts';
 import { may } from '../../app/session.ts';
 import { inert } from '../../models/words.ts';

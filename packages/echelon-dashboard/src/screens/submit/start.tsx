@@ -1,5 +1,5 @@
+import type { Answer } from 'echelon-client/calls';
 import { useEffect, useState } from 'preact/hooks';
-import type { Answer } from '../../../client/calls.ts';
 import { api, failureOf } from '../../app/api.ts';
 import { WhatIfAnswer } from '../../parts/what-if.tsx';
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { Precision } from '../../verify/bounds/arithmetic.ts';
-import type { Mapping } from '../../verify/format/dumps/adapter.ts';
+import type { Precision } from '../../bounds/arithmetic.ts';
+import type { Mapping } from '../../format/dumps/adapter.ts';
 import { precisionOption, wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
 import { mapOption } from '../dump-options.ts';

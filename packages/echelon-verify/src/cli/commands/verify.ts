@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { ADAPTERS } from '../../format/dumps/registry.ts';
 import type { ParameterValue } from '../../kernel/estimators/parameters.ts';
-import { ADAPTERS } from '../../verify/format/dumps/registry.ts';
 import { orUnreadable, type TextStreams } from '../batch-files.ts';
 import { type DumpFlags, statedBy, withDumpOptions } from '../dump-options.ts';
 import { verifyFiles } from '../verify-files.ts';

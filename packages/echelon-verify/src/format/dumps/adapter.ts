@@ -1,6 +1,6 @@
 /** What reads another trainer's dump: the interface of the adapters, one file each in this folder. */
 
-import type { EstimatorName } from '../../../kernel/estimators/registry.ts';
+import type { EstimatorName } from '../../kernel/estimators/registry.ts';
 import type { Finding } from '../../report.ts';
 import type { BatchEstimator, TokenColumns } from '../batch.ts';
 import type { EvaluationPlan } from './evaluation.ts';

@@ -3,9 +3,9 @@
  * are those of the trainer.
  */
 
-import { counted } from '../../../core/plural.ts';
 import { finding, some } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
+import { counted } from '../../text/plural.ts';
 import type { Names } from './adapter.ts';
 import { namesOf } from './dump-batch.ts';
 

@@ -1,8 +1,8 @@
-import type { AnyParameters } from '../../../kernel/estimators/parameters.ts';
-import { completeParameters } from '../../../kernel/estimators/parameters.ts';
-import { estimatorOf } from '../../../kernel/estimators/registry.ts';
 import { KNOWN_FORMS } from '../../identify/fingerprints.ts';
 import { estimatorOfForm } from '../../identify/identify.ts';
+import type { AnyParameters } from '../../kernel/estimators/parameters.ts';
+import { completeParameters } from '../../kernel/estimators/parameters.ts';
+import { estimatorOf } from '../../kernel/estimators/registry.ts';
 import { present } from '../../present.ts';
 import type { Batch, BatchEstimator } from '../batch.ts';
 import type { DumpStep, EstimatorSketch, Names } from './adapter.ts';

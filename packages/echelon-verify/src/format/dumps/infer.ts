@@ -1,9 +1,9 @@
 /** Which estimators explain the advantages of a dump, when nothing states one. Evidence, not proof. */
 
-import { fingerprint } from '../../../kernel/estimators/fingerprint.ts';
 import type { Precision } from '../../bounds/arithmetic.ts';
 import { formFingerprint, KNOWN_FORMS } from '../../identify/fingerprints.ts';
 import { type Candidate, estimatorOfForm, identify } from '../../identify/identify.ts';
+import { fingerprint } from '../../kernel/estimators/fingerprint.ts';
 import type { BatchEstimator } from '../batch.ts';
 import type { DumpStep } from './adapter.ts';
 import { batchOf, estimatorFrom } from './dump-batch.ts';

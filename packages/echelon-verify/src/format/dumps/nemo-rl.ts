@@ -5,9 +5,9 @@
 
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path';
-import { counted } from '../../../core/plural.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
+import { counted } from '../../text/plural.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';
 import { formsOf, knownForm, namesOf } from './dump-batch.ts';

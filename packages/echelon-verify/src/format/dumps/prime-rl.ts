@@ -3,9 +3,9 @@
  * that were trained, with advantages. A group can be spread over the files of several steps; it counts to the last of them.
  */
 
-import { groupedBy } from '../../../core/grouped-by.ts';
-import { counted } from '../../../core/plural.ts';
+import { groupedBy } from '../../grouped-by.ts';
 import { finding, some } from '../../provenance/findings.ts';
+import { counted } from '../../text/plural.ts';
 import type { DumpAdapter, DumpStep } from './adapter.ts';
 import { formsOf, namesOf } from './dump-batch.ts';
 import { findPrimeRlConfig } from './prime-rl-config.ts';

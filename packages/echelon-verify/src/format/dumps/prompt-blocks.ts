@@ -1,6 +1,6 @@
-import { counted } from '../../../core/plural.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
+import { counted } from '../../text/plural.ts';
 import type { DumpOptions, DumpStep, RewardFunction } from './adapter.ts';
 import { blocksOf } from './blocks.ts';
 import { weightedRewards } from './rewards.ts';

@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { groupedBy } from '../../../core/grouped-by.ts';
+import { groupedBy } from '../../grouped-by.ts';
 import type { DumpAdapter, FoundConfiguration, Once } from './adapter.ts';
 
 /** The files of one run, in step order. */

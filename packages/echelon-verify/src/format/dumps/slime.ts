@@ -5,10 +5,10 @@
  */
 
 import { basename, dirname } from 'node:path';
-import { counted } from '../../../core/plural.ts';
-import { PyDict } from '../../../ray/pickle/values.ts';
+import { PyDict } from 'ray-client-ts/pickle/values';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
+import { counted } from '../../text/plural.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, Names } from './adapter.ts';
 import { blocksOf } from './blocks.ts';

@@ -4,9 +4,9 @@
  */
 
 import { basename, dirname } from 'node:path';
-import { counted } from '../../../core/plural.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
+import { counted } from '../../text/plural.ts';
 import { MAX_ROWS } from '../batch.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FileStart, Mapping } from './adapter.ts';

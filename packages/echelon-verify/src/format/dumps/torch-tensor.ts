@@ -1,6 +1,6 @@
 /** Numbers in a torch file: Python lists, scalars and tensors. Only these classes are read; any other is refused by name. */
 
-import { PyDict, PyGlobal, PyObject, PyPersistentId, PyReadTuple } from '../../../ray/pickle/values.ts';
+import { PyDict, PyGlobal, PyObject, PyPersistentId, PyReadTuple } from 'ray-client-ts/pickle/values';
 import type { TorchFile } from './torch-zip.ts';
 
 /** A value that holds no numbers in a form that is read. */

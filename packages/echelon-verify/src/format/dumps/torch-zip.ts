@@ -3,8 +3,8 @@
  * names is looked up or called.
  */
 
-import { RayPickleError } from '../../../ray/errors.ts';
-import { readPickle } from '../../../ray/pickle/reader.ts';
+import { RayPickleError } from 'ray-client-ts/errors';
+import { readPickle } from 'ray-client-ts/pickle/reader';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpSource } from './source.ts';
 

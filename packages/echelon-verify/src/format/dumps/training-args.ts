@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { PyDict, PyObject, PyReadTuple } from '../../../ray/pickle/values.ts';
+import { PyDict, PyObject, PyReadTuple } from 'ray-client-ts/pickle/values';
 import { BatchFormatError } from '../format-error.ts';
 import { foldersOfRun } from './run-folders.ts';
 import { withSource } from './source.ts';

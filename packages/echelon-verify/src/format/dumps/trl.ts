@@ -5,9 +5,9 @@
 
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { counted } from '../../../core/plural.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
+import { counted } from '../../text/plural.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { knownForm } from './dump-batch.ts';

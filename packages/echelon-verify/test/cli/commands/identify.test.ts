@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
-import { fileCommands } from '../../../../src/cli/commands/files.ts';
-import { EXIT } from '../../../../src/cli/exit.ts';
-import { captured } from '../../../support/captured.ts';
-import { runCommand } from '../../../support/cli.ts';
+import { runCommand } from '../../../../../test/support/cli.ts';
+import { fileCommands } from '../../../src/cli/commands/files.ts';
+import { EXIT } from '../../../src/cli/exit.ts';
+import { captured } from '../../support/captured.ts';
 
 // The command says how it ended by the exit status of the process.
 afterEach(() => {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
-import { fileCommands } from '../../../../src/cli/commands/files.ts';
-import { EXIT } from '../../../../src/cli/exit.ts';
-import { captured } from '../../../support/captured.ts';
-import { runCommand } from '../../../support/cli.ts';
-import { DUMPS, folder } from '../../../support/dump-files.ts';
+import { runCommand } from '../../../../../test/support/cli.ts';
+import { fileCommands } from '../../../src/cli/commands/files.ts';
+import { EXIT } from '../../../src/cli/exit.ts';
+import { captured } from '../../support/captured.ts';
+import { DUMPS, folder } from '../../support/dump-files.ts';
 
 // The command says how it ended by the exit status of the process.
 afterEach(() => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mappingFromTexts } from '../../../../../src/verify/format/dumps/adapter.ts';
+import { mappingFromTexts } from '../../../src/format/dumps/adapter.ts';
 
 test('a mapping names the column of each meaning, and a column may contain an equals sign', () => {
   assert.deepEqual(mappingFromTexts(['group=prompt', 'reward=a=b']), { group: 'prompt', reward: 'a=b' });

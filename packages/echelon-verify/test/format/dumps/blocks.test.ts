@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blocksOf } from '../../../../../src/verify/format/dumps/blocks.ts';
+import { blocksOf } from '../../../src/format/dumps/blocks.ts';
 
 const codes = (prompts: string, stated?: number): string[] =>
   blocksOf([...prompts], stated).findings.map(({ code }) => code);

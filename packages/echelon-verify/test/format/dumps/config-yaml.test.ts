@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findConfigYaml } from '../../../../../src/verify/format/dumps/config-yaml.ts';
-import { folder } from '../../../../support/dump-files.ts';
+import { findConfigYaml } from '../../../src/format/dumps/config-yaml.ts';
+import { folder } from '../../support/dump-files.ts';
 
 test('the nearest config.yaml that has the section is found, also that of Hydra', async () => {
   await using dir = await folder();

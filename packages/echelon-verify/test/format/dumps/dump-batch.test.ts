@@ -7,7 +7,7 @@ import {
   formsOf,
   knownForm,
   namesOf,
-} from '../../../../../src/verify/format/dumps/dump-batch.ts';
+} from '../../../src/format/dumps/dump-batch.ts';
 
 test('a sketch becomes a whole estimator', () => {
   const { params, precision } = estimatorFrom({ name: 'grpo', params: { epsilon: 1e-4 } });

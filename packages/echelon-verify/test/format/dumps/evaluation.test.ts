@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Settings } from '../../../../../src/verify/format/dumps/config-yaml.ts';
-import { evaluationFindings, evaluationPlan } from '../../../../../src/verify/format/dumps/evaluation.ts';
-import type { TrainerState } from '../../../../../src/verify/format/dumps/trainer-state.ts';
+import type { Settings } from '../../../src/format/dumps/config-yaml.ts';
+import { evaluationFindings, evaluationPlan } from '../../../src/format/dumps/evaluation.ts';
+import type { TrainerState } from '../../../src/format/dumps/trainer-state.ts';
 
 const STATE: TrainerState = { step: 4, maxSteps: 8, evaluated: [3], rewards: [], sharesNames: false };
 

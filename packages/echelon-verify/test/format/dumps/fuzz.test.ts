@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import type { DumpAdapter } from '../../../../../src/verify/format/dumps/adapter.ts';
-import { adapterOf } from '../../../../../src/verify/format/dumps/registry.ts';
-import { BatchFormatError } from '../../../../../src/verify/format/format-error.ts';
-import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { DUMPS, folder } from '../../../../support/dump-files.ts';
-import { randomFrom } from '../../../../support/random-batch.ts';
+import type { DumpAdapter } from '../../../src/format/dumps/adapter.ts';
+import { adapterOf } from '../../../src/format/dumps/registry.ts';
+import { BatchFormatError } from '../../../src/format/format-error.ts';
+import { verifyDump } from '../../../src/verify-dump.ts';
+import { DUMPS, folder } from '../../support/dump-files.ts';
+import { randomFrom } from '../../support/random-batch.ts';
 
 const SEEDS: Record<string, string> = {
   trl: `${DUMPS}/trl/weights/completions/completions_00001.parquet`,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { batchFingerprint } from '../../../../../src/verify/format/batch.ts';
-import { estimatorFrom, formsOf, namesOf } from '../../../../../src/verify/format/dumps/dump-batch.ts';
-import { inferEstimator } from '../../../../../src/verify/format/dumps/infer.ts';
+import { batchFingerprint } from '../../../src/format/batch.ts';
+import { estimatorFrom, formsOf, namesOf } from '../../../src/format/dumps/dump-batch.ts';
+import { inferEstimator } from '../../../src/format/dumps/infer.ts';
 
 const step = (reward: number[], advantage: number[]) => ({
   name: 's',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { linesOf } from '../../../../../src/verify/format/dumps/json-lines.ts';
-import { withSource } from '../../../../../src/verify/format/dumps/source.ts';
-import { folder } from '../../../../support/dump-files.ts';
+import { linesOf } from '../../../src/format/dumps/json-lines.ts';
+import { withSource } from '../../../src/format/dumps/source.ts';
+import { folder } from '../../support/dump-files.ts';
 
 async function lines(content: string, maxBytes?: number): Promise<[number, string][]> {
   await using dir = await folder();

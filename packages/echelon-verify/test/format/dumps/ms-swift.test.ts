@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { MS_SWIFT } from '../../../../../src/verify/format/dumps/ms-swift.ts';
-import { adapterFor } from '../../../../../src/verify/format/dumps/registry.ts';
-import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { DUMPS, folder, jsonLines, stepsOf } from '../../../../support/dump-files.ts';
+import { MS_SWIFT } from '../../../src/format/dumps/ms-swift.ts';
+import { adapterFor } from '../../../src/format/dumps/registry.ts';
+import { verifyDump } from '../../../src/verify-dump.ts';
+import { DUMPS, folder, jsonLines, stepsOf } from '../../support/dump-files.ts';
 
 const fileOf = (run: string): string => `${DUMPS}/ms-swift/${run}/completions.jsonl`;
 const verified = (file: string) => Array.fromAsync(verifyDump(MS_SWIFT, [file]));

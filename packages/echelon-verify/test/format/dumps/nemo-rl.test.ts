@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NEMO_RL } from '../../../../../src/verify/format/dumps/nemo-rl.ts';
-import { adapterFor } from '../../../../../src/verify/format/dumps/registry.ts';
-import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { folder, jsonLines, planted, stepsOf } from '../../../../support/dump-files.ts';
+import { NEMO_RL } from '../../../src/format/dumps/nemo-rl.ts';
+import { adapterFor } from '../../../src/format/dumps/registry.ts';
+import { verifyDump } from '../../../src/verify-dump.ts';
+import { folder, jsonLines, planted, stepsOf } from '../../support/dump-files.ts';
 
 /** A line in the documented layout (synthetic): each value a list of one. */
 const row = (idx: number, prompt: number[], reward: number, advantage: number | number[]) => ({

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parquetRows, readParquetHead } from '../../../../../src/verify/format/dumps/parquet.ts';
-import { withSource } from '../../../../../src/verify/format/dumps/source.ts';
-import { BatchFormatError } from '../../../../../src/verify/format/format-error.ts';
-import { folder } from '../../../../support/dump-files.ts';
-import { type Page, parquetFile, parquetOfLists } from '../../../../support/parquet-bytes.ts';
+import { parquetRows, readParquetHead } from '../../../src/format/dumps/parquet.ts';
+import { withSource } from '../../../src/format/dumps/source.ts';
+import { BatchFormatError } from '../../../src/format/format-error.ts';
+import { folder } from '../../support/dump-files.ts';
+import { type Page, parquetFile, parquetOfLists } from '../../support/parquet-bytes.ts';
 
 const NUMBERS = Buffer.from(new Float64Array([1, 0, 0.5]).buffer);
 

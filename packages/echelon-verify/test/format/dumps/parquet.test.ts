@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { isParquet, parquetRows, readParquetHead } from '../../../../../src/verify/format/dumps/parquet.ts';
-import { withSource } from '../../../../../src/verify/format/dumps/source.ts';
-import type { BatchFormatError } from '../../../../../src/verify/format/format-error.ts';
-import { DUMPS, folder } from '../../../../support/dump-files.ts';
-import { parquetFile } from '../../../../support/parquet-bytes.ts';
+import { isParquet, parquetRows, readParquetHead } from '../../../src/format/dumps/parquet.ts';
+import { withSource } from '../../../src/format/dumps/source.ts';
+import type { BatchFormatError } from '../../../src/format/format-error.ts';
+import { DUMPS, folder } from '../../support/dump-files.ts';
+import { parquetFile } from '../../support/parquet-bytes.ts';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { keysOfJson, PickJsonError, pickJson } from '../../../../../src/verify/format/dumps/pick-json.ts';
+import { keysOfJson, PickJsonError, pickJson } from '../../../src/format/dumps/pick-json.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 

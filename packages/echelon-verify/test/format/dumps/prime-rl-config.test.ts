@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { PRIME_RL } from '../../../../../src/verify/format/dumps/prime-rl.ts';
-import { type DumpReport, verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { folder, jsonLines } from '../../../../support/dump-files.ts';
-import { randomFrom } from '../../../../support/random-batch.ts';
+import { PRIME_RL } from '../../../src/format/dumps/prime-rl.ts';
+import { type DumpReport, verifyDump } from '../../../src/verify-dump.ts';
+import { folder, jsonLines } from '../../support/dump-files.ts';
+import { randomFrom } from '../../support/random-batch.ts';
 
 const GRPO =
   '[algo]\ntype = "grpo"\nlength_weighted_baseline = false\ncontinue_prob = 0.0\nfailsafe_min_members = 4\n';

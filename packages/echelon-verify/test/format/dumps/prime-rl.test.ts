@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { PRIME_RL } from '../../../../../src/verify/format/dumps/prime-rl.ts';
-import { adapterFor } from '../../../../../src/verify/format/dumps/registry.ts';
-import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { type Folder, folder, jsonLines, stepsOf } from '../../../../support/dump-files.ts';
+import { PRIME_RL } from '../../../src/format/dumps/prime-rl.ts';
+import { adapterFor } from '../../../src/format/dumps/registry.ts';
+import { verifyDump } from '../../../src/verify-dump.ts';
+import { type Folder, folder, jsonLines, stepsOf } from '../../support/dump-files.ts';
 
 /** An episode in the documented layout (synthetic). */
 const episode = (id: number, group: string, score: number, advantage?: number, more = {}) => ({

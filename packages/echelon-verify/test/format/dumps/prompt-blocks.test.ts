@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { promptBlocksStep, unscoredAsNaN } from '../../../../../src/verify/format/dumps/prompt-blocks.ts';
+import { promptBlocksStep, unscoredAsNaN } from '../../../src/format/dumps/prompt-blocks.ts';
 
 const made = (prompts: string[], values: number[][], trainingStep = 2) =>
   promptBlocksStep(

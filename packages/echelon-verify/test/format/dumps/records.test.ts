@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pickedLines, recordsOf } from '../../../../../src/verify/format/dumps/records.ts';
-import { withSource } from '../../../../../src/verify/format/dumps/source.ts';
-import { DUMPS, folder } from '../../../../support/dump-files.ts';
+import { pickedLines, recordsOf } from '../../../src/format/dumps/records.ts';
+import { withSource } from '../../../src/format/dumps/source.ts';
+import { DUMPS, folder } from '../../support/dump-files.ts';
 
 async function records(content: string, columns: string[]): Promise<unknown[]> {
   await using dir = await folder();

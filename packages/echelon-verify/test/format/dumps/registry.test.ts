@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { ADAPTERS, adapterFor, adapterOf } from '../../../../../src/verify/format/dumps/registry.ts';
-import { DUMPS, folder } from '../../../../support/dump-files.ts';
+import { ADAPTERS, adapterFor, adapterOf } from '../../../src/format/dumps/registry.ts';
+import { DUMPS, folder } from '../../support/dump-files.ts';
 
 async function nameFor(name: string, content: string | Uint8Array): Promise<string | undefined> {
   await using dir = await folder();

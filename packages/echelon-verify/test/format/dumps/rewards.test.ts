@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { numberOf, promptKey, weightedRewards } from '../../../../../src/verify/format/dumps/rewards.ts';
+import { numberOf, promptKey, weightedRewards } from '../../../src/format/dumps/rewards.ts';
 
 const column = (...values: number[]): Float64Array => Float64Array.of(...values);
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { adapterFor } from '../../../../../src/verify/format/dumps/registry.ts';
-import { RLLM } from '../../../../../src/verify/format/dumps/rllm.ts';
-import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { type Folder, folder, stepsOf } from '../../../../support/dump-files.ts';
+import { adapterFor } from '../../../src/format/dumps/registry.ts';
+import { RLLM } from '../../../src/format/dumps/rllm.ts';
+import { verifyDump } from '../../../src/verify-dump.ts';
+import { type Folder, folder, stepsOf } from '../../support/dump-files.ts';
 
 /** An episode in the documented layout (synthetic). */
 async function write(

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adapterFor } from '../../../../../src/verify/format/dumps/registry.ts';
-import { ROLL } from '../../../../../src/verify/format/dumps/roll.ts';
-import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { type Folder, folder, jsonLines, stepsOf } from '../../../../support/dump-files.ts';
+import { adapterFor } from '../../../src/format/dumps/registry.ts';
+import { ROLL } from '../../../src/format/dumps/roll.ts';
+import { verifyDump } from '../../../src/verify-dump.ts';
+import { type Folder, folder, jsonLines, stepsOf } from '../../support/dump-files.ts';
 
 /** A file in the documented layout (synthetic). */
 const write = (dir: Folder, step: number, prompt: string[], scores: number[]): Promise<string> =>

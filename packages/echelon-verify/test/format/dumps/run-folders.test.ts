@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { foldersOfRun } from '../../../../../src/verify/format/dumps/run-folders.ts';
-import { folder } from '../../../../support/dump-files.ts';
+import { foldersOfRun } from '../../../src/format/dumps/run-folders.ts';
+import { folder } from '../../support/dump-files.ts';
 
 async function foldersBeside(others: readonly string[], dump = 'run/step_3.jsonl', own?: string) {
   await using dir = await folder();

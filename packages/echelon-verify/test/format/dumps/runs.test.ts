@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adapterOf } from '../../../../../src/verify/format/dumps/registry.ts';
-import { configured, runsOf } from '../../../../../src/verify/format/dumps/runs.ts';
+import { adapterOf } from '../../../src/format/dumps/registry.ts';
+import { configured, runsOf } from '../../../src/format/dumps/runs.ts';
 
 /** The folders of runs, each with its files, as `folder: file file`. */
 const shown = (adapter: string, files: string[]) =>

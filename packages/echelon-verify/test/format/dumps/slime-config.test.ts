@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { FoundConfiguration } from '../../../../../src/verify/format/dumps/adapter.ts';
-import { adapterOf } from '../../../../../src/verify/format/dumps/registry.ts';
-import { findSlimeConfig } from '../../../../../src/verify/format/dumps/slime-config.ts';
-import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { DUMPS, folder } from '../../../../support/dump-files.ts';
-import { pickled, torchFile } from '../../../../support/torch-bytes.ts';
+import type { FoundConfiguration } from '../../../src/format/dumps/adapter.ts';
+import { adapterOf } from '../../../src/format/dumps/registry.ts';
+import { findSlimeConfig } from '../../../src/format/dumps/slime-config.ts';
+import { verifyDump } from '../../../src/verify-dump.ts';
+import { DUMPS, folder } from '../../support/dump-files.ts';
+import { pickled, torchFile } from '../../support/torch-bytes.ts';
 
 /** What is found of arguments in JSON: the fingerprint's beginning, or the reason why it is unknown. */
 async function foundOf(settings: object): Promise<string | undefined> {

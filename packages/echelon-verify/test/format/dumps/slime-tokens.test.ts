@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sampleTokens, tokenColumns } from '../../../../../src/verify/format/dumps/slime-tokens.ts';
+import { sampleTokens, tokenColumns } from '../../../src/format/dumps/slime-tokens.ts';
 
 const SAMPLE = { mask: [0, 1], advantages: [9, 0.5], values: [0.25, 0.75], kl: [0, 0], reward: 1 };
 

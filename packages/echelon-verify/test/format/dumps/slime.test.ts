@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adapterFor } from '../../../../../src/verify/format/dumps/registry.ts';
-import { SLIME } from '../../../../../src/verify/format/dumps/slime.ts';
-import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { DUMPS, folder, planted, stepsOf } from '../../../../support/dump-files.ts';
-import { tokenBatch } from '../../../../support/token-batch.ts';
-import { pickled, torchFile } from '../../../../support/torch-bytes.ts';
+import { adapterFor } from '../../../src/format/dumps/registry.ts';
+import { SLIME } from '../../../src/format/dumps/slime.ts';
+import { verifyDump } from '../../../src/verify-dump.ts';
+import { DUMPS, folder, planted, stepsOf } from '../../support/dump-files.ts';
+import { tokenBatch } from '../../support/token-batch.ts';
+import { pickled, torchFile } from '../../support/torch-bytes.ts';
 
 // Synthetic: see test/golden/dumps/README.md.
 const ROLLOUTS = [0, 1].map((step) => `${DUMPS}/slime/rollout_data/${step}.pt`);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { openSource, withSource } from '../../../../../src/verify/format/dumps/source.ts';
-import { folder } from '../../../../support/dump-files.ts';
+import { openSource, withSource } from '../../../src/format/dumps/source.ts';
+import { folder } from '../../support/dump-files.ts';
 
 test('a source gives parts of a file, and fewer bytes at its end', async () => {
   await using dir = await folder();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adapterFor } from '../../../../../src/verify/format/dumps/registry.ts';
-import { KNOWN_TABLES, TABLE } from '../../../../../src/verify/format/dumps/table.ts';
-import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { DUMPS, folder, jsonLines, stepsOf } from '../../../../support/dump-files.ts';
+import { adapterFor } from '../../../src/format/dumps/registry.ts';
+import { KNOWN_TABLES, TABLE } from '../../../src/format/dumps/table.ts';
+import { verifyDump } from '../../../src/verify-dump.ts';
+import { DUMPS, folder, jsonLines, stepsOf } from '../../support/dump-files.ts';
 
 const CSV = 'it,prompt,score,adv\n1,a,0,-1\n1,a,1,1\n2,a,0,0\n2,b,0,0\n';
 const MAP = { group: 'prompt', reward: 'score', advantage: 'adv', step: 'it' };

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PyDict } from '../../../../../src/ray/pickle/values.ts';
-import { withSource } from '../../../../../src/verify/format/dumps/source.ts';
-import { numbersIn, TensorError } from '../../../../../src/verify/format/dumps/torch-tensor.ts';
-import { openTorchFile } from '../../../../../src/verify/format/dumps/torch-zip.ts';
-import { DUMPS, folder } from '../../../../support/dump-files.ts';
-import { pickled, torchFile } from '../../../../support/torch-bytes.ts';
+import type { PyDict } from 'ray-client-ts/pickle/values';
+import { withSource } from '../../../src/format/dumps/source.ts';
+import { numbersIn, TensorError } from '../../../src/format/dumps/torch-tensor.ts';
+import { openTorchFile } from '../../../src/format/dumps/torch-zip.ts';
+import { DUMPS, folder } from '../../support/dump-files.ts';
+import { pickled, torchFile } from '../../support/torch-bytes.ts';
 
 async function read(key: string): Promise<number[]> {
   return await withSource(`${DUMPS}/tensors.pt`, async (source) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { PyObject } from '../../../../../src/ray/pickle/values.ts';
-import { withSource } from '../../../../../src/verify/format/dumps/source.ts';
-import { isZip, openTorchFile } from '../../../../../src/verify/format/dumps/torch-zip.ts';
-import { BatchFormatError } from '../../../../../src/verify/format/format-error.ts';
-import { DUMPS, folder } from '../../../../support/dump-files.ts';
+import { PyObject } from 'ray-client-ts/pickle/values';
+import { withSource } from '../../../src/format/dumps/source.ts';
+import { isZip, openTorchFile } from '../../../src/format/dumps/torch-zip.ts';
+import { BatchFormatError } from '../../../src/format/format-error.ts';
+import { DUMPS, folder } from '../../support/dump-files.ts';
 
 const FILE = `${DUMPS}/trl/group/training_args.bin`;
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findTrainerState } from '../../../../../src/verify/format/dumps/trainer-state.ts';
-import { folder } from '../../../../support/dump-files.ts';
+import { findTrainerState } from '../../../src/format/dumps/trainer-state.ts';
+import { folder } from '../../support/dump-files.ts';
 
 const entry = (step: number, more: object) => ({ step, reward: 1, ...more });
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findTrainingArguments } from '../../../../../src/verify/format/dumps/training-args.ts';
-import { DUMPS, folder } from '../../../../support/dump-files.ts';
-import { pickled, torchFile } from '../../../../support/torch-bytes.ts';
+import { findTrainingArguments } from '../../../src/format/dumps/training-args.ts';
+import { DUMPS, folder } from '../../support/dump-files.ts';
+import { pickled, torchFile } from '../../support/torch-bytes.ts';
 
 test('the settings lie in the folder above the completions', async () => {
   const found = await findTrainingArguments(`${DUMPS}/trl/weights/completions/completions_00001.parquet`);

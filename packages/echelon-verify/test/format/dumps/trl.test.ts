@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { TRL } from '../../../../../src/verify/format/dumps/trl.ts';
-import { type StatedDump, verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { DUMPS, stepsOf } from '../../../../support/dump-files.ts';
+import { TRL } from '../../../src/format/dumps/trl.ts';
+import { type StatedDump, verifyDump } from '../../../src/verify-dump.ts';
+import { DUMPS, stepsOf } from '../../support/dump-files.ts';
 
 const filesOf = (run: string): string[] =>
   [1, 2, 3].map((step) => `${DUMPS}/trl/${run}/completions/completions_0000${step}.parquet`);

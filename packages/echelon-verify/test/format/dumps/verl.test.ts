@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { VERL } from '../../../../../src/verify/format/dumps/verl.ts';
-import { verifyDump } from '../../../../../src/verify/verify-dump.ts';
-import { folder, jsonLines, stepsOf } from '../../../../support/dump-files.ts';
+import { VERL } from '../../../src/format/dumps/verl.ts';
+import { verifyDump } from '../../../src/verify-dump.ts';
+import { folder, jsonLines, stepsOf } from '../../support/dump-files.ts';
 
 const row = (uid: string | undefined, score: number, input = 'q') => ({
   ...{ input, output: 'text', gts: null, score, step: 7 },

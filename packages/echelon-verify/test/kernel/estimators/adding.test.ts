@@ -3,20 +3,20 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { compareFile } from '../../../../src/cli/compare-file.ts';
-import { estimateFile } from '../../../../src/cli/estimate-file.ts';
-import { verifyFiles } from '../../../../src/cli/verify-files.ts';
-import type { Estimator, EstimatorName } from '../../../../src/kernel/index.ts';
-import { ESTIMATORS, isEstimatorName, registerEstimator } from '../../../../src/kernel/index.ts';
-import { estimate } from '../../../../src/verify/explain/estimate.ts';
-import { explainRow } from '../../../../src/verify/explain/explain.ts';
-import { formatExplanation } from '../../../../src/verify/explain/explain-text.ts';
-import { writeBundle } from '../../../../src/verify/format/bundle.ts';
-import { readBatches } from '../../../../src/verify/format/read-json.ts';
-import { decodeBatch, encodeBatch } from '../../../../src/verify/format/wire.ts';
-import { verifyBatch } from '../../../../src/verify/verify-batch.ts';
-import { captured } from '../../../support/captured.ts';
-import { MEAN_BASELINE } from '../../../support/mean-baseline.ts';
+import { compareFile } from '../../../src/cli/compare-file.ts';
+import { estimateFile } from '../../../src/cli/estimate-file.ts';
+import { verifyFiles } from '../../../src/cli/verify-files.ts';
+import { estimate } from '../../../src/explain/estimate.ts';
+import { explainRow } from '../../../src/explain/explain.ts';
+import { formatExplanation } from '../../../src/explain/explain-text.ts';
+import { writeBundle } from '../../../src/format/bundle.ts';
+import { readBatches } from '../../../src/format/read-json.ts';
+import { decodeBatch, encodeBatch } from '../../../src/format/wire.ts';
+import type { Estimator, EstimatorName } from '../../../src/kernel/index.ts';
+import { ESTIMATORS, isEstimatorName, registerEstimator } from '../../../src/kernel/index.ts';
+import { verifyBatch } from '../../../src/verify-batch.ts';
+import { captured } from '../../support/captured.ts';
+import { MEAN_BASELINE } from '../../support/mean-baseline.ts';
 
 const NAME = MEAN_BASELINE.name as EstimatorName;
 const PARAMS = { estimator: NAME, scale: 0.5 };
@@ -120,8 +120,11 @@ describe('an estimator that is added', () => {
 });
 
 test('the guide shows the example as it is', async () => {
-  const root = new URL('../../../../', import.meta.url);
-  const example = await readFile(new URL('test/support/mean-baseline.ts', root), 'utf8');
+  const root = new URL('../../../../../', import.meta.url);
+  const example = await readFile(
+    new URL('packages/echelon-verify/test/support/mean-baseline.ts', root),
+    'utf8',
+  );
   const guide = await readFile(new URL('docs/contributing/add-an-estimator.md', root), 'utf8');
   assert.ok(guide.includes(example.slice(example.indexOf('const PARAMETERS')).trimEnd()));
 });

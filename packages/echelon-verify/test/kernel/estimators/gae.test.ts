@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GAE } from '../../../../src/kernel/estimators/gae.ts';
-import { near, run } from '../../../support/run-estimator.ts';
+import { GAE } from '../../../src/kernel/estimators/gae.ts';
+import { near, run } from '../../support/run-estimator.ts';
 
 const response = { offset: [0, 2, 3], mask: [1, 1, 1], reward: [0, 1, 0], value: [0.5, 0.5, 1] };
 const raw = { recentre: false, normalizeByStd: false } as const;

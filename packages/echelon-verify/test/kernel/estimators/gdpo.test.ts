@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GDPO } from '../../../../src/kernel/estimators/gdpo.ts';
-import { near, run } from '../../../support/run-estimator.ts';
+import { GDPO } from '../../../src/kernel/estimators/gdpo.ts';
+import { near, run } from '../../support/run-estimator.ts';
 
 test('gdpo normalises each reward in its group, adds, and whitens over the batch', () => {
   const none = { epsilon: 0, batchEpsilon: 0 };

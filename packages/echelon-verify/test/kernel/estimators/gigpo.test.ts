@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { gigpo, gigpoStepTerm, grpo } from '../../../../src/kernel/index.ts';
+import { gigpo, gigpoStepTerm, grpo } from '../../../src/kernel/index.ts';
 import { batches, columnsOf, normal, slowClusters } from '../reference.ts';
 
 const close = (a: number, b: number, within: number) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GPG } from '../../../../src/kernel/estimators/gpg.ts';
-import { near, run } from '../../../support/run-estimator.ts';
+import { GPG } from '../../../src/kernel/estimators/gpg.ts';
+import { near, run } from '../../support/run-estimator.ts';
 
 test('gpg scales centred scores by rows over rows with a score', () => {
   near(run(GPG, { score: [1, 0, 0, 0] }), [3, -1, -1, -1]);

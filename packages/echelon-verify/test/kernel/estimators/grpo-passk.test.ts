@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GRPO_PASSK } from '../../../../src/kernel/estimators/grpo-passk.ts';
-import { near, run } from '../../../support/run-estimator.ts';
+import { GRPO_PASSK } from '../../../src/kernel/estimators/grpo-passk.ts';
+import { near, run } from '../../support/run-estimator.ts';
 
 test('grpo_passk gives only the best row an advantage: its distance to the second best', () => {
   near(run(GRPO_PASSK, { score: [1, 0, 0, 0] }, { epsilon: 0 }), [2, 0, 0, 0]);

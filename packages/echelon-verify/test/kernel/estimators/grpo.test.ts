@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { groupSums } from '../../../../src/kernel/group-sums.ts';
-import type { GrpoParameters } from '../../../../src/kernel/index.ts';
-import { grpo } from '../../../../src/kernel/index.ts';
+import { groupSums } from '../../../src/kernel/group-sums.ts';
+import type { GrpoParameters } from '../../../src/kernel/index.ts';
+import { grpo } from '../../../src/kernel/index.ts';
 import { batches } from '../reference.ts';
 
 const one = (...score: number[]) => ({

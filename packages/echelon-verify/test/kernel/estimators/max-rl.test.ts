@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_RL } from '../../../../src/kernel/estimators/max-rl.ts';
-import { near, run } from '../../../support/run-estimator.ts';
+import { MAX_RL } from '../../../src/kernel/estimators/max-rl.ts';
+import { near, run } from '../../support/run-estimator.ts';
 
 test('max_rl divides the distance from the mean by the mean', () => {
   near(run(MAX_RL, { score: [1, 0, 0, 0] }), [3, -1, -1, -1]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OPO } from '../../../../src/kernel/estimators/opo.ts';
-import { near, run } from '../../../support/run-estimator.ts';
+import { OPO } from '../../../src/kernel/estimators/opo.ts';
+import { near, run } from '../../support/run-estimator.ts';
 
 test('opo subtracts the mean weighted by response length', () => {
   near(run(OPO, { score: [1, 0, 4], tokens: [2, 5, 3] }), [1 - 1.4, -1.4, 4 - 1.4]);

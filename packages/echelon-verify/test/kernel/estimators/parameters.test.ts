@@ -6,7 +6,7 @@ import {
   completeParameters,
   isAllowed,
   type ParameterRules,
-} from '../../../../src/kernel/estimators/parameters.ts';
+} from '../../../src/kernel/estimators/parameters.ts';
 
 const RULES = {
   depth: { kind: 'number', default: 2, least: 0, most: 8, integer: true, doc: '' },

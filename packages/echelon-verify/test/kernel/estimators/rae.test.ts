@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RAE } from '../../../../src/kernel/estimators/rae.ts';
-import { near, run } from '../../../support/run-estimator.ts';
+import { RAE } from '../../../src/kernel/estimators/rae.ts';
+import { near, run } from '../../support/run-estimator.ts';
 
 test('rae subtracts the average before the row moves it, one average for each role', () => {
   near(run(RAE, { score: [1, 1, 0, 1], group: [0, 1, 0, 0] }, { decay: 0.5 }), [1, 1, -0.5, 0.75]);

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
-import { REINFORCE_PLUS_PLUS_TOKEN } from '../../../../src/kernel/estimators/reinforce-plus-plus-token.ts';
-import { near, run } from '../../../support/run-estimator.ts';
+import { REINFORCE_PLUS_PLUS_TOKEN } from '../../../src/kernel/estimators/reinforce-plus-plus-token.ts';
+import { near, run } from '../../support/run-estimator.ts';
 
 const responses = { offset: [0, 3, 4], mask: [1, 0, 1, 1], reward: [0, -2, 4, 0] };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { REINFORCE_PLUS_PLUS } from '../../../../src/kernel/estimators/reinforce-plus-plus.ts';
-import { near, run } from '../../../support/run-estimator.ts';
+import { REINFORCE_PLUS_PLUS } from '../../../src/kernel/estimators/reinforce-plus-plus.ts';
+import { near, run } from '../../support/run-estimator.ts';
 
 const rows = { weight: 'row', epsilon: 0, epsilonPlace: 'added' } as const;
 

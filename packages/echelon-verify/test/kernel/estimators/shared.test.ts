@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changeParameters, isAllowed } from '../../../../src/kernel/estimators/parameters.ts';
-import { estimatorNames, estimatorOf } from '../../../../src/kernel/estimators/registry.ts';
+import { changeParameters, isAllowed } from '../../../src/kernel/estimators/parameters.ts';
+import { estimatorNames, estimatorOf } from '../../../src/kernel/estimators/registry.ts';
 import {
   deviationVariant,
   groupVariants,
   modeVariant,
   numberText,
   unusual,
-} from '../../../../src/kernel/estimators/shared.ts';
-import { completeParameters } from '../../../../src/kernel/index.ts';
+} from '../../../src/kernel/estimators/shared.ts';
+import { completeParameters } from '../../../src/kernel/index.ts';
 
 test('each variant changes parameters of its estimator, to values that its rules allow', () => {
   for (const name of estimatorNames()) {

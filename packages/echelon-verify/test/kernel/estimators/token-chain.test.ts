@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAllowed } from '../../../../src/kernel/estimators/parameters.ts';
-import {
-  maskedTokensRule,
-  tokenStageInput,
-  usesTokens,
-} from '../../../../src/kernel/estimators/token-chain.ts';
+import { isAllowed } from '../../../src/kernel/estimators/parameters.ts';
+import { maskedTokensRule, tokenStageInput, usesTokens } from '../../../src/kernel/estimators/token-chain.ts';
 
 test('a rule for tokens outside the mask explains its choices, the first of which is the default', () => {
   const rule = maskedTokensRule('skip', 'zero');

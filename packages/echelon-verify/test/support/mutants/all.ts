@@ -1,6 +1,6 @@
-import type { Forms } from '../../../src/verify/format/batch.ts';
-import type { BatchReport } from '../../../src/verify/report.ts';
-import { verifyBatch } from '../../../src/verify/verify-batch.ts';
+import type { Forms } from '../../../src/format/batch.ts';
+import type { BatchReport } from '../../../src/report.ts';
+import { verifyBatch } from '../../../src/verify-batch.ts';
 import { goldenBatch, inForms } from '../golden-batches.ts';
 import { GROUP_MUTANTS } from './groups.ts';
 import { LEVEL_MUTANTS } from './levels.ts';

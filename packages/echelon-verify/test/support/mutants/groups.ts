@@ -1,6 +1,6 @@
 /** Bugs of the group estimators: the wrong baseline, scale or rows in the statistics. */
 
-import type { Batch } from '../../../src/verify/format/batch.ts';
+import type { Batch } from '../../../src/format/batch.ts';
 import {
   allRows,
   groupwise,

@@ -1,7 +1,7 @@
 /** Bugs of the step-wise estimators: HGPO's levels and GiGPO's states. */
 
+import type { Batch } from '../../../src/format/batch.ts';
 import { clusterLevels } from '../../../src/kernel/clusters.ts';
-import type { Batch } from '../../../src/verify/format/batch.ts';
 import { allRows, levelwise, type Mutant, report, reportBy, rowsBy, sampleStatistics } from './tools.ts';
 
 const LARGE = 'alfworld-scale';

@@ -1,6 +1,6 @@
 /** Bugs of provenance: the wrong rows, or the right ones in the wrong place, order or group. */
 
-import type { Batch } from '../../../src/verify/format/batch.ts';
+import type { Batch } from '../../../src/format/batch.ts';
 import { randomFrom } from '../random-batch.ts';
 import {
   allRows,

@@ -1,8 +1,8 @@
 /** The generated pages docs/evidence/mutants.md and docs/evidence/detection-power.md. */
 
-import { createJudge } from '../../../src/verify/bounds/outcomes.ts';
-import type { Forms } from '../../../src/verify/format/batch.ts';
-import { verifyBatch } from '../../../src/verify/verify-batch.ts';
+import { createJudge } from '../../../src/bounds/outcomes.ts';
+import type { Forms } from '../../../src/format/batch.ts';
+import { verifyBatch } from '../../../src/verify-batch.ts';
 import { allGoldenBatches, inForms } from '../golden-batches.ts';
 import { type Catch, MUTANTS, tryMutant } from './all.ts';
 

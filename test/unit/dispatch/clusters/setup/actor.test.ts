@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import type { ActorHandle } from 'ray-client-ts/actor';
+import type { RayConnection } from 'ray-client-ts/connection';
+import { RayActorDiedError, RayPythonError } from 'ray-client-ts/errors';
 import {
   ACTOR,
   connectionOf,
@@ -9,9 +12,6 @@ import {
   startActor,
 } from '../../../../../src/dispatch/clusters/setup/actor.ts';
 import { SetupError } from '../../../../../src/dispatch/clusters/setup/problems.ts';
-import type { ActorHandle } from '../../../../../src/ray/actor.ts';
-import type { RayConnection } from '../../../../../src/ray/connection.ts';
-import { RayActorDiedError, RayPythonError } from '../../../../../src/ray/errors.ts';
 
 // What a Ray makes of it is tested on one: test/e2e/clusters.test.ts.
 const PACKAGE = new URL('../../../../../deploy/ray-worker', import.meta.url).pathname;

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  SetupError,
-  toCommandProblem,
-  toSetupError,
-} from '../../../../../src/dispatch/clusters/setup/problems.ts';
-import {
   RayAuthenticationError,
   RayClosedError,
   RayPythonError,
@@ -13,7 +8,12 @@ import {
   RayTimeoutError,
   RayUnreachableError,
   RayVersionError,
-} from '../../../../../src/ray/errors.ts';
+} from 'ray-client-ts/errors';
+import {
+  SetupError,
+  toCommandProblem,
+  toSetupError,
+} from '../../../../../src/dispatch/clusters/setup/problems.ts';
 
 const python = (message: string, pythonTraceback = '') =>
   new RayPythonError({ pythonType: 'Error', pythonModule: 'm', message, pythonTraceback });

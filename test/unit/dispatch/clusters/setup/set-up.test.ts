@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RayUnreachableError } from 'ray-client-ts/errors';
 import { freePort } from '../../../../../src/cli/local/processes.ts';
 import { packRayWorker } from '../../../../../src/dispatch/clusters/setup/package.ts';
 import { endRayWorker, setUpCluster } from '../../../../../src/dispatch/clusters/setup/set-up.ts';
-import { RayUnreachableError } from '../../../../../src/ray/errors.ts';
 
 // What it does on a Ray is tested on one: test/e2e/clusters.test.ts.
 const PACKAGE = new URL('../../../../../deploy/ray-worker', import.meta.url).pathname;

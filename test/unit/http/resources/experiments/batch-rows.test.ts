@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import { rowColumns } from '../../../../../src/verify/explain/row-columns.ts';
-import { encodeBatch } from '../../../../../src/verify/format/wire.ts';
-import { createVerifierPool } from '../../../../../src/verify/pool/pool.ts';
-import { goldenBatch } from '../../../../support/golden-batches.ts';
+import { rowColumns } from 'echelon-verify/explain/row-columns';
+import { encodeBatch } from 'echelon-verify/format/wire';
+import { createVerifierPool } from 'echelon-verify/pool/pool';
+import { goldenBatch } from '../../../../../packages/echelon-verify/test/support/golden-batches.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { running, storeFor } from '../../../../support/store.ts';
 

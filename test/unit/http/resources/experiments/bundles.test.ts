@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { readBatchFile } from '../../../../../src/verify/format/read.ts';
-import { encodeBatch } from '../../../../../src/verify/format/wire.ts';
-import { bundle as bundleTask } from '../../../../../src/verify/pool/tasks.ts';
-import { goldenBatch } from '../../../../support/golden-batches.ts';
+import { readBatchFile } from 'echelon-verify/format/read';
+import { encodeBatch } from 'echelon-verify/format/wire';
+import { bundle as bundleTask } from 'echelon-verify/pool/tasks';
+import { goldenBatch } from '../../../../../packages/echelon-verify/test/support/golden-batches.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { running, storeFor } from '../../../../support/store.ts';
 

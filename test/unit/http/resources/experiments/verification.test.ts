@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
+import { BatchFormatError } from 'echelon-verify/format/format-error';
 import type { Lease } from '../../../../../src/store/attempts/contract.ts';
-import { BatchFormatError } from '../../../../../src/verify/format/format-error.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { running, storeFor } from '../../../../support/store.ts';
 

@@ -1,10 +1,10 @@
-// Builds the dashboard: src/dashboard and the parts of src that it imports, as static files with hashed names.
+// Builds the page, with what it imports of the other packages, as static files with hashed names.
 import { join } from 'node:path';
 import { build } from 'vite';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, 'src');
 
-const nodes = (file: string) => join(root, 'src/dashboard/verify/node', file);
+const nodes = (file: string) => join(root, 'verify/node', file);
 const alias = {
   ...{ 'node:zlib': nodes('zlib.ts'), 'node:crypto': nodes('crypto.ts'), 'node:path': nodes('path.ts') },
   ...{ 'node:fs/promises': nodes('fs.ts'), 'node:fs': nodes('fs.ts') },
@@ -16,7 +16,7 @@ export async function buildDashboard(folder: string): Promise<void> {
   const jsx = { runtime: 'automatic' as const, importSource: 'preact' };
   await build({
     configFile: false,
-    root: join(root, 'src/dashboard'),
+    root,
     publicDir: false,
     logLevel: 'warn',
     oxc: { jsx },
