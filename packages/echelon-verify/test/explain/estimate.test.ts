@@ -8,7 +8,7 @@ import { restated } from '../support/stated.ts';
 
 const read = (changes = {}) => readBatches(sampleFile(changes), 'f')[0]!;
 const golden = (name: string) =>
-  readBatches(readFileSync(new URL(`../../../golden/${name}`, import.meta.url)), name);
+  readBatches(readFileSync(new URL(`../../../../test/golden/${name}`, import.meta.url)), name);
 
 test('every golden batch comes out as its trainer reported it, but for the roundings of equal returns', () => {
   for (const file of [

@@ -10,7 +10,7 @@ import { decodeBatch, encodeBatch } from '../../src/format/wire.ts';
 import { sampleBatch, sampleFile } from '../sample-batch.ts';
 import { parametersOf } from '../support/stated.ts';
 
-const golden = (name: string) => readFileSync(new URL(`../../../golden/${name}`, import.meta.url));
+const golden = (name: string) => readFileSync(new URL(`../../../../test/golden/${name}`, import.meta.url));
 
 /** Reading must fail, and say this much about it. */
 function refused(bytes: Uint8Array, fault: Partial<BatchFault>): void {

@@ -23,7 +23,7 @@ describe('the wire', () => {
   test('keeps every golden batch as it is', () => {
     for (const file of ['hgpo.json', 'gigpo-grpo.json', 'real-taubench.json.gz']) {
       for (const batch of readBatches(
-        readFileSync(new URL(`../../../golden/${file}`, import.meta.url)),
+        readFileSync(new URL(`../../../../test/golden/${file}`, import.meta.url)),
         file,
       )) {
         assert.deepEqual(kept(decodeBatch(encodeBatch(batch))), kept(batch));

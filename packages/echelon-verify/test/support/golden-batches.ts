@@ -17,7 +17,10 @@ const cache = new Map<string, Batch[]>();
 function goldenBatches(file: (typeof GOLDEN_FILES)[number]): Batch[] {
   const known = cache.get(file);
   if (known !== undefined) return known;
-  const batches = readBatchFile(readFileSync(new URL(`../golden/${file}`, import.meta.url)), file);
+  const batches = readBatchFile(
+    readFileSync(new URL(`../../../../test/golden/${file}`, import.meta.url)),
+    file,
+  );
   cache.set(file, batches);
   return batches;
 }
