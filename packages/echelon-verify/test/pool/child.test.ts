@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { coded } from '../../../../test/support/store.ts';
-import { carriedOut, startChild } from '../../src/pool/child.ts';
+import { carriedOut, startChild, VerifierBusyError } from '../../src/pool/child.ts';
 import { createLimitedStart } from '../../src/pool/memory-limit.ts';
 
 const start = createLimitedStart({ memoryBytes: 2 ** 28, heapBytes: 2 ** 26, cpuSeconds: 60 });
@@ -11,7 +10,7 @@ const start = createLimitedStart({ memoryBytes: 2 ** 28, heapBytes: 2 ** 26, cpu
 test('a process that ends before it is ready is not the fault of a batch', async () => {
   const broken = async () =>
     spawn(process.execPath, ['-e', 'process.exit(3)'], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-  await assert.rejects(startChild(broken), coded('verifier-busy'));
+  await assert.rejects(startChild(broken), VerifierBusyError);
 });
 
 test('a task ends with the reason if its process dies, its time is over or its caller leaves', async () => {

@@ -71,8 +71,8 @@ test('a compression that the runtime lacks is named, with what reads it', async 
     import { syncBuiltinESMExports } from 'node:module';
     delete zlib.zstdDecompressSync;
     syncBuiltinESMExports();
-    const { parquetRows, readParquetHead } = await import('./src/verify/format/dumps/parquet.ts');
-    const { withSource } = await import('./src/verify/format/dumps/source.ts');
+    const { parquetRows, readParquetHead } = await import('./packages/echelon-verify/src/format/dumps/parquet.ts');
+    const { withSource } = await import('./packages/echelon-verify/src/format/dumps/source.ts');
     await withSource(process.argv[1], async (source) => {
       for await (const rows of parquetRows(source, await readParquetHead(source), ['reward'])) console.log(rows);
     }).catch((error) => console.log(error.message));`;
