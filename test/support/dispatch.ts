@@ -17,6 +17,7 @@ import type { Experiment } from '../../src/schemas/experiment.ts';
 import type { ResolvedRule, RuleSpec } from '../../src/schemas/rules.ts';
 import { createDirectoryArchive } from '../../src/store/archive/archive-directory.ts';
 import { type Bucket, createS3Archive } from '../../src/store/archive/archive-s3.ts';
+import { watchClock } from '../../src/store/clock/watch-clock.ts';
 import { createStore } from '../../src/store/create-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type FakeDriver, fakeArguments } from './fake-driver.ts';
@@ -183,6 +184,8 @@ export async function startBench({
   const connected = connectTo(server, archive);
   const { store, queue } = connected;
   const started: Dispatcher[] = [];
+  // As every process does: if all that watch it are dead, the store's time stands still, and no lease ends.
+  const clock = await watchClock(store);
   await store.clusters.put({
     name: 'fake',
     address: rayWorker.address,
@@ -220,6 +223,7 @@ export async function startBench({
     reaches: (id, state) => comes(store, id, `was ${state}`, (record) => record.state === state),
     async stop() {
       await Promise.all(started.map((dispatcher) => dispatcher.stop({ handOver: false })));
+      clock.stop();
       await rayWorker.stop();
       await connected.close();
       await server.stop();
