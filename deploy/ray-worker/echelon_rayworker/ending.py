@@ -17,7 +17,8 @@ GPU_MEMORY = re.compile(r"CUDA out of memory|torch(?:\.cuda)?\.OutOfMemoryError|
 # What the driver prints when a part of the cluster failed, which another attempt may not meet again.
 _CLUSTER_FAILURE = re.compile(
     r"(?P<node>NodeDiedError|its node has died|node it was running on is dead or unavailable|OwnerDiedError"
-    r"|ActorUnavailableError|is not in the cluster any more)"
+    r"|ActorUnavailableError|(?:Actor|Task)UnschedulableError|LocalRayletDiedError|is not in the cluster any more"
+    r"|Object(?:Lost|ReconstructionFailed|FetchTimedOut)Error)"
     r"|(?P<nccl>Watchdog caught collective operation timeout|NCCL watchdog thread terminated|ncclRemoteError"
     r"|ncclSystemError)"
     r"|(?P<ecc>uncorrectable ECC error)"

@@ -8,6 +8,7 @@ import dataclasses
 import importlib.util
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -308,40 +309,49 @@ def test_an_export_merges_on_its_allocated_node_and_ends_with_its_driver(cluster
 
 
 def test_a_lost_node_ends_the_local_engine_as_a_failure_of_the_cluster(cluster: RayNodes, tmp_path: Path) -> None:
-    """Its actors run on the allocated node alone. The next attempt resumes from the checkpoint on another node. The last
-    test: it kills a node."""
+    """Its actors run on the allocated node alone. The next attempt resumes from the checkpoint on another node. A driver that
+    is busy until Ray knows of the loss gets another error than one that waits for an actor. The last test: it kills a node."""
     head, lost, other = cluster.nodes[0], cluster.nodes[3], cluster.nodes[2]
 
-    def train(node: str, steps: int, log: Path) -> subprocess.Popen:
+    def train(node: str, steps: int, log: str, experiment: str = "experiment") -> subprocess.Popen:
         return subprocess.Popen(
-            [sys.executable, "-m", "echelon_rayworker.engines.local", *SMALL, f"experiment_dir={tmp_path}",
+            [sys.executable, "-m", "echelon_rayworker.engines.local", *SMALL, f"experiment_dir={tmp_path / experiment}",
              f"training.steps={steps}"],
-            cwd=PACKAGE_ROOT, stdout=open(log, "w"), stderr=subprocess.STDOUT,
+            cwd=PACKAGE_ROOT, stdout=open(tmp_path / log, "w"), stderr=subprocess.STDOUT,
             env={**os.environ, allocation.VARIABLE: allocation.to_text([AllocatedNode(node, 0, 2)])},
         )  # fmt: skip
 
-    first = train(lost.id, 100_000, tmp_path / "first")
+    first = train(lost.id, 100_000, "first")
+    busy = train(lost.id, 100_000, "busy", "another")
     command = Command(tmp_path / "command", [AllocatedNode(other.id, 1, 1), AllocatedNode(lost.id, 1, 1)])
     command.started(2)
 
-    def is_at_step_3() -> bool:
-        assert first.poll() is None, (tmp_path / "first").read_text()[-4000:]
-        return "step:3 " in (tmp_path / "first").read_text()
+    def are_at_step_3() -> bool:
+        for run, log in ((first, "first"), (busy, "busy")):
+            assert run.poll() is None, (tmp_path / log).read_text()[-4000:]
+        return all("step:3 " in (tmp_path / log).read_text() for log in ("first", "busy"))
 
-    until(is_at_step_3, PATIENCE)
+    until(are_at_step_3, PATIENCE)
     actors = [one for one in ray._private.state.actors().values() if one["ActorClassName"] == "RolloutActor"]
     assert actors and {one["Address"]["NodeID"] for one in actors if one["State"] == "ALIVE"} == {lost.id}
+    busy.send_signal(signal.SIGSTOP)
     cluster.kill(lost)
     assert first.wait(timeout=PATIENCE) == 1
-    lines = (tmp_path / "first").read_text().splitlines()
-    known = Circumstances(stop_reason=None, told_to_end=False, kernel_oom_kills=0, last_lines=lines[-50:])
-    assert describe_end(1 << 8, known).cause == pb.Ended.CLUSTER_FAILED, "\n".join(lines[-50:])
+    until(lambda: not any(one["Alive"] for one in ray.nodes() if one["NodeID"] == lost.id), PATIENCE)
+    busy.send_signal(signal.SIGCONT)
+    assert busy.wait(timeout=PATIENCE) == 1
+    known = Circumstances(stop_reason=None, told_to_end=False, kernel_oom_kills=0, last_lines=[])
+    for log in ("first", "busy"):
+        lines = (tmp_path / log).read_text().splitlines()
+        known = dataclasses.replace(known, last_lines=lines[-50:])
+        assert describe_end(1 << 8, known).cause == pb.Ended.CLUSTER_FAILED, "\n".join(lines[-50:])
     assert command.process.wait(timeout=PATIENCE) == 1
     known = dataclasses.replace(known, last_lines=command.log().splitlines()[-50:])
     assert describe_end(1 << 8, known).cause == pb.Ended.CLUSTER_FAILED, command.log()
     assert until(command.nothing_is_left)
+    lines = (tmp_path / "first").read_text().splitlines()
     reached = max(int(line.split(":")[1].split()[0]) for line in lines if line.startswith("step:"))
-    second = train(other.id, reached + 2, tmp_path / "second")
+    second = train(other.id, reached + 2, "second")
     assert second.wait(timeout=PATIENCE) == 0
     assert "resuming after step" in (tmp_path / "second").read_text()
     assert head.process.poll() is None
