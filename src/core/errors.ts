@@ -60,12 +60,12 @@ export const ERRORS = {
   },
   'store-misconfigured': {
     status: 503,
-    retry: false,
+    retry: true,
     title: 'The Redis settings do not guarantee durability',
   },
   'store-foreign': {
     status: 503,
-    retry: false,
+    retry: true,
     title: 'Redis is empty or belongs to another installation',
   },
   'verifier-busy': { status: 503, retry: true, title: 'Too many batches are being recomputed' },

@@ -1,5 +1,7 @@
-/** Where a defect shows: a cell of the failpoint matrix, or a world with a fixed seed. */
-export type Cell = { readonly failpoint: string } | { readonly world: string; readonly minutes: number };
+/** Where a defect shows: a cell of the failpoint matrix, or a world with a fixed seed, and with some of its faults. */
+export type Cell =
+  | { readonly failpoint: string }
+  | { readonly world: string; readonly minutes: number; readonly fault?: string };
 
 /** A defect, made by one edit of one file. */
 export interface Defect {
@@ -57,6 +59,14 @@ export const DEFECTS: readonly Defect[] = [
     from: 'if before then return before end',
     to: '',
     cell: { world: 'api', minutes: 0.3 },
+  },
+  {
+    guarantee: 1,
+    removes: 'the checks of Redis while a process runs',
+    file: 'src/main/watch-store.ts',
+    from: 'setInterval(() => void check(), everyMs)',
+    to: 'setInterval(() => {}, everyMs)',
+    cell: { world: 'store', minutes: 0.4, fault: 'a setting' },
   },
   {
     guarantee: 2,
@@ -217,6 +227,14 @@ export const DEFECTS: readonly Defect[] = [
     from: 'if #ids == 1 then charge(root, ids[1], lost) end',
     to: 'for _, id in ipairs(ids) do charge(root, id, lost) charge(root, id, lost) charge(root, id, lost) end',
     cell: { failpoint: 'killed after: store.attempts.acquire' },
+  },
+  {
+    guarantee: 10,
+    removes: 'the second reading of bytes that the archive does not have',
+    file: 'src/dispatch/background/batch-leases.ts',
+    from: 'now + doubtMs',
+    to: 'now',
+    cell: { world: 'store', minutes: 0.4, fault: 'bucket' },
   },
   {
     guarantee: 10,

@@ -42,7 +42,9 @@ export async function tryDefects(each: (tried: Tried) => void): Promise<Tried[]>
 
 /** A cell in words. */
 export function nameOf(cell: Cell): string {
-  return 'failpoint' in cell ? cell.failpoint : `world ${cell.world}, ${cell.minutes} minutes, seed ${SEED}`;
+  if ('failpoint' in cell) return cell.failpoint;
+  const { world, minutes, fault } = cell;
+  return `world ${world}, ${fault === undefined ? '' : `only "${fault}", `}${minutes} minutes, seed ${SEED}`;
 }
 
 /** Runs a cell in a copy of the sources, with a defect if one is given. */
@@ -71,8 +73,12 @@ function commandOf(cell: Cell): string[] {
       ...['--test', `--test-name-pattern=${cell.failpoint.replaceAll('.', '\\.')}$`],
       'test/full/failpoints.test.ts',
     ];
-  const { world, minutes } = cell;
-  return ['test/nemesis/main.ts', '--world', world, '--minutes', String(minutes), '--seed', String(SEED)];
+  const { world, minutes, fault } = cell;
+  const only = fault === undefined ? [] : ['--fault', fault];
+  return [
+    ...['test/nemesis/main.ts', '--world', world, '--minutes', String(minutes), '--seed', String(SEED)],
+    ...only,
+  ];
 }
 
 function runs(directory: string, args: string[]): Promise<boolean> {

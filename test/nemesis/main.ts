@@ -15,6 +15,7 @@ const USAGE = `usage: npm run test:nemesis -- [options]
                   another. system has the real Ray, ray-worker, supervisors and drivers. Its processes, files and shared memory
                   are in namespaces of their own.
   --older REF     A commit: processes of the world upgrade run it and this version, in turn.
+  --fault TEXT    Only faults whose name contains this text.
   --minutes M     Minutes of faults in each world. Default: 2.
   --seed N        Seed of faults and load. Default: a random one, which is printed.
   --defects       Instead, try whether the tests find defects: a list of edits, each in a copy of the sources.
@@ -31,6 +32,7 @@ function optionsFrom(args: string[]) {
     options: {
       world: { type: 'string' },
       older: { type: 'string' },
+      fault: { type: 'string' },
       minutes: { type: 'string', default: '2' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
       defects: { type: 'boolean', default: false },
@@ -75,6 +77,7 @@ async function runDefects(write: boolean): Promise<number> {
 async function runWorlds({
   worlds,
   older,
+  fault,
   minutes,
   seed,
   write,
@@ -83,9 +86,9 @@ async function runWorlds({
   const progress = (line: string) => console.log(`  ${line}`);
   let starved = false;
   for (const world of worlds) {
-    const choice = world === 'upgrade' ? ` --older ${older}` : '';
+    const choice = `${world === 'upgrade' ? ` --older ${older}` : ''}${fault ? ` --fault '${fault}'` : ''}`;
     console.log(`npm run test:nemesis -- --world ${world}${choice} --minutes ${minutes} --seed ${seed}`);
-    const result = await runCampaign({ world, older, seed, minutes, whileStarved, progress });
+    const result = await runCampaign({ world, older, fault, seed, minutes, whileStarved, progress });
     starved ||= result.starved;
     print(result);
     if (write) writeCampaign(result);

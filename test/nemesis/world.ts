@@ -82,6 +82,8 @@ export interface World extends Observed {
   readonly shiftRedisClock: ((ms: number) => Promise<void>) | undefined;
   /** The objects of the archive's bucket. */
   readonly objects: Map<string, Buffer>;
+  /** Requests that were not refused although Redis was unfit or another one, in words. */
+  readonly admitted: string[];
   /** All connections of dispatchers and the api to Redis. */
   readonly redisProxy: TcpProxy;
   /** All connections of users to the api. */
@@ -155,7 +157,10 @@ async function startIn(
     return process;
   });
   const apiProxy = owned.own(await startTcpProxy(`127.0.0.1:${port}`));
+  const admitted: string[] = [];
   return {
+    admitted,
+    violations: () => admitted,
     ...{
       bench,
       cluster: 'fake',

@@ -4,10 +4,14 @@ import { createInterface } from 'node:readline';
 import { pino } from 'pino';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/server/deps.ts';
+import { watchStore } from '../../src/main/watch-store.ts';
 import type { Bucket } from '../../src/store/archive/archive-s3.ts';
 import { watchClock } from '../../src/store/clock/watch-clock.ts';
-import { connectTo } from './dispatch.ts';
+import { bindStore, connectTo, QUIET } from './dispatch.ts';
 import { followsClock, shiftClock } from './shifted-clock.ts';
+
+/** More often than in production, so that a campaign sees many refusals. */
+const WATCH_MS = 500;
 
 const setup = JSON.parse(process.argv[2] ?? '{}') as {
   url: string;
@@ -18,7 +22,11 @@ const setup = JSON.parse(process.argv[2] ?? '{}') as {
   clockMs?: number;
 };
 shiftClock(setup.clockMs ?? 0);
-const { store, queue } = connectTo(setup, setup.archive);
+const { redis, store, queue } = connectTo(setup, setup.archive);
+const installation = await bindStore(store);
+const watch = watchStore({
+  ...{ store, connection: redis, installation, allowUnfit: false, log: QUIET, everyMs: WATCH_MS },
+});
 const unused = async () => {
   throw new Error('no batch is recomputed on demand here');
 };
@@ -37,6 +45,7 @@ const app = await createApp({
   },
   log: pino({ level: 'warn' }, pino.destination(2)) as AppDeps['log'],
   clock: await watchClock(store),
+  storeFault: watch.fault,
 });
 const told = createInterface({ input: process.stdin });
 // The test is gone, however it ended.

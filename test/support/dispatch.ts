@@ -109,6 +109,15 @@ export function connectTo(redisServer: { url: string }, place: string | Bucket):
   };
 }
 
+/** The installation of the processes of tests. */
+export const TEST_INSTALLATION = 'tests';
+
+/** Binds the store of a process to its installation, which the first process makes. */
+export function bindStore(store: Store): Promise<string> {
+  // Redis may be away at its start.
+  return until(() => store.bind(TEST_INSTALLATION).catch(() => undefined), 'Redis answers');
+}
+
 /** See {@link connectTo}. */
 export interface Connected {
   redis: Redis;

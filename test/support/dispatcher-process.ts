@@ -8,7 +8,7 @@ import { createRayWorkerClient } from '../../src/rpc/client.ts';
 import type { Bucket } from '../../src/store/archive/archive-s3.ts';
 import { watchClock } from '../../src/store/clock/watch-clock.ts';
 import type { Store } from '../../src/store/store.ts';
-import { AGREEING, compileTestSpec, connectTo, TEST_TIMES, until } from './dispatch.ts';
+import { AGREEING, bindStore, compileTestSpec, connectTo, TEST_TIMES, until } from './dispatch.ts';
 import { decoratorsOf, type Failpoint } from './failpoints.ts';
 import { createLineLog } from './kept-log.ts';
 import { recordLeases } from './recorded-leases.ts';
@@ -44,6 +44,7 @@ const failpoint = setup.failpoint ? decoratorsOf(setup.failpoint, () => say('fai
 const interrupted = <T extends object>(parts: T): T => decorate(parts, failpoint as Decorators<T>);
 /** As a fault of the native kind: the process is gone, at once. */
 const die = () => process.kill(process.pid, 'SIGKILL');
+await bindStore(store);
 await watchClock(store);
 let losses = 0;
 redis.on('close', () => losses++);

@@ -1,27 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { settledWithin } from '../../../src/core/settled-within.ts';
-import { type Bench, until } from '../../support/dispatch.ts';
+import { until } from '../../support/dispatch.ts';
 import type { World } from '../world.ts';
 import { connectionFaults } from './connection.ts';
-import { between, type Fault, pick } from './fault.ts';
+import { between, type Fault } from './fault.ts';
+import { oneAtATime } from './restarts.ts';
 
 /** A Redis without room or with a broken disk ends at its next write, and its load writes all the time. */
 const END_MS = 5_000;
 
-/** The queue's keys, as BullMQ names them, and one for the key of a random job. */
-const A_JOB = 'a job';
-const QUEUE_KEYS = ['delayed', 'wait', 'prioritized', 'active', 'marker', 'stalled', 'meta', A_JOB];
-
 const MAX_LEAP_MS = 800 * 86_400_000;
-
-/** Two faults may happen at a time, but one of them at most ends and starts a Redis. */
-const restarts = new WeakMap<Bench['server'], Promise<void>>();
-
-function oneAtATime({ server }: Bench, fault: () => Promise<void>): Promise<void> {
-  const next = (restarts.get(server) ?? Promise.resolve()).then(fault);
-  restarts.set(server, next);
-  return next;
-}
 
 /** Redis ends with an error because of its disk, and a supervisor starts it when the disk is well again. */
 function endsByDisk({ bench, disk }: World, fault: () => Promise<void>): Promise<void> {
@@ -82,7 +70,7 @@ export const CLOCK_FAULTS: readonly Fault[] = [
   },
 ];
 
-/** Faults of Redis, of its disk, of the archive's bucket, and of the connections to Redis. */
+/** Faults of Redis, of its disk, and of the connections to it. */
 export const REDIS_FAULTS: readonly Fault[] = [
   {
     kind: 'Redis: SIGKILL, and a start with its append-only file',
@@ -116,29 +104,6 @@ export const REDIS_FAULTS: readonly Fault[] = [
       for (; performance.now() < end; await delay(20)) {
         await redis.bgrewriteaof().catch(() => {}); // one is under way
       }
-    },
-  },
-  {
-    kind: 'bucket: objects are away or cut for seconds',
-    outage: false,
-    async strike({ objects }, random) {
-      const before = [...objects];
-      for (const [name, bytes] of before) {
-        if (random() < 0.5) objects.delete(name);
-        else objects.set(name, bytes.subarray(0, bytes.length / 2));
-      }
-      await delay(between(random, 500, 8_000));
-      for (const [name, bytes] of before) objects.set(name, bytes);
-    },
-  },
-  {
-    kind: 'Redis: one key of the BullMQ queue is lost',
-    outage: false,
-    async strike({ bench: { redis, queue } }, random) {
-      const key = pick(random, QUEUE_KEYS);
-      const job = key === A_JOB ? (await queue.queues[0]!.getJobs(['delayed', 'waiting'], 0, 0))[0]?.id : key;
-      const lost = job === undefined ? 0 : redis.del(queue.queues[0]!.toKey(job));
-      await Promise.resolve(lost).catch(() => {}); // another fault may have ended Redis
     },
   },
   ...connectionFaults('to Redis', ({ redisProxy }) => redisProxy),

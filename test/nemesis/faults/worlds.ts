@@ -9,6 +9,7 @@ import { DISPATCHER_FAULTS } from './dispatcher.ts';
 import type { Fault } from './fault.ts';
 import { RAY_WORKER_FAULTS } from './ray-worker.ts';
 import { CLOCK_FAULTS, REDIS_FAULTS } from './redis.ts';
+import { STORE_FAULTS } from './store.ts';
 import { type MixedWorld, UPGRADE_FAULTS } from './upgrade.ts';
 
 /** What a campaign does in a world. */
@@ -33,6 +34,8 @@ export type Omitted = ReadonlyMap<string, string>;
 export interface Choices {
   /** A commit: the older version of the world `upgrade`. */
   readonly older?: string | undefined;
+  /** Only faults whose kind contains this text. */
+  readonly fault?: string | undefined;
 }
 
 /** A kind of world, and what a campaign does in it. */
@@ -53,7 +56,8 @@ function kindOf<W extends Observed>({ start, faults, ...terms }: KindOf<W>): Kin
     async start(choices) {
       const world = await start(choices);
       const omitted = new Map<string, string>();
-      const bound = faults.flatMap(({ kind, outage, strike, missing }) => {
+      const chosen = faults.filter(({ kind }) => kind.includes(choices.fault ?? ''));
+      const bound = chosen.flatMap(({ kind, outage, strike, missing }) => {
         const lack = missing?.(world);
         if (lack !== undefined) omitted.set(kind, lack);
         return lack === undefined
@@ -108,8 +112,11 @@ export const WORLDS: Readonly<Record<string, Kind>> = {
   'ray-worker': withFakeRayWorker(RAY_WORKER_FAULTS),
   redis: withFakeRayWorker(REDIS_FAULTS),
   api: withFakeRayWorker(API_FAULTS),
+  store: withFakeRayWorker(STORE_FAULTS),
   clock: CLOCK,
-  mixed: withFakeRayWorker([...DISPATCHER_FAULTS, ...RAY_WORKER_FAULTS, ...REDIS_FAULTS, ...API_FAULTS]),
+  mixed: withFakeRayWorker([
+    ...[...DISPATCHER_FAULTS, ...RAY_WORKER_FAULTS, ...REDIS_FAULTS, ...STORE_FAULTS, ...API_FAULTS],
+  ]),
   system: kindOf(SYSTEM),
   upgrade: kindOf({ ...TERMS, start: startMixed, faults: UPGRADE_FAULTS }),
 };
