@@ -6,7 +6,8 @@ import { createExperimentsQueue } from '../../../src/queue/experiments-queue.ts'
 import { QUIET, until } from '../../support/dispatch.ts';
 import { redisFor } from '../../support/redis.ts';
 
-const KEYS = ['wait', 'active', 'delayed', 'prioritized', 'marker', 'meta', 'stalled', 'events'];
+const LISTS = ['wait', 'active', 'delayed', 'prioritized', 'marker', 'meta', 'stalled', 'events', 'id'];
+const KEYS = [...LISTS, 'stalled-check', 'exp-active:lock'];
 const HASHES = ['queued', 'waiting', 'active'];
 
 /* Fails if a job counts as present because its hash exists: BullMQ then never delivers it, and refuses another one. */

@@ -126,6 +126,16 @@ describe('retention', () => {
     assert.ok(!fake.did.includes('archive exp-7'));
   });
 
+  /* Fails if a round deletes all that is due: a wrong time or policy could then not be corrected before everything is gone. */
+  test('one round deletes a bounded number of experiments, and the next round continues', async () => {
+    const ids = Array.from({ length: 700 }, (_v, at) => `exp-d${at}`);
+    const fake = fakeStore({ due: { 'records short': ids } });
+    await once(fake, () => fake.rounds() === 1);
+    assert.equal(fake.did.length, 500);
+    await once(fake, () => fake.rounds() === 2);
+    assert.equal(fake.did.length, 700);
+  });
+
   test('a step whose experiments all fail is not repeated forever', async () => {
     const ids = Array.from({ length: 60 }, (_v, at) => `exp-d${at}`);
     const fake = fakeStore({ due: { 'batches default': ids }, broken: ids });
