@@ -69,6 +69,14 @@ export const DEFECTS: readonly Defect[] = [
     cell: { world: 'store', minutes: 0.4, fault: 'a setting' },
   },
   {
+    guarantee: 1,
+    removes: 'the search for a job in the lists of the queue',
+    file: 'src/queue/lua/add-jobs.lua',
+    from: "if redis.call('EXISTS', prefix .. id) == 0 then return false end",
+    to: "if redis.call('EXISTS', prefix .. id) >= 0 then return redis.call('EXISTS', prefix .. id) == 1 end",
+    cell: { world: 'store', minutes: 0.5, fault: 'BullMQ' },
+  },
+  {
     guarantee: 2,
     removes: 'the record that a launch is confirmed',
     file: `${LUA}/attempts/lua/confirm.lua`,
@@ -227,6 +235,14 @@ export const DEFECTS: readonly Defect[] = [
     from: 'if #ids == 1 then charge(root, ids[1], lost) end',
     to: 'for _, id in ipairs(ids) do charge(root, id, lost) charge(root, id, lost) charge(root, id, lost) end',
     cell: { failpoint: 'killed after: store.attempts.acquire' },
+  },
+  {
+    guarantee: 9,
+    removes: 'the correction of the time after a leap of the clock of Redis',
+    file: 'src/store/clock/judge.ts',
+    from: 'const correction = correctionOf(reading, own, memory);',
+    to: 'const correction = 0 * correctionOf(reading, own, memory);',
+    cell: { world: 'clock', minutes: 0.7, fault: 'leaps' },
   },
   {
     guarantee: 10,
