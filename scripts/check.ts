@@ -6,7 +6,7 @@ const STEPS: [what: string, command: string, args: string[]][] = [
   ['types of the dashboard', 'tsc', ['-p', 'packages/echelon-dashboard']],
   ['lint and format', 'biome', ['check', '--error-on-warnings', '.']],
   ['words', process.execPath, ['scripts/check-words.ts']],
-  ['imports', process.execPath, ['--test', '--test-reporter=dot', 'test/unit/architecture.test.ts']],
+  ['imports', process.execPath, ['--test', '--test-reporter=dot', 'test/pure/architecture.test.ts']],
   ['generated files', process.execPath, ['scripts/generate.ts', '--check']],
 ];
 

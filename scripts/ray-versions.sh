@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the Ray integration and contract tests against releases of Ray: scripts/ray-versions.sh 2.46.0 2.60.0
+# Runs the tests of the Ray client with Ray and with its own Python client against releases of Ray: scripts/ray-versions.sh 2.46.0 2.60.0
 # Each release gets a virtual environment of its own under .cache/ray, made once.
 set -euo pipefail
 cd "$(dirname "$0")/.."

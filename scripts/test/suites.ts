@@ -12,28 +12,27 @@ export interface Suite {
   readonly marked?: string;
 }
 
-/** The longest first, so that none of them is the last to begin. `unit` names all suites whose names begin so. */
+/** The longest first, so that none of them is the last to begin. `service` names all suites whose names begin so. */
 export const SUITES: readonly Suite[] = [
   { name: 'python-ray', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'ray' },
-  { name: 'faults', files: 'test/faults/**/*.test.ts' },
+  { name: 'service/faults', files: 'test/{service/{faults,campaign},system/faults}/**/*.test.ts' },
   { name: 'ray', files: 'packages/ray-client-ts/test/with-*/**/*.test.ts', together: true },
-  { name: 'integration/rest', files: 'test/integration/!(store|dispatch)/**/*.test.ts', concurrency: 2 },
-  { name: 'integration/store', files: 'test/integration/{store,dispatch}/**/*.test.ts', together: true },
+  {
+    name: 'service/rest',
+    files: 'test/service/!(store|queue|dispatch|http|cli|faults|campaign)/**/*.test.ts',
+    concurrency: 2,
+  },
+  { name: 'service/dispatch', files: 'test/service/dispatch/**/*.test.ts', together: true },
   { name: 'python', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'not ray' },
   { name: 'python-capture', files: 'deploy/capture/tests/**/test_*.py', marked: 'not ray' },
-  { name: 'e2e', files: 'test/e2e/**/*.test.ts' },
-  { name: 'unit/store', files: 'test/unit/{store,queue,dispatch}/**/*.test.ts', together: true },
+  { name: 'system', files: 'test/system/*.test.ts' },
+  { name: 'service/store', files: 'test/service/{store,queue}/**/*.test.ts', together: true },
+  { name: 'service/http', files: 'test/service/http/**/*.test.ts', together: true },
+  { name: 'service/cli', files: 'test/service/cli/**/*.test.ts', together: true },
   { name: 'packages', files: 'packages/*/test/{*.test.ts,!(with-*)/**/*.test.ts}', together: true },
-  { name: 'unit/http', files: 'test/unit/http/**/*.test.ts', together: true },
-  { name: 'unit/cli', files: 'test/unit/cli/**/*.test.ts', together: true },
-  {
-    name: 'unit/rest',
-    files: 'test/unit/{*.test.ts,!(store|queue|dispatch|http|cli)/**/*.test.ts}',
-    together: true,
-  },
-  { name: 'contract', files: 'test/contract/**/*.test.ts' },
-  { name: 'browser', files: 'test/browser/**/*.test.ts' },
-  { name: 'full', files: 'test/full/**/*.test.ts' },
+  { name: 'pure', files: 'test/pure/**/*.test.ts', together: true },
+  { name: 'browser', files: 'test/system/browser/**/*.test.ts' },
+  { name: 'full', files: 'test/system/full/**/*.test.ts' },
 ];
 
 const TEST_TIMEOUT_MS = 180_000;

@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Cell, DEFECTS, type Defect } from './defects.ts';
 
-const COPIED = ['src', 'test/support', 'test/nemesis', 'test/full', 'proto', 'package.json'];
+const COPIED = [
+  'src',
+  'packages',
+  'test/support',
+  'test/nemesis',
+  'test/system/full',
+  'proto',
+  'package.json',
+];
 const LINKED = ['node_modules', 'deploy', 'docs', '.venv'];
 const SEED = 1;
 /** Copies that are tried at a time: they mostly wait. */
@@ -71,7 +79,7 @@ function commandOf(cell: Cell): string[] {
   if ('failpoint' in cell)
     return [
       ...['--test', `--test-name-pattern=${cell.failpoint.replaceAll('.', '\\.')}$`],
-      'test/full/failpoints.test.ts',
+      'test/system/full/failpoints.test.ts',
     ];
   const { world, minutes, fault } = cell;
   const only = fault === undefined ? [] : ['--fault', fault];

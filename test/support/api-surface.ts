@@ -35,7 +35,7 @@ export interface Surface {
 }
 
 /** Where the surface of the last release is kept. */
-export const RELEASED_API = new URL('../unit/deploy/released-api.json', import.meta.url);
+export const RELEASED_API = new URL('../pure/deploy/released-api.json', import.meta.url);
 
 /** The surface of a document, one line for each thing; lines are sorted. */
 export function apiSurface(document: Document): Surface {

@@ -141,17 +141,17 @@ export const NOT_INTERRUPTED = {
     'batches.renewPending',
     'batches.returnPending',
   ],
-  'test/unit/store/runs/runs.test.ts interrupts it': ['runs.takeSilent'],
-  'test/unit/store/metrics/compaction.test.ts interrupts it': ['metrics.compact', 'metrics.takeDue'],
-  'test/unit/store/sweeps repeats it': ['sweeps.recordAverage'],
-  'only of streams of megabytes, and of old sweeps; test/unit/store/archive repeats them': [
+  'test/service/store/runs/runs.test.ts interrupts it': ['runs.takeSilent'],
+  'test/service/store/metrics/compaction.test.ts interrupts it': ['metrics.compact', 'metrics.takeDue'],
+  'test/service/store/sweeps repeats it': ['sweeps.recordAverage'],
+  'only of streams of megabytes, and of old sweeps; test/service/store/archive repeats them': [
     ...['archive.rollStream', 'retention.expireSweeps'],
   ],
-  'seven days after the end of an experiment; test/unit/dispatch/background/forget-experiments.test.ts': [
+  'seven days after the end of an experiment; test/service/dispatch/background/forget-experiments.test.ts': [
     ...['retention.takeForgetting', 'retention.forgetLater', 'retention.forgotten'],
   ],
   'at the start of a process, by its composition': ['bind'],
-  'test/unit/store/clock repeats it': ['clock.see', 'clock.confirm'],
+  'test/service/store/clock repeats it': ['clock.see', 'clock.confirm'],
   'commands on clusters have tests of their own': [
     'commands.claim',
     'commands.end',

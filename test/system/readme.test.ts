@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
-import { createProgram } from '../../../src/cli/program.ts';
+import { createProgram } from '../../src/cli/program.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 

@@ -2,7 +2,7 @@ import { describe, test } from 'node:test';
 import { TOGETHER, tryFailpoint } from '../../support/failpoint-world.ts';
 import { COMMITS, FAULTS } from '../../support/failpoints.ts';
 
-// test/full/failpoints.test.ts tries every fault at every commit.
+// test/system/full/failpoints.test.ts tries every fault at every commit.
 describe('a fault at a commit of a dispatcher keeps every guarantee', { concurrency: TOGETHER }, () => {
   for (const [index, commit] of COMMITS.entries()) {
     const fault = FAULTS[index % FAULTS.length]!;

@@ -10,8 +10,8 @@ const namesOf = ({ suites }: TestOptions) => suites.map(({ name }) => name);
 test('the suites are those named, or all but full', () => {
   assert.ok(!namesOf(read()).includes('full'));
   assert.ok(namesOf(read('--full')).includes('full'));
-  assert.deepEqual(namesOf(read('unit/cli', 'browser')), ['unit/cli', 'browser']);
-  assert.ok(namesOf(read('unit')).every((name) => name.startsWith('unit/')));
+  assert.deepEqual(namesOf(read('service/cli', 'browser')), ['service/cli', 'browser']);
+  assert.ok(namesOf(read('service')).every((name) => name.startsWith('service/')));
 });
 
 test('rounds, load and lanes are numbers, and once is the default', () => {
@@ -23,7 +23,7 @@ test('rounds, load and lanes are numbers, and once is the default', () => {
 test('an unknown option, an unknown suite and a wrong number are refused by name', () => {
   for (const [args, message] of [
     [['--loops', '3'], /--loops/],
-    [['unit/htp'], /No suite is named unit\/htp; there are .*unit\/http/],
+    [['service/htp'], /No suite is named service\/htp; there are .*service\/http/],
     [['--repeat', '0'], /--repeat is 0/],
     [['--repeat', 'ten'], /--repeat is ten/],
     [['--load', '8'], /--load .* needs --repeat/],

@@ -4,10 +4,10 @@ import { after, before, describe, test } from 'node:test';
 import { readBatchFile } from 'echelon-verify/format/read';
 import { encodeBatch } from 'echelon-verify/format/wire';
 import type { Browser, Page } from 'playwright-core';
-import type { AttemptEvent } from '../../src/core/events.ts';
-import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../support/browser.ts';
-import { type Installation, startInstallation } from '../support/dashboard.ts';
-import { recordBatch, running, storeFor } from '../support/store.ts';
+import type { AttemptEvent } from '../../../src/core/events.ts';
+import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../../support/browser.ts';
+import { type Installation, startInstallation } from '../../support/dashboard.ts';
+import { recordBatch, running, storeFor } from '../../support/store.ts';
 
 /** Markup, and a word of a script that runs from right to left: allowed in names. */
 const MARKUP = '<img src=x onerror=alert(1)><script>alert(2)</script>"\' שלום';
@@ -18,7 +18,7 @@ const LONG = `${RAW} ${'<b>'.repeat(4000)}`;
 
 /** A recorded batch with hostile texts wherever a trainer may put some. */
 function hostileBatch(): Buffer {
-  const file = readFileSync(new URL('../golden/hgpo.json', import.meta.url));
+  const file = readFileSync(new URL('../../golden/hgpo.json', import.meta.url));
   const [batch] = JSON.parse(file.toString()).batches;
   const rename = (names: string[]) => names.map((name) => `${name} ${RAW.slice(0, 150)}`);
   // A batch above 64 kB would be in the archive of the api.

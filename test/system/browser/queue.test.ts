@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { seriousFindings } from '../support/axe.ts';
-import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../support/browser.ts';
-import { assertFitsNarrowScreen } from '../support/narrow-screen.ts';
-import { gpuSpec, type QueueScene, startQueueScene } from '../support/queue-scene.ts';
+import { seriousFindings } from '../../support/axe.ts';
+import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../../support/browser.ts';
+import { assertFitsNarrowScreen } from '../../support/narrow-screen.ts';
+import { gpuSpec, type QueueScene, startQueueScene } from '../../support/queue-scene.ts';
 
 describe('the Queue screen in Chromium', { skip: NO_BROWSER }, () => {
   const resources = new AsyncDisposableStack();

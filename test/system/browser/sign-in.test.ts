@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadSettings } from '../../src/config/settings.ts';
-import { startServices } from '../../src/main.ts';
-import { NO_BROWSER, openBrowser, openPage } from '../support/browser.ts';
-import { redisFor } from '../support/redis.ts';
+import { loadSettings } from '../../../src/config/settings.ts';
+import { startServices } from '../../../src/main.ts';
+import { NO_BROWSER, openBrowser, openPage } from '../../support/browser.ts';
+import { redisFor } from '../../support/redis.ts';
 
 test('a user signs in and out with the form in Chromium', { skip: NO_BROWSER }, async (t) => {
   const server = await redisFor(t);

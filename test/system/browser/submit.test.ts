@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { seriousFindings } from '../support/axe.ts';
-import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../support/browser.ts';
-import { type Installation, startInstallation } from '../support/dashboard.ts';
-import { until } from '../support/dispatch.ts';
-import { assertFitsNarrowScreen } from '../support/narrow-screen.ts';
+import { seriousFindings } from '../../support/axe.ts';
+import { NO_BROWSER, openBrowser, openPage, signIn, type WatchedPage } from '../../support/browser.ts';
+import { type Installation, startInstallation } from '../../support/dashboard.ts';
+import { until } from '../../support/dispatch.ts';
+import { assertFitsNarrowScreen } from '../../support/narrow-screen.ts';
 
 const SPEC = `# a comment
 name: from the page

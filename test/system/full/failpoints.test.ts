@@ -1,6 +1,6 @@
 import { describe, test } from 'node:test';
-import { TOGETHER, tryFailpoint } from '../support/failpoint-world.ts';
-import { COMMITS, FAULTS } from '../support/failpoints.ts';
+import { TOGETHER, tryFailpoint } from '../../support/failpoint-world.ts';
+import { COMMITS, FAULTS } from '../../support/failpoints.ts';
 
 describe('every fault at every commit of a dispatcher keeps every guarantee', {
   concurrency: TOGETHER,

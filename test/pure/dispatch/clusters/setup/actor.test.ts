@@ -13,7 +13,7 @@ import {
 } from '../../../../../src/dispatch/clusters/setup/actor.ts';
 import { SetupError } from '../../../../../src/dispatch/clusters/setup/problems.ts';
 
-// What a Ray makes of it is tested on one: test/e2e/clusters.test.ts.
+// What a Ray makes of it is tested on one: test/system/clusters.test.ts.
 const PACKAGE = new URL('../../../../../deploy/ray-worker', import.meta.url).pathname;
 const ANSWER = { address: '10.0.0.1:7000', version: '1.0.0' };
 const bytes = () => Buffer.from(JSON.stringify(ANSWER));

@@ -5,7 +5,7 @@ import { freePort } from '../../../../../src/cli/local/processes.ts';
 import { packRayWorker } from '../../../../../src/dispatch/clusters/setup/package.ts';
 import { endRayWorker, setUpCluster } from '../../../../../src/dispatch/clusters/setup/set-up.ts';
 
-// What it does on a Ray is tested on one: test/e2e/clusters.test.ts.
+// What it does on a Ray is tested on one: test/system/clusters.test.ts.
 const PACKAGE = new URL('../../../../../deploy/ray-worker', import.meta.url).pathname;
 const place = async () => ({
   ...{ address: `ray://127.0.0.1:${await freePort()}`, token: 't', tls: null },
