@@ -185,7 +185,7 @@ export interface Failpoint {
   readonly fault: Fault;
 }
 
-type Around = <R>(call: () => Promise<R>) => Promise<R>;
+type Around = <R>(call: () => Promise<R>) => Promise<R | undefined>;
 
 /**
  * Nested decorators with the failpoint, for `decorate` on `{ store, queue, rayWorker }`. `hit` is called before the process
@@ -209,7 +209,7 @@ function around(commit: Commit, fault: Fault, hit: () => void): Around {
       armed = false;
       end('SIGSTOP');
     }
-    const result = await call();
+    const result = await call().catch(madeIfGivenUp);
     if (!armed || !hadEffect(result)) return result;
     armed = false;
     if (fault === 'killed after') end('SIGKILL');
@@ -218,6 +218,14 @@ function around(commit: Commit, fault: Fault, hit: () => void): Around {
       ? new RayWorkerError('unreachable', 'the answer is lost')
       : toStoreError(new Error('the answer is lost'));
   };
+}
+
+/**
+ * The end of a driver may arrive before the answer to its stop, and its dispatcher then gives up the answer. The stop was made all
+ * the same.
+ */
+function madeIfGivenUp(error: unknown): undefined {
+  if (!(error instanceof RayWorkerError && error.fault === 'aborted')) throw error;
 }
 
 /** A call that took or changed nothing, in a round without work, is no commit. */
