@@ -255,12 +255,4 @@ describe('the Dockerfiles', () => {
           );
         }
   });
-
-  test('hold what the package holds', () => {
-    const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] };
-    const ignored = readFileSync('.dockerignore', 'utf8').split('\n');
-    for (const path of files)
-      if (path.startsWith('!')) assert.ok(ignored.includes(path.slice(1)), path);
-      else assert.ok(node.includes(path.replace(/\/[^/]+$/, '')), path);
-  });
 });
