@@ -40,12 +40,12 @@ for (const [name, batches, share] of [
 }
 const batch = `/experiments/${faulty}/batches/1/2`;
 const main: [name: string, path: string, ready: string][] = [
-  ['experiments', '/experiments', '.exp-row .outcome-bar'],
+  ['experiments', '/experiments', '.experiments .outcome-bar'],
   ['experiment', `/experiments/${faulty}`, '.curve canvas'],
   ['batch', `${batch}?row=242`, '.explained'],
 ];
 const guide: typeof main = [
-  ['same-state', `/experiments/${faulty}/batches/1/1/same-state?row=12`, '.same-state tr.own'],
+  ['same-state', `/experiments/${faulty}/batches/1/1/same-state?row=12`, '.same-state tr[aria-current]'],
   ['queue', '/queue', '.bar.running'],
 ];
 const others: typeof main = [
@@ -53,7 +53,7 @@ const others: typeof main = [
   ['sweep', `/sweeps/${sweep}?metric=episode%2Freward%2Fmean`, '.curve canvas'],
   ['compare', `/compare?id=${faulty}&id=${recorded}`, '.curve canvas'],
   ['logs', `/experiments/${faulty}?tab=logs`, '.log .text'],
-  ['verification', `/experiments/${faulty}?tab=verification`, 'table.plain'],
+  ['verification', `/experiments/${faulty}?tab=verification`, 'table.data'],
   ['now', '/', '.entries'],
   ['submit', '/submit', 'h1'],
   ['verify', '/verify?sample=1', '.heat canvas'],

@@ -6,9 +6,13 @@ const root = join(import.meta.dirname, 'src');
 
 const nodes = (file: string) => join(root, 'verify/node', file);
 const alias = {
-  ...{ 'node:zlib': nodes('zlib.ts'), 'node:crypto': nodes('crypto.ts'), 'node:path': nodes('path.ts') },
-  ...{ 'node:fs/promises': nodes('fs.ts'), 'node:fs': nodes('fs.ts') },
-  ...{ 'node:util': nodes('util.ts'), 'csv-parse/stream': nodes('csv.ts') },
+  'node:zlib': nodes('zlib.ts'),
+  'node:crypto': nodes('crypto.ts'),
+  'node:path': nodes('path.ts'),
+  'node:fs/promises': nodes('fs.ts'),
+  'node:fs': nodes('fs.ts'),
+  'node:util': nodes('util.ts'),
+  'csv-parse/stream': nodes('csv.ts'),
 };
 
 /** Writes index.html and assets/ into `folder`. The page loads no inline code and nothing from elsewhere. */

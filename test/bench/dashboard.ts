@@ -102,7 +102,7 @@ async function cpuOf(pid: number): Promise<number> {
 /** When elements first were there and the frame after them began, ms since the navigation. */
 const WATCH = `globalThis.seen = {};
 new MutationObserver(() => {
-  for (const selector of ['.exp-row:not(.columns)', '.curve canvas', '.heat canvas'])
+  for (const selector of ['.experiments .pick', '.curve canvas', '.heat canvas'])
     if (!(selector in seen) && document.querySelector(selector)) {
       seen[selector] = 0;
       requestAnimationFrame(() => requestAnimationFrame(() => { seen[selector] = performance.now(); }));
@@ -123,7 +123,7 @@ const seen = async (page: Page, selector: string): Promise<number> => {
 
 async function scripts({ page, url }: Bench): Promise<Figure[]> {
   await page.goto(`${url}/experiments`);
-  await seen(page, '.exp-row:not(.columns)');
+  await seen(page, '.experiments .pick');
   const loaded = (await page.evaluate(
     `performance.getEntriesByType('resource').map(({ name }) => name)`,
   )) as string[];
@@ -144,7 +144,7 @@ async function list({ page, url }: Bench): Promise<Figure[]> {
   const [afterAnswer, whole]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
     await page.goto(`${url}/experiments`);
-    const at = await seen(page, '.exp-row:not(.columns)');
+    const at = await seen(page, '.experiments .pick');
     const answered = (await page.evaluate(
       `performance.getEntriesByType('resource').find(({ name }) => name.includes('/v1/experiments?')).responseEnd`,
     )) as number;

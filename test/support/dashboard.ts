@@ -55,7 +55,11 @@ export async function startInstallation(resources: AsyncDisposableStack, port = 
   const { url, token } = services as { url: string; token: string };
   const client = connect({ url, token });
   return {
-    ...{ url, token, client, redis, secrets: [token, workerToken] },
+    url,
+    token,
+    client,
+    redis,
+    secrets: [token, workerToken],
     async finished(spec) {
       const { id } = await client.post('/v1/experiments', { body: spec });
       for (;;) {

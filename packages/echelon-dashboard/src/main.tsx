@@ -2,8 +2,6 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/parts.css';
 import './styles/screens.css';
-import './styles/queue.css';
-import './styles/submit.css';
 import { render } from 'preact';
 import { startRouter } from './app/router.ts';
 import { loadSession } from './app/session.ts';

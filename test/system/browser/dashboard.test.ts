@@ -66,7 +66,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     await page.getByRole('link', { name: 'look at a sample' }).click();
     await page.getByText('Sample data, not of this installation').waitFor();
     await page.getByRole('button', { name: 'wrong', exact: true }).click();
-    await page.locator('.row-line .link').first().click();
+    await page.locator('.row-table .link').first().click();
     await page.locator('.explained .outcome.wrong').first().waitFor();
     assert.deepEqual(watched.problems, []);
     await open('/experiments');
@@ -112,9 +112,9 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
       installation.client.get('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, query });
     await open(`/experiments/${faulty}/batches/1/1?row=12`);
     await page.getByRole('link', { name: 'What was tried in the same state' }).click();
-    await page.locator('.same-state tr.own').waitFor();
+    await page.locator('.same-state tr[aria-current]').waitFor();
     const state = await rowsOf({ sameStateAs: 12 });
-    const cells = await page.locator('.same-state tr:not(.action-line)').allInnerTexts();
+    const cells = await page.locator('.same-state tr:not(.above)').allInnerTexts();
     const shown = cells.slice(1).map((line) => line.split('\t').map((cell) => cell.trim()));
     const byRow = new Map(shown.map(([row, , ...numbers]) => [Number(row), numbers.slice(0, 3).map(Number)]));
     const round = (x: number | null | undefined) => Number((x ?? 0).toPrecision(7));
@@ -122,7 +122,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     assert.equal(byRow.size, row.length);
     for (const [at, one] of row.entries())
       assert.deepEqual(byRow.get(one), [round(stepReturn[at]), round(truth[at]), round(reported[at])]);
-    await page.locator('.same-state tr.own a[href*="trajectory"]').click();
+    await page.locator('.same-state tr[aria-current] a[href*="trajectory"]').click();
     await page.locator('.step[aria-current]').waitFor();
     const name = new URL(page.url()).searchParams.get('name')!;
     const trajectory = await rowsOf({ trajectory: name });
@@ -245,7 +245,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
       new RegExp(`^${exact} exact, .*${wrong} wrong`),
     );
     await page.getByRole('button', { name: 'wrong', exact: true }).click();
-    await page.locator('.row-line .link').first().click();
+    await page.locator('.row-table .link').first().click();
     await page.locator('.explained .outcome.wrong').first().waitFor();
     await page.context().setOffline(false);
     assert.deepEqual(
@@ -279,7 +279,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
       const shown = await Promise.all(bars.map((bar) => bar.getAttribute('aria-label')));
       const inCommandLine = expected.map((report) => inWords(report, report.rows));
       assert.deepEqual(shown, inCommandLine, files[0]);
-      await own.locator('.row-line .link').first().click();
+      await own.locator('.row-table .link').first().click();
       await own.locator('.drawer .explained').waitFor();
       await own.keyboard.press('Escape');
     }
@@ -297,8 +297,8 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     const why = own.getByRole('link', { name: 'Why?' });
     await why.waitFor();
     await enter(own, `a[href="${await why.getAttribute('href')}"]`);
-    await own.locator('.row-line .link').first().waitFor();
-    await enter(own, '.row-line .link');
+    await own.locator('.row-table .link').first().waitFor();
+    await enter(own, '.row-table .link');
     await own.locator('.drawer .explained').waitFor();
     await own.keyboard.press('Escape');
     await own.locator('.drawer').waitFor({ state: 'detached' });
@@ -328,8 +328,13 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     ];
     const ofBatch = `/experiments/${faulty}/batches/1/1`;
     const named = [
-      ...[`/experiments/${faulty}`, ofBatch, `/compare?id=${faulty}`, `/sweeps/${sweep}`],
-      ...[`${ofBatch}?row=12`, `${ofBatch}/same-state?row=12`, `${ofBatch}/trajectory?name=10.0.1&step=4`],
+      `/experiments/${faulty}`,
+      ofBatch,
+      `/compare?id=${faulty}`,
+      `/sweeps/${sweep}`,
+      `${ofBatch}?row=12`,
+      `${ofBatch}/same-state?row=12`,
+      `${ofBatch}/trajectory?name=10.0.1&step=4`,
       ...['verification', 'logs', 'attempts', 'spec'].map((tab) => `/experiments/${faulty}?tab=${tab}`),
     ];
     for (const path of [...paths, ...named]) {
@@ -349,18 +354,17 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
   test('axe finds nothing serious on any screen', async () => {
     const found: string[] = [];
     for (const path of [
-      ...[
-        '/',
-        '/sweeps',
-        `/compare?id=${faulty}`,
-        '/queue',
-        '/clusters',
-        '/submit',
-        '/rules',
-        '/access',
-        '/system',
-      ],
-      ...['/access?tab=projects', '/access?tab=audit'],
+      '/',
+      '/sweeps',
+      `/compare?id=${faulty}`,
+      '/queue',
+      '/clusters',
+      '/submit',
+      '/rules',
+      '/access',
+      '/system',
+      '/access?tab=projects',
+      '/access?tab=audit',
       '/experiments',
       '/experiments?name=nothing',
       '/verify?sample=1',

@@ -92,8 +92,18 @@ describe('hostile texts in Chromium', { skip: NO_BROWSER }, () => {
   }
 
   const screens = (): string[] => [
-    ...['/', '/experiments', '/sweeps', '/queue', '/clusters', '/submit', '/rules', '/system', '/verify'],
-    ...['/access', '/access?tab=projects', '/access?tab=audit'],
+    '/',
+    '/experiments',
+    '/sweeps',
+    '/queue',
+    '/clusters',
+    '/submit',
+    '/rules',
+    '/system',
+    '/verify',
+    '/access',
+    '/access?tab=projects',
+    '/access?tab=audit',
     ...['', '?tab=verification', '?tab=logs', '?tab=logs&contains=alert', '?tab=attempts', '?tab=spec'].map(
       (tab) => `/experiments/${id}${tab}`,
     ),

@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { type Failure, failureOf } from './api.ts';
-import { type Asker, createAsker } from './asker.ts';
 
 /** An answer of the API and its state. A repeated request keeps the last data until the new answer is there. */
 export interface Resource<T> {
@@ -13,18 +12,19 @@ export interface Resource<T> {
 }
 
 /**
- * Loads what `load` returns, from the data that is already there. When a value of `key` changes, it forgets the last data,
- * aborts the request under way and loads again.
+ * Loads what `load` returns, from the data that is already there, and again when `tick` rises: something new is known to be
+ * there. When a value of `key` changes, it forgets the last data, aborts the request under way and loads again.
  */
 export function useResource<T>(
   load: (signal: AbortSignal, last: T | undefined) => Promise<T>,
   key: readonly unknown[],
+  tick = 0,
 ): Resource<T> {
   const [state, setState] = useState<{ key: string; data?: T; failure?: Failure }>({ key: '' });
   const name = JSON.stringify(key);
   const latest = useRef(load);
   latest.current = load;
-  const asker = useRef<Asker>(undefined);
+  const asker = useRef<ReturnType<typeof createAsker>>(undefined);
   useEffect(() => {
     let last: T | undefined;
     const own = createAsker((signal) => latest.current(signal, last), {
@@ -40,12 +40,47 @@ export function useResource<T>(
     return own.stop;
   }, [name]);
   const reload = useCallback(() => asker.current?.ask(), []);
+  useEffect(() => {
+    if (tick > 0) reload();
+  }, [tick]);
   const current = state.key === name ? state : undefined;
+  return { data: current?.data, failure: current?.failure, loading: current === undefined, reload };
+}
+
+/**
+ * Asks for something again and again, and reports every answer of `load` in the order of the requests. A request under way is never given up for a newer one:
+ * else an answer that takes longer than the time between two requests would never be there.
+ */
+export function createAsker<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  report: { data(data: T): void; failure(error: unknown): void },
+) {
+  const stopped = new AbortController();
+  let isAsking = false;
+  let isAskedAgain = false;
+
+  async function run(): Promise<void> {
+    isAsking = true;
+    do {
+      isAskedAgain = false;
+      try {
+        const data = await load(stopped.signal);
+        if (!stopped.signal.aborted) report.data(data);
+      } catch (error) {
+        if (!stopped.signal.aborted) report.failure(error);
+      }
+    } while (isAskedAgain && !stopped.signal.aborted);
+    isAsking = false;
+  }
+
   return {
-    data: current?.data,
-    failure: current?.failure,
-    loading: current === undefined,
-    reload,
+    /** Asks now, or once more after the answer to the request that is under way. */
+    ask() {
+      if (isAsking) isAskedAgain = true;
+      else void run();
+    },
+    /** Aborts the request under way; its answer is not reported. */
+    stop: () => stopped.abort(),
   };
 }
 
@@ -74,11 +109,4 @@ export function usePolling(act: () => void, everyMs: number, active = true): voi
       document.removeEventListener('visibilitychange', look);
     };
   }, [everyMs, active]);
-}
-
-/** Asks again when `tick` rises: something new is known to be there. */
-export function useReload({ reload }: Pick<Resource<unknown>, 'reload'>, tick: number): void {
-  useEffect(() => {
-    if (tick > 0) reload();
-  }, [tick, reload]);
 }

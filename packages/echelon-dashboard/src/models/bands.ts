@@ -15,11 +15,13 @@ interface Combination {
   }[];
 }
 
+/** The field of a JSON pointer, as specs name it: `replay.batches`. */
+export const fieldOf = (pointer: string): string => pointer.slice(1).replaceAll('/', '.');
+
 /** The values of a combination in words: `replay.batches=12 replay.fault=none`. */
 export function combinationName(values: Record<string, unknown>): string {
   const words = Object.entries(values).map(
-    ([axis, value]) =>
-      `${axis.slice(1).replaceAll('/', '.')}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ([axis, value]) => `${fieldOf(axis)}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   return words.length === 0 ? 'all children' : words.join(' ');
 }

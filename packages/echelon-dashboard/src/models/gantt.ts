@@ -76,16 +76,30 @@ export function lanesOf(
 function runningBar(item: Allocated, now: number, words: Words): Omit<Bar, 'row'> {
   const { experiment, name, project, startedAt, end } = item;
   return {
-    ...{ experiment, name, project, kind: 'running', isHead: false, facts: words.running(item) },
-    ...{ from: startedAt ?? now, to: end?.endAt ?? null, range: end },
+    experiment,
+    name,
+    project,
+    kind: 'running',
+    isHead: false,
+    facts: words.running(item),
+    from: startedAt ?? now,
+    to: end?.endAt ?? null,
+    range: end,
   };
 }
 
 function queuedBar(item: Queued, words: Words): Omit<Bar, 'row'> {
   const { experiment, name, project, place, estimate } = item;
   return {
-    ...{ experiment, name, project, kind: 'queued', isHead: place!.isHead, facts: words.queued(item) },
-    ...{ from: estimate!.startAt, to: place!.endAt, range: estimate },
+    experiment,
+    name,
+    project,
+    kind: 'queued',
+    isHead: place!.isHead,
+    facts: words.queued(item),
+    from: estimate!.startAt,
+    to: place!.endAt,
+    range: estimate,
   };
 }
 

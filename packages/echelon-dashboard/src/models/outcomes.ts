@@ -17,9 +17,13 @@ export const SHAPES: Record<Shown, string> = {
 /** Counts of rows by outcome. */
 export type Counts = Record<Outcome, number>;
 
+/** The rows that have an outcome. */
+export const knownOf = (counts: Counts): number =>
+  OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], 0);
+
 /** The parts of a bar, in order of outcome; `pending` are rows without one. Empty parts are omitted. */
 export function partsOf(counts: Counts, rows: number): { outcome: Shown; rows: number; share: number }[] {
-  const known = OUTCOMES.reduce((sum, outcome) => sum + counts[outcome], 0);
+  const known = knownOf(counts);
   const all = Math.max(rows, known);
   if (all === 0) return [];
   return [

@@ -1,12 +1,12 @@
+import type { ComponentChildren } from 'preact';
 import { type Counts, inWords, partsOf, SHAPES, type Shown } from '../models/outcomes.ts';
 import { ago, clock, count } from '../models/words.ts';
 
 /** The outcome of a row by shape, colour and word. */
-export function Outcome({ outcome, word = true }: { outcome: Shown; word?: boolean }) {
+export function Outcome({ outcome }: { outcome: Shown }) {
   return (
     <span class={`outcome ${outcome}`} title={outcome}>
-      <span aria-hidden="true">{SHAPES[outcome]}</span>{' '}
-      {word ? outcome : <span class="hidden">{outcome}</span>}
+      <span aria-hidden="true">{SHAPES[outcome]}</span> {outcome}
     </span>
   );
 }
@@ -40,38 +40,54 @@ export function OutcomeCounts({ counts, rows }: { counts: Counts; rows: number }
   );
 }
 
-/** The state of an experiment, a sweep or a command. */
-export function State({ state }: { state: string }) {
+/** The bar and the counts. */
+export function Outcomes(of: { counts: Counts; rows: number }) {
+  return (
+    <>
+      <OutcomeBar {...of} />
+      <OutcomeCounts {...of} />
+    </>
+  );
+}
+
+/** The state of an experiment, a sweep or a cluster. */
+export function State({ state, word = state }: { state: string; word?: string | undefined }) {
   return (
     <span class={`badge s-${state}`}>
       <span class="dot" aria-hidden="true" />
-      {state}
+      {word}
     </span>
   );
 }
 
-/** A time relative to now, with the exact time as its title. */
-export function Ago({ at, now = Date.now() }: { at: number | null; now?: number }) {
-  if (at === null) return <span class="muted">–</span>;
-  return (
-    <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
-      {ago(at, now)}
-    </time>
-  );
+/** What is said beside the point. */
+export function Muted({ children }: { children: ComponentChildren }) {
+  return <span class="muted">{children}</span>;
 }
 
+interface TimeProps {
+  at: number | null;
+  /** The words for null. */
+  never?: string;
+}
+
+/** A time relative to now, with the exact time as its title. */
+export const Ago = ({ at, never = '–' }: TimeProps) => <Time {...{ at, never }} say={ago} />;
+
 /** A time of the day. */
-export function Clock({ at }: { at: number | null }) {
-  if (at === null) return <span class="muted">unknown</span>;
+export const Clock = ({ at, never = 'unknown' }: TimeProps) => <Time {...{ at, never }} say={clock} />;
+
+function Time({ at, never, say }: Required<TimeProps> & { say: (at: number, now: number) => string }) {
+  if (at === null) return <Muted>{never}</Muted>;
   return (
     <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
-      {clock(at, Date.now())}
+      {say(at, Date.now())}
     </time>
   );
 }
 
 /** A name or number with its explanation below, as in a list of facts. */
-export function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     <div class="fact">
       <dt>{name}</dt>

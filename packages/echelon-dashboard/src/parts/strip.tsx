@@ -1,6 +1,8 @@
 import { OUTCOMES, SHAPES } from '../models/outcomes.ts';
 import { cellsOf, type ListedBatch } from '../models/strip.ts';
 import { count } from '../models/words.ts';
+import { Card } from './card.tsx';
+import { Outcome } from './marks.tsx';
 
 /** The batches of an experiment, one cell each, by their worst outcome. */
 export function Strip({
@@ -15,21 +17,22 @@ export function Strip({
   const cells = cellsOf(batches);
   const each = cells[0]?.batches ?? 1;
   return (
-    <section class="card strip-card" aria-label="Batches by outcome">
-      <div class="card-head">
-        <h2>Advantage batches</h2>
-        <span class="muted">
-          {batches.length < total ? `first ${count(batches.length)} of ${count(total)}` : count(total)}
-          {each > 1 && `; each cell is ${each} batches and shows the worst`}
-        </span>
-        <span class="legend end">
+    <Card
+      class="strip-card"
+      label="Batches by outcome"
+      title="Advantage batches"
+      note={
+        (batches.length < total ? `first ${count(batches.length)} of ${count(total)}` : count(total)) +
+        (each > 1 ? `; each cell is ${each} batches and shows the worst` : '')
+      }
+      end={
+        <span class="legend">
           {OUTCOMES.map((outcome) => (
-            <span key={outcome} class={`outcome ${outcome}`}>
-              <span aria-hidden="true">{SHAPES[outcome]}</span> {outcome}
-            </span>
+            <Outcome key={outcome} outcome={outcome} />
           ))}
         </span>
-      </div>
+      }
+    >
       <div class="strip">
         {cells.map(({ first, worst, target, label }) => (
           <a
@@ -43,6 +46,6 @@ export function Strip({
           </a>
         ))}
       </div>
-    </section>
+    </Card>
   );
 }

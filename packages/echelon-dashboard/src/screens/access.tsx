@@ -3,38 +3,29 @@ import { counted } from 'echelon-verify/text/plural';
 import { useState } from 'preact/hooks';
 import { api } from '../app/api.ts';
 import { useResource } from '../app/resource.ts';
-import { place } from '../app/router.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
+import { Card } from '../parts/card.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
-import { Ago } from '../parts/marks.tsx';
-import { PlainTable } from '../parts/plain-table.tsx';
+import { Ago, Muted } from '../parts/marks.tsx';
 import { Await } from '../parts/states.tsx';
+import { chosenOf, type Tab, Tabs } from '../parts/tabs.tsx';
 
-const TABS = [
+const TABS: readonly Tab[] = [
   ['', 'Keys', 'keys'],
   ['projects', 'Projects', 'projects'],
   ['audit', 'Audit log', 'audit'],
-] as const;
+];
 
 /** Who may do what, in which projects, and who did. */
 export function Access() {
-  const tab = TABS.find(([name]) => name === (place.value.query.get('tab') ?? '')) ?? TABS[0];
+  const tab = chosenOf(TABS);
   return (
     <>
       <Head title="Access" command={command(tab[2])} />
-      <nav class="tabs" aria-label="Parts of access">
-        {TABS.map(([name, label]) => (
-          <a
-            key={name}
-            href={name === '' ? '/access' : `/access?tab=${name}`}
-            aria-current={name === tab[0] ? 'page' : undefined}
-          >
-            {label}
-          </a>
-        ))}
-      </nav>
+      <Tabs label="Parts of access" path="/access" tabs={TABS} chosen={tab} />
       {tab[0] === '' && <Keys />}
       {tab[0] === 'projects' && <Projects />}
       {tab[0] === 'audit' && <Audit />}
@@ -50,33 +41,36 @@ function Keys() {
   return (
     <Await of={list}>
       {({ items, next }) => (
-        <Table
-          title="API keys"
-          note={`${counted(items.length, 'key')}${next ? ', and there are more' : ''}`}
-          columns={['Name', 'Scopes', 'Project', 'Last used', 'Expires', '']}
-        >
-          {items.map((key) => (
-            <tr key={key.id}>
-              <td>
-                {inert(key.name)}
-                <div class="muted mono">{key.id}</div>
-              </td>
-              <td>{key.scopes.join(', ')}</td>
-              <td>{key.project ?? <span class="muted">all</span>}</td>
-              <td>
-                <Ago at={key.lastUsedAt} />
-              </td>
-              <td>
-                {key.expiresAt === null ? <span class="muted">never</span> : <Ago at={key.expiresAt} />}
-              </td>
-              <td>{key.revokedAt === null ? <Revoke item={key} onChange={list.reload} /> : 'revoked'}</td>
-            </tr>
-          ))}
-        </Table>
+        <Card title="API keys" note={`${counted(items.length, 'key')}${next ? ', and there are more' : ''}`}>
+          <DataTable
+            rows={items}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Name', cell: nameOf },
+              { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+              { title: 'Project', cell: ({ project }) => project ?? <Muted>all</Muted> },
+              { title: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
+              { title: 'Expires', cell: ({ expiresAt }) => <Ago at={expiresAt} never="never" /> },
+              {
+                title: 'Actions',
+                isSilent: true,
+                cell: (key) =>
+                  key.revokedAt === null ? <Revoke item={key} onChange={list.reload} /> : 'revoked',
+              },
+            ]}
+          />
+        </Card>
       )}
     </Await>
   );
 }
+
+const nameOf = ({ id, name }: Key) => (
+  <>
+    {inert(name)}
+    <div class="muted mono">{id}</div>
+  </>
+);
 
 function Revoke({ item, onChange }: { item: Key; onChange: () => void }) {
   return (
@@ -95,38 +89,42 @@ function Revoke({ item, onChange }: { item: Key; onChange: () => void }) {
   );
 }
 
-function megabytes(bytes: number): string {
-  return `${count(Math.ceil(bytes / 1e6))} MB`;
-}
+type Project = Answer<'get', '/v1/projects'>['items'][number];
+
+const megabytes = (bytes: number) => `${count(Math.ceil(bytes / 1e6))} MB`;
+
+const stored = ({ storeBytes, storeLimitBytes: limit }: Project) =>
+  megabytes(storeBytes) + (limit === null ? '' : ` of ${megabytes(limit)}`);
 
 function Projects() {
   const list = useResource((signal) => api.get('/v1/projects', { signal }), ['projects']);
   return (
     <Await of={list}>
       {({ items }) => (
-        <Table
-          title="Projects"
-          note={count(items.length)}
-          columns={['Name', 'Weight', 'GPU quota', 'Stored in Redis', 'Retention', 'Created']}
-        >
-          {items.map(({ name, weight, gpuQuota, storeBytes, storeLimitBytes, retention, createdAt }) => (
-            <tr key={name}>
-              <td>
-                <a href={`/experiments?project=${encodeURIComponent(name)}`}>{name}</a>
-              </td>
-              <td>{weight}</td>
-              <td>{gpuQuota ?? <span class="muted">none</span>}</td>
-              <td>
-                {megabytes(storeBytes)}
-                {storeLimitBytes === null ? '' : ` of ${megabytes(storeLimitBytes)}`}
-              </td>
-              <td>
-                {retention === null ? <span class="muted">defaults</span> : inert(JSON.stringify(retention))}
-              </td>
-              <td>{createdAt === 0 ? <span class="muted">built in</span> : <Ago at={createdAt} />}</td>
-            </tr>
-          ))}
-        </Table>
+        <Card title="Projects" note={count(items.length)}>
+          <DataTable
+            rows={items}
+            keyOf={({ name }) => name}
+            columns={[
+              {
+                title: 'Name',
+                cell: ({ name }) => <a href={`/experiments?project=${encodeURIComponent(name)}`}>{name}</a>,
+              },
+              { title: 'Weight', cell: ({ weight }) => weight },
+              { title: 'GPU quota', cell: ({ gpuQuota }) => gpuQuota ?? <Muted>none</Muted> },
+              { title: 'Stored in Redis', cell: stored },
+              {
+                title: 'Retention',
+                cell: ({ retention }) =>
+                  retention === null ? <Muted>defaults</Muted> : inert(JSON.stringify(retention)),
+              },
+              {
+                title: 'Created',
+                cell: ({ createdAt: at }) => <Ago at={at === 0 ? null : at} never="built in" />,
+              },
+            ]}
+          />
+        </Card>
       )}
     </Await>
   );
@@ -143,26 +141,30 @@ function Audit() {
     <Await of={list}>
       {({ items, next }) => (
         <>
-          <Table
+          <Card
             title="Audit log"
             note={`${counted(items.length, 'entry', 'entries')} on this page, newest first`}
-            columns={['When', 'Caller', 'Action', 'Target', 'Outcome', 'Address']}
           >
-            {items.map((entry) => (
-              <tr key={entry.id}>
-                <td>
-                  <Ago at={entry.at} />
-                </td>
-                <td>{inert(entry.name ?? 'not signed in')}</td>
-                <td class="mono">{entry.action}</td>
-                <td class="mono">{inert(entry.target ?? '')}</td>
-                <td>
-                  {entry.outcome} <span class="muted">{entry.code ?? entry.status}</span>
-                </td>
-                <td class="mono">{entry.address}</td>
-              </tr>
-            ))}
-          </Table>
+            <DataTable
+              rows={items}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'When', cell: ({ at }) => <Ago at={at} /> },
+                { title: 'Caller', cell: ({ name }) => inert(name ?? 'not signed in') },
+                { title: 'Action', class: 'mono', cell: ({ action }) => action },
+                { title: 'Target', class: 'mono', cell: ({ target }) => inert(target ?? '') },
+                {
+                  title: 'Outcome',
+                  cell: ({ outcome, code, status }) => (
+                    <>
+                      {outcome} <Muted>{code ?? status}</Muted>
+                    </>
+                  ),
+                },
+                { title: 'Address', class: 'mono', cell: ({ address }) => address },
+              ]}
+            />
+          </Card>
           <p class="pages">
             {cursors.length > 0 && (
               <button type="button" onClick={() => setCursors(cursors.slice(0, -1))}>
@@ -178,24 +180,5 @@ function Audit() {
         </>
       )}
     </Await>
-  );
-}
-
-interface TableProps {
-  title: string;
-  note: string;
-  columns: string[];
-  children: preact.ComponentChildren;
-}
-
-function Table({ title, note, columns, children }: TableProps) {
-  return (
-    <section class="card scroll">
-      <div class="card-head">
-        <h2>{title}</h2>
-        <span class="muted">{note}</span>
-      </div>
-      <PlainTable columns={columns}>{children}</PlainTable>
-    </section>
   );
 }

@@ -10,8 +10,9 @@ import { command } from '../models/commands.ts';
 import { orderOf } from '../models/heat-map.ts';
 import { OUTCOMES, type Outcome as OutcomeName } from '../models/outcomes.ts';
 import { count, inert } from '../models/words.ts';
+import { Choice } from '../parts/choice.tsx';
 import { Head } from '../parts/head.tsx';
-import { Fact, OutcomeBar, OutcomeCounts } from '../parts/marks.tsx';
+import { Fact, Outcomes } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 import { RowDrawer } from './batch/row.tsx';
 import { RowTable } from './batch/rows.tsx';
@@ -95,8 +96,7 @@ function About({ detail }: { detail: Detail }) {
             'not yet verified'
           ) : (
             <span class="facts-rows">
-              <OutcomeBar counts={report} rows={rows} />
-              <OutcomeCounts counts={report} rows={rows} />
+              <Outcomes counts={report} rows={rows} />
             </span>
           )}
         </Fact>
@@ -212,19 +212,6 @@ interface FiltersProps {
 }
 
 function Filters({ rows, outcome, group, trajectory, children }: FiltersProps) {
-  const select = (label: string, name: string, value: string | undefined, options: readonly string[]) => (
-    <label>
-      {label}{' '}
-      <select value={value ?? ''} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
-        <option value="">all</option>
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {inert(option)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
   const ofGroup =
     group === undefined
       ? rows.trajectories
@@ -245,8 +232,14 @@ function Filters({ rows, outcome, group, trajectory, children }: FiltersProps) {
           </button>
         ))}
       </div>
-      {select('Group', 'group', group, rows.groups)}
-      {select('Trajectory', 'trajectory', trajectory, ofGroup.slice(0, 2000))}
+      <Choice label="Group" name="group" value={group} options={rows.groups} none="all" />
+      <Choice
+        label="Trajectory"
+        name="trajectory"
+        value={trajectory}
+        options={ofGroup.slice(0, 2000)}
+        none="all"
+      />
       {children}
     </div>
   );

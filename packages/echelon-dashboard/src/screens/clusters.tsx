@@ -4,9 +4,10 @@ import { usePolling, useResource } from '../app/resource.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
+import { Card } from '../parts/card.tsx';
 import { ClusterActions } from '../parts/cluster-actions.tsx';
 import { Head } from '../parts/head.tsx';
-import { Ago, Fact } from '../parts/marks.tsx';
+import { Ago, Fact, State } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 
 type Cluster = Answer<'get', '/v1/clusters'>['items'][number];
@@ -48,18 +49,21 @@ function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) 
   const { name, nodes, experiments, paused, labels } = cluster;
   const state = stateOf(cluster);
   return (
-    <section class="card" aria-label={`Cluster ${name}`}>
-      <div class="card-head">
-        <h2>{name}</h2>
-        <span class={`badge s-${state}`}>
-          <span class="dot" aria-hidden="true" />
-          {WORDS[state] ?? state}
-        </span>
-        <span class="muted">
+    <Card
+      label={`Cluster ${name}`}
+      title={
+        <>
+          <h2>{name}</h2>
+          <State state={state} word={WORDS[state]} />
+        </>
+      }
+      note={
+        <>
           last answer <Ago at={cluster.lastSeenAt} />
-        </span>
-        <span class="end actions">{may.value('admin') && <ClusterActions {...{ cluster, onChange }} />}</span>
-      </div>
+        </>
+      }
+      end={may.value('admin') && <ClusterActions {...{ cluster, onChange }} />}
+    >
       <div class="card-body">
         {paused?.reason && <p class="muted">Paused: {inert(paused.reason)}</p>}
         <dl class="facts">
@@ -96,7 +100,7 @@ function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) 
           ))}
         </ul>
       </div>
-    </section>
+    </Card>
   );
 }
 

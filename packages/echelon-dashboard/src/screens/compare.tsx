@@ -6,8 +6,11 @@ import { command } from '../models/commands.ts';
 import { curvesOf, reductionOf } from '../models/curves.ts';
 import { compareSpecs } from '../models/spec.ts';
 import { inert } from '../models/words.ts';
+import { Card } from '../parts/card.tsx';
+import { Choice } from '../parts/choice.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { Head } from '../parts/head.tsx';
-import { OutcomeCounts, State } from '../parts/marks.tsx';
+import { Muted, OutcomeCounts, State } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 
 const MAX = 5;
@@ -77,54 +80,51 @@ function Chosen({ ids, metric }: { ids: string[]; metric: string | undefined }) 
         const shown = metric ?? metrics.find((name) => /success/.test(name)) ?? metrics[0];
         return (
           <div class="stack">
-            <section class="card scroll">
-              <table class="plain">
-                <tbody>
-                  {experiments.map(({ id, name, state, fingerprint, verification }) => (
-                    <tr key={id}>
-                      <td>
-                        <a href={`/experiments/${id}`}>{inert(name)}</a>
-                      </td>
-                      <td>
-                        <State state={state} />
-                      </td>
-                      <td class="mono wrap">{fingerprint ?? 'no estimator in the spec'}</td>
-                      <td>
-                        <OutcomeCounts counts={verification} rows={verification.rowsSeen} />
-                      </td>
-                      <td>
-                        <button
-                          type="button"
-                          class="link"
-                          aria-label={`Remove ${inert(name)}`}
-                          onClick={() => setQuery({ id: ids.filter((one) => one !== id) })}
-                        >
-                          Remove
-                        </button>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </section>
+            <div class="card">
+              <DataTable
+                rows={experiments}
+                keyOf={({ id }) => id}
+                columns={[
+                  {
+                    title: 'Experiment',
+                    cell: ({ id, name }) => <a href={`/experiments/${id}`}>{inert(name)}</a>,
+                  },
+                  { title: 'State', cell: ({ state }) => <State state={state} /> },
+                  {
+                    title: 'Estimator',
+                    class: 'mono wrap',
+                    cell: ({ fingerprint }) => fingerprint ?? 'no estimator in the spec',
+                  },
+                  {
+                    title: 'Rows',
+                    cell: ({ verification: of }) => <OutcomeCounts counts={of} rows={of.rowsSeen} />,
+                  },
+                  { title: 'Actions', isSilent: true, cell: ({ id, name }) => removal(ids, id, name) },
+                ]}
+              />
+            </div>
             {rows.length > 0 && (
               <details class="card" open={rows.length <= 12}>
                 <summary class="card-head">
                   <h2>{rows.length} differences of the specs</h2>
                 </summary>
-                <table class="plain">
-                  <tbody>
-                    {rows.map(({ field, a, b, other }) => (
-                      <tr key={`${other} ${field}`}>
-                        <td class="mono">{field}</td>
-                        <td class="mono wrap">{inert(a ?? 'not set')}</td>
-                        <td class="mono wrap">
-                          {inert(b ?? 'not set')} <span class="muted">{inert(other)}</span>
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
+                <DataTable
+                  rows={rows}
+                  keyOf={({ other, field }) => `${other} ${field}`}
+                  columns={[
+                    { title: 'Field', class: 'mono', cell: ({ field }) => field },
+                    { title: inert(first!.name), class: 'mono wrap', cell: ({ a }) => inert(a ?? 'not set') },
+                    {
+                      title: 'The other',
+                      class: 'mono wrap',
+                      cell: ({ b, other }) => (
+                        <>
+                          {inert(b ?? 'not set')} <Muted>{inert(other)}</Muted>
+                        </>
+                      ),
+                    },
+                  ]}
+                />
               </details>
             )}
             {shown !== undefined && (
@@ -136,6 +136,17 @@ function Chosen({ ids, metric }: { ids: string[]; metric: string | undefined }) 
     </Await>
   );
 }
+
+const removal = (ids: string[], id: string, name: string) => (
+  <button
+    type="button"
+    class="link"
+    aria-label={`Remove ${inert(name)}`}
+    onClick={() => setQuery({ id: ids.filter((one) => one !== id) })}
+  >
+    Remove
+  </button>
+);
 
 function Curves({
   ids,
@@ -151,19 +162,7 @@ function Curves({
   const query = { experiments: ids, names: [shown], resolution: 500 };
   const loaded = useResource((signal) => api.get('/v1/metrics', { query, signal }), [query]);
   return (
-    <section class="card">
-      <div class="card-head">
-        <label>
-          Metric{' '}
-          <select value={shown} onChange={(event) => setQuery({ metric: event.currentTarget.value })}>
-            {metrics.map((name) => (
-              <option key={name} value={name}>
-                {inert(name)}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
+    <Card title={<Choice label="Metric" name="metric" value={shown} options={metrics} />}>
       <Await of={loaded}>
         {({ items }) => {
           const series = items.flatMap(({ experiment, series: own }) =>
@@ -179,6 +178,6 @@ function Curves({
           );
         }}
       </Await>
-    </section>
+    </Card>
   );
 }

@@ -12,9 +12,10 @@ import { type BatchPage, type ListedBatch, settledPages } from '../models/strip.
 import { ago, count, duration, inert, percent } from '../models/words.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
-import { Ago, Clock, Fact, OutcomeBar, OutcomeCounts, State } from '../parts/marks.tsx';
+import { Ago, Clock, Fact, Outcomes, State } from '../parts/marks.tsx';
 import { Await } from '../parts/states.tsx';
 import { Strip } from '../parts/strip.tsx';
+import { chosenOf, type Tab, Tabs } from '../parts/tabs.tsx';
 import { Attempts } from './experiment/attempts.tsx';
 import { Curves } from './experiment/curves.tsx';
 import { Logs } from './experiment/logs.tsx';
@@ -24,7 +25,7 @@ import { Verification } from './experiment/verification.tsx';
 export type Detail = Answer<'get', '/v1/experiments/{id}'>;
 
 /** The parts of an experiment's screen; `command` shows the same in a terminal. */
-const TABS: [name: string, label: string, command: string][] = [
+const TABS: readonly Tab[] = [
   ['', 'Curves', 'metrics'],
   ['verification', 'Verification', 'batches'],
   ['logs', 'Logs', 'logs'],
@@ -92,7 +93,7 @@ interface ShownProps {
 
 function Shown({ experiment, batches, tick, onChange }: ShownProps) {
   const { id, verification } = experiment;
-  const tab = TABS.find(([name]) => name === (place.value.query.get('tab') ?? '')) ?? TABS[0]!;
+  const tab = chosenOf(TABS);
   const all = batches.data ?? [];
   return (
     <>
@@ -114,17 +115,7 @@ function Shown({ experiment, batches, tick, onChange }: ShownProps) {
       {(verification.batches > 0 || all.length > 0) && (
         <Strip experiment={id} batches={all} total={Math.max(verification.batches, all.length)} />
       )}
-      <nav class="tabs" aria-label="Parts of the experiment">
-        {TABS.map(([name, label]) => (
-          <a
-            key={name}
-            href={`/experiments/${id}${name === '' ? '' : `?tab=${name}`}`}
-            aria-current={name === tab[0] ? 'page' : undefined}
-          >
-            {label}
-          </a>
-        ))}
-      </nav>
+      <Tabs label="Parts of the experiment" path={`/experiments/${id}`} tabs={TABS} chosen={tab} />
       {tab[0] === '' && <Curves experiment={experiment} batches={all} tick={tick} />}
       {tab[0] === 'verification' && <Verification experiment={experiment} batches={batches} />}
       {tab[0] === 'logs' && <Logs experiment={experiment} tick={tick} />}
@@ -162,8 +153,7 @@ function Facts({ experiment }: { experiment: Detail }) {
         <Fact name="Rows verified">
           <span class="facts-rows">
             {percent(verification.rowsVerified, verification.rowsSeen)}
-            <OutcomeBar counts={verification} rows={verification.rowsSeen} />
-            <OutcomeCounts counts={verification} rows={verification.rowsSeen} />
+            <Outcomes counts={verification} rows={verification.rowsSeen} />
           </span>
         </Fact>
         {position && (

@@ -4,15 +4,16 @@ import { useMemo, useRef } from 'preact/hooks';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { usePolling, useResource } from '../app/resource.ts';
-import { place, setQuery } from '../app/router.ts';
+import { navigate, place, setQuery } from '../app/router.ts';
 import { command } from '../models/commands.ts';
 import { isOver, mergeNewest, progressOf } from '../models/experiments.ts';
 import { count, inert } from '../models/words.ts';
+import { Choice } from '../parts/choice.tsx';
+import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Start } from '../parts/empty-installation.tsx';
 import { Head } from '../parts/head.tsx';
-import { Ago, OutcomeBar, OutcomeCounts, State } from '../parts/marks.tsx';
+import { Ago, Outcomes, State } from '../parts/marks.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
-import { VirtualList } from '../parts/virtual.tsx';
 
 const STATES = ['queued', 'launching', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled'] as const;
 /** Outcomes by which the API filters. */
@@ -65,13 +66,18 @@ export function Experiments() {
       {items === undefined && !list.failure && <Loading />}
       {items?.length === 0 && (isFiltered ? <FilteredEmpty /> : <Start />)}
       {items && items.length > 0 && (
-        <VirtualList
-          label="Experiments"
-          count={items.length}
-          height={matchMedia('(width < 760px)').matches ? 84 : 54}
-          onEnd={list.more}
-          head={<Columns />}
-          row={(at) => <Row experiment={items[at]!} at={at} />}
+        <DataTable
+          class="experiments"
+          fold="minmax(0, 1fr) auto"
+          rows={items}
+          keyOf={({ id }) => id}
+          onPick={({ id }) => navigate(`/experiments/${id}`)}
+          columns={COLUMNS}
+          view={{
+            label: 'Experiments',
+            height: matchMedia('(width < 760px)').matches ? 84 : 54,
+            onEnd: list.more,
+          }}
         />
       )}
     </>
@@ -99,22 +105,8 @@ function Filters({
   };
   return (
     <div class="toolbar" role="search">
-      <input
-        type="search"
-        data-filter
-        aria-label="Name begins with"
-        placeholder="Name begins with…"
-        value={filter.name ?? ''}
-        onChange={(event) => setQuery({ name: event.currentTarget.value })}
-      />
-      <input
-        type="search"
-        class="short"
-        aria-label="Project"
-        placeholder="Project"
-        value={filter.project ?? ''}
-        onChange={(event) => setQuery({ project: event.currentTarget.value })}
-      />
+      <Search data-filter label="Name begins with" hint="Name begins with…" name="name" value={filter.name} />
+      <Search class="short" label="Project" hint="Project" name="project" value={filter.project} />
       <div class="chips">
         {CHIPS.map(([label, own]) => (
           <button
@@ -127,28 +119,20 @@ function Filters({
           </button>
         ))}
       </div>
-      <input
-        type="search"
+      <Search
         class="fingerprint"
-        aria-label="Estimator begins with"
-        placeholder="Estimator…"
-        value={filter.estimator ?? ''}
-        onChange={(event) => setQuery({ estimator: event.currentTarget.value })}
+        label="Estimator begins with"
+        hint="Estimator…"
+        name="estimator"
+        value={filter.estimator}
       />
-      <label>
-        With rows{' '}
-        <select
-          value={filter.outcome ?? ''}
-          onChange={(event) => setQuery({ outcome: event.currentTarget.value })}
-        >
-          <option value="">of any outcome</option>
-          {FILTERED_OUTCOMES.map((one) => (
-            <option key={one} value={one}>
-              {one}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="With rows"
+        name="outcome"
+        value={filter.outcome}
+        options={FILTERED_OUTCOMES}
+        none="of any outcome"
+      />
       {isFiltered && (
         <button type="button" class="link" onClick={dropFilters}>
           Clear filters
@@ -156,6 +140,28 @@ function Filters({
       )}
       {children}
     </div>
+  );
+}
+
+interface SearchProps {
+  label: string;
+  hint: string;
+  name: string;
+  value: string | undefined;
+  class?: string;
+  'data-filter'?: boolean;
+}
+
+function Search({ label, hint, name, value = '', ...rest }: SearchProps) {
+  return (
+    <input
+      type="search"
+      aria-label={label}
+      placeholder={hint}
+      value={value}
+      onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
+      {...rest}
+    />
   );
 }
 
@@ -175,59 +181,61 @@ function FilteredEmpty() {
   );
 }
 
-function Columns() {
+const COLUMNS: Column<Record>[] = [
+  { title: 'Experiment', width: '30%', cell: (one) => <Name experiment={one} /> },
+  {
+    title: 'State',
+    width: '21%',
+    cell: ({ state, reason }) => (
+      <>
+        <State state={state} />
+        <div class="muted small clip wide" title={inert(reason)}>
+          {inert(reason)}
+        </div>
+      </>
+    ),
+  },
+  { title: 'Estimator', class: 'wider', width: '11%', cell: ({ resolved }) => <Estimator of={resolved} /> },
+  { title: 'Progress', class: 'wide', width: '12%', cell: (one) => <Progress experiment={one} /> },
+  {
+    title: 'Rows verified',
+    width: '17%',
+    cell: ({ verification }) => <Outcomes counts={verification} rows={verification.rowsSeen} />,
+  },
+  { title: 'Submitted', class: 'muted', width: '9%', cell: ({ submittedAt }) => <Ago at={submittedAt} /> },
+];
+
+function Name({ experiment: { id, name, project, marks } }: { experiment: Record }) {
   return (
-    <div class="exp-row columns" role="row">
-      {['Experiment', 'State', 'Estimator', 'Progress', 'Rows verified', 'Submitted'].map((name) => (
-        <span key={name} role="columnheader">
-          {name}
-        </span>
-      ))}
-    </div>
+    <>
+      <a href={`/experiments/${id}`} class="clip name">
+        {inert(name)}
+      </a>
+      <div class="muted clip">
+        <span class="mono">{id}</span> · {project}
+        {marks > 0 && <span class="mark"> · ⚑ {counted(marks, 'mark')}</span>}
+      </div>
+    </>
   );
 }
 
-function Row({ experiment, at }: { experiment: Record; at: number }) {
-  const { id, name, state, reason, project, submittedAt, verification } = experiment;
-  const estimator = experiment.resolved.estimator as { name?: string } | undefined;
+function Estimator({ of: { engine, estimator } }: { of: Record['resolved'] }) {
+  const name = (estimator as { name?: string } | undefined)?.name;
+  return (
+    <>
+      <div class="clip">{name ?? String(engine)}</div>
+      <div class="muted clip mono">{name ? String(engine) : ''}</div>
+    </>
+  );
+}
+
+function Progress({ experiment }: { experiment: Record }) {
   const { share, text } = progressOf(experiment);
   return (
-    <div class="exp-row" role="row" aria-rowindex={at + 2}>
-      <span role="cell" class="name">
-        <a href={`/experiments/${id}`} class="clip cover">
-          {inert(name)}
-        </a>
-        <span class="muted clip">
-          <span class="mono">{id}</span> · {project}
-          {experiment.marks > 0 && <span class="mark"> · ⚑ {counted(experiment.marks, 'mark')}</span>}
-        </span>
-      </span>
-      <span role="cell">
-        <State state={state} />
-        <span class="muted clip reason" title={inert(reason)}>
-          {inert(reason)}
-        </span>
-      </span>
-      <span role="cell" class="estimator">
-        <span class="clip">{estimator?.name ?? String(experiment.resolved.engine)}</span>
-        <span class="muted clip mono" title={experiment.fingerprint ?? ''}>
-          {estimator?.name ? String(experiment.resolved.engine) : ''}
-        </span>
-      </span>
-      <span role="cell" class="progress">
-        <span>{text}</span>
-        {!isOver(experiment) && share !== undefined && (
-          <progress value={share} max={1} aria-label="Progress" />
-        )}
-      </span>
-      <span role="cell" class="rows-cell">
-        <OutcomeBar counts={verification} rows={verification.rowsSeen} />
-        <OutcomeCounts counts={verification} rows={verification.rowsSeen} />
-      </span>
-      <span role="cell" class="muted">
-        <Ago at={submittedAt} />
-      </span>
-    </div>
+    <>
+      <div>{text}</div>
+      {!isOver(experiment) && share !== undefined && <progress value={share} max={1} aria-label="Progress" />}
+    </>
   );
 }
 

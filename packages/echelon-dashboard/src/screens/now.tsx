@@ -7,9 +7,10 @@ import { attention, newestOf } from '../models/attention.ts';
 import { command } from '../models/commands.ts';
 import { progressOf } from '../models/experiments.ts';
 import { count, inert } from '../models/words.ts';
+import { Card } from '../parts/card.tsx';
 import { Start } from '../parts/empty-installation.tsx';
 import { Head } from '../parts/head.tsx';
-import { Ago, Fact, OutcomeBar, OutcomeCounts, State } from '../parts/marks.tsx';
+import { Ago, Fact, Outcomes, State } from '../parts/marks.tsx';
 import { Notices } from '../parts/notices.tsx';
 import { Await } from '../parts/states.tsx';
 
@@ -86,11 +87,7 @@ export function Now() {
                 all="/experiments?state=failed"
                 none="Nothing has failed."
               />
-              <section class="card">
-                <div class="card-head">
-                  <h2>Queued with an unknown start</h2>
-                  <span class="muted">{count(stuck.length)}</span>
-                </div>
+              <Card title="Queued with an unknown start" note={count(stuck.length)}>
                 {stuck.length === 0 ? (
                   <p class="card-body muted">Every queued experiment has an estimated start.</p>
                 ) : (
@@ -103,7 +100,7 @@ export function Now() {
                     ))}
                   </ul>
                 )}
-              </section>
+              </Card>
               <List title="Running" items={running} among={among} none="Nothing runs." />
             </div>
           );
@@ -126,19 +123,11 @@ interface ListProps {
 
 function List({ title, items, among, none, all }: ListProps) {
   return (
-    <section class="card">
-      <div class="card-head">
-        <h2>{title}</h2>
-        <span class="muted">
-          {items.length > SHOWN ? `${SHOWN} of ${count(items.length)}` : counted(items.length, 'experiment')}{' '}
-          {among}
-        </span>
-        {all && items.length > 0 && (
-          <a class="end" href={all}>
-            Show all
-          </a>
-        )}
-      </div>
+    <Card
+      title={title}
+      note={`${items.length > SHOWN ? `${SHOWN} of ${count(items.length)}` : counted(items.length, 'experiment')} ${among}`}
+      end={all && items.length > 0 && <a href={all}>Show all</a>}
+    >
       {items.length === 0 ? (
         <p class="card-body muted">{none}</p>
       ) : (
@@ -148,7 +137,7 @@ function List({ title, items, among, none, all }: ListProps) {
           ))}
         </ul>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -156,7 +145,7 @@ function Entry({ experiment }: { experiment: Experiment }) {
   const { id, name, state, reason, stoppedBy, verification, submittedAt, endedAt } = experiment;
   return (
     <li>
-      <span class="line">
+      <span class="line-of-parts">
         <a href={`/experiments/${id}`} class="clip">
           {inert(name)}
         </a>
@@ -165,14 +154,9 @@ function Entry({ experiment }: { experiment: Experiment }) {
           <Ago at={endedAt ?? submittedAt} />
         </span>
       </span>
-      <span class="line">
+      <span class="line-of-parts">
         {state === 'running' && <span class="muted">{progressOf(experiment).text}</span>}
-        {verification.rowsSeen > 0 && (
-          <>
-            <OutcomeBar counts={verification} rows={verification.rowsSeen} />
-            <OutcomeCounts counts={verification} rows={verification.rowsSeen} />
-          </>
-        )}
+        {verification.rowsSeen > 0 && <Outcomes counts={verification} rows={verification.rowsSeen} />}
       </span>
       {state === 'failed' && <span class="muted">{inert(reason)}</span>}
       {stoppedBy && (

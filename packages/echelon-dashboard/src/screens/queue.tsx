@@ -7,6 +7,8 @@ import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
 import { withNames } from '../models/names.ts';
 import { count, inert } from '../models/words.ts';
+import { Card } from '../parts/card.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago, Clock } from '../parts/marks.tsx';
 import { Notices } from '../parts/notices.tsx';
@@ -75,69 +77,46 @@ interface WaitingProps {
 }
 
 function Waiting({ queue, names, onChange }: WaitingProps) {
-  return (
-    <section class="card scroll" aria-label="Queued experiments">
-      <div class="card-head">
-        <h2>Queued experiments</h2>
-        <span class="muted">
-          {count(queue.items.length)} of {count(queue.length)}, in queue order
-        </span>
-      </div>
-      <table class="plain queue">
-        <thead>
-          <tr>
-            <th scope="col" class="number">
-              #
-            </th>
-            <th scope="col">Experiment</th>
-            <th scope="col" class="number">
-              GPUs
-            </th>
-            <th scope="col" class="number">
-              Priority
-            </th>
-            <th scope="col">Estimated start</th>
-            <th scope="col">Why not now</th>
-            <th scope="col">Submitted</th>
-          </tr>
-        </thead>
-        <tbody>
-          {queue.items.map((item) => (
-            <Row key={item.experiment} {...{ item, names, onChange }} />
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
-}
-
-interface RowProps extends Omit<WaitingProps, 'queue'> {
-  item: Item;
-}
-
-function Row({ item, names, onChange }: RowProps) {
   const named = (text: string) => inert(withNames(text, names));
   return (
-    <tr>
-      <td class="number">{item.position}</td>
-      <td>
-        <a href={`/experiments/${item.experiment}`}>{inert(item.name)}</a>
-        <div class="muted">{item.project}</div>
-      </td>
-      <td class="number wide">{item.gpus}</td>
-      <td class="number">
-        {may.value('submit') ? <PriorityButton item={item} onChange={onChange} /> : item.priority}
-      </td>
-      <td class="estimate">
-        <Estimate {...{ item, named }} />
-      </td>
-      <td class="wrap">{named(item.waitReason ?? 'not yet considered')}</td>
-      <td class="muted wide">
-        <Ago at={item.submittedAt} />
-      </td>
-    </tr>
+    <Card
+      title="Queued experiments"
+      note={`${count(queue.items.length)} of ${count(queue.length)}, in queue order`}
+    >
+      <DataTable
+        class="queue"
+        fold="30px minmax(0, 1fr) auto"
+        rows={queue.items}
+        keyOf={({ experiment }) => experiment}
+        columns={[
+          { title: '#', class: 'number', cell: ({ position }) => position },
+          { title: 'Experiment', class: 'named', cell: nameOf },
+          { title: 'GPUs', class: 'number wide', cell: ({ gpus }) => gpus },
+          {
+            title: 'Priority',
+            class: 'number',
+            cell: (item) =>
+              may.value('submit') ? <PriorityButton item={item} onChange={onChange} /> : item.priority,
+          },
+          { title: 'Estimated start', class: 'line', cell: (item) => <Estimate {...{ item, named }} /> },
+          {
+            title: 'Why not now',
+            class: 'wrap line',
+            cell: ({ waitReason }) => named(waitReason ?? 'not yet considered'),
+          },
+          { title: 'Submitted', class: 'muted wide', cell: ({ submittedAt }) => <Ago at={submittedAt} /> },
+        ]}
+      />
+    </Card>
   );
 }
+
+const nameOf = ({ experiment, name, project }: Item) => (
+  <>
+    <a href={`/experiments/${experiment}`}>{inert(name)}</a>
+    <div class="muted">{project}</div>
+  </>
+);
 
 function Estimate({ item, named }: { item: Item; named: (text: string) => string }) {
   const { estimate, noEstimate, waitReason } = item;

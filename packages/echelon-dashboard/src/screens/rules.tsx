@@ -1,10 +1,13 @@
+import type { Experiment } from 'echelon-client/calls';
 import { api } from '../app/api.ts';
 import { useResource } from '../app/resource.ts';
+import { batchHref } from '../models/batch-paths.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
+import { Card } from '../parts/card.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { Head } from '../parts/head.tsx';
-import { Ago } from '../parts/marks.tsx';
-import { PlainTable } from '../parts/plain-table.tsx';
+import { Ago, Muted } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 
 const LOOKED_AT = 200;
@@ -29,70 +32,65 @@ export function Rules() {
                 ),
               )
               .sort((a, b) => b.at - a.at);
+            const among = next === null ? 'in all experiments' : `in the newest ${LOOKED_AT} experiments`;
             return (
-              <section class="card scroll">
-                <div class="card-head">
-                  <h2>Fired</h2>
-                  <span class="muted">
-                    {count(fired.length)}{' '}
-                    {next === null ? 'in all experiments' : `in the newest ${LOOKED_AT} experiments`}
-                  </span>
-                </div>
-                {fired.length === 0 ? (
-                  <Empty title="No rule has fired" />
-                ) : (
-                  <PlainTable columns={['Rule', 'Experiment', 'Step', 'What happened', 'When']}>
-                    {fired.map(({ id, name, rule, does, attempt, batch, step, reason, at }) => (
-                      <tr key={`${id} ${rule} ${attempt} ${step} ${at}`}>
-                        <td>
-                          <span class="code">{rule}</span> <span class="muted">{does}</span>
-                        </td>
-                        <td>
-                          <a href={`/experiments/${id}`}>{inert(name)}</a>
-                        </td>
-                        <td>
-                          {batch === null ? (
-                            step
-                          ) : (
-                            <a href={`/experiments/${id}/batches/${attempt}/${batch}`}>
-                              {step} (batch {batch})
-                            </a>
-                          )}
-                        </td>
-                        <td class="wrap">{inert(reason)}</td>
-                        <td class="muted">
-                          <Ago at={at} />
-                        </td>
-                      </tr>
-                    ))}
-                  </PlainTable>
-                )}
-              </section>
+              <Card title="Fired" note={`${count(fired.length)} ${among}`}>
+                {fired.length === 0 ? <Empty title="No rule has fired" /> : <Fired fired={fired} />}
+              </Card>
             );
           }}
         </Await>
         <Await of={presets}>
           {({ items }) => (
-            <section class="card scroll">
-              <div class="card-head">
-                <h2>Presets</h2>
-                <span class="muted">{count(items.length)}, for the field rules of a spec</span>
-              </div>
-              <PlainTable columns={['Preset', 'Meaning', 'Condition']}>
-                {items.map(({ name, means, condition }) => (
-                  <tr key={name}>
-                    <td>
-                      <span class="code">{name}</span>
-                    </td>
-                    <td>{means}</td>
-                    <td class="muted">{condition}</td>
-                  </tr>
-                ))}
-              </PlainTable>
-            </section>
+            <Card title="Presets" note={`${count(items.length)}, for the field rules of a spec`}>
+              <DataTable
+                rows={items}
+                keyOf={({ name }) => name}
+                columns={[
+                  { title: 'Preset', cell: ({ name }) => <span class="code">{name}</span> },
+                  { title: 'Meaning', cell: ({ means }) => means },
+                  { title: 'Condition', class: 'muted', cell: ({ condition }) => condition },
+                ]}
+              />
+            </Card>
           )}
         </Await>
       </div>
     </>
+  );
+}
+
+type Mark = Experiment['rules'][number]['fired'][number];
+
+function Fired({ fired }: { fired: (Mark & { id: string; name: string; rule: string; does: string })[] }) {
+  return (
+    <DataTable
+      rows={fired}
+      keyOf={({ id, rule, attempt, step, at }) => `${id} ${rule} ${attempt} ${step} ${at}`}
+      columns={[
+        {
+          title: 'Rule',
+          cell: ({ rule, does }) => (
+            <>
+              <span class="code">{rule}</span> <Muted>{does}</Muted>
+            </>
+          ),
+        },
+        { title: 'Experiment', cell: ({ id, name }) => <a href={`/experiments/${id}`}>{inert(name)}</a> },
+        {
+          title: 'Step',
+          cell: ({ id, attempt, batch, step }) =>
+            batch === null ? (
+              step
+            ) : (
+              <a href={batchHref({ id, attempt, batch })}>
+                {step} (batch {batch})
+              </a>
+            ),
+        },
+        { title: 'What happened', class: 'wrap', cell: ({ reason }) => inert(reason) },
+        { title: 'When', class: 'muted', cell: ({ at }) => <Ago at={at} /> },
+      ]}
+    />
   );
 }

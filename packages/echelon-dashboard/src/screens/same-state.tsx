@@ -1,6 +1,5 @@
 import type { BatchRows } from 'echelon-client/calls';
 import { counted } from 'echelon-verify/text/plural';
-import { Fragment } from 'preact';
 import { api } from '../app/api.ts';
 import { useResource } from '../app/resource.ts';
 import { place } from '../app/router.ts';
@@ -8,8 +7,10 @@ import { type BatchPath, batchHref, batchPathOf, trajectoryHref } from '../model
 import { command } from '../models/commands.ts';
 import { type Step, scaleOf, stepsOf, type Tried, triedIn } from '../models/trajectory.ts';
 import { count, exactly, figure, inert } from '../models/words.ts';
+import { Card } from '../parts/card.tsx';
+import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Head } from '../parts/head.tsx';
-import { Fact, Outcome } from '../parts/marks.tsx';
+import { Fact, Muted, Outcome } from '../parts/marks.tsx';
 import { Await } from '../parts/states.tsx';
 import { Signed } from './batch/rows.tsx';
 import { LongText, TextsNote } from './batch/text.tsx';
@@ -60,97 +61,68 @@ function Members({ path, rows, row }: { path: BatchPath; rows: BatchRows; row: n
         {rows.actions !== null && <Fact name="Different actions">{count(tried.length)}</Fact>}
       </dl>
       <TextsNote rows={rows} />
-      <section class="card" aria-label="State">
-        <div class="card-head">
-          <h2>State</h2>
-        </div>
+      <Card title="State">
         <p class="card-body seen">
           {steps[0]!.observation === null ? (
-            <span class="muted">The batch has no observations: these are all rows of the group.</span>
+            <Muted>The batch has no observations: these are all rows of the group.</Muted>
           ) : (
             <LongText text={steps[0]!.observation} />
           )}
         </p>
-      </section>
-      <section class="card scroll">
-        <div class="card-head">
-          <h2>What was tried here</h2>
-          <span class="muted">
-            by action, the best mean return first; bars are reported advantages up to {exactly(scale)} in size
-          </span>
-        </div>
-        <table class="plain same-state">
-          <thead>
-            <tr>
-              <th scope="col">Row</th>
-              <th scope="col">Trajectory and step</th>
-              <th scope="col" class="number">
-                Return
-              </th>
-              <th scope="col" class="number">
-                True
-              </th>
-              <th scope="col" class="number">
-                Reported
-              </th>
-              <th scope="col">Advantage</th>
-              <th scope="col">Outcome</th>
-            </tr>
-          </thead>
-          <tbody>
-            {tried.map((one) => (
-              <Fragment key={one.action}>
-                <ActionLine tried={one} />
-                {one.members.map((member) => (
-                  <Member key={member.row} {...{ path, member, scale }} isOwn={member.row === row} />
-                ))}
-              </Fragment>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      </Card>
+      <Card
+        title="What was tried here"
+        note={`by action, the best mean return first; bars are reported advantages up to ${exactly(scale)} in size`}
+      >
+        <DataTable
+          class="same-state"
+          rows={tried.flatMap(({ members }) => members)}
+          keyOf={(member) => member.row}
+          isCurrent={(member) => member.row === row}
+          above={(member) => {
+            const of = tried.find(({ members }) => members[0] === member);
+            return of && <Action tried={of} />;
+          }}
+          columns={columnsFor(path, scale)}
+        />
+      </Card>
     </>
   );
 }
 
-function ActionLine({ tried: { action, members, meanReturn, meanAdvantage } }: { tried: Tried }) {
+function Action({ tried: { action, members, meanReturn, meanAdvantage } }: { tried: Tried }) {
   return (
-    <tr class="action-line">
-      <th scope="colgroup" colSpan={7}>
-        {action === null ? <span class="muted">no text of the action</span> : <LongText text={action} />}
-        <span class="muted">
-          {' '}
-          · {counted(members.length, 'row')} · mean return {figure(meanReturn)} · mean advantage{' '}
-          {figure(meanAdvantage)}
-        </span>
-      </th>
-    </tr>
+    <>
+      {action === null ? <Muted>no text of the action</Muted> : <LongText text={action} />}
+      <Muted>
+        {' '}
+        · {counted(members.length, 'row')} · mean return {figure(meanReturn)} · mean advantage{' '}
+        {figure(meanAdvantage)}
+      </Muted>
+    </>
   );
 }
 
-function Member(props: { path: BatchPath; member: Step; scale: number; isOwn: boolean }) {
-  const { path, member, scale, isOwn } = props;
-  return (
-    <tr class={isOwn ? 'own' : ''} aria-current={isOwn ? 'true' : undefined}>
-      <td>
-        <a href={batchHref(path, member.row)} aria-label={`Row ${member.row}`}>
-          {member.row}
-        </a>
-      </td>
-      <td>
-        <a href={trajectoryHref(path, member.trajectory, member.step)}>
-          {inert(member.trajectory)}, step {member.step}
-        </a>
-      </td>
-      <td class="number">{exactly(member.stepReturn)}</td>
-      <td class="number">{exactly(member.true)}</td>
-      <td class="number">{exactly(member.reported)}</td>
-      <td class="bar">
-        <Signed value={member.reported} scale={scale} />
-      </td>
-      <td>
-        <Outcome outcome={member.outcome} />
-      </td>
-    </tr>
-  );
-}
+const columnsFor = (path: BatchPath, scale: number): Column<Step>[] => [
+  {
+    title: 'Row',
+    cell: ({ row }) => (
+      <a href={batchHref(path, row)} aria-label={`Row ${row}`}>
+        {row}
+      </a>
+    ),
+  },
+  {
+    title: 'Trajectory and step',
+    cell: ({ trajectory, step }) => (
+      <a href={trajectoryHref(path, trajectory, step)}>
+        {inert(trajectory)}, step {step}
+      </a>
+    ),
+  },
+  { title: 'Return', class: 'number', cell: ({ stepReturn }) => exactly(stepReturn) },
+  { title: 'True', class: 'number', cell: ({ true: truth }) => exactly(truth) },
+  { title: 'Reported', class: 'number', cell: ({ reported }) => exactly(reported) },
+  { title: 'Advantage', class: 'bar', cell: ({ reported }) => <Signed value={reported} scale={scale} /> },
+  { title: 'Outcome', cell: ({ outcome }) => <Outcome outcome={outcome} /> },
+];

@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from '../app/api.ts';
+import { rest, useResource } from '../app/resource.ts';
 import { navigate, place } from '../app/router.ts';
 import { may } from '../app/session.ts';
-import { lineRange, writeSpec } from '../models/spec-text.ts';
+import { lineRange, type Problem, writeSpec } from '../models/spec-text.ts';
 import { Head } from '../parts/head.tsx';
-import { type Checked, check, problemsOf } from './submit/check.ts';
+import { check, problemsOf } from './submit/check.ts';
 import { Editor } from './submit/editor.tsx';
 import { Planned } from './submit/planned.tsx';
 import { Preflight } from './submit/preflight.tsx';
@@ -28,7 +29,7 @@ const REST_MS = 400;
 export function Submit() {
   const from = place.value.query.get('from');
   const [text, setText] = useState(EXAMPLE);
-  const [checked, setChecked] = useState<Checked>({ text: '', problems: [] });
+  const [refused, setRefused] = useState<{ text: string; problems: Problem[] }>();
   const [errors, setErrors] = useState(0);
   const editor = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
@@ -36,26 +37,23 @@ export function Submit() {
     const read = api.get('/v1/experiments/{id}', { path: { id: from } });
     read
       .then(({ submitted }) => writeSpec(submitted))
-      .then(setText, (error) => setChecked({ text, problems: problemsOf(error) }));
+      .then(setText, (error) => setRefused({ text, problems: problemsOf(error) }));
   }, [from]);
-  useEffect(() => {
-    let isLatest = true;
-    const look = () => void check(text).then((found) => isLatest && setChecked(found));
-    const timer = setTimeout(look, REST_MS);
-    setErrors(0);
-    return () => {
-      isLatest = false;
-      clearTimeout(timer);
-    };
-  }, [text]);
-  const isCurrent = checked.text === text;
-  const problems = isCurrent ? checked.problems : [];
-  const spec = isCurrent && problems.length === 0 ? checked.spec : undefined;
+  useEffect(() => setErrors(0), [text]);
+  const { data: checked } = useResource(
+    async (signal) => {
+      await rest(REST_MS, signal);
+      return check(text);
+    },
+    [text],
+  );
+  const problems = refused?.text === text ? refused.problems : (checked?.problems ?? []);
+  const spec = problems.length === 0 ? checked?.spec : undefined;
   const show = (line: number) => {
     editor.current?.focus();
     editor.current?.setSelectionRange(...lineRange(text, line));
   };
-  const refuse = (error: unknown) => setChecked({ text, problems: problemsOf(error, checked.lineOf) });
+  const refuse = (error: unknown) => setRefused({ text, problems: problemsOf(error, checked?.lineOf) });
   return (
     <>
       <Head title="Submit" />
@@ -63,9 +61,9 @@ export function Submit() {
         <Editor {...{ text, problems, onInput: setText }} of={editor} />
         <div class="steps-list">
           <Step number={1} title="Check" command="echelon submit --dry-run SPEC.yaml">
-            {!isCurrent && <p class="muted">Checking…</p>}
+            {!checked && problems.length === 0 && <p class="muted">Checking…</p>}
             {problems.length > 0 && <Problems problems={problems} onShow={show} />}
-            {isCurrent && checked.plan && problems.length === 0 && <Planned plan={checked.plan} />}
+            {checked?.plan && problems.length === 0 && <Planned plan={checked.plan} />}
           </Step>
           <Preflight key={text} spec={spec} onErrors={setErrors} />
           <Step number={3} title="Start" command="echelon queues what-if SPEC.yaml">

@@ -5,17 +5,21 @@ import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useResource } from '../app/resource.ts';
 import { may } from '../app/session.ts';
+import { fieldOf } from '../models/bands.ts';
 import { command } from '../models/commands.ts';
+import { knownOf } from '../models/outcomes.ts';
 import { intervalOn, rangeOf } from '../models/sweep-scale.ts';
 import { count, figure, inert } from '../models/words.ts';
+import { Card } from '../parts/card.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
 import { Fact, OutcomeCounts, State } from '../parts/marks.tsx';
-import { PlainTable } from '../parts/plain-table.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 import { Bands } from './sweep/bands.tsx';
 
 type Comparison = Answer<'get', '/v1/sweeps/{id}/comparison'>;
+type Combination = Comparison['items'][number];
 type Detail = Answer<'get', '/v1/sweeps/{id}'>;
 
 const PAGE = 200;
@@ -83,69 +87,40 @@ function Combinations({ comparison }: { comparison: Comparison }) {
   const { items, metrics, over, next } = comparison;
   if (items.length === 0) return <Empty title="No combination has ended yet" />;
   const axes = Object.keys(items[0]!.values);
+  const note = [
+    counted(items.length, 'combination') + (next === null ? '' : ', and there are more'),
+    ...(over.length > 0 ? [`mean over ${over.join(', ')}`] : []),
+    'bars are 95 % intervals of the mean',
+  ].join('; ');
   return (
-    <section class="card scroll">
-      <div class="card-head">
-        <h2>Combinations</h2>
-        <span class="muted">
-          {counted(items.length, 'combination')}
-          {next !== null && ', and there are more'}
-          {over.length > 0 && `; mean over ${over.join(', ')}`}; bars are 95 % intervals of the mean
-        </span>
-      </div>
-      <table class="plain">
-        <thead>
-          <tr>
-            {axes.map((axis) => (
-              <th key={axis} scope="col" class="mono">
-                {axis.slice(1).replaceAll('/', '.')}
-              </th>
-            ))}
-            <th scope="col" class="number">
-              Succeeded
-            </th>
-            {metrics.map((metric) => (
-              <th key={metric} scope="col">
-                {inert(metric)}
-              </th>
-            ))}
-            <th scope="col">Rows</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <tr key={JSON.stringify(item.values)}>
-              {axes.map((axis) => (
-                <td key={axis} class="mono">
-                  {inert(JSON.stringify(item.values[axis]))}
-                </td>
-              ))}
-              <td class="number">
-                {item.succeeded} of {item.children}
-              </td>
-              {metrics.map((metric) => (
-                <td key={metric}>
-                  <Metric
-                    value={item.metrics[metric]}
-                    range={rangeOf(items.map((one) => one.metrics[metric]))}
-                  />
-                </td>
-              ))}
-              <td>
-                <OutcomeCounts
-                  counts={item.rows}
-                  rows={item.rows.exact + item.rows.rounding + item.rows.wrong + item.rows.unverifiable}
-                />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Card title="Combinations" note={note}>
+      <DataTable
+        rows={items}
+        keyOf={({ values }) => JSON.stringify(values)}
+        columns={[
+          ...axes.map((axis) => ({
+            title: fieldOf(axis),
+            class: 'mono',
+            cell: ({ values }: Combination) => inert(JSON.stringify(values[axis])),
+          })),
+          {
+            title: 'Succeeded',
+            class: 'number',
+            cell: ({ succeeded, children }) => `${succeeded} of ${children}`,
+          },
+          ...metrics.map((metric) => {
+            const range = rangeOf(items.map((one) => one.metrics[metric]));
+            const cell = (one: Combination) => <Metric value={one.metrics[metric]} range={range} />;
+            return { title: inert(metric), cell };
+          }),
+          { title: 'Rows', cell: ({ rows }) => <OutcomeCounts counts={rows} rows={knownOf(rows)} /> },
+        ]}
+      />
+    </Card>
   );
 }
 
-type Statistics = Comparison['items'][number]['metrics'][string] | undefined;
+type Statistics = Combination['metrics'][string] | undefined;
 
 function Metric({ value, range }: { value: Statistics; range: [number, number] | undefined }) {
   if (value === undefined || value.mean === null) return <span class="muted">no value</span>;
@@ -160,7 +135,7 @@ function Metric({ value, range }: { value: Statistics; range: [number, number] |
       {span && (
         <span class="range" aria-hidden="true">
           <span
-            class="bar"
+            class="interval-bar"
             style={{ left: `${span.from * 100}%`, width: `${(span.to - span.from) * 100}%` }}
           />
           <span class="at" style={{ left: `${span.at * 100}%` }} />
@@ -172,33 +147,39 @@ function Metric({ value, range }: { value: Statistics; range: [number, number] |
 
 function Children({ detail }: { detail: Detail }) {
   return (
-    <section class="card scroll">
-      <div class="card-head">
-        <h2>Children</h2>
-        <span class="muted">
-          {count(detail.children.length)} of {count(detail.count)}
-        </span>
-      </div>
-      <PlainTable columns={['#', 'Experiment', 'State', 'Values', 'Rows']}>
-        {detail.children.map(({ index, experiment, state, skipped, values, verification }) => (
-          <tr key={index}>
-            <td>{index}</td>
-            <td class="mono">
-              {state === null ? experiment : <a href={`/experiments/${experiment}`}>{experiment}</a>}
-            </td>
-            <td>{state === null ? (skipped ?? 'not created') : <State state={state} />}</td>
-            <td class="mono wrap">
-              {Object.entries(values)
-                .map(([field, value]) => `${field.slice(1).replaceAll('/', '.')}=${JSON.stringify(value)}`)
-                .join(' ')}
-            </td>
-            <td>{verification && <OutcomeCounts counts={verification} rows={verification.rowsSeen} />}</td>
-          </tr>
-        ))}
-      </PlainTable>
-    </section>
+    <Card title="Children" note={`${count(detail.children.length)} of ${count(detail.count)}`}>
+      <DataTable
+        rows={detail.children}
+        keyOf={({ index }) => index}
+        columns={[
+          { title: '#', cell: ({ index }) => index },
+          {
+            title: 'Experiment',
+            class: 'mono',
+            cell: ({ state, experiment: id }) =>
+              state === null ? id : <a href={`/experiments/${id}`}>{id}</a>,
+          },
+          {
+            title: 'State',
+            cell: ({ state, skipped }) =>
+              state === null ? (skipped ?? 'not created') : <State state={state} />,
+          },
+          { title: 'Values', class: 'mono wrap', cell: ({ values }) => valuesInWords(values) },
+          {
+            title: 'Rows',
+            cell: ({ verification: counts }) =>
+              counts && <OutcomeCounts counts={counts} rows={counts.rowsSeen} />,
+          },
+        ]}
+      />
+    </Card>
   );
 }
+
+const valuesInWords = (values: Record<string, unknown>) =>
+  Object.entries(values)
+    .map(([field, value]) => `${fieldOf(field)}=${JSON.stringify(value)}`)
+    .join(' ');
 
 function Actions({ detail, onChange }: { detail: Detail; onChange: () => void }) {
   const path = { id: detail.id };

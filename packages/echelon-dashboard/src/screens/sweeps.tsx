@@ -4,9 +4,10 @@ import { useFeed, useThrottled } from '../app/live.ts';
 import { useResource } from '../app/resource.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
+import { Card } from '../parts/card.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago, State } from '../parts/marks.tsx';
-import { PlainTable } from '../parts/plain-table.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 
 const PAGE = 200;
@@ -27,33 +28,31 @@ export function Sweeps() {
               </p>
             </Empty>
           ) : (
-            <section class="card scroll">
-              <div class="card-head">
-                <span class="muted">
-                  {counted(items.length, 'sweep')}
-                  {next !== null && ', and there are older ones'}
-                </span>
-              </div>
-              <PlainTable columns={['Sweep', 'State', 'Children', 'Succeeded', 'Failed', 'Created']}>
-                {items.map((sweep) => (
-                  <tr key={sweep.id}>
-                    <td>
-                      <a href={`/sweeps/${sweep.id}`}>{inert(sweep.name)}</a>
-                      <div class="muted mono">{sweep.id}</div>
-                    </td>
-                    <td>
-                      <State state={sweep.state} />
-                    </td>
-                    <td>{count(sweep.count)}</td>
-                    <td>{count(sweep.counts.succeeded)}</td>
-                    <td>{count(sweep.counts.failed)}</td>
-                    <td class="muted">
-                      <Ago at={sweep.createdAt} />
-                    </td>
-                  </tr>
-                ))}
-              </PlainTable>
-            </section>
+            <Card
+              title="Newest first"
+              note={`${counted(items.length, 'sweep')}${next === null ? '' : ', and there are older ones'}`}
+            >
+              <DataTable
+                rows={items}
+                keyOf={({ id }) => id}
+                columns={[
+                  {
+                    title: 'Sweep',
+                    cell: ({ id, name }) => (
+                      <>
+                        <a href={`/sweeps/${id}`}>{inert(name)}</a>
+                        <div class="muted mono">{id}</div>
+                      </>
+                    ),
+                  },
+                  { title: 'State', cell: ({ state }) => <State state={state} /> },
+                  { title: 'Children', cell: (sweep) => count(sweep.count) },
+                  { title: 'Succeeded', cell: ({ counts }) => count(counts.succeeded) },
+                  { title: 'Failed', cell: ({ counts }) => count(counts.failed) },
+                  { title: 'Created', class: 'muted', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+                ]}
+              />
+            </Card>
           )
         }
       </Await>

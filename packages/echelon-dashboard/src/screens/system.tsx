@@ -2,6 +2,7 @@ import { api } from '../app/api.ts';
 import { usePolling, useResource } from '../app/resource.ts';
 import { session } from '../app/session.ts';
 import { count } from '../models/words.ts';
+import { Card } from '../parts/card.tsx';
 import { Head } from '../parts/head.tsx';
 import { Fact } from '../parts/marks.tsx';
 import { Await } from '../parts/states.tsx';
@@ -37,10 +38,7 @@ export function System() {
           </dl>
         )}
       </Await>
-      <section class="card">
-        <div class="card-head">
-          <h2>Other pages</h2>
-        </div>
+      <Card title="Other pages">
         <ul class="entries">
           <li>
             <a href="/docs">API reference</a>
@@ -61,7 +59,7 @@ export function System() {
             </li>
           )}
         </ul>
-      </section>
+      </Card>
     </>
   );
 }

@@ -6,9 +6,9 @@ import { useResource } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
+import { DataTable } from '../parts/data-table.tsx';
 import { Head } from '../parts/head.tsx';
-import { OutcomeBar, OutcomeCounts } from '../parts/marks.tsx';
-import { PlainTable } from '../parts/plain-table.tsx';
+import { Outcomes } from '../parts/marks.tsx';
 import { Await, Loading } from '../parts/states.tsx';
 import SAMPLE from '../sample.json.gz?url';
 import { createVerifier, type Verifier } from '../verify/verifier.ts';
@@ -16,50 +16,39 @@ import type { ChosenFile, Found } from '../verify/verify-worker.ts';
 import { Drawer, Explained } from './batch/row.tsx';
 import { Explorer } from './batch.tsx';
 
-interface Opened {
-  name: string;
-  found?: Found;
-  error?: string;
-}
-
 /** Batch files and dumps of any trainer, verified in this page: nothing is sent. */
 export function Verify() {
   const verifier = useRef<Verifier>(undefined);
-  const [opened, setOpened] = useState<Opened>();
+  const [chosen, setChosen] = useState<{ files: ChosenFile[]; turn: number }>({ files: [], turn: 0 });
   // The verifier is loaded with the screen, so that files are verified without a network.
   useEffect(() => {
     verifier.current = createVerifier();
     return () => verifier.current?.close();
   }, []);
   const isSample = place.value.query.has('sample');
+  const show = (files: ChosenFile[]) => setChosen(({ turn }) => ({ files, turn: turn + 1 }));
   useEffect(() => {
     if (isSample) void loadSample().then(show);
   }, [isSample]);
-  const open = (chosen: ChosenFile[]) => {
+  const open = (files: FileList | null | undefined) => {
     setQuery({ batch: undefined, row: undefined, sample: undefined });
-    return show(chosen);
+    if (files && files.length > 0) show(chosenOf(files));
   };
-  const show = async (chosen: ChosenFile[]) => {
-    const [first] = chosen;
-    if (first === undefined) return;
-    const name =
-      chosen.length === 1 ? first.path : `${first.path} and ${counted(chosen.length - 1, 'more file')}`;
-    setOpened({ name });
-    try {
-      setOpened({ name, found: await verifier.current!.ask({ kind: 'read', files: chosen }) });
-    } catch (error) {
-      setOpened({ name, error: (error as Error).message });
-    }
-  };
+  const { files, turn } = chosen;
+  const found = useResource(
+    async () => (turn > 0 ? verifier.current!.ask({ kind: 'read', files }) : undefined),
+    [turn],
+  );
+  const name = nameOf(files);
   return (
     <>
-      <Head title="Verify a file" command={command(`verify ${opened?.name ?? 'FILE'}`)} />
+      <Head title="Verify a file" command={command(`verify ${name || 'FILE'}`)} />
       <label
         class="drop"
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           event.preventDefault();
-          void open(chosenOf(event.dataTransfer?.files));
+          open(event.dataTransfer?.files);
         }}
       >
         <strong>Choose files, or drop them here</strong>
@@ -68,20 +57,20 @@ export function Verify() {
           gzip, a bundle, or dumps of other trainers as parquet, JSON lines, CSV or torch files. Choose a
           run's configuration (training_args.bin, args.json, config.yaml) with its dumps.
         </span>
-        <input type="file" multiple onChange={(event) => void open(chosenOf(event.currentTarget.files))} />
+        <input type="file" multiple onChange={(event) => open(event.currentTarget.files)} />
       </label>
       {isSample && (
         <p class="banner warn" role="note">
           Sample data, not of this installation: a batch that the replay engine reported with a planted fault.
         </p>
       )}
-      {opened?.error && (
+      {found.failure && (
         <p class="banner bad" role="alert">
-          {inert(opened.name)} was not verified: {inert(opened.error)}
+          {inert(name)} was not verified: {inert(found.failure.message)}
         </p>
       )}
-      {opened && !opened.found && !opened.error && <Loading what={`Verifying ${inert(opened.name)}`} />}
-      {opened?.found && <Reports key={opened.name} found={opened.found} verifier={verifier.current!} />}
+      {turn > 0 && found.loading && <Loading what={`Verifying ${inert(name)}`} />}
+      {found.data && <Reports key={turn} found={found.data} verifier={verifier.current!} />}
     </>
   );
 }
@@ -92,8 +81,11 @@ async function loadSample(): Promise<ChosenFile[]> {
   return [{ path: 'sample.json.gz', file: new File([bytes], 'sample.json.gz') }];
 }
 
-const chosenOf = (files: FileList | null | undefined): ChosenFile[] =>
-  Array.from(files ?? [], (file) => ({ path: file.webkitRelativePath || file.name, file }));
+const nameOf = ([first, ...others]: ChosenFile[]): string =>
+  others.length === 0 ? (first?.path ?? '') : `${first!.path} and ${counted(others.length, 'more file')}`;
+
+const chosenOf = (files: FileList): ChosenFile[] =>
+  Array.from(files, (file) => ({ path: file.webkitRelativePath || file.name, file }));
 
 function Reports({ found, verifier }: { found: Found; verifier: Verifier }) {
   const { reports, dumps, skipped } = found;
@@ -117,30 +109,38 @@ function Reports({ found, verifier }: { found: Found; verifier: Verifier }) {
       {skipped.length > 0 && (
         <p class="muted">In no known format, or a configuration: {inert(skipped.join(', '))}</p>
       )}
-      <section class="card scroll tall" tabIndex={0} aria-label="Batches of the file">
-        <PlainTable columns={['Batch', 'Rows', 'Outcomes', 'Findings']}>
-          {reports.slice(0, 200).map((one, index) => (
-            <tr key={index} aria-current={index === at ? 'true' : undefined}>
-              <td>
+      <section class="card tall" tabIndex={0} aria-label="Batches of the file">
+        <DataTable
+          rows={reports.slice(0, 200).map((of, index) => ({ of, index }))}
+          keyOf={({ index }) => index}
+          isCurrent={({ index }) => index === at}
+          columns={[
+            {
+              title: 'Batch',
+              cell: ({ of, index }) => (
                 <button
                   type="button"
                   class="link"
                   onClick={() => setQuery({ batch: String(index), row: undefined })}
                 >
-                  {inert(one.name)}
+                  {inert(of.name)}
                 </button>
-              </td>
-              <td>{count(one.rows)}</td>
-              <td class="outcomes-cell">
-                <OutcomeBar counts={one} rows={one.rows} />
-                <OutcomeCounts counts={one} rows={one.rows} />
-              </td>
-              <td class="wrap">
-                {one.findings.map(({ code, message }) => `${code}: ${inert(message)}`).join(' ')}
-              </td>
-            </tr>
-          ))}
-        </PlainTable>
+              ),
+            },
+            { title: 'Rows', cell: ({ of }) => count(of.rows) },
+            {
+              title: 'Outcomes',
+              class: 'outcomes-cell',
+              cell: ({ of }) => <Outcomes counts={of} rows={of.rows} />,
+            },
+            {
+              title: 'Findings',
+              class: 'wrap',
+              cell: ({ of }) =>
+                of.findings.map(({ code, message }) => `${code}: ${inert(message)}`).join(' '),
+            },
+          ]}
+        />
       </section>
       {report && <OneBatch key={at} {...{ at, report, verifier }} />}
     </>

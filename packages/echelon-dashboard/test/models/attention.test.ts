@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { attention, newestOf } from '../../src/models/attention.ts';
 
 const one = (id: string, state: string, wrong = 0, stoppedBy: unknown = null) => ({
-  ...{ id, state, stoppedBy },
+  id,
+  state,
+  stoppedBy,
   verification: { wrong, unverifiable: 0, errors: 0 },
 });
 

@@ -10,7 +10,10 @@ test('a combination is named by its values', () => {
 test('bands lie on common steps; a step without a value is a gap, a mean without an interval is a line', () => {
   const counts = { children: 3, curves: 2 };
   const point = (from: number, to: number, mean: number, interval: { low: number; high: number } | null) => ({
-    ...{ from, to, mean, interval },
+    from,
+    to,
+    mean,
+    interval,
     n: 2,
   });
   const { columns, series } = bandsOf([

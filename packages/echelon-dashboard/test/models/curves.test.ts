@@ -3,8 +3,13 @@ import { test } from 'node:test';
 import { chooseMetrics, curvesOf, reductionOf } from '../../src/models/curves.ts';
 
 const point = (attempt: number, from: number, mean: number, to = from, count = 1) => ({
-  ...{ attempt, from, to, count, mean },
-  ...{ min: mean - 1, max: mean + 1 },
+  attempt,
+  from,
+  to,
+  count,
+  mean,
+  min: mean - 1,
+  max: mean + 1,
 });
 
 test('series share their steps, and a repeated step has the value of the later attempt', () => {

@@ -7,12 +7,20 @@ const node = (id: string) => ({ id, gpusTotal: 8, gpusAllocated: 2, gpusUsed: 3 
 const clusters = [{ name: 'c', nodes: [node('a'), node('b')] }] as never[];
 const runs = (experiment: string, on: string, more: object = {}) =>
   ({
-    ...{ experiment, name: experiment, project: 'p', cluster: 'c', node: on, startedAt: 10 },
-    ...{ end: { endAt: 100, earliest: 90, latest: 120 }, ...more },
+    experiment,
+    name: experiment,
+    project: 'p',
+    cluster: 'c',
+    node: on,
+    startedAt: 10,
+    end: { endAt: 100, earliest: 90, latest: 120 },
+    ...more,
   }) as never;
 const queued = (experiment: string, startAt: number, more: object = {}) =>
   ({
-    ...{ experiment, name: experiment, project: 'p' },
+    experiment,
+    name: experiment,
+    project: 'p',
     estimate: { startAt, earliest: startAt, latest: startAt + 5 },
     place: { cluster: 'c', nodes: ['a'], endAt: startAt + 50, isHead: false, ...more },
   }) as never;

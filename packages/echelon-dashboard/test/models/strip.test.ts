@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import { cellsOf, settledPages } from '../../src/models/strip.ts';
 
 const batch = (number: number, wrong = 0) => ({
-  ...{ attempt: 1, batch: number, step: number, rows: 10 },
+  attempt: 1,
+  batch: number,
+  step: number,
+  rows: 10,
   verification: { ok: wrong === 0, exact: 10 - wrong, rounding: 0, wrong, unverifiable: 0, findings: [] },
 });
 

@@ -9,9 +9,10 @@ import { command } from '../../models/commands.ts';
 import { intervalScale } from '../../models/interval.ts';
 import { SHAPES } from '../../models/outcomes.ts';
 import { exactly, figure, inert, percent } from '../../models/words.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Command } from '../../parts/head.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { Outcome } from '../../parts/marks.tsx';
+import { Fact, Muted, Outcome } from '../../parts/marks.tsx';
 import { Await } from '../../parts/states.tsx';
 import { Signed } from './rows.tsx';
 
@@ -36,7 +37,7 @@ export function RowDrawer({ path, row }: RowDrawerProps) {
           const explained = explanation as unknown as RowExplanation;
           return (
             <>
-              <p class="drawer-links">
+              <p class="line-of-parts">
                 <a href={trajectoryHref(path, explained.trajectory, explained.step)}>Read the trajectory</a>
                 {explained.observation !== null && (
                   <a href={sameStateHref(path, row)}>What was tried in the same state</a>
@@ -93,32 +94,22 @@ export function Explained({ explanation: e }: { explanation: RowExplanation }) {
         </p>
       )}
       <dl class="facts small">
-        <div class="fact">
-          <dt>Group</dt>
-          <dd class="mono">{inert(e.group)}</dd>
-        </div>
-        <div class="fact">
-          <dt>Trajectory</dt>
-          <dd class="mono">
-            <button
-              type="button"
-              class="link mono"
-              title="Show only the rows of this trajectory"
-              onClick={() => setQuery({ trajectory: e.trajectory, group: undefined, outcome: undefined })}
-            >
-              {inert(e.trajectory)}
-            </button>
-            , step {e.step}
-          </dd>
-        </div>
-        <div class="fact">
-          <dt>Return</dt>
-          <dd>{exactly(e.stepReturn)}</dd>
-        </div>
-        <div class="fact">
-          <dt>Score</dt>
-          <dd>{exactly(e.score)}</dd>
-        </div>
+        <Fact name="Group">
+          <span class="mono">{inert(e.group)}</span>
+        </Fact>
+        <Fact name="Trajectory">
+          <button
+            type="button"
+            class="link mono"
+            title="Show only the rows of this trajectory"
+            onClick={() => setQuery({ trajectory: e.trajectory, group: undefined, outcome: undefined })}
+          >
+            {inert(e.trajectory)}
+          </button>
+          <span class="mono">, step {e.step}</span>
+        </Fact>
+        <Fact name="Return">{exactly(e.stepReturn)}</Fact>
+        <Fact name="Score">{exactly(e.score)}</Fact>
       </dl>
       {e.observation !== null && <p class="observation">{inert(e.observation)}</p>}
       {e.levels.length > 0 && <Contributions explanation={e} />}
@@ -221,42 +212,41 @@ function Contributions({ explanation: e }: { explanation: RowExplanation }) {
   const parts = e.levels.map((level) => ({ level, value: (level.advantage ?? 0) * level.share }));
   const scale = Math.max(1e-12, Math.abs(e.true ?? 0), ...parts.map(({ value }) => Math.abs(value)));
   return (
-    <table class="contributions">
-      <caption>How the levels add up</caption>
-      <tbody>
-        {parts.map(({ level, value }) => (
-          <tr key={level.level}>
-            <th scope="row">{level.level < 0 ? 'group' : `k=${level.level}`}</th>
-            <td class="mono">
-              {level.dropped ? (
-                <span class="muted">dropped: {level.dropped.text}</span>
-              ) : (
-                `${exactly(level.advantage)} × ${figure(level.share)}`
-              )}
-            </td>
-            <td>
-              <Signed value={value} scale={scale} />
-            </td>
-          </tr>
-        ))}
-        <tr class="sum">
-          <th scope="row">together</th>
-          <td class="mono">{exactly(e.true)}</td>
-          <td>
-            <Signed value={e.true} scale={scale} />
-          </td>
-        </tr>
-      </tbody>
-    </table>
+    <section aria-label="How the levels add up">
+      <h3>How the levels add up</h3>
+      <DataTable
+        class="contributions"
+        rows={[...parts, { level: undefined, value: e.true }]}
+        keyOf={({ level }) => level?.level ?? 'together'}
+        columns={[
+          { title: 'Level', cell: ({ level }) => (level === undefined ? 'together' : levelName(level)) },
+          {
+            title: 'Advantage × share',
+            class: 'mono',
+            cell: ({ level }) => {
+              if (level === undefined) return exactly(e.true);
+              if (level.dropped) return <Muted>dropped: {level.dropped.text}</Muted>;
+              return `${exactly(level.advantage)} × ${figure(level.share)}`;
+            },
+          },
+          {
+            title: 'On a scale',
+            class: 'bar',
+            isSilent: true,
+            cell: ({ value }) => <Signed value={value} scale={scale} />,
+          },
+        ]}
+      />
+    </section>
   );
 }
+
+const levelName = ({ level }: ExplainedLevel) => (level < 0 ? 'group' : `k=${level}`);
 
 const SHOWN_MEMBERS = 60;
 
 function Level({ level, explanation: e }: { level: ExplainedLevel; explanation: RowExplanation }) {
   const members = [...level.members].sort((a, b) => (b.value ?? 0) - (a.value ?? 0)).slice(0, SHOWN_MEMBERS);
-  const values = level.members.map(({ value }) => value ?? 0);
-  const [least, most] = [Math.min(...values), Math.max(...values)];
   const fate = level.dropped
     ? `dropped: ${level.dropped.text}`
     : `${percent(level.share, 1)} of the advantage`;
@@ -275,56 +265,53 @@ function Level({ level, explanation: e }: { level: ExplainedLevel; explanation: 
         </p>
       ))}
       {level.mean !== null && level.advantage !== null && <p class="mono formula">{formula(level, e)}</p>}
-      {members.length > 0 && (
-        <table class="plain members">
-          <thead>
-            <tr>
-              <th scope="col">Row</th>
-              <th scope="col">Trajectory</th>
-              <th scope="col" class="number">
-                Step
-              </th>
-              <th scope="col" class="number">
-                {level.valueName}
-              </th>
-              <th>
-                <span class="hidden">On a scale</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {members.map(({ row, trajectory, step, value }) => (
-              <tr
-                key={row}
-                class={row === e.row ? 'own' : ''}
-                aria-current={row === e.row ? 'true' : undefined}
-              >
-                <td>
-                  <button type="button" class="link" onClick={() => setQuery({ row: String(row) })}>
-                    {row}
-                  </button>
-                </td>
-                <td class="mono clip">{inert(trajectory)}</td>
-                <td class="number">{step}</td>
-                <td class="number">{exactly(value)}</td>
-                <td class="dots">
-                  <span
-                    style={{
-                      left: `${most > least ? (((value ?? 0) - least) / (most - least)) * 100 : 50}%`,
-                    }}
-                  />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      {members.length > 0 && <Members {...{ level, members }} row={e.row} />}
       {level.size > members.length && (
         <p class="muted">
           {members.length} of {counted(level.size, 'row')} are shown.
         </p>
       )}
     </details>
+  );
+}
+
+interface MembersProps {
+  level: ExplainedLevel;
+  members: ExplainedLevel['members'];
+  /** The explained row. */
+  row: number;
+}
+
+function Members({ level, members, row: own }: MembersProps) {
+  const values = level.members.map(({ value }) => value ?? 0);
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const placeOf = (value: number) => (most > least ? ((value - least) / (most - least)) * 100 : 50);
+  return (
+    <DataTable
+      class="members"
+      rows={members}
+      keyOf={({ row }) => row}
+      isCurrent={({ row }) => row === own}
+      columns={[
+        {
+          title: 'Row',
+          cell: ({ row }) => (
+            <button type="button" class="link" onClick={() => setQuery({ row: String(row) })}>
+              {row}
+            </button>
+          ),
+        },
+        { title: 'Trajectory', class: 'mono clip', cell: ({ trajectory }) => inert(trajectory) },
+        { title: 'Step', class: 'number', cell: ({ step }) => step },
+        { title: level.valueName, class: 'number', cell: ({ value }) => exactly(value) },
+        {
+          title: 'On a scale',
+          isSilent: true,
+          class: 'dots',
+          cell: ({ value }) => <span style={{ left: `${placeOf(value ?? 0)}%` }} />,
+        },
+      ]}
+    />
   );
 }
 

@@ -1,8 +1,8 @@
 import type { BatchRows } from 'echelon-client/calls';
 import { SCALE } from '../../models/heat-map.ts';
 import { exactly, inert } from '../../models/words.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Outcome } from '../../parts/marks.tsx';
-import { VirtualList } from '../../parts/virtual.tsx';
 
 interface RowTableProps {
   rows: BatchRows;
@@ -15,59 +15,52 @@ interface RowTableProps {
 
 /** The rows as a table: the heat map in numbers. */
 export function RowTable({ rows, order, chosen, onChoose, linkOf }: RowTableProps) {
+  const trajectoryOf = (at: number) => rows.trajectories[rows.trajectory[at]!] ?? '';
   return (
-    <div class="row-table">
-      <VirtualList
-        label="Rows"
-        count={order.length}
-        height={30}
-        head={
-          <div class="row-line columns" role="row">
-            {['Row', 'Outcome', 'Trajectory', 'Step', 'Return', 'True', 'Reported', ''].map((name) => (
-              <span key={name} role="columnheader">
-                {name || <span class="hidden">Size</span>}
-              </span>
-            ))}
-          </div>
-        }
-        row={(index) => {
-          const at = order[index]!;
-          const trajectory = rows.trajectories[rows.trajectory[at]!] ?? '';
-          return (
-            <div
-              class="row-line"
-              role="row"
-              aria-rowindex={index + 2}
-              aria-current={at === chosen ? 'true' : undefined}
-              onClick={({ target }) => (target as Element).closest('a') ?? onChoose(at)}
-            >
-              <span role="cell">
-                <button type="button" class="link" aria-label={`Explain row ${rows.row[at]}`}>
-                  {rows.row[at]}
-                </button>
-              </span>
-              <span role="cell">
-                <Outcome outcome={rows.outcome[at]!} />
-              </span>
-              <span role="cell" class="clip" title={rows.groups[rows.group[at]!]}>
-                {linkOf ? (
-                  <a href={linkOf(trajectory, rows.step[at]!)}>{inert(trajectory)}</a>
-                ) : (
-                  inert(trajectory)
-                )}
-              </span>
-              <span role="cell">{rows.step[at]}</span>
-              <span role="cell">{exactly(rows.stepReturn[at])}</span>
-              <span role="cell">{exactly(rows.true[at])}</span>
-              <span role="cell">{exactly(rows.reported[at])}</span>
-              <span role="cell">
-                <Signed value={rows.reported[at] ?? null} />
-              </span>
-            </div>
-          );
-        }}
-      />
-    </div>
+    <DataTable
+      class="row-table"
+      rows={order}
+      keyOf={(at) => at}
+      isCurrent={(at) => at === chosen}
+      onPick={onChoose}
+      view={{ label: 'Rows', height: 30 }}
+      columns={[
+        {
+          title: 'Row',
+          width: '52px',
+          cell: (at) => (
+            <button type="button" class="link" aria-label={`Explain row ${rows.row[at]}`}>
+              {rows.row[at]}
+            </button>
+          ),
+        },
+        { title: 'Outcome', width: '100px', cell: (at) => <Outcome outcome={rows.outcome[at]!} /> },
+        {
+          title: 'Trajectory',
+          class: 'wide',
+          cell: (at) => {
+            const [name, title] = [inert(trajectoryOf(at)), rows.groups[rows.group[at]!]];
+            if (linkOf === undefined) return <span title={title}>{name}</span>;
+            return (
+              <a href={linkOf(trajectoryOf(at), rows.step[at]!)} title={title}>
+                {name}
+              </a>
+            );
+          },
+        },
+        { title: 'Step', class: 'number wide', width: '46px', cell: (at) => rows.step[at] },
+        { title: 'Return', class: 'number wide', cell: (at) => exactly(rows.stepReturn[at]) },
+        { title: 'True', class: 'number', width: '92px', cell: (at) => exactly(rows.true[at]) },
+        { title: 'Reported', class: 'number', width: '92px', cell: (at) => exactly(rows.reported[at]) },
+        {
+          title: 'Size',
+          isSilent: true,
+          class: 'wide',
+          width: '68px',
+          cell: (at) => <Signed value={rows.reported[at] ?? null} />,
+        },
+      ]}
+    />
   );
 }
 

@@ -1,18 +1,16 @@
 import { useMemo, useRef } from 'preact/hooks';
 import { api } from '../../app/api.ts';
-import { useReload, useResource } from '../../app/resource.ts';
+import { useResource } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
 import { Curve, type StripCell } from '../../charts/curve.tsx';
 import { type CurveData, chooseMetrics, curvesOf, reductionOf } from '../../models/curves.ts';
 import { worstOf } from '../../models/outcomes.ts';
 import type { ListedBatch } from '../../models/strip.ts';
 import { count, figure, inert } from '../../models/words.ts';
-import { PlainTable } from '../../parts/plain-table.tsx';
+import { Card } from '../../parts/card.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
 import type { Detail } from '../experiment.tsx';
-
-/** Columns of the table. */
-const NUMBERS = ['step', 'mean', 'min', 'max'];
 
 const RESOLUTION = 500;
 
@@ -30,8 +28,8 @@ export function Curves({
   const names = useResource(
     (signal) => api.get('/v1/experiments/{id}/metrics/names', { path, signal }),
     [path.id],
+    tick,
   );
-  useReload(names, tick);
   return (
     <Await of={names}>
       {({ items }) =>
@@ -67,8 +65,8 @@ function Charts({ experiment, batches, tick, names }: ChartsProps) {
         signal,
       }),
     [path.id, chosen, steps],
+    tick,
   );
-  useReload(chart, tick);
   // The points of the last steps stay until those of the next are there.
   const last = useRef(chart);
   if (chart.data !== undefined || chart.failure !== undefined) last.current = chart;
@@ -128,7 +126,9 @@ function stepsOf(query: URLSearchParams): { from: number; to: number } | { from?
 }
 
 const toCell = ({ attempt, batch, step, verification }: ListedBatch): StripCell => ({
-  ...{ attempt, batch, step },
+  attempt,
+  batch,
+  step,
   worst: verification === null ? null : worstOf(verification),
 });
 
@@ -146,21 +146,22 @@ function Chart({ name, data, strip, experiment, onZoom, onDrop }: ChartProps) {
   const reduced = reductionOf(data);
   const last = means.findLast((value) => value !== null);
   return (
-    <section class="card" aria-label={inert(name)}>
-      <div class="card-head">
-        <h2 class="mono clip">{inert(name)}</h2>
-        <strong>{figure(last)}</strong>
-        {onDrop && (
-          <button
-            type="button"
-            class="link end"
-            aria-label={`Remove the curve ${inert(name)}`}
-            onClick={onDrop}
-          >
+    <Card
+      label={inert(name)}
+      title={
+        <>
+          <h2 class="mono clip">{inert(name)}</h2>
+          <strong>{figure(last)}</strong>
+        </>
+      }
+      end={
+        onDrop && (
+          <button type="button" class="link" aria-label={`Remove the curve ${inert(name)}`} onClick={onDrop}>
             Remove
           </button>
-        )}
-      </div>
+        )
+      }
+    >
       <Curve
         data={data}
         strip={strip}
@@ -170,20 +171,18 @@ function Chart({ name, data, strip, experiment, onZoom, onDrop }: ChartProps) {
       />
       <details class="in-numbers">
         <summary>Table{reduced && <span class="muted"> · {reduced}</span>}</summary>
-        <div class="scroll tall">
-          <PlainTable columns={NUMBERS} numbers={NUMBERS}>
-            {steps.map((step, at) => (
-              <tr key={step}>
-                {[step, means[at], minima[at], maxima[at]].map((value, column) => (
-                  <td key={column} class="number">
-                    {figure(value, 6)}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </PlainTable>
+        <div class="tall">
+          <DataTable
+            rows={steps.map((step, at) => ({ step, mean: means[at], min: minima[at], max: maxima[at] }))}
+            keyOf={({ step }) => step ?? 0}
+            columns={(['step', 'mean', 'min', 'max'] as const).map((title) => ({
+              title,
+              class: 'number',
+              cell: (row: Record<typeof title, number | null | undefined>) => figure(row[title], 6),
+            }))}
+          />
         </div>
       </details>
-    </section>
+    </Card>
   );
 }

@@ -3,7 +3,7 @@ import { countLogLines } from 'echelon-client/count-log-lines';
 import { nounOf } from 'echelon-verify/text/plural';
 import { useReducer, useRef, useState } from 'preact/hooks';
 import { api, type Failure, failureOf } from '../../app/api.ts';
-import { useReload, useResource } from '../../app/resource.ts';
+import { useResource } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import { createLineCache, type LineCache } from '../../models/line-cache.ts';
 import { count } from '../../models/words.ts';
@@ -65,8 +65,7 @@ const linesOf = (id: string, query: object, signal?: AbortSignal) =>
 
 /** Every line; those in view are loaded by their numbers. */
 function All({ id, line, tick }: { id: string; line: number | undefined; tick: number }) {
-  const end = useResource((signal) => linesOf(id, { tail: TAIL }, signal), [id]);
-  useReload(end, tick);
+  const end = useResource((signal) => linesOf(id, { tail: TAIL }, signal), [id], tick);
   const [failure, setFailure] = useState<Failure>();
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   const cache = useRef<LineCache<Line>>(undefined);

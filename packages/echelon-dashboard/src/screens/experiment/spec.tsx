@@ -3,7 +3,7 @@ import { useResource } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import { compareSpecs, rowsOf } from '../../models/spec.ts';
 import { inert } from '../../models/words.ts';
-import { PlainTable } from '../../parts/plain-table.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
 import type { Detail } from '../experiment.tsx';
 
@@ -43,17 +43,17 @@ export function Spec({ experiment }: { experiment: Detail }) {
 function Whole({ experiment }: { experiment: Detail }) {
   const rows = rowsOf(experiment.resolved, new Set(experiment.defaults));
   return (
-    <section class="card scroll">
-      <PlainTable columns={['Field', 'Value', 'Origin']}>
-        {rows.map(({ field, value, isDefault }) => (
-          <tr key={field}>
-            <td class="mono">{field}</td>
-            <td class="mono wrap">{inert(value)}</td>
-            <td class="muted">{isDefault ? 'default' : 'spec'}</td>
-          </tr>
-        ))}
-      </PlainTable>
-    </section>
+    <div class="card">
+      <DataTable
+        rows={rows}
+        keyOf={({ field }) => field}
+        columns={[
+          { title: 'Field', class: 'mono', cell: ({ field }) => field },
+          { title: 'Value', class: 'mono wrap', cell: ({ value }) => inert(value) },
+          { title: 'Origin', class: 'muted', cell: ({ isDefault }) => (isDefault ? 'default' : 'spec') },
+        ]}
+      />
+    </div>
   );
 }
 
@@ -68,17 +68,17 @@ function Difference({ experiment, other }: { experiment: Detail; other: string }
         const rows = compareSpecs(experiment.resolved, second.resolved);
         if (rows.length === 0) return <Empty title="Both experiments have the same spec" />;
         return (
-          <section class="card scroll">
-            <PlainTable columns={['Field', inert(experiment.name), inert(second.name)]}>
-              {rows.map(({ field, a, b }) => (
-                <tr key={field}>
-                  <td class="mono">{field}</td>
-                  <td class="mono wrap">{inert(a ?? 'not set')}</td>
-                  <td class="mono wrap">{inert(b ?? 'not set')}</td>
-                </tr>
-              ))}
-            </PlainTable>
-          </section>
+          <div class="card">
+            <DataTable
+              rows={rows}
+              keyOf={({ field }) => field}
+              columns={[
+                { title: 'Field', class: 'mono', cell: ({ field }) => field },
+                { title: inert(experiment.name), class: 'mono wrap', cell: ({ a }) => inert(a ?? 'not set') },
+                { title: inert(second.name), class: 'mono wrap', cell: ({ b }) => inert(b ?? 'not set') },
+              ]}
+            />
+          </div>
         );
       }}
     </Await>

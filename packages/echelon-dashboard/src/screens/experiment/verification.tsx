@@ -1,10 +1,12 @@
 import { counted } from 'echelon-verify/text/plural';
 import type { Resource } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
+import { batchHref } from '../../models/batch-paths.ts';
 import type { ListedBatch } from '../../models/strip.ts';
 import { count, percent } from '../../models/words.ts';
-import { Fact, OutcomeBar, OutcomeCounts } from '../../parts/marks.tsx';
-import { PlainTable } from '../../parts/plain-table.tsx';
+import { Card } from '../../parts/card.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Fact, Muted, Outcomes } from '../../parts/marks.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
 import type { Detail } from '../experiment.tsx';
 
@@ -52,59 +54,55 @@ function Batches({ experiment, all }: { experiment: Detail; all: ListedBatch[] }
   const only = place.value.query.get('show') === 'not-ok';
   const fitting = only ? all.filter(({ verification }) => verification !== null && !verification.ok) : all;
   const shown = fitting.slice(0, SHOWN);
-  const href = ({ attempt, batch }: ListedBatch) =>
-    `/experiments/${experiment.id}/batches/${attempt}/${batch}`;
+  const href = (batch: ListedBatch) => batchHref({ id: experiment.id, ...batch });
   return (
-    <section class="card">
-      <div class="card-head">
-        <h2>Batches</h2>
-        <span class="muted">
-          {count(shown.length)} of {counted(experiment.verification.batches, 'batch', 'batches')}
-        </span>
-        <Findings all={all} />
-        <label class="end">
-          <input
-            type="checkbox"
-            checked={only}
-            onChange={(event) => setQuery({ show: event.currentTarget.checked ? 'not-ok' : undefined })}
-          />{' '}
-          only batches that are not ok
-        </label>
-      </div>
+    <Card
+      title="Batches"
+      note={`${count(shown.length)} of ${counted(experiment.verification.batches, 'batch', 'batches')}`}
+      end={
+        <>
+          <Findings all={all} />
+          <label>
+            <input
+              type="checkbox"
+              checked={only}
+              onChange={(event) => setQuery({ show: event.currentTarget.checked ? 'not-ok' : undefined })}
+            />{' '}
+            only batches that are not ok
+          </label>
+        </>
+      }
+    >
       {shown.length === 0 ? (
         <Empty title="Every verified batch is ok" />
       ) : (
-        <div class="scroll">
-          <PlainTable columns={['Batch', 'Step', 'Rows', 'Outcomes', 'Findings']} numbers={['Step', 'Rows']}>
-            {shown.map((batch) => (
-              <tr key={`${batch.attempt}/${batch.batch}`} class="pick" onClick={() => navigate(href(batch))}>
-                <td>
-                  <a href={href(batch)}>
-                    {batch.attempt > 1 ? `${batch.attempt}/` : ''}
-                    {batch.batch}
-                  </a>
-                </td>
-                <td class="number">{count(batch.step)}</td>
-                <td class="number">{count(batch.rows)}</td>
-                <td class="outcomes-cell">
-                  {batch.verification === null ? (
-                    <span class="muted">not yet verified</span>
-                  ) : (
-                    <>
-                      <OutcomeBar counts={batch.verification} rows={batch.rows} />
-                      <OutcomeCounts counts={batch.verification} rows={batch.rows} />
-                    </>
-                  )}
-                </td>
-                <td>{batch.verification?.findings.join(', ')}</td>
-              </tr>
-            ))}
-          </PlainTable>
-        </div>
+        <DataTable
+          rows={shown}
+          keyOf={({ attempt, batch }) => `${attempt}/${batch}`}
+          onPick={(batch) => navigate(href(batch))}
+          columns={[
+            { title: 'Batch', cell: (batch) => <a href={href(batch)}>{numberOf(batch)}</a> },
+            { title: 'Step', class: 'number', cell: ({ step }) => count(step) },
+            { title: 'Rows', class: 'number', cell: ({ rows }) => count(rows) },
+            {
+              title: 'Outcomes',
+              class: 'outcomes-cell',
+              cell: ({ verification, rows }) =>
+                verification ? (
+                  <Outcomes counts={verification} rows={rows} />
+                ) : (
+                  <Muted>not yet verified</Muted>
+                ),
+            },
+            { title: 'Findings', cell: ({ verification }) => verification?.findings.join(', ') },
+          ]}
+        />
       )}
-    </section>
+    </Card>
   );
 }
+
+const numberOf = ({ attempt, batch }: ListedBatch) => (attempt > 1 ? `${attempt}/${batch}` : batch);
 
 /** The codes of the findings, with the number of batches that have each. */
 function Findings({ all }: { all: ListedBatch[] }) {

@@ -7,7 +7,9 @@ import { type Bar, type Lane, lanesOf, neighbour } from '../../models/gantt.ts';
 import { withNames } from '../../models/names.ts';
 import { type Axis, axisAround, placeOn, ticksOf } from '../../models/timeline.ts';
 import { clock, count, inert } from '../../models/words.ts';
+import { Card } from '../../parts/card.tsx';
 import { ClusterActions } from '../../parts/cluster-actions.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Clock } from '../../parts/marks.tsx';
 
 type Queue = Answer<'get', '/v1/queues'>;
@@ -35,11 +37,7 @@ export function Gantt({ queue, allocations, names, onChange }: GanttProps) {
     bars.flatMap(({ from, to, range }) => [from, to ?? from, range?.earliest ?? from]),
   );
   return (
-    <section class="card gantt" aria-label="Nodes over time">
-      <div class="card-head">
-        <h2>Nodes over time</h2>
-        <Legend />
-      </div>
+    <Card class="gantt" title="Nodes over time" end={<Legend />}>
       <Chart {...{ queue, lanes, axis, now, onChange }} />
       <Unplaced items={queue.items.filter(({ place }) => place === null)} names={names} />
       {allocations.total > allocations.items.length && (
@@ -48,13 +46,13 @@ export function Gantt({ queue, allocations, names, onChange }: GanttProps) {
         </p>
       )}
       <Numbers lanes={lanes} />
-    </section>
+    </Card>
   );
 }
 
 function Legend() {
   return (
-    <ul class="legend end" aria-label="Legend">
+    <ul class="legend" aria-label="Legend">
       <li>
         <span class="sample running" aria-hidden="true" /> running
       </li>
@@ -125,7 +123,7 @@ function Chart({ queue, lanes, axis, now, onChange }: ChartProps) {
         const isFolded = idle.length > IDLE_SHOWN;
         return (
           <div key={cluster.name} class="cluster" role="group" aria-label={`Cluster ${cluster.name}`}>
-            <div class="cluster-head">
+            <div class="cluster-head line-of-parts">
               <h3>
                 <a href="/clusters">{cluster.name}</a>
               </h3>
@@ -273,9 +271,9 @@ function BarView({ bar, axis, id, isStop, onActive }: BarProps) {
 function Unplaced({ items, names }: { items: Queued[]; names: ReadonlyMap<string, string> }) {
   if (items.length === 0) return null;
   return (
-    <div class="unplaced">
+    <div class="unplaced line-of-parts">
       <h3>Start not known</h3>
-      <ul>
+      <ul class="flat line-of-parts">
         {items.slice(0, 12).map(({ experiment, name, noEstimate }) => (
           <li key={experiment}>
             <a href={`/experiments/${experiment}`} title={inert(withNames(noEstimate ?? '', names))}>
@@ -295,44 +293,29 @@ function Numbers({ lanes }: { lanes: Lane[] }) {
   return (
     <details class="in-numbers">
       <summary>In numbers</summary>
-      <div class="scroll">
-        <table class="plain">
-          <thead>
-            <tr>
-              {['Node', 'Experiment', 'State', 'Start', 'End', 'Earliest', 'Latest'].map((title) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {bars.map(({ lane, experiment, name, kind, from, to, range }) => (
-              <tr key={`${lane.node}${experiment}${kind}`}>
-                <td>
-                  {lane.cluster} <span class="mono">{shortNode(lane.node)}</span>
-                </td>
-                <td>
-                  <a href={`/experiments/${experiment}`}>{inert(name)}</a>
-                </td>
-                <td>{kind}</td>
-                <td>
-                  <Clock at={from} />
-                </td>
-                <td>
-                  <Clock at={to} />
-                </td>
-                <td>
-                  <Clock at={range?.earliest ?? null} />
-                </td>
-                <td>
-                  <Clock at={range?.latest ?? null} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        rows={bars}
+        keyOf={({ lane, experiment, kind }) => `${lane.node}${experiment}${kind}`}
+        columns={[
+          {
+            title: 'Node',
+            cell: ({ lane }) => (
+              <>
+                {lane.cluster} <span class="mono">{shortNode(lane.node)}</span>
+              </>
+            ),
+          },
+          {
+            title: 'Experiment',
+            cell: ({ experiment, name }) => <a href={`/experiments/${experiment}`}>{inert(name)}</a>,
+          },
+          { title: 'State', cell: ({ kind }) => kind },
+          { title: 'Start', cell: ({ from }) => <Clock at={from} /> },
+          { title: 'End', cell: ({ to }) => <Clock at={to} /> },
+          { title: 'Earliest', cell: ({ range }) => <Clock at={range?.earliest ?? null} /> },
+          { title: 'Latest', cell: ({ range }) => <Clock at={range?.latest ?? null} /> },
+        ]}
+      />
       <p class="muted">Earliest and latest: the end of a running experiment, the start of a queued one.</p>
     </details>
   );

@@ -6,9 +6,8 @@ import { type Problem, readSpec } from '../../models/spec-text.ts';
 /** The plan of a spec. */
 export type Plan = Answer<'post', '/v1/plans'>;
 
-/** A text, its problems, and without problems its spec and plan. */
-export interface Checked {
-  text: string;
+/** The problems of a text, and without problems its spec and plan. */
+interface Checked {
   problems: Problem[];
   spec?: Record<string, unknown>;
   lineOf?: (pointer: string) => number;
@@ -18,12 +17,12 @@ export interface Checked {
 /** Checks a text as a submission would. */
 export async function check(text: string): Promise<Checked> {
   const read = await readSpec(text);
-  if ('problem' in read) return { text, problems: [read.problem] };
+  if ('problem' in read) return { problems: [read.problem] };
   try {
     const plan = await api.post('/v1/plans', { body: read.spec as never });
-    return { text, problems: [], ...read, plan };
+    return { problems: [], ...read, plan };
   } catch (error) {
-    return { text, problems: problemsOf(error, read.lineOf) };
+    return { problems: problemsOf(error, read.lineOf) };
   }
 }
 

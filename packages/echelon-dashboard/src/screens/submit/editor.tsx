@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Problem } from '../../models/spec-text.ts';
+import { Card } from '../../parts/card.tsx';
 
 interface EditorProps {
   text: string;
@@ -15,15 +16,15 @@ export function Editor({ text, problems, onInput, of }: EditorProps) {
   const bad = new Set(problems.map(({ line }) => line));
   const follow = () => gutter.current?.scrollTo(0, of.current?.scrollTop ?? 0);
   return (
-    <section class="card" aria-label="Spec">
-      <div class="card-head">
+    <Card
+      label="Spec"
+      title={
         <h2>
           <label for="spec">Spec, as YAML or JSON</label>
         </h2>
-        <a class="end" href="/docs">
-          Fields
-        </a>
-      </div>
+      }
+      end={<a href="/docs">Fields</a>}
+    >
       <div class="editor mono">
         <div class="gutter" ref={gutter} aria-hidden="true">
           {text.split('\n').map((_line, at) => (
@@ -46,6 +47,6 @@ export function Editor({ text, problems, onInput, of }: EditorProps) {
           onInput={(event) => onInput(event.currentTarget.value)}
         />
       </div>
-    </section>
+    </Card>
   );
 }

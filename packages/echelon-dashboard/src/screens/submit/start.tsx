@@ -1,24 +1,15 @@
-import type { Answer } from 'echelon-client/calls';
-import { useEffect, useState } from 'preact/hooks';
-import { api, failureOf } from '../../app/api.ts';
+import { api } from '../../app/api.ts';
+import { useResource } from '../../app/resource.ts';
 import { WhatIfAnswer } from '../../parts/what-if.tsx';
-
-type WhatIf = Answer<'post', '/v1/queues/what-if'>;
 
 /** When a valid spec would start, and whom it would delay. */
 export function Start({ spec }: { spec: object | undefined }) {
-  const [state, setState] = useState<{ of?: object; found?: WhatIf; error?: string }>({});
-  useEffect(() => {
-    if (spec === undefined) return undefined;
-    const stop = new AbortController();
-    api.post('/v1/queues/what-if', { body: { spec: spec as never }, signal: stop.signal }).then(
-      (found) => setState({ of: spec, found }),
-      (error) => stop.signal.aborted || setState({ of: spec, error: failureOf(error).message }),
-    );
-    return () => stop.abort();
-  }, [spec]);
+  const asked = useResource(
+    async (signal) =>
+      spec && (await api.post('/v1/queues/what-if', { body: { spec: spec as never }, signal })),
+    [spec],
+  );
   if (spec === undefined) return <p class="muted">After the check.</p>;
-  if (state.of !== spec) return <p class="muted">Asking the scheduler…</p>;
-  if (state.error !== undefined) return <p class="error">{state.error}</p>;
-  return <WhatIfAnswer found={state.found!} />;
+  if (asked.failure) return <p class="error">{asked.failure.message}</p>;
+  return asked.data ? <WhatIfAnswer found={asked.data} /> : <p class="muted">Asking the scheduler…</p>;
 }

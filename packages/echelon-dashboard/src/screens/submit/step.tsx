@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { Card } from '../../parts/card.tsx';
 import { Command } from '../../parts/head.tsx';
 
 interface StepProps {
@@ -13,18 +14,23 @@ interface StepProps {
 /** A step on the way to a submission. */
 export function Step({ number, title, command, actions, children }: StepProps) {
   return (
-    <section class="card step-card" aria-label={title}>
-      <div class="card-head">
-        <span class="step-number" aria-hidden="true">
-          {number}
-        </span>
-        <h2>{title}</h2>
-        <Command text={command} />
-        {actions && <span class="end">{actions}</span>}
-      </div>
+    <Card
+      class="step-card"
+      label={title}
+      title={
+        <>
+          <span class="step-number" aria-hidden="true">
+            {number}
+          </span>
+          <h2>{title}</h2>
+          <Command text={command} />
+        </>
+      }
+      end={actions}
+    >
       <div class="card-body" aria-live="polite">
         {children}
       </div>
-    </section>
+    </Card>
   );
 }

@@ -1,19 +1,18 @@
 import type { Answer } from 'echelon-client/calls';
 import { counted } from 'echelon-verify/text/plural';
 import { api } from '../../app/api.ts';
-import { useReload, useResource } from '../../app/resource.ts';
+import { useResource } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import { Curve } from '../../charts/curve.tsx';
 import { bandsOf, combinationName } from '../../models/bands.ts';
 import { command } from '../../models/commands.ts';
 import { chooseMetrics } from '../../models/curves.ts';
 import { figure, inert } from '../../models/words.ts';
+import { Card } from '../../parts/card.tsx';
+import { Choice } from '../../parts/choice.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { Command } from '../../parts/head.tsx';
-import { PlainTable } from '../../parts/plain-table.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
-
-/** Columns of the table. */
-const NUMBERS = ['Steps', 'n', 'Mean', 'Low', 'High'];
 
 type Series = Answer<'get', '/v1/sweeps/{id}/series'>;
 
@@ -33,34 +32,22 @@ export function Bands({ sweep, child, tick }: BandsProps) {
   const names = useResource(
     (signal) => api.get('/v1/experiments/{id}/metrics/names', { path: { id: child }, signal }),
     [child],
+    tick,
   );
-  useReload(names, tick);
   const known = names.data?.items.map(({ name }) => name) ?? [];
   const metric = place.value.query.get('metric') ?? chooseMetrics(known, 1)[0];
   return (
-    <section class="card" aria-label="Bands over steps">
-      <div class="card-head">
-        <h2>Over steps</h2>
-        {known.length > 0 && (
-          <label>
-            Metric{' '}
-            <select value={metric} onChange={(event) => setQuery({ metric: event.currentTarget.value })}>
-              {known.map((name) => (
-                <option key={name} value={name}>
-                  {inert(name)}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
-        <span class="muted">means over the children, with 95 % intervals as bands</span>
-      </div>
+    <Card
+      title="Over steps"
+      note="means over the children, with 95 % intervals as bands"
+      end={known.length > 0 && <Choice label="Metric" name="metric" value={metric} options={known} />}
+    >
       {metric === undefined ? (
         <Await of={names}>{() => <Empty title="No metric yet" />}</Await>
       ) : (
         <Chart sweep={sweep} metric={metric} tick={tick} />
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -72,8 +59,8 @@ function Chart({ sweep, metric, tick }: { sweep: string; metric: string; tick: n
       return api.get('/v1/sweeps/{id}/series', { path: { id: sweep }, query, signal });
     },
     [sweep, metric, from],
+    tick,
   );
-  useReload(series, tick);
   return (
     <Await of={series}>
       {({ items, next }) => (
@@ -93,7 +80,7 @@ function Chart({ sweep, metric, tick }: { sweep: string; metric: string; tick: n
               In the band: {items[0]!.curves} of {counted(items[0]!.children, 'child', 'children')}
             </p>
           )}
-          <div class="card-body bands-pages">
+          <div class="card-body line-of-parts">
             {from !== undefined && (
               <button type="button" onClick={() => setQuery({ combinations: undefined })}>
                 First combinations
@@ -117,21 +104,25 @@ function Table({ items }: Pick<Series, 'items'>) {
   return (
     <details class="in-numbers">
       <summary>Table</summary>
-      <div class="scroll tall">
-        <PlainTable columns={['Combination', ...NUMBERS]} numbers={NUMBERS}>
-          {items.flatMap(({ values, points }) =>
-            points.map(({ from, to, n, mean, interval }) => (
-              <tr key={`${combinationName(values)} ${from}`}>
-                <td class="mono">{inert(combinationName(values))}</td>
-                <td class="number">{from === to ? from : `${from} to ${to}`}</td>
-                <td class="number">{n}</td>
-                <td class="number">{figure(mean, 6)}</td>
-                <td class="number">{figure(interval?.low, 6)}</td>
-                <td class="number">{figure(interval?.high, 6)}</td>
-              </tr>
-            )),
+      <div class="tall">
+        <DataTable
+          rows={items.flatMap(({ values, points }) =>
+            points.map((point) => ({ ...point, of: combinationName(values) })),
           )}
-        </PlainTable>
+          keyOf={({ of, from }) => `${of} ${from}`}
+          columns={[
+            { title: 'Combination', class: 'mono', cell: ({ of }) => inert(of) },
+            {
+              title: 'Steps',
+              class: 'number',
+              cell: ({ from, to }) => (from === to ? from : `${from} to ${to}`),
+            },
+            { title: 'n', class: 'number', cell: ({ n }) => n },
+            { title: 'Mean', class: 'number', cell: ({ mean }) => figure(mean, 6) },
+            { title: 'Low', class: 'number', cell: ({ interval }) => figure(interval?.low, 6) },
+            { title: 'High', class: 'number', cell: ({ interval }) => figure(interval?.high, 6) },
+          ]}
+        />
       </div>
     </details>
   );
