@@ -1,5 +1,6 @@
+import type { Answer, Input, PathOf } from 'echelon-client/calls';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { type Failure, failureOf } from './api.ts';
+import { api, type Failure, failureOf } from './api.ts';
 
 /** An answer of the API and its state. A repeated request keeps the last data until the new answer is there. */
 export interface Resource<T> {
@@ -82,6 +83,15 @@ export function createAsker<T>(
     /** Aborts the request under way; its answer is not reported. */
     stop: () => stopped.abort(),
   };
+}
+
+/** The answer to a GET; its path and input are the key. */
+export function useGet<P extends PathOf<'get'>>(
+  path: P,
+  input: Omit<Input<'get', P>, 'signal'>,
+  tick = 0,
+): Resource<Answer<'get', P>> {
+  return useResource((signal) => api.get(path, { ...input, signal } as never), [path, input], tick);
 }
 
 /** Passes after `ms`, for a `load` that waits until its key rests; fails when the key changes before. */

@@ -3,7 +3,7 @@ import { withQuery } from '../models/paths.ts';
 import { SCREENS } from './screen-paths.ts';
 
 /** Where the page is: everything that a link to it must hold. */
-export interface Place {
+interface Place {
   path: string;
   query: URLSearchParams;
 }

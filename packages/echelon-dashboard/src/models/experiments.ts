@@ -1,3 +1,8 @@
+import type { Answer } from 'echelon-client/calls';
+
+/** An experiment as its screen shows it. */
+export type Detail = Answer<'get', '/v1/experiments/{id}'>;
+
 /** An experiment as far as lists show it. */
 interface Listed {
   id: string;
@@ -35,4 +40,28 @@ export function mergeNewest<T extends { id: string }>(loaded: T[], first: T[], h
   const last = loaded.findIndex(({ id }) => id === first.at(-1)?.id);
   const older = last < 0 ? rest : loaded.slice(last + 1);
   return [...first, ...older.filter(({ id }) => !ids.has(id))];
+}
+
+/** An experiment as far as its need for attention depends on it. */
+interface Considered {
+  state: string;
+  stoppedBy: unknown;
+  verification: { wrong: number; unverifiable: number; errors: number };
+}
+
+/** The experiments that a person should look at, and those that run; each list keeps the order. */
+export function attention<T extends Considered>(
+  experiments: readonly T[],
+): { wrong: T[]; failed: T[]; running: T[] } {
+  return {
+    wrong: experiments.filter(({ verification: v }) => v.wrong + v.unverifiable + v.errors > 0),
+    failed: experiments.filter(({ state, stoppedBy }) => state === 'failed' || stoppedBy !== null),
+    running: experiments.filter(({ state }) => ['launching', 'running', 'cancelling'].includes(state)),
+  };
+}
+
+/** The experiments of all lists, once each, the newest first. */
+export function newestOf<T extends { id: string; submittedAt: number }>(...lists: readonly T[][]): T[] {
+  const byId = new Map(lists.flat().map((one) => [one.id, one]));
+  return [...byId.values()].sort((a, b) => b.submittedAt - a.submittedAt);
 }

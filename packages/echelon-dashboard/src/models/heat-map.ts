@@ -30,7 +30,7 @@ export function heatColumns(rows: BatchRows): HeatColumn[] {
 }
 
 /** Which rows are shown. */
-export interface RowFilter {
+interface RowFilter {
   outcome?: Outcome | undefined;
   group?: string | undefined;
   trajectory?: string | undefined;
@@ -72,7 +72,7 @@ export function linesOf(rows: BatchRows, order: readonly number[], height: numbe
 type Rgb = readonly [number, number, number];
 
 /** Colours of the picture. */
-export interface Palette {
+interface Palette {
   positive: Rgb;
   negative: Rgb;
   zero: Rgb;

@@ -27,7 +27,7 @@ function isSettled({ verification }: ListedBatch): boolean {
 }
 
 /** A cell of the strip: one batch, or several in a row if there are too many for a cell each. */
-export interface Cell {
+interface Cell {
   first: ListedBatch;
   batches: number;
   worst: Outcome | null;

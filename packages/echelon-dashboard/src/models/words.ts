@@ -66,3 +66,8 @@ export function withoutEscapes(text: string): string {
   const [first = '', ...sequences] = text.replaceAll('\r', ' ').split('\u001b');
   return inert(first + sequences.map((rest) => rest.replace(/^\[[0-?]{0,64}[ -/]{0,8}[@-~]/, '')).join(''));
 }
+
+/** The text with the names of experiments in place of their ids; unknown ids stay. */
+export function withNames(text: string, names: ReadonlyMap<string, string>): string {
+  return text.replace(/\bexp-[0-9a-z]{20}\b/g, (id) => names.get(id) ?? id);
+}

@@ -7,7 +7,7 @@ import { Frame } from './frame.tsx';
 import { Failed, Loading } from './states.tsx';
 
 /** What a screen gets: the parameters of its path. */
-export interface ScreenProps {
+interface ScreenProps {
   params: Record<string, string>;
 }
 

@@ -12,7 +12,7 @@ export function Outcome({ outcome }: { outcome: Shown }) {
 }
 
 /** Rows by outcome, as a bar; the numbers are its text. */
-export function OutcomeBar({ counts, rows }: { counts: Counts; rows: number }) {
+function OutcomeBar({ counts, rows }: { counts: Counts; rows: number }) {
   const parts = partsOf(counts, rows);
   return (
     <span class="outcome-bar" role="img" aria-label={inWords(counts, rows)} title={inWords(counts, rows)}>

@@ -2,7 +2,7 @@ import type { Answer } from 'echelon-client/calls';
 import { counted } from 'echelon-verify/text/plural';
 import { useState } from 'preact/hooks';
 import { api } from '../app/api.ts';
-import { useResource } from '../app/resource.ts';
+import { useGet } from '../app/resource.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
@@ -37,7 +37,7 @@ type Key = Answer<'get', '/v1/keys'>['items'][number];
 const PAGE = 200;
 
 function Keys() {
-  const list = useResource((signal) => api.get('/v1/keys', { query: { limit: PAGE }, signal }), ['keys']);
+  const list = useGet('/v1/keys', { query: { limit: PAGE } });
   return (
     <Await of={list}>
       {({ items, next }) => (
@@ -97,7 +97,7 @@ const stored = ({ storeBytes, storeLimitBytes: limit }: Project) =>
   megabytes(storeBytes) + (limit === null ? '' : ` of ${megabytes(limit)}`);
 
 function Projects() {
-  const list = useResource((signal) => api.get('/v1/projects', { signal }), ['projects']);
+  const list = useGet('/v1/projects', {});
   return (
     <Await of={list}>
       {({ items }) => (
@@ -133,10 +133,7 @@ function Projects() {
 function Audit() {
   const [cursors, setCursors] = useState<string[]>([]);
   const cursor = cursors.at(-1);
-  const list = useResource(
-    (signal) => api.get('/v1/audit', { query: { cursor, limit: 100 }, signal }),
-    ['audit', cursor],
-  );
+  const list = useGet('/v1/audit', { query: { cursor, limit: 100 } });
   return (
     <Await of={list}>
       {({ items, next }) => (

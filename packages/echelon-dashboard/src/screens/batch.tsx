@@ -1,14 +1,13 @@
 import type { Answer, BatchRows } from 'echelon-client/calls';
 import { counted } from 'echelon-verify/text/plural';
 import { useMemo } from 'preact/hooks';
-import { api } from '../app/api.ts';
-import { useResource } from '../app/resource.ts';
+import { useGet } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';
 import { HeatMap } from '../charts/heat-map.tsx';
-import { type BatchPath, batchPathOf, trajectoryHref } from '../models/batch-paths.ts';
 import { command } from '../models/commands.ts';
 import { orderOf } from '../models/heat-map.ts';
 import { OUTCOMES, type Outcome as OutcomeName } from '../models/outcomes.ts';
+import { type BatchPath, batchPathOf, trajectoryHref } from '../models/paths.ts';
 import { count, inert } from '../models/words.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Head } from '../parts/head.tsx';
@@ -25,14 +24,8 @@ type Detail = Answer<'get', '/v1/experiments/{id}/batches/{attempt}/{batch}'>;
 /** An advantage batch: which rows, groups and levels are right. */
 export function Batch({ params }: { params: Record<string, string> }) {
   const path = batchPathOf(params);
-  const experiment = useResource(
-    (signal) => api.get('/v1/experiments/{id}', { path: { id: path.id }, signal }),
-    [path.id],
-  );
-  const batch = useResource(
-    (signal) => api.get('/v1/experiments/{id}/batches/{attempt}/{batch}', { path, signal }),
-    [path],
-  );
+  const experiment = useGet('/v1/experiments/{id}', { path: { id: path.id } });
+  const batch = useGet('/v1/experiments/{id}/batches/{attempt}/{batch}', { path });
   const here = `/experiments/${path.id}/batches/${path.attempt}`;
   const name = experiment.data ? inert(experiment.data.name) : path.id;
   const last = path.attempt === experiment.data?.attempt ? experiment.data.progress.step : undefined;
@@ -135,10 +128,7 @@ function About({ detail }: { detail: Detail }) {
 
 function Rows({ path, detail }: { path: BatchPath; detail: Detail }) {
   const query = { count: MAX_ROWS };
-  const rows = useResource(
-    (signal) => api.get('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, query, signal }),
-    [path, 'rows'],
-  );
+  const rows = useGet('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, query });
   const asked = place.value.query.get('row');
   return (
     <>

@@ -1,6 +1,5 @@
 import type { Answer } from 'echelon-client/calls';
-import { api } from '../app/api.ts';
-import { usePolling, useResource } from '../app/resource.ts';
+import { useGet, usePolling } from '../app/resource.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
@@ -14,7 +13,7 @@ type Cluster = Answer<'get', '/v1/clusters'>['items'][number];
 
 /** The Ray clusters: what is free, and what does not answer. */
 export function Clusters() {
-  const list = useResource((signal) => api.get('/v1/clusters', { signal }), ['clusters']);
+  const list = useGet('/v1/clusters', {});
   usePolling(list.reload, 5000);
   return (
     <>

@@ -1,5 +1,5 @@
 import { api } from '../app/api.ts';
-import { useResource } from '../app/resource.ts';
+import { useGet, useResource } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';
 import { Curve } from '../charts/curve.tsx';
 import { command } from '../models/commands.ts';
@@ -20,10 +20,7 @@ export function Compare() {
   const { query } = place.value;
   const ids = query.getAll('id').slice(0, MAX);
   const metric = query.get('metric') || undefined;
-  const recent = useResource(
-    (signal) => api.get('/v1/experiments', { query: { limit: 100 }, signal }),
-    ['recent'],
-  );
+  const recent = useGet('/v1/experiments', { query: { limit: 100 } });
   return (
     <>
       <Head title="Compare" command={command('diff', {}) + ids.map((id) => ` ${id}`).join('')} />
@@ -160,7 +157,7 @@ function Curves({
   shown: string;
 }) {
   const query = { experiments: ids, names: [shown], resolution: 500 };
-  const loaded = useResource((signal) => api.get('/v1/metrics', { query, signal }), [query]);
+  const loaded = useGet('/v1/metrics', { query });
   return (
     <Card title={<Choice label="Metric" name="metric" value={shown} options={metrics} />}>
       <Await of={loaded}>

@@ -1,13 +1,12 @@
-import type { Answer } from 'echelon-client/calls';
 import { counted, nounOf } from 'echelon-verify/text/plural';
 import { useMemo, useState } from 'preact/hooks';
 import { api } from '../app/api.ts';
 import { useStream, useThrottled } from '../app/live.ts';
-import { type Resource, usePolling, useResource } from '../app/resource.ts';
+import { type Resource, useGet, usePolling, useResource } from '../app/resource.ts';
 import { navigate, place } from '../app/router.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
-import { isFinal, isOver, progressOf } from '../models/experiments.ts';
+import { type Detail, isFinal, isOver, progressOf } from '../models/experiments.ts';
 import { type BatchPage, type ListedBatch, settledPages } from '../models/strip.ts';
 import { ago, count, duration, inert, percent } from '../models/words.ts';
 import { Confirm } from '../parts/dialog.tsx';
@@ -21,8 +20,6 @@ import { Curves } from './experiment/curves.tsx';
 import { Logs } from './experiment/logs.tsx';
 import { Spec } from './experiment/spec.tsx';
 import { Verification } from './experiment/verification.tsx';
-
-export type Detail = Answer<'get', '/v1/experiments/{id}'>;
 
 /** The parts of an experiment's screen; `command` shows the same in a terminal. */
 const TABS: readonly Tab[] = [
@@ -40,7 +37,7 @@ const MAX_PAGES = 10;
 export function Experiment({ params }: { params: Record<string, string> }) {
   const id = params.id!;
   const path = { id };
-  const detail = useResource((signal) => api.get('/v1/experiments/{id}', { path, signal }), [id]);
+  const detail = useGet('/v1/experiments/{id}', { path });
   const pages = useResource<BatchPage[]>((signal, last) => loadBatches(id, signal, last), [id, 'batches']);
   const batches = { ...pages, data: useMemo(() => pages.data?.flatMap(({ items }) => items), [pages.data]) };
   const [tick, setTick] = useState(0);
@@ -61,10 +58,7 @@ export function Experiment({ params }: { params: Record<string, string> }) {
 
 /** Events from now on; they only say that something is new. */
 function useExperimentEvents(id: string, isLive: boolean, onEvent: () => void): void {
-  const end = useResource(
-    (signal) => api.get('/v1/experiments/{id}/logs', { path: { id }, query: { tail: 1 }, signal }),
-    [id, 'end'],
-  );
+  const end = useGet('/v1/experiments/{id}/logs', { path: { id }, query: { tail: 1 } });
   const path = isLive && end.data ? `/v1/experiments/${encodeURIComponent(id)}/events` : undefined;
   useStream(path, end.data?.after ?? undefined, (told) => {
     if (told.kind === 'event' || told.state === 'ended') onEvent();

@@ -3,7 +3,7 @@ import { counted } from 'echelon-verify/text/plural';
 import { useMemo, useRef } from 'preact/hooks';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
-import { usePolling, useResource } from '../app/resource.ts';
+import { useGet, usePolling, useResource } from '../app/resource.ts';
 import { navigate, place, setQuery } from '../app/router.ts';
 import { command } from '../models/commands.ts';
 import { isOver, mergeNewest, progressOf } from '../models/experiments.ts';
@@ -43,7 +43,7 @@ export function Experiments() {
   const filter = filterOf(place.value.query);
   const isFiltered = Object.values(filter).some((one) => one !== undefined);
   const list = useExperiments(filter);
-  const totals = useResource((signal) => api.get('/v1/queues', { query: { limit: 1 }, signal }), ['counts']);
+  const totals = useGet('/v1/queues', { query: { limit: 1 } });
   const total = totals.data && Object.values(totals.data.counts).reduce((sum, n) => sum + n, 0);
   const { items } = list;
   return (

@@ -2,10 +2,9 @@ import type { Experiment } from 'echelon-client/calls';
 import { counted } from 'echelon-verify/text/plural';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
-import { usePolling, useResource } from '../app/resource.ts';
-import { attention, newestOf } from '../models/attention.ts';
+import { useGet, usePolling, useResource } from '../app/resource.ts';
 import { command } from '../models/commands.ts';
-import { progressOf } from '../models/experiments.ts';
+import { attention, newestOf, progressOf } from '../models/experiments.ts';
 import { count, inert } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
 import { Start } from '../parts/empty-installation.tsx';
@@ -18,14 +17,8 @@ const LOOKED_AT = 100;
 
 /** What needs a person: wrong signals, failures, experiments that cannot start; and the running ones. */
 export function Now() {
-  const list = useResource(
-    (signal) => api.get('/v1/experiments', { query: { limit: LOOKED_AT }, signal }),
-    ['now'],
-  );
-  const queue = useResource(
-    (signal) => api.get('/v1/queues', { query: { limit: 200 }, signal }),
-    ['now queue'],
-  );
+  const list = useGet('/v1/experiments', { query: { limit: LOOKED_AT } });
+  const queue = useGet('/v1/queues', { query: { limit: 200 } });
   const wrong = useResource(
     (signal) =>
       Promise.all(
@@ -35,10 +28,7 @@ export function Now() {
       ),
     ['now wrong'],
   );
-  const failed = useResource(
-    (signal) => api.get('/v1/experiments', { query: { state: ['failed'], limit: LOOKED_AT }, signal }),
-    ['now failed'],
-  );
+  const failed = useGet('/v1/experiments', { query: { state: ['failed'], limit: LOOKED_AT } });
   const refresh = useThrottled(() => {
     wrong.reload();
     failed.reload();

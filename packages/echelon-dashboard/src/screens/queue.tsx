@@ -1,12 +1,10 @@
 import type { Answer } from 'echelon-client/calls';
 import { counted } from 'echelon-verify/text/plural';
-import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
-import { usePolling, useResource } from '../app/resource.ts';
+import { useGet, usePolling } from '../app/resource.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
-import { withNames } from '../models/names.ts';
-import { count, inert } from '../models/words.ts';
+import { count, inert, withNames } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Head } from '../parts/head.tsx';
@@ -24,11 +22,8 @@ const SHOWN = 200;
 
 /** Running experiments with their expected ends, and queued ones with their estimated starts and wait reasons. */
 export function Queue() {
-  const queue = useResource(
-    (signal) => api.get('/v1/queues', { query: { limit: SHOWN }, signal }),
-    ['queue'],
-  );
-  const held = useResource((signal) => api.get('/v1/allocations', { signal }), ['allocations']);
+  const queue = useGet('/v1/queues', { query: { limit: SHOWN } });
+  const held = useGet('/v1/allocations', {});
   const reload = () => {
     queue.reload();
     held.reload();

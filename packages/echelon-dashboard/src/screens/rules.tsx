@@ -1,8 +1,7 @@
 import type { Experiment } from 'echelon-client/calls';
-import { api } from '../app/api.ts';
-import { useResource } from '../app/resource.ts';
-import { batchHref } from '../models/batch-paths.ts';
+import { useGet } from '../app/resource.ts';
 import { command } from '../models/commands.ts';
+import { batchHref } from '../models/paths.ts';
 import { count, inert } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
 import { DataTable } from '../parts/data-table.tsx';
@@ -14,11 +13,8 @@ const LOOKED_AT = 200;
 
 /** Which rules have fired, and the presets to choose from. */
 export function Rules() {
-  const list = useResource(
-    (signal) => api.get('/v1/experiments', { query: { limit: LOOKED_AT }, signal }),
-    ['rules'],
-  );
-  const presets = useResource((signal) => api.get('/v1/rules/presets', { signal }), ['presets']);
+  const list = useGet('/v1/experiments', { query: { limit: LOOKED_AT } });
+  const presets = useGet('/v1/rules/presets', {});
   return (
     <>
       <Head title="Rules" command={command('rules')} />

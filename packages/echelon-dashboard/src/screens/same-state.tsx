@@ -1,10 +1,9 @@
 import type { BatchRows } from 'echelon-client/calls';
 import { counted } from 'echelon-verify/text/plural';
-import { api } from '../app/api.ts';
-import { useResource } from '../app/resource.ts';
+import { useGet } from '../app/resource.ts';
 import { place } from '../app/router.ts';
-import { type BatchPath, batchHref, batchPathOf, trajectoryHref } from '../models/batch-paths.ts';
 import { command } from '../models/commands.ts';
+import { type BatchPath, batchHref, batchPathOf, trajectoryHref } from '../models/paths.ts';
 import { type Step, scaleOf, stepsOf, type Tried, triedIn } from '../models/trajectory.ts';
 import { count, exactly, figure, inert } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
@@ -19,13 +18,10 @@ import { LongText, TextsNote } from './batch/text.tsx';
 export function SameState({ params }: { params: Record<string, string> }) {
   const path = batchPathOf(params);
   const row = Number(place.value.query.get('row') ?? 0);
-  const rows = useResource(
-    (signal) => {
-      const query = { sameStateAs: row };
-      return api.get('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, query, signal });
-    },
-    [path, row],
-  );
+  const rows = useGet('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', {
+    path,
+    query: { sameStateAs: row },
+  });
   return (
     <>
       <Head

@@ -3,14 +3,14 @@ import { api } from '../app/api.ts';
 import { rest, useResource } from '../app/resource.ts';
 import { navigate, place } from '../app/router.ts';
 import { may } from '../app/session.ts';
-import { lineRange, type Problem, writeSpec } from '../models/spec-text.ts';
+import { lineRange, type Problem, writeSpec } from '../models/spec.ts';
+import { inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
+import { WhatIfAnswer } from '../parts/what-if.tsx';
 import { check, problemsOf } from './submit/check.ts';
 import { Editor } from './submit/editor.tsx';
 import { Planned } from './submit/planned.tsx';
 import { Preflight } from './submit/preflight.tsx';
-import { Problems } from './submit/problems.tsx';
-import { Start } from './submit/start.tsx';
 import { Step } from './submit/step.tsx';
 
 const EXAMPLE = `name: my first training
@@ -74,6 +74,36 @@ export function Submit() {
       </div>
     </>
   );
+}
+
+/** Problems of a spec, each with a button that goes to its line. */
+function Problems({ problems, onShow }: { problems: Problem[]; onShow: (line: number) => void }) {
+  return (
+    <ul class="findings" aria-label="Problems">
+      {problems.map(({ field, message, line }) => (
+        <li key={`${field} ${message}`} class="error">
+          {line !== undefined && (
+            <button type="button" class="link" onClick={() => onShow(line)}>
+              line {line}
+            </button>
+          )}{' '}
+          {field && <span class="code">{inert(field)}</span>} {inert(message)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** When a valid spec would start, and whom it would delay. */
+function Start({ spec }: { spec: object | undefined }) {
+  const asked = useResource(
+    async (signal) =>
+      spec && (await api.post('/v1/queues/what-if', { body: { spec: spec as never }, signal })),
+    [spec],
+  );
+  if (spec === undefined) return <p class="muted">After the check.</p>;
+  if (asked.failure) return <p class="error">{asked.failure.message}</p>;
+  return asked.data ? <WhatIfAnswer found={asked.data} /> : <p class="muted">Asking the scheduler…</p>;
 }
 
 interface ButtonProps {

@@ -3,12 +3,12 @@ import { counted } from 'echelon-verify/text/plural';
 import { useState } from 'preact/hooks';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
-import { useResource } from '../app/resource.ts';
+import { useGet } from '../app/resource.ts';
 import { may } from '../app/session.ts';
-import { fieldOf } from '../models/bands.ts';
 import { command } from '../models/commands.ts';
+import { fieldOf } from '../models/curves.ts';
 import { knownOf } from '../models/outcomes.ts';
-import { intervalOn, rangeOf } from '../models/sweep-scale.ts';
+import { intervalOn, rangeOf } from '../models/scale.ts';
 import { count, figure, inert } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
 import { DataTable } from '../parts/data-table.tsx';
@@ -27,14 +27,8 @@ const PAGE = 200;
 /** A sweep: which setting is best, and how sure that is. */
 export function Sweep({ params }: { params: Record<string, string> }) {
   const path = { id: params.id! };
-  const sweep = useResource(
-    (signal) => api.get('/v1/sweeps/{id}', { path, query: { limit: PAGE }, signal }),
-    [path.id],
-  );
-  const table = useResource(
-    (signal) => api.get('/v1/sweeps/{id}/comparison', { path, signal }),
-    [path.id, 'table'],
-  );
+  const sweep = useGet('/v1/sweeps/{id}', { path, query: { limit: PAGE } });
+  const table = useGet('/v1/sweeps/{id}/comparison', { path });
   const [tick, setTick] = useState(0);
   const refresh = useThrottled(() => {
     setTick((n) => n + 1);

@@ -1,7 +1,6 @@
 import { counted } from 'echelon-verify/text/plural';
-import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
-import { useResource } from '../app/resource.ts';
+import { useGet } from '../app/resource.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
@@ -14,7 +13,7 @@ const PAGE = 200;
 
 /** The sweeps, newest first. */
 export function Sweeps() {
-  const list = useResource((signal) => api.get('/v1/sweeps', { query: { limit: PAGE }, signal }), ['sweeps']);
+  const list = useGet('/v1/sweeps', { query: { limit: PAGE } });
   useFeed(useThrottled(list.reload, 2000));
   return (
     <>

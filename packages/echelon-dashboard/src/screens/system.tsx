@@ -1,5 +1,4 @@
-import { api } from '../app/api.ts';
-import { usePolling, useResource } from '../app/resource.ts';
+import { useGet, usePolling } from '../app/resource.ts';
 import { session } from '../app/session.ts';
 import { count } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
@@ -9,8 +8,8 @@ import { Await } from '../parts/states.tsx';
 
 /** Whether Echelon itself is well, and its other pages. */
 export function System() {
-  const ready = useResource((signal) => api.get('/readyz', { signal }), ['ready']);
-  const queue = useResource((signal) => api.get('/v1/queues', { query: { limit: 1 }, signal }), ['system']);
+  const ready = useGet('/readyz', {});
+  const queue = useGet('/v1/queues', { query: { limit: 1 } });
   usePolling(() => {
     ready.reload();
     queue.reload();

@@ -1,17 +1,10 @@
 import type { BatchRows } from 'echelon-client/calls';
 import { useEffect, useRef } from 'preact/hooks';
-import { api } from '../app/api.ts';
-import { useResource } from '../app/resource.ts';
+import { useGet } from '../app/resource.ts';
 import { navigate, place, setQuery } from '../app/router.ts';
-import {
-  type BatchPath,
-  batchHref,
-  batchPathOf,
-  sameStateHref,
-  trajectoryHref,
-} from '../models/batch-paths.ts';
 import { command } from '../models/commands.ts';
 import { OUTCOMES } from '../models/outcomes.ts';
+import { type BatchPath, batchHref, batchPathOf, sameStateHref, trajectoryHref } from '../models/paths.ts';
 import { isDigestsOnly, type Step, scaleOf, siblingsOf, stepsOf } from '../models/trajectory.ts';
 import { count, exactly, inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
@@ -25,13 +18,10 @@ import { LongText, TextsNote } from './batch/text.tsx';
 export function Trajectory({ params }: { params: Record<string, string> }) {
   const path = batchPathOf(params);
   const name = place.value.query.get('name') ?? '';
-  const rows = useResource(
-    (signal) => {
-      const query = { trajectory: name };
-      return api.get('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, query, signal });
-    },
-    [path, name],
-  );
+  const rows = useGet('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', {
+    path,
+    query: { trajectory: name },
+  });
   const siblings = useSiblings(path, name);
   const at = siblings.indexOf(name);
   const href = (by: number) => {
@@ -93,10 +83,7 @@ function chosenStep(): number | undefined {
 
 /** The trajectories of the group among the first rows of the batch; empty until they are known. */
 function useSiblings(path: BatchPath, name: string): string[] {
-  const { data } = useResource(
-    (signal) => api.get('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, signal }),
-    [path, 'all'],
-  );
+  const { data } = useGet('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path });
   return data === undefined ? [] : siblingsOf(data, name);
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareSpecs, rowsOf } from '../../src/models/spec.ts';
+import { compareSpecs, lineRange, readSpec, rowsOf, writeSpec } from '../../src/models/spec.ts';
 
 test('fields are listed by path, and those below a default are defaults', () => {
   const rows = rowsOf({ name: 'x', resources: { gpus: 0 }, labels: {}, rules: [1] }, new Set(['/resources']));
@@ -20,4 +20,35 @@ test('a difference names the field and both values', () => {
     { field: 'a.b', a: '1', b: '2' },
     { field: 'c', a: undefined, b: 'true' },
   ]);
+});
+
+test('a spec is read from YAML and from JSON, with the lines of its fields', async () => {
+  for (const text of ['engine: replay\nname: x\n', '{"engine": "replay",\n"name": "x"}']) {
+    const read = await readSpec(text);
+    assert.ok('spec' in read);
+    assert.deepEqual([read.spec, read.lineOf('/name')], [{ engine: 'replay', name: 'x' }, 2]);
+  }
+});
+
+test('a text that is no spec has a problem, with its line if it is known', async () => {
+  const problemOf = async (text: string) => {
+    const read = await readSpec(text);
+    return 'problem' in read ? read.problem : undefined;
+  };
+  const { line, message } = (await problemOf('a: 1\na: 2'))!;
+  assert.equal(line, 2);
+  assert.match(message, /unique.*\(column 1\)/);
+  for (const text of ['', '[1]', 'word'])
+    assert.match((await problemOf(text))!.message, /A spec is an object/);
+});
+
+test('a spec is written as YAML that is read again', async () => {
+  const spec = { engine: 'replay', name: 'a: b', replay: { batches: 3 } };
+  const read = await readSpec(await writeSpec(spec));
+  assert.deepEqual('spec' in read && read.spec, spec);
+});
+
+test('a line has its range in the text', () => {
+  assert.deepEqual(lineRange('ab\ncde\n', 2), [3, 6]);
+  assert.deepEqual(lineRange('ab', 1), [0, 2]);
 });

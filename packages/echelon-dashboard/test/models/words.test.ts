@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as words from '../../src/models/words.ts';
+import { withNames } from '../../src/models/words.ts';
 
 test('a share that is neither none nor all is never shown as 0 % or 100 %', () => {
   assert.equal(words.percent(1, 1000), '<1 %');
@@ -31,4 +32,10 @@ test('times are relative in both directions, in the largest unit that fits', () 
 test('a line of a log is shown without sequences for terminals, and its brackets stay', () => {
   assert.equal(words.withoutEscapes('\u001b[1;31mloss\u001b[0m is [NaN]\t[I\r'), 'loss is [NaN]\t[I ');
   assert.equal(words.withoutEscapes('\u001b[2J\u202eevil\u001b'), '\\u202eevil');
+});
+
+test('ids of known experiments become their names, and unknown ids stay', () => {
+  const [known, unknown] = ['exp-00cz8h3k7n2q4r5s6t7v', 'exp-00cz8h3k7n2q4r5s6t7w'];
+  const text = `would delay ${known}, which is next; ${unknown} waits`;
+  assert.equal(withNames(text, new Map([[known, 'a']])), `would delay a, which is next; ${unknown} waits`);
 });

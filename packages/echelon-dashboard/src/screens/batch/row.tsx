@@ -1,13 +1,12 @@
 import type { ExplainedLevel, RowExplanation } from 'echelon-verify/explain/explain';
 import { counted } from 'echelon-verify/text/plural';
 import { useEffect, useRef } from 'preact/hooks';
-import { api } from '../../app/api.ts';
-import { useResource } from '../../app/resource.ts';
+import { useGet } from '../../app/resource.ts';
 import { setQuery } from '../../app/router.ts';
-import { type BatchPath, sameStateHref, trajectoryHref } from '../../models/batch-paths.ts';
 import { command } from '../../models/commands.ts';
-import { intervalScale } from '../../models/interval.ts';
 import { SHAPES } from '../../models/outcomes.ts';
+import { type BatchPath, sameStateHref, trajectoryHref } from '../../models/paths.ts';
+import { intervalScale } from '../../models/scale.ts';
 import { exactly, figure, inert, percent } from '../../models/words.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Command } from '../../parts/head.tsx';
@@ -24,11 +23,7 @@ interface RowDrawerProps {
 /** Why a row has its advantage: the reported value against what the stated formula can give, level by level. */
 export function RowDrawer({ path, row }: RowDrawerProps) {
   const { id, attempt, batch } = path;
-  const loaded = useResource(
-    (signal) =>
-      api.get('/v1/experiments/{id}/explain', { path: { id }, query: { attempt, batch, row }, signal }),
-    [path, row],
-  );
+  const loaded = useGet('/v1/experiments/{id}/explain', { path: { id }, query: { attempt, batch, row } });
   return (
     <Drawer title={`Row ${row}`} onClose={() => setQuery({ row: undefined })}>
       <Command text={command(`batches ${id} ${attempt} ${batch}`, { row })} />

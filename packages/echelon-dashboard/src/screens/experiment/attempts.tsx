@@ -1,19 +1,14 @@
-import { api } from '../../app/api.ts';
-import { useResource } from '../../app/resource.ts';
+import { useGet } from '../../app/resource.ts';
+import type { Detail } from '../../models/experiments.ts';
 import { count, duration, inert } from '../../models/words.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Clock } from '../../parts/marks.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
-import type { Detail } from '../experiment.tsx';
 
 /** The executions of an experiment: where each ran, and how it ended. */
 export function Attempts({ experiment, tick }: { experiment: Detail; tick: number }) {
   const path = { id: experiment.id };
-  const list = useResource(
-    (signal) => api.get('/v1/experiments/{id}/attempts', { path, signal }),
-    [path.id],
-    tick,
-  );
+  const list = useGet('/v1/experiments/{id}/attempts', { path }, tick);
   return (
     <Await of={list}>
       {({ items }) =>

@@ -1,16 +1,15 @@
 import { useMemo, useRef } from 'preact/hooks';
-import { api } from '../../app/api.ts';
-import { useResource } from '../../app/resource.ts';
+import { useGet } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
 import { Curve, type StripCell } from '../../charts/curve.tsx';
 import { type CurveData, chooseMetrics, curvesOf, reductionOf } from '../../models/curves.ts';
+import type { Detail } from '../../models/experiments.ts';
 import { worstOf } from '../../models/outcomes.ts';
 import type { ListedBatch } from '../../models/strip.ts';
 import { count, figure, inert } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
-import type { Detail } from '../experiment.tsx';
 
 const RESOLUTION = 500;
 
@@ -25,11 +24,7 @@ export function Curves({
   tick: number;
 }) {
   const path = { id: experiment.id };
-  const names = useResource(
-    (signal) => api.get('/v1/experiments/{id}/metrics/names', { path, signal }),
-    [path.id],
-    tick,
-  );
+  const names = useGet('/v1/experiments/{id}/metrics/names', { path }, tick);
   return (
     <Await of={names}>
       {({ items }) =>
@@ -57,14 +52,9 @@ function Charts({ experiment, batches, tick, names }: ChartsProps) {
   const chosen = asked.length > 0 ? asked : chooseMetrics(names);
   const path = { id: experiment.id };
   const steps = stepsOf(place.value.query);
-  const chart = useResource(
-    (signal) =>
-      api.get('/v1/experiments/{id}/metrics', {
-        path,
-        query: { names: chosen, ...steps, resolution: RESOLUTION },
-        signal,
-      }),
-    [path.id, chosen, steps],
+  const chart = useGet(
+    '/v1/experiments/{id}/metrics',
+    { path, query: { names: chosen, ...steps, resolution: RESOLUTION } },
     tick,
   );
   // The points of the last steps stay until those of the next are there.

@@ -1,17 +1,14 @@
-import type { LogPage } from 'echelon-client/calls';
 import { countLogLines } from 'echelon-client/count-log-lines';
 import { nounOf } from 'echelon-verify/text/plural';
 import { useReducer, useRef, useState } from 'preact/hooks';
 import { api, type Failure, failureOf } from '../../app/api.ts';
 import { useResource } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
-import { createLineCache, type LineCache } from '../../models/line-cache.ts';
+import type { Detail } from '../../models/experiments.ts';
+import { createLineCache, type LineCache } from '../../models/log-lines.ts';
 import { count } from '../../models/words.ts';
 import { Await, Empty, Failed, Loading } from '../../parts/states.tsx';
-import type { Detail } from '../experiment.tsx';
-import { Reader } from './reader.tsx';
-
-export type Line = LogPage['lines'][number];
+import { type Line, Reader } from './reader.tsx';
 
 /** Lines of the end of the log that are loaded first. */
 const TAIL = 300;

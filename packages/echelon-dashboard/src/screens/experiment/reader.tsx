@@ -1,7 +1,9 @@
+import type { LogPage } from 'echelon-client/calls';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { LINE_HEIGHT, topOf, windowOf } from '../../models/log-window.ts';
+import { LINE_HEIGHT, topOf, windowOf } from '../../models/log-lines.ts';
 import { withoutEscapes } from '../../models/words.ts';
-import type { Line } from './logs.tsx';
+
+export type Line = LogPage['lines'][number];
 
 interface ReaderProps {
   total: number;

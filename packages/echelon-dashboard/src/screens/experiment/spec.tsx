@@ -1,11 +1,10 @@
-import { api } from '../../app/api.ts';
-import { useResource } from '../../app/resource.ts';
+import { useGet } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
+import type { Detail } from '../../models/experiments.ts';
 import { compareSpecs, rowsOf } from '../../models/spec.ts';
 import { inert } from '../../models/words.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
-import type { Detail } from '../experiment.tsx';
 
 /** What exactly runs: every field of the spec with its origin, or how it differs from another experiment's. */
 export function Spec({ experiment }: { experiment: Detail }) {
@@ -58,10 +57,7 @@ function Whole({ experiment }: { experiment: Detail }) {
 }
 
 function Difference({ experiment, other }: { experiment: Detail; other: string }) {
-  const loaded = useResource(
-    (signal) => api.get('/v1/experiments/{id}', { path: { id: other }, signal }),
-    [other],
-  );
+  const loaded = useGet('/v1/experiments/{id}', { path: { id: other } });
   return (
     <Await of={loaded}>
       {(second) => {

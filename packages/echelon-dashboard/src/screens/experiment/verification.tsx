@@ -1,14 +1,14 @@
 import { counted } from 'echelon-verify/text/plural';
 import type { Resource } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
-import { batchHref } from '../../models/batch-paths.ts';
+import type { Detail } from '../../models/experiments.ts';
+import { batchHref } from '../../models/paths.ts';
 import type { ListedBatch } from '../../models/strip.ts';
 import { count, percent } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Fact, Muted, Outcomes } from '../../parts/marks.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
-import type { Detail } from '../experiment.tsx';
 
 const SHOWN = 500;
 

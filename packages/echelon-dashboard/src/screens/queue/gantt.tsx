@@ -3,10 +3,17 @@ import { shortNode } from 'echelon-client/short-node';
 import { counted } from 'echelon-verify/text/plural';
 import { useRef, useState } from 'preact/hooks';
 import { may } from '../../app/session.ts';
-import { type Bar, type Lane, lanesOf, neighbour } from '../../models/gantt.ts';
-import { withNames } from '../../models/names.ts';
-import { type Axis, axisAround, placeOn, ticksOf } from '../../models/timeline.ts';
-import { clock, count, inert } from '../../models/words.ts';
+import {
+  type Axis,
+  axisAround,
+  type Bar,
+  type Lane,
+  lanesOf,
+  neighbour,
+  placeOn,
+  ticksOf,
+} from '../../models/gantt.ts';
+import { clock, count, inert, withNames } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { ClusterActions } from '../../parts/cluster-actions.tsx';
 import { DataTable } from '../../parts/data-table.tsx';

@@ -1,7 +1,7 @@
 import type { Answer } from 'echelon-client/calls';
 import { ApiError } from 'echelon-client/errors';
 import { api } from '../../app/api.ts';
-import { type Problem, readSpec } from '../../models/spec-text.ts';
+import { type Problem, readSpec } from '../../models/spec.ts';
 
 /** The plan of a spec. */
 export type Plan = Answer<'post', '/v1/plans'>;

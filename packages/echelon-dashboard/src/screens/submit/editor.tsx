@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { Problem } from '../../models/spec-text.ts';
+import type { Problem } from '../../models/spec.ts';
 import { Card } from '../../parts/card.tsx';
 
 interface EditorProps {

@@ -1,12 +1,10 @@
 import type { Answer } from 'echelon-client/calls';
 import { counted } from 'echelon-verify/text/plural';
-import { api } from '../../app/api.ts';
-import { useResource } from '../../app/resource.ts';
+import { useGet } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import { Curve } from '../../charts/curve.tsx';
-import { bandsOf, combinationName } from '../../models/bands.ts';
 import { command } from '../../models/commands.ts';
-import { chooseMetrics } from '../../models/curves.ts';
+import { bandsOf, chooseMetrics, combinationName } from '../../models/curves.ts';
 import { figure, inert } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { Choice } from '../../parts/choice.tsx';
@@ -29,11 +27,7 @@ interface BandsProps {
 
 /** A metric over steps: for each combination the mean over its children, with its 95 % interval as a band. */
 export function Bands({ sweep, child, tick }: BandsProps) {
-  const names = useResource(
-    (signal) => api.get('/v1/experiments/{id}/metrics/names', { path: { id: child }, signal }),
-    [child],
-    tick,
-  );
+  const names = useGet('/v1/experiments/{id}/metrics/names', { path: { id: child } }, tick);
   const known = names.data?.items.map(({ name }) => name) ?? [];
   const metric = place.value.query.get('metric') ?? chooseMetrics(known, 1)[0];
   return (
@@ -53,12 +47,9 @@ export function Bands({ sweep, child, tick }: BandsProps) {
 
 function Chart({ sweep, metric, tick }: { sweep: string; metric: string; tick: number }) {
   const from = place.value.query.get('combinations') ?? undefined;
-  const series = useResource(
-    (signal) => {
-      const query = { metric, limit: SHOWN, cursor: from };
-      return api.get('/v1/sweeps/{id}/series', { path: { id: sweep }, query, signal });
-    },
-    [sweep, metric, from],
+  const series = useGet(
+    '/v1/sweeps/{id}/series',
+    { path: { id: sweep }, query: { metric, limit: SHOWN, cursor: from } },
     tick,
   );
   return (
