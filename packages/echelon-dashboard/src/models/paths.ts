@@ -44,6 +44,13 @@ export function batchPathOf(params: Record<string, string>): BatchPath {
 
 const batch = ({ id, attempt, batch }: BatchPath) => `/experiments/${id}/batches/${attempt}/${batch}`;
 
+/** Links to the screens above those of a batch. */
+export const aboveOf = (path: BatchPath): [href: string, label: string][] => [
+  ['/experiments', 'Experiments'],
+  [`/experiments/${path.id}`, path.id],
+  [batchHref(path), `Batch ${path.batch}`],
+];
+
 /** The screen of a batch, with a row explained if one is given. */
 export const batchHref = (path: BatchPath, row?: number): string =>
   withQuery(batch(path), { row: row === undefined ? undefined : String(row) });

@@ -7,42 +7,28 @@ type Cluster = Answer<'get', '/v1/clusters'>['items'][number];
 
 /** Pauses, drains or resumes a cluster, and says before what that does. */
 export function ClusterActions({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) {
-  const path = { name: cluster.name };
-  const then = (call: Promise<unknown>) => call.then(onChange);
-  const running = counted(cluster.experiments.length, 'experiment');
-  if (cluster.paused || cluster.draining) {
+  const { name, paused, draining, experiments } = cluster;
+  const running = counted(experiments.length, 'experiment');
+  const action = (verb: 'Pause' | 'Drain' | 'Resume', does: string) => {
+    const path = `/v1/clusters/{name}/${verb.toLowerCase() as Lowercase<typeof verb>}` as const;
+    const input = { path: { name }, ...(verb === 'Pause' && { body: {} }) };
     return (
       <Confirm
-        label="Resume"
-        name={`Resume cluster ${cluster.name}`}
-        title={`Resume ${cluster.name}?`}
-        verb="Resume"
-        act={() => then(api.post('/v1/clusters/{name}/resume', { path }))}
+        label={verb}
+        name={`${verb} cluster ${name}`}
+        title={`${verb} ${name}?`}
+        verb={verb}
+        act={() => api.post(path, input).then(onChange)}
       >
-        <p>Queued experiments may start there again.</p>
+        <p>{does}</p>
       </Confirm>
     );
-  }
+  };
+  if (paused || draining) return action('Resume', 'Queued experiments may start there again.');
   return (
     <>
-      <Confirm
-        label="Pause"
-        name={`Pause cluster ${cluster.name}`}
-        title={`Pause ${cluster.name}?`}
-        verb="Pause"
-        act={() => then(api.post('/v1/clusters/{name}/pause', { path, body: {} }))}
-      >
-        <p>No experiment starts there until it is resumed. {running} there continue.</p>
-      </Confirm>
-      <Confirm
-        label="Drain"
-        name={`Drain cluster ${cluster.name}`}
-        title={`Drain ${cluster.name}?`}
-        verb="Drain"
-        act={() => then(api.post('/v1/clusters/{name}/drain', { path }))}
-      >
-        <p>No experiment starts there. {running} there continue to their end.</p>
-      </Confirm>
+      {action('Pause', `No experiment starts there until it is resumed. ${running} there continue.`)}
+      {action('Drain', `No experiment starts there. ${running} there continue to their end.`)}
     </>
   );
 }

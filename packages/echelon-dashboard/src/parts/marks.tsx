@@ -86,6 +86,20 @@ function Time({ at, never, say }: Required<TimeProps> & { say: (at: number, now:
   );
 }
 
+/** Names and values in two columns; the class of a value is its outcome. */
+export function Pairs({ of }: { of: readonly (readonly [name: string, value: string, outcome?: string])[] }) {
+  return (
+    <dl class="pairs">
+      {of.map(([name, value, outcome]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd class={`mono ${outcome ?? ''}`}>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 /** A name or number with its explanation below, as in a list of facts. */
 export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   return (

@@ -9,7 +9,7 @@ import { orderOf } from '../models/heat-map.ts';
 import { OUTCOMES, type Outcome as OutcomeName } from '../models/outcomes.ts';
 import { type BatchPath, batchPathOf, trajectoryHref } from '../models/paths.ts';
 import { count, inert } from '../models/words.ts';
-import { Choice } from '../parts/choice.tsx';
+import { Chips, Choice } from '../parts/filters.tsx';
 import { Head } from '../parts/head.tsx';
 import { Fact, Outcomes } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
@@ -210,18 +210,12 @@ function Filters({ rows, outcome, group, trajectory, children }: FiltersProps) {
         );
   return (
     <div class="toolbar" role="search">
-      <div class="chips">
-        {OUTCOMES.map((one) => (
-          <button
-            key={one}
-            type="button"
-            aria-pressed={one === outcome}
-            onClick={() => setQuery({ outcome: one === outcome ? undefined : one })}
-          >
-            {one}
-          </button>
-        ))}
-      </div>
+      <Chips
+        options={OUTCOMES}
+        labelOf={(one) => one}
+        isOn={(one) => one === outcome}
+        onToggle={(one) => setQuery({ outcome: one === outcome ? undefined : one })}
+      />
       <Choice label="Group" name="group" value={group} options={rows.groups} none="all" />
       <Choice
         label="Trajectory"

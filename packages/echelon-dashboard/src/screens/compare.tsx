@@ -7,8 +7,8 @@ import { curvesOf, reductionOf } from '../models/curves.ts';
 import { compareSpecs } from '../models/spec.ts';
 import { inert } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
-import { Choice } from '../parts/choice.tsx';
 import { DataTable } from '../parts/data-table.tsx';
+import { Choice } from '../parts/filters.tsx';
 import { Head } from '../parts/head.tsx';
 import { Muted, OutcomeCounts, State } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
@@ -25,23 +25,15 @@ export function Compare() {
     <>
       <Head title="Compare" command={command('diff', {}) + ids.map((id) => ` ${id}`).join('')} />
       <div class="toolbar">
-        <label>
-          Add an experiment{' '}
-          <select
-            value=""
-            disabled={ids.length >= MAX}
-            onChange={(event) => setQuery({ id: [...ids, event.currentTarget.value] })}
-          >
-            <option value="">choose one of the newest 100</option>
-            {recent.data?.items
-              .filter(({ id }) => !ids.includes(id))
-              .map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {inert(name)} ({id})
-                </option>
-              ))}
-          </select>
-        </label>
+        <Choice
+          label="Add an experiment"
+          none="choose one of the newest 100"
+          disabled={ids.length >= MAX}
+          options={(recent.data?.items ?? [])
+            .filter(({ id }) => !ids.includes(id))
+            .map(({ id, name }) => ({ value: id, label: `${name} (${id})` }))}
+          onChoose={(id) => setQuery({ id: [...ids, id] })}
+        />
         <span class="muted end">
           {ids.length} of at most {MAX}
         </span>

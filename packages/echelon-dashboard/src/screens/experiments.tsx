@@ -8,12 +8,12 @@ import { navigate, place, setQuery } from '../app/router.ts';
 import { command } from '../models/commands.ts';
 import { isOver, mergeNewest, progressOf } from '../models/experiments.ts';
 import { count, inert } from '../models/words.ts';
-import { Choice } from '../parts/choice.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Start } from '../parts/empty-installation.tsx';
+import { Chips, Choice, Search } from '../parts/filters.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago, Outcomes, State } from '../parts/marks.tsx';
-import { Empty, Failed, Loading } from '../parts/states.tsx';
+import { Await, Empty } from '../parts/states.tsx';
 
 const STATES = ['queued', 'launching', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled'] as const;
 /** Outcomes by which the API filters. */
@@ -45,7 +45,7 @@ export function Experiments() {
   const list = useExperiments(filter);
   const totals = useGet('/v1/queues', { query: { limit: 1 } });
   const total = totals.data && Object.values(totals.data.counts).reduce((sum, n) => sum + n, 0);
-  const { items } = list;
+  const loaded = list.data;
   return (
     <>
       <Head
@@ -59,34 +59,37 @@ export function Experiments() {
       />
       <Filters filter={filter} isFiltered={isFiltered}>
         <span class="muted end" role="status">
-          {items && sayLoaded(items.length, list.next !== null, isFiltered ? undefined : total)}
+          {loaded && sayLoaded(loaded, isFiltered ? undefined : total)}
         </span>
       </Filters>
-      {list.failure && items === undefined && <Failed failure={list.failure} onRetry={list.reload} />}
-      {items === undefined && !list.failure && <Loading />}
-      {items?.length === 0 && (isFiltered ? <FilteredEmpty /> : <Start />)}
-      {items && items.length > 0 && (
-        <DataTable
-          class="experiments"
-          fold="minmax(0, 1fr) auto"
-          rows={items}
-          keyOf={({ id }) => id}
-          onPick={({ id }) => navigate(`/experiments/${id}`)}
-          columns={COLUMNS}
-          view={{
-            label: 'Experiments',
-            height: matchMedia('(width < 760px)').matches ? 84 : 54,
-            onEnd: list.more,
-          }}
-        />
-      )}
+      <Await of={list}>
+        {({ items }) => {
+          if (items.length === 0) return isFiltered ? <FilteredEmpty /> : <Start />;
+          return (
+            <DataTable
+              class="experiments"
+              fold="minmax(0, 1fr) auto"
+              rows={items}
+              keyOf={({ id }) => id}
+              onPick={({ id }) => navigate(`/experiments/${id}`)}
+              columns={COLUMNS}
+              view={{
+                label: 'Experiments',
+                height: matchMedia('(width < 760px)').matches ? 84 : 54,
+                onEnd: list.more,
+              }}
+            />
+          );
+        }}
+      </Await>
     </>
   );
 }
 
-function sayLoaded(loaded: number, more: boolean, total: number | undefined): string {
+function sayLoaded({ items, next }: Pages, total: number | undefined): string {
+  const loaded = items.length;
   if (total !== undefined) return `${count(loaded)} of ${counted(Math.max(total, loaded), 'experiment')}`;
-  return more ? `${count(loaded)} loaded, more match` : `${count(loaded)} match`;
+  return next !== null ? `${count(loaded)} loaded, more match` : `${count(loaded)} match`;
 }
 
 function Filters({
@@ -107,18 +110,12 @@ function Filters({
     <div class="toolbar" role="search">
       <Search data-filter label="Name begins with" hint="Name begins with…" name="name" value={filter.name} />
       <Search class="short" label="Project" hint="Project" name="project" value={filter.project} />
-      <div class="chips">
-        {CHIPS.map(([label, own]) => (
-          <button
-            key={label}
-            type="button"
-            aria-pressed={own.every((one) => states.includes(one as never))}
-            onClick={() => toggle(own)}
-          >
-            {label}
-          </button>
-        ))}
-      </div>
+      <Chips
+        options={CHIPS}
+        labelOf={([label]) => label}
+        isOn={([, own]) => own.every((one) => states.includes(one as never))}
+        onToggle={([, own]) => toggle(own)}
+      />
       <Search
         class="fingerprint"
         label="Estimator begins with"
@@ -140,28 +137,6 @@ function Filters({
       )}
       {children}
     </div>
-  );
-}
-
-interface SearchProps {
-  label: string;
-  hint: string;
-  name: string;
-  value: string | undefined;
-  class?: string;
-  'data-filter'?: boolean;
-}
-
-function Search({ label, hint, name, value = '', ...rest }: SearchProps) {
-  return (
-    <input
-      type="search"
-      aria-label={label}
-      placeholder={hint}
-      value={value}
-      onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
-      {...rest}
-    />
   );
 }
 
@@ -281,5 +256,5 @@ function useExperiments(filter: ReturnType<typeof filterOf>) {
     isMoreWanted.current = true;
     list.reload();
   };
-  return { ...list, items, next: list.data?.next ?? null, more };
+  return { ...list, more };
 }

@@ -3,7 +3,7 @@ import { counted } from 'echelon-verify/text/plural';
 import { useGet } from '../app/resource.ts';
 import { place } from '../app/router.ts';
 import { command } from '../models/commands.ts';
-import { type BatchPath, batchHref, batchPathOf, trajectoryHref } from '../models/paths.ts';
+import { aboveOf, type BatchPath, batchHref, batchPathOf, trajectoryHref } from '../models/paths.ts';
 import { type Step, scaleOf, stepsOf, type Tried, triedIn } from '../models/trajectory.ts';
 import { count, exactly, figure, inert } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
@@ -26,12 +26,7 @@ export function SameState({ params }: { params: Record<string, string> }) {
     <>
       <Head
         title={`Same state as row ${row}`}
-        path={[
-          ['/experiments', 'Experiments'],
-          [`/experiments/${path.id}`, path.id],
-          [batchHref(path), `Batch ${path.batch}`],
-          [batchHref(path, row), `Row ${row}`],
-        ]}
+        path={[...aboveOf(path), [batchHref(path, row), `Row ${row}`]]}
         command={command(`batches ${path.id} ${path.attempt} ${path.batch}`, { 'same-state-as': row })}
       />
       <Await of={rows}>{(columns) => <Members path={path} rows={columns} row={row} />}</Await>

@@ -4,12 +4,19 @@ import { useGet } from '../app/resource.ts';
 import { navigate, place, setQuery } from '../app/router.ts';
 import { command } from '../models/commands.ts';
 import { OUTCOMES } from '../models/outcomes.ts';
-import { type BatchPath, batchHref, batchPathOf, sameStateHref, trajectoryHref } from '../models/paths.ts';
+import {
+  aboveOf,
+  type BatchPath,
+  batchHref,
+  batchPathOf,
+  sameStateHref,
+  trajectoryHref,
+} from '../models/paths.ts';
 import { isDigestsOnly, type Step, scaleOf, siblingsOf, stepsOf } from '../models/trajectory.ts';
 import { count, exactly, inert } from '../models/words.ts';
 import { Head } from '../parts/head.tsx';
 import { useKeys } from '../parts/keys.ts';
-import { Fact, Outcome, OutcomeCounts } from '../parts/marks.tsx';
+import { Fact, Outcome, OutcomeCounts, Pairs } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 import { Signed } from './batch/rows.tsx';
 import { LongText, TextsNote } from './batch/text.tsx';
@@ -37,11 +44,7 @@ export function Trajectory({ params }: { params: Record<string, string> }) {
     <>
       <Head
         title={`Trajectory ${inert(name)}`}
-        path={[
-          ['/experiments', 'Experiments'],
-          [`/experiments/${path.id}`, path.id],
-          [batchHref(path), `Batch ${path.batch}`],
-        ]}
+        path={aboveOf(path)}
         command={command(`batches ${path.id} ${path.attempt} ${path.batch}`, { trajectory: name })}
         actions={
           <>
@@ -230,22 +233,13 @@ function StepEntry({ path, step, scale, digests, isChosen, onChoose }: StepProps
 function Paid({ step, scale }: { step: Step; scale: number }) {
   return (
     <div class="paid">
-      <dl>
-        <div>
-          <dt>return</dt>
-          <dd>{exactly(step.stepReturn)}</dd>
-        </div>
-        <div>
-          <dt>reported</dt>
-          <dd class={step.outcome}>{exactly(step.reported)}</dd>
-        </div>
-        {step.outcome !== 'exact' && (
-          <div>
-            <dt>true</dt>
-            <dd>{exactly(step.true)}</dd>
-          </div>
-        )}
-      </dl>
+      <Pairs
+        of={[
+          ['return', exactly(step.stepReturn)],
+          ['reported', exactly(step.reported), step.outcome],
+          ...(step.outcome === 'exact' ? [] : [['true', exactly(step.true)] as const]),
+        ]}
+      />
       <p>
         <Outcome outcome={step.outcome} />
         <Signed value={step.reported} scale={scale} />

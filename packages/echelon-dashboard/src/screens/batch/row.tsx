@@ -11,7 +11,7 @@ import { exactly, figure, inert, percent } from '../../models/words.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Command } from '../../parts/head.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { Fact, Muted, Outcome } from '../../parts/marks.tsx';
+import { Fact, Muted, Outcome, Pairs } from '../../parts/marks.tsx';
 import { Await } from '../../parts/states.tsx';
 import { Signed } from './rows.tsx';
 
@@ -142,24 +142,15 @@ function Interval({ explanation: e }: { explanation: RowExplanation }) {
   const x = (share: number) => 8 + share * 404;
   return (
     <div class="interval">
-      <dl>
-        <div>
-          <dt>reported</dt>
-          <dd class={`mono ${e.outcome}`}>{exactly(e.reported)}</dd>
-        </div>
-        <div>
-          <dt>true</dt>
-          <dd class="mono">{exactly(e.true)}</dd>
-        </div>
-        {e.interval && (
-          <div>
-            <dt>possible</dt>
-            <dd class="mono">
-              {exactly(e.interval.low)} to {exactly(e.interval.high)}
-            </dd>
-          </div>
-        )}
-      </dl>
+      <Pairs
+        of={[
+          ['reported', exactly(e.reported), e.outcome],
+          ['true', exactly(e.true)],
+          ...(e.interval
+            ? [['possible', `${exactly(e.interval.low)} to ${exactly(e.interval.high)}`] as const]
+            : []),
+        ]}
+      />
       {scale && (
         <svg viewBox="0 0 420 58" role="img" aria-label="Reported value and possible interval, to scale">
           <line class="axis" x1="8" x2="412" y1="30" y2="30" />

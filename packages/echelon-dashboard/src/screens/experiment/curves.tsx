@@ -9,20 +9,19 @@ import type { ListedBatch } from '../../models/strip.ts';
 import { count, figure, inert } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
+import { Choice } from '../../parts/filters.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
 
 const RESOLUTION = 500;
 
-/** The curves of chosen metrics, each over the outcomes of the batches it was trained on. */
-export function Curves({
-  experiment,
-  batches,
-  tick,
-}: {
+interface CurvesProps {
   experiment: Detail;
   batches: ListedBatch[];
   tick: number;
-}) {
+}
+
+/** The curves of chosen metrics, each over the outcomes of the batches it was trained on. */
+export function Curves({ experiment, batches, tick }: CurvesProps) {
   const path = { id: experiment.id };
   const names = useGet('/v1/experiments/{id}/metrics/names', { path }, tick);
   return (
@@ -40,14 +39,7 @@ export function Curves({
   );
 }
 
-interface ChartsProps {
-  experiment: Detail;
-  batches: ListedBatch[];
-  tick: number;
-  names: string[];
-}
-
-function Charts({ experiment, batches, tick, names }: ChartsProps) {
+function Charts({ experiment, batches, tick, names }: CurvesProps & { names: string[] }) {
   const asked = place.value.query.getAll('metric').filter((name) => names.includes(name));
   const chosen = asked.length > 0 ? asked : chooseMetrics(names);
   const path = { id: experiment.id };
@@ -67,19 +59,12 @@ function Charts({ experiment, batches, tick, names }: ChartsProps) {
   return (
     <>
       <div class="toolbar">
-        <label>
-          Add a curve{' '}
-          <select value="" onChange={(event) => setQuery({ metric: [...chosen, event.currentTarget.value] })}>
-            <option value="">choose a metric</option>
-            {names
-              .filter((name) => !chosen.includes(name))
-              .map((name) => (
-                <option key={name} value={name}>
-                  {inert(name)}
-                </option>
-              ))}
-          </select>
-        </label>
+        <Choice
+          label="Add a curve"
+          none="choose a metric"
+          options={names.filter((name) => !chosen.includes(name))}
+          onChoose={(name) => setQuery({ metric: [...chosen, name] })}
+        />
         {steps.from !== undefined && (
           <button type="button" class="link" onClick={() => zoom(undefined)}>
             Steps {count(steps.from)} to {count(steps.to)}: show all

@@ -5,6 +5,7 @@ import { api } from '../../app/api.ts';
 import { may } from '../../app/session.ts';
 import { count } from '../../models/words.ts';
 import { Confirm } from '../../parts/dialog.tsx';
+import { Choice } from '../../parts/filters.tsx';
 import { Command } from '../../parts/head.tsx';
 
 type Queue = Answer<'get', '/v1/queues'>;
@@ -65,17 +66,12 @@ function Pause({ queue, onChange }: ActionProps) {
     >
       {projects.length > 1 && (
         <p>
-          <label>
-            Of{' '}
-            <select value={name} onChange={(event) => setName(event.currentTarget.value)}>
-              <option value={ALL}>all projects</option>
-              {projects.map((one) => (
-                <option key={one} value={one}>
-                  {one}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="Of"
+            value={name}
+            options={[{ value: ALL, label: 'all projects' }, ...projects]}
+            onChoose={setName}
+          />
         </p>
       )}
       <p>

@@ -7,8 +7,8 @@ import { command } from '../../models/commands.ts';
 import { bandsOf, chooseMetrics, combinationName } from '../../models/curves.ts';
 import { figure, inert } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
-import { Choice } from '../../parts/choice.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
+import { Choice } from '../../parts/filters.tsx';
 import { Command } from '../../parts/head.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
 

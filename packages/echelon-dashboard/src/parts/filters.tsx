@@ -1,0 +1,84 @@
+import { setQuery } from '../app/router.ts';
+import { inert } from '../models/words.ts';
+
+interface ChoiceProps {
+  label: string;
+  /** The part of the query that it sets. */
+  name?: string;
+  value?: string | undefined;
+  options: readonly (string | { value: string; label: string })[];
+  /** The words for no choice. */
+  none?: string;
+  disabled?: boolean;
+  /** Default: the choice is kept in the address. */
+  onChoose?: (value: string) => void;
+}
+
+/** A choice among options. */
+export function Choice({ label, name = '', value = '', options, none, disabled, onChoose }: ChoiceProps) {
+  const choose = onChoose ?? ((to: string) => setQuery({ [name]: to }));
+  return (
+    <label>
+      {label}{' '}
+      <select value={value} disabled={disabled} onChange={(event) => choose(event.currentTarget.value)}>
+        {none !== undefined && <option value="">{none}</option>}
+        {options
+          .map((one) => (typeof one === 'string' ? { value: one, label: one } : one))
+          .map((option) => (
+            <option key={option.value} value={option.value}>
+              {inert(option.label)}
+            </option>
+          ))}
+      </select>
+    </label>
+  );
+}
+
+interface SearchProps {
+  label: string;
+  hint: string;
+  name: string;
+  value: string | undefined;
+  class?: string;
+  /** The key `/` goes there. */
+  'data-filter'?: boolean;
+}
+
+/** A text to search for, which the address keeps. */
+export function Search({ label, hint, name, value = '', ...rest }: SearchProps) {
+  return (
+    <input
+      type="search"
+      aria-label={label}
+      placeholder={hint}
+      value={value}
+      onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
+      {...rest}
+    />
+  );
+}
+
+interface ChipsProps<T> {
+  options: readonly T[];
+  labelOf: (option: T) => string;
+  isOn: (option: T) => boolean;
+  onToggle: (option: T) => void;
+}
+
+/** Options of which each is on or off. */
+export function Chips<T>({ options, labelOf, isOn, onToggle }: ChipsProps<T>) {
+  return (
+    <div class="chips">
+      {options.map((option) => (
+        <button
+          key={labelOf(option)}
+          type="button"
+          aria-pressed={isOn(option)}
+          onClick={() => onToggle(option)}
+        >
+          {labelOf(option)}
+        </button>
+      ))}
+    </div>
+  );
+}
