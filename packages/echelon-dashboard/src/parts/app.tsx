@@ -1,5 +1,5 @@
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useResource } from '../app/resource.ts';
 import { navigate, place } from '../app/router.ts';
 import { session, sessionFailure } from '../app/session.ts';
 import { matchPath } from '../models/paths.ts';
@@ -49,47 +49,35 @@ function routeOf(path: string) {
 
 const loaded = new Map<string, Screen>();
 
-function useScreen(route: ReturnType<typeof routeOf>): Screen | Error | undefined {
-  const [state, setState] = useState<{ pattern: string; screen: Screen | Error }>();
-  useEffect(() => {
-    if (route === undefined || loaded.has(route.pattern)) return undefined;
-    const { pattern, load } = route;
-    let current = true;
-    load().then(
-      (screen) => {
-        loaded.set(pattern, screen);
-        if (current) setState({ pattern, screen });
-      },
-      (error: Error) => current && setState({ pattern, screen: error }),
-    );
-    return () => {
-      current = false;
-    };
-  }, [route?.pattern]);
-  if (route === undefined) return undefined;
-  return loaded.get(route.pattern) ?? (state?.pattern === route.pattern ? state.screen : undefined);
+/** The screen of a route: at once if it was shown before. */
+function useScreen(route: ReturnType<typeof routeOf>) {
+  const pattern = route?.pattern ?? '';
+  const asked = useResource(async () => {
+    const screen = await route?.load();
+    if (screen !== undefined) loaded.set(pattern, screen);
+    return screen;
+  }, [pattern]);
+  return { screen: loaded.get(pattern), failure: asked.failure };
 }
 
 export function App() {
   const { path } = place.value;
   const route = routeOf(path);
-  const screen = useScreen(route);
+  const { screen: Shown, failure: unloaded } = useScreen(route);
   const failure = sessionFailure.value;
   let content: ComponentChildren;
   if (failure !== undefined) content = <Failed failure={failure} onRetry={() => location.reload()} />;
   else if (route === undefined) content = <Unknown path={path} />;
-  else if (screen instanceof Error) {
-    const message = `This screen could not be loaded: ${screen.message}. A new version may have been installed.`;
+  else if (Shown === undefined && unloaded) {
+    const message = `This screen could not be loaded: ${unloaded.message}. A new version may have been installed.`;
     content = <Failed failure={{ kind: 'failed', message }} onRetry={() => location.reload()} />;
-  } else if (screen === undefined || session.value === undefined) content = <Loading />;
-  else {
-    const Shown = screen;
+  } else if (Shown === undefined || session.value === undefined) content = <Loading />;
+  else
     content = (
       <Guard key={path}>
         <Shown params={route.params} />
       </Guard>
     );
-  }
   return <Frame>{content}</Frame>;
 }
 
