@@ -47,7 +47,7 @@ export function HeatMap({ rows, order, chosen, onChoose }: HeatMapProps) {
   const each = order.length / Math.max(1, lines.length);
   return (
     <div class="heat">
-      <div class="heat-columns" aria-hidden="true">
+      <div class="heat-columns muted" aria-hidden="true">
         {columns.map(({ name, title }) => (
           <span key={name} title={title}>
             {name}
@@ -69,7 +69,7 @@ export function HeatMap({ rows, order, chosen, onChoose }: HeatMapProps) {
         onKeyDown={onKey}
       />
       <Scale />
-      <p class="muted heat-note">
+      <p class="muted heat-note small">
         {hover !== undefined
           ? describe(rows, columns, hover)
           : each > 1
@@ -82,7 +82,11 @@ export function HeatMap({ rows, order, chosen, onChoose }: HeatMapProps) {
 
 function Scale() {
   return (
-    <div class="heat-scale" role="img" aria-label={`Colours from ${-SCALE} to ${SCALE}; hatched: dropped`}>
+    <div
+      class="heat-scale muted"
+      role="img"
+      aria-label={`Colours from ${-SCALE} to ${SCALE}; hatched: dropped`}
+    >
       <span>−{SCALE}</span>
       <span class="ramp" />
       <span>+{SCALE}</span>

@@ -94,7 +94,7 @@ function FeedStatus() {
   useFeed(() => {});
   const { state, reason } = feedState.value;
   return (
-    <p class={`feed ${state}`} role="status" title={reason}>
+    <p class={`feed muted small ${state}`} role="status" title={reason}>
       <span class="dot" aria-hidden="true" /> {SAYS[state]}
     </p>
   );

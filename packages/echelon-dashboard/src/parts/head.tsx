@@ -22,7 +22,7 @@ export function Head({ title, path = [], command, children, actions }: HeadProps
   return (
     <div class="head">
       {path.length > 0 && (
-        <nav class="crumbs" aria-label="Above this screen">
+        <nav class="crumbs small" aria-label="Above this screen">
           {path.map(([href, label]) => (
             <a key={href} href={href}>
               {label}

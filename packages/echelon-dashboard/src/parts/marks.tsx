@@ -28,7 +28,7 @@ export function OutcomeCounts({ counts, rows }: { counts: Counts; rows: number }
   const parts = partsOf(counts, rows);
   if (parts.length === 0) return <span class="muted">no rows yet</span>;
   return (
-    <span class="outcome-counts">
+    <span class="outcome-counts small">
       {parts.map(({ outcome, rows: n }) => (
         <span key={outcome} class={`outcome ${outcome}`} title={outcome}>
           <span aria-hidden="true">{SHAPES[outcome]}</span>

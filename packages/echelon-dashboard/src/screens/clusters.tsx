@@ -108,7 +108,7 @@ function Use({ name, total, own, used }: { name: string; total: number; own: num
   const taken = Math.max(own, used);
   const text = `${count(total - taken)} of ${count(total)} ${name} free`;
   return (
-    <span class="use">
+    <span class="use small">
       <span class="gauge" role="img" aria-label={`${text}; ${count(own)} allocated by Echelon`}>
         <span class="own" style={{ width: `${total > 0 ? (own / total) * 100 : 0}%` }} />
         <span class="others" style={{ width: `${total > 0 ? ((taken - own) / total) * 100 : 0}%` }} />

@@ -129,7 +129,7 @@ function Facts({ experiment }: { experiment: Detail }) {
   const { text, share } = progressOf(experiment);
   return (
     <>
-      <p class="reason-line">
+      <p class="reason-line muted">
         {inert(experiment.waitReason ?? experiment.reason)}
         {experiment.stoppedBy &&
           ` Stopped by the rule ${experiment.stoppedBy.rule}: ${inert(experiment.stoppedBy.reason)}`}

@@ -105,7 +105,7 @@ function Read({ path, rows, sibling }: { path: BatchPath; rows: BatchRows; sibli
       <About rows={rows} sibling={sibling} />
       <TextsNote rows={rows} />
       <Overview steps={steps} scale={scale} chosen={chosen} />
-      <p class="muted keys">
+      <p class="muted keys small">
         <kbd>j</kbd> <kbd>k</kbd> next and previous step · <kbd>[</kbd> <kbd>]</kbd> trajectories of the group
       </p>
       <ol class="steps">
@@ -221,7 +221,7 @@ function StepEntry({ path, step, scale, digests, isChosen, onChoose }: StepProps
         </p>
       </div>
       <Paid step={step} scale={scale} />
-      <p class="links">
+      <p class="links small">
         <a href={batchHref(path, step.row)}>Row {step.row}</a>
         {step.observation !== null && <a href={sameStateHref(path, step.row)}>Same state</a>}
       </p>
@@ -232,7 +232,7 @@ function StepEntry({ path, step, scale, digests, isChosen, onChoose }: StepProps
 /** What a step got: its return, its advantage and the outcome of that. */
 function Paid({ step, scale }: { step: Step; scale: number }) {
   return (
-    <div class="paid">
+    <div class="paid small">
       <Pairs
         of={[
           ['return', exactly(step.stepReturn)],

@@ -15,13 +15,8 @@ import { Fact, Muted, Outcome, Pairs } from '../../parts/marks.tsx';
 import { Await } from '../../parts/states.tsx';
 import { Signed } from './rows.tsx';
 
-interface RowDrawerProps {
-  path: BatchPath;
-  row: number;
-}
-
 /** Why a row has its advantage: the reported value against what the stated formula can give, level by level. */
-export function RowDrawer({ path, row }: RowDrawerProps) {
+export function RowDrawer({ path, row }: { path: BatchPath; row: number }) {
   const { id, attempt, batch } = path;
   const loaded = useGet('/v1/experiments/{id}/explain', { path: { id }, query: { attempt, batch, row } });
   return (
@@ -106,7 +101,7 @@ export function Explained({ explanation: e }: { explanation: RowExplanation }) {
         <Fact name="Return">{exactly(e.stepReturn)}</Fact>
         <Fact name="Score">{exactly(e.score)}</Fact>
       </dl>
-      {e.observation !== null && <p class="observation">{inert(e.observation)}</p>}
+      {e.observation !== null && <p class="observation small">{inert(e.observation)}</p>}
       {e.levels.length > 0 && <Contributions explanation={e} />}
       {e.levels.map((level) => (
         <Level key={level.level} level={level} explanation={e} />
@@ -246,7 +241,7 @@ function Level({ level, explanation: e }: { level: ExplainedLevel; explanation: 
         </span>
       </summary>
       {level.states.slice(1).map((state, before) => (
-        <p key={before} class="observation">
+        <p key={before} class="observation small">
           <span class="muted">{before + 1} before</span> {inert(state)}
         </p>
       ))}

@@ -48,7 +48,7 @@ export function Gantt({ queue, allocations, names, onChange }: GanttProps) {
       <Chart {...{ queue, lanes, axis, now, onChange }} />
       <Unplaced items={queue.items.filter(({ place }) => place === null)} names={names} />
       {allocations.total > allocations.items.length && (
-        <p class="note muted">
+        <p class="note muted small">
           {count(allocations.items.length)} of {count(allocations.total)} allocations are shown.
         </p>
       )}
@@ -149,12 +149,12 @@ function Chart({ queue, lanes, axis, now, onChange }: ChartProps) {
                 <LaneView key={lane.node} {...{ lane, at, axis, now, stop, onActive: setActive }} />
               ))}
             {isFolded && (
-              <p class="note muted">{counted(idle.length, 'other node')} without an experiment.</p>
+              <p class="note muted small">{counted(idle.length, 'other node')} without an experiment.</p>
             )}
           </div>
         );
       })}
-      <p class="facts-line" aria-hidden="true">
+      <p class="facts-line small" aria-hidden="true">
         {shown ? (
           <>
             <strong>{inert(shown.name)}</strong> · {inert(shown.project)} · {inert(shown.facts)}
@@ -178,7 +178,7 @@ function TimeAxis({ axis, now }: { axis: Axis; now: number }) {
   const here = placeOn(axis, now);
   return (
     <div class="axis" aria-hidden="true">
-      <div class="scale">
+      <div class="scale muted">
         {ticks
           .filter((at) => Math.abs(placeOn(axis, at) - here) > 0.05)
           .map((at) => (
@@ -278,7 +278,7 @@ function BarView({ bar, axis, id, isStop, onActive }: BarProps) {
 function Unplaced({ items, names }: { items: Queued[]; names: ReadonlyMap<string, string> }) {
   if (items.length === 0) return null;
   return (
-    <div class="unplaced line-of-parts">
+    <div class="unplaced line-of-parts small">
       <h3>Start not known</h3>
       <ul class="flat line-of-parts">
         {items.slice(0, 12).map(({ experiment, name, noEstimate }) => (
