@@ -1,4 +1,6 @@
 import type { Answer } from 'echelon-client/calls';
+import { counted } from 'echelon-verify/text/plural';
+import { clock, withNames } from './words.ts';
 
 type Queue = Answer<'get', '/v1/queues'>;
 type Queued = Queue['items'][number];
@@ -20,8 +22,7 @@ export interface Bar {
   isHead: boolean;
   /** The line of the lane on which it is drawn, from 0. */
   row: number;
-  /** Details in words. */
-  facts: string;
+  item: Allocated | Queued;
 }
 
 /** A node, its running experiments, and the queued ones that are expected there. */
@@ -34,12 +35,6 @@ export interface Lane {
   rows: number;
 }
 
-/** Facts of a bar in words; the times are those of the reader. */
-interface Words {
-  running(item: Allocated): string;
-  queued(item: Queued): string;
-}
-
 /** A lane for each node of the clusters, and for nodes that are gone but still have an experiment. */
 export function lanesOf(
   {
@@ -48,16 +43,15 @@ export function lanesOf(
     queued,
   }: { clusters: readonly Cluster[]; allocated: readonly Allocated[]; queued: readonly Queued[] },
   now: number,
-  words: Words,
 ): Lane[] {
   const bars = new Map<string, Bar[]>();
   const add = (cluster: string, node: string, bar: Omit<Bar, 'row'>) => {
     const key = `${cluster}\n${node}`;
     bars.set(key, [...(bars.get(key) ?? []), { ...bar, row: 0 }]);
   };
-  for (const item of allocated) add(item.cluster, item.node, runningBar(item, now, words));
+  for (const item of allocated) add(item.cluster, item.node, runningBar(item, now));
   for (const item of queued)
-    for (const node of item.place?.nodes ?? []) add(item.place!.cluster, node, queuedBar(item, words));
+    for (const node of item.place?.nodes ?? []) add(item.place!.cluster, node, queuedBar(item));
   const lanes = clusters.flatMap(({ name, nodes }) =>
     nodes.map(({ id, gpusTotal, gpusAllocated, gpusUsed }): Lane => {
       const key = `${name}\n${id}`;
@@ -73,7 +67,7 @@ export function lanesOf(
   return [...lanes, ...gone];
 }
 
-function runningBar(item: Allocated, now: number, words: Words): Omit<Bar, 'row'> {
+function runningBar(item: Allocated, now: number): Omit<Bar, 'row'> {
   const { experiment, name, project, startedAt, end } = item;
   return {
     experiment,
@@ -81,14 +75,14 @@ function runningBar(item: Allocated, now: number, words: Words): Omit<Bar, 'row'
     project,
     kind: 'running',
     isHead: false,
-    facts: words.running(item),
+    item,
     from: startedAt ?? now,
     to: end?.endAt ?? null,
     range: end,
   };
 }
 
-function queuedBar(item: Queued, words: Words): Omit<Bar, 'row'> {
+function queuedBar(item: Queued): Omit<Bar, 'row'> {
   const { experiment, name, project, place, estimate } = item;
   return {
     experiment,
@@ -96,11 +90,33 @@ function queuedBar(item: Queued, words: Words): Omit<Bar, 'row'> {
     project,
     kind: 'queued',
     isHead: place!.isHead,
-    facts: words.queued(item),
+    item,
     from: estimate!.startAt,
     to: place!.endAt,
     range: estimate,
   };
+}
+
+/** Details of a bar in words. */
+export function factsOf({ item }: Bar, now: number, names: ReadonlyMap<string, string>): string {
+  const between = (earliest: number, latest: number) => `${clock(earliest, now)} to ${clock(latest, now)}`;
+  const needs = `${counted(item.gpus, 'GPU')}, ${counted(item.cpus, 'CPU')}`;
+  if (!('position' in item)) {
+    const { state, startedAt, end } = item;
+    const since = startedAt === null ? '' : ` since ${clock(startedAt, now)}`;
+    const until =
+      end === null
+        ? 'The end is not known yet'
+        : `Expected end ${clock(end.endAt, now)} (${between(end.earliest, end.latest)})`;
+    return `${state ?? 'running'}${since}. ${until}. ${needs} on this node.`;
+  }
+  const { position, estimate, waitReason, place } = item;
+  const { startAt, earliest, latest } = estimate!;
+  const start = `Estimated start ${clock(startAt, now)} (${between(earliest, latest)})`;
+  const held = place!.isHead ? ' The start is reserved: no later experiment may delay it.' : '';
+  const end = place!.endAt === null ? ' The run time is not known.' : '';
+  const why = waitReason === null ? '' : ` Why not now: ${withNames(waitReason, names)}.`;
+  return `queued at position ${position}. ${start}. ${needs}.${held}${end}${why}`;
 }
 
 /** Gives each bar the first row on which no earlier bar is in its way. */

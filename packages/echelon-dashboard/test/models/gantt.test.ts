@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { axisAround, lanesOf, neighbour, placeOn, ticksOf } from '../../src/models/gantt.ts';
 
-const words = { running: () => 'runs', queued: () => 'waits' };
 const node = (id: string) => ({ id, gpusTotal: 8, gpusAllocated: 2, gpusUsed: 3 });
 const clusters = [{ name: 'c', nodes: [node('a'), node('b')] }] as never[];
 const runs = (experiment: string, on: string, more: object = {}) =>
@@ -27,11 +26,7 @@ const queued = (experiment: string, startAt: number, more: object = {}) =>
 
 test('a node has a lane, on which bars that overlap are on different rows', () => {
   const allocated = [runs('x', 'a'), runs('y', 'a', { startedAt: 20 })];
-  const [first, second] = lanesOf(
-    { clusters, allocated, queued: [queued('z', 100), queued('w', 110)] },
-    50,
-    words,
-  );
+  const [first, second] = lanesOf({ clusters, allocated, queued: [queued('z', 100), queued('w', 110)] }, 50);
   assert.deepEqual(
     first!.bars.map(({ experiment, kind, from, to, row }) => [experiment, kind, from, to, row]),
     [
@@ -47,7 +42,7 @@ test('a node has a lane, on which bars that overlap are on different rows', () =
 test('an experiment on several nodes is on each lane, and one without a place is on none', () => {
   const gang = queued('gang', 100, { nodes: ['a', 'b'], isHead: true, endAt: null });
   const none = { ...(queued('none', 100) as object), place: null } as never;
-  const lanes = lanesOf({ clusters, allocated: [], queued: [gang, none] }, 50, words);
+  const lanes = lanesOf({ clusters, allocated: [], queued: [gang, none] }, 50);
   assert.deepEqual(
     lanes.map(({ bars }) => bars.map(({ experiment, isHead, to }) => [experiment, isHead, to])),
     [[['gang', true, null]], [['gang', true, null]]],
@@ -56,7 +51,7 @@ test('an experiment on several nodes is on each lane, and one without a place is
 
 test('nothing is drawn after an experiment whose end is not known, and a node that is gone has its lane', () => {
   const allocated = [runs('x', 'a', { end: null }), runs('old', 'gone')];
-  const lanes = lanesOf({ clusters, allocated, queued: [queued('z', 500)] }, 50, words);
+  const lanes = lanesOf({ clusters, allocated, queued: [queued('z', 500)] }, 50);
   assert.deepEqual(
     lanes.map(({ node: id, bars }) => [id, bars.map(({ row }) => row)]),
     [

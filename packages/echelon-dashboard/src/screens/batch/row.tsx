@@ -1,5 +1,4 @@
-import type { ExplainedLevel, RowExplanation } from 'echelon-verify/explain/explain';
-import { counted } from 'echelon-verify/text/plural';
+import type { RowExplanation } from 'echelon-verify/explain/explain';
 import { useEffect, useRef } from 'preact/hooks';
 import { useGet } from '../../app/resource.ts';
 import { setQuery } from '../../app/router.ts';
@@ -7,13 +6,12 @@ import { command } from '../../models/commands.ts';
 import { SHAPES } from '../../models/outcomes.ts';
 import { type BatchPath, sameStateHref, trajectoryHref } from '../../models/paths.ts';
 import { intervalScale } from '../../models/scale.ts';
-import { exactly, figure, inert, percent } from '../../models/words.ts';
-import { DataTable } from '../../parts/data-table.tsx';
+import { exactly, figure, inert } from '../../models/words.ts';
 import { Command } from '../../parts/head.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { Fact, Muted, Outcome, Pairs } from '../../parts/marks.tsx';
+import { Fact, Outcome, Pairs } from '../../parts/marks.tsx';
 import { Await } from '../../parts/states.tsx';
-import { Signed } from './rows.tsx';
+import { Contributions, Level } from './levels.tsx';
 
 /** Why a row has its advantage: the reported value against what the stated formula can give, level by level. */
 export function RowDrawer({ path, row }: { path: BatchPath; row: number }) {
@@ -187,120 +185,3 @@ function Interval({ explanation: e }: { explanation: RowExplanation }) {
 }
 
 const anchor = (share: number) => (share < 0.25 ? 'start' : share > 0.75 ? 'end' : 'middle');
-
-/** What each level adds to the advantage. */
-function Contributions({ explanation: e }: { explanation: RowExplanation }) {
-  const parts = e.levels.map((level) => ({ level, value: (level.advantage ?? 0) * level.share }));
-  const scale = Math.max(1e-12, Math.abs(e.true ?? 0), ...parts.map(({ value }) => Math.abs(value)));
-  return (
-    <section aria-label="How the levels add up">
-      <h3>How the levels add up</h3>
-      <DataTable
-        class="contributions"
-        rows={[...parts, { level: undefined, value: e.true }]}
-        keyOf={({ level }) => level?.level ?? 'together'}
-        columns={[
-          { title: 'Level', cell: ({ level }) => (level === undefined ? 'together' : levelName(level)) },
-          {
-            title: 'Advantage × share',
-            class: 'mono',
-            cell: ({ level }) => {
-              if (level === undefined) return exactly(e.true);
-              if (level.dropped) return <Muted>dropped: {level.dropped.text}</Muted>;
-              return `${exactly(level.advantage)} × ${figure(level.share)}`;
-            },
-          },
-          {
-            title: 'On a scale',
-            class: 'bar',
-            isSilent: true,
-            cell: ({ value }) => <Signed value={value} scale={scale} />,
-          },
-        ]}
-      />
-    </section>
-  );
-}
-
-const levelName = ({ level }: ExplainedLevel) => (level < 0 ? 'group' : `k=${level}`);
-
-const SHOWN_MEMBERS = 60;
-
-function Level({ level, explanation: e }: { level: ExplainedLevel; explanation: RowExplanation }) {
-  const members = [...level.members].sort((a, b) => (b.value ?? 0) - (a.value ?? 0)).slice(0, SHOWN_MEMBERS);
-  const fate = level.dropped
-    ? `dropped: ${level.dropped.text}`
-    : `${percent(level.share, 1)} of the advantage`;
-  return (
-    <details class="level" open={level.dropped === null && level.size <= 12}>
-      <summary>
-        <strong>{level.level < 0 ? 'Group' : `k=${level.level}`}</strong> {level.title}
-        <span class="muted">
-          {' '}
-          · {counted(level.size, 'row')} · {fate}
-        </span>
-      </summary>
-      {level.states.slice(1).map((state, before) => (
-        <p key={before} class="observation small">
-          <span class="muted">{before + 1} before</span> {inert(state)}
-        </p>
-      ))}
-      {level.mean !== null && level.advantage !== null && <p class="mono formula">{formula(level, e)}</p>}
-      {members.length > 0 && <Members {...{ level, members }} row={e.row} />}
-      {level.size > members.length && (
-        <p class="muted">
-          {members.length} of {counted(level.size, 'row')} are shown.
-        </p>
-      )}
-    </details>
-  );
-}
-
-interface MembersProps {
-  level: ExplainedLevel;
-  members: ExplainedLevel['members'];
-  /** The explained row. */
-  row: number;
-}
-
-function Members({ level, members, row: own }: MembersProps) {
-  const values = level.members.map(({ value }) => value ?? 0);
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  const placeOf = (value: number) => (most > least ? ((value - least) / (most - least)) * 100 : 50);
-  return (
-    <DataTable
-      class="members"
-      rows={members}
-      keyOf={({ row }) => row}
-      isCurrent={({ row }) => row === own}
-      columns={[
-        {
-          title: 'Row',
-          cell: ({ row }) => (
-            <button type="button" class="link" onClick={() => setQuery({ row: String(row) })}>
-              {row}
-            </button>
-          ),
-        },
-        { title: 'Trajectory', class: 'mono clip', cell: ({ trajectory }) => inert(trajectory) },
-        { title: 'Step', class: 'number', cell: ({ step }) => step },
-        { title: level.valueName, class: 'number', cell: ({ value }) => exactly(value) },
-        {
-          title: 'On a scale',
-          isSilent: true,
-          class: 'dots',
-          cell: ({ value }) => <span style={{ left: `${placeOf(value ?? 0)}%` }} />,
-        },
-      ]}
-    />
-  );
-}
-
-function formula(level: ExplainedLevel, e: RowExplanation): string {
-  const own = exactly(level.level === -1 ? e.score : e.stepReturn);
-  const mean = (level.mean ?? 0) < 0 ? `(${exactly(level.mean)})` : exactly(level.mean);
-  if (level.deviation !== null)
-    return `(${own} − ${mean}) / (${exactly(level.deviation)} + ${exactly(level.epsilon)}) = ${exactly(level.advantage)}`;
-  const factor = level.norm === 'leave-one-out' && level.size > 1 ? `${level.size}/${level.size - 1} × ` : '';
-  return `${factor}(${own} − ${mean}) = ${exactly(level.advantage)}`;
-}

@@ -7,6 +7,7 @@ import {
   type Axis,
   axisAround,
   type Bar,
+  factsOf,
   type Lane,
   lanesOf,
   neighbour,
@@ -37,7 +38,7 @@ interface GanttProps {
 export function Gantt({ queue, allocations, names, onChange }: GanttProps) {
   const now = Date.now();
   const of = { ...queue, allocated: allocations.items, queued: queue.items };
-  const lanes = lanesOf(of, now, wordsAt(now, names));
+  const lanes = lanesOf(of, now);
   const bars = lanes.flatMap((lane) => lane.bars);
   const axis = axisAround(
     now,
@@ -45,7 +46,7 @@ export function Gantt({ queue, allocations, names, onChange }: GanttProps) {
   );
   return (
     <Card class="gantt" title="Nodes over time" end={<Legend />}>
-      <Chart {...{ queue, lanes, axis, now, onChange }} />
+      <Chart {...{ queue, lanes, axis, now, onChange }} factsFor={(bar) => inert(factsOf(bar, now, names))} />
       <Unplaced items={queue.items.filter(({ place }) => place === null)} names={names} />
       {allocations.total > allocations.items.length && (
         <p class="note muted small">
@@ -76,28 +77,7 @@ function Legend() {
   );
 }
 
-function wordsAt(now: number, names: ReadonlyMap<string, string>): Parameters<typeof lanesOf>[2] {
-  const between = (earliest: number, latest: number) => `${clock(earliest, now)} to ${clock(latest, now)}`;
-  const needs = ({ gpus, cpus }: { gpus: number; cpus: number }) =>
-    `${counted(gpus, 'GPU')}, ${counted(cpus, 'CPU')}`;
-  return {
-    running({ state, startedAt, end, ...item }) {
-      const since = startedAt === null ? '' : ` since ${clock(startedAt, now)}`;
-      const until =
-        end === null
-          ? 'The end is not known yet'
-          : `Expected end ${clock(end.endAt, now)} (${between(end.earliest, end.latest)})`;
-      return `${state ?? 'running'}${since}. ${until}. ${needs(item)} on this node.`;
-    },
-    queued({ position, estimate, waitReason, place, ...item }) {
-      const { startAt, earliest, latest } = estimate!;
-      const start = `Estimated start ${clock(startAt, now)} (${between(earliest, latest)})`;
-      const held = place!.isHead ? ' The start is reserved: no later experiment may delay it.' : '';
-      const end = place!.endAt === null ? ' The run time is not known.' : '';
-      return `queued at position ${position}. ${start}. ${needs(item)}.${held}${end}${waitReason === null ? '' : ` Why not now: ${withNames(waitReason, names)}.`}`;
-    },
-  };
-}
+type FactsFor = (bar: Bar) => string;
 
 interface ChartProps {
   queue: Queue;
@@ -105,9 +85,10 @@ interface ChartProps {
   axis: Axis;
   now: number;
   onChange: () => void;
+  factsFor: FactsFor;
 }
 
-function Chart({ queue, lanes, axis, now, onChange }: ChartProps) {
+function Chart({ queue, lanes, axis, now, onChange, factsFor }: ChartProps) {
   const root = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<readonly [number, number]>();
   const first = lanes.findIndex(({ bars }) => bars.length > 0);
@@ -146,7 +127,7 @@ function Chart({ queue, lanes, axis, now, onChange }: ChartProps) {
             {own
               .filter(({ lane }) => !isFolded || lane.bars.length > 0)
               .map(({ lane, at }) => (
-                <LaneView key={lane.node} {...{ lane, at, axis, now, stop, onActive: setActive }} />
+                <LaneView key={lane.node} {...{ lane, at, axis, now, stop, factsFor, onActive: setActive }} />
               ))}
             {isFolded && (
               <p class="note muted small">{counted(idle.length, 'other node')} without an experiment.</p>
@@ -157,7 +138,7 @@ function Chart({ queue, lanes, axis, now, onChange }: ChartProps) {
       <p class="facts-line small" aria-hidden="true">
         {shown ? (
           <>
-            <strong>{inert(shown.name)}</strong> · {inert(shown.project)} · {inert(shown.facts)}
+            <strong>{inert(shown.name)}</strong> · {inert(shown.project)} · {factsFor(shown)}
           </>
         ) : (
           <span class="muted">
@@ -201,12 +182,13 @@ interface LaneProps {
   now: number;
   /** The bar that Tab reaches. */
   stop: readonly [number, number];
+  factsFor: FactsFor;
   onActive: (bar: readonly [number, number]) => void;
 }
 
 const ROW = 26;
 
-function LaneView({ lane, at, axis, now, stop, onActive }: LaneProps) {
+function LaneView({ lane, at, axis, now, stop, factsFor, onActive }: LaneProps) {
   const { node, gpusInUse, gpusTotal, bars, rows } = lane;
   return (
     <div class="lane">
@@ -225,6 +207,7 @@ function LaneView({ lane, at, axis, now, stop, onActive }: LaneProps) {
           <BarView
             key={`${bar.experiment}${bar.kind}`}
             {...{ bar, axis, id: [at, index] as const, onActive }}
+            facts={factsFor(bar)}
             isStop={stop[0] === at && stop[1] === index}
           />
         ))}
@@ -237,12 +220,13 @@ interface BarProps {
   bar: Bar;
   axis: Axis;
   id: readonly [number, number];
+  facts: string;
   isStop: boolean;
   onActive: (bar: readonly [number, number]) => void;
 }
 
-function BarView({ bar, axis, id, isStop, onActive }: BarProps) {
-  const { experiment, name, kind, isHead, from, to, range, row, facts } = bar;
+function BarView({ bar, axis, id, facts, isStop, onActive }: BarProps) {
+  const { experiment, name, kind, isHead, from, to, range, row } = bar;
   const [left, right] = [placeOn(axis, from), placeOn(axis, to ?? axis.to)];
   const top = `${row * ROW + 4}px`;
   const kinds = [kind, isHead && 'reserved', to === null && 'open', from < axis.from && 'cut'].filter(
@@ -257,7 +241,7 @@ function BarView({ bar, axis, id, isStop, onActive }: BarProps) {
         style={{ top, left: `${100 * left}%`, width: `max(5px, ${100 * (right - left)}%)` }}
         tabIndex={isStop ? 0 : -1}
         data-bar={id.join('-')}
-        aria-label={inert(`${name}, ${facts}`)}
+        aria-label={`${inert(name)}, ${facts}`}
         onMouseEnter={() => onActive(id)}
         onFocus={() => onActive(id)}
       >
