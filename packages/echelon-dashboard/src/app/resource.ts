@@ -1,6 +1,7 @@
 import type { Answer, Input, PathOf } from 'echelon-client/calls';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { api, type Failure, failureOf } from './api.ts';
+import { createAsker } from './asker.ts';
 
 /** An answer of the API and its state. A repeated request keeps the last data until the new answer is there. */
 export interface Resource<T> {
@@ -46,43 +47,6 @@ export function useResource<T>(
   }, [tick]);
   const current = state.key === name ? state : undefined;
   return { data: current?.data, failure: current?.failure, loading: current === undefined, reload };
-}
-
-/**
- * Asks for something again and again, and reports every answer of `load` in the order of the requests. A request under way is never given up for a newer one:
- * else an answer that takes longer than the time between two requests would never be there.
- */
-export function createAsker<T>(
-  load: (signal: AbortSignal) => Promise<T>,
-  report: { data(data: T): void; failure(error: unknown): void },
-) {
-  const stopped = new AbortController();
-  let isAsking = false;
-  let isAskedAgain = false;
-
-  async function run(): Promise<void> {
-    isAsking = true;
-    do {
-      isAskedAgain = false;
-      try {
-        const data = await load(stopped.signal);
-        if (!stopped.signal.aborted) report.data(data);
-      } catch (error) {
-        if (!stopped.signal.aborted) report.failure(error);
-      }
-    } while (isAskedAgain && !stopped.signal.aborted);
-    isAsking = false;
-  }
-
-  return {
-    /** Asks now, or once more after the answer to the request that is under way. */
-    ask() {
-      if (isAsking) isAskedAgain = true;
-      else void run();
-    },
-    /** Aborts the request under way; its answer is not reported. */
-    stop: () => stopped.abort(),
-  };
 }
 
 /** The answer to a GET; its path and input are the key. */

@@ -34,7 +34,7 @@ interface DataTableProps<T> {
   isCurrent?: (row: T) => boolean;
   /** A click on a row, beside its links. */
   onPick?: (row: T) => void;
-  /** What stands above a row, over all columns. */
+  /** A line above a row, over all columns. */
   above?: (row: T) => ComponentChildren;
   /** In a narrow window each row is a grid of these columns. */
   fold?: string;

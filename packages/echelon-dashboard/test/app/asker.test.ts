@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAsker } from '../../src/app/resource.ts';
+import { createAsker } from '../../src/app/asker.ts';
 
 /** An asker whose requests the test answers. */
 function scene() {
