@@ -239,12 +239,12 @@ const ACCESS: Entry[] = [
     name: 'keys',
     alias: 'key',
     summary: 'manage API keys',
-    load: async ({ output }) => (await import('./commands/keys.ts')).keysCommand(output),
+    load: async ({ output }) => (await import('./commands/access.ts')).keysCommand(output),
   },
   {
     name: 'whoami',
     summary: 'show the API and the scopes of your token',
-    load: async ({ output }) => (await import('./commands/keys.ts')).whoamiCommand(output),
+    load: async ({ output }) => (await import('./commands/access.ts')).whoamiCommand(output),
   },
   {
     name: 'audit',

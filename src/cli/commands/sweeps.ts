@@ -16,7 +16,7 @@ import { readPages } from '../pages.ts';
 import { requireKind } from '../spec-file.ts';
 import { coloredState, duration } from '../states.ts';
 import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
-import { sweepSeriesCommand } from './sweep-series.ts';
+import { sweepSeriesCommand } from './sweep-results.ts';
 import { findingsInWords, findingsOf, notCreated, progress, watchSweep } from './sweep-watch.ts';
 
 type Options = ConnectionOptions & { json?: boolean; output?: string };

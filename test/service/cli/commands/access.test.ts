@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createClient } from '../../../../src/cli/client.ts';
-import { keysCommand, keyTable, whoamiCommand } from '../../../../src/cli/commands/keys.ts';
+import { keysCommand, keyTable, whoamiCommand } from '../../../../src/cli/commands/access.ts';
 import { storedKey } from '../../../support/access.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 
