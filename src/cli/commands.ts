@@ -18,127 +18,75 @@ export interface Entry {
   load(streams: Streams): Promise<Command>;
 }
 
+/** The entry of a command that a module of `commands` holds. */
+function entry<N extends string>(
+  name: N,
+  summary: string,
+  module: () => Promise<{ commands: Record<N, (output: Output) => Command> }>,
+  alias?: string,
+): Entry {
+  return {
+    name,
+    ...(alias !== undefined && { alias }),
+    summary,
+    load: async ({ output }) => (await module()).commands[name](output),
+  };
+}
+
+const about = () => import('./commands/about.ts');
+const access = () => import('./commands/access.ts');
+const batches = () => import('./commands/batches.ts');
+const cancelDelete = () => import('./commands/cancel-delete.ts');
+const clusters = () => import('./commands/clusters.ts');
+const completion = () => import('./commands/completion.ts');
+const config = () => import('./commands/config.ts');
+const diff = () => import('./commands/diff.ts');
+const doctor = () => import('./commands/doctor.ts');
+const experiments = () => import('./commands/experiments.ts');
+const logs = () => import('./commands/logs.ts');
+const metrics = () => import('./commands/metrics.ts');
+const open = () => import('./commands/open.ts');
+const plan = () => import('./commands/plan.ts');
+const preflight = () => import('./commands/preflight.ts');
+const presets = () => import('./commands/presets.ts');
+const projects = () => import('./commands/projects.ts');
+const queues = () => import('./commands/queues.ts');
+const ray = () => import('./commands/ray.ts');
+const retention = () => import('./commands/retention.ts');
+const rules = () => import('./commands/rules.ts');
+const servers = () => import('./commands/servers.ts');
+const submit = () => import('./commands/submit.ts');
+const sweeps = () => import('./commands/sweeps.ts');
+const watch = () => import('./commands/watch.ts');
+
 const START: Entry[] = [
-  {
-    name: 'demo',
-    summary: 'run everything once on this machine',
-    load: async ({ output }) => (await import('./commands/servers.ts')).demoCommand(output),
-  },
-  {
-    name: 'up',
-    summary: 'start Echelon on this machine and keep it running',
-    load: async ({ output }) => (await import('./commands/servers.ts')).upCommand(output),
-  },
-  {
-    name: 'down',
-    summary: 'stop `echelon up`',
-    load: async ({ output }) => (await import('./commands/servers.ts')).downCommand(output),
-  },
-  {
-    name: 'open',
-    summary: 'open the dashboard in the browser',
-    load: async ({ output }) => (await import('./commands/open.ts')).openCommand(output),
-  },
-  {
-    name: 'doctor',
-    summary: 'check the requirements on this machine',
-    load: async ({ output }) => (await import('./commands/doctor.ts')).doctorCommand(output),
-  },
-  {
-    name: 'help',
-    summary: 'show the help of a command',
-    load: async () => (await import('./commands/help.ts')).helpCommand(),
-  },
+  entry('demo', 'run everything once on this machine', servers),
+  entry('up', 'start Echelon on this machine and keep it running', servers),
+  entry('down', 'stop `echelon up`', servers),
+  entry('open', 'open the dashboard in the browser', open),
+  entry('doctor', 'check the requirements on this machine', doctor),
+  entry('help', 'show the help of a command', about),
 ];
 
 /** The verbs on experiments; `echelon experiments VERB` and `echelon VERB` are the same. */
 const EXPERIMENT_VERBS: Entry[] = [
-  {
-    name: 'submit',
-    summary: 'submit an experiment from a file',
-    load: async ({ output }) => (await import('./commands/submit.ts')).submitCommand(output),
-  },
-  {
-    name: 'ls',
-    summary: 'list experiments',
-    load: async ({ output }) => (await import('./commands/experiments.ts')).listCommand(output),
-  },
-  {
-    name: 'get',
-    summary: 'show an experiment',
-    load: async ({ output }) => (await import('./commands/experiments.ts')).getCommand(output),
-  },
-  {
-    name: 'watch',
-    summary: 'follow an experiment, a sweep or a project live',
-    load: async ({ output }) => (await import('./commands/watch.ts')).watchCommand(output),
-  },
-  {
-    name: 'logs',
-    summary: 'print the output of the driver',
-    load: async ({ output }) => (await import('./commands/logs.ts')).logsCommand(output),
-  },
-  {
-    name: 'metrics',
-    summary: 'show metrics',
-    load: async ({ output }) => (await import('./commands/metrics.ts')).metricsCommand(output),
-  },
-  {
-    name: 'batches',
-    summary: 'show the verification of batches and rows',
-    load: async ({ output }) => (await import('./commands/batches.ts')).batchesCommand(output),
-  },
-  {
-    name: 'verify-again',
-    summary: 'verify the batches again that could not be verified',
-    load: async ({ output }) => (await import('./commands/verify-again.ts')).verifyAgainCommand(output),
-  },
-  {
-    name: 'bundle',
-    summary: 'write a batch to a file that can be verified offline',
-    load: async ({ output }) => (await import('./commands/bundle.ts')).bundleCommand(output),
-  },
-  {
-    name: 'rules',
-    alias: 'rule',
-    summary: 'show the rules of an experiment',
-    load: async ({ output }) => (await import('./commands/rules.ts')).rulesCommand(output),
-  },
-  {
-    name: 'attempts',
-    summary: 'list the attempts of an experiment',
-    load: async ({ output }) => (await import('./commands/records.ts')).attemptsCommand(output),
-  },
-  {
-    name: 'artifacts',
-    summary: 'list the checkpoints of an experiment',
-    load: async ({ output }) => (await import('./commands/records.ts')).artifactsCommand(output),
-  },
-  {
-    name: 'diff',
-    summary: 'compare two experiments',
-    load: async ({ output }) => (await import('./commands/diff.ts')).diffCommand(output),
-  },
-  {
-    name: 'rerun',
-    summary: 'run an experiment again',
-    load: async ({ output }) => (await import('./commands/records.ts')).rerunCommand(output),
-  },
-  {
-    name: 'priority',
-    summary: 'change the priority of a queued experiment',
-    load: async ({ output }) => (await import('./commands/queues.ts')).priorityCommand(output),
-  },
-  {
-    name: 'cancel',
-    summary: 'cancel experiments or sweeps',
-    load: async ({ output }) => (await import('./commands/cancel-delete.ts')).cancelCommand(output),
-  },
-  {
-    name: 'delete',
-    summary: 'delete experiments or the experiments of sweeps',
-    load: async ({ output }) => (await import('./commands/cancel-delete.ts')).deleteCommand(output),
-  },
+  entry('submit', 'submit an experiment from a file', submit),
+  entry('ls', 'list experiments', experiments),
+  entry('get', 'show an experiment', experiments),
+  entry('watch', 'follow an experiment, a sweep or a project live', watch),
+  entry('logs', 'print the output of the driver', logs),
+  entry('metrics', 'show metrics', metrics),
+  entry('batches', 'show the verification of batches and rows', batches),
+  entry('verify-again', 'verify the batches again that could not be verified', batches),
+  entry('bundle', 'write a batch to a file that can be verified offline', batches),
+  entry('rules', 'show the rules of an experiment', rules, 'rule'),
+  entry('attempts', 'list the attempts of an experiment', experiments),
+  entry('artifacts', 'list the checkpoints of an experiment', experiments),
+  entry('diff', 'compare two experiments', diff),
+  entry('rerun', 'run an experiment again', submit),
+  entry('priority', 'change the priority of a queued experiment', queues),
+  entry('cancel', 'cancel experiments or sweeps', cancelDelete),
+  entry('delete', 'delete experiments or the experiments of sweeps', cancelDelete),
 ];
 
 const EXPERIMENTS: Entry[] = [
@@ -148,67 +96,33 @@ const EXPERIMENTS: Entry[] = [
     summary: 'the commands below under one name; alone, `ls`',
     async load(streams) {
       const { group } = await import('./group.ts');
-      const verbs = EXPERIMENT_VERBS.map(async (entry) => loaded(entry, streams));
+      const verbs = await Promise.all(EXPERIMENT_VERBS.map((one) => loaded(one, streams)));
       const description =
         'The commands on experiments under one name: `echelon experiments get` is `echelon get`. Without a command, list the experiments.';
-      return group({ name: 'experiments', alias: 'experiment', description }, await Promise.all(verbs));
+      const made = verbs.map((verb) => () => verb);
+      return group({ name: 'experiments', alias: 'experiment', description }, made)(streams.output);
     },
   },
   ...EXPERIMENT_VERBS,
 ];
 
 const SWEEPS: Entry[] = [
-  {
-    name: 'sweeps',
-    alias: 'sweep',
-    summary: 'run one spec with many values, compare the results',
-    load: async ({ output }) => (await import('./commands/sweeps.ts')).sweepsCommand(output),
-  },
-  {
-    name: 'presets',
-    alias: 'preset',
-    summary: "run the sweeps that reproduce the paper's tables",
-    load: async ({ output }) => (await import('./commands/presets.ts')).presetsCommand(output),
-  },
+  entry('sweeps', 'run one spec with many values, compare the results', sweeps, 'sweep'),
+  entry('presets', "run the sweeps that reproduce the paper's tables", presets, 'preset'),
 ];
 
 const CLUSTERS: Entry[] = [
-  {
-    name: 'queues',
-    alias: 'queue',
-    summary: 'show, pause and close queues',
-    load: async ({ output }) => (await import('./commands/queues.ts')).queuesCommand(output),
-  },
-  {
-    name: 'clock',
-    summary: 'compare and confirm the clock of Redis',
-    load: async ({ output }) => (await import('./commands/clock.ts')).clockCommand(output),
-  },
-  {
-    name: 'clusters',
-    alias: 'cluster',
-    summary: 'add, pause, drain and delete Ray clusters',
-    load: async ({ output }) => (await import('./commands/clusters.ts')).clustersCommand(output),
-  },
-  {
-    name: 'plan',
-    summary: 'show the command that a spec or a recipe would run',
-    load: async ({ output }) => (await import('./commands/plan.ts')).planCommand(output),
-  },
-  {
-    name: 'preflight',
-    summary: 'check a spec on a cluster before it takes a GPU',
-    load: async ({ output }) => (await import('./commands/preflight.ts')).preflightCommand(output),
-  },
-  {
-    name: 'ray',
-    summary: 'inspect any Ray cluster, call functions on it',
-    load: async ({ output }) => (await import('./commands/ray.ts')).rayCommand(output),
-  },
+  entry('queues', 'show, pause and close queues', queues, 'queue'),
+  entry('clock', 'compare and confirm the clock of Redis', retention),
+  entry('clusters', 'add, pause, drain and delete Ray clusters', clusters, 'cluster'),
+  entry('plan', 'show the command that a spec or a recipe would run', plan),
+  entry('preflight', 'check a spec on a cluster before it takes a GPU', preflight),
+  entry('ray', 'inspect any Ray cluster, call functions on it', ray),
 ];
 
 const fileCommand = (name: string, summary: string): Entry => ({
-  ...{ name, summary },
+  name,
+  summary,
   async load({ streams }) {
     const { fileCommands } = await import('echelon-verify/cli/commands/files');
     return fileCommands(streams).find((command) => command.name() === name)!;
@@ -221,69 +135,23 @@ const OFFLINE: Entry[] = [
   fileCommand('estimate', 'estimate the advantages with any estimator'),
   fileCommand('compare', 'compare several estimators'),
   fileCommand('identify', 'identify the estimator of given advantages'),
-  {
-    name: 'recipes',
-    summary: 'list the scripts of verl-agent',
-    load: async ({ output }) => (await import('./commands/recipes.ts')).recipesCommand(output),
-  },
+  entry('recipes', 'list the scripts of verl-agent', plan),
 ];
 
 const ACCESS: Entry[] = [
-  {
-    name: 'projects',
-    alias: 'project',
-    summary: 'manage projects, quotas and retention',
-    load: async ({ output }) => (await import('./commands/projects.ts')).projectsCommand(output),
-  },
-  {
-    name: 'keys',
-    alias: 'key',
-    summary: 'manage API keys',
-    load: async ({ output }) => (await import('./commands/access.ts')).keysCommand(output),
-  },
-  {
-    name: 'whoami',
-    summary: 'show the API and the scopes of your token',
-    load: async ({ output }) => (await import('./commands/access.ts')).whoamiCommand(output),
-  },
-  {
-    name: 'audit',
-    summary: 'list changes and refused requests',
-    load: async ({ output }) => (await import('./commands/audit.ts')).auditCommand(output),
-  },
-  {
-    name: 'retention',
-    summary: 'show what retention would delete now',
-    load: async ({ output }) => (await import('./commands/retention.ts')).retentionCommand(output),
-  },
-  {
-    name: 'config',
-    summary: 'manage contexts: APIs by name',
-    load: async ({ output }) => (await import('./commands/config.ts')).configCommand(output),
-  },
-  {
-    name: 'completion',
-    summary: 'print a completion script for bash or zsh',
-    load: async ({ output }) => (await import('./commands/completion.ts')).completionCommand(output),
-  },
-  {
-    name: 'version',
-    summary: 'print the versions of Echelon and of Node',
-    load: async ({ output }) => (await import('./commands/version.ts')).versionCommand(output),
-  },
+  entry('projects', 'manage projects, quotas and retention', projects, 'project'),
+  entry('keys', 'manage API keys', access, 'key'),
+  entry('whoami', 'show the API and the scopes of your token', access),
+  entry('audit', 'list changes and refused requests', access),
+  entry('retention', 'show what retention would delete now', retention),
+  entry('config', 'manage contexts: APIs by name', config),
+  entry('completion', 'print a completion script for bash or zsh', completion),
+  entry('version', 'print the versions of Echelon and of Node', about),
 ];
 
 const FLEET: Entry[] = [
-  {
-    name: 'api',
-    summary: 'run the API server',
-    load: async ({ output }) => (await import('./commands/servers.ts')).apiServerCommand(output),
-  },
-  {
-    name: 'dispatcher',
-    summary: 'run a dispatcher',
-    load: async ({ output }) => (await import('./commands/servers.ts')).dispatcherCommand(output),
-  },
+  entry('api', 'run the API server', servers),
+  entry('dispatcher', 'run a dispatcher', servers),
 ];
 
 /** The commands in the order of the help, from what a newcomer needs to what an operator needs. */

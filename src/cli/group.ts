@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { Output } from 'echelon-verify/cli/output';
 
 /** Heading of the options that all commands on the API share, in a help text. */
 export const GLOBAL_OPTIONS = 'Global options:';
@@ -9,10 +10,15 @@ export const GLOBAL_OPTIONS = 'Global options:';
  */
 export function group(
   { name, alias, description }: { name: string; alias?: string; description: string },
-  commands: readonly Command[],
-): Command {
-  const made = new Command(name).description(description);
-  if (alias !== undefined) made.alias(alias);
-  for (const command of commands) made.addCommand(command, { isDefault: command.name() === 'ls' });
-  return made;
+  commands: readonly ((output: Output) => Command)[],
+): (output: Output) => Command {
+  return (output) => {
+    const made = new Command(name).description(description);
+    if (alias !== undefined) made.alias(alias);
+    for (const make of commands) {
+      const command = make(output);
+      made.addCommand(command, { isDefault: command.name() === 'ls' });
+    }
+    return made;
+  };
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { parse } from 'yaml';
@@ -18,14 +18,13 @@ interface Setting {
   value: unknown;
 }
 
-/** Adds `--set`, `--name`, `--priority` and `--project` to a command. */
-export function withSpecChanges(command: Command): Command {
-  return command
-    .option('--set <path=value>', 'set a value of the spec, such as training.seed=2; repeatable', setting)
-    .option('--name <name>', 'name of the new experiment')
-    .option('--priority <number>', 'priority from -100 to 100; higher starts first', wholeNumber(-100, 100))
-    .option('--project <project>', 'project of the new experiment');
-}
+/** The options that change a spec. */
+export const SPEC_CHANGES = [
+  ['--set <path=value>', 'set a value of the spec, such as training.seed=2; repeatable', setting],
+  ['--name <name>', 'name of the new experiment'],
+  ['--priority <number>', 'priority from -100 to 100; higher starts first', wholeNumber(-100, 100)],
+  ['--project <project>', 'project of the new experiment'],
+] as const;
 
 /** Adds the `path=value` of a repeated option; the value is YAML. Throws InvalidArgumentError for any other text. */
 export function setting(text: string, before: readonly Setting[] = []): Setting[] {

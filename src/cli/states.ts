@@ -1,3 +1,4 @@
+import type { ExperimentDetail } from 'echelon-client/calls';
 import type { Experiment } from '../schemas/experiment.ts';
 
 // An import of `node:util` would load all its parts, which takes longer than the rest of this module.
@@ -35,4 +36,16 @@ export function successRate({ state, progress }: Pick<Experiment, 'state' | 'pro
   const [first, second] = state === 'succeeded' ? names.toReversed() : names;
   const rate = progress.metrics[first!] ?? progress.metrics[second!];
   return typeof rate === 'number' ? `${(rate * 100).toFixed(0)} %` : '-';
+}
+
+/** Stands for the wait reason before the first scheduling round. */
+export const NO_REASON = 'no scheduling round yet';
+
+/** "12 min (8 min to 20 min)"; "?" without an estimate. */
+export function startsIn(estimate: ExperimentDetail['estimate'], now: number): string {
+  if (estimate === null) return '?';
+  const [likely, early, late] = [estimate.startAt, estimate.earliest, estimate.latest].map((at) =>
+    duration(at - now),
+  );
+  return early === late ? `${likely}` : `${likely} (${early} to ${late})`;
 }

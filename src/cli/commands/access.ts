@@ -1,66 +1,47 @@
-import { type Command, Option } from 'commander';
-import type { ApiKey, ApiKeyWithSecret } from 'echelon-client/calls';
-import { duration as durationOption } from 'echelon-verify/cli/arguments';
-import { examples } from 'echelon-verify/cli/examples';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { fittedTable, widthFor, withWide } from 'echelon-verify/cli/table';
+import { Option } from 'commander';
+import type { ApiKey, ApiKeyWithSecret, AuditEntry } from 'echelon-client/calls';
+import { duration as durationOption, wholeNumber } from 'echelon-verify/cli/arguments';
+import type { Output } from 'echelon-verify/cli/output';
+import { fittedTable, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { SCOPES } from '../../core/scopes.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { group } from '../group.ts';
-import { readPages } from '../pages.ts';
+import { PAGES, row, stated } from '../row.ts';
 import { duration } from '../states.ts';
 
-type Options = ConnectionOptions & { json?: boolean; output?: string };
+const whoami = row({
+  name: 'whoami',
+  description: 'Show the address of the API, and the name, the project and the scopes of your token.',
+  examples: ['echelon whoami --context lab'],
+  verb: 'get',
+  path: '/v1/caller',
+  json: (caller, { url }) => ({ url, ...caller }),
+  print({ id, name, project, scopes }, { url }) {
+    const facts = [
+      ['API', url],
+      ['name', inert(name)],
+      ['id', inert(id)],
+      ['project', inert(project ?? 'all')],
+      ['scopes', scopes.join(' ')],
+    ];
+    return facts.map(([what, value]) => `${what!.padEnd(9)}${value}`).join('\n');
+  },
+});
 
-interface AddOptions extends Options {
-  scope: (typeof SCOPES)[number][];
-  project?: string;
-  expiresIn?: number;
-}
-
-/** `echelon whoami`: the API, the caller's name, project and scopes. */
-export function whoamiCommand(output: Output): Command {
-  return apiCommand('whoami')
-    .description('Show the address of the API, and the name, the project and the scopes of your token.')
-    .addHelpText('after', examples('echelon whoami --context lab'))
-    .action(async (options: Options) => {
-      const client = await clientFor(options);
-      const caller = await client.get('/v1/caller');
-      if (options.json) return output.line(json({ url: client.url, ...caller }));
-      const { id, name, project, scopes } = caller;
-      const facts = [
-        ['API', client.url],
-        ['name', inert(name)],
-        ['id', inert(id)],
-        ['project', inert(project ?? 'all')],
-        ['scopes', scopes.join(' ')],
-      ];
-      for (const [what, value] of facts) output.line(`${what!.padEnd(9)}${value}`);
-    });
-}
-
-/** `echelon keys`: list, add, rotate and delete. */
-export function keysCommand(output: Output): Command {
-  return group(
-    { name: 'keys', alias: 'key', description: 'Manage API keys. Without a command, list them.' },
-    [list(output), add(output), rotate(output), revoke(output)],
-  );
-}
-
-function list(output: Output): Command {
-  return withWide(apiCommand('ls'))
-    .description('List the API keys, newest first.')
-    .addHelpText('after', examples('echelon keys ls'))
-    .action(async (options: Options) => {
-      const client = await clientFor(options);
-      const { items } = await readPages((page) => client.get('/v1/keys', { query: page }));
-      if (options.json) return output.line(json({ items }));
-      if (items.length === 0)
-        return output.line('No keys. Add one with `echelon keys add NAME --scope read`.');
-      output.line(keyTable(items, Date.now(), widthFor(output, options)));
-    });
-}
+const list = row({
+  name: 'ls',
+  description: 'List the API keys, newest first.',
+  wide: true,
+  examples: ['echelon keys ls'],
+  verb: 'get',
+  path: '/v1/keys',
+  pages: PAGES,
+  json: ({ items }) => ({ items }),
+  print: ({ items }, { width }) =>
+    items.length === 0
+      ? 'No keys. Add one with `echelon keys add NAME --scope read`.'
+      : keyTable(items, Date.now(), width),
+});
 
 /** One line per key. */
 export function keyTable(keys: readonly ApiKey[], now: number, width?: number | undefined): string {
@@ -94,62 +75,119 @@ function stateOf({ revokedAt, expiresAt }: ApiKey, now: number): string {
   return expiresAt <= now ? 'expired' : `valid for ${duration(expiresAt - now)}`;
 }
 
-function add(output: Output): Command {
-  return apiCommand('add')
-    .description('Add an API key and print it. It cannot be shown again.')
-    .argument('<name>', 'name of the key: its owner or its purpose')
-    .addOption(
-      new Option('--scope <scope...>', 'what the key may do').choices([...SCOPES]).makeOptionMandatory(),
-    )
-    .option('--project <project>', 'the only project that the key sees (default: all)')
-    .option('--expires-in <time>', 'lifetime, such as 90d or 12h (default: unlimited)', durationOption)
-    .addHelpText(
-      'after',
-      examples('echelon keys add ci --project vision --scope read submit --expires-in 90d'),
-    )
-    .action(async (name: string, options: AddOptions) => {
-      const client = await clientFor(options);
-      const { project, expiresIn, scope: scopes } = options;
-      const body = {
-        ...{ name, scopes },
-        ...(project !== undefined && { project }),
-        ...(expiresIn !== undefined && { expiresInSeconds: expiresIn }),
-      };
-      printSecret(output, options, await client.post('/v1/keys', { body }));
-    });
+interface NewKey {
+  name: string;
+  scope: (typeof SCOPES)[number][];
+  project?: string;
+  expiresIn?: number;
 }
+
+const add = row({
+  name: 'add',
+  description: 'Add an API key and print it. It cannot be shown again.',
+  arguments: [['<name>', 'name of the key: its owner or its purpose']],
+  options: [
+    () => new Option('--scope <scope...>', 'what the key may do').choices([...SCOPES]).makeOptionMandatory(),
+    ['--project <project>', 'the only project that the key sees (default: all)'],
+    ['--expires-in <time>', 'lifetime, such as 90d or 12h (default: unlimited)', durationOption],
+  ],
+  examples: ['echelon keys add ci --project vision --scope read submit --expires-in 90d'],
+  verb: 'post',
+  path: '/v1/keys',
+  input: ({ name, scope: scopes, project, expiresIn: expiresInSeconds }: NewKey) => ({
+    body: { name, scopes, ...stated({ project, expiresInSeconds }) },
+  }),
+  json: ({ key, token }) => ({ key, token }),
+  print: printSecret,
+});
 
 /** Only the key goes to standard output, so that it can be redirected to a file. */
-function printSecret(output: Output, options: Options, { key, token }: ApiKeyWithSecret): void {
-  if (!options.json) output.remark(`Key ${key.id}. Store the next line now; it cannot be shown again.`);
-  output.line(options.json ? json({ key, token }) : token);
+function printSecret({ key, token }: ApiKeyWithSecret, _given: unknown, output: Output): string {
+  output.remark(`Key ${key.id}. Store the next line now; it cannot be shown again.`);
+  return token;
 }
 
-function rotate(output: Output): Command {
-  return apiCommand('rotate')
-    .description('Replace the secret of a key and print it. It cannot be shown again.')
-    .argument('<id>', 'id of the key')
-    .option(
+const rotate = row({
+  name: 'rotate',
+  description: 'Replace the secret of a key and print it. It cannot be shown again.',
+  arguments: [['<id>', 'id of the key']],
+  options: [
+    [
       '--overlap <time>',
       'how long the old secret stays valid, such as 1h, at most 7d (default: 0s)',
       durationOption,
-    )
-    .addHelpText('after', examples('echelon keys rotate 8t3k0q9w2m5x7y1z --overlap 1h > key'))
-    .action(async (id: string, options: Options & { overlap?: number }) => {
-      const client = await clientFor(options);
-      const body = options.overlap === undefined ? {} : { overlapSeconds: options.overlap };
-      printSecret(output, options, await client.post('/v1/keys/{id}/rotate', { path: { id }, body }));
-    });
+    ],
+  ],
+  examples: ['echelon keys rotate 8t3k0q9w2m5x7y1z --overlap 1h > key'],
+  verb: 'post',
+  path: '/v1/keys/{id}/rotate',
+  input: ({ overlap: overlapSeconds }: { overlap?: number }) => ({ body: stated({ overlapSeconds }) }),
+  json: ({ key, token }) => ({ key, token }),
+  print: printSecret,
+});
+
+const revoke = row({
+  name: 'delete',
+  description: 'Revoke a key. The API refuses it at once and ends its open streams within seconds.',
+  arguments: [['<id>', 'id of the key']],
+  examples: ['echelon keys delete 8t3k0q9w2m5x7y1z'],
+  verb: 'delete',
+  path: '/v1/keys/{id}',
+  print: (key) => `${key.id} (${inert(key.name)}) revoked`,
+});
+
+interface AuditFilter {
+  limit: number;
+  caller?: string;
+  action?: string;
+  target?: string;
 }
 
-function revoke(output: Output): Command {
-  return apiCommand('delete')
-    .description('Revoke a key. The API refuses it at once and ends its open streams within seconds.')
-    .argument('<id>', 'id of the key')
-    .addHelpText('after', examples('echelon keys delete 8t3k0q9w2m5x7y1z'))
-    .action(async (id: string, options: Options) => {
-      const client = await clientFor(options);
-      const key = await client.delete('/v1/keys/{id}', { path: { id } });
-      output.line(options.json ? json(key) : `${key.id} (${inert(key.name)}) revoked`);
-    });
+const audit = row({
+  name: 'audit',
+  description: 'List changes and refused requests with their callers, newest first.',
+  options: [
+    ['--caller <id>', 'only requests of this key or token'],
+    ['--action <name>', 'only this operation, such as cancelExperiment'],
+    ['--target <id>', 'only requests on this resource'],
+    ['-n, --limit <count>', 'maximum number of entries', wholeNumber(1, 1_000_000), 50],
+  ],
+  examples: ['echelon audit --action removeCluster -n 10'],
+  verb: 'get',
+  path: '/v1/audit',
+  pages: PAGES,
+  input: ({ caller, action, target, limit }: AuditFilter) => ({ query: { caller, action, target, limit } }),
+  json: ({ items }) => ({ items }),
+  print: ({ items }) => (items.length === 0 ? 'No entries match.' : auditTable(items)),
+});
+
+/** One line per entry. */
+export function auditTable(entries: readonly AuditEntry[]): string {
+  return table(
+    ['TIME', 'CALLER', 'ACTION', 'TARGET', 'OUTCOME', 'ADDRESS', 'NOTE'],
+    entries.map(({ at, caller, name, action, target, outcome, status, code, address, note }) => [
+      new Date(at).toISOString().replace('T', ' ').slice(0, 19),
+      inert(callerOf(name, caller)),
+      inert(action),
+      inert(target ?? '-'),
+      outcome === 'done' ? outcome : inert(`${outcome} ${code ?? status}`),
+      inert(address),
+      inert(note ?? ''),
+    ]),
+  );
 }
+
+/** The name, then the id in parentheses unless the id begins with the name, as that of a plain token does. */
+function callerOf(name: string | null, caller: string | null): string {
+  if (caller === null || name === null) return caller ?? '-';
+  return caller.startsWith(name) ? caller : `${name} (${caller})`;
+}
+
+const description = 'Manage API keys. Without a command, list them.';
+
+/** Who may do what, and who did: `echelon keys`, `whoami` and `audit`. */
+export const commands = {
+  keys: group({ name: 'keys', alias: 'key', description }, [list, add, rotate, revoke]),
+  whoami,
+  audit,
+};

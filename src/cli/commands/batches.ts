@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { styleText } from 'node:util';
 import { type Command, Option } from 'commander';
 import type { Batch } from 'echelon-client/calls';
@@ -12,10 +13,12 @@ import type { RowExplanation } from 'echelon-verify/explain/explain';
 import { formatExplanation } from 'echelon-verify/explain/explain-text';
 import type { BatchReport } from 'echelon-verify/report';
 import { inert } from 'echelon-verify/text/inert';
+import { plural } from 'echelon-verify/text/plural';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
 import { MAX_PAGE } from '../pages.ts';
+import { EXPERIMENT, row } from '../row.ts';
 
 interface Options extends ConnectionOptions {
   json?: boolean;
@@ -30,8 +33,7 @@ interface Options extends ConnectionOptions {
 
 const NUMBER = wholeNumber(1, 1e9);
 
-/** `echelon batches`: the reports of all batches, of one batch, or the explanation of one row. */
-export function batchesCommand(output: Output): Command {
+function batches(output: Output): Command {
   return withWide(apiCommand('batches'))
     .description(
       'List the recorded batches of an experiment with their reports. With an attempt and a batch, show the findings and the wrong rows of that batch. With --rows, list its rows with reported and true advantages. With --row, show how the advantage of that row is computed.',
@@ -230,3 +232,57 @@ function firstOf(rows: readonly number[], count: number): string {
   const rest = count - shown.length;
   return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
+
+function bundle(output: Output): Command {
+  return apiCommand('bundle')
+    .description(
+      'Write a recorded batch to a file (echelon-batch/1: JSON in gzip). `echelon verify` checks the file on any machine, without a server. The member `bundle` of the file names the experiment and the report.',
+    )
+    .argument('<id>', `experiment: ${NAME_FORMS}`)
+    .argument('<attempt>', 'number of the attempt, from 1', NUMBER)
+    .argument('<batch>', 'number of the batch in the attempt, from 1', NUMBER)
+    .option('-o, --output <file>', 'file to write (default: <id>-<attempt>-<batch>.json.gz)')
+    .addHelpText(
+      'after',
+      examples(
+        'echelon bundle exp-00cz8h3k7n2q4r5s6t7v 1 12 -o batch.json.gz',
+        'echelon verify batch.json.gz',
+        'echelon compare batch.json.gz --estimators hgpo,gigpo,grpo',
+      ),
+    )
+    .action(
+      async (
+        name: string,
+        attempt: number,
+        batch: number,
+        options: ConnectionOptions & { json?: boolean; output?: string },
+      ) => {
+        const client = await clientFor(options);
+        const id = await experimentNamed(client, name);
+        const response = await client.open('/v1/experiments/{id}/batches/{attempt}/{batch}/bundle', {
+          path: { id, attempt, batch },
+        });
+        const bytes = new Uint8Array(await response.arrayBuffer());
+        const file = options.output ?? `${id.replace(/[^a-z0-9-]/gi, '')}-${attempt}-${batch}.json.gz`;
+        await writeFile(file, bytes).catch((error: Error) => {
+          throw new CliError(EXIT.usage, `Cannot write ${file}: ${error.message}`);
+        });
+        output.line(options.json ? json({ file, bytes: bytes.length }) : file);
+        if (!options.json) output.remark(`${bytes.length} bytes. Check it with \`echelon verify ${file}\`.`);
+      },
+    );
+}
+
+const verifyAgain = row({
+  name: 'verify-again',
+  description:
+    'Verify the batches of an experiment again that could not be verified, for example after the archive answered wrongly for a while. Other reports stay.',
+  arguments: [EXPERIMENT],
+  examples: ['echelon verify-again exp-00cz8h3k7n2q4r5s6t7v'],
+  verb: 'post',
+  path: '/v1/experiments/{id}/verify-again',
+  print: ({ batches }, { id }) => `${plural(batches, 'batch', 'batches')} of ${id} will be verified again`,
+});
+
+/** The commands on recorded batches: `echelon batches`, `bundle` and `verify-again`. */
+export const commands = { batches, bundle, 'verify-again': verifyAgain };

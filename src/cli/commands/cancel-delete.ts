@@ -14,7 +14,7 @@ import { retrying } from '../retrying.ts';
 type Options = ConnectionOptions & { json?: boolean };
 
 /** `echelon cancel ID…`, of any number of experiments and sweeps. */
-export function cancelCommand(output: Output): Command {
+function cancelCommand(output: Output): Command {
   return apiCommand('cancel')
     .description(
       'Cancel experiments or sweeps. Their processes end and their GPUs are free within the grace period. With --json, one id prints its resource, and several ids print a list of outcomes.',
@@ -170,3 +170,6 @@ function throwIfRefused(outcomes: readonly Outcome<unknown>[], what: string): vo
   if (outcomes.length === 1) throw refused[0]!.error!;
   throw new CliError(EXIT.refused, `${refused.length} of ${outcomes.length} were not ${what}.`);
 }
+
+/** The commands of this file by their names. */
+export const commands = { cancel: cancelCommand, delete: deleteCommand };

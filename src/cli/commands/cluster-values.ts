@@ -43,9 +43,9 @@ const VARIABLES: Kind = {
 };
 
 /** The commands that change labels and environment variables of a cluster: `clusters label` and `env`. */
-export function clusterValueCommands(output: Output): Command[] {
-  return [valuesCommand(output, LABELS), valuesCommand(output, VARIABLES)];
-}
+export const clusterValueCommands = [LABELS, VARIABLES].map(
+  (kind) => (output: Output) => valuesCommand(output, kind),
+);
 
 /** Adds the `key=value` of a repeated option. Throws InvalidArgumentError for any other text. */
 export function labelOption(text: string, before: Values = {}): Values {

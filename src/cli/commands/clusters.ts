@@ -6,64 +6,29 @@ import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
-import { fittedTable, widthFor, withWide } from 'echelon-verify/cli/table';
+import { fittedTable } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { counted } from 'echelon-verify/text/plural';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { group } from '../group.ts';
 import { retrying } from '../retrying.ts';
+import { row, stated } from '../row.ts';
 import { duration } from '../states.ts';
-import { clusterQueueCommands } from './cluster-queue.ts';
 import { clusterValueCommands, labelOption, variableOption } from './cluster-values.ts';
 
-type Options = ConnectionOptions & { json?: boolean; wait?: boolean; output?: string };
-
-interface AddOptions extends Options {
-  rayTokenFile?: string;
-  sharedRoot: string;
-  node?: string;
-  port?: number;
-  advertise?: string;
-  backfill?: boolean;
-  label?: Record<string, string>;
-  env?: Record<string, string>;
-  tlsCa?: string;
-  tlsCert?: string;
-  tlsKey?: string;
-}
-
-/** `echelon clusters`: list, add, pause, resume, label, env, drain and delete. */
-export function clustersCommand(output: Output): Command {
-  return group(
-    {
-      name: 'clusters',
-      alias: 'cluster',
-      description: 'Manage the Ray clusters that run experiments. Without a command, list them.',
-    },
-    [
-      ...[list(output), add(output), ...clusterQueueCommands(output), ...clusterValueCommands(output)],
-      ...[drain(output), remove(output)],
-    ],
-  );
-}
-
-function list(output: Output): Command {
-  return withWide(apiCommand('ls'))
-    .description('List the clusters with their nodes, free GPUs and ray-workers.')
-    .addHelpText('after', examples('echelon clusters', 'echelon clusters ls -o wide'))
-    .action(async (options: Options) => {
-      const client = await clientFor(options);
-      const clusters = await client.get('/v1/clusters');
-      if (options.json) return output.line(json(clusters));
-      if (clusters.items.length === 0)
-        return output.line('No clusters. Add one with `echelon clusters add NAME ray://HOST:10001`.');
-      output.line(clusterTable(clusters.items, Date.now(), widthFor(output, options)));
-    });
-}
-
-const withWait = (command: Command): Command =>
-  command.option('--wait', 'print the progress, and return when the operation has ended');
+const ls = row({
+  name: 'ls',
+  description: 'List the clusters with their nodes, free GPUs and ray-workers.',
+  wide: true,
+  examples: ['echelon clusters', 'echelon clusters ls -o wide'],
+  verb: 'get',
+  path: '/v1/clusters',
+  print: ({ items }, { width }) =>
+    items.length === 0
+      ? 'No clusters. Add one with `echelon clusters add NAME ray://HOST:10001`.'
+      : clusterTable(items, Date.now(), width),
+});
 
 /** One line per cluster. GPUs and CPUs are `free/total`; ALLOCATED counts the GPUs of Echelon's attempts. */
 export function clusterTable(clusters: readonly Cluster[], now: number, width?: number | undefined): string {
@@ -115,6 +80,47 @@ function capacity({ nodes }: Cluster, what: 'gpus' | 'cpus'): string {
 
 const amount = (value: number): string => String(Number(value.toFixed(2)));
 
+const pause = row({
+  name: 'pause',
+  description: 'Start no new experiment on a cluster. Running experiments continue.',
+  arguments: [['<name>', 'name of the cluster']],
+  options: [['--reason <text>', 'reason that users with queued experiments see']],
+  examples: ['echelon clusters pause fleet --reason "driver upgrade"'],
+  verb: 'post',
+  path: '/v1/clusters/{name}/pause',
+  input: ({ reason }: { reason?: string }) => ({ body: stated({ reason }) }),
+  print: ({ name }) => `${inert(name)} is paused`,
+});
+
+const resume = row({
+  name: 'resume',
+  description: 'End the pause or the drain of a cluster.',
+  arguments: [['<name>', 'name of the cluster']],
+  examples: ['echelon clusters resume fleet'],
+  verb: 'post',
+  path: '/v1/clusters/{name}/resume',
+  print: ({ name }) => `${inert(name)} accepts experiments`,
+});
+
+type Options = ConnectionOptions & { json?: boolean; wait?: boolean; output?: string };
+
+interface AddOptions extends Options {
+  rayTokenFile?: string;
+  sharedRoot: string;
+  node?: string;
+  port?: number;
+  advertise?: string;
+  backfill?: boolean;
+  label?: Record<string, string>;
+  env?: Record<string, string>;
+  tlsCa?: string;
+  tlsCert?: string;
+  tlsKey?: string;
+}
+
+const withWait = (command: Command): Command =>
+  command.option('--wait', 'print the progress, and return when the operation has ended');
+
 function add(output: Output): Command {
   return withWait(apiCommand('add'))
     .description(
@@ -154,20 +160,14 @@ async function addBody(name: string, address: string, options: AddOptions): Prom
   const token = rayTokenFile === undefined ? undefined : (await read(rayTokenFile)).trim();
   if (token === '')
     throw new CliError(EXIT.usage, `The token file ${rayTokenFile} is empty. Write Ray's token to it.`);
-  const tls = {
-    ...(tlsCa !== undefined && { ca: await read(tlsCa) }),
-    ...(tlsCert !== undefined && { cert: await read(tlsCert) }),
-    ...(tlsKey !== undefined && { key: await read(tlsKey) }),
-  };
+  const files = { ca: tlsCa, cert: tlsCert, key: tlsKey };
+  const tls: { ca?: string; cert?: string; key?: string } = {};
+  for (const [name, file] of Object.entries(stated(files))) tls[name as keyof typeof tls] = await read(file);
   return {
-    ...{ name, address, sharedRoot },
-    ...(token !== undefined && { token }),
-    ...(node !== undefined && { node }),
-    ...(port !== undefined && { port }),
-    ...(advertise !== undefined && { advertise }),
-    ...(backfill !== undefined && { backfill }),
-    ...(labels !== undefined && { labels }),
-    ...(env !== undefined && { env }),
+    name,
+    address,
+    sharedRoot,
+    ...stated({ token, node, port, advertise, backfill, labels, env }),
     ...(Object.keys(tls).length > 0 && { tls }),
   };
 }
@@ -254,3 +254,18 @@ export function throwIfFailed({ state, kind, cluster, problems }: ClusterCommand
   const message = failure?.message ?? `${kind} of cluster ${cluster} failed without a reason.`;
   throw new CliError(EXIT.notOk, inert(`${message}\n  ${failure?.remedy ?? ''}`.trimEnd()));
 }
+
+const description = 'Manage the Ray clusters that run experiments. Without a command, list them.';
+
+/** `echelon clusters`. */
+export const commands = {
+  clusters: group({ name: 'clusters', alias: 'cluster', description }, [
+    ls,
+    add,
+    pause,
+    resume,
+    ...clusterValueCommands,
+    drain,
+    remove,
+  ]),
+};

@@ -5,7 +5,7 @@ import type { Output } from 'echelon-verify/cli/output';
 const SHELLS = ['bash', 'zsh'] as const;
 
 /** `echelon completion`: a script that completes commands, options and their choices in a shell. */
-export function completionCommand(output: Output): Command {
+function completionCommand(output: Output): Command {
   return new Command('completion')
     .description('Print a script that completes commands, options and their values in a shell.')
     .addArgument(new Argument('<shell>', 'shell that runs the script').choices(SHELLS))
@@ -93,3 +93,6 @@ const BODY = `_echelon() {
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _echelon echelon`;
+
+/** The commands of this file by their names. */
+export const commands = { completion: completionCommand };

@@ -14,17 +14,6 @@ interface Options {
   config: string;
 }
 
-/** `echelon config`: the contexts, which are APIs by name. */
-export function configCommand(output: Output): Command {
-  return group(
-    {
-      name: 'config',
-      description: `Manage contexts: APIs by name. Without a command, list them. A command uses, in this order: --url and --token; --context; ECHELON_URL and ECHELON_TOKEN; ECHELON_CONTEXT; the current context; the local \`echelon up\`, whose context is ${LOCAL_CONTEXT}.`,
-    },
-    [list(output), set(output), use(output), remove(output)],
-  );
-}
-
 function list(output: Output): Command {
   return new Command('ls')
     .description('List the contexts and their file.')
@@ -127,3 +116,14 @@ function requireContext({ contexts = {} }: ConfigFile, name: string, file: strin
     `There is no context ${JSON.stringify(name)} in ${file}. The contexts are ${names}.`,
   );
 }
+
+/** `echelon config`: the contexts, which are APIs by name. */
+export const commands = {
+  config: group(
+    {
+      name: 'config',
+      description: `Manage contexts: APIs by name. Without a command, list them. A command uses, in this order: --url and --token; --context; ECHELON_URL and ECHELON_TOKEN; ECHELON_CONTEXT; the current context; the local \`echelon up\`, whose context is ${LOCAL_CONTEXT}.`,
+    },
+    [list, set, use, remove],
+  ),
+};

@@ -19,7 +19,7 @@ interface Difference {
 }
 
 /** `echelon diff A B`: the differences of two specs, and the results of both experiments. */
-export function diffCommand(output: Output): Command {
+function diffCommand(output: Output): Command {
   return apiCommand('diff')
     .description(
       'Compare two experiments: the values that differ in their specs, with defaults, and the results.',
@@ -81,3 +81,6 @@ function inText(value: unknown): string {
   if (value === undefined) return '-';
   return inert(typeof value === 'string' ? value : (canonicalJson(value) ?? '-'));
 }
+
+/** The commands of this file by their names. */
+export const commands = { diff: diffCommand };

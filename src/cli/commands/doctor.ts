@@ -19,7 +19,7 @@ interface Check {
 }
 
 /** `echelon doctor`: the requirements of `echelon up`, and the remedy for each that is missing. */
-export function doctorCommand(output: Output): Command {
+function doctorCommand(output: Output): Command {
   return new Command('doctor')
     .description(
       'Check the requirements of `echelon up` on this machine. The exit status is 1 if one is missing.',
@@ -131,3 +131,6 @@ async function disk(): Promise<Check> {
     remedy: 'Free disk space: Ray and the event logs need at least 2 GiB.',
   };
 }
+
+/** The commands of this file by their names. */
+export const commands = { doctor: doctorCommand };

@@ -1,59 +1,47 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import type { Experiment, ExperimentDetail, ExperimentPage } from 'echelon-client/calls';
+import { InvalidArgumentError } from 'commander';
+import type { Experiment, ExperimentDetail } from 'echelon-client/calls';
 import { secondsOf, wholeNumber } from 'echelon-verify/cli/arguments';
-import { examples } from 'echelon-verify/cli/examples';
-import { json, type Output } from 'echelon-verify/cli/output';
-import { fittedTable, idColumn, widthFor, withWide } from 'echelon-verify/cli/table';
+import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { STATES } from '../../core/states.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { experimentNamed, NAME_FORMS, sweepNamed } from '../names.ts';
-import { readPages } from '../pages.ts';
-import { NO_REASON, startsIn } from '../starts-in.ts';
-import { coloredState, duration, successRate } from '../states.ts';
+import { NAME_FORMS, sweepNamed } from '../names.ts';
+import { EXPERIMENT, PAGES, row } from '../row.ts';
+import { coloredState, duration, NO_REASON, startsIn, successRate } from '../states.ts';
 
-type Options = ConnectionOptions & { json?: boolean };
-
-/** `echelon ls`: the experiments. */
-export function listCommand(output: Output): Command {
-  return withWide(apiCommand('ls'))
-    .description('List experiments, newest first.')
-    .option('--state <states>', `only these states, separated by commas: ${STATES.join(', ')}`, statesOf)
-    .option('--project <project>', 'only this project')
-    .option('--sweep <sweep>', `only children of this sweep: ${NAME_FORMS}`)
-    .option('--name <name>', 'only names that begin with this text')
-    .option('--outcome <outcome>', 'only with rows that are wrong, unverifiable or rounding', outcomeOf)
-    .option('--estimator <name>', 'only fingerprints that begin with this name')
-    .option('--since <time>', 'submitted since: 90min, 12h, 7d, or a date such as 2026-11-21', instant)
-    .option('--until <time>', 'submitted before: same forms as --since', instant)
-    .option('-n, --limit <count>', 'maximum number of experiments', wholeNumber(1, 100_000), 20)
-    .addHelpText(
-      'after',
-      examples('echelon ls --state running,queued', 'echelon ls --name "hgpo K=4" --since 7d --json'),
-    )
-    .action(async (options: ListOptions) => {
-      const client = await clientFor(options);
-      const sweep = options.sweep && (await sweepNamed(client, options.sweep));
-      const { state, project, name, outcome, estimator, limit } = options;
-      const { since: submittedFrom, until: submittedBefore } = options;
-      const named = { state, project, name, outcome, estimator, ...(sweep && { sweep }) };
-      const filter = { ...named, submittedFrom, submittedBefore };
-      const page: ExperimentPage = await readPages(
-        (place) => client.get('/v1/experiments', { query: { ...filter, ...place } }),
-        { limit },
-      );
-      if (options.json) return output.line(json(page));
-      const isFiltered = Object.values(filter).some((value) => value !== undefined);
-      if (page.items.length === 0) return output.line(isFiltered ? 'No experiments match.' : NONE);
-      output.line(listTable(page.items, widthFor(output, options)));
-      if (page.next) output.remark('There are more experiments; --limit shows them.');
-    });
-}
+const ls = row({
+  name: 'ls',
+  description: 'List experiments, newest first.',
+  wide: true,
+  options: [
+    ['--state <states>', `only these states, separated by commas: ${STATES.join(', ')}`, statesOf],
+    ['--project <project>', 'only this project'],
+    ['--sweep <sweep>', `only children of this sweep: ${NAME_FORMS}`],
+    ['--name <name>', 'only names that begin with this text'],
+    ['--outcome <outcome>', 'only with rows that are wrong, unverifiable or rounding', outcomeOf],
+    ['--estimator <name>', 'only fingerprints that begin with this name'],
+    ['--since <time>', 'submitted since: 90min, 12h, 7d, or a date such as 2026-11-21', instant],
+    ['--until <time>', 'submitted before: same forms as --since', instant],
+    ['-n, --limit <count>', 'maximum number of experiments', wholeNumber(1, 100_000), 20],
+  ],
+  examples: ['echelon ls --state running,queued', 'echelon ls --name "hgpo K=4" --since 7d --json'],
+  verb: 'get',
+  path: '/v1/experiments',
+  pages: PAGES,
+  input: async (options: ListOptions, client) => {
+    const sweep = options.sweep && (await sweepNamed(client, options.sweep));
+    return { query: { ...filterOf(options), ...(sweep && { sweep }), limit: options.limit } };
+  },
+  print(page, options, output) {
+    const isFiltered = Object.values(filterOf(options)).some((value) => value !== undefined);
+    if (page.items.length === 0) return isFiltered ? 'No experiments match.' : NONE;
+    output.line(listTable(page.items, options.width));
+    if (page.next) output.remark('There are more experiments; --limit shows them.');
+  },
+});
 
 const NONE = 'No experiments. Submit one with `echelon submit FILE`.';
 
-interface ListOptions extends Options {
-  output?: string;
+interface ListOptions {
   state?: Experiment['state'][];
   project?: string;
   sweep?: string;
@@ -63,6 +51,11 @@ interface ListOptions extends Options {
   since?: number;
   until?: number;
   limit: number;
+}
+
+function filterOf(options: ListOptions) {
+  const { state, project, sweep, name, outcome, estimator, since, until } = options;
+  return { state, project, sweep, name, outcome, estimator, submittedFrom: since, submittedBefore: until };
 }
 
 const OUTCOMES = ['wrong', 'unverifiable', 'rounding'] as const;
@@ -107,12 +100,12 @@ function listTable(items: readonly Experiment[], width: number | undefined): str
   ];
   return fittedTable(
     columns,
-    items.map((one) => row(one, several)),
+    items.map((one) => cells(one, several)),
     width,
   );
 }
 
-function row(experiment: Experiment, withProject: boolean): (string | number)[] {
+function cells(experiment: Experiment, withProject: boolean): (string | number)[] {
   const { progress, verification } = experiment;
   return [
     experiment.id,
@@ -127,19 +120,15 @@ function row(experiment: Experiment, withProject: boolean): (string | number)[] 
   ];
 }
 
-/** `echelon get ID`: one experiment. */
-export function getCommand(output: Output): Command {
-  return apiCommand('get')
-    .description('Show an experiment: state, progress, verification, and its queue position if it is queued.')
-    .argument('<id>', `experiment: ${NAME_FORMS}`)
-    .addHelpText('after', examples('echelon get exp-00cz8h3k7n2q4r5s6t7v', 'echelon get @last'))
-    .action(async (name: string, options: Options) => {
-      const client = await clientFor(options);
-      const path = { id: await experimentNamed(client, name) };
-      const experiment = await client.get('/v1/experiments/{id}', { path });
-      output.line(options.json ? json(experiment) : describe(experiment));
-    });
-}
+const get = row({
+  name: 'get',
+  description: 'Show an experiment: state, progress, verification, and its queue position if it is queued.',
+  arguments: [EXPERIMENT],
+  examples: ['echelon get exp-00cz8h3k7n2q4r5s6t7v', 'echelon get @last'],
+  verb: 'get',
+  path: '/v1/experiments/{id}',
+  print: describe,
+});
 
 function queueFacts({ position, waitReason, estimate, noEstimate }: ExperimentDetail): [string, string][] {
   if (position === null) return [];
@@ -192,3 +181,62 @@ function rulesOf({ rules, marks }: Pick<Experiment, 'rules' | 'marks'>): string 
   const fired = rules.flatMap((rule) => rule.fired.slice(-1).map(({ reason }) => inert(reason)));
   return `fired ${marks === 1 ? 'once' : `${marks} times`}: ${fired.join('; ')}`;
 }
+
+const attempts = row({
+  name: 'attempts',
+  description: 'List the attempts of an experiment: the cluster, the times and the end of each.',
+  arguments: [EXPERIMENT],
+  examples: ['echelon attempts exp-00cz8h3k7n2q4r5s6t7v'],
+  verb: 'get',
+  path: '/v1/experiments/{id}/attempts',
+  print({ items }) {
+    if (items.length === 0) return 'No attempts yet.';
+    const rows = items.map(({ attempt, cluster, claimedAt, confirmedAt, lastSequence, ended }) => {
+      const launched = confirmedAt === null ? '-' : new Date(confirmedAt).toISOString();
+      return [
+        attempt,
+        inert(cluster),
+        new Date(claimedAt).toISOString(),
+        launched,
+        lastSequence,
+        endOf(ended),
+      ];
+    });
+    return table(['ATTEMPT', 'CLUSTER', 'CLAIMED', 'LAUNCHED', 'EVENTS', 'ENDED'], rows);
+  },
+});
+
+/** How a driver ended, by its last event. */
+function endOf(ended: unknown): string {
+  if (ended === null) return '-';
+  const { cause, message } = ended as { cause: string; message: string };
+  // The message of a stopped driver begins with its cause.
+  const rest = message.startsWith(`${cause}: `) ? message.slice(cause.length + 2) : message;
+  return inert(rest === '' ? cause : `${cause}: ${rest}`);
+}
+
+const artifacts = row({
+  name: 'artifacts',
+  description: 'List the checkpoints of an experiment on its cluster, oldest first.',
+  arguments: [EXPERIMENT],
+  examples: ['echelon artifacts exp-00cz8h3k7n2q4r5s6t7v'],
+  verb: 'get',
+  path: '/v1/experiments/{id}/artifacts',
+  pages: PAGES,
+  json: ({ items }) => ({ items }),
+  print({ items }) {
+    if (items.length === 0) return 'No artifacts.';
+    const time = (at: number) => new Date(at).toISOString();
+    const rows = items.map(({ kind, step, attempt, at, path }) => [
+      kind,
+      step,
+      attempt,
+      time(at),
+      inert(path),
+    ]);
+    return table(['KIND', 'STEP', 'ATTEMPT', 'TIME', 'PATH'], rows);
+  },
+});
+
+/** The commands that show one experiment or many. */
+export const commands = { ls, get, attempts, artifacts };

@@ -28,7 +28,7 @@ const COUNT = wholeNumber(1, 1e12);
 type Line = Omit<LogPage['lines'][number], 'id'>;
 
 /** `echelon logs`: the output of the driver. */
-export function logsCommand(output: Output): Command {
+function logsCommand(output: Output): Command {
   return withConnection(new Command('logs'))
     .description('Print the output of the driver, attempt after attempt.')
     .argument('<id>', `experiment: ${NAME_FORMS}`)
@@ -137,3 +137,6 @@ function isWanted(line: LogText & { attempt: number }, { attempt, source, contai
   if (line.source === 'gap') return true;
   return (source === undefined || line.source === source) && (!contains || line.text.includes(contains));
 }
+
+/** The commands of this file by their names. */
+export const commands = { logs: logsCommand };

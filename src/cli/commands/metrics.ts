@@ -21,7 +21,7 @@ interface Options extends ConnectionOptions {
 }
 
 /** `echelon metrics`: the metrics of an experiment. */
-export function metricsCommand(output: Output): Command {
+function metricsCommand(output: Output): Command {
   return apiCommand('metrics')
     .description(
       'List the metrics of an experiment with their last values. With names, show these metrics over the steps.',
@@ -108,3 +108,6 @@ async function printPoints(input: { client: Client; id: string; names: string[];
     after = page.after;
   }
 }
+
+/** The commands of this file by their names. */
+export const commands = { metrics: metricsCommand };

@@ -5,7 +5,7 @@ import { json, type Output } from 'echelon-verify/cli/output';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 
 /** `echelon open`: the dashboard in the browser of this user. */
-export function openCommand(output: Output): Command {
+function openCommand(output: Output): Command {
   return apiCommand('open')
     .description(
       'Open the dashboard in the browser. The command prints a link that signs a browser in once within a minute.',
@@ -40,3 +40,6 @@ function openInBrowser(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
     child.once('error', () => resolve(false));
   });
 }
+
+/** The commands of this file by their names. */
+export const commands = { open: openCommand };

@@ -1,8 +1,9 @@
-import { type Command, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { ExperimentSpec as ApiSpec } from 'echelon-client/calls';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
+import { table } from 'echelon-verify/cli/table';
 import { EchelonError } from '../../core/errors.ts';
 import type { Change, CheckFinding, Correction } from '../../engines/engine.ts';
 import { namedTraining } from '../../engines/named-training.ts';
@@ -30,7 +31,7 @@ interface Described {
 }
 
 /** `echelon plan`: the command that a spec, or a recipe of verl-agent, would run. */
-export function planCommand(output: Output): Command {
+function planCommand(output: Output): Command {
   return apiCommand('plan')
     .description(
       "Show the command that a spec, or a recipe of verl-agent, would run, and its differences from the recipe's script. Needs a server only if the spec names a training by its id.",
@@ -125,3 +126,36 @@ function describe(plan: Described): string[] {
 function difference({ key, from, to }: Change): string {
   return `${key}: ${from ?? '(not passed)'} → ${to ?? '(not passed)'}`;
 }
+
+/** `echelon recipes`: the scripts of verl-agent that Echelon can run; needs no server. */
+function recipesCommand(output: Output): Command {
+  return new Command('recipes')
+    .description("List the scripts of verl-agent's recipe/hgpo that Echelon can run. Needs no server.")
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      examples('echelon recipes', 'echelon plan --recipe qwen2.5_1.5b_alfworld_train --faithful'),
+    )
+    .action((options: { json?: boolean }) => {
+      const items = allRecipes().map(({ name, modelSize, environment, phase, gpus, program }) => ({
+        name,
+        modelSize,
+        environment,
+        phase,
+        gpus,
+        program,
+      }));
+      if (options.json) return output.line(json({ items }));
+      const rows = items.map(({ name, modelSize, environment, phase, gpus }) => [
+        name,
+        environment,
+        modelSize,
+        phase,
+        gpus,
+      ]);
+      output.line(table(['RECIPE', 'ENVIRONMENT', 'MODEL', 'PHASE', 'GPUS'], rows));
+    });
+}
+
+/** The commands of this file by their names. */
+export const commands = { plan: planCommand, recipes: recipesCommand };

@@ -20,7 +20,7 @@ const POLL_MS = 200;
 const POLLS_BEFORE_MESSAGE = 8;
 
 /** `echelon preflight`: what in a spec would fail on a cluster. The exit status is 1 if a check finds an error. */
-export function preflightCommand(output: Output): Command {
+function preflightCommand(output: Output): Command {
   return apiCommand('preflight')
     .description(
       'Check a spec on a cluster before it takes a GPU: settings that would fail, hang or be ignored. Without a file, check only the cluster.',
@@ -87,3 +87,6 @@ function describe({ cluster, findings }: ClusterCommand, all: boolean): string[]
   const total = `${plural(findings.length, 'check')} on ${inert(cluster)}: ${plural(count('error'), 'error')}, ${plural(count('warning'), 'warning')}.`;
   return rows.length === 0 ? [total] : [table(['', 'CHECK', 'FINDING'], rows), '', total];
 }
+
+/** The commands of this file by their names. */
+export const commands = { preflight: preflightCommand };

@@ -23,18 +23,6 @@ type SubmitOptions = ConnectionOptions &
     json?: boolean;
   };
 
-/** `echelon presets`: sweeps that reproduce the paper's tables, with the paper's figures. */
-export function presetsCommand(output: Output): Command {
-  return group(
-    {
-      name: 'presets',
-      alias: 'preset',
-      description: "Run the sweeps that reproduce the paper's tables. Without a command, list them.",
-    },
-    [list(output), get(output), submit(output)],
-  );
-}
-
 function list(output: Output): Command {
   return new Command('ls')
     .description('List the presets. Needs no server.')
@@ -142,3 +130,15 @@ function describe({ title, notes, runs }: Preset): string[] {
   const head = ['TRAINING', 'RECIPE', 'EVALUATIONS', ...columns.map(([name]) => name)];
   return [title, '', table(head, rows), '', ...notes, "The figures are the paper's, in per cent."];
 }
+
+/** `echelon presets`: sweeps that reproduce the paper's tables, with the paper's figures. */
+export const commands = {
+  presets: group(
+    {
+      name: 'presets',
+      alias: 'preset',
+      description: "Run the sweeps that reproduce the paper's tables. Without a command, list them.",
+    },
+    [list, get, submit],
+  ),
+};

@@ -8,46 +8,18 @@ import { inert } from 'echelon-verify/text/inert';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { group } from '../group.ts';
+import { row, stated, withOptions } from '../row.ts';
 import { sizeFrom, sizeInWords } from '../size.ts';
 import { unlessChanged } from '../unless-changed.ts';
 
-type Options = ConnectionOptions & { json?: boolean };
-
-/** A whole number, or the word for "unlimited"; commander options cannot be null. */
-type Count = number | 'none' | 'ever';
-
-interface ChangeOptions extends Options {
-  weight?: number;
-  gpuQuota?: Count;
-  storeQuota?: Count;
-  keepBatches?: Count;
-  keepStreams?: Count;
-  keepRecords?: Count;
-  keepEventLogs?: Count;
-}
-
-/** `echelon projects`: list, add, set and delete. */
-export function projectsCommand(output: Output): Command {
-  return group(
-    {
-      name: 'projects',
-      alias: 'project',
-      description: 'Manage projects: shares of the GPUs, quotas and retention. Without a command, list them.',
-    },
-    [list(output), add(output), set(output), remove(output)],
-  );
-}
-
-function list(output: Output): Command {
-  return apiCommand('ls')
-    .description('List the projects that your key sees.')
-    .addHelpText('after', examples('echelon projects ls'))
-    .action(async (options: Options) => {
-      const client = await clientFor(options);
-      const projects = await client.get('/v1/projects');
-      output.line(options.json ? json(projects) : projectTable(projects.items));
-    });
-}
+const ls = row({
+  name: 'ls',
+  description: 'List the projects that your key sees.',
+  examples: ['echelon projects ls'],
+  verb: 'get',
+  path: '/v1/projects',
+  print: ({ items }) => projectTable(items),
+});
 
 /** One line per project. */
 export function projectTable(projects: readonly Project[]): string {
@@ -78,23 +50,32 @@ function retentionOf(
   return days === null ? 'ever' : `${days} d`;
 }
 
-const withChanges = (command: Command): Command =>
-  command
-    .option(
-      '--weight <number>',
-      'share of the GPUs relative to other projects; a new project has 1',
-      positive,
-    )
-    .option('--gpu-quota <count>', 'maximum number of GPUs at once, or none', (text) => countOr('none', text))
-    .option(
-      '--store-quota <size>',
-      'maximum bytes in Redis, such as 800MB, or none for the default',
-      (text) => (text === 'none' ? text : sizeFrom(text)),
-    )
-    .option('--keep-batches <days>', 'retention of the bytes of batches, or ever', days)
-    .option('--keep-streams <days>', 'retention of events, logs, metrics and reports, or ever', days)
-    .option('--keep-records <days>', 'retention of records, or ever', days)
-    .option('--keep-event-logs <days>', 'retention of event logs on clusters, at least 7, or ever', days);
+/** A whole number, or the word for "unlimited"; commander options cannot be null. */
+type Count = number | 'none' | 'ever';
+
+interface Changes {
+  weight?: number;
+  gpuQuota?: Count;
+  storeQuota?: Count;
+  keepBatches?: Count;
+  keepStreams?: Count;
+  keepRecords?: Count;
+  keepEventLogs?: Count;
+}
+
+const CHANGES = [
+  ['--weight <number>', 'share of the GPUs relative to other projects; a new project has 1', positive],
+  ['--gpu-quota <count>', 'maximum number of GPUs at once, or none', (text: string) => countOr('none', text)],
+  [
+    '--store-quota <size>',
+    'maximum bytes in Redis, such as 800MB, or none for the default',
+    (text: string) => (text === 'none' ? text : sizeFrom(text)),
+  ],
+  ['--keep-batches <days>', 'retention of the bytes of batches, or ever', days],
+  ['--keep-streams <days>', 'retention of events, logs, metrics and reports, or ever', days],
+  ['--keep-records <days>', 'retention of records, or ever', days],
+  ['--keep-event-logs <days>', 'retention of event logs on clusters, at least 7, or ever', days],
+] as const;
 
 function positive(text: string): number {
   const number = Number(text);
@@ -109,39 +90,43 @@ function countOr(word: 'none' | 'ever', text: string): Count {
   return Number(text);
 }
 
-const days = (text: string): Count => countOr('ever', text);
-const orNull = (count: Count): number | null => (typeof count === 'number' ? count : null);
+function days(text: string): Count {
+  return countOr('ever', text);
+}
 
-function changeOf(options: ChangeOptions): ProjectChange {
+/** The API's form of a count: null is "unlimited". */
+function orNull(count: Count | undefined): number | null | undefined {
+  return typeof count === 'string' ? null : count;
+}
+
+function changeOf(options: Changes): ProjectChange {
   const { weight, gpuQuota, storeQuota, keepBatches, keepStreams, keepRecords, keepEventLogs } = options;
-  const retention = {
-    ...(keepBatches !== undefined && { batchesDays: orNull(keepBatches) }),
-    ...(keepStreams !== undefined && { streamsDays: orNull(keepStreams) }),
-    ...(keepRecords !== undefined && { recordsDays: orNull(keepRecords) }),
-    ...(keepEventLogs !== undefined && { eventLogsDays: orNull(keepEventLogs) }),
-  };
+  const retention = stated({
+    batchesDays: orNull(keepBatches),
+    streamsDays: orNull(keepStreams),
+    recordsDays: orNull(keepRecords),
+    eventLogsDays: orNull(keepEventLogs),
+  });
   return {
-    ...(weight !== undefined && { weight }),
-    ...(gpuQuota !== undefined && { gpuQuota: orNull(gpuQuota) }),
-    ...(storeQuota !== undefined && { storeQuotaBytes: orNull(storeQuota) }),
+    ...stated({ weight, gpuQuota: orNull(gpuQuota), storeQuotaBytes: orNull(storeQuota) }),
     ...(Object.keys(retention).length > 0 && { retention }),
   };
 }
 
-function add(output: Output): Command {
-  return withChanges(apiCommand('add'))
-    .description('Add a project.')
-    .argument('<name>', 'name of the project')
-    .addHelpText('after', examples('echelon projects add vision --weight 2 --gpu-quota 16'))
-    .action(async (name: string, options: ChangeOptions) => {
-      const client = await clientFor(options);
-      const project = await client.post('/v1/projects', { body: { name, ...changeOf(options) } });
-      output.line(options.json ? json(project) : projectTable([project]));
-    });
-}
+const add = row({
+  name: 'add',
+  description: 'Add a project.',
+  arguments: [['<name>', 'name of the project']],
+  options: CHANGES,
+  examples: ['echelon projects add vision --weight 2 --gpu-quota 16'],
+  verb: 'post',
+  path: '/v1/projects',
+  input: ({ name, ...changes }: Changes & { name: string }) => ({ body: { name, ...changeOf(changes) } }),
+  print: (project) => projectTable([project]),
+});
 
 function set(output: Output): Command {
-  return withChanges(apiCommand('set'))
+  return withOptions(apiCommand('set'), CHANGES)
     .description(
       'Change the weight, the quotas or the retention of a project. Omitted options change nothing.',
     )
@@ -150,7 +135,7 @@ function set(output: Output): Command {
       'after',
       examples('echelon projects set vision --gpu-quota none --store-quota 800MB --keep-batches 30'),
     )
-    .action(async (name: string, options: ChangeOptions) => {
+    .action(async (name: string, options: Changes & ConnectionOptions & { json?: boolean }) => {
       const body = changeOf(options);
       if (Object.keys(body).length === 0)
         throw new CliError(
@@ -175,14 +160,21 @@ async function change(client: Client, name: string, body: ProjectChange): Promis
   });
 }
 
-function remove(output: Output): Command {
-  return apiCommand('delete')
-    .description('Delete a project that has no experiments, sweeps or keys.')
-    .argument('<name>', 'name of the project')
-    .addHelpText('after', examples('echelon projects delete vision'))
-    .action(async (name: string, options: Options) => {
-      const client = await clientFor(options);
-      await client.delete('/v1/projects/{name}', { path: { name } });
-      output.line(options.json ? json({ deleted: name }) : `${inert(name)} deleted`);
-    });
-}
+const remove = row({
+  name: 'delete',
+  description: 'Delete a project that has no experiments, sweeps or keys.',
+  arguments: [['<name>', 'name of the project']],
+  examples: ['echelon projects delete vision'],
+  verb: 'delete',
+  path: '/v1/projects/{name}',
+  json: (_nothing, { name }) => ({ deleted: name }),
+  print: (_nothing, { name }) => `${inert(name)} deleted`,
+});
+
+const description =
+  'Manage projects: shares of the GPUs, quotas and retention. Without a command, list them.';
+
+/** `echelon projects`. */
+export const commands = {
+  projects: group({ name: 'projects', alias: 'project', description }, [ls, add, set, remove]),
+};

@@ -1,73 +1,41 @@
 import type { Command } from 'commander';
-import type { Queue } from 'echelon-client/calls';
+import type { ExperimentSpec, Queue, WhatIf } from 'echelon-client/calls';
+import { shortNode } from 'echelon-client/short-node';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
-import { fittedTable, idColumn, widthFor, withWide } from 'echelon-verify/cli/table';
+import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
-import type { Client } from '../client.ts';
+import { counted } from 'echelon-verify/text/plural';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { readSpec } from '../folder-files.ts';
 import { group } from '../group.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { NO_REASON, startsIn } from '../starts-in.ts';
-import { whatIfCommand, whatIfText } from './what-if.ts';
-
-type Options = ConnectionOptions & {
-  json?: boolean;
-  limit: number;
-  reason?: string;
-  output?: string;
-  dryRun?: boolean;
-};
+import { row } from '../row.ts';
+import { changedSpec, SPEC_CHANGES, type SpecChanges } from '../spec-changes.ts';
+import { requireKind } from '../spec-file.ts';
+import { duration, NO_REASON, startsIn } from '../states.ts';
 
 type Pauses = Queue['paused'];
 type Pause = NonNullable<Pauses['all']>;
 
-/** The API's name for the queue of all projects. */
-const ALL_PROJECTS = '_all';
-
-/** `echelon queues`: the queued experiments; pause, close and resume. */
-export function queuesCommand(output: Output): Command {
-  return group(
-    {
-      name: 'queues',
-      alias: 'queue',
-      description: 'Show and control the queues of projects. Without a command, list the queued experiments.',
-    },
-    [list(output), whatIfCommand(output), pause(output), close(output), resume(output)],
-  );
-}
-
-function list(output: Output): Command {
-  return withWide(apiCommand('ls'))
-    .description('List the queued experiments with their needs, estimated starts and wait reasons.')
-    .option('-n, --limit <count>', 'maximum number of experiments', wholeNumber(1, 100_000), 50)
-    .addHelpText('after', examples('echelon queues', 'echelon queues ls --limit 10 --json'))
-    .action(async (options: Options) => {
-      const client = await clientFor(options);
-      const queue = await readQueue(client, options.limit);
-      if (options.json) return output.line(json(queue));
-      for (const text of pausesInWords(queue)) output.remark(text);
-      if (queue.items.length === 0) return output.line('No experiment is queued.');
-      output.line(queueTable(queue, Date.now(), widthFor(output, options)));
-      if (queue.next !== null) output.remark(`${queue.length} experiments are queued; --limit shows more.`);
-    });
-}
-
-const MAX_QUEUE_PAGE = 1000;
-
-/** The first `limit` queued experiments, from as many pages as that takes, with the other fields of the last page. */
-async function readQueue(client: Client, limit: number): Promise<Queue> {
-  const items: Queue['items'] = [];
-  let cursor: string | undefined;
-  for (;;) {
-    const query = { limit: Math.min(MAX_QUEUE_PAGE, limit - items.length), cursor };
-    const page = await client.get('/v1/queues', { query });
-    items.push(...page.items);
-    if (page.next === null || items.length >= limit) return { ...page, items };
-    cursor = page.next;
-  }
-}
+const ls = row({
+  name: 'ls',
+  description: 'List the queued experiments with their needs, estimated starts and wait reasons.',
+  wide: true,
+  options: [['-n, --limit <count>', 'maximum number of experiments', wholeNumber(1, 100_000), 50]],
+  examples: ['echelon queues', 'echelon queues ls --limit 10 --json'],
+  verb: 'get',
+  path: '/v1/queues',
+  pages: 1000,
+  input: ({ limit }: { limit: number }) => ({ query: { limit } }),
+  print(queue, { width }, output) {
+    for (const text of pausesInWords(queue)) output.remark(text);
+    if (queue.items.length === 0) return 'No experiment is queued.';
+    output.line(queueTable(queue, Date.now(), width));
+    if (queue.next !== null) output.remark(`${queue.length} experiments are queued; --limit shows more.`);
+  },
+});
 
 /** One line per queued experiment. `now`: ms since 1970. */
 export function queueTable({ items }: Pick<Queue, 'items'>, now: number, width?: number | undefined): string {
@@ -118,56 +86,104 @@ function pausesInWords({ paused, closed }: Pick<Queue, 'paused' | 'closed'>): st
   return [...words(paused, 'paused'), ...words(closed, 'closed for new experiments')];
 }
 
-function pause(output: Output): Command {
-  const command = apiCommand('pause')
-    .description('Start no new experiment of a project, or of all projects. Running experiments continue.')
-    .argument('[project]', 'name of the project (default: all projects)')
-    .option('--reason <text>', 'reason that users with queued experiments see')
-    .addHelpText(
-      'after',
-      examples('echelon queues pause --reason "maintenance until 6 pm"', 'echelon queues pause vision'),
-    );
-  return withPost(command, '/v1/queues/{name}/pause', { output, outcome: 'is paused' });
+/** The API's name for the queue of all projects. */
+const ALL_PROJECTS = '_all';
+
+const PROJECT = ['[project]', 'name of the project (default: all projects)'] as const;
+
+interface Control {
+  project?: string;
+  reason?: string;
 }
 
-function close(output: Output): Command {
-  const command = apiCommand('close')
-    .description('Accept no new experiment of a project, or of all projects. Queued experiments still start.')
-    .argument('[project]', 'name of the project (default: all projects)')
-    .option('--reason <text>', 'reason that users who submit see')
-    .addHelpText(
-      'after',
-      examples('echelon queues close --reason "the cluster moves on Friday"', 'echelon queues close vision'),
-    );
-  return withPost(command, '/v1/queues/{name}/close', { output, outcome: 'accepts no new experiments' });
+const controlled = ({ project, reason }: Control) => ({
+  path: { name: project ?? ALL_PROJECTS },
+  ...(reason !== undefined && { body: { reason } }),
+});
+
+const queueOf = ({ project }: Control): string =>
+  project === undefined ? 'The queue of all projects' : `The queue of ${inert(project)}`;
+
+const pause = row({
+  name: 'pause',
+  description: 'Start no new experiment of a project, or of all projects. Running experiments continue.',
+  arguments: [PROJECT],
+  options: [['--reason <text>', 'reason that users with queued experiments see']],
+  examples: ['echelon queues pause --reason "maintenance until 6 pm"', 'echelon queues pause vision'],
+  verb: 'post',
+  path: '/v1/queues/{name}/pause',
+  input: controlled,
+  print: (_queue, given) => `${queueOf(given)} is paused.`,
+});
+
+const close = row({
+  name: 'close',
+  description: 'Accept no new experiment of a project, or of all projects. Queued experiments still start.',
+  arguments: [PROJECT],
+  options: [['--reason <text>', 'reason that users who submit see']],
+  examples: ['echelon queues close --reason "the cluster moves on Friday"', 'echelon queues close vision'],
+  verb: 'post',
+  path: '/v1/queues/{name}/close',
+  input: controlled,
+  print: (_queue, given) => `${queueOf(given)} accepts no new experiments.`,
+});
+
+const resume = row({
+  name: 'resume',
+  description: 'Resume the paused or closed queue of a project, or of all projects.',
+  arguments: [PROJECT],
+  examples: ['echelon queues resume', 'echelon queues resume vision'],
+  verb: 'post',
+  path: '/v1/queues/{name}/resume',
+  input: controlled,
+  print: (_queue, given) => `${queueOf(given)} is resumed.`,
+});
+
+const whatIf = row({
+  name: 'what-if',
+  description: 'Show when a spec would start if submitted now, and which experiments it would delay',
+  arguments: [['<file>', 'file with the spec, YAML or JSON; - is standard input']],
+  options: SPEC_CHANGES,
+  examples: [
+    'echelon queues what-if deploy/examples/hgpo.yaml',
+    'echelon queues what-if deploy/examples/hgpo.yaml --priority 5',
+  ],
+  verb: 'post',
+  path: '/v1/queues/what-if',
+  async input({ file, ...changes }: SpecChanges & { file: string }) {
+    const given = await readSpec(file);
+    requireKind(file, given, 'experiment');
+    // The API validates it.
+    return { body: { spec: changedSpec(given, changes) as ExperimentSpec } };
+  },
+  print: (found) => whatIfText(found, Date.now()),
+});
+
+/** The answer in words. `now`: ms since 1970. */
+export function whatIfText({ before, after, later, earlier, shifts }: WhatIf, now: number): string {
+  const lines = [`Would start ${startOf(after, now)}.`];
+  if (before !== null) lines.push(`Without the change: ${startOf(before, now)}.`);
+  if (after.waitReason !== null) lines.push(inert(after.waitReason));
+  lines.push('', `${counted(later, 'queued experiment')} would start later, ${earlier} earlier.`);
+  const rows = shifts.map(({ experiment, name, project, from, to }) => [
+    ...[experiment, inert(name), inert(project), duration(from.startAt - now)],
+    to === null ? '?' : duration(to.startAt - now),
+  ]);
+  if (rows.length > 0) lines.push(table(['ID', 'NAME', 'PROJECT', 'STARTS IN', 'WOULD START IN'], rows));
+  return lines.join('\n');
 }
 
-function resume(output: Output): Command {
-  const command = apiCommand('resume')
-    .description('Resume the paused or closed queue of a project, or of all projects.')
-    .argument('[project]', 'name of the project (default: all projects)')
-    .addHelpText('after', examples('echelon queues resume', 'echelon queues resume vision'));
-  return withPost(command, '/v1/queues/{name}/resume', { output, outcome: 'is resumed' });
+function startOf({ startsNow, position, estimate, noEstimate, place }: WhatIf['after'], now: number): string {
+  if (startsNow) return 'now';
+  const rank = position === null ? '' : `, at position ${position}`;
+  if (estimate === null) return `at an unknown time${rank}: ${inert(noEstimate ?? '')}`;
+  const where = place === null ? '' : `, on ${place.cluster} ${place.nodes.map(shortNode).join(', ')}`;
+  return `in ${startsIn(estimate, now)}${rank}${where}`;
 }
 
-/** Lets a command send one request to a queue and print the outcome. */
-function withPost(
-  command: Command,
-  path: `/v1/queues/{name}/${'pause' | 'close' | 'resume'}`,
-  { output, outcome }: { output: Output; outcome: string },
-): Command {
-  return command.action(async (project: string | undefined, options: Options) => {
-    const client = await clientFor(options);
-    const body = options.reason === undefined ? undefined : { reason: options.reason };
-    const input = { path: { name: project ?? ALL_PROJECTS }, ...(body && { body }) };
-    const answer = await client.post(path, input);
-    const queue = project === undefined ? 'The queue of all projects' : `The queue of ${inert(project)}`;
-    output.line(options.json ? json(answer) : `${queue} ${outcome}.`);
-  });
-}
+type PriorityOptions = ConnectionOptions & { json?: boolean; dryRun?: boolean };
 
-/** `echelon priority ID PRIORITY`. */
-export function priorityCommand(output: Output): Command {
+function priority(output: Output): Command {
   return apiCommand('priority')
     .description('Change the priority of a queued experiment.')
     .argument('<id>', `experiment: ${NAME_FORMS}`)
@@ -180,7 +196,7 @@ export function priorityCommand(output: Output): Command {
         'echelon priority exp-00cz8h3k7n2q4r5s6t7v -5 --dry-run',
       ),
     )
-    .action(async (name: string, priority: number, options: Options) => {
+    .action(async (name: string, priority: number, options: PriorityOptions) => {
       const client = await clientFor(options);
       const path = { id: await experimentNamed(client, name) };
       if (options.dryRun) {
@@ -196,3 +212,12 @@ export function priorityCommand(output: Output): Command {
       );
     });
 }
+
+const description =
+  'Show and control the queues of projects. Without a command, list the queued experiments.';
+
+/** When experiments start: `echelon queues` and `priority`. */
+export const commands = {
+  queues: group({ name: 'queues', alias: 'queue', description }, [ls, whatIf, pause, close, resume]),
+  priority,
+};

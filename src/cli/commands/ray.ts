@@ -13,18 +13,6 @@ interface Options {
 /** gRPC takes long to load, so only these commands import it. */
 const load = () => import('../ray-commands.ts');
 
-/** `echelon ray`: small commands on any Ray cluster, over Ray's client protocol; the cluster needs no software of Echelon. */
-export function rayCommand(output: Output): Command {
-  return group(
-    {
-      name: 'ray',
-      description:
-        'Inspect any Ray cluster and call functions on it. Token and TLS keys come from the variables of Ray: RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH, RAY_USE_TLS, RAY_TLS_CA_CERT and others.',
-    },
-    [status(output), call(output), actors(output), kill(output)],
-  );
-}
-
 function rayCommandOf(name: string): Command {
   return new Command(name)
     .argument('<address>', "ray://HOST:PORT of Ray's client server; its default port is 10001")
@@ -88,3 +76,15 @@ function kill(output: Output): Command {
       (await load()).rayKill({ ...(await target(output, address, options)), name }),
     );
 }
+
+/** `echelon ray`: small commands on any Ray cluster, over Ray's client protocol; the cluster needs no software of Echelon. */
+export const commands = {
+  ray: group(
+    {
+      name: 'ray',
+      description:
+        'Inspect any Ray cluster and call functions on it. Token and TLS keys come from the variables of Ray: RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH, RAY_USE_TLS, RAY_TLS_CA_CERT and others.',
+    },
+    [status, call, actors, kill],
+  ),
+};

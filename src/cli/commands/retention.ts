@@ -1,13 +1,9 @@
-import type { Command } from 'commander';
 import type { RetentionPreview } from 'echelon-client/calls';
-import { examples } from 'echelon-verify/cli/examples';
-import { json, type Output } from 'echelon-verify/cli/output';
 import { table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { group } from '../group.ts';
+import { row } from '../row.ts';
 import { sizeInWords } from '../size.ts';
-
-type Options = ConnectionOptions & { json?: boolean };
 
 const DATA = {
   batches: 'bytes of batches',
@@ -15,22 +11,20 @@ const DATA = {
   records: 'records',
 } as const;
 
-/** `echelon retention [PROJECT]`: what retention would delete now. */
-export function retentionCommand(output: Output): Command {
-  return apiCommand('retention')
-    .description('Show what retention would delete of a project now. Nothing is deleted.')
-    .argument('[project]', 'name of the project', 'default')
-    .addHelpText('after', examples('echelon retention vision'))
-    .action(async (project: string, options: Options) => {
-      const client = await clientFor(options);
-      const preview = await client.get('/v1/projects/{name}/retention/preview', { path: { name: project } });
-      if (options.json) return output.line(json(preview));
-      output.line(retentionTable(preview));
-      output.line(eventLogsLine(preview));
-      if (preview.retained > 0)
-        output.line(`${preview.retained} batches are retained because a rule fired for them.`);
-    });
-}
+const retention = row({
+  name: 'retention',
+  description: 'Show what retention would delete of a project now. Nothing is deleted.',
+  arguments: [['[project]', 'name of the project', 'default']],
+  examples: ['echelon retention vision'],
+  verb: 'get',
+  path: '/v1/projects/{name}/retention/preview',
+  print(preview) {
+    const lines = [retentionTable(preview), eventLogsLine(preview)];
+    if (preview.retained > 0)
+      lines.push(`${preview.retained} batches are retained because a rule fired for them.`);
+    return lines.join('\n');
+  },
+});
 
 /** The event logs on clusters have no known size. */
 function eventLogsLine({ eventLogs: { days, experiments, complete } }: RetentionPreview): string {
@@ -52,3 +46,32 @@ export function retentionTable({ stages }: Pick<RetentionPreview, 'stages'>): st
     ]),
   );
 }
+
+const show = row({
+  name: 'show',
+  description: "Show the store's time and the clock of Redis.",
+  examples: ['echelon clock show'],
+  verb: 'get',
+  path: '/v1/clock',
+  print({ time, redisTime, leapt }, _given, output) {
+    output.line(`The store's time is ${time}; the clock of Redis says ${redisTime}.`);
+    if (!leapt) return;
+    const remedy = 'Set that clock right; if it is right now, run `echelon clock confirm`.';
+    output.remark(`The clock of Redis has leapt, so retention deletes nothing. ${remedy}`);
+  },
+});
+
+const confirm = row({
+  name: 'confirm',
+  description: 'Confirm that the clock of Redis is right after a leap. Retention then deletes by it.',
+  examples: ['echelon clock confirm'],
+  verb: 'post',
+  path: '/v1/clock/confirm',
+  print: ({ time }) => `The store's time is ${time}, as Redis says.`,
+});
+
+const description =
+  "Compare the store's time with the clock of Redis, and confirm that clock after a leap. Without a command, compare.";
+
+/** What retention deletes, and the clock that it deletes by: `echelon retention` and `clock`. */
+export const commands = { retention, clock: group({ name: 'clock', description }, [show, confirm]) };

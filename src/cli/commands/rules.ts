@@ -13,7 +13,7 @@ import { experimentNamed, NAME_FORMS } from '../names.ts';
 type Options = ConnectionOptions & { json?: boolean };
 
 /** `echelon rules [ID]`: the rule presets, or the rules of an experiment. */
-export function rulesCommand(output: Output): Command {
+function rulesCommand(output: Output): Command {
   return apiCommand('rules')
     .alias('rule')
     .description(
@@ -62,3 +62,6 @@ function describeRules({ rules, stoppedBy }: ExperimentRules): string {
     ...(stoppedBy === null ? [] : ['', `stopped by ${inert(stoppedBy.rule)}`]),
   ].join('\n');
 }
+
+/** The commands of this file by their names. */
+export const commands = { rules: rulesCommand };

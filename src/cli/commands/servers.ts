@@ -103,7 +103,7 @@ function rethrowWithAddress(redisUrl: string): (error: unknown) => never {
 }
 
 /** `echelon demo`: everything once, on this machine. */
-export function demoCommand(output: Output): Command {
+function demoCommand(output: Output): Command {
   return new Command('demo')
     .description(
       'Run everything once on this machine: train with three estimators, verify every batch, and detect a wrong one. It takes a few minutes and removes all its files and processes.',
@@ -184,7 +184,7 @@ function printPathHint(output: Output, path: string): void {
 }
 
 /** `echelon up`: Echelon on this machine. */
-export function upCommand(output: Output): Command {
+function upCommand(output: Output): Command {
   return new Command('up')
     .description(
       'Start Echelon on this machine and keep it running until Ctrl-C or `echelon down`. It uses the Redis of REDIS_URL, and ends if that Redis may lose accepted experiments; without REDIS_URL it starts its own. The API listens on 127.0.0.1:7077; ECHELON_HOST and ECHELON_PORT change that (port 0: any free port).',
@@ -233,7 +233,7 @@ async function runningConnection(stateDir: string): ReturnType<typeof readConnec
 }
 
 /** `echelon down`: stops `echelon up`. */
-export function downCommand(output: Output): Command {
+function downCommand(output: Output): Command {
   return new Command('down')
     .description('Stop `echelon up`. Queued and running experiments continue at the next start.')
     .addOption(stateDirOption())
@@ -305,3 +305,12 @@ async function runRole(name: 'api' | 'dispatcher', options: RoleOptions, output:
   output.remark(services.url ? `listening on ${services.url}` : 'dispatching');
   await ended.promise;
 }
+
+/** The commands of this file by their names. */
+export const commands = {
+  demo: demoCommand,
+  up: upCommand,
+  down: downCommand,
+  api: apiServerCommand,
+  dispatcher: dispatcherCommand,
+};

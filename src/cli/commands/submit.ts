@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { ExperimentSpec } from 'echelon-client/calls';
+import type { Accepted, ExperimentSpec } from 'echelon-client/calls';
 import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { inert } from 'echelon-verify/text/inert';
+import { Document, isScalar, visit } from 'yaml';
 import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import type { Client } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
-import { resolvedYaml } from '../resolved-spec.ts';
-import { changedSpec, type SpecChanges, withSpecChanges } from '../spec-changes.ts';
+import { experimentNamed, NAME_FORMS } from '../names.ts';
+import { withOptions } from '../row.ts';
+import { changedSpec, changesSpec, SPEC_CHANGES, type SpecChanges } from '../spec-changes.ts';
 import { requireKind } from '../spec-file.ts';
 import { watchExperiment } from './watch.ts';
 
@@ -33,9 +35,8 @@ export function idempotencyHeader({ idempotencyKey }: { idempotencyKey?: string 
   return { 'idempotency-key': idempotencyKey ?? randomUUID() };
 }
 
-/** `echelon submit FILE`: queues an experiment, or shows what it would run. */
-export function submitCommand(output: Output): Command {
-  return withIdempotencyKey(withSpecChanges(apiCommand('submit')))
+function submit(output: Output): Command {
+  return withIdempotencyKey(withOptions(apiCommand('submit'), SPEC_CHANGES))
     .description('Submit an experiment from a YAML or JSON file. The id of the experiment is printed.')
     .argument('<file>', 'file with the spec; - is standard input')
     .option('--dry-run', 'show the spec with its defaults and the exact command line; submit nothing')
@@ -75,3 +76,72 @@ async function showPlan(input: {
   const command = commandLine(plan.plan, LINE_PER_PART);
   output.line(inert(`${resolvedYaml(plan.resolved, plan.defaults)}\n\n${command}`));
 }
+
+/**
+ * A resolved spec as YAML with a comment after each default. `defaults` are the JSON pointers of the defaults; a pointer
+ * covers everything below it.
+ */
+export function resolvedYaml(spec: object, defaults: readonly string[]): string {
+  const filled = new Set(defaults);
+  const first = ['name', 'engine', 'estimator'].flatMap((key) =>
+    Object.entries(spec).filter(([k]) => k === key),
+  );
+  const document = new Document({ ...Object.fromEntries(first), ...spec });
+  visit(document, {
+    Pair(_key, pair, path) {
+      const keys = [...path.flatMap((node) => ('key' in node ? [node] : [])), pair].map(({ key }) => key);
+      const names = keys.map((key) =>
+        String(isScalar(key) ? key.value : key)
+          .replace(/~/g, '~0')
+          .replace(/\//g, '~1'),
+      );
+      const isDefault = names.some((_name, at) => filled.has(`/${names.slice(0, at + 1).join('/')}`));
+      if (isDefault && isScalar(pair.value)) pair.value.comment = ' default';
+    },
+  });
+  return document.toString({ lineWidth: 0 }).trimEnd();
+}
+
+function rerun(output: Output): Command {
+  return withIdempotencyKey(withOptions(apiCommand('rerun'), SPEC_CHANGES))
+    .description(
+      'Submit the spec of an experiment again, with the changes of --set and the like. The id of the new experiment is printed.',
+    )
+    .argument('<id>', `experiment: ${NAME_FORMS}`)
+    .option('-w, --watch', 'follow the experiment until it has ended')
+    .addHelpText(
+      'after',
+      examples(
+        'echelon rerun @last --watch',
+        'echelon rerun exp-00cz8h3k7n2q4r5s6t7v --set training.seed=2 --name "seed 2"',
+      ),
+    )
+    .action(async (name: string, options: Options) => {
+      const client = await clientFor(options);
+      const id = await experimentNamed(client, name);
+      const headers = idempotencyHeader(options);
+      const accepted = changesSpec(options)
+        ? await submitChanged({ client, id, changes: options, headers })
+        : await client.post('/v1/experiments/{id}/rerun', { path: { id }, headers });
+      if (options.watch)
+        return watchExperiment({ client, id: accepted.id, output, json: options.json ?? false });
+      output.line(options.json ? json(accepted) : accepted.id);
+    });
+}
+
+/** Submits the spec of an experiment with changes, in the project of the experiment unless the changes name another. */
+async function submitChanged(input: {
+  client: Client;
+  id: string;
+  changes: SpecChanges;
+  headers: ReturnType<typeof idempotencyHeader>;
+}): Promise<Accepted> {
+  const { client, id, changes, headers } = input;
+  const { submitted, project } = await client.get('/v1/experiments/{id}', { path: { id } });
+  // The API validates it.
+  const body = changedSpec({ project, ...submitted }, changes) as ExperimentSpec;
+  return client.post('/v1/experiments', { body, headers });
+}
+
+/** The commands that submit an experiment: `echelon submit` and `rerun`. */
+export const commands = { submit, rerun };

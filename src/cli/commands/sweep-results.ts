@@ -1,61 +1,144 @@
-import type { Command } from 'commander';
+import type { SweepComparison } from 'echelon-client/calls';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
-import { examples } from 'echelon-verify/cli/examples';
-import { json, type Output } from 'echelon-verify/cli/output';
 import { shortened } from 'echelon-verify/cli/shortened';
-import { fittedTable, widthFor, withWide } from 'echelon-verify/cli/table';
+import { type Column, fittedTable } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { valueInWords } from '../../plan/sweep-names.ts';
 import type { SweepSeries } from '../../schemas/sweep.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
-import { NAME_FORMS, sweepNamed } from '../names.ts';
+import { row, SWEEP } from '../row.ts';
+import { duration } from '../states.ts';
 
-interface Options extends ConnectionOptions {
-  json?: boolean;
-  output?: string;
+interface CompareOptions {
+  metric?: string[];
+  over?: string[];
+  limit: number;
+}
+
+/** `echelon sweeps compare`: one row per combination of values. */
+export const compare = row({
+  name: 'compare',
+  description: 'Compare the children of a sweep: one row per combination of values, aggregated over seeds.',
+  arguments: [SWEEP],
+  wide: true,
+  options: [
+    ['-m, --metric <name...>', 'metrics to show (default: val/success_rate)'],
+    ['--over <axis...>', 'axes to aggregate over (default: those that end in seed)'],
+    ['-n, --limit <count>', 'maximum number of rows', wholeNumber(1, 200), 50],
+  ],
+  examples: [
+    'echelon sweeps compare swp-00cz8h3k7n2q4r5s6t7v',
+    'echelon sweeps compare swp-00cz8h3k7n2q4r5s6t7v --metric val/success_rate episode/length/mean',
+  ],
+  verb: 'get',
+  path: '/v1/sweeps/{id}/comparison',
+  input: ({ metric: metrics, over, limit }: CompareOptions) => ({ query: { metrics, over, limit } }),
+  print(comparison, { width }, output) {
+    output.line(describeComparison(comparison, width));
+    if (comparison.next) output.remark('There are more rows; --limit shows them.');
+    const missing = missingMetrics(comparison);
+    if (missing.length === 0) return;
+    const which = `No child reported ${missing.join(', ')}.`;
+    output.remark(inert(`${which} List the metrics of a child with \`echelon metrics ID\`.`));
+  },
+});
+
+/** The metrics that no child reported although children succeeded. Probably the trainer spells them differently. */
+function missingMetrics({ items, metrics }: SweepComparison): string[] {
+  if (items.every(({ succeeded }) => succeeded === 0)) return [];
+  return metrics.filter((name) => items.every(({ metrics: found }) => found[name]!.n === 0));
+}
+
+function describeComparison({ items, metrics }: SweepComparison, width: number | undefined): string {
+  const axes = Object.keys(items[0]?.values ?? {});
+  const number = (value: number | null) => (value === null ? '-' : value.toPrecision(4));
+  const compared = new Set(items.flatMap(({ reference }) => Object.keys(reference ?? {})));
+  const coded = items.some(({ customCode }) => customCode);
+  const rows = items.map(({ values, metrics: found, rows: checked, reference, ...row }) => [
+    ...axes.map((pointer) => cell(values[pointer])),
+    `${row.succeeded}/${row.children}`,
+    ...metrics.flatMap((name) => {
+      const { mean, std, n, interval } = found[name]!;
+      const likely = interval === null ? '' : `, 95 %: ${number(interval.low)} to ${number(interval.high)}`;
+      const spread = std === null ? '' : ` ± ${number(std)}`;
+      const measured = n === 0 ? '-' : `${number(mean)}${spread} (n=${n}${likely})`;
+      return compared.has(name) ? [measured, number(reference?.[name] ?? null)] : [measured];
+    }),
+    checked.exact,
+    checked.rounding,
+    checked.wrong,
+    ...(coded ? [row.customCode ? 'yes' : ''] : []),
+    duration(row.gpuSeconds * 1000),
+    duration(row.cpuSeconds * 1000),
+  ]);
+  const column = (title: string, how: Omit<Column, 'title'> = {}): Column => ({
+    title: inert(title),
+    ...how,
+  });
+  const columns = [
+    ...axes.map((pointer) => column(pointer, { minWidth: 8 })),
+    column('SUCCEEDED', { drop: 1 }),
+    ...metrics.flatMap((name) => [
+      column(name, { minWidth: 16, cut: withoutInterval }),
+      ...(compared.has(name) ? [column('PAPER')] : []),
+    ]),
+    column('EXACT', { drop: 4 }),
+    column('ROUNDING', { drop: 3 }),
+    column('WRONG'),
+    ...(coded ? [column('CUSTOM CODE', { drop: 2 })] : []),
+    column('GPU', { drop: 5 }),
+    column('CPU', { drop: 6 }),
+  ];
+  return fittedTable(columns, rows, width);
+}
+
+/** A measured value without the interval in parentheses after it. */
+const withoutInterval = (text: string, width: number): string =>
+  shortened(text.replace(/ \(n=.*$/, ''), width);
+
+/** A value of an axis as a cell of a table. */
+export function cell(value: unknown): string {
+  return shortened(inert(valueInWords(value)), 60);
+}
+
+interface SeriesOptions {
+  metric: string;
   over?: string[];
   resolution: number;
   limit: number;
 }
 
 /** `echelon sweeps series`: a metric over the steps of each combination. */
-export function sweepSeriesCommand(output: Output): Command {
-  return withWide(apiCommand('series'))
-    .description(
-      'Print a metric over the steps of each combination of a sweep: its mean and spread over seeds.',
-    )
-    .argument('<id>', `sweep: ${NAME_FORMS}`)
-    .argument('[metric]', 'name of the metric', 'val/success_rate')
-    .option('--over <axis...>', 'axes to aggregate over (default: those that end in seed)')
-    .option('--resolution <points>', 'maximum number of points per combination', wholeNumber(1, 500), 10)
-    .option('-n, --limit <count>', 'maximum number of combinations', wholeNumber(1, 20), 10)
-    .addHelpText('after', examples('echelon sweeps series swp-00cz8h3k7n2q4r5s6t7v episode/length/mean'))
-    .action(async (name: string, metric: string, options: Options) => {
-      const client = await clientFor(options);
-      const path = { id: await sweepNamed(client, name) };
-      const { over, limit, resolution } = options;
-      const series = await client.get('/v1/sweeps/{id}/series', {
-        path,
-        query: { metric, over, limit, resolution },
-      });
-      if (options.json) return output.line(json(series));
-      output.line(
-        series.items.some(({ points }) => points.length > 0)
-          ? describe(series, widthFor(output, options))
-          : inert(
-              `No child has recorded ${metric}. List the metrics of a child with \`echelon metrics ID\`.`,
-            ),
-      );
-      if (series.next) output.remark('There are more combinations; --limit shows them.');
-    });
-}
+export const series = row({
+  name: 'series',
+  description:
+    'Print a metric over the steps of each combination of a sweep: its mean and spread over seeds.',
+  arguments: [SWEEP, ['[metric]', 'name of the metric', 'val/success_rate']],
+  wide: true,
+  options: [
+    ['--over <axis...>', 'axes to aggregate over (default: those that end in seed)'],
+    ['--resolution <points>', 'maximum number of points per combination', wholeNumber(1, 500), 10],
+    ['-n, --limit <count>', 'maximum number of combinations', wholeNumber(1, 20), 10],
+  ],
+  examples: ['echelon sweeps series swp-00cz8h3k7n2q4r5s6t7v episode/length/mean'],
+  verb: 'get',
+  path: '/v1/sweeps/{id}/series',
+  input: ({ metric, over, limit, resolution }: SeriesOptions) => ({
+    query: { metric, over, limit, resolution },
+  }),
+  print(found, { metric, width }, output) {
+    const hasPoints = found.items.some(({ points }) => points.length > 0);
+    const none = `No child has recorded ${metric}. List the metrics of a child with \`echelon metrics ID\`.`;
+    output.line(hasPoints ? describeSeries(found, width) : inert(none));
+    if (found.next) output.remark('There are more combinations; --limit shows them.');
+  },
+});
 
-function describe({ items }: SweepSeries, width: number | undefined): string {
+function describeSeries({ items }: SweepSeries, width: number | undefined): string {
   const number = (value: number | null) => (value === null ? '-' : value.toPrecision(4));
   const axes = Object.keys(items[0]?.values ?? {});
   const rows = items.flatMap(({ values, points }) =>
     points.map(({ from, to, n, mean, interval }) => [
-      ...axes.map((axis) => shortened(inert(valueInWords(values[axis])), 60)),
+      ...axes.map((axis) => cell(values[axis])),
       ...[from === to ? from : `${from}-${to}`, n, number(mean)],
       interval === null ? '-' : `${number(interval.low)} to ${number(interval.high)}`,
     ]),

@@ -1,50 +1,60 @@
 import type { Command } from 'commander';
-import type { SweepComparison, SweepPreview, SweepRequest } from 'echelon-client/calls';
+import type { SweepPreview, SweepRequest } from 'echelon-client/calls';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
-import { shortened } from 'echelon-verify/cli/shortened';
-import { type Column, fittedTable, idColumn, widthFor, withWide } from 'echelon-verify/cli/table';
+import { fittedTable, idColumn, widthFor, withWide } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
-import { valueInWords } from '../../plan/sweep-names.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
 import { group } from '../group.ts';
-import { NAME_FORMS, sweepNamed } from '../names.ts';
-import { readPages } from '../pages.ts';
+import { sweepNamed } from '../names.ts';
+import { PAGES, row, SWEEP } from '../row.ts';
 import { requireKind } from '../spec-file.ts';
 import { coloredState, duration } from '../states.ts';
 import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
-import { sweepSeriesCommand } from './sweep-results.ts';
+import { cell, compare, series } from './sweep-results.ts';
 import { findingsInWords, findingsOf, notCreated, progress, watchSweep } from './sweep-watch.ts';
 
-type Options = ConnectionOptions & { json?: boolean; output?: string };
+const ls = row({
+  name: 'ls',
+  description: 'List sweeps, newest first.',
+  wide: true,
+  options: [
+    ['--project <project>', 'only this project'],
+    ['-n, --limit <count>', 'maximum number of sweeps', wholeNumber(1, 100_000), 20],
+  ],
+  examples: ['echelon sweeps', 'echelon sweeps ls --project vision'],
+  verb: 'get',
+  path: '/v1/sweeps',
+  pages: PAGES,
+  input: ({ project, limit }: { project?: string; limit: number }) => ({ query: { project, limit } }),
+  print({ items, next }, { width }, output) {
+    if (items.length === 0) return 'No sweeps. Submit one with `echelon sweeps submit FILE`.';
+    const rows = items.map((sweep) => [
+      sweep.id,
+      inert(sweep.name),
+      coloredState(sweep.state),
+      sweep.count,
+      progress(sweep),
+      duration(Date.now() - sweep.createdAt),
+    ]);
+    const columns = [
+      idColumn(items.map(({ id }) => id)),
+      { title: 'NAME', minWidth: 12 },
+      { title: 'STATE' },
+      { title: 'CHILDREN', drop: 1 },
+      { title: 'PROGRESS' },
+      { title: 'AGE', drop: 2 },
+    ];
+    output.line(fittedTable(columns, rows, width));
+    if (next) output.remark('There are more sweeps; --limit shows them.');
+  },
+});
 
-/** `echelon sweeps`: submit, list, get, compare, series, cancel and rerun. */
-export function sweepsCommand(output: Output): Command {
-  return group(
-    {
-      name: 'sweeps',
-      alias: 'sweep',
-      description:
-        'Run one spec with many values and compare the results. Without a command, list the sweeps.',
-    },
-    [
-      list(output),
-      submit(output),
-      get(output),
-      compare(output),
-      sweepSeriesCommand(output),
-      cancel(output),
-      rerun(output),
-    ],
-  );
-}
-
-const ID = `sweep: ${NAME_FORMS}`;
-
-interface SubmitOptions extends Options {
+interface SubmitOptions extends ConnectionOptions {
+  json?: boolean;
   idempotencyKey?: string;
   dryRun?: boolean;
   watch?: boolean;
@@ -87,49 +97,16 @@ function describePreview({ count, children: first, warnings }: SweepPreview): st
   return [`${plural(count, 'valid child', 'valid children')}; nothing was submitted.`, ...lines].join('\n');
 }
 
-function list(output: Output): Command {
-  return withWide(apiCommand('ls'))
-    .description('List sweeps, newest first.')
-    .option('--project <project>', 'only this project')
-    .option('-n, --limit <count>', 'maximum number of sweeps', wholeNumber(1, 100_000), 20)
-    .addHelpText('after', examples('echelon sweeps', 'echelon sweeps ls --project vision'))
-    .action(async ({ project, limit, ...options }: Options & { project?: string; limit: number }) => {
-      const client = await clientFor(options);
-      const page = await readPages((place) => client.get('/v1/sweeps', { query: { project, ...place } }), {
-        limit,
-      });
-      if (options.json) return output.line(json(page));
-      if (page.items.length === 0)
-        return output.line('No sweeps. Submit one with `echelon sweeps submit FILE`.');
-      const rows = page.items.map((sweep) => [
-        sweep.id,
-        inert(sweep.name),
-        coloredState(sweep.state),
-        sweep.count,
-        progress(sweep),
-        duration(Date.now() - sweep.createdAt),
-      ]);
-      const columns = [
-        idColumn(page.items.map(({ id }) => id)),
-        { title: 'NAME', minWidth: 12 },
-        { title: 'STATE' },
-        { title: 'CHILDREN', drop: 1 },
-        { title: 'PROGRESS' },
-        { title: 'AGE', drop: 2 },
-      ];
-      output.line(fittedTable(columns, rows, widthFor(output, options)));
-      if (page.next) output.remark('There are more sweeps; --limit shows them.');
-    });
-}
+type GetOptions = ConnectionOptions & { json?: boolean; output?: string; limit: number; cursor?: string };
 
 function get(output: Output): Command {
   return withWide(apiCommand('get'))
     .description('Show a sweep and its children.')
-    .argument('<id>', ID)
+    .argument(...SWEEP)
     .option('-n, --limit <count>', 'maximum number of children', wholeNumber(1, 200), 50)
     .option('--cursor <cursor>', 'show the page with this cursor')
     .addHelpText('after', examples('echelon sweeps get swp-00cz8h3k7n2q4r5s6t7v --limit 200'))
-    .action(async (name: string, options: Options & { limit: number; cursor?: string }) => {
+    .action(async (name: string, options: GetOptions) => {
       const client = await clientFor(options);
       const id = await sweepNamed(client, name);
       const { limit, cursor } = options;
@@ -159,131 +136,41 @@ function get(output: Output): Command {
     });
 }
 
-/** A value of an axis as a cell of a table. */
-function cell(value: unknown): string {
-  return shortened(inert(valueInWords(value)), 60);
-}
+const cancel = row({
+  name: 'cancel',
+  description: 'Cancel a sweep with all its children.',
+  arguments: [SWEEP],
+  examples: ['echelon sweeps cancel swp-00cz8h3k7n2q4r5s6t7v'],
+  verb: 'post',
+  path: '/v1/sweeps/{id}/cancel',
+  print: (sweep) => `${sweep.id} ${sweep.state}: ${progress(sweep)}`,
+});
 
-interface CompareOptions extends Options {
-  metric?: string[];
-  over?: string[];
-  limit: number;
-}
+const rerun = row({
+  name: 'rerun',
+  description: 'Run the failed children of a sweep again.',
+  arguments: [SWEEP],
+  examples: ['echelon sweeps rerun swp-00cz8h3k7n2q4r5s6t7v'],
+  verb: 'post',
+  path: '/v1/sweeps/{id}/rerun-failed',
+  print({ rerun: count }) {
+    if (count === 0) return 'No child has failed; nothing runs again.';
+    return `${count === 1 ? '1 child runs' : `${count} children run`} again.`;
+  },
+});
 
-function compare(output: Output): Command {
-  return withWide(apiCommand('compare'))
-    .description('Compare the children of a sweep: one row per combination of values, aggregated over seeds.')
-    .argument('<id>', ID)
-    .option('-m, --metric <name...>', 'metrics to show (default: val/success_rate)')
-    .option('--over <axis...>', 'axes to aggregate over (default: those that end in seed)')
-    .option('-n, --limit <count>', 'maximum number of rows', wholeNumber(1, 200), 50)
-    .addHelpText(
-      'after',
-      examples(
-        'echelon sweeps compare swp-00cz8h3k7n2q4r5s6t7v',
-        'echelon sweeps compare swp-00cz8h3k7n2q4r5s6t7v --metric val/success_rate episode/length/mean',
-      ),
-    )
-    .action(async (name: string, options: CompareOptions) => {
-      const client = await clientFor(options);
-      const path = { id: await sweepNamed(client, name) };
-      const { metric: metrics, over, limit } = options;
-      const comparison = await client.get('/v1/sweeps/{id}/comparison', {
-        path,
-        query: { metrics, over, limit },
-      });
-      output.line(
-        options.json ? json(comparison) : describeComparison(comparison, widthFor(output, options)),
-      );
-      if (options.json) return;
-      if (comparison.next) output.remark('There are more rows; --limit shows them.');
-      const missing = missingMetrics(comparison);
-      if (missing.length > 0)
-        output.remark(
-          inert(
-            `No child reported ${missing.join(', ')}. List the metrics of a child with \`echelon metrics ID\`.`,
-          ),
-        );
-    });
-}
+const description =
+  'Run one spec with many values and compare the results. Without a command, list the sweeps.';
 
-/** The metrics that no child reported although children succeeded. Probably the trainer spells them differently. */
-function missingMetrics({ items, metrics }: SweepComparison): string[] {
-  if (items.every(({ succeeded }) => succeeded === 0)) return [];
-  return metrics.filter((name) => items.every(({ metrics: found }) => found[name]!.n === 0));
-}
-
-function describeComparison({ items, metrics }: SweepComparison, width: number | undefined): string {
-  const axes = Object.keys(items[0]?.values ?? {});
-  const number = (value: number | null) => (value === null ? '-' : value.toPrecision(4));
-  const compared = new Set(items.flatMap(({ reference }) => Object.keys(reference ?? {})));
-  const coded = items.some(({ customCode }) => customCode);
-  const rows = items.map(({ values, metrics: found, rows: checked, reference, ...row }) => [
-    ...axes.map((pointer) => cell(values[pointer])),
-    `${row.succeeded}/${row.children}`,
-    ...metrics.flatMap((name) => {
-      const { mean, std, n, interval } = found[name]!;
-      const likely = interval === null ? '' : `, 95 %: ${number(interval.low)} to ${number(interval.high)}`;
-      const spread = std === null ? '' : ` ± ${number(std)}`;
-      const measured = n === 0 ? '-' : `${number(mean)}${spread} (n=${n}${likely})`;
-      return compared.has(name) ? [measured, number(reference?.[name] ?? null)] : [measured];
-    }),
-    checked.exact,
-    checked.rounding,
-    checked.wrong,
-    ...(coded ? [row.customCode ? 'yes' : ''] : []),
-    duration(row.gpuSeconds * 1000),
-    duration(row.cpuSeconds * 1000),
-  ]);
-  const column = (title: string, how: Omit<Column, 'title'> = {}): Column => ({
-    title: inert(title),
-    ...how,
-  });
-  const columns = [
-    ...axes.map((pointer) => column(pointer, { minWidth: 8 })),
-    column('SUCCEEDED', { drop: 1 }),
-    ...metrics.flatMap((name) => [
-      column(name, { minWidth: 16, cut: withoutInterval }),
-      ...(compared.has(name) ? [column('PAPER')] : []),
-    ]),
-    column('EXACT', { drop: 4 }),
-    column('ROUNDING', { drop: 3 }),
-    column('WRONG'),
-    ...(coded ? [column('CUSTOM CODE', { drop: 2 })] : []),
-    column('GPU', { drop: 5 }),
-    column('CPU', { drop: 6 }),
-  ];
-  return fittedTable(columns, rows, width);
-}
-
-/** A measured value without the interval in parentheses after it. */
-const withoutInterval = (text: string, width: number): string =>
-  shortened(text.replace(/ \(n=.*$/, ''), width);
-
-function cancel(output: Output): Command {
-  return apiCommand('cancel')
-    .description('Cancel a sweep with all its children.')
-    .argument('<id>', ID)
-    .addHelpText('after', examples('echelon sweeps cancel swp-00cz8h3k7n2q4r5s6t7v'))
-    .action(async (name: string, options: Options) => {
-      const client = await clientFor(options);
-      const path = { id: await sweepNamed(client, name) };
-      const sweep = await client.post('/v1/sweeps/{id}/cancel', { path });
-      output.line(options.json ? json(sweep) : `${sweep.id} ${sweep.state}: ${progress(sweep)}`);
-    });
-}
-
-function rerun(output: Output): Command {
-  return apiCommand('rerun')
-    .description('Run the failed children of a sweep again.')
-    .argument('<id>', ID)
-    .addHelpText('after', examples('echelon sweeps rerun swp-00cz8h3k7n2q4r5s6t7v'))
-    .action(async (name: string, options: Options) => {
-      const client = await clientFor(options);
-      const path = { id: await sweepNamed(client, name) };
-      const answer = await client.post('/v1/sweeps/{id}/rerun-failed', { path });
-      if (options.json) return output.line(json(answer));
-      if (answer.rerun === 0) return output.line('No child has failed; nothing runs again.');
-      output.line(`${answer.rerun === 1 ? '1 child runs' : `${answer.rerun} children run`} again.`);
-    });
-}
+/** `echelon sweeps`. */
+export const commands = {
+  sweeps: group({ name: 'sweeps', alias: 'sweep', description }, [
+    ls,
+    submit,
+    get,
+    compare,
+    series,
+    cancel,
+    rerun,
+  ]),
+};

@@ -7,8 +7,7 @@ import { inert } from 'echelon-verify/text/inert';
 import { isFinal } from '../../core/states.ts';
 import type { Client } from '../client.ts';
 import { retrying } from '../retrying.ts';
-import { NO_REASON, startsIn } from '../starts-in.ts';
-import { coloredState, duration, successRate } from '../states.ts';
+import { coloredState, duration, NO_REASON, startsIn, successRate } from '../states.ts';
 
 /** Time between two polls. */
 const POLL_MS = 1_000;

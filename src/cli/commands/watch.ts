@@ -13,8 +13,7 @@ import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
 import { interruptible } from '../interruptible.ts';
 import { NAME_FORMS, named } from '../names.ts';
-import { NO_REASON, startsIn } from '../starts-in.ts';
-import { coloredState } from '../states.ts';
+import { coloredState, NO_REASON, startsIn } from '../states.ts';
 import { watchSweep } from './sweep-watch.ts';
 import { watchLive } from './watch-live.ts';
 
@@ -29,7 +28,7 @@ interface Options extends ConnectionOptions {
 }
 
 /** `echelon watch`: follows an experiment or a sweep until it has ended, or the events of a project. */
-export function watchCommand(output: Output): Command {
+function watchCommand(output: Output): Command {
   return withConnection(new Command('watch'))
     .description(
       'Follow an experiment or a sweep live until it has ended. The exit status is 1 if it failed or a row is wrong. Without an id, follow the events of a project, or of all projects, until Ctrl-C. Times are UTC.',
@@ -251,3 +250,6 @@ function metrics(step: number, values: Record<string, number | string>): string 
   });
   return parts.length > 0 ? `step ${step}: ${parts.join('  ')}` : undefined;
 }
+
+/** The commands of this file by their names. */
+export const commands = { watch: watchCommand };

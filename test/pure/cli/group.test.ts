@@ -5,9 +5,9 @@ import { group } from '../../../src/cli/group.ts';
 
 test('a group answers to its alias and runs `ls` if no command is named', async () => {
   const called: string[] = [];
-  const sub = (name: string) => new Command(name).action(() => void called.push(name));
-  const make = () => group({ name: 'things', alias: 'thing', description: 'd' }, [sub('ls'), sub('add')]);
+  const sub = (name: string) => () => new Command(name).action(() => void called.push(name));
+  const make = group({ name: 'things', alias: 'thing', description: 'd' }, [sub('ls'), sub('add')]);
   for (const argv of [['things'], ['thing', 'add'], ['thing', 'ls']])
-    await new Command().addCommand(make()).parseAsync(argv, { from: 'user' });
+    await new Command().addCommand(make({ line() {}, remark() {} })).parseAsync(argv, { from: 'user' });
   assert.deepEqual(called, ['ls', 'add', 'ls']);
 });

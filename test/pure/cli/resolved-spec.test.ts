@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { resolvedYaml } from '../../../src/cli/resolved-spec.ts';
+import { resolvedYaml } from '../../../src/cli/commands/submit.ts';
 import { validateSpec } from '../../../src/engines/validate-spec.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 

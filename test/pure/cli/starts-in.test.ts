@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startsIn } from '../../../src/cli/starts-in.ts';
+import { startsIn } from '../../../src/cli/states.ts';
 
 test('an estimated start is shown with its bounds, an unknown one as ?', () => {
   const minute = 60_000;

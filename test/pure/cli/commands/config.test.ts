@@ -3,19 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { CliError } from 'echelon-verify/cli/exit';
-import { configCommand } from '../../../../src/cli/commands/config.ts';
 import { contextOf } from '../../../../src/cli/config-file.ts';
+import { keptOutput, runProgram } from '../../../support/cli.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'echelon-config-'));
 after(() => rm(root, { recursive: true }));
 const file = join(root, 'config.yaml');
 
 async function config(...args: string[]): Promise<string> {
-  const lines: string[] = [];
-  const output = { line: (text = '') => void lines.push(text), remark: () => {} };
-  await configCommand(output).parseAsync([...args, '--config', file], { from: 'user' });
-  return lines.join('\n');
+  const output = keptOutput();
+  const { error } = await runProgram(output, ['config', ...args, '--config', file]);
+  if (error) throw error;
+  return output.lines.join('\n');
 }
 
 test('a context is added, used, listed and deleted', async () => {
@@ -44,7 +43,7 @@ test('a token file is stored as an absolute path, and named if it is missing', a
 });
 
 test('an unknown name, a reserved name and an invalid address are refused', async () => {
-  const refused = (error: unknown) => error instanceof CliError && error.exitCode === 2;
+  const refused = { exitCode: 2 };
   await assert.rejects(config('use', 'nowhere'), refused);
   await assert.rejects(config('delete', 'nowhere'), refused);
   await assert.rejects(config('set', 'local', '--url', 'http://x.example'), refused);

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createClient } from '../../../../src/cli/client.ts';
-import { keysCommand, keyTable, whoamiCommand } from '../../../../src/cli/commands/access.ts';
+import { keyTable } from '../../../../src/cli/commands/access.ts';
 import { storedKey } from '../../../support/access.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 
 const { store, client, connection } = await apiFor({ after });
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  return { output, ...(await runCommand([keysCommand(output)], ['keys', ...argv, ...connection])) };
+  return { output, ...(await runProgram(output, ['keys', ...argv, ...connection])) };
 }
 
 test('a key is made, works, is rotated and revoked', async () => {
@@ -49,7 +49,7 @@ test('a person learns which API it is, who they are there, and what they may do'
   const { token } = made.output.json<{ token: string }>();
   const output = keptOutput();
   const as = (...more: string[]) =>
-    runCommand([whoamiCommand(output)], ['whoami', '--url', client.url, '--token', token, ...more]);
+    runProgram(output, ['whoami', '--url', client.url, '--token', token, ...more]);
   await as();
   assert.match(
     output.lines.join('\n'),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { auditCommand, auditTable } from '../../../../src/cli/commands/audit.ts';
+import { auditTable } from '../../../../src/cli/commands/access.ts';
 import type { AuditEntry } from '../../../../src/schemas/audit.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 
 const { store, connection } = await apiFor({ after });
 const ENTRY: AuditEntry = {
@@ -12,7 +12,7 @@ const ENTRY: AuditEntry = {
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  return { output, ...(await runCommand([auditCommand(output)], ['audit', ...argv, ...connection])) };
+  return { output, ...(await runProgram(output, ['audit', ...argv, ...connection])) };
 }
 
 test('the log is shown over its pages, filtered', async () => {

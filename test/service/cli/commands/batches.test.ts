@@ -5,9 +5,8 @@ import { explainRow } from 'echelon-verify/explain/explain';
 import { type RowQuery, rowColumns } from 'echelon-verify/explain/row-columns';
 import { verifyBatch } from 'echelon-verify/verify-batch';
 import { goldenBatch } from '../../../../packages/echelon-verify/test/support/golden-batches.ts';
-import { batchesCommand } from '../../../../src/cli/commands/batches.ts';
 import type { BatchView } from '../../../../src/schemas/records.ts';
-import { keptOutput, runCommand } from '../../../support/cli.ts';
+import { keptOutput, runProgram } from '../../../support/cli.ts';
 import { appFor, TOKEN } from '../../../support/http-app.ts';
 import { running, storeFor } from '../../../support/store.ts';
 
@@ -50,7 +49,7 @@ for (const record of await store.batches.takePending(2, { holder: 'verifier-1', 
 async function run(...argv: string[]) {
   const output = keptOutput();
   const connection = ['--url', url, '--token', TOKEN];
-  const ended = await runCommand([batchesCommand(output)], ['batches', ...argv, ...connection]);
+  const ended = await runProgram(output, ['batches', ...argv, ...connection]);
   return { output, ...ended };
 }
 

@@ -4,15 +4,14 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { bundleCommand } from '../../../../src/cli/commands/bundle.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'echelon-bundle-'));
 after(() => rm(directory, { recursive: true, force: true }));
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  return { output, ...(await runCommand([bundleCommand(output)], ['bundle', ...argv])) };
+  return { output, ...(await runProgram(output, ['bundle', ...argv])) };
 }
 
 test('writes what the API answers, byte for byte', async () => {

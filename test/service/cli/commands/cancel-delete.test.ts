@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { EXIT } from 'echelon-verify/cli/exit';
 import type { Ask } from '../../../../src/cli/ask.ts';
-import { cancelCommand, deleteCommand } from '../../../../src/cli/commands/cancel-delete.ts';
+import { commands } from '../../../../src/cli/commands/cancel-delete.ts';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { REPLAY } from '../../../support/http-app.ts';
@@ -26,7 +26,7 @@ async function sweep(): Promise<{ id: string; children: string[] }> {
 async function run(args: string[], ask: Ask = async () => undefined) {
   const output = keptOutput();
   const end = await runCommand(
-    [cancelCommand(output), deleteCommand(output, ask)],
+    [commands.cancel(output), commands.delete(output, ask)],
     [...args, ...api.connection],
   );
   return { output, ...end };

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { clockCommand } from '../../../../src/cli/commands/clock.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 
 const { store, connection } = await apiFor({ after });
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  await runCommand([clockCommand(output)], [...argv, ...connection]);
+  await runProgram(output, [...argv, ...connection]);
   return output;
 }
 

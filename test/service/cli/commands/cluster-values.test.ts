@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { labelOption, variableOption } from '../../../../src/cli/commands/cluster-values.ts';
-import { clustersCommand } from '../../../../src/cli/commands/clusters.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 
 const { store, connection } = await apiFor({ after });
 await store.clusters.put({
@@ -12,7 +11,7 @@ await store.clusters.put({
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  return { output, ...(await runCommand([clustersCommand(output)], ['clusters', ...argv, ...connection])) };
+  return { output, ...(await runProgram(output, ['clusters', ...argv, ...connection])) };
 }
 
 test('labels are set, taken away and shown', async () => {

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { clustersCommand, clusterTable } from '../../../../src/cli/commands/clusters.ts';
+import { clusterTable } from '../../../../src/cli/commands/clusters.ts';
 import { EchelonError } from '../../../../src/core/errors.ts';
 import type { ClusterView } from '../../../../src/schemas/api.ts';
 import type { Command } from '../../../../src/schemas/clusters.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { until } from '../../../support/dispatch.ts';
 import { appFor, TOKEN } from '../../../support/http-app.ts';
 import { storeThrough } from '../../../support/made-up-store.ts';
@@ -19,7 +19,7 @@ after(() => rmSync(directory, { recursive: true }));
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  return { output, ...(await runCommand([clustersCommand(output)], ['clusters', ...argv, ...connection])) };
+  return { output, ...(await runProgram(output, ['clusters', ...argv, ...connection])) };
 }
 
 /** Plays the dispatcher for the next command. */
@@ -82,7 +82,7 @@ test('--wait continues after a short absence of the store', async (t) => {
   const output = keptOutput();
   const args = ['clusters', 'add', 'new', 'ray://h:1', '--wait', '--url', url, '--token', TOKEN];
   const [{ exitCode }] = await Promise.all([
-    runCommand([clustersCommand(output)], args),
+    runProgram(output, args),
     until(() => reads > 4, 'it asks again').then(() => carryOut(store, { state: 'succeeded', problems: [] })),
   ]);
   assert.equal(exitCode, 0);

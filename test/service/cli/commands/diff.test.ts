@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { ExperimentSpec } from 'echelon-client/calls';
-import { diffCommand, differencesOf } from '../../../../src/cli/commands/diff.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { differencesOf } from '../../../../src/cli/commands/diff.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { REPLAY } from '../../../support/http-app.ts';
 
 const { client, connection } = await apiFor({ after });
 const submitted = async (body: ExperimentSpec) => (await client.post('/v1/experiments', { body })).id;
 async function diff(...argv: string[]) {
   const output = keptOutput();
-  await runCommand([diffCommand(output)], ['diff', ...argv, ...connection]);
+  await runProgram(output, ['diff', ...argv, ...connection]);
   return output;
 }
 

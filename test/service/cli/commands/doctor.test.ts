@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EXIT } from 'echelon-verify/cli/exit';
-import { doctorCommand } from '../../../../src/cli/commands/doctor.ts';
-import { keptOutput, runCommand } from '../../../support/cli.ts';
+import { keptOutput, runProgram } from '../../../support/cli.ts';
 
 interface Answer {
   ok: boolean;
@@ -11,10 +10,7 @@ interface Answer {
 
 test('where all is there, it says what it found', async () => {
   const output = keptOutput();
-  const { exitCode } = await runCommand(
-    [doctorCommand(output)],
-    ['doctor', '--json', '--python', '.venv/bin/python'],
-  );
+  const { exitCode } = await runProgram(output, ['doctor', '--json', '--python', '.venv/bin/python']);
   const { ok, checks } = output.json<Answer>();
   assert.deepEqual([exitCode, ok], [0, true], JSON.stringify(checks));
   assert.deepEqual(
@@ -25,7 +21,7 @@ test('where all is there, it says what it found', async () => {
 
 test('where something is missing, it says what to do and ends with 1', async () => {
   const output = keptOutput();
-  const { exitCode } = await runCommand([doctorCommand(output)], ['doctor', '--python', 'no-such-python']);
+  const { exitCode } = await runProgram(output, ['doctor', '--python', 'no-such-python']);
   assert.equal(exitCode, EXIT.notOk);
   const text = output.lines.join('\n');
   assert.match(text, /MISSING {2}Python {7}no-such-python does not run[^\n]*\n {9}Install Python 3\.10/);

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { logsCommand } from '../../../../src/cli/commands/logs.ts';
 import type { AttemptEvent } from '../../../../src/core/events.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { running } from '../../../support/store.ts';
 
 const api = await apiFor({ after });
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  const { exitCode } = await runCommand([logsCommand(output)], ['logs', ...argv, ...api.connection]);
+  const { exitCode } = await runProgram(output, ['logs', ...argv, ...api.connection]);
   return { exitCode, output };
 }
 
@@ -85,7 +84,7 @@ describe('echelon logs', () => {
         grown ??= grows();
       },
     };
-    await runCommand([logsCommand(observed)], ['logs', mine.experiment, '-f', '--json', ...api.connection]);
+    await runProgram(observed, ['logs', mine.experiment, '-f', '--json', ...api.connection]);
     await grown;
     assert.deepEqual(
       output.lines.map((text) => JSON.parse(text)).map(({ line: number, text }) => [number, text]),

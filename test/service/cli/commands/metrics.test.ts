@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { EXIT } from 'echelon-verify/cli/exit';
-import { metricsCommand } from '../../../../src/cli/commands/metrics.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { running } from '../../../support/store.ts';
 
 const api = await apiFor({ after });
@@ -25,7 +24,7 @@ async function recorded() {
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  const ended = await runCommand([metricsCommand(output)], ['metrics', ...argv, ...api.connection]);
+  const ended = await runProgram(output, ['metrics', ...argv, ...api.connection]);
   return { ...ended, output, text: output.lines.join('\n') };
 }
 

@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openCommand } from '../../../../src/cli/commands/open.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 
 const { connection } = await apiFor({ after });
 async function open(...argv: string[]) {
   const output = keptOutput();
-  await runCommand([openCommand(output)], ['open', ...argv, ...connection]);
+  await runProgram(output, ['open', ...argv, ...connection]);
   return output;
 }
 

@@ -3,10 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { planCommand } from '../../../../src/cli/commands/plan.ts';
 import { faithfulPlan } from '../../../../src/engines/verl-agent/recipe-plan.ts';
 import { RECIPE_NAMES } from '../../../../src/engines/verl-agent/spec.ts';
-import { apiFor } from '../../../support/cli.ts';
+import { apiFor, runProgram } from '../../../support/cli.ts';
 import { DIRECTORY, recordTraining } from '../../../support/training.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'echelon-plan-'));
@@ -21,9 +20,8 @@ await store.clusters.put({
 async function plan(...args: string[]): Promise<string> {
   const lines: string[] = [];
   const output = { line: (text = '') => lines.push(text), remark: (text: string) => lines.push(text) };
-  const command = planCommand(output as Parameters<typeof planCommand>[0]).exitOverride();
-  command.configureOutput({ writeErr: () => {} });
-  await command.parseAsync(args, { from: 'user' });
+  const { error } = await runProgram(output, ['plan', ...args]);
+  if (error) throw error;
   return lines.join('\n');
 }
 

@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { preflightCommand } from '../../../../src/cli/commands/preflight.ts';
 import type { PreflightFinding } from '../../../../src/schemas/clusters.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { until } from '../../../support/dispatch.ts';
 
 const { store, connection } = await apiFor({ after });
@@ -24,7 +23,7 @@ const BAD: PreflightFinding = { severity: 'error', check: 'model', message: 'not
 /** Runs the command, and plays the dispatcher that finds `findings`. */
 async function run(findings: PreflightFinding[], ...argv: string[]) {
   const output = keptOutput();
-  const running = runCommand([preflightCommand(output)], ['preflight', ...argv, ...connection]);
+  const running = runProgram(output, ['preflight', ...argv, ...connection]);
   const id = await until(async () => (await store.commands.open())[0]?.id, 'a command came');
   const taken = await store.commands.claim({ id, dispatcher: 'd', leaseMs: 60_000 });
   assert.ok(taken.outcome === 'claimed');
@@ -48,7 +47,7 @@ test('without findings preflight prints one line; --all shows successful checks'
 
 test('a look that takes longer is announced', async () => {
   const output = keptOutput();
-  const running = runCommand([preflightCommand(output)], ['preflight', file, ...connection]);
+  const running = runProgram(output, ['preflight', file, ...connection]);
   await until(async () => output.remarks[0], 'it is said that it takes longer');
   assert.equal(output.remarks[0], 'Checking fleet; this may take a few minutes.');
   const [open] = await store.commands.open();
@@ -65,5 +64,5 @@ test('scripts get the whole record', async () => {
 
 test('neither a file nor a cluster is wrong usage', async () => {
   const output = keptOutput();
-  assert.equal((await runCommand([preflightCommand(output)], ['preflight', ...connection])).exitCode, 2);
+  assert.equal((await runProgram(output, ['preflight', ...connection])).exitCode, 2);
 });

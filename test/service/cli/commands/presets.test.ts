@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { presetsCommand } from '../../../../src/cli/commands/presets.ts';
 import { allPresets } from '../../../../src/engines/presets.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 
 async function presets(...args: string[]): Promise<string> {
   const lines: string[] = [];
   const output = { line: (text = '') => lines.push(text), remark: (text: string) => lines.push(text) };
-  await presetsCommand(output as Parameters<typeof presetsCommand>[0]).parseAsync(args, { from: 'user' });
+  const { error } = await runProgram(output, ['presets', ...args]);
+  if (error) throw error;
   return lines.join('\n');
 }
 
@@ -39,8 +39,7 @@ describe('echelon presets submit', async () => {
   const { store, connection } = await apiFor({ after });
   const submit = async (...args: string[]) => {
     const output = keptOutput();
-    const command = presetsCommand(output);
-    return { output, ...(await runCommand([command], ['presets', 'submit', ...args, ...connection])) };
+    return { output, ...(await runProgram(output, ['presets', 'submit', ...args, ...connection])) };
   };
 
   test('is one call, and a repeated key the same sweep', async () => {

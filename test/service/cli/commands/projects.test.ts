@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { projectsCommand, projectTable } from '../../../../src/cli/commands/projects.ts';
+import { projectTable } from '../../../../src/cli/commands/projects.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 
 const { store, connection } = await apiFor({ after });
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  return { output, ...(await runCommand([projectsCommand(output)], ['projects', ...argv, ...connection])) };
+  return { output, ...(await runProgram(output, ['projects', ...argv, ...connection])) };
 }
 
 test('projects are made, shown, changed and removed', async () => {

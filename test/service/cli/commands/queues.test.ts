@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { priorityCommand, queuesCommand, queueTable } from '../../../../src/cli/commands/queues.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { queueTable } from '../../../../src/cli/commands/queues.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { submitInput } from '../../../support/store.ts';
 
 const { store, connection } = await apiFor({ after });
@@ -12,7 +12,7 @@ async function run(...argv: string[]) {
   const before = argv.includes('--') ? [argv[0]!, ...connection, ...argv.slice(1)] : argv;
   return {
     output,
-    ...(await runCommand([queuesCommand(output), priorityCommand(output)], [...before, ...options])),
+    ...(await runProgram(output, [...before, ...options])),
   };
 }
 
@@ -79,7 +79,7 @@ test('queues shows --limit experiments from as many pages as that takes', async 
   await Promise.all(Array.from({ length: 1002 }, () => store.experiments.submit(submitInput())));
   const shown = async (...argv: string[]) => {
     const output = keptOutput();
-    await runCommand([queuesCommand(output), priorityCommand(output)], ['queue', ...argv, ...connection]);
+    await runProgram(output, ['queue', ...argv, ...connection]);
     return { rows: output.lines.join('\n').split('\n').length - 1, remarks: output.remarks };
   };
   assert.deepEqual(await shown('--limit', '1001'), {

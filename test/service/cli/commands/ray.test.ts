@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EXIT } from 'echelon-verify/cli/exit';
 import { startFakeRay } from '../../../../packages/ray-client-ts/test/support/fake-ray.ts';
-import { rayCommand } from '../../../../src/cli/commands/ray.ts';
-import { keptOutput, runCommand } from '../../../support/cli.ts';
+import { commands } from '../../../../src/cli/commands/ray.ts';
+import { keptOutput, runProgram } from '../../../support/cli.ts';
 
 test('there are four commands, and each takes an address', () => {
-  const commands = rayCommand(keptOutput()).commands;
+  const { commands: sub } = commands.ray(keptOutput());
   assert.deepEqual(
-    commands.map((command) => command.name()),
+    sub.map((command) => command.name()),
     ['status', 'call', 'actors', 'kill'],
   );
-  for (const command of commands) assert.equal(command.registeredArguments[0]!.name(), 'address');
+  for (const command of sub) assert.equal(command.registeredArguments[0]!.name(), 'address');
 });
 
 // Fails if the address does not reach the command, or its error is no exit status. That no cluster answers, which takes
@@ -19,7 +19,7 @@ test('there are four commands, and each takes an address', () => {
 test('a cluster that refuses the token is a sentence and an exit status', async () => {
   await using ray = await startFakeRay({ token: 'another' });
   const status = ['ray', 'status', `ray://${ray.address}`];
-  const { exitCode, error } = await runCommand([rayCommand(keptOutput())], status);
+  const { exitCode, error } = await runProgram(keptOutput(), status);
   assert.equal(exitCode, EXIT.refused);
   assert.match(error!.message, /RAY_AUTH_TOKEN/);
 });

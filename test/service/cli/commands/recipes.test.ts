@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recipesCommand } from '../../../../src/cli/commands/recipes.ts';
 import { RECIPE_NAMES } from '../../../../src/engines/verl-agent/spec.ts';
-import { keptOutput, runCommand } from '../../../support/cli.ts';
+import { keptOutput, runProgram } from '../../../support/cli.ts';
 
 test('every recipe is listed', async () => {
   const [shown, asJson] = [keptOutput(), keptOutput()];
-  await runCommand([recipesCommand(shown)], ['recipes']);
+  await runProgram(shown, ['recipes']);
   for (const name of RECIPE_NAMES) assert.ok(shown.lines[0]!.includes(name));
-  await runCommand([recipesCommand(asJson)], ['recipes', '--json']);
+  await runProgram(asJson, ['recipes', '--json']);
   const { items } = asJson.json<{ items: { name: string }[] }>();
   assert.deepEqual(items.map(({ name }) => name).sort(), [...RECIPE_NAMES].sort());
 });

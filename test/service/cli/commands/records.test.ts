@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EXIT } from 'echelon-verify/cli/exit';
-import { artifactsCommand, attemptsCommand, rerunCommand } from '../../../../src/cli/commands/records.ts';
 import type { AttemptEvent } from '../../../../src/core/events.ts';
 import type { Artifact } from '../../../../src/schemas/records.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { REPLAY } from '../../../support/http-app.ts';
 import { claimed, running } from '../../../support/store.ts';
 
@@ -21,10 +20,7 @@ describe('commands on experiments that are there', () => {
   const submitted = async () => (await api.client.post('/v1/experiments', { body: REPLAY })).id;
   async function run(args: string[]) {
     const output = keptOutput();
-    const end = await runCommand(
-      [rerunCommand(output), attemptsCommand(output), artifactsCommand(output)],
-      [...args, ...api.connection],
-    );
+    const end = await runProgram(output, [...args, ...api.connection]);
     return { output, ...end };
   }
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { retentionCommand, retentionTable } from '../../../../src/cli/commands/retention.ts';
+import { retentionTable } from '../../../../src/cli/commands/retention.ts';
 import type { RetentionPreview } from '../../../../src/schemas/retention.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 
 const { connection } = await apiFor({ after });
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  return { output, ...(await runCommand([retentionCommand(output)], ['retention', ...argv, ...connection])) };
+  return { output, ...(await runProgram(output, ['retention', ...argv, ...connection])) };
 }
 
 test('shows the policy of a project, and that nothing is due', async () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { sweepsCommand } from '../../../../src/cli/commands/sweeps.ts';
 import type { SweepSeries } from '../../../../src/schemas/sweep.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { claimed } from '../../../support/store.ts';
 import { expandAll, sweepInput, sweepRequest } from '../../../support/sweep.ts';
 
@@ -10,7 +9,7 @@ const { store, connection } = await apiFor({ after });
 
 async function series(...argv: string[]) {
   const output = keptOutput();
-  await runCommand([sweepsCommand(output)], ['sweeps', 'series', ...connection, ...argv]);
+  await runProgram(output, ['sweeps', 'series', ...connection, ...argv]);
   return output;
 }
 

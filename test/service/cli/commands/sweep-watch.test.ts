@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { CliError } from 'echelon-verify/cli/exit';
 import { watchSweep } from '../../../../src/cli/commands/sweep-watch.ts';
-import { sweepsCommand } from '../../../../src/cli/commands/sweeps.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { claimed } from '../../../support/store.ts';
 import { expandAll } from '../../../support/sweep.ts';
 
@@ -15,7 +14,7 @@ const SWEEP = {
 
 async function echelon(...argv: string[]) {
   const output = keptOutput();
-  const ended = await runCommand([sweepsCommand(output)], ['sweeps', ...argv, ...connection]);
+  const ended = await runProgram(output, ['sweeps', ...argv, ...connection]);
   return { ...ended, output };
 }
 

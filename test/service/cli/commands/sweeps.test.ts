@@ -3,9 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { sweepsCommand } from '../../../../src/cli/commands/sweeps.ts';
 import type { SweepAccepted, SweepDetail, SweepPage } from '../../../../src/schemas/sweep.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { expandAll } from '../../../support/sweep.ts';
 
 const { store, connection } = await apiFor({ after });
@@ -17,7 +16,7 @@ await writeFile(file, 'name: s\nmethod: grid\nspec: { engine: replay }\naxes: { 
 async function echelon(...argv: string[]) {
   const output = keptOutput();
   const [part, ...rest] = argv;
-  const ended = await runCommand([sweepsCommand(output)], ['sweeps', part!, ...connection, ...rest]);
+  const ended = await runProgram(output, ['sweeps', part!, ...connection, ...rest]);
   return { ...ended, output };
 }
 
@@ -47,7 +46,7 @@ test('a sweep is submitted once per idempotency key, listed, shown, compared and
     'No child has failed; nothing runs again.',
   );
   const alone = keptOutput();
-  await runCommand([sweepsCommand(alone)], ['sweeps', ...connection]);
+  await runProgram(alone, ['sweeps', ...connection]);
   assert.match(alone.lines.join('\n'), new RegExp(first.id));
   assert.match((await echelon('cancel', first.id)).output.lines[0]!, / cancelled: 2 cancelled$/);
 });

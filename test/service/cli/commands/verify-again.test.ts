@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { verifyAgainCommand } from '../../../../src/cli/commands/verify-again.ts';
 import { toVerificationEvent, unverifiableReport } from '../../../../src/dispatch/background/verification.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { recordBatch, running } from '../../../support/store.ts';
 
 const { store, connection } = await apiFor({ after });
@@ -22,7 +21,7 @@ test('verify-again makes the batches pending again that could not be verified, a
 
   const output = keptOutput();
   const command = ['verify-again', experiment, ...connection];
-  assert.equal((await runCommand([verifyAgainCommand(output)], command)).exitCode, 0);
+  assert.equal((await runProgram(output, command)).exitCode, 0);
   assert.deepEqual(output.lines, [`1 batch of ${experiment} will be verified again`]);
   const [again, ...others] = await store.batches.takePending(2, holder);
   assert.deepEqual([again?.batch, others], [bad!.batch, []]);

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { versionCommand } from '../../../../src/cli/commands/version.ts';
 import { VERSION } from '../../../../src/cli/package-version.ts';
-import { keptOutput, runCommand } from '../../../support/cli.ts';
+import { keptOutput, runProgram } from '../../../support/cli.ts';
 
 test('version prints that of the package and of Node', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
   assert.equal(VERSION, version);
   const node = process.versions.node;
   const [text, asJson] = [keptOutput(), keptOutput()];
-  await runCommand([versionCommand(text)], ['version']);
+  await runProgram(text, ['version']);
   assert.deepEqual(text.lines, [`echelon ${version} (Node ${node})`]);
-  await runCommand([versionCommand(asJson)], ['version', '--json']);
+  await runProgram(asJson, ['version', '--json']);
   assert.deepEqual(asJson.json(), { version, node });
 });

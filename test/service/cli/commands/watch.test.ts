@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { createClient } from '../../../../src/cli/client.ts';
-import { watchCommand, watchExperiment, watchFeed } from '../../../../src/cli/commands/watch.ts';
+import { watchExperiment, watchFeed } from '../../../../src/cli/commands/watch.ts';
 import type { ControllerEvent } from '../../../../src/core/events.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { running, submitInput } from '../../../support/store.ts';
 
 async function ended(t: { after(release: () => Promise<void>): void }, wrong: number) {
@@ -187,10 +187,7 @@ test('the position and the wait reason of a queued experiment are printed once, 
 test('watch follows a sweep by its id', async (t) => {
   const { connection } = await apiFor(t);
   const output = keptOutput();
-  const ended = await runCommand(
-    [watchCommand(output)],
-    ['watch', 'swp-00cz8h3k7n2q4r5s6t7v', ...connection],
-  );
+  const ended = await runProgram(output, ['watch', 'swp-00cz8h3k7n2q4r5s6t7v', ...connection]);
   assert.match(ended.error!.message, /There is no sweep swp-/);
 });
 

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { WhatIf } from 'echelon-client/calls';
-import { priorityCommand, queuesCommand } from '../../../../src/cli/commands/queues.ts';
-import { whatIfText } from '../../../../src/cli/commands/what-if.ts';
-import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
+import { whatIfText } from '../../../../src/cli/commands/queues.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { submitInput } from '../../../support/store.ts';
 
 const { store, connection } = await apiFor({ after });
 
 async function run(...argv: string[]) {
   const output = keptOutput();
-  const commands = [queuesCommand(output), priorityCommand(output)];
-  return { output, ...(await runCommand(commands, [...argv, ...connection])) };
+  return { output, ...(await runProgram(output, [...argv, ...connection])) };
 }
 
 test('queues what-if answers for a file and its changes, and submits nothing', async () => {
