@@ -1,7 +1,8 @@
 import closeWithGrace from 'close-with-grace';
+import type { Output } from 'echelon-verify/cli/output';
 
 /** Why a command must end before its work is done: a signal, or an uncaught error. */
-export type Interruption = { signal: NodeJS.Signals } | { err: Error };
+type Interruption = { signal: NodeJS.Signals } | { err: Error };
 
 /**
  * Runs `work` and releases its `resources` in every case: at its end, after an error, a signal or an uncaught error. After a
@@ -30,4 +31,19 @@ export async function withLifetime<T>(
     grace.uninstall();
     over.resolve();
   }
+}
+
+/** Exit status of a program that Ctrl-C ended, by the convention of shells. */
+const INTERRUPTED = 130;
+
+/** Runs `follow` to its end. Ctrl-C stops only the following: a remark tells how to follow again. */
+export async function interruptible(
+  { id, output }: { id: string; output: Output },
+  follow: () => Promise<void>,
+): Promise<void> {
+  await withLifetime(follow, (why) => {
+    if ('err' in why) throw why.err;
+    output.remark(`\n${id} continues. Follow it again with:\n  echelon watch ${id}`);
+    process.exitCode = INTERRUPTED;
+  });
 }

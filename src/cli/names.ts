@@ -3,8 +3,7 @@ import { shortened } from 'echelon-verify/cli/shortened';
 import { inert } from 'echelon-verify/text/inert';
 import { EXPERIMENT_ID } from '../core/ids.ts';
 import { SWEEP_ID } from '../core/sweep-ids.ts';
-import type { Client } from './client.ts';
-import { MAX_PAGE } from './pages.ts';
+import { type Client, MAX_PAGE } from './client.ts';
 import { duration } from './states.ts';
 
 /** How a help text describes an argument that names an experiment or a sweep. */
@@ -76,8 +75,11 @@ async function experiments(client: Client, text: string): Promise<Candidate[]> {
       : await list({ name: text, limit: 50 }, (name) => name === text)),
   ];
   const candidates = found.map(({ id, name, state, submittedAt: createdAt }) => ({
-    ...{ kind: 'experiment' as const, id, name },
-    ...{ state, createdAt },
+    kind: 'experiment' as const,
+    id,
+    name,
+    state,
+    createdAt,
   }));
   return distinct(isLast ? candidates.slice(0, 1) : candidates);
 }
@@ -91,8 +93,11 @@ async function sweeps(client: Client, text: string): Promise<Candidate[]> {
     isWanted: ({ id, name }) => isLast || name === text || (prefix !== undefined && id.startsWith(prefix)),
   });
   const candidates = found.map(({ id, name, state, createdAt }) => ({
-    ...{ kind: 'sweep' as const, id, name },
-    ...{ state, createdAt },
+    kind: 'sweep' as const,
+    id,
+    name,
+    state,
+    createdAt,
   }));
   return distinct(isLast ? candidates.slice(0, 1) : candidates);
 }

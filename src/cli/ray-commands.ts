@@ -24,7 +24,7 @@ export interface RayTarget {
 }
 
 /** The output of `echelon ray status --json`. */
-export interface RayStatus {
+interface RayStatus {
   readonly rayVersion: string;
   readonly pythonVersion: string;
   readonly nodes: Awaited<ReturnType<RayConnection['nodes']>>;

@@ -3,10 +3,9 @@ import type { Answer, Input, Method, PathOf } from 'echelon-client/calls';
 import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { widthFor, withWide } from 'echelon-verify/cli/table';
-import type { Client } from './client.ts';
+import { type Client, readPages } from './client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from './connection.ts';
 import { experimentNamed, NAME_FORMS, sweepNamed } from './names.ts';
-import { MAX_PAGE, readPages } from './pages.ts';
 
 /** An argument or option as commander takes it: flags and description, then a parser, a default, or both. */
 export type Part = readonly [
@@ -56,9 +55,6 @@ export const EXPERIMENT = ['<id>', `experiment: ${NAME_FORMS}`] as const;
 
 /** The argument of a command on one sweep. */
 export const SWEEP = ['<id>', `sweep: ${NAME_FORMS}`] as const;
-
-/** The size of the pages of most lists. */
-export const PAGES = MAX_PAGE;
 
 /** The command of a row. */
 export function row<M extends Method, P extends PathOf<M>, G = unknown>(

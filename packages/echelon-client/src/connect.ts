@@ -47,7 +47,9 @@ export function connect(options: ConnectOptions): Connection {
     const signals = [input.signal, signal].filter((one) => one !== undefined);
     try {
       const response = await sendWith(`${base}${path}`, {
-        ...{ method: method.toUpperCase(), ...body, headers: { ...type, ...headers } },
+        method: method.toUpperCase(),
+        ...body,
+        headers: { ...type, ...headers },
         ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
       });
       if (!response.ok) throw await refusal(response);

@@ -43,5 +43,5 @@ function versionCommand(output: Output): Command {
     });
 }
 
-/** The commands of this file by their names. */
+/** The commands of this module by their names. */
 export const commands = { help: helpCommand, version: versionCommand };

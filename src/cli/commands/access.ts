@@ -5,8 +5,9 @@ import type { Output } from 'echelon-verify/cli/output';
 import { fittedTable, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { SCOPES } from '../../core/scopes.ts';
+import { MAX_PAGE } from '../client.ts';
 import { group } from '../group.ts';
-import { PAGES, row, stated } from '../row.ts';
+import { row, stated } from '../row.ts';
 import { duration } from '../states.ts';
 
 const whoami = row({
@@ -35,7 +36,7 @@ const list = row({
   examples: ['echelon keys ls'],
   verb: 'get',
   path: '/v1/keys',
-  pages: PAGES,
+  pages: MAX_PAGE,
   json: ({ items }) => ({ items }),
   print: ({ items }, { width }) =>
     items.length === 0
@@ -155,7 +156,7 @@ const audit = row({
   examples: ['echelon audit --action removeCluster -n 10'],
   verb: 'get',
   path: '/v1/audit',
-  pages: PAGES,
+  pages: MAX_PAGE,
   input: ({ caller, action, target, limit }: AuditFilter) => ({ query: { caller, action, target, limit } }),
   json: ({ items }) => ({ items }),
   print: ({ items }) => (items.length === 0 ? 'No entries match.' : auditTable(items)),

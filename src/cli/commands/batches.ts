@@ -14,10 +14,9 @@ import { formatExplanation } from 'echelon-verify/explain/explain-text';
 import type { BatchReport } from 'echelon-verify/report';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
-import type { Client } from '../client.ts';
+import { type Client, MAX_PAGE } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-import { MAX_PAGE } from '../pages.ts';
 import { EXPERIMENT, row } from '../row.ts';
 
 interface Options extends ConnectionOptions {
@@ -104,11 +103,17 @@ async function list(input: { client: Client; id: string; options: Options; outpu
   if (items.length === 0)
     return output.line(options.notOk ? 'Every batch is ok.' : 'No batch was recorded yet.');
   const rows = items.map(({ attempt, batch, step, rows, verification }) => [
-    ...[attempt, batch, step, rows],
+    attempt,
+    batch,
+    step,
+    rows,
     ...(verification === null
       ? ['-', '-', '-', '-', 'pending']
       : [
-          ...[verification.exact, verification.rounding, verification.wrong, verification.unverifiable],
+          verification.exact,
+          verification.rounding,
+          verification.wrong,
+          verification.unverifiable,
           summary(verification),
         ]),
   ]);
@@ -190,25 +195,26 @@ async function showRows(
   if (options.json) return output.line(json(columns));
   const value = (x: number | null | undefined) => (x ?? '-').toString();
   const rows = columns.row.map((row, at) => [
-    ...[
-      row,
-      columns.groups[columns.group[at]!]!,
-      columns.trajectories[columns.trajectory[at]!]!,
-      columns.step[at]!,
-    ],
+    row,
+    columns.groups[columns.group[at]!]!,
+    columns.trajectories[columns.trajectory[at]!]!,
+    columns.step[at]!,
     ...(columns.actions === null ? [] : [shortened(inert(columns.actions[columns.action![at]!]!), 60)]),
-    ...[value(columns.stepReturn[at]), value(columns.reported[at]), value(columns.true[at])],
+    value(columns.stepReturn[at]),
+    value(columns.reported[at]),
+    value(columns.true[at]),
     columns.outcome[at]!,
   ]);
   const titles = [
     { title: 'ROW' },
-    ...[
-      { title: 'GROUP', drop: 2 },
-      { title: 'TRAJECTORY', drop: 3 },
-      { title: 'STEP', drop: 1 },
-    ],
+    { title: 'GROUP', drop: 2 },
+    { title: 'TRAJECTORY', drop: 3 },
+    { title: 'STEP', drop: 1 },
     ...(columns.actions === null ? [] : [{ title: 'ACTION', drop: 5 }]),
-    ...[{ title: 'RETURN', drop: 4 }, { title: 'REPORTED' }, { title: 'TRUE' }, { title: 'OUTCOME' }],
+    { title: 'RETURN', drop: 4 },
+    { title: 'REPORTED' },
+    { title: 'TRUE' },
+    { title: 'OUTCOME' },
   ];
   output.line(fittedTable(titles, rows, widthFor(output, options)));
   const rest = columns.matching - columns.row.length;

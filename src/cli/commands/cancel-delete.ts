@@ -5,10 +5,9 @@ import { json, type Output } from 'echelon-verify/cli/output';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { type Ask, askAtTerminal } from '../ask.ts';
-import type { Client } from '../client.ts';
+import { type Client, MAX_PAGE } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { NAME_FORMS, type Named, named } from '../names.ts';
-import { MAX_PAGE } from '../pages.ts';
 import { retrying } from '../retrying.ts';
 
 type Options = ConnectionOptions & { json?: boolean };
@@ -53,7 +52,7 @@ function cancelCommand(output: Output): Command {
 }
 
 /** `echelon delete ID…`, of any number of experiments and sweeps. */
-export function deleteCommand(output: Output, ask: Ask = askAtTerminal): Command {
+function deleteCommand(output: Output, ask: Ask = askAtTerminal): Command {
   return apiCommand('delete')
     .description(
       'Delete experiments that have ended, with everything that was recorded. For a sweep, delete all its experiments; retention deletes the record of the sweep later.',
@@ -171,5 +170,5 @@ function throwIfRefused(outcomes: readonly Outcome<unknown>[], what: string): vo
   throw new CliError(EXIT.refused, `${refused.length} of ${outcomes.length} were not ${what}.`);
 }
 
-/** The commands of this file by their names. */
+/** The commands of this module by their names. */
 export const commands = { cancel: cancelCommand, delete: deleteCommand };

@@ -94,5 +94,5 @@ const BODY = `_echelon() {
 }
 complete -o default -F _echelon echelon`;
 
-/** The commands of this file by their names. */
+/** The commands of this module by their names. */
 export const commands = { completion: completionCommand };

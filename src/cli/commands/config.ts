@@ -23,7 +23,9 @@ function list(output: Output): Command {
     .action(async ({ config: file, json: asJson }: Options & { json?: boolean }) => {
       const { current = LOCAL_CONTEXT, contexts = {} } = await readConfig(file);
       const shown = Object.entries(contexts).map(([name, { url, tokenFile, token }]) => ({
-        ...{ name, url, current: name === current },
+        name,
+        url,
+        current: name === current,
         token: tokenFile ?? (token === undefined ? null : 'in this file'),
       }));
       if (asJson) return output.line(json({ file, current, contexts: shown }));

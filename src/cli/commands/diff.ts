@@ -82,5 +82,5 @@ function inText(value: unknown): string {
   return inert(typeof value === 'string' ? value : (canonicalJson(value) ?? '-'));
 }
 
-/** The commands of this file by their names. */
+/** The commands of this module by their names. */
 export const commands = { diff: diffCommand };

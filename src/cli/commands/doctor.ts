@@ -132,5 +132,5 @@ async function disk(): Promise<Check> {
   };
 }
 
-/** The commands of this file by their names. */
+/** The commands of this module by their names. */
 export const commands = { doctor: doctorCommand };

@@ -4,8 +4,9 @@ import { secondsOf, wholeNumber } from 'echelon-verify/cli/arguments';
 import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { STATES } from '../../core/states.ts';
+import { MAX_PAGE } from '../client.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';
-import { EXPERIMENT, PAGES, row } from '../row.ts';
+import { EXPERIMENT, row } from '../row.ts';
 import { coloredState, duration, NO_REASON, startsIn, successRate } from '../states.ts';
 
 const ls = row({
@@ -26,7 +27,7 @@ const ls = row({
   examples: ['echelon ls --state running,queued', 'echelon ls --name "hgpo K=4" --since 7d --json'],
   verb: 'get',
   path: '/v1/experiments',
-  pages: PAGES,
+  pages: MAX_PAGE,
   input: async (options: ListOptions, client) => {
     const sweep = options.sweep && (await sweepNamed(client, options.sweep));
     return { query: { ...filterOf(options), ...(sweep && { sweep }), limit: options.limit } };
@@ -222,7 +223,7 @@ const artifacts = row({
   examples: ['echelon artifacts exp-00cz8h3k7n2q4r5s6t7v'],
   verb: 'get',
   path: '/v1/experiments/{id}/artifacts',
-  pages: PAGES,
+  pages: MAX_PAGE,
   json: ({ items }) => ({ items }),
   print({ items }) {
     if (items.length === 0) return 'No artifacts.';

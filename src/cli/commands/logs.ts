@@ -138,5 +138,5 @@ function isWanted(line: LogText & { attempt: number }, { attempt, source, contai
   return (source === undefined || line.source === source) && (!contains || line.text.includes(contains));
 }
 
-/** The commands of this file by their names. */
+/** The commands of this module by their names. */
 export const commands = { logs: logsCommand };

@@ -109,5 +109,5 @@ async function printPoints(input: { client: Client; id: string; names: string[];
   }
 }
 
-/** The commands of this file by their names. */
+/** The commands of this module by their names. */
 export const commands = { metrics: metricsCommand };

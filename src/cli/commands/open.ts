@@ -41,5 +41,5 @@ function openInBrowser(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   });
 }
 
-/** The commands of this file by their names. */
+/** The commands of this module by their names. */
 export const commands = { open: openCommand };

@@ -79,7 +79,9 @@ async function ofFile(file: string, options: ConnectionOptions) {
   const { plan: launch, details, ...preview } = previewPlan(resolved);
   const { environment } = launch;
   return {
-    ...{ resolved: resolved.spec, defaults: resolved.defaults, environment },
+    resolved: resolved.spec,
+    defaults: resolved.defaults,
+    environment,
     ...details,
     ...preview,
     launch,
@@ -157,5 +159,5 @@ function recipesCommand(output: Output): Command {
     });
 }
 
-/** The commands of this file by their names. */
+/** The commands of this module by their names. */
 export const commands = { plan: planCommand, recipes: recipesCommand };

@@ -88,5 +88,5 @@ function describe({ cluster, findings }: ClusterCommand, all: boolean): string[]
   return rows.length === 0 ? [total] : [table(['', 'CHECK', 'FINDING'], rows), '', total];
 }
 
-/** The commands of this file by their names. */
+/** The commands of this module by their names. */
 export const commands = { preflight: preflightCommand };

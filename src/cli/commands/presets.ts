@@ -11,6 +11,7 @@ import type { PaperFigures, Preset } from '../../engines/engine.ts';
 import { allPresets } from '../../engines/presets.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { group } from '../group.ts';
+import { stated } from '../row.ts';
 import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
 import { watchSweep } from './sweep-watch.ts';
 
@@ -71,7 +72,9 @@ function submit(output: Output): Command {
       const { name } = presetOf(preset);
       const client = await clientFor(options);
       const accepted = await client.post('/v1/presets/{name}/submit', {
-        ...{ path: { name }, body: bodyOf(options), headers: idempotencyHeader(options) },
+        path: { name },
+        body: bodyOf(options),
+        headers: idempotencyHeader(options),
       });
       for (const warning of accepted.warnings) output.remark(inert(`warning: ${warning}`));
       if (options.watch) return watchSweep({ client, id: accepted.id, output, json: options.json ?? false });
@@ -82,15 +85,7 @@ function submit(output: Output): Command {
 
 function bodyOf(options: SubmitOptions): SubmitPreset {
   const { name, project, cluster, priority, home, checkpointLabel: label, only: runs } = options;
-  return {
-    ...(name !== undefined && { name }),
-    ...(project !== undefined && { project }),
-    ...(cluster !== undefined && { cluster }),
-    ...(priority !== undefined && { priority }),
-    ...(home !== undefined && { home }),
-    ...(label !== undefined && { label }),
-    ...(runs !== undefined && { runs }),
-  };
+  return stated({ name, project, cluster, priority, home, label, runs });
 }
 
 function presetOf(name: string): Preset {

@@ -25,8 +25,15 @@ const ls = row({
 export function projectTable(projects: readonly Project[]): string {
   return table(
     [
-      ...['NAME', 'WEIGHT', 'GPU QUOTA', 'STORED', 'STORE LIMIT'],
-      ...['KEEP BATCHES', 'KEEP STREAMS', 'KEEP RECORDS', 'KEEP EVENT LOGS'],
+      'NAME',
+      'WEIGHT',
+      'GPU QUOTA',
+      'STORED',
+      'STORE LIMIT',
+      'KEEP BATCHES',
+      'KEEP STREAMS',
+      'KEEP RECORDS',
+      'KEEP EVENT LOGS',
     ],
     projects.map(({ name, weight, gpuQuota, storeBytes, storeLimitBytes, retention }) => [
       inert(name),

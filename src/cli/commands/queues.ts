@@ -166,7 +166,10 @@ export function whatIfText({ before, after, later, earlier, shifts }: WhatIf, no
   if (after.waitReason !== null) lines.push(inert(after.waitReason));
   lines.push('', `${counted(later, 'queued experiment')} would start later, ${earlier} earlier.`);
   const rows = shifts.map(({ experiment, name, project, from, to }) => [
-    ...[experiment, inert(name), inert(project), duration(from.startAt - now)],
+    experiment,
+    inert(name),
+    inert(project),
+    duration(from.startAt - now),
     to === null ? '?' : duration(to.startAt - now),
   ]);
   if (rows.length > 0) lines.push(table(['ID', 'NAME', 'PROJECT', 'STARTS IN', 'WOULD START IN'], rows));

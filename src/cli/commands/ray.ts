@@ -24,7 +24,9 @@ async function target(output: Output, address: string, options: Options): Promis
   const { processEnvironment } = await import('../../main.ts');
   const { rayToken: token, ...rest } = options;
   return {
-    ...{ address, output, environment: processEnvironment() },
+    address,
+    output,
+    environment: processEnvironment(),
     ...rest,
     ...(token !== undefined && { token }),
   };

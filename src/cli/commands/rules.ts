@@ -63,5 +63,5 @@ function describeRules({ rules, stoppedBy }: ExperimentRules): string {
   ].join('\n');
 }
 
-/** The commands of this file by their names. */
+/** The commands of this module by their names. */
 export const commands = { rules: rulesCommand };

@@ -71,7 +71,8 @@ async function startSystem(options: {
   });
   resources.defer(() => services.stop());
   return {
-    ...{ url: services.url!, token: services.token! },
+    url: services.url!,
+    token: services.token!,
     dashboard: `${services.loginUrl}   (valid once, for ${services.loginMinutes} minutes)`,
     path: main.processEnvironment().PATH ?? '',
     broken: stack.broken,
@@ -306,7 +307,7 @@ async function runRole(name: 'api' | 'dispatcher', options: RoleOptions, output:
   await ended.promise;
 }
 
-/** The commands of this file by their names. */
+/** The commands of this module by their names. */
 export const commands = {
   demo: demoCommand,
   up: upCommand,

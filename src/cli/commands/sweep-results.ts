@@ -139,7 +139,9 @@ function describeSeries({ items }: SweepSeries, width: number | undefined): stri
   const rows = items.flatMap(({ values, points }) =>
     points.map(({ from, to, n, mean, interval }) => [
       ...axes.map((axis) => cell(values[axis])),
-      ...[from === to ? from : `${from}-${to}`, n, number(mean)],
+      from === to ? from : `${from}-${to}`,
+      n,
+      number(mean),
       interval === null ? '-' : `${number(interval.low)} to ${number(interval.high)}`,
     ]),
   );

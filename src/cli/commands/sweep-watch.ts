@@ -4,9 +4,8 @@ import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { jsonLine, type Output } from 'echelon-verify/cli/output';
 import { plural } from 'echelon-verify/text/plural';
 import { STATES } from '../../core/states.ts';
-import type { Client } from '../client.ts';
-import { interruptible } from '../interruptible.ts';
-import { MAX_PAGE } from '../pages.ts';
+import { type Client, MAX_PAGE } from '../client.ts';
+import { interruptible } from '../lifetime.ts';
 import { retrying } from '../retrying.ts';
 import { coloredState } from '../states.ts';
 

@@ -6,11 +6,12 @@ import { json, type Output } from 'echelon-verify/cli/output';
 import { fittedTable, idColumn, widthFor, withWide } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
+import { MAX_PAGE } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
 import { group } from '../group.ts';
 import { sweepNamed } from '../names.ts';
-import { PAGES, row, SWEEP } from '../row.ts';
+import { row, SWEEP } from '../row.ts';
 import { requireKind } from '../spec-file.ts';
 import { coloredState, duration } from '../states.ts';
 import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
@@ -28,7 +29,7 @@ const ls = row({
   examples: ['echelon sweeps', 'echelon sweeps ls --project vision'],
   verb: 'get',
   path: '/v1/sweeps',
-  pages: PAGES,
+  pages: MAX_PAGE,
   input: ({ project, limit }: { project?: string; limit: number }) => ({ query: { project, limit } }),
   print({ items, next }, { width }, output) {
     if (items.length === 0) return 'No sweeps. Submit one with `echelon sweeps submit FILE`.';

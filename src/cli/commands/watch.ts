@@ -11,7 +11,7 @@ import { plural } from 'echelon-verify/text/plural';
 import type { FeedEntry } from '../../core/events.ts';
 import type { Client } from '../client.ts';
 import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
-import { interruptible } from '../interruptible.ts';
+import { interruptible } from '../lifetime.ts';
 import { NAME_FORMS, named } from '../names.ts';
 import { coloredState, NO_REASON, startsIn } from '../states.ts';
 import { watchSweep } from './sweep-watch.ts';
@@ -251,5 +251,5 @@ function metrics(step: number, values: Record<string, number | string>): string 
   return parts.length > 0 ? `step ${step}: ${parts.join('  ')}` : undefined;
 }
 
-/** The commands of this file by their names. */
+/** The commands of this module by their names. */
 export const commands = { watch: watchCommand };

@@ -12,7 +12,7 @@ import { type Bars, createBars } from './bars.ts';
 import { FAULTY, SWEEP } from './specs.ts';
 
 /** An experiment in the demo's report. Rates are between 0 and 1; null if none was measured. */
-export interface DemoRow {
+interface DemoRow {
   name: string;
   estimator: string;
   state: string;

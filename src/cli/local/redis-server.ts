@@ -23,7 +23,7 @@ export async function findRedisServer(): Promise<{ program: string; version: str
 }
 
 /** A private Redis, reached by a Unix socket that only this user can open. */
-export interface PrivateRedis {
+interface PrivateRedis {
   socket: string;
   server: ServerProcess;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wrappedHelp } from '../../../src/cli/help-text.ts';
+import { wrappedHelp } from '../../../src/cli/program.ts';
 
 test('prose is broken at words, with its indentation', () => {
   assert.equal(wrappedHelp('  one two three four', 12), '  one two\n  three four');

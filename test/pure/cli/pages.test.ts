@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readPages } from '../../../src/cli/pages.ts';
+import { readPages } from '../../../src/cli/client.ts';
 
 /** A list of `count` numbers whose cursor is the next number. */
 const listOf =

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { coloredState, duration, successRate } from '../../../src/cli/states.ts';
+import { coloredState, duration, startsIn, successRate } from '../../../src/cli/states.ts';
 import type { State } from '../../../src/core/states.ts';
 
 test('durations use the largest fitting unit', () => {
@@ -31,4 +31,11 @@ test('success is that of rollouts, that on held-out games once it has succeeded'
 test('a state is shown by its name', () => {
   assert.ok(coloredState('running').includes('running'));
   assert.equal(coloredState('queued'), 'queued');
+});
+
+test('an estimated start is shown with its bounds, an unknown one as ?', () => {
+  const minute = 60_000;
+  const estimate = { startAt: 12 * minute, earliest: 8 * minute, latest: 20 * minute };
+  assert.equal(startsIn(estimate, 0), '12 min (8 min to 20 min)');
+  assert.equal(startsIn(null, 0), '?');
 });

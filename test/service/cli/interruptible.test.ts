@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { interruptible } from '../../../src/cli/interruptible.ts';
+import { interruptible } from '../../../src/cli/lifetime.ts';
 import { keptOutput } from '../../support/cli.ts';
 
 test('what is followed to its end says nothing, and an error is the caller\u2019s', async () => {
@@ -18,8 +18,9 @@ test('what is followed to its end says nothing, and an error is the caller\u2019
 });
 
 test('Ctrl-C says that the run continues and how to follow it again, with the status of an interrupted program', async () => {
-  const [module, terminal] = ['interruptible.ts', 'output.ts'].map((file) =>
-    JSON.stringify(new URL(`../../../src/cli/${file}`, import.meta.url)),
+  const files = ['src/cli/lifetime.ts', 'packages/echelon-verify/src/cli/output.ts'];
+  const [module, terminal] = files.map((file) =>
+    JSON.stringify(new URL(`../../../${file}`, import.meta.url)),
   );
   const script = `import { interruptible } from ${module}; import { terminal } from ${terminal};
     setInterval(() => {}, 60_000);
