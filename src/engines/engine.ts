@@ -81,13 +81,12 @@ export interface PlanNotes {
 }
 
 /**
- * The engine's part of a launch plan. `{attemptDir}`, `{experimentDir}` and `{sharedRoot}` in an argument or a variable
- * are replaced on the cluster. `files` are written into the attempt's directory.
+ * What an engine adds to a launch plan. `{attemptDir}`, `{experimentDir}` and `{sharedRoot}` in an argument are replaced on the
+ * cluster. `plan`: what its driver needs besides the spec; they are in one file.
  */
 export interface CompiledSpec {
-  arguments: string[];
-  environment?: Record<string, string>;
-  files?: Record<string, string>;
+  arguments?: readonly string[];
+  plan?: Readonly<Record<string, unknown>>;
 }
 
 /** Settings that reduce a need for memory, as JSON pointers, the most helpful first. */
@@ -221,7 +220,8 @@ export interface Engine<Spec extends CommonSpec = CommonSpec, ResolvedSpec = Res
   permissionProblems?(spec: Spec, permissions: Permissions): FieldProblem[];
   /** Fills in the defaults of a spec without contradictions; the common ones are in `common-defaults.ts`. */
   resolve(spec: Spec): ResolvedSpec;
-  compile(spec: ResolvedSpec): CompiledSpec;
+  /** Default: nothing, for an engine whose driver needs only the resolved spec. */
+  compile?(spec: ResolvedSpec): CompiledSpec;
   /** The kernel's fingerprint of the estimator whose batches are verified; null if the spec does not state it. */
   fingerprint(spec: ResolvedSpec): string | null;
   /** Findings about a resolved spec, errors first. A spec with an error is refused. */

@@ -1,25 +1,37 @@
 import type { LaunchPlan } from '../core/launch-plan.ts';
 import { engineOf, type ResolvedSpec } from '../engines/registry.ts';
 
+/** Arguments of every driver: the directories of its attempt. */
+const DIRECTORIES = [
+  'attempt_dir={attemptDir}',
+  'experiment_dir={experimentDir}',
+  'shared_root={sharedRoot}',
+] as const;
+
+/** The file in the attempt's directory from which a driver reads its settings (`echelon_rayworker/engines/spec.py`). */
+const SPEC_FILE = 'spec.json';
+
 /**
  * Compiles a resolved spec into its launch plan. `clusterEnv`: the variables of the cluster on which it runs; those of the
- * spec replace them, and the engine's own replace both. Pure; the same input gives the same plan. Throws EchelonError
+ * spec replace them. Pure; the same input gives the same plan. Throws EchelonError
  * `invalid-spec` if this version does not have the engine of a recorded spec.
  */
 export function compilePlan(
   spec: ResolvedSpec['spec'],
   clusterEnv: Readonly<Record<string, string>> = {},
 ): LaunchPlan {
-  const compiled = engineOf(spec.engine).compile(spec);
+  const { arguments: passedOn, plan = {} } = engineOf(spec.engine).compile?.(spec) ?? {};
+  // A name is free text of a person, of which no driver needs any.
+  const { name: _name, ...settings } = spec;
   return {
     engine: spec.engine,
     module: `echelon_rayworker.engines.${spec.engine.replaceAll('-', '_')}`,
-    arguments: compiled.arguments,
-    environment: withoutSecrets({ ...clusterEnv, ...spec.env, ...compiled.environment }, spec.secrets),
+    arguments: [...DIRECTORIES, ...(passedOn === undefined ? [] : ['--', ...passedOn])],
+    environment: withoutSecrets({ ...clusterEnv, ...spec.env }, spec.secrets),
     gpus: spec.resources.gpus * (spec.resources.nodes ?? 1),
     cpus: spec.resources.cpus,
     gracePeriodMs: Math.round(spec.gracePeriodSeconds * 1000),
-    files: compiled.files ?? {},
+    files: { [SPEC_FILE]: JSON.stringify({ spec: settings, plan }) },
     // Absent in records of older versions.
     ...(Object.keys(spec.secrets ?? {}).length > 0 ? { secrets: spec.secrets } : {}),
   };

@@ -5,6 +5,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { delimiter, join } from 'node:path';
+import { RESOLVED_EXAMPLES } from '../support/resolved-examples.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -16,7 +17,7 @@ export function run(args: readonly string[]): void {
   const page = join(root, 'docs', 'evidence', 'estimators.md');
   const { status, error } = spawnSync(
     python,
-    ['-m', 'echelon_rayworker.engines.local.bench', '--write', page, ...args],
+    [join(import.meta.dirname, 'local-estimators.py'), RESOLVED_EXAMPLES, '--write', page, ...args],
     { stdio: 'inherit', env: { ...process.env, PYTHONPATH: path.join(delimiter) } },
   );
   if (error) throw error;

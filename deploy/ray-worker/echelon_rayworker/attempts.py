@@ -244,8 +244,7 @@ class AttemptStore:
     def _start(self, request: pb.LaunchRequest, hidden: Hidden) -> None:
         directory = self._directory(request.experiment, request.attempt)
         make_directories(directory)
-        for name, data in request.plan.files.items():
-            write_file(os.path.join(directory, name), data)
+        launch.write_files(request.plan, directory)
         lock = lock_file(os.path.join(directory, recovery.LOCK_FILE), wait_seconds=5.0)
         if lock is None:
             raise OSError("the attempt's lock is held")

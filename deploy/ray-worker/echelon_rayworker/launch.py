@@ -11,7 +11,7 @@ from typing import Mapping
 
 from echelon_rayworker import allocation
 from echelon_rayworker.engines.registry import engine_names
-from echelon_rayworker.files import read_regular
+from echelon_rayworker.files import read_regular, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
@@ -185,6 +185,12 @@ def plan_environment(base: Mapping[str, str], plan: pb.LaunchPlan, directories: 
 def driver_command(plan: pb.LaunchPlan, directories: Directories) -> list[str]:
     """The driver's command, one element each, placeholders replaced."""
     return [sys.executable, "-m", plan.module, *(fill(argument, directories) for argument in plan.arguments)]
+
+
+def write_files(plan: pb.LaunchPlan, attempt_dir: str) -> None:
+    """Writes the plan's files into the attempt's directory. Raises OSError."""
+    for name, data in plan.files.items():
+        write_file(os.path.join(attempt_dir, name), data)
 
 
 def fill(text: str, directories: Directories) -> str:

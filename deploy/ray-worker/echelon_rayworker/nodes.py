@@ -13,8 +13,8 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any, Iterable, Mapping
 
-from echelon_rayworker.engines.answers import OWN_KEYS, Answer, answer_all, divide, print_answers
-from echelon_rayworker.engines.arguments import parse
+from echelon_rayworker.engines.answers import Answer, answer_all, print_answers
+from echelon_rayworker.engines.spec import divided
 
 PACKAGES = ("ray", "grpcio", "protobuf", "numpy")
 MIN_FREE_BYTES = 1 << 30
@@ -252,10 +252,9 @@ def cluster_answers(shared_root: str) -> list[Answer]:
 
 
 def main(arguments: list[str]) -> int:
-    own, _ = divide(arguments)
-    values = parse(own, OWN_KEYS)
-    root = os.path.abspath(values["shared_root"] or os.getcwd())
-    if not values["ray"]:
+    values, _ = divided(arguments)
+    root = os.path.abspath(values.get("shared_root") or os.getcwd())
+    if values.get("ray") == "false":
         return print_answers([Answer("Ray", False, "this ray-worker runs without Ray", "start it on a Ray", "warning")])
     return print_answers(answer_all([("cluster", lambda: cluster_answers(root))]))
 

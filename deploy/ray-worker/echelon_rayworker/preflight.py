@@ -60,6 +60,7 @@ class Preflight:
             directories = launch.Directories(os.path.join(experiment, "attempts", "1"), experiment, self._shared_root)
             make_directories(directories.attempt)
             try:
+                launch.write_files(request.plan, directories.attempt)
                 return self._run(request.plan if planned else None, directories, seconds)
             finally:
                 shutil.rmtree(self._scratch, ignore_errors=True)

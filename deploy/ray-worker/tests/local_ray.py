@@ -10,11 +10,13 @@ from typing import Iterator
 
 import pytest
 from conftest import PACKAGE_ROOT, OneNode, until
+from spec_support import arguments_in, content_of
 
 SUCCESS = re.compile(r"^step:(\d+) - .*val/success_rate:([\d.]+)", re.MULTILINE)
 
 
-def engine(address: str, *arguments: str) -> subprocess.Popen:
+def engine(address: str, directory: Path, *changes: str) -> subprocess.Popen:
+    arguments = arguments_in(directory / "attempt", content_of("local", *changes), directory, directory)
     return subprocess.Popen(
         [sys.executable, "-m", "echelon_rayworker.engines.local", *arguments],
         cwd=PACKAGE_ROOT, env={**os.environ, "RAY_ADDRESS": address}, text=True,
@@ -23,9 +25,9 @@ def engine(address: str, *arguments: str) -> subprocess.Popen:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def learning(one_node: OneNode) -> Iterator[subprocess.Popen]:
+def learning(one_node: OneNode, tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen]:
     """A training in the default setting, on a seed that no setting was chosen with. It runs beside the other test."""
-    process = engine(one_node.address, "training.seed=11", "environment.seed=11")
+    process = engine(one_node.address, tmp_path_factory.mktemp("learning"), "training.seed=11", "environment.seed=11")
     yield process
     process.kill()
     process.wait()
@@ -33,14 +35,14 @@ def learning(one_node: OneNode) -> Iterator[subprocess.Popen]:
 
 def test_a_stopped_run_resumes_from_its_checkpoint(one_node: OneNode, tmp_path: Path) -> None:
     small = ["rollout.groups=2", "rollout.group_size=2", "evaluation.games=2", "environment.max_steps=8"]
-    given = [*small, f"experiment_dir={tmp_path}", "training.save_every=1"]
-    first = engine(one_node.address, *given, "training.steps=100000", "step_delay_ms=20")
+    given = [*small, "training.save_every=1"]
+    first = engine(one_node.address, tmp_path, *given, "training.steps=100000", "training.step_delay_seconds=0.02")
     until(lambda: list((tmp_path / "checkpoints").glob("step-*.npz")), 60)
     first.send_signal(signal.SIGTERM)
     out, _ = first.communicate(timeout=60)
     assert first.returncode == 128 + signal.SIGTERM
     reached = max(int(path.stem[5:]) for path in (tmp_path / "checkpoints").glob("step-*.npz"))
-    second, err = engine(one_node.address, *given, f"training.steps={reached + 2}").communicate(timeout=120)
+    second, err = engine(one_node.address, tmp_path, *given, f"training.steps={reached + 2}").communicate(timeout=120)
     steps = [int(step) for step in re.findall(r"^step:(\d+) - ", second, re.MULTILINE)]
     assert steps == [reached + 1, reached + 2], err[-2000:]
 

@@ -18,7 +18,10 @@ from typing import Iterator
 import pytest
 from conftest import PACKAGE_ROOT, until
 from ray_nodes import RayNodes
-from test_verl_agent_export import arguments, save
+from spec_support import arguments_in, content_of
+from test_verl_agent_export import content as export_content
+from test_verl_agent_export import save
+from verl_agent_support import verl_agent_launch
 
 import ray
 from echelon_rayworker import allocation, gang, nodes, processes
@@ -26,7 +29,7 @@ from echelon_rayworker.allocation import AllocatedNode
 from echelon_rayworker.engines import savedsteps
 from echelon_rayworker.engines.answers import Answer
 from echelon_rayworker.engines.verl_agent import placement, preflight
-from echelon_rayworker.engines.verl_agent.settings import settings_from
+from echelon_rayworker.engines.verl_agent.settings import settings_of
 from echelon_rayworker.ending import Circumstances, describe_end
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.spooltail import SpoolTail
@@ -39,7 +42,7 @@ DATASET = PACKAGE_ROOT / "echelon_rayworker" / "engines" / "verl_agent" / "captu
 PATIENCE = 240
 SMALL = [
     "rollout.groups=2", "rollout.group_size=2", "evaluation.games=2", "environment.max_steps=8", "training.save_every=1",
-    "step_delay_ms=20",
+    "training.step_delay_seconds=0.02",
 ]  # fmt: skip
 
 
@@ -119,8 +122,8 @@ def test_the_nodes_of_a_gang_that_do_not_reach_each_other_are_named(
     monkeypatch.setattr(nodes, "connect", lambda: None)  # this process is connected
 
     def together(*overrides: str) -> list[Answer]:
-        given = [f"home={STANDIN}", f"experiment_dir={tmp_path}", "--", "trainer.n_gpus_per_node=4", *overrides]
-        return [one for one in preflight.check_cluster(settings_from(given, {}), str(tmp_path)) if one.check == "nodes together"]
+        settings = settings_of(verl_agent_launch(tmp_path, "trainer.n_gpus_per_node=4", *overrides), {})
+        return [one for one in preflight.check_cluster(settings) if one.check == "nodes together"]
 
     assert together("trainer.nnodes=1") == []
     (answer,) = together("trainer.nnodes=2")
@@ -207,9 +210,9 @@ class Command:
     def __init__(self, place: Path, nodes: list[AllocatedNode], *settings: str) -> None:
         self.place, self.spool = place, place / "spool"
         self.spool.mkdir(parents=True)
+        content = content_of("command", "workingDir=null", 'metrics={"jsonPrefix":""}', *settings, plan={"resume": []})
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "echelon_rayworker.engines.command", f"attempt_dir={place}", f"experiment_dir={place}",
-             'metrics={"jsonPrefix":""}', *settings, "--", "python", "-c", PROGRAM, str(place)],
+            [sys.executable, "-m", "echelon_rayworker.engines.command", *arguments_in(place, content, place), "--", "python", "-c", PROGRAM, str(place)],
             cwd=PACKAGE_ROOT, stdout=open(place / "log", "w"), stderr=subprocess.STDOUT,
             env={**os.environ, allocation.VARIABLE: allocation.to_text(nodes), "ECHELON_SPOOL": str(self.spool),
                  "PYTHONPATH": str(PACKAGE_ROOT), "ECHELON_VARIABLES": "MY_VARIABLE", "MY_VARIABLE": "mine"},
@@ -289,9 +292,9 @@ def test_an_export_merges_on_its_allocated_node_and_ends_with_its_driver(cluster
         (actor / "model_world_size_2_rank_1.pt").write_bytes(shard)
         log = tmp_path / shard.decode()
         return subprocess.Popen(
-            [sys.executable, "-m", "echelon_rayworker.engines.verl_agent_export", *arguments(tmp_path, "cpus=2")],
+            [sys.executable, "-m", "echelon_rayworker.engines.verl_agent_export", *arguments_in(tmp_path / "attempt", export_content(), tmp_path / "experiments/e", tmp_path)],
             cwd=PACKAGE_ROOT, stdout=open(log, "w"), stderr=subprocess.STDOUT,
-            env={**os.environ, allocation.VARIABLE: allocation.to_text([AllocatedNode(three.id, 0, 2)])},
+            env={**os.environ, allocation.VARIABLE: allocation.to_text([AllocatedNode(three.id, 0, 2)]), "VERL_AGENT_HOME": str(STANDIN)},
         ), log  # fmt: skip
 
     slow, log = start(b"slow")
@@ -315,8 +318,8 @@ def test_a_lost_node_ends_the_local_engine_as_a_failure_of_the_cluster(cluster: 
 
     def train(node: str, steps: int, log: str, experiment: str = "experiment") -> subprocess.Popen:
         return subprocess.Popen(
-            [sys.executable, "-m", "echelon_rayworker.engines.local", *SMALL, f"experiment_dir={tmp_path / experiment}",
-             f"training.steps={steps}"],
+            [sys.executable, "-m", "echelon_rayworker.engines.local",
+             *arguments_in(tmp_path / f"{log}.attempt", content_of("local", *SMALL, f"training.steps={steps}"), tmp_path / experiment)],
             cwd=PACKAGE_ROOT, stdout=open(tmp_path / log, "w"), stderr=subprocess.STDOUT,
             env={**os.environ, allocation.VARIABLE: allocation.to_text([AllocatedNode(node, 0, 2)])},
         )  # fmt: skip

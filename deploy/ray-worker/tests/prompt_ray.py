@@ -9,7 +9,8 @@ from pathlib import Path
 
 from conftest import PACKAGE_ROOT, OneNode
 from prompt_support import scripted
-from verl_agent_support import STANDIN
+from spec_support import arguments_in, content_of
+from verl_agent_support import verl_agent_content
 
 
 def rooms_agent(prompt: str) -> str:
@@ -27,15 +28,17 @@ def test_a_prompted_agent_plays_the_validation_environments_of_a_checkout(one_no
         "environment.name=alfworld", "environment.max_steps=4", "evaluation.split=unseen", f"evaluation.games={games}",
         "evaluation.rounds=2", "method.name=reflexion", "method.trials=2", "model.name=rooms", "model.api_key=A_KEY",
     ]  # fmt: skip
-    of_checkout = ["--", f"home={STANDIN}", f"attempt_dir={tmp_path}", "phase=eval", "--", f"data.val_batch_size={games}",
-                   "env.seed=0", "env.rollout.n=1", "trainer.val_only=True"]  # fmt: skip
+    overrides = [f"data.val_batch_size={games}", "env.seed=0", "env.rollout.n=1", "trainer.val_only=True"]
     with scripted(rooms_agent) as server:
-        command = [sys.executable, "-m", "echelon_rayworker.engines.prompt", f"model.base_url={server.base_url}"]
+        evaluation = {"evaluation": verl_agent_content(*overrides)}
+        content = content_of("prompt", f"model.base_url={server.base_url}", *own, plan=evaluation)
+        arguments = [*arguments_in(tmp_path, content, tmp_path, tmp_path), "--", *overrides]
+        command = [sys.executable, "-m", "echelon_rayworker.engines.prompt", *arguments]
         variables = {"RAY_ADDRESS": one_node.address, "A_KEY": "secret-value", "ECHELON_HIDDEN_VARIABLES": "A_KEY"}
         outputs = []
         for _ in range(2):
             done = subprocess.run(
-                [*command, f"experiment_dir={tmp_path}", *own, *of_checkout], cwd=PACKAGE_ROOT,
+                command, cwd=PACKAGE_ROOT,
                 env={**os.environ, **variables}, capture_output=True, text=True, timeout=200,
             )  # fmt: skip
             assert done.returncode == 0, done.stderr[-4000:]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Callable, Iterator
 
-from echelon_rayworker.engines.arguments import parse
+from spec_support import content_of, launch_of
+
 from echelon_rayworker.engines.prompt.scripted import ScriptedServer, answer_to
-from echelon_rayworker.engines.prompt.settings import KEYS, Settings, settings_of
+from echelon_rayworker.engines.prompt.settings import Settings, settings_of
 
 
 @contextmanager
@@ -30,11 +33,13 @@ def settings(base_url: str, *arguments: str) -> Settings:
     """Few games whose whole history stands in the prompt, at 1 and 2 per million tokens."""
     defaults = {
         "environment.history_length": "30", "evaluation.games": "8", "model.name": "scripted",
-        "model.input_price": "1", "model.output_price": "2",
+        "model.price.input": "1", "model.price.output": "2",
     }  # fmt: skip
     given = dict(one.split("=", 1) for one in arguments)
     values = {**defaults, "model.base_url": base_url, **given}
-    return settings_of(parse([f"{key}={value}" for key, value in values.items()], KEYS))
+    experiment_dir = values.pop("experiment_dir", "")
+    content = content_of("prompt", *(f"{key}={value}" for key, value in values.items()))
+    return replace(settings_of(launch_of(content, Path("/")), {}), experiment_dir=experiment_dir)
 
 
 class Reports:

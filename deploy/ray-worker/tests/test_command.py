@@ -13,19 +13,25 @@ from conftest import PACKAGE_ROOT, Client, Server, until
 from echelon_rayworker import processes
 from echelon_rayworker.engines.command.node import Node
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from spec_support import DIRECTORIES, files_of
 from test_attempt import lines
 
 
 def launch(client: Client, script: str, *arguments: str, attempt: int = 1, **keys: object) -> None:
-    """The engine with `python -c SCRIPT argument…`; ``keys``: its own arguments."""
-    own = {
-        "root": "{sharedRoot}", "experiment_dir": "{experimentDir}", "attempt_dir": "{attemptDir}",
-        **{key: value if isinstance(value, str) else json.dumps(value) for key, value in keys.items()},
-    }  # fmt: skip
+    """The engine with `python -c SCRIPT argument…`; ``keys``: fields of its spec, and `resume`."""
+    start(client, "python", "-c", script, *arguments, attempt=attempt, environment={"PYTHONPATH": ""}, **keys)
+
+
+def start(client: Client, *command: str, attempt: int = 1, resume=(), workingDir=None, metrics=None, files=None, **plan) -> None:
     client.launch(
-        *(f"{key}={value}" for key, value in own.items()), "--", "python", "-c", script, *arguments,
-        engine="command", module="echelon_rayworker.engines.command", attempt=attempt, environment={"PYTHONPATH": ""},
+        *DIRECTORIES, "--", *command, engine="command", module="echelon_rayworker.engines.command", attempt=attempt,
+        files=command_files(resume=resume, workingDir=workingDir, metrics=metrics, files=files), **plan,
     )  # fmt: skip
+
+
+def command_files(resume=(), **fields: object) -> dict[str, bytes]:
+    changes = (f"{name}={json.dumps(value)}" for name, value in fields.items())
+    return files_of("command", *changes, resume=list(resume))
 
 
 def ended(client: Client, attempt: int = 1) -> pb.Ended:
@@ -60,7 +66,7 @@ def test_the_end_of_the_program_is_the_end_of_the_attempt(client: Client, script
 
 
 def test_a_program_that_does_not_exist_fails_with_its_name(client: Client) -> None:
-    client.launch("attempt_dir={attemptDir}", "--", "no-such-program", engine="command", module="echelon_rayworker.engines.command")
+    start(client, "no-such-program")
     found = ended(client)
     assert found.exit_code == 127 and "no-such-program" in found.last_lines[-1]
 
@@ -120,11 +126,11 @@ time.sleep(0 if len(sys.argv) > 2 else 1000)
 
 def test_a_working_directory_is_below_the_shared_root_and_no_link_leads_out_of_it(client: Client, server: Server, tmp_path: Path) -> None:
     (server.state_dir / "mine").mkdir()
-    launch(client, "import os; print(os.getcwd())", directory="mine")
+    launch(client, "import os; print(os.getcwd())", workingDir="mine")
     assert lines(client.events()) == [str(server.state_dir / "mine")]
     (server.state_dir / "out").symlink_to(tmp_path)
     for attempt, (name, message) in enumerate([("out", "outside of the shared root"), ("../..", "outside"), ("none", "no directory")], 2):
-        launch(client, "print('started')", directory=name, attempt=attempt)
+        launch(client, "print('started')", workingDir=name, attempt=attempt)
         found = ended(client, attempt)
         assert found.exit_code == 2 and message in found.last_lines[-1]
 
@@ -161,10 +167,8 @@ def test_secrets_of_the_plan_reach_the_program_and_no_event(client: Client, serv
     secrets.mkdir(mode=0o700, exist_ok=True)
     (secrets / "mine").touch(mode=0o600)
     (secrets / "mine").write_text("correct-horse-battery")
-    client.launch(
-        "attempt_dir={attemptDir}", "--", "python", "-c", "import os; print(os.environ['MY_KEY'], len(os.environ['MY_KEY']))",
-        engine="command", module="echelon_rayworker.engines.command", secrets={"MY_KEY": "mine"},
-    )  # fmt: skip
+    script = "import os; print(os.environ['MY_KEY'], len(os.environ['MY_KEY']))"
+    start(client, "python", "-c", script, secrets={"MY_KEY": "mine"})
     assert lines(client.events()) == ["*** 21"]
 
 
@@ -187,8 +191,9 @@ time.sleep(1000)
 
 def test_the_preflight_finds_a_missing_directory_and_a_missing_script(client: Client, server: Server) -> None:
     def findings(directory: str, script: str) -> dict[str, int]:
-        arguments = ["root={sharedRoot}", "attempt_dir={attemptDir}", f"directory={directory}", "--", "python", script]
+        arguments = [*DIRECTORIES, "--", "python", script]
         plan = pb.LaunchPlan(engine="command", module="echelon_rayworker.engines.command", arguments=arguments)
+        plan.files.update(command_files(workingDir=directory))
         answer = client.call("Preflight", pb.PreflightRequest(plan=plan), pb.PreflightResponse)
         return {finding.check: finding.severity for finding in answer.findings}
 
@@ -200,12 +205,9 @@ def test_the_preflight_finds_a_missing_directory_and_a_missing_script(client: Cl
     assert findings("none", "train.py") == {"working directory": error}
 
 
-def test_the_files_of_a_plan_are_in_the_working_directory(client: Client) -> None:
+def test_the_files_of_a_spec_are_in_the_working_directory(client: Client) -> None:
     def run(attempt: int, files: dict[str, str], *command: str) -> list[pb.AttemptEvent]:
-        client.launch(
-            "attempt_dir={attemptDir}", f"files={len(files)}", "--", *command, engine="command",
-            module="echelon_rayworker.engines.command", attempt=attempt, files={"program-files.json": json.dumps(files).encode()},
-        )  # fmt: skip
+        start(client, *command, attempt=attempt, files=files)
         return client.events(attempt=attempt)
 
     files = {"train.py": "import lib.a", "lib/a.py": "print('imported é')", "run.sh": "#!/bin/sh\nexec python train.py\n"}

@@ -131,7 +131,7 @@ def work(tmp_path: Path) -> Path:
 
 def follow(work: Path) -> tuple[Taken, batches.BatchDirectory]:
     taken = Taken()
-    settings = Settings([], str(work), 0, str(work), str(work), "per-node", [], {}, "dumps")
+    settings = Settings([], str(work), {}, str(work), str(work), "per-node", [], {}, "dumps")
     return taken, batches.BatchDirectory(settings, taken)
 
 

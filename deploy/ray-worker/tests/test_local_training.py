@@ -5,11 +5,11 @@ import re
 
 import numpy as np
 import pytest
+from spec_support import content_of
 
-from echelon_rayworker.engines.arguments import parse
 from echelon_rayworker.engines.local import checkpoints
 from echelon_rayworker.engines.local.pools import InProcessPool
-from echelon_rayworker.engines.local.settings import KEYS, Settings, settings_of
+from echelon_rayworker.engines.local.settings import Settings, settings_of
 from echelon_rayworker.engines.local.trainer import Trainer
 from echelon_rayworker.gen import batch_pb2
 
@@ -45,7 +45,9 @@ class Kept:
 
 
 def settings(*arguments: str) -> Settings:
-    return settings_of(parse([*SMALL, *arguments], KEYS))
+    given = dict(one.split("=", 1) for one in (*SMALL, *arguments))
+    experiment_dir = given.pop("experiment_dir", "")
+    return settings_of(content_of("local", *(f"{key}={value}" for key, value in given.items()))["spec"], experiment_dir)
 
 
 def train(*arguments: str, actors: int = 2) -> tuple[Kept, Trainer]:

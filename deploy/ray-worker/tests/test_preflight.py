@@ -9,31 +9,33 @@ from pathlib import Path
 import grpc
 import pytest
 from conftest import Client, Server
+from spec_support import DIRECTORIES, files_of
+from verl_agent_support import verl_agent_launch
 
 from echelon_rayworker import nodes
 from echelon_rayworker.engines.verl_agent import memory, preflight
-from echelon_rayworker.engines.verl_agent.settings import settings_from
+from echelon_rayworker.engines.verl_agent.settings import settings_of
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.preflight import read_answers
 
 OK, WARNING, ERROR = pb.Finding.OK, pb.Finding.WARNING, pb.Finding.ERROR
 
 
-def ask(client: Client, module: str, *arguments: str, engine: str = "replay", deadline_ms: int = 0, secrets=(), **environment: str):
-    plan = pb.LaunchPlan(engine=engine, module=module, arguments=arguments, environment=environment)
+def ask(client: Client, module: str, *arguments: str, engine: str = "replay", deadline_ms: int = 0, secrets=(), files=None, **environment: str):
+    plan = pb.LaunchPlan(engine=engine, module=module, arguments=arguments, environment=environment, files=files)
     plan.secrets.update({name: "of-the-test" for name in secrets})
     request = pb.PreflightRequest(plan=plan, deadline_ms=deadline_ms)
     return list(client.call("Preflight", request, pb.PreflightResponse).findings)
 
 
 def test_small_engines_say_whether_they_would_take_it(server: Server, client: Client):
-    found = ask(client, "echelon_rayworker.engines.replay", "batches=3")
-    assert [(one.check, one.severity) for one in found] == [("arguments", OK), ("record", OK)]
-    (found,) = ask(client, "echelon_rayworker.engines.replay", "batchs=3")
-    assert found.severity == ERROR and "the nearest is 'batches'" in found.message and found.remedy
+    found = ask(client, "echelon_rayworker.engines.replay", *DIRECTORIES, files=files_of("replay"))
+    assert [(one.check, one.severity) for one in found] == [("record", OK)]
+    (found,) = ask(client, "echelon_rayworker.engines.replay", "batches=3")
+    assert found.severity == ERROR and "use a control plane and a ray-worker of one version" in found.message and found.remedy
     local = "echelon_rayworker.engines.local"
-    found = ask(client, local, "training.steps=3", "experiment_dir={experimentDir}", engine="local")
-    assert [one.check for one in found] == ["arguments", "packages", "disk"], found
+    found = ask(client, local, *DIRECTORIES, engine="local", files=files_of("local"))
+    assert [one.check for one in found] == ["packages", "disk"], found
     assert {one.severity for one in found} == {OK}
     assert not list(server.state_dir.glob("preflight/*")) and not client.list()
 
@@ -129,8 +131,8 @@ def test_nodes_that_differ_are_named():
 
 def test_memory_is_guessed_from_the_models_name(tmp_path: Path):
     def answer(model: str, *overrides: str, gib: int = 0):
-        given = [f"home={tmp_path}", f"experiment_dir={tmp_path}", "--", f"actor_rollout_ref.model.path={model}"]
-        run = settings_from([*given, "trainer.n_gpus_per_node=2", *overrides], {})
+        given = [f"actor_rollout_ref.model.path={model}", "trainer.n_gpus_per_node=2", *overrides]
+        run = settings_of(verl_agent_launch(tmp_path, *given), {})
         looks = [nodes.Look("n", 2, devices=(("A", gib * 1024),))] if gib else []
         (found,) = memory.memory_answers(run, looks)
         return found

@@ -11,13 +11,13 @@ import httpx
 import pytest
 from prompt_support import scripted, settings
 
-from echelon_rayworker.engines.arguments import ArgumentError
 from echelon_rayworker.engines.local.house import Game
 from echelon_rayworker.engines.prompt import transport
 from echelon_rayworker.engines.prompt.addresses import ForbiddenAddressError, check_base_url, is_forbidden, resolved
 from echelon_rayworker.engines.prompt.client import Client, _error_text
 from echelon_rayworker.engines.prompt.preflight import check_endpoint
 from echelon_rayworker.engines.prompt.texts import local_prompt
+from echelon_rayworker.engines.spec import SpecError
 
 GAME = Game("held-out/1/0")
 PROMPT = local_prompt(GAME.task.text(), (GAME.first_observation(),), GAME.offered())
@@ -93,9 +93,9 @@ def test_a_proxy_of_the_environment_is_used(variables: dict[str, str], proxy: st
 
 @pytest.mark.parametrize("base_url", ENDPOINTS["unusable"])
 def test_an_address_whose_path_can_be_left_is_refused(base_url: str) -> None:
-    with pytest.raises(ArgumentError, match="model.base_url"):
+    with pytest.raises(SpecError, match="/model/baseUrl"):
         check_base_url(base_url)
-    with pytest.raises(ArgumentError, match="model.base_url"):
+    with pytest.raises(SpecError, match="/model/baseUrl"):
         settings(base_url)
 
 

@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 from conftest import until
 from prompt_support import Reports, scripted, settings
-from verl_agent_support import STANDIN
+from spec_support import arguments_in, content_of, launch_of
+from verl_agent_support import STANDIN, verl_agent_launch
 
-from echelon_rayworker.engines.arguments import ArgumentError
 from echelon_rayworker.engines.local.house import Game
 from echelon_rayworker.engines.prompt import client, texts
 from echelon_rayworker.engines.prompt.__main__ import evaluate
 from echelon_rayworker.engines.prompt.checkout import variables_of
 from echelon_rayworker.engines.prompt.errors import BudgetError, OtherPromptError, RefusedByEndpointError
 from echelon_rayworker.engines.prompt.responses import FILE, Call, Response, Responses
-from echelon_rayworker.engines.prompt.settings import settings_from
-from echelon_rayworker.engines.verl_agent.settings import settings_from as evaluation_settings
+from echelon_rayworker.engines.prompt.settings import settings_of
+from echelon_rayworker.engines.verl_agent.settings import settings_of as evaluation_settings
 
 SOLVED = [Game(f"held-out/1/{number}").task.state != "hot" for number in range(8)]
 
@@ -105,11 +105,11 @@ def test_a_record_of_other_prompts_is_refused(tmp_path: Path) -> None:
 def test_no_paid_call_is_repeated_after_kill_9(tmp_path: Path) -> None:
     """Calls that are under way are held back, unpaid, when the process dies."""
     with scripted() as server:
-        command = [
-            sys.executable, "-m", "echelon_rayworker.engines.prompt", f"model.base_url={server.base_url}",
-            "model.name=scripted", "environment.history_length=30", "evaluation.games=8", f"experiment_dir={tmp_path}",
-            "model.input_price=1", "model.output_price=2",
-        ]  # fmt: skip
+        content = content_of(
+            "prompt", f"model.base_url={server.base_url}", "model.name=scripted", "environment.history_length=30",
+            "evaluation.games=8", "model.price.input=1", "model.price.output=2",
+        )  # fmt: skip
+        command = [sys.executable, "-m", "echelon_rayworker.engines.prompt", *arguments_in(tmp_path / "attempt", content, tmp_path)]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         until(lambda: server.counts()["paid"] >= 20)
         server.control({"hold": True})
@@ -162,10 +162,11 @@ def test_answers_without_an_action_are_invalid_actions(monkeypatch: pytest.Monke
     assert texts.action_of("<think>…</think> <Action> Go  to\nKITCHEN </Action>") == "go to kitchen"
 
 
-def test_the_driver_ends_with_its_cause_as_the_last_line() -> None:
+def test_the_driver_ends_with_its_cause_as_the_last_line(tmp_path: Path) -> None:
     with scripted() as server:
         server.control({"always": "401"})
-        command = [sys.executable, "-m", "echelon_rayworker.engines.prompt", f"model.base_url={server.base_url}", "model.name=m"]
+        arguments = arguments_in(tmp_path, content_of("prompt", f"model.base_url={server.base_url}"), tmp_path)
+        command = [sys.executable, "-m", "echelon_rayworker.engines.prompt", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "ECHELON_SPOOL": ""})
     assert done.returncode == 1
     assert done.stderr.strip().splitlines()[-1].startswith("RefusedByEndpointError: http://127.0.0.1:")
@@ -193,17 +194,16 @@ def test_a_record_survives_a_torn_line_and_knows_calls_without_an_end(tmp_path: 
 
 
 def test_the_environments_of_a_checkout_get_the_secrets_of_the_run_but_not_the_key(tmp_path: Path) -> None:
-    evaluation = evaluation_settings([f"home={STANDIN}", f"attempt_dir={tmp_path}", "phase=eval"], {})
+    evaluation = evaluation_settings(verl_agent_launch(tmp_path), {})
     given = {"KEY": "value of the key", "HF_TOKEN": "another", "ECHELON_HIDDEN_VARIABLES": "KEY,HF_TOKEN"}
     variables = variables_of(evaluation, given, "KEY")
     assert variables["HF_TOKEN"] == "another" and "value of the key" not in str(variables)
     assert variables["PYTHONPATH"].startswith(str(STANDIN))
 
 
-def test_the_arguments_of_an_evaluation_belong_to_the_environments_of_a_checkout_alone(tmp_path: Path) -> None:
-    of_checkout = ["--", f"home={STANDIN}", f"attempt_dir={tmp_path}", "phase=eval", "--", "data.val_batch_size=2"]
-    endpoint = "model.base_url=http://h/v1"
-    assert settings_from([endpoint, "environment.name=alfworld", *of_checkout], {}).checkout.evaluates
-    for wrong in (["environment.name=alfworld"], of_checkout):
-        with pytest.raises(ArgumentError, match="follow -- for the environments of a checkout, and only for these"):
-            settings_from(wrong, {})
+def test_the_environments_of_a_checkout_are_those_of_the_evaluation_in_the_plan(tmp_path: Path) -> None:
+    evaluation = content_of("verl-agent", f"home={STANDIN}", plan={"phase": "eval"})
+    content = content_of("prompt", "environment.name=alfworld", plan={"evaluation": evaluation})
+    checkout = settings_of(launch_of(content, tmp_path, ["data.val_batch_size=2"]), {}).checkout
+    assert checkout.evaluates and checkout.home == str(STANDIN) and checkout.environments == 2
+    assert settings_of(launch_of(content_of("prompt"), tmp_path), {}).checkout is None

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from conftest import PACKAGE_ROOT, until
+from spec_support import arguments_in, content_of
 from echelon_rayworker.batch import build_batch, read_batch_file
-from echelon_rayworker.engines.arguments import parse
-from echelon_rayworker.engines.replay.__main__ import KEYS, replay
+from echelon_rayworker.engines.replay.__main__ import RECORD, replay
 from echelon_rayworker.engines.replay.faults import FAULTS, FaultError
-from echelon_rayworker.engines.replay.record import RECORD
 from echelon_rayworker.framing import read_frames
 from echelon_rayworker.gen import batch_pb2
 from echelon_rayworker.gen import rayworker_pb2 as pb
@@ -38,13 +37,14 @@ class Kept(NullSpool):
 
 def replayed(*arguments: str) -> Kept:
     kept = Kept()
-    replay(parse(arguments, KEYS), kept)
+    replay(content_of("replay", *(f"replay.{one}" for one in arguments))["spec"]["replay"], kept)
     return kept
 
 
-def start(*arguments: str, **environment: str) -> subprocess.Popen:
+def start(directory: Path, *arguments: str, **environment: str) -> subprocess.Popen:
     return subprocess.Popen(
-        [sys.executable, "-m", "echelon_rayworker.engines.replay", *arguments],
+        [sys.executable, "-m", "echelon_rayworker.engines.replay",
+         *arguments_in(directory, content_of("replay", *(f"replay.{one}" for one in arguments)))],
         cwd=PACKAGE_ROOT, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -111,34 +111,29 @@ def test_no_fault_is_no_change():
 
 
 def test_it_reports_through_the_spool_and_ends_with_the_code_asked_for(tmp_path):
-    process = start("batches=2", "exit_code=7", "log_lines=3", ECHELON_SPOOL=str(tmp_path))
+    (tmp_path / "spool").mkdir()
+    process = start(tmp_path / "attempt", "batches=2", "exit_code=7", "log_lines=3", ECHELON_SPOOL=str(tmp_path / "spool"))
     out, err = process.communicate(timeout=60)
     assert process.returncode == 7, err
     assert out.splitlines() == [f"step {step}: line {line}" for step in (1, 2) for line in (1, 2, 3)]
     events = [
         pb.AttemptEvent.FromString(payload)
-        for path in sorted(tmp_path.iterdir())
+        for path in sorted((tmp_path / "spool").iterdir())
         for payload in (frame.payload for frame in read_frames(path.read_bytes()))
     ]
     assert [event.WhichOneof("body") for event in events] == ["stage", "batch", "metrics"] * 2
 
 
-def test_a_file_that_is_no_record_is_named(tmp_path):
-    process = start(f"file={tmp_path / 'none.json'}")
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 2 and "none.json" in err
-
-
-def test_hanging_ends_at_sigterm():
-    process = start("hang=true", "batches=1", "log_lines=1")
+def test_hanging_ends_at_sigterm(tmp_path):
+    process = start(tmp_path, "hang=true", "batches=1", "log_lines=1")
     assert process.stdout.readline()
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGTERM
 
 
-def test_sigterm_can_be_ignored():
-    process = start("hang=true", "batches=1", "log_lines=1", "ignore_sigterm=true")
+def test_sigterm_can_be_ignored(tmp_path):
+    process = start(tmp_path, "hang=true", "batches=1", "log_lines=1", "ignore_sigterm=true")
     assert process.stdout.readline()
     process.send_signal(signal.SIGTERM)
     status = Path(f"/proc/{process.pid}/status")

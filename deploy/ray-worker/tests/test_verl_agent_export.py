@@ -8,15 +8,17 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import PACKAGE_ROOT
+from spec_support import arguments_in, content_of, launch_of
 from verl_agent_support import STANDIN, Reports
 
 from echelon_rayworker.engines import diskspace, savedsteps
 from echelon_rayworker.engines.verl_agent_export import export as exporting
 from echelon_rayworker.engines.verl_agent_export import preflight
-from echelon_rayworker.engines.verl_agent_export.source import NotExportable, Settings, find_source, settings_from
+from echelon_rayworker.engines.verl_agent_export.source import NotExportable, Settings, find_source, settings_of
 from echelon_rayworker.files import lock_file
 from echelon_rayworker.nodes import Look
 from echelon_rayworker.spool import NullSpool
@@ -34,12 +36,13 @@ def save(root: Path, step: int, world: int = 2) -> Path:
     return actor
 
 
-def arguments(root: Path, *more: str) -> list[str]:
-    return [f"home={STANDIN}", f"experiment_dir={root}/experiments/e", f"checkpoint_dir={root}/checkpoints/p/run", *more]
+def content(output: Path | str = "", step: int = 0, cpus: float = 2) -> dict[str, Any]:
+    plan = {"checkpointDirectory": "{sharedRoot}/checkpoints/p/run", "output": str(output)}
+    return content_of("verl-agent-export", f"resources.cpus={cpus}", *([f"checkpoint.step={step}"] if step else []), plan=plan)
 
 
-def settings(root: Path, *more: str) -> Settings:
-    return settings_from(arguments(root, *more), {})
+def settings(root: Path, output: Path | str = "", step: int = 0, home: Path = STANDIN) -> Settings:
+    return settings_of(launch_of(content(output, step), root), {"VERL_AGENT_HOME": str(home)})
 
 
 @pytest.fixture
@@ -58,8 +61,8 @@ def test_the_newest_complete_checkpoint_is_exported_beside_it_and_reported(tmp_p
     (torn / "model_world_size_2_rank_1.pt").unlink()
     spool = tmp_path / "spool"
     spool.mkdir()
-    environment = {**os.environ, "ECHELON_SPOOL": str(spool), "RAY_ADDRESS": ""}
-    command = [sys.executable, "-m", "echelon_rayworker.engines.verl_agent_export", *arguments(tmp_path)]
+    environment = {**os.environ, "ECHELON_SPOOL": str(spool), "RAY_ADDRESS": "", "VERL_AGENT_HOME": str(STANDIN)}
+    command = [sys.executable, "-m", "echelon_rayworker.engines.verl_agent_export", *arguments_in(tmp_path / "attempt", content(), tmp_path / "experiments/e", tmp_path)]
     done = subprocess.run(command, cwd=PACKAGE_ROOT, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     target = tmp_path / "checkpoints" / "p" / "run" / "global_step_40-huggingface"
@@ -84,7 +87,7 @@ def test_a_further_attempt_finds_the_export_done_and_clears_what_an_earlier_one_
     left = tmp_path / "exports" / ".mine.partial" / "model"
     left.mkdir(parents=True)
     (left / "half").write_text("x")
-    made = settings(tmp_path, f"output={output}", "step=40")
+    made = settings(tmp_path, output, 40)
     exporting.export(made, NullSpool())
     assert sorted(os.listdir(output)) == ["config.json", exporting.RECORD, "model.safetensors"]
     assert os.listdir(output.parent) == ["mine"]
@@ -97,7 +100,7 @@ def test_what_is_not_its_own_output_is_never_replaced(tmp_path: Path, alone):
     save(tmp_path, 40)
     output = tmp_path / "exports" / "mine"
     output.mkdir(parents=True)
-    made = settings(tmp_path, f"output={output}")
+    made = settings(tmp_path, output)
     with pytest.raises(NotExportable, match="exists and is not an export of this checkpoint: remove it"):
         exporting.export(made, NullSpool())
     output.rmdir()
@@ -135,9 +138,9 @@ def damage(actor: Path, how: str) -> None:
 )
 def test_an_incomplete_checkpoint_is_refused(tmp_path: Path, how: str, message: str):
     damage(save(tmp_path, 40), how)
-    for more in ([], ["step=40"]):
+    for step in (0, 40):
         with pytest.raises(NotExportable, match=f"{message}.*: export another step"):
-            find_source(settings(tmp_path, *more))
+            find_source(settings(tmp_path, step=step))
 
 
 def test_a_directory_without_a_checkpoint_is_refused(tmp_path: Path):
@@ -151,7 +154,7 @@ def test_a_full_file_system_and_a_missing_script_are_refused_before_the_merge(tm
     monkeypatch.setattr(exporting, "free_at", lambda _: 10)
     with pytest.raises(NotExportable, match="takes about 0.0 GB, and 0.0 GB are free at .*: make room"):
         exporting.export(made, NullSpool())
-    bare = settings_from([*arguments(tmp_path)[1:], f"home={tmp_path}"], {})
+    bare = settings(tmp_path, home=tmp_path)
     with pytest.raises(NotExportable, match="model_merger.py is missing"):
         exporting.export(bare, NullSpool())
 
@@ -170,13 +173,13 @@ def test_two_exports_to_one_place_are_not_under_way_together(tmp_path: Path):
     work.mkdir(parents=True)
     held = lock_file(str(work / "lock"))
     with pytest.raises(NotExportable, match="is being written by another experiment"):
-        exporting.export(settings(tmp_path, f"output={tmp_path}/exports/mine"), NullSpool())
+        exporting.export(settings(tmp_path, tmp_path / "exports/mine"), NullSpool())
     os.close(held)
 
 
 def test_a_preflight_says_what_the_export_would_refuse_and_what_a_node_lacks(tmp_path: Path):
     actor = save(tmp_path, 40)
-    [fine] = preflight.preflight(settings(tmp_path), str(tmp_path), False)
+    [fine] = preflight.check_source(settings(tmp_path))
     assert fine.ok and "step 40, written by 2 GPUs" in fine.message
     source = find_source(settings(tmp_path))
     node = Look("n1", 0.0, packages={"torch": ""}, missing=("/checkout",), limits={"memory": 3})
@@ -187,5 +190,5 @@ def test_a_preflight_says_what_the_export_would_refuse_and_what_a_node_lacks(tmp
     ]
     assert preflight.node_answers(Look("n2", 0.0, packages={"torch": "2.6"}, limits={"memory": 10**9}), source) == []
     damage(actor, "a missing shard")
-    [refused] = preflight.preflight(settings(tmp_path), str(tmp_path), False)
+    [refused] = preflight.check_source(settings(tmp_path))
     assert not refused.ok and refused.severity == "error" and "missing or empty" in refused.message

@@ -12,24 +12,25 @@ from pathlib import Path
 
 import pytest
 from conftest import PACKAGE_ROOT
-from verl_agent_support import STANDIN
+from spec_support import arguments_in
+from verl_agent_support import STANDIN, verl_agent_content, verl_agent_launch
 
 from echelon_rayworker.engines import savedsteps
-from echelon_rayworker.engines.arguments import ArgumentError
+from echelon_rayworker.engines.checkout import find_home
+from echelon_rayworker.engines.spec import SpecError
 from echelon_rayworker.engines.verl_agent import (
     checkpoints, datafiles, datasets, directorylock, disk, driver, environment, limits, preflight, staging, trackers,
 )  # fmt: skip
 from echelon_rayworker.engines.verl_agent.overrides import Overrides, quoted, unquoted
 from echelon_rayworker.engines.verl_agent.prepare import NotStartable, prepare
-from echelon_rayworker.engines.verl_agent.settings import Settings, settings_from
+from echelon_rayworker.engines.verl_agent.settings import Settings, settings_of
 from echelon_rayworker.nodes import Look
 
 SIZES = ["data.train_batch_size=16", "data.val_batch_size=128", "trainer.n_gpus_per_node=2", "env.rollout.n=8"]
 
 
-def settings(directory: Path, *overrides: str, own: tuple[str, ...] = ()) -> Settings:
-    given = [f"home={STANDIN}", f"attempt_dir={directory}/attempts/1", f"experiment_dir={directory}", *own]
-    return settings_from([*given, "--", *SIZES, *overrides], {})
+def settings(directory: Path, *overrides: str, fields: tuple[str, ...] = (), **plan: object) -> Settings:
+    return settings_of(verl_agent_launch(directory, *SIZES, *overrides, fields=fields, **plan), {})
 
 
 def save(directory: Path, step: int, world: int = 2, tracked: bool = True) -> None:
@@ -63,21 +64,19 @@ def test_a_text_that_hydra_would_resolve_is_refused(text: str):
         quoted(text)
 
 
-def test_steps_and_cpus_follow_the_trainers_arithmetic(tmp_path: Path):
+def test_cpus_follow_the_trainers_arithmetic(tmp_path: Path):
     made = settings(tmp_path, "trainer.total_epochs=160")
     assert (made.steps, made.cpus_wanted, made.evaluates) == (160, 28.6, False)
     made = settings(tmp_path, "trainer.val_only=True", "trainer.total_epochs=160")
     assert (made.steps, made.cpus_wanted, made.evaluates) == (0, 15.8, True)
-    assert settings(tmp_path, "trainer.total_training_steps=7").steps == 7
 
 
 def test_a_checkout_is_found_or_asked_for(tmp_path: Path):
-    place = [f"checkpoint_dir={tmp_path}/checkpoints/x", "home={verlAgentHome}"]
-    with pytest.raises(ArgumentError, match="no verl-agent checkout"):
-        settings_from(place, {})
-    assert settings_from(place, {"VERL_AGENT_HOME": str(STANDIN)}).home == str(STANDIN)
+    with pytest.raises(SpecError, match="no verl-agent checkout"):
+        find_home(None, {}, str(tmp_path))
+    assert find_home(None, {"VERL_AGENT_HOME": str(STANDIN)}, str(tmp_path)) == str(STANDIN)
     (tmp_path / "verl-agent").mkdir()
-    assert settings_from(place, {}).home == str(tmp_path / "verl-agent")
+    assert find_home(None, {}, str(tmp_path)) == str(tmp_path / "verl-agent")
 
 
 def test_a_start_from_nothing_from_a_step_and_from_a_path(tmp_path: Path):
@@ -157,26 +156,26 @@ def test_a_finished_training_is_seen_before_anything_is_written(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("overrides", "own", "words"),
+    ("overrides", "plan", "words"),
     [
-        (["trainer.val_only=True"], (), "would silently evaluate the base model"),
-        (["trainer.val_only=True", "trainer.val_before_train=False"], (), "needs trainer.val_only=True and"),
-        (["data.custom_cls.path=/x/mine.py"], (), "the capture hook is loaded by this key"),
-        ([], ("program=recipe.other.main",), "holds no recipe.other.main"),
-        ([], ("val_rows=100",), "no multiple of data.val_batch_size=128"),
-        (["data.train_files=/not/there.parquet"], (), "does not exist"),
+        (["trainer.val_only=True"], {}, "would silently evaluate the base model"),
+        (["trainer.val_only=True", "trainer.val_before_train=False"], {}, "needs trainer.val_only=True and"),
+        (["data.custom_cls.path=/x/mine.py"], {}, "the capture hook is loaded by this key"),
+        ([], {"program": "recipe.other.main"}, "holds no recipe.other.main"),
+        ([], {"dataRows": {"train": 16, "validation": 100}}, "no multiple of data.val_batch_size=128"),
+        (["data.train_files=/not/there.parquet"], {}, "does not exist"),
     ],
 )
-def test_what_cannot_work_is_refused_in_a_sentence(tmp_path: Path, overrides: list[str], own: tuple, words: str):
+def test_what_cannot_work_is_refused_in_a_sentence(tmp_path: Path, overrides: list[str], plan: dict, words: str):
     pytest.importorskip("pyarrow")
     with pytest.raises(NotStartable, match=words):
-        prepare(settings(tmp_path, *overrides, own=own))
+        prepare(settings(tmp_path, *overrides, **plan))
 
 
 def test_an_evaluation_of_the_base_model_starts_without_a_checkpoint_and_uses_none(tmp_path: Path):
     pytest.importorskip("pyarrow")
     save(tmp_path, 3)
-    made = settings(tmp_path, "trainer.val_only=True", "trainer.resume_mode=disable", own=("base_model=true",))
+    made = settings(tmp_path, "trainer.val_only=True", "trainer.resume_mode=disable", fields=("evaluation.base_model=true",))
     assert prepare(made).start == checkpoints.Start()
 
 
@@ -209,7 +208,7 @@ sys.stdin.read()
 
 def test_a_training_does_not_start_in_a_directory_that_another_one_has(tmp_path: Path):
     """Fails where the driver does not take the directory before it prepares."""
-    made = settings(tmp_path, own=("wait_seconds=0",))
+    made = settings(tmp_path, waitSeconds=0)
     held = directorylock.take(made.checkpoint_dir, {"ECHELON_EXPERIMENT": "exp-1", "ECHELON_ATTEMPT": "2"}, 0)
     assert held is not None
     with pytest.raises(NotStartable, match="in use by experiment exp-1, attempt 2"):
@@ -229,7 +228,7 @@ def test_a_file_system_without_locks_is_said_and_used(tmp_path: Path, monkeypatc
 
 def test_the_data_files_are_the_recipes(tmp_path: Path):
     parquet = pytest.importorskip("pyarrow.parquet")
-    made = settings(tmp_path, own=("val_rows=256",))
+    made = settings(tmp_path, dataRows={"train": 16, "validation": 256})
     prepare(made)
     train, val = (parquet.read_table(made.overrides.text(f"data.{key}_files")).to_pylist() for key in ("train", "val"))
     assert (len(train), len(val)) == (16, 256)
@@ -263,12 +262,12 @@ def test_secrets_and_places_are_handed_on_and_nothing_else():
 def test_the_free_space_is_held_against_the_checkpoints_less_those_that_are_there(tmp_path: Path):
     free = shutil.disk_usage(tmp_path).free
     assert disk.check_disk(settings(tmp_path)) == []
-    enough = settings(tmp_path, own=(f"disk_bytes={free // 2}",))
+    enough = settings(tmp_path, diskBytes=free // 2)
     assert [one.ok for one in disk.check_disk(enough)] == [True]
-    [short] = disk.check_disk(settings(tmp_path, own=(f"disk_bytes={free * 2}",)))
+    [short] = disk.check_disk(settings(tmp_path, diskBytes=free * 2))
     assert not short.ok and short.severity == "error" and "keepCheckpoints" in short.remedy
     save(tmp_path, 40)
-    [there] = disk.check_disk(settings(tmp_path, own=("disk_bytes=6",)))
+    [there] = disk.check_disk(settings(tmp_path, diskBytes=6))
     assert there.ok and "already" in there.message
 
 
@@ -279,7 +278,7 @@ def test_every_variable_of_the_plan_is_handed_on_whatever_its_name():
 
 
 def test_unset_places_are_below_the_shared_root_if_they_are_there(tmp_path: Path):
-    run = settings(tmp_path, own=(f"checkpoint_dir={tmp_path}/shared/checkpoints/x",))
+    run = replace(settings(tmp_path), shared_root=str(tmp_path / "shared"))
     boards = {"TENSORBOARD_DIR": f"{tmp_path}/tensorboard"}
     assert environment.default_places({}, run) == boards
     for name in ("huggingface", "alfworld"):
@@ -307,9 +306,10 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 
 
 def answers(directory: Path, *overrides: str, **env: str) -> tuple[int, dict[str, dict]]:
+    given = [*SIZES, f"trainer.default_local_dir={directory}/checkpoints", *overrides]
+    arguments = arguments_in(directory / "attempt", verl_agent_content(*given), directory, directory)
     done = subprocess.run(
-        [sys.executable, "-m", "echelon_rayworker.engines.verl_agent.preflight", f"home={STANDIN}", "ray=false",
-         f"experiment_dir={directory}", "--", *SIZES, *overrides],
+        [sys.executable, "-m", "echelon_rayworker.engines.verl_agent.preflight", "ray=false", *arguments, "--", *given],
         cwd=PACKAGE_ROOT, env={**os.environ, **env}, capture_output=True, text=True,
     )  # fmt: skip
     return done.returncode, {one["check"]: one for one in json.loads(done.stdout)}

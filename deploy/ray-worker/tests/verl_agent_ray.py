@@ -12,10 +12,12 @@ from typing import Iterator
 
 import pytest
 from conftest import PACKAGE_ROOT, OneNode, Server, end_everything, until
-from verl_agent_support import STANDIN, Reports, verify
+from spec_support import DIRECTORIES, arguments_in
+from verl_agent_support import STANDIN, Reports, verify, verl_agent_content
 
 import ray
 from echelon_rayworker import nodes
+from echelon_rayworker.engines.spec import FILE
 from echelon_rayworker.engines.verl_agent import cluster
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
@@ -23,6 +25,8 @@ SMALL = [
     "algorithm.adv_estimator=hgpo", "algorithm.gamma=0.95", "data.train_batch_size=2", "data.val_batch_size=2",
     "env.rollout.n=3", "trainer.n_gpus_per_node=1", "trainer.save_freq=1", "trainer.val_before_train=False",
 ]  # fmt: skip
+# Rows of the data files for these sizes.
+DERIVED = {"dataRows": {"train": 2, "validation": 2}}
 # Seconds on a busy machine for something that takes one on an idle machine.
 PATIENCE = 400
 # One group, one game to validate, one step: as few processes as a run can have.
@@ -40,18 +44,19 @@ def ray_address(one_node: OneNode) -> Iterator[str]:
 class Run:
     """One attempt of the engine in a directory of its own; checkpoints are the experiment's."""
 
-    def __init__(self, address: str, directory: Path, *overrides: str, attempt: int = 1, own: tuple = (), **env: str):
+    def __init__(self, address: str, directory: Path, *overrides: str, attempt: int = 1, plan: dict = {}, fields: tuple = (), **env: str):
         self.directory = directory / str(attempt)
         (self.directory / "spool").mkdir(parents=True)
         variables = {
             "RAY_ADDRESS": address, "ECHELON_SPOOL": str(self.directory / "spool"), "ECHELON_EXPERIMENT": "exp",
             "ECHELON_ATTEMPT": str(attempt), **env,
         }  # fmt: skip
+        content = verl_agent_content(*SMALL, *overrides, fields=fields, **{**DERIVED, **plan})
         # To a file: a pipe without a reader would stop the engine.
         self.log = open(self.directory / "log", "w+")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "echelon_rayworker.engines.verl_agent", f"home={STANDIN}", f"attempt_dir={self.directory}",
-             f"experiment_dir={directory}", *own, "--", *SMALL, *overrides],
+            [sys.executable, "-m", "echelon_rayworker.engines.verl_agent", *arguments_in(self.directory, content, directory, directory),
+             "--", f"trainer.default_local_dir={directory}/checkpoints", *SMALL, *overrides],
             cwd=PACKAGE_ROOT, env={**os.environ, **variables}, stdout=self.log, stderr=subprocess.STDOUT,
         )  # fmt: skip
 
@@ -91,8 +96,8 @@ def started(ray_address: str, tmp_path_factory: pytest.TempPathFactory) -> dict[
     """One step under each setting, all under way together."""
     started = {}
     for name, overrides in ESTIMATORS.items():
-        own = ("observations=texts",) if name == "gigpo" else ()
-        started[name] = Run(ray_address, tmp_path_factory.mktemp(name), *FEW, *overrides, own=own)
+        fields = ("observations=texts",) if name == "gigpo" else ()
+        started[name] = Run(ray_address, tmp_path_factory.mktemp(name), *FEW, *overrides, fields=fields)
     return started
 
 
@@ -126,7 +131,7 @@ def test_a_training_reports_its_stages_resumes_with_exact_advantages_and_is_not_
     # The next attempt resumes after the last checkpoint, and one after the last step has nothing to do. It computes its
     # advantages exactly, and says so.
     exactly = ("trainer.total_epochs=4", "algorithm.hgpo.base_group=True")
-    second = Run(ray_address, tmp_path, *exactly, attempt=2, own=("advantages=exact",))
+    second = Run(ray_address, tmp_path, *exactly, attempt=2, fields=("advantages=exact",))
     reports = second.ends()
     assert {batch.estimator.precision for batch in reports.batches} == {"float64"}
     verified = verify(reports.batches, tmp_path / "exact.json")["batches"]
@@ -175,7 +180,7 @@ def test_an_evaluation_names_its_checkpoint_and_refuses_none(ray_address: str, t
     (saved.parent / "latest_checkpointed_iteration.txt").write_text("1")
     trained = Run(ray_address, tmp_path, *FEW, *evaluation, attempt=2)
     base = [*evaluation, "trainer.resume_mode=disable"]
-    untrained = Run(ray_address, tmp_path, *FEW, *base, attempt=3, own=("base_model=true",))
+    untrained = Run(ray_address, tmp_path, *FEW, *base, attempt=3, fields=("evaluation.base_model=true",))
     reports = trained.ends()
     assert reports.stages[-1] == "validating global_step_1"
     assert [one.path for one in reports.of("checkpoint")] == ["checkpoints/global_step_1"]
@@ -190,7 +195,7 @@ def test_an_end_from_outside_leaves_nothing_in_ray(ray_address: str, tmp_path: P
     for run in started:
         until(lambda: run.printed("compute_step_discounted_returns"), PATIENCE)
     assert cluster.look()["placementGroups"] == 2
-    second = Run(ray_address, tmp_path / "SIGTERM", *FEW, attempt=2, own=("wait_seconds=0",))
+    second = Run(ray_address, tmp_path / "SIGTERM", *FEW, attempt=2, plan={"waitSeconds": 0})
     second.ends(2)
     assert "in use by experiment exp, attempt 1" in second.text()
     for number, run in zip(numbers, started):
@@ -213,8 +218,7 @@ def test_a_failure_at_any_place_ends_the_run_and_leaves_nothing(ray_address: str
 
 
 def test_a_lack_of_cpus_is_said_instead_of_a_silent_hang(ray_address: str, tmp_path: Path) -> None:
-    own = ("patience_seconds=3",)
-    run = Run(ray_address, tmp_path, *FEW, "env.resources_per_worker.num_cpus=7.7", own=own)
+    run = Run(ray_address, tmp_path, *FEW, "env.resources_per_worker.num_cpus=7.7", plan={"patienceSeconds": 3})
     said = until(lambda: [one for one in run.reports().stages if "wait for CPUs" in one], PATIENCE)
     assert said[0].startswith("loading the model, for ") and "32.8 are wanted; the cluster has 32, " in said[0]
     run.process.send_signal(signal.SIGTERM)
@@ -227,8 +231,9 @@ def test_preflight_through_the_ray_worker_looks_at_the_nodes(ray_address: str, t
     server = Server(tmp_path / "state", "--ray-address", ray_address)
     client = server.client()
     try:
-        arguments = [f"home={STANDIN}", "attempt_dir={attemptDir}", "experiment_dir={experimentDir}", "--", *SMALL]
+        arguments = [*DIRECTORIES, "--", "trainer.default_local_dir='{sharedRoot}/checkpoints/x'", *SMALL]
         plan = pb.LaunchPlan(engine="verl-agent", module="echelon_rayworker.engines.verl_agent", arguments=arguments)
+        plan.files[FILE] = json.dumps(verl_agent_content(*SMALL, **DERIVED)).encode()
         request = pb.PreflightRequest(plan=plan)
         findings = client.call("Preflight", request, pb.PreflightResponse, timeout=320).findings
         found = {one.check: one for one in findings}
@@ -261,10 +266,10 @@ def test_the_ray_worker_launches_and_stops_it(ray_address: str, tmp_path: Path) 
     client = server.client()
     try:
         client.launch(
-            "home={verlAgentHome}", "attempt_dir={attemptDir}", "experiment_dir={experimentDir}", "phase=train",
-            "checkpoint_dir={sharedRoot}/checkpoints/x", "train_rows=2", "val_rows=2", "steps=9", "--", *SMALL,
+            *DIRECTORIES, "--", "trainer.default_local_dir='{sharedRoot}/checkpoints/x'", *SMALL,
             "data.train_files='{attemptDir}/data/train.parquet'", "trainer.total_epochs=9", "standin.delay=600",
             engine="verl-agent", module="echelon_rayworker.engines.verl_agent",
+            files={FILE: json.dumps(verl_agent_content(fields=("home=null",), **{**DERIVED, "steps": 9})).encode()},
             environment={"VERL_AGENT_HOME": str(STANDIN), "WANDB_API_KEY": "never-to-be-shown"},
         )  # fmt: skip
         # The trainer's batch and the console's stage come by two ways, in no order between them.

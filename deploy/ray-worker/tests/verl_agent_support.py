@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 from conftest import PACKAGE_ROOT
+from spec_support import content_of, launch_of
 
 from echelon_rayworker.batch import write_batch_file
+from echelon_rayworker.engines.spec import Launch
 from echelon_rayworker.gen import batch_pb2
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.reports import SpooledBatch
@@ -19,6 +21,21 @@ from echelon_rayworker.spooltail import SpoolTail
 
 REPOSITORY = PACKAGE_ROOT.parents[1]
 STANDIN = Path(__file__).parent / "standin"
+
+
+def verl_agent_content(*overrides: str, fields: tuple[str, ...] = (), **plan: Any) -> dict[str, Any]:
+    """What a plan with these overrides has in its file; ``fields`` of its spec, and ``plan``: besides the spec."""
+    given = dict(one.split("=", 1) for one in overrides)
+    phase = "eval" if given.get("trainer.val_only") == "True" else "train"
+    steps = int(given.get("trainer.total_epochs", 0)) if phase == "train" else 0
+    derived = {"phase": phase, "steps": steps, "diskBytes": 0, **plan}
+    return content_of("verl-agent", f"home={STANDIN}", *fields, plan=derived)
+
+
+def verl_agent_launch(root: Path, *overrides: str, fields: tuple[str, ...] = (), **plan: Any) -> Launch:
+    """A launch with these overrides; its checkpoints are in `checkpoints` below the experiment's directory."""
+    content = verl_agent_content(*overrides, fields=fields, **plan)
+    return launch_of(content, root, [f"trainer.default_local_dir={root}/checkpoints", *overrides])
 
 
 class Reports:

@@ -6,9 +6,6 @@ import type { Engine } from '../engine.ts';
 import { PLACES, unusedParameters, withParameters } from './arguments.ts';
 import { CommandSpec, type ResolvedCommand } from './spec.ts';
 
-/** The file of a plan that holds the program's files. */
-const FILES = 'program-files.json';
-
 const DEFAULTS = {
   ...COMMON_DEFAULTS,
   parameters: {},
@@ -45,39 +42,13 @@ export const COMMAND: Engine<CommandSpec, ResolvedCommand> = {
     const resources = { nodes, gpus, cpus: Math.max(1, nodes * gpus) };
     return merge({ ...DEFAULTS, resources }, spec) as unknown as ResolvedCommand;
   },
-  compile: (spec) => ({
-    arguments: argumentsOf(spec),
-    ...(spec.files && { files: { [FILES]: JSON.stringify(spec.files) } }),
+  compile: ({ command, resume, parameters }) => ({
+    arguments: withParameters(command, parameters),
+    plan: { resume: withParameters(resume ?? [], parameters) },
   }),
   // A batch states its own estimator.
   fingerprint: () => null,
 };
-
-/** The driver's own settings as `key=value`, then `--` and the program with its arguments. */
-function argumentsOf({
-  command,
-  parameters,
-  workingDir,
-  files,
-  start,
-  resume,
-  metrics,
-  batches,
-}: ResolvedCommand): string[] {
-  const own = {
-    directory: workingDir ?? '',
-    files: Object.keys(files ?? {}).length,
-    root: '{sharedRoot}',
-    experiment_dir: '{experimentDir}',
-    attempt_dir: '{attemptDir}',
-    start,
-    resume: JSON.stringify(withParameters(resume ?? [], parameters)),
-    metrics: JSON.stringify(metrics ?? {}),
-    batches: batches ?? '',
-  };
-  const settings = Object.entries(own).map(([key, value]) => `${key}=${value}`);
-  return [...settings, '--', ...withParameters(command, parameters)];
-}
 
 function parameterProblems({ command, resume = [], parameters = {} }: CommandSpec): FieldProblem[] {
   const taken = PLACES.filter((name) => Object.hasOwn(parameters, name)).map((name) => ({

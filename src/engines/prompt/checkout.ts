@@ -1,4 +1,5 @@
-import { compileVerlAgent, engineArguments } from '../verl-agent/compile.ts';
+import type { CompiledSpec } from '../engine.ts';
+import { launchOf } from '../verl-agent/compile.ts';
 import { resolveVerlAgent } from '../verl-agent/resolve.ts';
 import type { ResolvedVerlAgent } from '../verl-agent/spec.ts';
 import type { ResolvedPrompt } from './spec.ts';
@@ -27,10 +28,11 @@ function evaluationOf({ name, environment, evaluation }: Played): ResolvedVerlAg
   });
 }
 
-/** The arguments of that evaluation, as the verl-agent engine takes them. */
-export function checkoutArguments(played: Played): string[] {
-  const evaluation = evaluationOf(played);
-  return engineArguments(evaluation, compileVerlAgent(evaluation));
+/** That evaluation with its plan, as the verl-agent engine takes them. */
+export function checkoutPlan(played: Played): Required<CompiledSpec> {
+  const spec = evaluationOf(played);
+  const { arguments: overrides, plan } = launchOf(spec);
+  return { arguments: overrides, plan: { evaluation: { spec, plan } } };
 }
 
 /** The CPUs of its environments, and one for the driver. */

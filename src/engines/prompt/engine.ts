@@ -1,9 +1,8 @@
 import type { FieldProblem } from '../../core/errors.ts';
 import { merge } from '../../core/trees.ts';
-import { assignment, type PlanValue } from '../arguments.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { Engine } from '../engine.ts';
-import { checkoutArguments, checkoutCpus } from './checkout.ts';
+import { checkoutCpus, checkoutPlan } from './checkout.ts';
 import { evaluationDefaults, PROMPT_DEFAULTS, REFLEXION_TRIALS, SPLITS } from './defaults.ts';
 import { addressProblems, unlistedProblem } from './endpoint.ts';
 import { PROMPT_PRESETS } from './presets.ts';
@@ -34,15 +33,7 @@ export const PROMPT: Engine<PromptSpec, ResolvedPrompt> = {
     if (name !== 'local') filled.resources.cpus = spec.resources?.cpus ?? checkoutCpus(filled);
     return filled;
   },
-  compile: (spec) => ({
-    arguments: [
-      ...valuesOf(spec).map(([key, value]) => assignment(key, value)),
-      // Their patterns admit no blank, quote or brace.
-      `model.base_url=${spec.model.baseUrl}`,
-      `model.name=${spec.model.name}`,
-      ...(spec.environment.name === 'local' ? [] : ['--', ...checkoutArguments(spec)]),
-    ],
-  }),
+  compile: (spec) => (spec.environment.name === 'local' ? {} : checkoutPlan(spec)),
   fingerprint: () => null,
   presets: PROMPT_PRESETS,
 };
@@ -79,34 +70,4 @@ function budgetProblems({ model, limits = {} }: PromptSpec): FieldProblem[] {
   const { input = 0, output = 0 } = model.price ?? {};
   if (limits.budget === undefined || input + output > 0) return [];
   return [{ field: '/limits/budget', message: 'cannot be kept without a price; add /model/price' }];
-}
-
-type Values = [key: string, value: PlanValue][];
-
-function valuesOf({ model, method, environment, evaluation, limits }: ResolvedPrompt): Values {
-  return [
-    ['environment.name', environment.name],
-    ['environment.seed', environment.seed],
-    ['environment.max_steps', environment.maxSteps],
-    ['environment.history_length', environment.historyLength],
-    ['evaluation.games', evaluation.games],
-    ['evaluation.rounds', evaluation.rounds],
-    ...optional('evaluation.split', evaluation.split),
-    ['method.name', method.name],
-    ['method.trials', method.trials],
-    ...optional('model.api_key', model.apiKey),
-    ['model.temperature', model.temperature],
-    ['model.max_tokens', model.maxTokens],
-    ['model.input_price', model.price.input],
-    ['model.output_price', model.price.output],
-    ['limits.concurrency', limits.concurrency],
-    ...optional('limits.requests_per_minute', limits.requestsPerMinute),
-    ...optional('limits.tokens_per_minute', limits.tokensPerMinute),
-    ...optional('limits.budget', limits.budget),
-    ['experiment_dir', '{experimentDir}'],
-  ];
-}
-
-function optional(key: string, value: PlanValue | undefined): Values {
-  return value === undefined ? [] : [[key, value]];
 }

@@ -29,7 +29,12 @@ export const VERL_AGENT_EXPORT: Engine<VerlAgentExportSpec, ResolvedExport> = {
     const resources = { nodes: 1, gpus: 0, cpus: cpusFor(sizeOf(spec.checkpoint.directory)) };
     return merge({ ...COMMON_DEFAULTS, resources, output: null }, spec) as unknown as ResolvedExport;
   },
-  compile: (spec) => ({ arguments: argumentsOf(spec) }),
+  compile: ({ project, checkpoint, output }) => ({
+    plan: {
+      checkpointDirectory: `${projectDirectory('checkpoints', project)}/${checkpoint.directory}`,
+      output: output === null ? '' : `${projectDirectory('exports', project)}/${output}`,
+    },
+  }),
   fingerprint: () => null,
   check: ({ spec }) => sizeNotes(spec),
   reads: { pointer: '/checkpoint', complete },
@@ -60,17 +65,6 @@ function sizeOf(directory: string | undefined): number | undefined {
 function cpusFor(parameters: number | undefined): number {
   const cpus = parameters === undefined ? 4 : Math.ceil(parameters / PARAMETERS_PER_CPU);
   return Math.min(16, Math.max(2, cpus));
-}
-
-function argumentsOf({ project, checkpoint, output, resources }: ResolvedExport): string[] {
-  return [
-    'home={verlAgentHome}',
-    'experiment_dir={experimentDir}',
-    `checkpoint_dir=${projectDirectory('checkpoints', project)}/${checkpoint.directory}`,
-    `step=${checkpoint.step ?? 0}`,
-    `output=${output === null ? '' : `${projectDirectory('exports', project)}/${output}`}`,
-    `cpus=${resources.cpus}`,
-  ];
 }
 
 function sizeNotes({ checkpoint }: ResolvedExport): CheckFinding[] {

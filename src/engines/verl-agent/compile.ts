@@ -1,4 +1,4 @@
-import type { Change, Correction } from '../engine.ts';
+import type { Change, CompiledSpec, Correction } from '../engine.ts';
 import { projectDirectory } from '../project-directory.ts';
 import { diskNeeded } from './disk.ts';
 import { createDraft, type Draft } from './draft.ts';
@@ -217,24 +217,10 @@ function engineCorrections({ program, phase, environment }: Recipe, spec: Resolv
   ];
 }
 
-/** The engine's arguments: its own as `key=value`, then `--` and the overrides, one by one. */
-export function engineArguments(spec: ResolvedVerlAgent, plan: VerlAgentPlan): string[] {
-  const own: [string, string | number][] = [
-    ['home', spec.home ?? '{verlAgentHome}'],
-    ['program', plan.program],
-    ['phase', plan.phase],
-    ['attempt_dir', '{attemptDir}'],
-    ['experiment_dir', '{experimentDir}'],
-    ['checkpoint_dir', `${projectDirectory('checkpoints', spec.project)}/${plan.checkpointDirectory}`],
-    ['train_rows', plan.dataRows.train],
-    ['val_rows', plan.dataRows.validation],
-    ['steps', plan.steps],
-    ['disk_bytes', plan.diskBytes],
-    ['advantages', spec.advantages],
-    ['observations', spec.observations],
-    ...(spec.evaluation.baseModel ? [['base_model', 'true'] as [string, string]] : []),
-  ];
-  return [...own.map(([key, value]) => `${key}=${value}`), '--', ...plan.overrides];
+/** The part of a launch plan: the overrides as arguments, and what the driver needs of the plan. */
+export function launchOf(spec: ResolvedVerlAgent): Required<CompiledSpec> {
+  const { overrides, program, phase, dataRows, steps, diskBytes } = compileVerlAgent(spec);
+  return { arguments: overrides, plan: { program, phase, dataRows, steps, diskBytes } };
 }
 
 /** What the recipe's script passes, to the letter. */

@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts';
 import { checkExperiment } from './checks.ts';
 import { codePathProblems } from './code-paths.ts';
-import { compileVerlAgent, engineArguments } from './compile.ts';
+import { compileVerlAgent, launchOf } from './compile.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { loadsCode } from './overrides.ts';
 import { experimentsOf, verlAgentPresets } from './presets.ts';
@@ -31,7 +31,7 @@ export const VERL_AGENT: Engine<VerlAgentSpec, ResolvedVerlAgent> = {
     ];
   },
   resolve: resolveVerlAgent,
-  compile: (spec) => ({ arguments: engineArguments(spec, compileVerlAgent(spec)) }),
+  compile: launchOf,
   fingerprint: fingerprintOf,
   check: checkExperiment,
   notes(spec) {

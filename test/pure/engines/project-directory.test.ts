@@ -8,7 +8,7 @@ import { VerlAgentExportSpec } from '../../../src/engines/verl-agent-export/spec
 
 const compiled = (spec: object) => {
   const engine = engineOf((spec as ExperimentSpec).engine);
-  return engine.compile(engine.resolve(spec as ExperimentSpec)).arguments.join('\n');
+  return JSON.stringify(engine.compile!(engine.resolve(spec as ExperimentSpec)));
 };
 const EXPORT = { ...engineOf('verl-agent-export').example, output: 'mine' };
 

@@ -14,7 +14,9 @@ test('the plan of every engine names its module and takes the common fields from
     assert.equal(plan.gracePeriodMs, 1500);
     assert.deepEqual([plan.gpus, plan.cpus], [resolved.resources.gpus, resolved.resources.cpus]);
     assert.deepEqual(plan.secrets, { A_TOKEN: 'a-token' });
-    assert.deepEqual([plan.environment, plan.files], [{}, {}]);
+    assert.deepEqual(plan.environment, {});
+    const { name: _name, ...settings } = resolved;
+    assert.deepEqual(JSON.parse(String(plan.files['spec.json'])).spec, settings);
   }
 });
 

@@ -71,7 +71,7 @@ describe('an engine that is added as docs/contributing/engines.md says', () => {
   test('has a plan', async () => {
     const { plan, resolved } = (await api.call('POST', '/v1/plans', { body })).json();
     assert.equal(plan.module, 'echelon_rayworker.engines.countdown');
-    assert.deepEqual(plan.arguments, ['from=5']);
+    assert.equal(JSON.parse(plan.files['spec.json']).spec.from, 5);
     assert.equal(resolved.resources.cpus, 1);
   });
 

@@ -1,12 +1,10 @@
-"""`python -m echelon_rayworker.engines.countdown from=N`"""
-
-import sys
+"""Counts down to 1 from the spec's `from`."""
 
 from echelon_rayworker.spool import Spool
 
-from ..arguments import Key, parse_or_exit
+from ..spec import read_launch_or_exit
 
-start = parse_or_exit(sys.argv[1:], {"from": Key(3, minimum=1)})["from"]
+start = read_launch_or_exit().spec["from"]
 spool = Spool.from_environment()
 for step in range(1, start + 1):
     spool.stage(f"step {step} of {start}", step=step, steps=start)

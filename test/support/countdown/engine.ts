@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
 import { merge } from '../../../src/core/trees.ts';
-import { assignment } from '../../../src/engines/arguments.ts';
 import { COMMON_DEFAULTS } from '../../../src/engines/common-defaults.ts';
 import type { Engine, Resolved } from '../../../src/engines/engine.ts';
 import { commonFields } from '../../../src/schemas/spec-parts.ts';
@@ -28,6 +27,5 @@ export const COUNTDOWN: Engine<CountdownSpec, ResolvedCountdown> = {
   problems: () => [],
   customCode: () => false,
   resolve: (spec) => merge(DEFAULTS, spec) as unknown as ResolvedCountdown,
-  compile: ({ from }) => ({ arguments: [assignment('from', from)] }),
   fingerprint: () => null,
 };

@@ -1,20 +1,17 @@
 """Answers of an engine's preflight program: what was looked at, whether all is well, and what to do if it is not.
 
-A preflight program is `python -m <engine>.preflight shared_root=DIR ray=BOOL argument…`, with the arguments of a launch.
-An engine may have none.
+A preflight program is `python -m <engine>.preflight ray=BOOL argument…`, with the arguments of a launch. An engine may have none.
 It prints a JSON list of answers and exits with 1 where an error is among them.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict, dataclass
 from typing import Callable, Iterable
 
-from .arguments import Key
-
-# Before the arguments of the launch. `ray`: false where the ray-worker has no Ray.
-OWN_KEYS: dict[str, Key] = {"shared_root": Key(""), "ray": Key(True)}
+from .spec import Launch, SpecError, read_launch
 
 
 @dataclass(frozen=True)
@@ -32,6 +29,15 @@ class Answer:
 Check = tuple[str, Callable[[], list[Answer]]]
 
 
+def run_preflight(checks_of: Callable[[Launch], Iterable[Check]]) -> None:
+    """Makes an engine's checks of the launch that this process's arguments name, prints the answers, and exits."""
+    try:
+        answers = answer_all(checks_of(read_launch(sys.argv[1:])))
+    except SpecError as error:
+        answers = [Answer("spec", False, str(error), "see the message")]
+    sys.exit(print_answers(answers))
+
+
 def answer_all(checks: Iterable[Check]) -> list[Answer]:
     """Every check's answers. A check that cannot be made is an answer too."""
     answers: list[Answer] = []
@@ -47,10 +53,3 @@ def print_answers(answers: list[Answer]) -> int:
     """Prints them as JSON; returns the program's exit code."""
     print(json.dumps([asdict(answer) for answer in answers], indent=1))
     return int(any(not answer.ok and answer.severity == "error" for answer in answers))
-
-
-def divide(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """The preflight's own arguments, and those of the launch."""
-    divider = arguments.index("--") if "--" in arguments else len(arguments)
-    own = [one for one in arguments[:divider] if one.partition("=")[0] in OWN_KEYS]
-    return own, [one for at, one in enumerate(arguments) if at >= divider or one not in own]

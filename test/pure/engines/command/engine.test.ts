@@ -15,35 +15,32 @@ const plan = (spec: Partial<CommandSpec>) =>
 const refused = (spec: Partial<CommandSpec>) =>
   COMMAND.problems({ ...SMALL, ...spec }).map(({ field }) => field);
 
-test('the plan of a command has its settings, then the program with its arguments as they are', () => {
+test('the plan of a command has the directories, then the program with its arguments as they are', () => {
+  const command = ['python', 'train.py', '', '--', 'a b=$(c)', '{rate}'];
   const {
     arguments: all,
+    files,
     module,
     gpus,
     cpus,
   } = plan({
-    command: ['python', 'train.py', '', '--', 'a b=$(c)'],
-    workingDir: 'projects/mine',
-    resume: ['--from', '{checkpoint}'],
-    metrics: { jsonPrefix: '' },
-    batches: 'batches',
+    command,
+    parameters: { rate: 0.1 },
+    resume: ['--from', '{checkpoint}', '{rate}'],
     resources: { nodes: 2, gpus: 4 },
   });
   assert.equal(module, 'echelon_rayworker.engines.command');
   assert.deepEqual([gpus, cpus], [8, 8]);
   assert.deepEqual(all, [
-    'directory=projects/mine',
-    'files=0',
-    'root={sharedRoot}',
-    'experiment_dir={experimentDir}',
     'attempt_dir={attemptDir}',
-    'start=per-node',
-    'resume=["--from","{checkpoint}"]',
-    'metrics={"jsonPrefix":""}',
-    'batches=batches',
+    'experiment_dir={experimentDir}',
+    'shared_root={sharedRoot}',
     '--',
-    ...['python', 'train.py', '', '--', 'a b=$(c)'],
+    ...command.with(-1, '0.1'),
   ]);
+  assert.deepEqual(JSON.parse(String(files['spec.json'])).plan, {
+    resume: ['--from', '{checkpoint}', '0.1'],
+  });
 });
 
 test('a command without the scope custom-code is refused', () => {
@@ -89,11 +86,4 @@ test('a sweep over a parameter gives each child its arguments', () => {
   check.refuse();
   assert.deepEqual(plans, ['--lr=0.1', '--lr=0.2']);
   assert.equal(makeChild(draft, draft.entries[0]!).customCode, true);
-});
-
-test('the files of a program are a file of the plan', () => {
-  const { files, arguments: all } = plan({ files: { 'train.py': 'print(1)', 'lib/a.py': '' } });
-  assert.deepEqual(files, { 'program-files.json': '{"train.py":"print(1)","lib/a.py":""}' });
-  assert.ok(all.includes('files=2'));
-  assert.deepEqual(plan({}).files, {});
 });

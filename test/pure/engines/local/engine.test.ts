@@ -6,53 +6,30 @@ import type { LocalSpec } from '../../../../src/engines/local/spec.ts';
 import { compilePlan } from '../../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
 
-const plan = (spec: LocalSpec) => compilePlan(resolveSpec(spec).spec);
+const spec = (more: Partial<LocalSpec>) =>
+  resolveSpec({ engine: 'local', name: 'x', estimator: { name: 'hgpo' }, ...more }).spec;
 
-test('the plan of a local training passes every value of the spec', () => {
-  const compiled = plan({
-    engine: 'local',
+test('the plan of a local training has the spec in a file, without its name', () => {
+  const resolved = spec({
     name: 'not in the plan; rm -rf /',
     estimator: { name: 'hgpo', historyLength: 1, baseGroup: true },
     training: { steps: 7, learningRate: 1e-7, stepDelaySeconds: 0.25 },
     gracePeriodSeconds: 1.5,
     resources: { cpus: 0.5 },
   });
+  const compiled = compilePlan(resolved);
   assert.equal(compiled.module, 'echelon_rayworker.engines.local');
   assert.equal(compiled.gracePeriodMs, 1500);
   assert.deepEqual([compiled.gpus, compiled.cpus], [0, 0.5]);
-  for (const argument of [
-    'estimator.name=hgpo',
-    'estimator.history_length=1',
-    'estimator.base_group=true',
-    'training.steps=7',
-    'training.learning_rate=1e-7',
-    'step_delay_ms=250',
-    'observations=digests',
-    'experiment_dir={experimentDir}',
-  ]) {
-    assert.ok(compiled.arguments.includes(argument), argument);
-  }
+  const { name: _name, ...settings } = resolved;
+  assert.deepEqual(JSON.parse(String(compiled.files['spec.json'])), { spec: settings, plan: {} });
   assert.ok(!JSON.stringify(compiled).includes('rm -rf'));
 });
 
-test('the plan of a local training passes only the fields that its estimator uses', () => {
-  const keys = plan({ engine: 'local', name: 'x', estimator: { name: 'grpo' } })
-    .arguments.map((argument) => argument.split('=')[0])
-    .filter((key) => key?.startsWith('estimator.'));
-  assert.deepEqual(keys, [
-    'estimator.name',
-    'estimator.normalize_by_std',
-    'estimator.invalid_action_penalty',
-  ]);
-});
-
-test('the plan of a local training sets no key twice', () => {
-  for (const name of ['hgpo', 'gigpo', 'grpo'] as const) {
-    const keys = plan({ engine: 'local', name: 'x', estimator: { name } }).arguments.map(
-      (one) => one.split('=')[0],
-    );
-    assert.equal(new Set(keys).size, keys.length);
-  }
+test('a resolved local training has only the fields that its estimator uses', () => {
+  const resolved = spec({ estimator: { name: 'grpo' } });
+  assert.ok(resolved.engine === 'local');
+  assert.deepEqual(Object.keys(resolved.estimator), ['name', 'normalizeByStd', 'invalidActionPenalty']);
 });
 
 test("the fingerprint of a local training is the kernel's", () => {

@@ -8,19 +8,16 @@ import { resolveVerlAgent } from '../../../../src/engines/verl-agent/resolve.ts'
 const planned = (more: Partial<PromptSpec>) => {
   const model = { baseUrl: 'http://h/v1', name: 'm' };
   const resolved = PROMPT.resolve({ engine: 'prompt', name: 'x', model, ...more });
-  return { resolved, given: PROMPT.compile(resolved).arguments };
+  const { arguments: given = [], plan = {} } = PROMPT.compile!(resolved);
+  return { resolved, given, plan };
 };
 
 test("the environments of a checkout get the recipe's evaluation, with the settings of the spec", () => {
-  const { resolved, given } = planned({
+  const { resolved, given, plan } = planned({
     environment: { name: 'alfworld', seed: 456, historyLength: 4 },
     evaluation: { games: 20, split: 'seen' },
   });
   assert.deepEqual(resolved.resources, { nodes: 1, gpus: 0, cpus: 3 });
-  const parts = given.join('\n').split('\n--\n');
-  assert.equal(parts.length, 3);
-  assert.match(parts[0]!, /environment\.name=alfworld\n.*environment\.max_steps=50\n/s);
-  assert.match(parts[1]!, /home=\{verlAgentHome\}\n.*phase=eval\n/s);
   const evaluation = resolveVerlAgent({
     engine: 'verl-agent',
     name: 'base',
@@ -33,14 +30,15 @@ test("the environments of a checkout get the recipe's evaluation, with the setti
   const expected = ofEnvironments(compileVerlAgent(evaluation).overrides);
   assert.ok(expected.includes('env.seed=456') && expected.includes('data.val_batch_size=20'));
   assert.ok(expected.includes('trainer.val_only=True') && expected.includes('trainer.val_out=False'));
-  assert.deepEqual(ofEnvironments(parts[2]!.split('\n')), expected);
+  assert.deepEqual(ofEnvironments(given), expected);
+  const { spec, plan: ofEvaluation } = plan.evaluation as { spec: object; plan: { phase: string } };
+  assert.deepEqual({ ...spec, name: 'base', resources: 0 }, { ...evaluation, resources: 0 });
+  assert.equal(ofEvaluation.phase, 'eval');
 });
 
 test('the local environment needs no checkout, and webshop has no split', () => {
-  assert.ok(!planned({}).given.includes('--'));
+  assert.deepEqual(planned({}).plan, {});
   const { resolved, given } = planned({ environment: { name: 'webshop' } });
   assert.equal(resolved.evaluation.split, undefined);
-  assert.ok(
-    given.includes('env.env_name=Webshop') && !given.some((one) => one.startsWith('evaluation.split')),
-  );
+  assert.ok(given.includes('env.env_name=Webshop'));
 });

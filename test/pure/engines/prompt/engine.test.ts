@@ -12,10 +12,10 @@ const spec = (more: Partial<PromptSpec> = {}): PromptSpec => ({
   model: MODEL,
   ...more,
 });
-const planned = (given: PromptSpec) => {
-  const resolved = resolveSpec(given, { customCode: true }).spec;
-  assert.ok(resolved.engine === 'prompt');
-  return PROMPT.compile(resolved).arguments;
+const resolved = (given: PromptSpec) => {
+  const { spec } = resolveSpec(given, { customCode: true });
+  assert.ok(spec.engine === 'prompt');
+  return spec;
 };
 
 describe('what the prompt engine refuses', () => {
@@ -56,19 +56,10 @@ test('a split of another environment is refused', () => {
   }
 });
 
-describe('the plan of the prompt engine', () => {
-  test('limits are passed only if they are set, and reflexion has trials', () => {
-    const text = planned(spec()).join(' ');
-    assert.doesNotMatch(text, /limits\.(requests|tokens|budget)|api_key/);
-    assert.match(text, /method\.trials=1 /);
-    assert.match(planned(spec({ method: { name: 'reflexion' } })).join(' '), /method\.trials=3 /);
-  });
-
-  test('the address and the name of the model are one argument each', () => {
-    const model = { baseUrl: 'http://10.0.0.1:8000/v1', name: 'Qwen/Qwen2.5-7B-Instruct' };
-    assert.deepEqual(planned(spec({ model })).slice(-2), [
-      'model.base_url=http://10.0.0.1:8000/v1',
-      'model.name=Qwen/Qwen2.5-7B-Instruct',
-    ]);
-  });
+test('a prompted evaluation has limits only if they are set, and reflexion has trials', () => {
+  const { limits, method, model } = resolved(spec());
+  assert.deepEqual(limits, { concurrency: 8 });
+  assert.equal(method.trials, 1);
+  assert.ok(!('apiKey' in model));
+  assert.equal(resolved(spec({ method: { name: 'reflexion' } })).method.trials, 3);
 });

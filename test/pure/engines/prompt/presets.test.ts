@@ -17,7 +17,7 @@ test('every prompted row is a valid spec with a plan, and needs no permission be
     const endpoints = [...SETTINGS.promptEndpoints.fallback, ...(own ? ['http://127.0.0.1:8000'] : [])];
     assert.deepEqual(permissionProblems(train, { endpoints }), []);
     const { spec } = resolveSpec(train, { endpoints });
-    assert.ok(spec.engine === 'prompt' && PROMPT.compile(spec).arguments.includes('trainer.val_out=True'));
+    assert.ok(spec.engine === 'prompt' && PROMPT.compile!(spec).arguments!.includes('trainer.val_out=True'));
   }
 });
 

@@ -15,18 +15,13 @@ const EXPORT: VerlAgentExportSpec = {
 test('the plan of an export names the checkpoint and the output below the shared root, and takes no GPU', () => {
   const plan = compilePlan(resolveSpec(EXPORT).spec);
   assert.equal(plan.module, 'echelon_rayworker.engines.verl_agent_export');
-  assert.deepEqual(plan.arguments, [
-    'home={verlAgentHome}',
-    'experiment_dir={experimentDir}',
-    `checkpoint_dir={sharedRoot}/checkpoints/${DIRECTORY}`,
-    'step=0',
-    'output=',
-    'cpus=4',
-  ]);
   assert.deepEqual([plan.gpus, plan.cpus], [0, 4]);
-  const named = { ...EXPORT, checkpoint: { directory: DIRECTORY, step: 80 }, output: 'mine/last' };
-  const { arguments: given } = compilePlan(resolveSpec(named).spec);
-  assert.deepEqual(given.slice(3, 5), ['step=80', 'output={sharedRoot}/exports/mine/last']);
+  const derived = (spec: VerlAgentExportSpec) =>
+    VERL_AGENT_EXPORT.compile!(VERL_AGENT_EXPORT.resolve(spec)).plan;
+  const checkpointDirectory = `{sharedRoot}/checkpoints/${DIRECTORY}`;
+  assert.deepEqual(derived(EXPORT), { checkpointDirectory, output: '' });
+  const output = '{sharedRoot}/exports/mine/last';
+  assert.deepEqual(derived({ ...EXPORT, output: 'mine/last' }), { checkpointDirectory, output });
 });
 
 test('an export takes CPUs by the size of its model, 4 if the size is unknown, and as many as the spec asks for', () => {

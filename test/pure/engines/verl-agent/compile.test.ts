@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { validateSpec } from '../../../../src/engines/validate-spec.ts';
 import {
   compileVerlAgent,
-  engineArguments,
   faithfulOverrides,
+  launchOf,
   PROGRAM,
 } from '../../../../src/engines/verl-agent/compile.ts';
 import { MERGED_CONFIG } from '../../../../src/engines/verl-agent/merged-config.ts';
@@ -165,7 +165,7 @@ describe('compileVerlAgent', () => {
     );
   });
 
-  test('a plan for the base model looks for no checkpoint, and only then has the argument base_model', () => {
+  test('a plan for the base model looks for no checkpoint, and resumes nothing', () => {
     const spec = (evaluation: NonNullable<VerlAgentSpec['evaluation']>): ResolvedVerlAgent =>
       resolveVerlAgent({ ...TRAIN, recipe: 'qwen2.5_1.5b_alfworld_eval', evaluation });
     const base = spec({ baseModel: true });
@@ -173,9 +173,8 @@ describe('compileVerlAgent', () => {
     has(plan.overrides, 'trainer.resume_mode=disable', 'trainer.val_only=True');
     assert.match(plan.checkpointDirectory, /^qwen2\.5_1\.5b_alfworld_eval\/base_k2_seed123_unseen-\w{10}$/);
     assert.match(reasonOf(plan, 'trainer.resume_mode')!, /base model/);
-    assert.ok(engineArguments(base, plan).includes('base_model=true'));
-    const trained = spec({ checkpoint: { directory: 'a/k2_b' } });
-    assert.ok(!engineArguments(trained, compileVerlAgent(trained)).some((one) => /^base_model/.test(one)));
+    assert.equal(base.evaluation.baseModel, true);
+    assert.equal(spec({ checkpoint: { directory: 'a/k2_b' } }).evaluation.baseModel, undefined);
   });
 
   test('the plan of every preset sets only keys of the configuration, each once', () => {
@@ -210,26 +209,18 @@ test('a script that retains one checkpoint is corrected to two, and another numb
   );
 });
 
-test('the arguments are those of the engine, a divider, then the overrides', () => {
+test('the driver gets the overrides as arguments, and what it needs of the plan in its file', () => {
   const spec = resolveVerlAgent({ ...TRAIN, home: '/opt/verl-agent', advantages: 'exact' });
-  const plan = compileVerlAgent(spec);
-  const args = engineArguments(spec, plan);
-  const divider = args.indexOf('--');
-  assert.deepEqual(args.slice(0, divider), [
-    'home=/opt/verl-agent',
-    `program=${PROGRAM}`,
-    'phase=train',
-    'attempt_dir={attemptDir}',
-    'experiment_dir={experimentDir}',
-    `checkpoint_dir={sharedRoot}/checkpoints/${plan.checkpointDirectory}`,
-    'train_rows=16',
-    'val_rows=128',
-    'steps=160',
-    'disk_bytes=77200000000',
-    'advantages=exact',
-    'observations=digests',
-  ]);
-  assert.deepEqual(args.slice(divider + 1), plan.overrides);
+  const { overrides } = compileVerlAgent(spec);
+  const { arguments: passedOn, plan } = launchOf(spec);
+  assert.deepEqual(plan, {
+    program: PROGRAM,
+    phase: 'train',
+    dataRows: { train: 16, validation: 128 },
+    steps: 160,
+    diskBytes: 77_200_000_000,
+  });
+  assert.deepEqual(passedOn, overrides);
   const launch = compilePlan(spec);
   assert.equal(launch.module, 'echelon_rayworker.engines.verl_agent');
   assert.deepEqual([launch.engine, launch.gpus, launch.cpus], ['verl-agent', 2, 28.6]);

@@ -1,21 +1,19 @@
-"""`python -m echelon_rayworker.engines.command.preflight key=value … -- PROGRAM argument…`: can the program start in its working
-directory? Prints answers (see engines/answers.py)."""
+"""Can the program start in its working directory? Prints answers (see engines/answers.py)."""
 
 from __future__ import annotations
 
 import os
-import sys
 
-from ..answers import Answer, answer_all, divide, print_answers
-from ..arguments import ArgumentError
-from .settings import NotStartable, Settings, settings_from
+from ..answers import Answer, run_preflight
+from ..spec import Launch
+from .settings import NotStartable, Settings, settings_of
 
 
-def check_settings(arguments: list[str]) -> list[Answer]:
+def check_settings(launch: Launch) -> list[Answer]:
     """Would the engine take them?"""
     try:
-        settings = settings_from(arguments)
-    except (ArgumentError, NotStartable) as error:
+        settings = settings_of(launch)
+    except NotStartable as error:
         return [Answer("working directory", False, str(error), "see the message")]
     return [Answer("working directory", True, f"the program starts in {settings.directory}"), *check_script(settings)]
 
@@ -31,10 +29,5 @@ def check_script(settings: Settings) -> list[Answer]:
     return [Answer("script", exists, message, "" if exists else "put it there, or set workingDir")]
 
 
-def main(arguments: list[str]) -> int:
-    _, rest = divide(arguments)
-    return print_answers(answer_all([("working directory", lambda: check_settings(rest))]))
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_preflight(lambda launch: [("working directory", lambda: check_settings(launch))])

@@ -1,26 +1,12 @@
-"""The driver's arguments, and the directories that they name."""
+"""The driver's settings, and the directories that they name."""
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
-from ..arguments import ArgumentError, Key, parse
-
-KEYS: dict[str, Key] = {
-    "directory": Key(""),
-    "files": Key(0, minimum=0),
-    "root": Key(""),
-    "experiment_dir": Key(""),
-    "attempt_dir": Key(""),
-    "start": Key("per-node", choices=("per-node", "once")),
-    "resume": Key("[]"),
-    "metrics": Key("{}"),
-    "batches": Key(""),
-}
-
+from ..spec import Launch
 
 class NotStartable(ValueError):
     """The program cannot start as it stands; the message says the remedy."""
@@ -28,37 +14,33 @@ class NotStartable(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """One run. ``directory``: absolute, and it exists. ``files``: how many files of the plan go there. ``metrics``: at most one source (see metrics.py)."""
+    """One run. ``directory``: absolute, and it exists. ``files``: texts that belong there, by their paths. ``metrics``: at most one
+    source (see metrics.py). ``resume``: arguments that are appended if there is a checkpoint."""
 
-    command: list[str]
+    command: Sequence[str]
     directory: str
-    files: int
+    files: Mapping[str, str]
     experiment_dir: str
     attempt_dir: str
     start: str
-    resume: list[str]
-    metrics: dict[str, Any]
+    resume: Sequence[str]
+    metrics: Mapping[str, Any]
     batches: str
 
 
-def settings_from(arguments: Sequence[str]) -> Settings:
-    """ArgumentError for what cannot be taken, NotStartable for a working directory that cannot be used."""
-    divider = arguments.index("--") if "--" in arguments else len(arguments)
-    values = parse(arguments[:divider], KEYS)
-    command = list(arguments[divider + 1 :])
-    if not command:
-        raise ArgumentError("no program follows --")
-    attempt_dir = str(values["attempt_dir"])
+def settings_of(launch: Launch) -> Settings:
+    """NotStartable for a working directory that cannot be used."""
+    spec, directories = launch.spec, launch.directories
     return Settings(
-        command=command,
-        files=int(values["files"]),
-        directory=_working_directory(str(values["directory"]), str(values["root"]), attempt_dir),
-        experiment_dir=str(values["experiment_dir"]),
-        attempt_dir=attempt_dir,
-        start=str(values["start"]),
-        resume=json.loads(str(values["resume"])),
-        metrics=json.loads(str(values["metrics"])),
-        batches=str(values["batches"]),
+        command=launch.passed_on,
+        directory=_working_directory(spec["workingDir"], directories.shared_root, directories.attempt),
+        files=spec["files"] or {},
+        experiment_dir=directories.experiment,
+        attempt_dir=directories.attempt,
+        start=spec["start"],
+        resume=[launch.fill(argument) for argument in launch.plan["resume"]],
+        metrics=spec["metrics"] or {},
+        batches=spec["batches"] or "",
     )
 
 
@@ -68,7 +50,7 @@ def is_inside(path: str, directory: str) -> bool:
     return real == base or real.startswith(base.rstrip(os.sep) + os.sep)
 
 
-def _working_directory(relative: str, shared_root: str, attempt_dir: str) -> str:
+def _working_directory(relative: str | None, shared_root: str, attempt_dir: str) -> str:
     if not relative:
         directory = os.path.join(attempt_dir, "work")
         os.makedirs(directory, exist_ok=True)

@@ -1,4 +1,4 @@
-"""`python -m echelon_rayworker.engines.local key=value …`: one training run on the Ray at RAY_ADDRESS."""
+"""`python -m echelon_rayworker.engines.local argument…` (see engines/spec.py): one training run on the Ray at RAY_ADDRESS."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from echelon_rayworker import allocation
 from echelon_rayworker.launch import with_package
 from echelon_rayworker.spool import Spool
 
-from ..arguments import parse_or_exit
+from ..spec import read_launch_or_exit
 from .checkpoints import OtherSettings
-from .pools import RayPool
-from .settings import KEYS, settings_of
+from .pools import ACTORS, RayPool
+from .settings import settings_of
 from .trainer import Trainer
 
 
@@ -39,7 +39,8 @@ def _stop(number: int, _frame: object) -> None:
 
 
 def main() -> None:
-    settings = settings_of(parse_or_exit(sys.argv[1:], KEYS))
+    launch = read_launch_or_exit()
+    settings = settings_of(launch.spec, launch.directories.experiment)
     signal.signal(signal.SIGTERM, _stop)
     spool = Spool.from_environment()
     try:
@@ -50,7 +51,7 @@ def main() -> None:
         spool.stage("building environments")
         nodes = allocation.nodes_of(os.environ)
         node = nodes[0].id if nodes else ""
-        pool = RayPool(settings.rollout, settings.groups, settings.evaluation_games, settings.actors, node)
+        pool = RayPool(settings.rollout, settings.groups, settings.evaluation_games, ACTORS, node)
         Trainer(settings, pool, spool).run()
     except OtherSettings as error:
         print(f"error: {error}", file=sys.stderr)

@@ -9,6 +9,7 @@ import numpy as np
 from .policy import Choices
 from .rollout import Collected, RolloutSettings, collect, evaluate
 
+ACTORS = 2
 ACTOR_CPUS = 0.1  # actors wait most of the time; all must fit beside the driver on two CPUs
 
 
@@ -27,7 +28,7 @@ def _shares(count: int, parts: int) -> list[list[int]]:
 class InProcessPool:
     """Plays here, split as `actors` actors would, so that the sums are the same to the bit."""
 
-    def __init__(self, settings: RolloutSettings, groups: int, games: int, actors: int = 2):
+    def __init__(self, settings: RolloutSettings, groups: int, games: int, actors: int = ACTORS):
         self._settings = settings
         self._groups, self._games = _shares(groups, actors), _shares(games, actors)
 

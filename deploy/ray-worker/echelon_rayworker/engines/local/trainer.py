@@ -35,10 +35,10 @@ class Trainer:
         self._learner = Learner(
             weights=start,
             reference=start.copy(),
-            learning_rate=settings.learning_rate,
-            epochs=settings.epochs,
-            clip_ratio=settings.clip_ratio,
-            kl_coefficient=settings.kl_coefficient,
+            learning_rate=settings.training.learning_rate,
+            epochs=settings.training.epochs,
+            clip_ratio=settings.training.clip_ratio,
+            kl_coefficient=settings.training.kl_coefficient,
         )
         self._chance = np.random.default_rng([settings.rollout.training_seed, 3])
         self._timings: dict[str, float] = {}
@@ -53,20 +53,20 @@ class Trainer:
     def batches(self) -> Iterator[tuple[int, dict]]:
         """As `run`, giving out each step and its batch (the arguments of build_batch) after it was trained on."""
         settings = self._settings
-        done = 0
+        done, steps = 0, settings.training.steps
         if settings.experiment_dir:
             done = checkpoints.resume(settings.experiment_dir, self._learner, self._chance, settings.curve)
         if done:
             print(f"resuming after step {done}", flush=True)
-        if done == 0 or done >= settings.steps:
+        if done == 0 or done >= steps:
             self._report(done, self._evaluate(done))
-        for step in range(done + 1, settings.steps + 1):
+        for step in range(done + 1, steps + 1):
             yield step, self._step(step)
 
     def _step(self, step: int) -> dict:
-        settings = self._settings
+        training = self._settings.training
         self._timings = {}
-        self._spool.stage(f"step {step} of {settings.steps}", step=step, steps=settings.steps)
+        self._spool.stage(f"step {step} of {training.steps}", step=step, steps=training.steps)
         with self._timed("step"):
             with self._timed("gen"):
                 collected = self._pool.collect(self._learner.weights, step)
@@ -75,12 +75,11 @@ class Trainer:
             with self._timed("update_actor"):
                 chosen = collected.choices.candidate_start[:-1] + collected.pick
                 metrics.update(self._learner.update(collected.choices, chosen, batch["advantage"], self._chance))
-            if settings.step_delay_ms:
-                time.sleep(settings.step_delay_ms / 1000)
-            last = step == settings.steps
-            if last or (settings.evaluate_every and step % settings.evaluate_every == 0):
+            time.sleep(training.step_delay_seconds)
+            last = step == training.steps
+            if last or (training.evaluate_every and step % training.evaluate_every == 0):
                 metrics.update(self._evaluate(step))
-            if settings.experiment_dir and (last or (settings.save_every and step % settings.save_every == 0)):
+            if self._settings.experiment_dir and (last or (training.save_every and step % training.save_every == 0)):
                 self._save(step)
         metrics.update({f"timing_s/{name}": seconds for name, seconds in self._timings.items()})
         self._report(step, metrics)
@@ -135,13 +134,13 @@ class Trainer:
         }
 
     def _evaluate(self, step: int) -> dict[str, float]:
-        self._spool.stage("evaluating", step=step, steps=self._settings.steps)
+        self._spool.stage("evaluating", step=step, steps=self._settings.training.steps)
         with self._timed("testing"):
             success = self._pool.evaluate(self._learner.weights)
         return {"val/success_rate": success}
 
     def _save(self, step: int) -> None:
-        self._spool.stage("saving", step=step, steps=self._settings.steps)
+        self._spool.stage("saving", step=step, steps=self._settings.training.steps)
         with self._timed("save_checkpoint"):
             path = checkpoints.save(
                 self._settings.experiment_dir, step, self._learner, self._chance, self._settings.curve

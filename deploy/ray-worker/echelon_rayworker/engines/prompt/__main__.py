@@ -1,4 +1,4 @@
-"""`python -m echelon_rayworker.engines.prompt key=value …`: one evaluation of a prompted agent."""
+"""`python -m echelon_rayworker.engines.prompt argument…` (see engines/spec.py): one evaluation of a prompted agent."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import sys
 from echelon_rayworker.launch import forget_hidden
 from echelon_rayworker.spool import Spool
 
-from ..arguments import ArgumentError
+from ..spec import SpecError, read_launch
 from .agent import Agent
 from .client import Client
 from .environments import environment_of
 from .errors import PromptError
 from .play import Evaluation
 from .responses import Responses
-from .settings import Settings, settings_from
+from .settings import Settings, settings_of
 
 
 async def evaluate(settings: Settings, spool: Spool) -> None:
@@ -41,8 +41,8 @@ async def evaluate(settings: Settings, spool: Spool) -> None:
 
 def main() -> None:
     try:
-        settings = settings_from(sys.argv[1:], os.environ)
-    except ArgumentError as error:
+        settings = settings_of(read_launch(sys.argv[1:]), os.environ)
+    except SpecError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     spool = Spool.from_environment()

@@ -12,7 +12,7 @@ import socket
 from typing import Any, Iterable
 from urllib.parse import urlsplit
 
-from ..arguments import ArgumentError
+from ..spec import SpecError
 from .errors import PromptError
 
 _NEVER = tuple(ipaddress.ip_network(one) for one in (
@@ -28,7 +28,7 @@ class ForbiddenAddressError(PromptError):
 
 
 def check_base_url(base_url: str) -> None:
-    """Raises ArgumentError unless calls stay below this address: http or https, a host, a path without ``..`` in any form."""
+    """Raises SpecError unless calls stay below this address: http or https, a host, a path without ``..`` in any form."""
     try:
         address = urlsplit(base_url)
         whole = f"{address.scheme}://{address.netloc}{address.path}" == base_url
@@ -37,7 +37,7 @@ def check_base_url(base_url: str) -> None:
     except ValueError:
         usable = False
     if not usable:
-        raise ArgumentError("model.base_url is not the address of an endpoint: check /model/baseUrl")
+        raise SpecError("/model/baseUrl is not the address of an endpoint")
 
 
 def is_forbidden(address: str) -> bool:

@@ -49,7 +49,7 @@ class LocalEnvironment:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.count = settings.games
+        self.count = settings.played.games
 
     def start(self, round: int, trial: int) -> Views:
         self._games = [Game(self._seed(number)) for number in range(self.count)]
@@ -61,7 +61,7 @@ class LocalEnvironment:
         rewards, valid = [], []
         for index, (game, action) in enumerate(zip(self._games, actions)):
             observation, reward, admissible = (NOTHING_HAPPENS, 0.0, False) if game.done else game.step(action)
-            self._recent[index] = (observation, *self._recent[index])[: self._settings.history_length + 1]
+            self._recent[index] = (observation, *self._recent[index])[: self._settings.played.history_length + 1]
             rewards.append(reward)
             valid.append(admissible)
         return Outcome(self._views(), rewards, [game.done for game in self._games], valid, actions)
@@ -71,9 +71,9 @@ class LocalEnvironment:
 
     def _seed(self, number: int) -> str:
         settings = self._settings
-        if settings.split == "training":
-            return f"train/{settings.seed}/1/{number}"
-        return f"held-out/{settings.seed}/{number}"
+        if settings.played.split == "training":
+            return f"train/{settings.played.seed}/1/{number}"
+        return f"held-out/{settings.played.seed}/{number}"
 
     def _views(self) -> Views:
         prompts = [

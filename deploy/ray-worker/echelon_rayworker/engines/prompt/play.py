@@ -45,7 +45,7 @@ class Evaluation:
 
     async def run(self) -> None:
         """Plays every round. Raises PromptError; what was spent until then is reported all the same."""
-        for round in range(1, self._settings.rounds + 1):
+        for round in range(1, self._settings.played.rounds + 1):
             try:
                 trials = await self._round(round)
             except PromptError:
@@ -59,7 +59,7 @@ class Evaluation:
         """The trajectories of each trial. Only games that failed are tried again."""
         reflections: dict[int, list[str]] = {game: [] for game in range(self._environment.count)}
         trials: list[list[Trajectory]] = []
-        while reflections and len(trials) < self._settings.trials:
+        while reflections and len(trials) < self._settings.played.trials:
             if trials:
                 await self._reflect(round, trials[-1], reflections)
             played = await self._trial(round, len(trials) + 1, reflections)
@@ -71,7 +71,7 @@ class Evaluation:
         views = self._environment.start(round, trial)
         played = {game: Trajectory(game, trial, views.prompts[game]) for game in reflections}
         active = list(reflections)
-        for step in range(self._settings.max_steps):
+        for step in range(self._settings.played.max_steps):
             if not active:
                 break
             self._stage(round, trial, step)
@@ -96,12 +96,12 @@ class Evaluation:
         prompt = views.prompts[played.game]
         if self._settings.method == "act":
             return prompt
-        length = self._settings.history_length
+        length = self._settings.played.history_length
         thoughts = [one for one in played.thoughts[-length:] if one] if length else []
         return texts.with_reflections(texts.with_thoughts(prompt, thoughts), reflections)
 
     async def _reflect(self, round: int, failed: list[Trajectory], reflections: dict[int, list[str]]) -> None:
-        self._spool.stage(f"round {round}: reflecting on {len(reflections)} failed games", round, self._settings.rounds)
+        self._spool.stage(f"round {round}: reflecting on {len(reflections)} failed games", round, self._settings.played.rounds)
         lost = [one for one in failed if one.game in reflections]
         asked = [
             (
@@ -118,10 +118,10 @@ class Evaluation:
         games = self._environment.count
         last = {one.game: one for trial in trials for one in trial}
         rate, metrics = 0.0, {}
-        for number in range(1, self._settings.trials + 1):
+        for number in range(1, self._settings.played.trials + 1):
             if number <= len(trials):
                 rate += sum(one.succeeded for one in trials[number - 1]) / games
-            if self._settings.trials > 1:
+            if self._settings.played.trials > 1:
                 metrics[f"val/trial_{number}/success_rate"] = rate
         steps = [(valid, one) for one in last.values() for valid in one.valid]
         returns = [sum(last[game].rewards) for game in range(games)]
@@ -173,9 +173,9 @@ class Evaluation:
         self._spool.batch(round, wire, rows=len(rows))
 
     def _stage(self, round: int, trial: int, step: int) -> None:
-        rounds, trials = self._settings.rounds, self._settings.trials
+        rounds, trials = self._settings.played.rounds, self._settings.played.trials
         of_trial = f", trial {trial} of {trials}" if trials > 1 else ""
-        text = f"round {round} of {rounds}{of_trial}, step {step + 1} of {self._settings.max_steps}"
+        text = f"round {round} of {rounds}{of_trial}, step {step + 1} of {self._settings.played.max_steps}"
         self._spool.stage(text, step=round, steps=rounds)
 
     def _report(self, round: int, metrics: dict[str, float]) -> None:

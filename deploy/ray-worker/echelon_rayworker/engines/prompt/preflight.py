@@ -1,19 +1,17 @@
-"""`python -m echelon_rayworker.engines.prompt.preflight [shared_root=DIR] [ray=false] key=value …`: what would fail, before
-anything is paid. Prints answers (see engines/answers.py)."""
+"""What would fail before anything is paid, as answers (see engines/answers.py)."""
 
 from __future__ import annotations
 
 import os
 import socket
-import sys
 from urllib.parse import urlsplit
 
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
-from ..answers import Answer, answer_all, divide, print_answers
-from ..arguments import ArgumentError
+from ..answers import Answer, Check, run_preflight
+from ..spec import Launch
 from .addresses import ForbiddenAddressError, resolved
-from .settings import Settings, settings_from
+from .settings import Settings, settings_of
 
 CONNECT_SECONDS = 10
 
@@ -53,21 +51,15 @@ def check_key(settings: Settings, names: str) -> list[Answer]:
     return [Answer("key", known, f"the key comes from {name}" if known else f"no secret gives {name}", remedy)]
 
 
-def preflight(arguments: list[str]) -> list[Answer]:
-    """All answers."""
-    try:
-        settings = settings_from(arguments, os.environ)
-    except ArgumentError as error:
-        return [Answer("arguments", False, str(error), "see the message")]
+def checks_of(launch: Launch) -> list[Check]:
+    """All checks."""
+    settings = settings_of(launch, os.environ)
     return [
-        Answer("arguments", True, "the engine takes them"),
-        *answer_all([
-            ("packages", check_httpx),
-            ("endpoint", lambda: check_endpoint(settings.model.base_url)),
-            ("key", lambda: check_key(settings, os.environ.get(NAMES_VARIABLE, ""))),
-        ]),
+        ("packages", check_httpx),
+        ("endpoint", lambda: check_endpoint(settings.model.base_url)),
+        ("key", lambda: check_key(settings, os.environ.get(NAMES_VARIABLE, ""))),
     ]
 
 
 if __name__ == "__main__":
-    sys.exit(print_answers(preflight(divide(sys.argv[1:])[1])))
+    run_preflight(checks_of)

@@ -1,4 +1,4 @@
-"""`python -m echelon_rayworker.engines.prompt.scripted [port=8790]`: an endpoint with a scripted agent, for trials and tests.
+"""`python -m echelon_rayworker.engines.prompt.scripted [--port 8790]`: an endpoint with a scripted agent, for trials and tests.
 
 It speaks the part of OpenAI's protocol that the prompt engine uses, and answers from the prompt alone. It solves every
 task of the local environment whose history it sees whole, except those that ask for something hot: these it solves only
@@ -8,17 +8,16 @@ FAULT is one of FAULTS or a status. GET /control counts the answers: `paid` in a
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import select
 import socket
-import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Callable
 
-from ..arguments import Key, parse_or_exit
 from ..local.house import APPLIANCES, FURNITURE
 
 FAULTS = ("cut", "malformed", "slow")
@@ -212,8 +211,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def main() -> None:
-    values = parse_or_exit(sys.argv[1:], {"host": Key("127.0.0.1"), "port": Key(8790, minimum=0, maximum=65535)})
-    server = ScriptedServer(values["host"], values["port"])
+    parser = argparse.ArgumentParser(description="Serves a scripted agent.")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8790)
+    options = parser.parse_args()
+    server = ScriptedServer(options.host, options.port)
     print(f"the scripted agent answers at {server.base_url}", flush=True)
     try:
         server.serve_forever()

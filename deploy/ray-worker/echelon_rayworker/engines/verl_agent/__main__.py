@@ -1,12 +1,6 @@
-"""`python -m echelon_rayworker.engines.verl_agent key=value … -- override …`: one training or evaluation.
+"""`python -m echelon_rayworker.engines.verl_agent argument… -- override …` (see engines/spec.py): one training or evaluation.
 
-Keys: `home` (the verl-agent checkout), `program` (the recipe's entry), `phase` (`train` or `eval`; empty: as
-`trainer.val_only` says), `attempt_dir`, `experiment_dir` and `checkpoint_dir` (on the shared file system),
-`train_rows` and `val_rows` (of the data files, which are written here), `steps` (after which a training is complete), `disk_bytes` (that its
-checkpoints need),
-`advantages` (`recipe`, or `exact`: HGPO in float64), `observations` (`digests` or `texts`), `base_model`
-(evaluate without a checkpoint, on purpose), `patience_seconds`, `wait_seconds` (for a
-checkpoint directory that another training has). What follows `--` goes to Hydra, one argument each.
+What follows `--` goes to Hydra, one argument each.
 """
 
 from __future__ import annotations
@@ -16,20 +10,20 @@ import sys
 
 from echelon_rayworker.spool import Spool
 
-from ..arguments import ArgumentError
+from ..spec import SpecError, read_launch
 from .driver import run
 from .environment import default_places
 from .prepare import NotStartable
-from .settings import settings_from
+from .settings import settings_of
 
 
 def main() -> None:
     spool = Spool.from_environment()
     try:
-        settings = settings_from(sys.argv[1:], os.environ)
+        settings = settings_of(read_launch(sys.argv[1:]), os.environ)
         os.environ.update(default_places(os.environ, settings))
         sys.exit(run(settings, spool))
-    except (ArgumentError, NotStartable) as error:
+    except (SpecError, NotStartable) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     finally:

@@ -1,10 +1,4 @@
-"""`python -m echelon_rayworker.engines.verl_agent.preflight key=value … [-- override …]`: what would fail, or hang, on
-this cluster, said before a GPU is taken. Prints a JSON list of {check, ok, severity, message, remedy} and exits with 1
-where an error is among them.
-
-Keys: those of the engine, and `shared_root` (default: the experiment's directory) and `ray` (false: nothing that
-needs a cluster is looked at).
-"""
+"""What would fail, or hang, on this cluster, said before a GPU is taken, as answers (see engines/answers.py)."""
 
 from __future__ import annotations
 
@@ -16,12 +10,12 @@ from typing import Any, Mapping
 
 from echelon_rayworker import gang, nodes
 
-from ..answers import OWN_KEYS, Answer, Check, answer_all, divide, print_answers
-from ..arguments import ArgumentError, parse
+from ..answers import Answer, Check, run_preflight
 from ..diskspace import existing_part
+from ..spec import Launch
 from . import checkpoints, cluster, datasets, directorylock, disk, limits, memory, trackers
 from .environment import default_places
-from .settings import Settings, settings_from
+from .settings import Settings, settings_of
 
 # What a checkout needs, and in which range it is known to work: (package, at least, below), from its setup.py.
 PACKAGES = (
@@ -50,8 +44,10 @@ GIT_RUNS_NOTHING = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/nul
 ENGINE_PACKAGES = {"vllm": ("vllm", "0.8.2", "0.11.1"), "sglang": ("sglang", "", "")}
 
 
-def preflight(settings: Settings, shared_root: str, with_ray: bool) -> list[Answer]:
-    """All answers. A check that cannot be made is an answer too."""
+def checks_of(launch: Launch) -> list[Check]:
+    """All checks."""
+    settings = settings_of(launch, os.environ)
+    os.environ.update(default_places(os.environ, settings))
     checks: list[Check] = [
         ("checkout", lambda: check_checkout(settings)),
         ("packages", lambda: check_packages(settings)),
@@ -61,9 +57,7 @@ def preflight(settings: Settings, shared_root: str, with_ray: bool) -> list[Answ
         ("disk", lambda: disk.check_disk(settings)),
         ("tracker", lambda: trackers.check_trackers(settings.overrides, os.environ)),
     ]
-    if with_ray:
-        checks.append(("cluster", lambda: check_cluster(settings, shared_root)))
-    return answer_all(checks)
+    return [*checks, ("cluster", lambda: check_cluster(settings))] if launch.with_ray else checks
 
 
 def check_checkout(settings: Settings) -> list[Answer]:
@@ -212,7 +206,7 @@ def check_checkpoints(settings: Settings) -> list[Answer]:
     return [*answers, Answer("start", True, text)]
 
 
-def check_cluster(settings: Settings, shared_root: str) -> list[Answer]:
+def check_cluster(settings: Settings) -> list[Answer]:
     """GPUs and CPUs, and whether every node with GPUs sees the shared root and the checkout, and has the packages:
     the trainer's process may land on any of them."""
     nodes.connect()
@@ -222,10 +216,10 @@ def check_cluster(settings: Settings, shared_root: str) -> list[Answer]:
     cached = cached_model(model, os.environ)
     paths = [settings.home, *([model] if os.path.isabs(model) else []), *([cached] if cached else [])]
     paths += datasets.data_paths(settings)
-    looks = nodes.look(shared_root, packages, paths, with_gpus=True)
+    looks = nodes.look(settings.shared_root, packages, paths, with_gpus=True)
     return [
         *answers,
-        *nodes.shared_answers(looks, shared_root),
+        *nodes.shared_answers(looks, settings.shared_root),
         *nodes.device_answers(looks),
         *path_answers(looks),
         *nodes.version_answers(looks, packages),
@@ -266,17 +260,5 @@ def _node_count(settings: Settings) -> int:
     return int(settings.overrides.number("trainer.nnodes", 1))
 
 
-def main(arguments: list[str]) -> int:
-    own, rest = divide(arguments)
-    try:
-        values = parse(own, OWN_KEYS)
-        settings = settings_from(rest, os.environ)
-    except ArgumentError as error:
-        return print_answers([Answer("arguments", False, str(error), "see the message")])
-    os.environ.update(default_places(os.environ, settings))
-    shared_root = os.path.abspath(str(values["shared_root"]) or settings.experiment_dir)
-    return print_answers(preflight(settings, shared_root, bool(values["ray"])))
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_preflight(checks_of)

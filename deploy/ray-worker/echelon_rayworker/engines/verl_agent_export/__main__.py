@@ -1,8 +1,4 @@
-"""`python -m echelon_rayworker.engines.verl_agent_export key=value …`: exports one checkpoint.
-
-Keys: `home` (the verl-agent checkout), `experiment_dir`, `checkpoint_dir` (of the training), `step` (0: the newest complete
-one), `output` (empty: beside the checkpoint), `cpus` (of the Ray task that merges the shards).
-"""
+"""`python -m echelon_rayworker.engines.verl_agent_export argument…` (see engines/spec.py): exports one checkpoint."""
 
 from __future__ import annotations
 
@@ -12,9 +8,9 @@ import sys
 
 from echelon_rayworker.spool import Spool
 
-from ..arguments import ArgumentError
+from ..spec import SpecError, read_launch
 from .export import export
-from .source import NotExportable, settings_from
+from .source import NotExportable, settings_of
 
 
 def main() -> None:
@@ -29,8 +25,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, stop)
     spool = Spool.from_environment()
     try:
-        export(settings_from(sys.argv[1:], os.environ), spool)
-    except (ArgumentError, NotExportable) as error:
+        export(settings_of(read_launch(sys.argv[1:]), os.environ), spool)
+    except (SpecError, NotExportable) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     finally:

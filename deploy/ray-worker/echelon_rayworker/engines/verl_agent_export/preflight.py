@@ -1,17 +1,15 @@
-"""`python -m echelon_rayworker.engines.verl_agent_export.preflight [shared_root=DIR] [ray=false] key=value …`: what would
-fail, before anything runs. Prints answers (see engines/answers.py)."""
+"""What would fail before anything runs, as answers (see engines/answers.py)."""
 
 from __future__ import annotations
 
 import os
-import sys
 
 from echelon_rayworker import nodes
 
-from ..answers import OWN_KEYS, Answer, answer_all, divide, print_answers
-from ..arguments import ArgumentError, parse
+from ..answers import Answer, Check, run_preflight
+from ..spec import Launch
 from .export import check_target
-from .source import MEMORY_FACTOR, NotExportable, Settings, Source, find_source, settings_from
+from .source import MEMORY_FACTOR, NotExportable, Settings, Source, find_source, settings_of
 
 PACKAGES = ("torch", "transformers", "accelerate", "safetensors")
 
@@ -27,16 +25,16 @@ def check_source(settings: Settings) -> list[Answer]:
     return [Answer("export", True, text)]
 
 
-def check_cluster(settings: Settings, shared_root: str) -> list[Answer]:
+def check_cluster(settings: Settings) -> list[Answer]:
     """Whether every node, any of which may be allocated, sees the files, and has the packages and the memory."""
     nodes.connect()
-    looks = nodes.look(shared_root, PACKAGES, [settings.script, settings.checkpoint_dir])
+    looks = nodes.look(settings.shared_root, PACKAGES, [settings.script, settings.checkpoint_dir])
     try:
         source = find_source(settings)
     except NotExportable:
-        return nodes.shared_answers(looks, shared_root)
+        return nodes.shared_answers(looks, settings.shared_root)
     own = [answer for one in looks if not one.trouble for answer in node_answers(one, source)]
-    return [*nodes.shared_answers(looks, shared_root), *own]
+    return [*nodes.shared_answers(looks, settings.shared_root), *own]
 
 
 def node_answers(node: nodes.Look, source: Source) -> list[Answer]:
@@ -52,24 +50,12 @@ def node_answers(node: nodes.Look, source: Source) -> list[Answer]:
     return [Answer("node", False, f"node {node.node} {lack}", remedy, "warning") for lack in lacks]
 
 
-def preflight(settings: Settings, shared_root: str, with_ray: bool) -> list[Answer]:
-    """All answers."""
+def checks_of(launch: Launch) -> list[Check]:
+    """All checks."""
+    settings = settings_of(launch, os.environ)
     checks = [("export", lambda: check_source(settings))]
-    if with_ray:
-        checks.append(("cluster", lambda: check_cluster(settings, shared_root)))
-    return answer_all(checks)
-
-
-def main(arguments: list[str]) -> int:
-    own, rest = divide(arguments)
-    try:
-        values = parse(own, OWN_KEYS)
-        settings = settings_from(rest, os.environ)
-    except ArgumentError as error:
-        return print_answers([Answer("arguments", False, str(error), "see the message")])
-    shared_root = os.path.abspath(str(values["shared_root"]) or settings.experiment_dir)
-    return print_answers(preflight(settings, shared_root, bool(values["ray"])))
+    return [*checks, ("cluster", lambda: check_cluster(settings))] if launch.with_ray else checks
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_preflight(checks_of)

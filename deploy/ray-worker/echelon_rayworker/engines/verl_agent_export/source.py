@@ -7,18 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Mapping
 
 from .. import savedsteps
-from ..arguments import Key, parse
-from ..checkout import find_home, shared_root_of
+from ..checkout import find_home
+from ..spec import Launch
 
 SCRIPT = os.path.join("scripts", "model_merger.py")
-KEYS: dict[str, Key] = {
-    "home": Key(""),
-    "experiment_dir": Key(""),
-    "checkpoint_dir": Key(""),
-    "step": Key(0, minimum=0),
-    "output": Key(""),
-    "cpus": Key(1.0, minimum=0.1),
-}
 # The shards are in float32. An export has half of their bytes, and a merge takes up to twice as many in memory.
 EXPORTED_SHARE = 0.5
 MEMORY_FACTOR = 2
@@ -35,6 +27,7 @@ class Settings:
 
     home: str
     experiment_dir: str
+    shared_root: str
     checkpoint_dir: str
     step: int
     output: str
@@ -66,17 +59,18 @@ class Source:
         }
 
 
-def settings_from(arguments: list[str], environment: Mapping[str, str]) -> Settings:
-    """Raises ArgumentError, whose message names the key and the remedy."""
-    values: dict[str, Any] = parse(arguments, KEYS)
-    directory = os.path.abspath(values["checkpoint_dir"])
-    values.update(
-        home=find_home(values["home"], environment, shared_root_of(directory)),
-        experiment_dir=os.path.abspath(values["experiment_dir"]),
-        checkpoint_dir=directory,
-        output=values["output"] and os.path.abspath(values["output"]),
+def settings_of(launch: Launch, environment: Mapping[str, str]) -> Settings:
+    """Raises SpecError, whose message says the remedy."""
+    spec, plan, directories = launch.spec, launch.plan, launch.directories
+    return Settings(
+        home=find_home(None, environment, directories.shared_root),
+        experiment_dir=directories.experiment,
+        shared_root=directories.shared_root,
+        checkpoint_dir=launch.fill(plan["checkpointDirectory"]),
+        step=spec["checkpoint"].get("step", 0),
+        output=launch.fill(plan["output"]),
+        cpus=spec["resources"]["cpus"],
     )
-    return Settings(**values)
 
 
 def find_source(settings: Settings) -> Source:

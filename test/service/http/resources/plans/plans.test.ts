@@ -14,7 +14,7 @@ test('a plan shows the resolved spec, its defaults, its fingerprint and the exac
   assert.ok(plan.defaults.includes('/rollout/groupSize'));
   assert.match(plan.fingerprint, /^hgpo\(K=2,/);
   assert.equal(plan.plan.module, 'echelon_rayworker.engines.local');
-  assert.ok(plan.commandLine.startsWith('python -m echelon_rayworker.engines.local estimator.name=hgpo '));
+  assert.ok(plan.commandLine.startsWith('python -m echelon_rayworker.engines.local '));
   for (const argument of plan.plan.arguments) assert.ok(plan.commandLine.includes(argument));
 });
 

@@ -1,4 +1,4 @@
-"""`python -m echelon_rayworker.engines.local.bench [--seeds N] [--steps N] [--norms] [--write FILE] [--json]`
+"""`python test/bench/local-estimators.py SPEC_FILE [--seeds N] [--steps N] [--norms] [--write FILE] [--json]`
 
 Trains with each estimator over several seeds, as whole runs of the engine (connecting, playing, both evaluations) on
 a Ray of its own with two CPUs, one run after another. A seed decides the houses, the held-out games and all chance.
@@ -19,16 +19,17 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass
 from datetime import date
+from typing import Any
 
 DEFAULTS = {
-    "HGPO (K = 2)": ["estimator.name=hgpo"],
-    "GiGPO": ["estimator.name=gigpo"],
-    "GRPO": ["estimator.name=grpo"],
+    "HGPO (K = 2)": {"name": "hgpo"},
+    "GiGPO": {"name": "gigpo"},
+    "GRPO": {"name": "grpo"},
 }
 WITHOUT_DEVIATION = {
-    "HGPO (K = 2), mean_norm": ["estimator.name=hgpo", "estimator.mode=mean_norm"],
-    "GiGPO, mean_norm": ["estimator.name=gigpo", "estimator.mode=mean_norm"],
-    "GRPO, mean only": ["estimator.name=grpo", "estimator.normalize_by_std=false"],
+    "HGPO (K = 2), mean_norm": {"name": "hgpo", "mode": "mean_norm"},
+    "GiGPO, mean_norm": {"name": "gigpo", "mode": "mean_norm"},
+    "GRPO, mean only": {"name": "grpo", "normalizeByStd": False},
 }
 _RECORD = re.compile(r"^step:(\d+) - .*val/success_rate:([\d.]+)", re.MULTILINE)
 
@@ -43,15 +44,18 @@ class Run:
     seconds: float
 
 
-def train(arguments: list[str], seed: int) -> Run:
-    command = [sys.executable, "-m", "echelon_rayworker.engines.local", f"training.seed={seed}"]
+def train(spec: dict[str, Any], directory: str) -> Run:
+    """A run of the engine with a resolved spec."""
+    with open(os.path.join(directory, "spec.json"), "w", encoding="utf-8") as file:
+        json.dump({"spec": spec, "plan": {}}, file)
+    command = [sys.executable, "-m", "echelon_rayworker.engines.local", f"attempt_dir={directory}"]
     start = time.monotonic()
-    done = subprocess.run([*command, f"environment.seed={seed}", *arguments], capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True)
     seconds = time.monotonic() - start
     if done.returncode:
-        raise RuntimeError(f"{' '.join(command + arguments)} ended with {done.returncode}:\n{done.stderr[-4000:]}")
+        raise RuntimeError(f"{spec} ended with {done.returncode}:\n{done.stderr[-4000:]}")
     success = [100 * float(match[2]) for match in _RECORD.finditer(done.stdout)]
-    return Run(seed, success[0], success[-1], seconds)
+    return Run(spec["training"]["seed"], success[0], success[-1], seconds)
 
 
 def start_ray(directory: str) -> None:
@@ -127,6 +131,7 @@ Made by `npm run bench -- estimators --seeds {seeds}{norms}` on {date.today().is
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="estimators", description="Compares the estimators over several seeds.")
+    parser.add_argument("spec", help="file with the resolved spec of the local engine")
     parser.add_argument("--seeds", type=int, default=5, help="runs for each estimator")
     parser.add_argument("--steps", type=int, default=150, help="training steps of a run")
     parser.add_argument("--norms", action="store_true", help="also without division by the deviation")
@@ -134,12 +139,17 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print every run as JSON")
     options = parser.parse_args()
     variants = {**DEFAULTS, **(WITHOUT_DEVIATION if options.norms else {})}
+    with open(options.spec, encoding="utf-8") as file:
+        base = json.load(file)["local"]["spec"]
     results: dict[str, list[Run]] = {name: [] for name in variants}
     with tempfile.TemporaryDirectory(prefix="re-", dir="/tmp", ignore_cleanup_errors=True) as directory:
         start_ray(directory)
         for seed in range(1, options.seeds + 1):
-            for name, arguments in variants.items():
-                run = train([*arguments, f"training.steps={options.steps}"], seed)
+            for name, estimator in variants.items():
+                training = {**base["training"], "seed": seed, "steps": options.steps}
+                environment = {**base["environment"], "seed": seed}
+                # What a variant leaves open has the engine's own default.
+                run = train({**base, "estimator": estimator, "training": training, "environment": environment}, directory)
                 results[name].append(run)
                 told = f"{run.before:.0f} → {run.after:.0f} %, {run.seconds:.0f} s"
                 print(f"{name}, seed {seed}: {told}", file=sys.stderr)

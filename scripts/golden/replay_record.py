@@ -1,28 +1,29 @@
-"""`python -m echelon_rayworker.engines.replay.record [PATH]`: makes the built-in record from the local engine."""
+"""`PYTHONPATH=deploy/ray-worker python scripts/golden/replay_record.py`: makes the built-in record from the local engine."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-import sys
 from pathlib import Path
 
 from echelon_rayworker.batch import write_batch_file
+from echelon_rayworker.engines.local.pools import InProcessPool
+from echelon_rayworker.engines.local.settings import settings_of
+from echelon_rayworker.engines.local.trainer import Trainer
+from echelon_rayworker.engines.replay.__main__ import RECORD
 from echelon_rayworker.spool import NullSpool
 
-from ..arguments import parse
-from ..local.pools import InProcessPool
-from ..local.settings import KEYS, settings_of
-from ..local.trainer import Trainer
-
-RECORD = Path(__file__).with_name("recorded.json.gz")
+ROOT = Path(__file__).resolve().parents[2]
 _STEPS = (10, 30, 40, 50, 60)  # each has groups with both outcomes, in which every fault shows
 
 
 def record(path: Path) -> None:
     """Five batches of one HGPO run of three groups, with texts."""
-    given = ["rollout.groups=3", "observations=texts", f"training.steps={_STEPS[-1]}", "evaluation.games=1"]
-    settings = settings_of(parse(given, KEYS))
+    spec = json.loads((ROOT / "test" / "golden" / "resolved-examples.json").read_text())["local"]["spec"]
+    spec.update(observations="texts", evaluation={"games": 1})
+    spec["rollout"]["groups"], spec["training"]["steps"] = 3, _STEPS[-1]
+    settings = settings_of(spec)
     pool = InProcessPool(settings.rollout, settings.groups, settings.evaluation_games)
     trainer = Trainer(settings, pool, NullSpool())
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
@@ -34,4 +35,4 @@ def record(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    record(Path(sys.argv[1]) if len(sys.argv) > 1 else RECORD)
+    record(RECORD)
