@@ -28,21 +28,21 @@ export interface ResolvedSpec {
 /** An engine, whichever it is: it takes the specs that name it. */
 export type RegisteredEngine = Engine<ExperimentSpec, ResolvedSpec['spec']>;
 
-const registered = new Map<string, RegisteredEngine>(ENGINES.map((engine) => [engine.name, engine]));
+const registered: readonly RegisteredEngine[] = [...ENGINES];
 
 /** All engines. */
-export function allEngines(): RegisteredEngine[] {
-  return [...registered.values()];
+export function allEngines(): readonly RegisteredEngine[] {
+  return registered;
 }
 
 /** The engine of that name; undefined if there is none. */
 export function findEngine(name: unknown): RegisteredEngine | undefined {
-  return typeof name === 'string' ? registered.get(name) : undefined;
+  return registered.find((engine) => engine.name === name);
 }
 
 /** The engine of that name. Throws EchelonError `invalid-spec`, which lists the known engines. */
 export function engineOf(name: string): RegisteredEngine {
-  const found = registered.get(name);
+  const found = findEngine(name);
   if (found !== undefined) return found;
   const problem = engineProblem(name);
   throw new EchelonError('invalid-spec', `The spec's engine ${problem.message}.`, { problems: [problem] });
@@ -79,25 +79,12 @@ export function engineProblem(name: unknown): FieldProblem {
       message: 'is for runs that Echelon does not start; open one with POST /v1/runs',
     };
   }
-  const names = [...registered.keys()];
+  const names = registered.map((engine) => engine.name);
   const list = names.join(' or ');
   if (name === undefined) return { field: '/engine', message: `is missing; it must be ${list}` };
   const near = typeof name === 'string' ? nearestName(name, names) : undefined;
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
   return { field: '/engine', message: `must be ${list}, but ${shortened(name)} came${hint}` };
-}
-
-/**
- * Adds an engine to this process; returns a function that removes it. Throws Error if the name or the schema's `$id` is
- * taken or ill-formed. For tests: an engine of this version belongs in {@link ENGINES}.
- */
-export function registerEngine(engine: Engine): () => void {
-  const { name, schema } = engine;
-  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) throw new Error(`not an engine's name: ${name}`);
-  const taken = allEngines().some((one) => one.name === name || one.schema.$id === schema.$id);
-  if (taken || schema.$id === undefined) throw new Error(`the name or the schema's $id of ${name} is taken`);
-  registered.set(name, engine as unknown as RegisteredEngine);
-  return () => registered.delete(name);
 }
 
 function shortened(engine: unknown): string {

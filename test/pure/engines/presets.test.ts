@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Preset } from '../../../src/engines/engine.ts';
 import { allPresets, experimentsOf } from '../../../src/engines/presets.ts';
-import { type ExperimentSpec, registerEngine } from '../../../src/engines/registry.ts';
+import type { ExperimentSpec } from '../../../src/engines/registry.ts';
+import { addEngine } from '../../support/add-engine.ts';
 import { COUNTDOWN } from '../../support/countdown/engine.ts';
 
 test('the presets of a registered engine are listed, and the engine makes their experiments', () => {
@@ -14,7 +15,7 @@ test('the presets of a registered engine are listed, and the engine makes their 
     runs: [{ name: 'r', figures: {}, train, evaluations: [] }],
   };
   after(
-    registerEngine({
+    addEngine({
       ...COUNTDOWN,
       presets: {
         all: [preset],

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import type { Engine, MemorySettings } from '../../../src/engines/engine.ts';
+import type { MemorySettings } from '../../../src/engines/engine.ts';
 import {
   allEngines,
   engineOf,
   findEngine,
   fingerprintOf,
-  registerEngine,
 } from '../../../src/engines/registry.ts';
 import { validateSpec } from '../../../src/engines/validate-spec.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
@@ -92,15 +91,13 @@ test('an unknown engine is refused with the known ones and the nearest name', ()
     assert.equal(findEngine(name), undefined);
 });
 
-test('a registered engine is known until it is removed, and a duplicate name or schema id is refused', () => {
-  const engine = (name: string, $id: string): Engine =>
-    ({ ...engineOf('replay'), name, schema: { ...engineOf('replay').schema, $id } }) as unknown as Engine;
-  const remove = registerEngine(engine('replay-2', 'Replay2Spec'));
-  assert.equal(findEngine('replay-2')?.name, 'replay-2');
-  remove();
-  assert.equal(findEngine('replay-2'), undefined);
-  for (const bad of [engine('replay', 'X'), engine('x', 'ReplaySpec'), engine('A_b', 'X')])
-    assert.throws(() => registerEngine(bad), /name/);
+test('every engine has a well-formed name, and shares its name and the id of its schema with no other', () => {
+  const engines = allEngines();
+  for (const { name } of engines) assert.match(name, /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/);
+  for (const keys of [engines.map(({ name }) => name), engines.map(({ schema }) => schema.$id)]) {
+    assert.ok(!keys.includes(undefined));
+    assert.equal(new Set(keys).size, keys.length);
+  }
 });
 
 test('no module outside src/engines compares the engine of a spec', () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { newExperimentId } from '../../../src/core/ids.ts';
 import { SCOPES } from '../../../src/core/scopes.ts';
-import { registerEngine } from '../../../src/engines/registry.ts';
 import { newKeyId, newKeyToken } from '../../../src/http/access/callers.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
 import { makeKey, makeProjects } from '../../support/access.ts';
+import { addEngine } from '../../support/add-engine.ts';
 import { COUNTDOWN } from '../../support/countdown/engine.ts';
 import { until } from '../../support/dispatch.ts';
 import { openStream } from '../../support/event-stream.ts';
@@ -297,7 +297,7 @@ describe('custom code', () => {
   });
 
   test('a spec with code of its own, in an engine that no other module knows, needs the scope and is marked', async () => {
-    after(registerEngine({ ...COUNTDOWN, customCode: () => true }));
+    after(addEngine({ ...COUNTDOWN, customCode: () => true }));
     const { call } = await appOf();
     const without = await makeKey(store, { scopes: ['read', 'submit', 'admin'] });
     const having = await makeKey(store, { scopes: ['read', 'submit', 'custom-code'] });

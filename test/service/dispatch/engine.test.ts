@@ -3,8 +3,9 @@ import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { allEngines, registerEngine } from '../../../src/engines/registry.ts';
+import { allEngines } from '../../../src/engines/registry.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
+import { addEngine } from '../../support/add-engine.ts';
 import { COUNTDOWN } from '../../support/countdown/engine.ts';
 import { AGREEING, type Bench, startBench, TEST_TIMES, until } from '../../support/dispatch.ts';
 import { appFor, type TestApp } from '../../support/http-app.ts';
@@ -27,7 +28,7 @@ describe('an engine that is added as docs/contributing/engines.md says', () => {
     await cp(join(ROOT, 'deploy/ray-worker/echelon_rayworker'), rayWorkerPackage, { recursive: true });
     for (const file of ['__init__.py', '__main__.py'])
       await cp(join(EXAMPLE, file), join(rayWorkerPackage, 'engines/countdown', file));
-    remove = registerEngine(COUNTDOWN);
+    remove = addEngine(COUNTDOWN);
     rayWorker = await startPythonRayWorker(directory, {}, directory);
     bench = await startBench();
     const [fake] = await bench.store.clusters.list();
