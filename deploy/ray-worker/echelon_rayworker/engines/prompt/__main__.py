@@ -13,7 +13,7 @@ from echelon_rayworker.spool import Spool
 from ..spec import SpecError, read_launch
 from .agent import Agent
 from .client import Client
-from .environments import environment_of
+from .environments import Environment, LocalEnvironment
 from .errors import PromptError
 from .play import Evaluation
 from .responses import Responses
@@ -37,6 +37,16 @@ async def evaluate(settings: Settings, spool: Spool) -> None:
         responses.close()
         if settings.checkout:
             forget_hidden(settings.checkout.attempt_dir)
+
+
+def environment_of(settings: Settings) -> Environment:
+    """The environment that the settings name. Those of a checkout need Ray."""
+    if settings.checkout is None:
+        return LocalEnvironment(settings)
+    from . import checkout  # with it comes the verl-agent engine's connection to Ray
+
+    checkout.connect(settings.checkout, settings.model.api_key)
+    return checkout.CheckoutEnvironment(settings.checkout)
 
 
 def main() -> None:

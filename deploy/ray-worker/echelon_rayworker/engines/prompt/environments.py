@@ -80,13 +80,3 @@ class LocalEnvironment:
             local_prompt(game.task.text(), recent, game.offered()) for game, recent in zip(self._games, self._recent)
         ]
         return Views(prompts, [recent[0] for recent in self._recent])
-
-
-def environment_of(settings: Settings) -> Environment:
-    """The environment that the settings name. Those of a checkout need Ray."""
-    if settings.checkout is None:
-        return LocalEnvironment(settings)
-    from . import checkout  # with it comes the verl-agent engine
-
-    checkout.connect(settings.checkout, settings.model.api_key)
-    return checkout.CheckoutEnvironment(settings.checkout)
