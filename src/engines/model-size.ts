@@ -3,7 +3,13 @@ export const EXPORTED_BYTES = 2;
 
 /** Parameters of Qwen2.5 by the size in their names, in billions. */
 const QWEN: Readonly<Record<string, number>> = {
-  ...{ '0.5': 0.494, '1.5': 1.544, '3': 3.086, '7': 7.616, '14': 14.77, '32': 32.76, '72': 72.71 },
+  '0.5': 0.494,
+  '1.5': 1.544,
+  '3': 3.086,
+  '7': 7.616,
+  '14': 14.77,
+  '32': 32.76,
+  '72': 72.71,
 };
 
 /** A model's parameters as its name states them (`…-1.5B-…`); undefined if it does not. */

@@ -14,17 +14,17 @@ const RESERVED: readonly (readonly [names: RegExp, reason: string])[] = [
 ];
 
 /** Variables that name no code, no place and no address: every caller may set them. */
-const HARMLESS = new Set([
-  ...['HF_HUB_OFFLINE', 'HF_DATASETS_OFFLINE', 'TRANSFORMERS_OFFLINE', 'TOKENIZERS_PARALLELISM'],
-  ...['WANDB_PROJECT', 'WANDB_ENTITY', 'WANDB_MODE', 'WANDB_NAME', 'WANDB_NOTES', 'WANDB_TAGS'],
-  ...['WANDB_RUN_GROUP', 'WANDB_JOB_TYPE', 'MLFLOW_EXPERIMENT_NAME', 'SWANLAB_MODE', 'SWANLAB_WORKSPACE'],
-  ...['CLEARML_PROJECT', 'CLEARML_TASK', 'CLEARML_OFFLINE_MODE', 'NCCL_DEBUG', 'TZ'],
-]);
+const HARMLESS = new Set(
+  `HF_HUB_OFFLINE HF_DATASETS_OFFLINE TRANSFORMERS_OFFLINE TOKENIZERS_PARALLELISM WANDB_PROJECT
+  WANDB_ENTITY WANDB_MODE WANDB_NAME WANDB_NOTES WANDB_TAGS WANDB_RUN_GROUP WANDB_JOB_TYPE
+  MLFLOW_EXPERIMENT_NAME SWANLAB_MODE SWANLAB_WORKSPACE CLEARML_PROJECT CLEARML_TASK
+  CLEARML_OFFLINE_MODE NCCL_DEBUG TZ`.split(/\s+/),
+);
 
 /** Variables that name a directory from which models, data or code are read. */
-const DIRECTORIES = new Set([
-  ...['HF_HOME', 'HF_HUB_CACHE', 'HF_DATASETS_CACHE', 'ALFWORLD_DATA', 'VERL_AGENT_HOME'],
-]);
+const DIRECTORIES = new Set(
+  'HF_HOME HF_HUB_CACHE HF_DATASETS_CACHE ALFWORLD_DATA VERL_AGENT_HOME'.split(' '),
+);
 
 /** Variables that no spec and no cluster may set, and those whose value a secret gives as well. */
 export function variableProblems(env: Variables = {}, secrets: Secrets = {}): FieldProblem[] {

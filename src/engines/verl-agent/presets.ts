@@ -67,7 +67,8 @@ const METHODS: readonly (readonly [label: string, name: Estimator, historyLength
 /** Sweeps over one setting of hgpo each, on both environments with 1.5B; the paper's figures for them are not known here. */
 const ABLATIONS: readonly { name: string; title: string; rows: readonly Row[] }[] = [
   {
-    ...{ name: 'alpha-ablation', title: 'Ablation over the exponent alpha of the level weights' },
+    name: 'alpha-ablation',
+    title: 'Ablation over the exponent alpha of the level weights',
     rows: [0, 0.5, 1, 2].map(
       (lengthWeightAlpha): Row => [
         `alpha=${lengthWeightAlpha}`,
@@ -76,7 +77,8 @@ const ABLATIONS: readonly { name: string; title: string; rows: readonly Row[] }[
     ),
   },
   {
-    ...{ name: 'base-group-ablation', title: 'Ablation of the comparison of whole trajectories' },
+    name: 'base-group-ablation',
+    title: 'Ablation of the comparison of whole trajectories',
     rows: [false, true].map(
       (baseGroup): Row => [
         baseGroup ? 'with base group' : 'without base group',
@@ -85,13 +87,15 @@ const ABLATIONS: readonly { name: string; title: string; rows: readonly Row[] }[
     ),
   },
   {
-    ...{ name: 'mode-ablation', title: 'Ablation of the division by the standard deviation' },
+    name: 'mode-ablation',
+    title: 'Ablation of the division by the standard deviation',
     rows: (['mean_std_norm', 'mean_norm'] as const).map(
       (mode): Row => [mode, { estimator: { name: 'hgpo', mode } }],
     ),
   },
   {
-    ...{ name: 'group-size-ablation', title: 'Ablation over the trajectories per task' },
+    name: 'group-size-ablation',
+    title: 'Ablation over the trajectories per task',
     rows: [4, 8, 16].map((groupSize): Row => [`group size ${groupSize}`, { rollout: { groupSize } }]),
   },
 ];

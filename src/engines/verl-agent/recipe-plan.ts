@@ -35,9 +35,12 @@ export function faithfulPlan(name: RecipeName): FaithfulPlan {
     dataPreparation: {
       program: 'examples.data_preprocess.prepare',
       arguments: [
-        ...['--mode', 'text'],
-        ...['--train_data_size', String(recipe.trainRows)],
-        ...['--val_data_size', String(recipe.validationRows)],
+        '--mode',
+        'text',
+        '--train_data_size',
+        String(recipe.trainRows),
+        '--val_data_size',
+        String(recipe.validationRows),
       ],
     },
     corrections: [],

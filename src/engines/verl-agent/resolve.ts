@@ -134,7 +134,8 @@ function defaultsOf(recipe: Recipe, spec: VerlAgentSpec): Tree {
     overrides: {},
     checkpoints: { label: null },
     training: {
-      ...{ ...fields.training, logger: ['console'] },
+      ...fields.training,
+      logger: ['console'],
       ...(keepsOne(recipe.overrides) ? { keepCheckpoints: 2 } : {}),
     },
     environment: {

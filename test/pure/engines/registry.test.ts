@@ -2,13 +2,8 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { MemorySettings } from '../../../src/engines/engine.ts';
-import {
-  allEngines,
-  engineOf,
-  findEngine,
-  fingerprintOf,
-} from '../../../src/engines/registry.ts';
-import { validateSpec } from '../../../src/engines/validate-spec.ts';
+import { allEngines, engineOf, findEngine, fingerprintOf } from '../../../src/engines/registry.ts';
+import { specProblems, validateSpec } from '../../../src/engines/validate-spec.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { commonFields } from '../../../src/schemas/spec-parts.ts';
@@ -61,6 +56,14 @@ test('the example of every engine is valid, and its resolved form always compile
     const { spec } = resolveSpec(validateSpec(engine.example), { customCode: true });
     assert.deepEqual(compilePlan(spec), compilePlan(structuredClone(spec)));
     assert.equal(fingerprintOf(spec), engine.fingerprint(spec));
+  }
+});
+
+test('the resolved example of every engine is a valid spec, apart from values that are null', () => {
+  for (const engine of allEngines()) {
+    const { spec } = resolveSpec(engine.example, { customCode: true });
+    const stated = JSON.parse(JSON.stringify(spec, (_key, value) => value ?? undefined));
+    assert.deepEqual(specProblems(stated), [], engine.name);
   }
 });
 
