@@ -4,7 +4,7 @@ import { isLeapt } from '../../../store/clock/judge.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { CREATE, READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
-import { refuseBody } from '../pause-body.ts';
+import { refuseBody } from '../common.ts';
 
 const Clock = Type.Object(
   {

@@ -4,7 +4,7 @@ import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { CHANGE, CREATE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
-import { pauseBody, pauseBy, refuseBody } from '../pause-body.ts';
+import { pauseBody, pauseBy, refuseBody } from '../common.ts';
 import { clusterOf } from './begin-command.ts';
 import { clusterView } from './cluster-views.ts';
 import { refuseVariables } from './refuse-variables.ts';

@@ -5,9 +5,8 @@ import { needOf } from '../../../scheduler/placement.ts';
 import type { Accepted } from '../../../schemas/api.ts';
 import type { Idempotency } from '../../../store/access/answers-contract.ts';
 import type { AuditInput } from '../../../store/access/contract.ts';
-import { resolveFor } from '../../access/caller-projects.ts';
+import { createIntake } from '../../intake/intake.ts';
 import type { RouteDeps } from '../../server/deps.ts';
-import { requirePlace } from '../plans/require-cluster.ts';
 import { enqueue } from './enqueue.ts';
 
 /** What is to become an experiment, and who asks for it. */
@@ -32,9 +31,8 @@ export async function acceptExperiment(
   submission: Submission,
 ): Promise<{ accepted: Accepted; created: boolean }> {
   const { caller, spec, idempotency, rerunOf } = submission;
-  const resolved = await resolveFor(deps, caller, spec);
+  const resolved = await createIntake(deps, caller).take(spec);
   const { project, name, priority, cluster, resources } = resolved.spec;
-  await requirePlace(deps.store, resolved.spec);
   const wanted = newExperimentId();
   const { id, created } = await deps.store.experiments.submit({
     ...{

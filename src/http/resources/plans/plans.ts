@@ -1,11 +1,10 @@
 import { Type } from 'typebox';
 import type { ExperimentSpec } from '../../../engines/registry.ts';
 import { previewPlan } from '../../../plan/preview.ts';
-import { resolveFor } from '../../access/caller-projects.ts';
+import { createIntake } from '../../intake/intake.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { CREATE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
-import { requirePlace } from './require-cluster.ts';
 
 /** POST /v1/plans: a dry run, which stores nothing. */
 export function addPlans(app: App, deps: Pick<RouteDeps, 'store' | 'settings'>): void {
@@ -26,8 +25,7 @@ export function addPlans(app: App, deps: Pick<RouteDeps, 'store' | 'settings'>):
       },
     },
     async (request) => {
-      const resolved = await resolveFor(deps, request.caller, request.body);
-      await requirePlace(deps.store, resolved.spec);
+      const resolved = await createIntake(deps, request.caller).take(request.body);
       const { details: _details, ...preview } = previewPlan(resolved);
       return { resolved: resolved.spec, defaults: resolved.defaults, ...preview };
     },

@@ -7,13 +7,12 @@ import { couldFit, needOf } from '../../../scheduler/placement.ts';
 import type { Command } from '../../../schemas/clusters.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { Cluster } from '../../../store/clusters/contract.ts';
-import { resolveFor } from '../../access/caller-projects.ts';
+import { createIntake } from '../../intake/intake.ts';
+import { labelProblem } from '../../intake/placement.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { CREATE, READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { accepted, beginCommand, commandOf } from '../clusters/begin-command.ts';
-import { labelProblem } from '../plans/label-problem.ts';
-import { requirePlace } from '../plans/require-cluster.ts';
 
 const Params = Type.Object({ id: Type.String({ description: 'Id of the preflight.' }) }, strict);
 
@@ -42,9 +41,9 @@ function addBegin(app: App, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const { spec, defaults } = await resolveFor(deps, request.caller, request.body);
-      await requirePlace(deps.store, spec);
-      const cluster = spec.cluster ?? suitable(await deps.store.clusters.list(), spec);
+      const intake = createIntake(deps, request.caller);
+      const { spec, defaults } = await intake.take(request.body);
+      const cluster = spec.cluster ?? suitable(await intake.clusters(), spec);
       await refuseCrowd(deps, cluster);
       const command = await beginCommand(deps, cluster, 'preflight', {
         ...{ request: { spec, defaults }, project: spec.project },

@@ -12,14 +12,14 @@ import type { SweepAccepted } from '../../../schemas/sweep.ts';
 import type { Cluster } from '../../../store/clusters/contract.ts';
 import type { StorePart } from '../../../store/store.ts';
 import type { SweepInput } from '../../../store/sweeps/contract.ts';
-import { inOwnProject, resolveAll } from '../../access/caller-projects.ts';
+import { inOwnProject } from '../../access/caller-projects.ts';
+import { createIntake } from '../../intake/intake.ts';
+import { createFitCheck, neverFits } from '../../intake/placement.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { idempotencyOf } from '../../server/idempotency.ts';
 import { CREATE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from '../common.ts';
-import { requireCluster } from '../plans/require-cluster.ts';
-import { createFitCheck, neverFits } from '../sweeps/never-fits.ts';
 import { presetNamed } from './presets.ts';
 
 const Params = Type.Object({ name: Type.String({ description: 'Name of the preset.' }) }, strict);
@@ -49,11 +49,12 @@ export function addPresetSubmit(app: App, deps: RouteDeps): void {
       const preset = presetNamed(request.params.name);
       const body = inOwnProject(request.caller, request.body);
       refuseUnknownRuns(preset, body.runs);
-      if (body.cluster !== undefined) await requireCluster(store, body.cluster);
       const draft = draftPreset(preset, body);
-      const specs = draft.spec.children.map(({ spec }) => spec);
-      const resolved = await resolveAll(deps, request.caller, specs);
-      const clusters = await store.clusters.list();
+      const intake = createIntake(deps, request.caller);
+      const resolved: ResolvedSpec[] = [];
+      for (const [index, { spec }] of draft.spec.children.entries())
+        resolved.push(await intake.take(spec, { waits: Object.hasOwn(draft.after, index) }));
+      const clusters = await intake.clusters();
       if (body.cluster !== undefined) refuseTooLarge(draft, resolved, clusters);
       const idempotency = idempotencyOf(request);
       const { id, created } = await create(store, draft, {

@@ -6,7 +6,7 @@ import type { QueueTarget } from '../../../store/queue/contract.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { CREATE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
-import { pauseBody, pauseBy, refuseBody } from '../pause-body.ts';
+import { pauseBody, pauseBy, refuseBody } from '../common.ts';
 
 /** Stands for all projects. No project's name begins with an underscore. */
 const ALL_PROJECTS = '_all';

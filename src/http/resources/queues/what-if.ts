@@ -14,14 +14,13 @@ import { strict } from '../../../schemas/strict.ts';
 import { queueClosed } from '../../../store/experiments/admission.ts';
 import type { Pauses } from '../../../store/queue/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { resolveFor } from '../../access/caller-projects.ts';
 import { type SeenWords, seenWords } from '../../access/seen-words.ts';
+import { createIntake } from '../../intake/intake.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { CREATE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { experimentOf } from '../common.ts';
 import { notQueued } from '../experiments/priority.ts';
-import { requirePlace } from '../plans/require-cluster.ts';
 import { estimateFields } from './estimate-fields.ts';
 
 /** Maximum number of queued experiments that an answer examines, except for the minimum of each project. */
@@ -113,8 +112,7 @@ async function submissionOf(
   deps: RouteDeps,
   { spec, caller, now }: { spec: ExperimentSpec; caller: Caller; now: number },
 ): Promise<Change> {
-  const { spec: resolved } = await resolveFor(deps, caller, spec);
-  await requirePlace(deps.store, resolved);
+  const { spec: resolved } = await createIntake(deps, caller).take(spec);
   const { name, project, priority, cluster, clusterLabels: labels, resources, timeoutSeconds } = resolved;
   const { gpus, cpus, nodes = 1 } = needOf(resources);
   const item = {

@@ -1,11 +1,10 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import { nearestName } from 'echelon-verify/text/nearest';
 import type { FastifyReply } from 'fastify';
-import { EchelonError } from '../../../core/errors.ts';
+import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
 import type { Caller } from '../../../core/scopes.ts';
 import { newSweepId } from '../../../core/sweep-ids.ts';
 import { checkpointOf } from '../../../engines/named-training.ts';
-import { fingerprintOf, type ResolvedSpec } from '../../../engines/registry.ts';
+import { fingerprintOf } from '../../../engines/registry.ts';
 import { resolveSpec } from '../../../plan/resolve-spec.ts';
 import {
   childValues,
@@ -17,19 +16,15 @@ import {
 } from '../../../plan/sweep.ts';
 import { canonicalJson } from '../../../schemas/json.ts';
 import { type SweepAccepted, type SweepPreview, SweepRequest } from '../../../schemas/sweep.ts';
-import type { Cluster } from '../../../store/clusters/contract.ts';
-import type { Store } from '../../../store/store.ts';
-import { inOwnProject, permissionsOf, projectProblem } from '../../access/caller-projects.ts';
-import { withNamedTraining } from '../../access/named-training.ts';
+import { inOwnProject } from '../../access/caller-projects.ts';
+import { createIntake } from '../../intake/intake.ts';
+import { createFitCheck, type Place } from '../../intake/placement.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { idempotencyOf } from '../../server/idempotency.ts';
 import { CREATE } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
 import { createSlots, type Slots } from '../../server/slots.ts';
 import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from '../common.ts';
-import { checkpointPlaceProblem } from '../plans/checkpoint-place.ts';
-import { labelProblem } from '../plans/label-problem.ts';
-import { createFitCheck } from './never-fits.ts';
 
 /** Children are judged for so long before other requests get their turn; in ms. */
 const TURN_MS = 10;
@@ -114,10 +109,12 @@ function addPreview(app: App, deps: RouteDeps, checks: Slots): void {
   );
 }
 
+type Intake = ReturnType<typeof createIntake>;
+
 /** The draft of a sweep in the caller's project, with the checkpoint of a training that its spec names. */
-async function draftFor(store: Store, caller: Caller, body: SweepRequest): Promise<SweepDraft> {
+async function draftFor(intake: Intake, caller: Caller, body: SweepRequest): Promise<SweepDraft> {
   const placed = inOwnProject(caller, body.spec);
-  const spec = await withNamedTraining(store, caller, placed).catch((error: unknown) => {
+  const spec = await intake.complete(placed).catch((error: unknown) => {
     if (!(error instanceof EchelonError)) throw error;
     throw invalidSweep(error.problems.map((one) => ({ ...one, field: `/spec${one.field}` })));
   });
@@ -148,18 +145,16 @@ async function judge(
   deps: RouteDeps,
   { caller, body, reply }: { caller: Caller; body: SweepRequest; reply: FastifyReply },
 ) {
-  const { store } = deps;
-  const draft = await draftFor(store, caller, body);
+  const intake = createIntake(deps, caller);
+  const draft = await draftFor(intake, caller, body);
   // Where children name clusters by themselves, only what is allowed on every one counts.
   const anywhere = draft.axes.some(({ pointer }) => pointer === '/cluster' || pointer === '');
   const { cluster = null } = draft.spec as { cluster?: string | null };
-  const permissions = await permissionsOf(deps, caller, anywhere ? null : cluster, true);
+  const permissions = await intake.permissions(anywhere ? null : cluster, true);
   const check = createSweepCheck(draft, (spec) => resolveSpec(spec, permissions));
   const fingerprints: (string | null)[] = [];
   const first: SweepChildSpec[] = [];
-  const clusters = new Map<string, number>();
-  const labels = new Map<string, WantedLabels>();
-  const checkpoints = new Map<string, { spec: ResolvedSpec['spec']; index: number }>();
+  const places = new Map<string, { spec: Place; index: number }>();
   const fit = createFitCheck();
   let project = '';
   let turn = performance.now();
@@ -174,89 +169,30 @@ async function judge(
     const child = check.child(index);
     if (child === undefined) continue;
     const { spec } = child.resolved;
-    if (spec.cluster !== null && !clusters.has(spec.cluster)) clusters.set(spec.cluster, index);
-    noteLabels(spec, index, labels);
-    const { directory } = checkpointOf(spec) ?? {};
-    if (directory !== undefined) {
-      checkpoints.set(canonicalJson([directory, spec.cluster, spec.clusterLabels]), { spec, index });
-    }
+    const place = canonicalJson([spec.cluster, spec.clusterLabels, checkpointOf(spec)?.directory ?? null]);
+    if (!places.has(place)) places.set(place, { spec, index });
     fit.add(spec);
     if (first.length < SHOWN) first.push(child);
     fingerprints.push(fingerprintOf(spec));
     project = spec.project;
   }
   check.refuse();
-  const problem = await projectProblem(store, caller, project);
+  const problem = await intake.projectProblem(project);
   if (problem) throw invalidSweep([{ ...problem, field: `/spec${problem.field}` }]);
-  const known = await store.clusters.list();
-  requireClusters(known, clusters);
-  requireLabels(known, labels);
-  await requireCheckpoints(store, known, checkpoints);
+  const known = await intake.clusters();
+  await requirePlaces(intake, [...places.values()]);
   return { draft, fingerprints, first, project, warnings: fit.warnings(known) };
 }
 
-/** Labels that a child asks for, and the first that does. */
-interface WantedLabels {
-  cluster: string | null;
-  clusterLabels: Readonly<Record<string, string>>;
-  index: number;
-}
-
-function noteLabels(
-  { cluster, clusterLabels }: Omit<WantedLabels, 'index'>,
-  index: number,
-  wanted: Map<string, WantedLabels>,
-): void {
-  if (Object.keys(clusterLabels).length === 0) return;
-  const key = canonicalJson({ cluster, clusterLabels });
-  if (!wanted.has(key)) wanted.set(key, { cluster, clusterLabels, index });
-}
-
-/** Labels that no cluster has would wait forever as well. */
-function requireLabels(known: readonly Cluster[], wanted: ReadonlyMap<string, WantedLabels>): void {
-  const wrong = [...wanted.values()].flatMap(({ index, ...asked }) => {
-    const problem = labelProblem(asked, known);
-    return problem === null
-      ? []
-      : [
-          {
-            field: '/spec/clusterLabels',
-            message: `in child ${index}, ${problem.field}: ${problem.message}`,
-          },
-        ];
-  });
-  if (wrong.length > 0) throw invalidSweep(wrong.slice(0, SHOWN));
-}
-
-/** A checkpoint is not on every cluster. `wanted`: a child for each checkpoint directory and choice of clusters. */
-async function requireCheckpoints(
-  store: Store,
-  known: readonly Cluster[],
-  wanted: ReadonlyMap<string, { spec: ResolvedSpec['spec']; index: number }>,
-): Promise<void> {
-  for (const { spec, index } of wanted.values()) {
-    const problem = await checkpointPlaceProblem(store, spec, known);
+/** `children`: the first child of each place. */
+async function requirePlaces(intake: Intake, children: readonly { spec: Place; index: number }[]) {
+  const wrong: FieldProblem[] = [];
+  for (const { spec, index } of children) {
+    if (wrong.length === SHOWN) break;
+    const problem = await intake.placeProblem(spec);
     if (problem === null) continue;
     const message = `in child ${index}, ${problem.field}: ${problem.message}`;
-    throw invalidSweep([{ field: '/spec/cluster', message }]);
+    wrong.push({ field: `/spec${problem.field}`, message });
   }
-}
-
-/** A name that no cluster has would wait forever. `wanted`: the first child that names it. */
-function requireClusters(clusters: readonly Cluster[], wanted: ReadonlyMap<string, number>): void {
-  const known = clusters.map(({ name }) => name);
-  const unknown = [...wanted].filter(([name]) => !known.includes(name));
-  if (unknown.length === 0) return;
-  throw invalidSweep(
-    unknown.slice(0, SHOWN).map(([name, index]) => {
-      const near = nearestName(name, known);
-      const hint = near
-        ? `did you mean ${near}?`
-        : `known: ${known.join(', ') || 'none'}; leave it out for any`;
-      return {
-        field: '/spec/cluster',
-        message: `in child ${index}, /cluster: is not the name of a cluster; ${hint}`,
-      };
-    }),
-  );
+  if (wrong.length > 0) throw invalidSweep(wrong);
 }

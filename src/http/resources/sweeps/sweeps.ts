@@ -10,12 +10,13 @@ import type { Sweep, SweepComparison, SweepDetail } from '../../../schemas/sweep
 import type { Store } from '../../../store/store.ts';
 import type { SweepChild, SweepRecord } from '../../../store/sweeps/contract.ts';
 import { requireScope } from '../../access/auth.ts';
-import { listedProject, permissionsOf } from '../../access/caller-projects.ts';
+import { listedProject } from '../../access/caller-projects.ts';
+import { createIntake } from '../../intake/intake.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { CREATE, READ } from '../../server/policy.ts';
 import { problems } from '../../server/responses.ts';
-import { cancelBody, cancelReason, namesQuery, PageQuery, ProjectQuery } from '../common.ts';
+import { cancelBody, cancelReason, namesQuery, PageQuery, ProjectQuery, refuseBody } from '../common.ts';
 import { enqueue, removeJobs } from '../experiments/enqueue.ts';
 import { combinationsOf, compareCombination, seedAxes } from './comparison.ts';
 import { addSweepSubmit } from './submit.ts';
@@ -59,10 +60,6 @@ function summary(record: SweepRecord): Sweep {
 /** The record without what only the store counts by. */
 function shown({ free: _free, freeMade: _freeMade, ends: _ends, ...sweep }: SweepRecord) {
   return sweep;
-}
-
-function refuseBody(body: unknown): void {
-  if (body !== undefined) throw new EchelonError('invalid-request', 'This request takes no body.');
 }
 
 function addList(app: App, { store, settings }: RouteDeps): void {
@@ -262,8 +259,9 @@ async function requirePermissions(
   const specs = children
     .filter(({ state }) => state === 'failed')
     .map(({ entry }) => childSpec(sweep, entry) as unknown as ExperimentSpec);
+  const intake = createIntake(deps, caller);
   for (const cluster of new Set(specs.map((spec) => spec.cluster ?? null))) {
-    const permissions = await permissionsOf(deps, caller, cluster, false);
+    const permissions = await intake.permissions(cluster, false);
     const there = specs.filter((spec) => (spec.cluster ?? null) === cluster);
     if (there.some((spec) => permissionProblems(spec, permissions).length > 0))
       requireScope(caller, 'custom-code');

@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { after, test } from 'node:test';
 import { type Caller, SCOPES } from '../../../../src/core/scopes.ts';
-import {
-  inOwnProject,
-  listedProject,
-  projectNotFound,
-  projectProblem,
-  resolveFor,
-  seenClusters,
-} from '../../../../src/http/access/caller-projects.ts';
+import { listedProject, projectNotFound, seenClusters } from '../../../../src/http/access/caller-projects.ts';
 import type { ClusterView } from '../../../../src/schemas/api.ts';
 import { makeProjects } from '../../../support/access.ts';
-import { REPLAY } from '../../../support/http-app.ts';
 import { storeFor, submitInput } from '../../../support/store.ts';
 
 const { store } = await storeFor({ after });
-const deps = { store, settings: { promptEndpoints: [] } };
 await makeProjects(store, 'mine', 'other');
 const ALL: Caller = { id: 'a', name: 'a', project: null, scopes: SCOPES };
 const BOUND: Caller = { ...ALL, project: 'mine', scopes: ['read', 'submit'] };
@@ -30,33 +21,6 @@ test('a project-bound caller lists only its own project, and another project is 
   assert.equal(await list(ALL, 'other'), 1);
   assert.equal(await list(BOUND, 'other'), 0);
   assert.equal(await list(BOUND, 'nowhere'), 0);
-});
-
-describe('resolveFor', () => {
-  test("resolveFor puts a spec without a project into the caller's own project and lists it as a default", async () => {
-    const bound = await resolveFor(deps, BOUND, REPLAY);
-    assert.equal(bound.spec.project, 'mine');
-    assert.ok(bound.defaults.includes('/project'));
-    assert.equal((await resolveFor(deps, ALL, REPLAY)).spec.project, 'default');
-    const named = await resolveFor(deps, BOUND, { ...REPLAY, project: 'mine' });
-    assert.ok(!named.defaults.includes('/project'));
-    assert.deepEqual(inOwnProject(BOUND, { project: 'other' }), { project: 'other' });
-  });
-
-  test('resolveFor refuses an unknown project, and any foreign project of a bound caller with the same words', async () => {
-    const problems = async (caller: Caller, project: string) => {
-      const thrown = await resolveFor(deps, caller, { ...REPLAY, project }).catch((error) => error);
-      assert.equal(thrown.code, 'invalid-spec');
-      return thrown.problems;
-    };
-    assert.deepEqual(await problems(ALL, 'othr'), [
-      { field: '/project', message: 'is not the name of a project; did you mean other?' },
-    ]);
-    assert.deepEqual(await problems(BOUND, 'other'), await problems(BOUND, 'zzzzz'));
-    assert.match((await problems(BOUND, 'other'))[0].message, /known: mine/);
-    assert.equal((await problems(BOUND, 'default')).length, 1);
-    assert.equal(await projectProblem(store, ALL, 'other'), undefined);
-  });
 });
 
 test('a project-bound caller sees only its own experiments in a cluster, and no unknown attempt', async () => {

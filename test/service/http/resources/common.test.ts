@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { experimentOf, notFound, streamPlace } from '../../../../src/http/resources/common.ts';
+import {
+  experimentOf,
+  notFound,
+  pauseBy,
+  refuseBody,
+  streamPlace,
+} from '../../../../src/http/resources/common.ts';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
 import { NO_STORE } from '../../../support/http-app.ts';
 
@@ -23,4 +29,18 @@ test('streamPlace accepts cursors up to the current attempt', () => {
 
 test('notFound quotes only the start of an id', () => {
   assert.ok(notFound('x'.repeat(1000)).message.length < 80);
+});
+
+test('a pause names the caller, the time and the reason, which is null without a body', () => {
+  assert.deepEqual(pauseBy({ name: 'ann' }, { reason: 'upgrade' }, 5), {
+    by: 'ann',
+    at: 5,
+    reason: 'upgrade',
+  });
+  assert.deepEqual(pauseBy({ name: 'ann' }, undefined, 5), { by: 'ann', at: 5, reason: null });
+});
+
+test('refuseBody refuses any body', () => {
+  refuseBody(undefined);
+  assert.throws(() => refuseBody({}), /takes no body/);
 });

@@ -3,10 +3,10 @@ import { after, describe, test } from 'node:test';
 import { newExperimentId } from '../../../../src/core/ids.ts';
 import { type Caller, SCOPES } from '../../../../src/core/scopes.ts';
 import type { ExperimentSpec } from '../../../../src/engines/registry.ts';
-import { resolveFor } from '../../../../src/http/access/caller-projects.ts';
-import { withNamedTraining } from '../../../../src/http/access/named-training.ts';
+import { inOwnProject, projectProblem } from '../../../../src/http/access/caller-projects.ts';
+import { createIntake } from '../../../../src/http/intake/intake.ts';
 import { makeProjects } from '../../../support/access.ts';
-import { appFor } from '../../../support/http-app.ts';
+import { appFor, REPLAY } from '../../../support/http-app.ts';
 import { storeFor, submitInput } from '../../../support/store.ts';
 import { DIRECTORY, recordTraining, type TrainingOptions } from '../../../support/training.ts';
 
@@ -21,6 +21,8 @@ for (const name of ['local', 'spare']) {
 }
 const { call } = await appFor({ after }, { store });
 const BOUND: Caller = { id: 'a', name: 'a', project: 'mine', scopes: SCOPES };
+const ALL: Caller = { ...BOUND, project: null };
+const take = (caller: Caller, spec: ExperimentSpec) => createIntake(deps, caller).take(spec);
 const EVALUATION = { engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_1.5b_alfworld_eval' } as const;
 const evaluationOf = (experiment: string, more: object = {}, step?: number) => ({
   ...EVALUATION,
@@ -42,6 +44,30 @@ async function problemOf(
   return answer.json().problems[0];
 }
 
+test("a spec without a project is taken into the caller's own project, which is listed as a default", async () => {
+  const bound = await take(BOUND, REPLAY);
+  assert.equal(bound.spec.project, 'mine');
+  assert.ok(bound.defaults.includes('/project'));
+  assert.equal((await take(ALL, REPLAY)).spec.project, 'default');
+  const named = await take(BOUND, { ...REPLAY, project: 'mine' });
+  assert.ok(!named.defaults.includes('/project'));
+  assert.deepEqual(inOwnProject(BOUND, { project: 'other' }), { project: 'other' });
+});
+
+test('an unknown project is refused, and any foreign project of a bound caller with the same words', async () => {
+  const problems = async (caller: Caller, project: string) => {
+    const thrown = await take(caller, { ...REPLAY, project }).catch((error) => error);
+    assert.equal(thrown.code, 'invalid-spec');
+    return thrown.problems;
+  };
+  assert.deepEqual(await problems(ALL, 'othr'), [
+    { field: '/project', message: 'is not the name of a project; did you mean other?' },
+  ]);
+  assert.deepEqual(await problems(BOUND, 'other'), await problems(BOUND, 'zzzzz'));
+  assert.match((await problems(BOUND, 'other'))[0].message, /known: mine/);
+  assert.equal((await problems(BOUND, 'default')).length, 1);
+  assert.equal(await projectProblem(store, ALL, 'other'), undefined);
+});
 describe('an evaluation that names its training', () => {
   test('is planned and submitted with its last checkpoint, on its cluster, with its GPUs, model and variables', async () => {
     const id = await recordTraining(store, {
@@ -124,9 +150,9 @@ describe('an evaluation that names its training', () => {
       /is not the id of an experiment/,
     );
     const seen = async (id: string) =>
-      withNamedTraining(store, BOUND, { ...evaluationOf(id), project: 'mine' }).catch(
-        (error) => error.problems,
-      );
+      createIntake(deps, BOUND)
+        .complete({ ...evaluationOf(id), project: 'mine' })
+        .catch((error) => error.problems);
     const foreign = await recordTraining(store, { project: 'other' });
     assert.deepEqual(await seen(foreign), await seen(newExperimentId()));
     const own = await seen(await recordTraining(store, { project: 'mine' }));
@@ -144,8 +170,8 @@ describe('an evaluation that names its training', () => {
     const id = await recordTraining(store, { spec, project: 'mine' });
     const plain: Caller = { ...BOUND, scopes: ['read', 'submit'] };
     const body = { ...evaluationOf(id), project: 'mine' } as ExperimentSpec;
-    assert.equal((await resolveFor(deps, BOUND, body)).spec.cluster, 'local');
-    const { problems } = await resolveFor(deps, plain, body).catch((error) => error);
+    assert.equal((await take(BOUND, body)).spec.cluster, 'local');
+    const { problems } = await take(plain, body).catch((error) => error);
     assert.deepEqual(
       problems.map(({ field }: { field: string }) => field),
       ['/home'],
@@ -227,7 +253,7 @@ test('a spec with a checkpoint directory is refused on clusters that do not have
     assert.match(problem.message, /may run on local, spare\. Name the cluster, or the training by its id/);
   }
   const answer = await problemOf(sweep(reading('p/unreported')), '/v1/sweeps');
-  assert.match(answer.message, /in child 1, \/cluster: is missing/);
+  assert.match(answer.message, /in child 0, \/cluster: is missing/);
   assert.equal(
     (await call('POST', '/v1/plans', { body: reading('p/unreported', { cluster: 'spare' }) })).statusCode,
     200,
