@@ -83,16 +83,9 @@ async function identify(
 }
 
 /**
- * Refuses a caller that lacks the route's scope, by EchelonError `forbidden` that names it; the document names the scope
- * of every route. Added behind the limits, so that refusals count as requests.
+ * Refuses a caller that lacks the route's scope, by EchelonError `forbidden` that names it. Added behind the limits, so that refusals count as requests.
  */
 export function addScopes(app: App): void {
-  app.addHook('onRoute', (route) => {
-    const schema = route.schema as { security?: object[] } | undefined;
-    const scope = route.config?.policy?.scope;
-    if (schema === undefined || schema.security !== undefined || scope === undefined) return;
-    if (scope !== 'public') schema.security = [{ token: [scope] }, { session: [scope] }];
-  });
   app.addHook('onRequest', async (request) => {
     const scope = request.routeOptions.config?.policy?.scope;
     if (scope !== undefined && scope !== 'public' && !request.is404) requireScope(request.caller, scope);

@@ -1,9 +1,9 @@
 import { nearestName } from 'echelon-verify/text/nearest';
 import { EchelonError, type FieldProblem } from '../../core/errors.ts';
-import type { Caller } from '../../core/scopes.ts';
+import { type Caller, sees } from '../../core/scopes.ts';
 import { ownSecretProjects } from '../../engines/secret-projects.ts';
 import type { ClusterView } from '../../schemas/api.ts';
-import { DEFAULT_PROJECT } from '../../schemas/project.ts';
+import { DEFAULT_PROJECT, type Project } from '../../schemas/project.ts';
 import type { StorePart } from '../../store/store.ts';
 
 /** No project has this name: its lists are empty. */
@@ -62,4 +62,15 @@ export async function seenClusters(
 /** EchelonError `project-not-found`, the same for one that the caller may not see. */
 export function projectNotFound(name: string): EchelonError {
   return new EchelonError('project-not-found', `There is no project ${name.slice(0, 70)}.`);
+}
+
+/** The project of that name. Throws EchelonError `project-not-found` also where the caller does not see it. */
+export async function projectOf(
+  store: StorePart<'projects.get'>,
+  caller: Caller,
+  name: string,
+): Promise<Project> {
+  const project = sees(caller, name) ? await store.projects.get(name) : undefined;
+  if (project === undefined) throw projectNotFound(name);
+  return project;
 }

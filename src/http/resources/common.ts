@@ -6,6 +6,7 @@ import type { Experiment } from '../../schemas/experiment.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { Pause } from '../../store/queue/contract.ts';
 import type { StorePart } from '../../store/store.ts';
+import { located } from '../server/responses.ts';
 
 /** Codes of what a request that brings new work may be refused for, each documented in `error-docs.ts`. */
 export const NEW_WORK_REFUSALS = [
@@ -14,17 +15,10 @@ export const NEW_WORK_REFUSALS = [
   'queue-full',
   'quota-exceeded',
   'store-full',
-  'store-misconfigured',
 ] as const;
 
 /** The answer to a sweep that was accepted. */
-export const SWEEP_ACCEPTED = {
-  202: {
-    description: 'Accepted',
-    headers: { Location: { type: 'string', description: 'Path of the sweep.' } },
-    content: { 'application/json': { schema: { $ref: 'SweepAccepted#' } } },
-  },
-} as const;
+export const SWEEP_ACCEPTED = { 202: located('Accepted', 'SweepAccepted', 'Path of the sweep.') };
 
 /** Query of a list: a page of it. */
 export const PageQuery = {
@@ -43,23 +37,21 @@ export const ProjectQuery = {
   ),
 };
 
-const CancelBody = Type.Object(
+/** The optional body of a cancel. */
+export const CancelBody = Type.Object(
   {
     reason: Type.Optional(Type.String({ maxLength: 200, description: 'Reason to show with the state.' })),
   },
   strict,
 );
 
-/** The body of a cancel. By its type, so that a request without one is not held to the schema. */
-export const cancelBody = { content: { 'application/json': { schema: CancelBody } } };
-
-/** The reason that is kept with what a request cancels; `body` fits {@link cancelBody}, or there was none. */
-export function cancelReason(body: unknown): string {
-  const { reason } = (body ?? {}) as Static<typeof CancelBody>;
-  return `cancelled by request${reason ? `: ${reason}` : ''}`;
+/** The reason that is kept with what a request cancels. */
+export function cancelReason(body: Static<typeof CancelBody> | undefined): string {
+  return `cancelled by request${body?.reason ? `: ${body.reason}` : ''}`;
 }
 
-const PauseBody = Type.Object(
+/** The optional body of a pause. */
+export const PauseBody = Type.Object(
   {
     reason: Type.Optional(
       Type.String({ minLength: 1, maxLength: 200, description: 'Reason to show with the pause' }),
@@ -67,18 +59,14 @@ const PauseBody = Type.Object(
   },
   strict,
 );
-/** The optional body of a pause. Stated by media type, so that a request without a body passes. */
-export const pauseBody = { content: { 'application/json': { schema: PauseBody } } };
 
 /** The pause that a request with this body means. */
-export function pauseBy({ name }: { name: string }, body: unknown, at: number): Pause {
-  const { reason } = (body ?? {}) as Static<typeof PauseBody>;
-  return { by: name, at, reason: reason ?? null };
-}
-
-/** Throws EchelonError `invalid-request` if the request has a body. */
-export function refuseBody(body: unknown): void {
-  if (body !== undefined) throw new EchelonError('invalid-request', 'This request takes no body.');
+export function pauseBy(
+  { name }: { name: string },
+  body: Static<typeof PauseBody> | undefined,
+  at: number,
+): Pause {
+  return { by: name, at, reason: body?.reason ?? null };
 }
 
 /** Names in a query, at most so many. */

@@ -1,15 +1,11 @@
 import type { Readable } from 'node:stream';
-import type { RouteOptions } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
 import { parseJsonBytes } from '../../schemas/json.ts';
 import type { App } from './deps.ts';
-import { withProblems } from './responses.ts';
 
 const JSON_TYPE = /^application\/json(?:; ?charset=(?:utf-8|"utf-8"))?$/i;
 const FILE_TYPE = 'application/octet-stream';
 const FORM_TYPE = /^application\/x-www-form-urlencoded(?:; ?charset=utf-8)?$/i;
-
-const BODILESS = new Set(['GET', 'HEAD']);
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -25,7 +21,6 @@ declare module 'fastify' {
  * read in two ways a schema might be passed by. Forms and files are taken where a route says so.
  */
 export function addBodyParsers(app: App): void {
-  app.addHook('onRoute', documentLimit);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',
@@ -65,11 +60,4 @@ export function addBodyParsers(app: App): void {
       throw new EchelonError('unsupported-media-type', 'Send the body without compression.');
     }
   });
-}
-
-/** A body is read, and may be too large, wherever one may be sent: also where the route wants none. */
-function documentLimit({ method, schema }: RouteOptions): void {
-  const documented = schema as { response?: object } | undefined;
-  if (documented?.response === undefined || BODILESS.has([method].flat()[0] ?? '')) return;
-  documented.response = withProblems(documented.response, ['body-too-large']);
 }

@@ -1,10 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EchelonError, type ErrorCode } from '../../core/errors.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import type { AnswerClaim, Idempotency, KeptAnswer } from '../../store/access/answers-contract.ts';
 import type { App, RouteDeps } from './deps.ts';
-import { withHeaders, withProblems } from './responses.ts';
+import type { RoutePolicy } from './policy.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -40,17 +40,34 @@ const CONFLICTS: readonly ErrorCode[] = [...OWN_CONFLICTS, 'idempotency-in-progr
 
 const KEY = '^[\\x21-\\x7e]{1,255}$';
 
+type Effect = RoutePolicy['idempotency'];
+
+/** The header of a route on which a key has this effect. */
+export function keyHeader(effect: Exclude<Effect, 'unsupported'>): Record<string, object> {
+  return { 'idempotency-key': { type: 'string', pattern: KEY, description: EFFECT[effect] } };
+}
+
+/** What a request with a key may be refused for. */
+export function keyConflicts(effect: Effect): readonly ErrorCode[] {
+  if (effect === 'unsupported' || effect === 'ignored') return [];
+  return effect === 'own' ? OWN_CONFLICTS : CONFLICTS;
+}
+
+/** The header of an answer that is repeated. */
+export const REPLAYED = {
+  'Idempotency-Replayed': {
+    type: 'string',
+    description: '`true` if this is the response to an earlier request with the same key.',
+  },
+};
+
 /**
- * An Idempotency-Key on every POST under /v1: documented, checked, and, where the route does not do better itself, its
- * answer stored for repetitions of the request. Keys belong to their caller. One of several equal requests at once is
+ * An Idempotency-Key on every POST under /v1: where the route does not do better itself, its
+ * answer is stored for repetitions of the request. Keys belong to their caller. One of several equal requests at once is
  * carried out; the others get `idempotency-in-progress`.
  */
 export function addIdempotency(app: App, { store, log }: RouteDeps): void {
   app.decorateRequest('answerClaim', null);
-  app.addHook('onRoute', (route) => {
-    document(route);
-  });
-
   app.addHook('preHandler', async (request, reply) => {
     const effect = request.routeOptions.config?.policy?.idempotency;
     if (effect !== 'stored' && effect !== 'secret') return;
@@ -96,25 +113,6 @@ export function idempotencyOf({
     .update(canonicalJson([method, url, body ?? null]))
     .digest('hex');
   return { name, digest };
-}
-
-function document(route: RouteOptions): void {
-  const effect = route.config?.policy?.idempotency ?? 'unsupported';
-  if (effect === 'unsupported') return;
-  route.schema ??= {};
-  const schema = route.schema as { headers?: unknown; response?: object };
-  schema.headers ??= {
-    type: 'object',
-    properties: { 'idempotency-key': { type: 'string', pattern: KEY, description: EFFECT[effect] } },
-  };
-  if (effect === 'ignored') return;
-  schema.response = withProblems(schema.response ?? {}, effect === 'own' ? OWN_CONFLICTS : CONFLICTS);
-  if (effect !== 'stored') return;
-  const replayed = {
-    type: 'string',
-    description: '`true` if this is the response to an earlier request with the same key.',
-  };
-  schema.response = withHeaders(schema.response, { 'Idempotency-Replayed': replayed });
 }
 
 function repeat(claim: Exclude<AnswerClaim, { outcome: 'claimed' }>, reply: FastifyReply): FastifyReply {

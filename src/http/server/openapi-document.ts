@@ -63,7 +63,6 @@ export function finishDocument(document: OpenApi): void {
     for (const operation of Object.values(methods)) {
       if (path.startsWith('/v1/')) addRateHeaders(operation);
       addExamples(operation);
-      describeAnswers(operation);
     }
   }
   shareRepeated(document);
@@ -83,15 +82,6 @@ function addExamples({ operationId, requestBody }: Operation): void {
   const examples = examplesOf(operationId ?? '');
   if (content === undefined || examples === undefined) return;
   content.examples = Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
-}
-
-/** What the generator says of an answer without a description. */
-export const UNDESCRIBED = 'Default Response';
-
-function describeAnswers({ summary, responses = {} }: Operation): void {
-  for (const answer of Object.values(responses)) {
-    if (answer.description === UNDESCRIBED) answer.description = summary ?? 'Done';
-  }
 }
 
 /** Texts to choose from as one enumeration in place of a schema for each: generators make a type of every schema. */

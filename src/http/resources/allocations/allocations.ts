@@ -3,27 +3,21 @@ import { expectedEnd } from '../../../scheduler/spans.ts';
 import type { AllocationList } from '../../../schemas/clusters.ts';
 import type { Allocation } from '../../../store/clusters/contract.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 
 /** Allocations in one answer; `total` says how many there are. */
 const MAX_ITEMS = 2000;
 
 /** GET /v1/allocations. */
 export function addAllocations(app: App, deps: RouteDeps): void {
-  app.get(
-    '/v1/allocations',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'listAllocations',
-        summary: 'List the GPUs and CPUs that attempts hold on each node, with expected ends',
-        description: `An experiment on several nodes has one item per node. The expected end follows from the measured steps, from the sweep or from the timeout; it is null if nothing is known. At most ${MAX_ITEMS} items are returned. A key that is bound to a project sees that project only.`,
-        tags: ['queue'],
-        response: { 200: { $ref: 'AllocationList#' }, ...problems() },
-      },
-    },
-    async ({ caller }): Promise<AllocationList> => {
+  route(app, {
+    at: 'GET /v1/allocations',
+    operationId: 'listAllocations',
+    summary: 'List the GPUs and CPUs that attempts hold on each node, with expected ends',
+    description: `An experiment on several nodes has one item per node. The expected end follows from the measured steps, from the sweep or from the timeout; it is null if nothing is known. At most ${MAX_ITEMS} items are returned. A key that is bound to a project sees that project only.`,
+    tag: 'queue',
+    answer: 'AllocationList',
+    handler: async ({ caller }): Promise<AllocationList> => {
       const clusters = await deps.store.clusters.list();
       const found = await Promise.all(
         clusters.map(async ({ name }) => {
@@ -35,7 +29,7 @@ export function addAllocations(app: App, deps: RouteDeps): void {
       const held = found.flat();
       return { total: held.length, items: await described(deps, held.slice(0, MAX_ITEMS)) };
     },
-  );
+  });
 }
 
 async function described(

@@ -4,8 +4,7 @@ import { strict } from '../../../schemas/strict.ts';
 import { AUDIT_DAYS, AUDIT_ENTRIES } from '../../../store/access/audit.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { PageQuery } from '../common.ts';
 
 /** Entries read from the store in one call, and looked at for one answer at most. */
@@ -28,20 +27,17 @@ const Query = Type.Object(
 /** GET /v1/audit. */
 export function addAuditLog(app: App, { store, settings }: RouteDeps): void {
   const cursors = createCursors(settings.cookieSecret);
-  app.get(
-    '/v1/audit',
-    {
-      config: { policy: { ...READ, scope: 'admin' } },
-      schema: {
-        operationId: 'listAudit',
-        summary: 'List the audit log, newest first',
-        description: `The last ${AUDIT_ENTRIES.toLocaleString('en')} entries of ${AUDIT_DAYS} days. A page looks at ${MAX_READ} entries at most: with a filter it may be short, and \`next\` leads on.`,
-        tags: ['access'],
-        querystring: Query,
-        response: { 200: { $ref: 'AuditPage#' }, ...problems('invalid-cursor') },
-      },
-    },
-    async (request): Promise<AuditPage> => {
+  route(app, {
+    at: 'GET /v1/audit',
+    operationId: 'listAudit',
+    scope: 'admin',
+    summary: 'List the audit log, newest first',
+    description: `The last ${AUDIT_ENTRIES.toLocaleString('en')} entries of ${AUDIT_DAYS} days. A page looks at ${MAX_READ} entries at most: with a filter it may be short, and \`next\` leads on.`,
+    tag: 'access',
+    querystring: Query,
+    answer: 'AuditPage',
+    problems: ['invalid-cursor'],
+    handler: async (request): Promise<AuditPage> => {
       const { cursor, limit = 50, caller, action, target } = request.query;
       const wanted = (entry: AuditEntry) =>
         (caller === undefined || entry.caller === caller) &&
@@ -61,5 +57,5 @@ export function addAuditLog(app: App, { store, settings }: RouteDeps): void {
       }
       return { items, next: cursors.seal(scope, before!) };
     },
-  );
+  });
 }

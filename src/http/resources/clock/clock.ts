@@ -2,9 +2,7 @@ import { Type } from 'typebox';
 import { strict } from '../../../schemas/strict.ts';
 import { isLeapt } from '../../../store/clock/judge.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { CREATE, READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
-import { refuseBody } from '../common.ts';
+import { route } from '../../server/route.ts';
 
 const Clock = Type.Object(
   {
@@ -28,40 +26,32 @@ export function addClock(app: App, { store }: Pick<RouteDeps, 'store'>): void {
     return { time: isoOf(time), redisTime: isoOf(server), leapt: isLeapt(correction) };
   };
 
-  app.get(
-    '/v1/clock',
-    {
-      config: { policy: { ...READ, scope: 'admin' } },
-      schema: {
-        operationId: 'getClock',
-        summary: "Compare the store's time with the clock of Redis",
-        tags: ['service'],
-        response: { 200: Clock, ...problems() },
-      },
-    },
-    found,
-  );
+  route(app, {
+    at: 'GET /v1/clock',
+    operationId: 'getClock',
+    scope: 'admin',
+    summary: "Compare the store's time with the clock of Redis",
+    tag: 'service',
+    answer: Clock,
+    handler: found,
+  });
 
-  app.post(
-    '/v1/clock/confirm',
-    {
-      config: { policy: { ...CREATE, scope: 'admin' } },
-      schema: {
-        operationId: 'confirmClock',
-        summary: 'Confirm that the clock of Redis is right after a leap',
-        description:
-          "The store's time becomes the time of Redis, and retention continues. Leases and due work move with it. Has no effect if the clock has not leapt. The request has no body.",
-        tags: ['service'],
-        response: { 200: Clock, ...problems() },
-      },
-    },
-    async ({ body }) => {
-      refuseBody(body);
+  route(app, {
+    at: 'POST /v1/clock/confirm',
+    operationId: 'confirmClock',
+    scope: 'admin',
+    summary: 'Confirm that the clock of Redis is right after a leap',
+    description:
+      "The store's time becomes the time of Redis, and retention continues. Leases and due work move with it. Has no effect if the clock has not leapt. The request has no body.",
+    tag: 'service',
+    answer: Clock,
+    body: null,
+    handler: async () => {
       const { correction } = await store.clock.read();
       if (isLeapt(correction)) await store.clock.confirm(correction);
       return await found();
     },
-  );
+  });
 }
 
 /** A leapt clock may be after the last date that can be written. */

@@ -5,17 +5,16 @@ import type { Command, CommandKind } from '../../../schemas/clusters.ts';
 import type { Cluster } from '../../../store/clusters/contract.ts';
 import type { StorePart } from '../../../store/store.ts';
 import type { RouteDeps } from '../../server/deps.ts';
+import { located } from '../../server/responses.ts';
 
 /** The answer 202 of a request that begins a command. */
 export const accepted = {
-  202: {
-    description: 'Accepted; a dispatcher will run the command.',
-    headers: {
-      Location: { type: 'string', description: 'Path of the command. Poll it until its state is final.' },
-    },
-    content: { 'application/json': { schema: { $ref: 'Command#' } } },
-  },
-} as const;
+  202: located(
+    'Accepted; a dispatcher will run the command.',
+    'Command',
+    'Path of the command. Poll it until its state is final.',
+  ),
+};
 
 interface CommandParts {
   request?: unknown;

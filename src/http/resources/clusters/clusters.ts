@@ -4,8 +4,8 @@ import { AddCluster } from '../../../schemas/clusters.ts';
 import { strict } from '../../../schemas/strict.ts';
 import { seenClusters } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { CHANGE, CREATE, READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { revisionToChange } from '../../server/etag.ts';
+import { route } from '../../server/route.ts';
 import { accepted, beginCommand, clusterOf } from './begin-command.ts';
 import { clusterView, clusterViews } from './cluster-views.ts';
 import { refuseVariables } from './refuse-variables.ts';
@@ -21,61 +21,49 @@ export function addClusters(app: App, deps: RouteDeps): void {
 }
 
 function addReads(app: App, deps: RouteDeps): void {
-  app.get(
-    '/v1/clusters',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'listClusters',
-        summary: 'List clusters with their capacity',
-        description:
-          'Sorted by name. The free resources of a node are its total minus the larger of: used according to Ray, allocated by Echelon. A key that is bound to a project sees only the experiments of that project.',
-        tags: ['clusters'],
-        response: { 200: { $ref: 'ClusterList#' }, ...problems() },
-      },
-    },
-    async ({ caller }) => ({ items: await seenClusters(deps.store, caller, await clusterViews(deps)) }),
-  );
+  route(app, {
+    at: 'GET /v1/clusters',
+    operationId: 'listClusters',
+    summary: 'List clusters with their capacity',
+    description:
+      'Sorted by name. The free resources of a node are its total minus the larger of: used according to Ray, allocated by Echelon. A key that is bound to a project sees only the experiments of that project.',
+    tag: 'clusters',
+    answer: 'ClusterList',
+    handler: async ({ caller }) => ({
+      items: await seenClusters(deps.store, caller, await clusterViews(deps)),
+    }),
+  });
 
-  app.get(
-    '/v1/clusters/:name',
-    {
-      config: { policy: { ...READ, concurrency: 'cluster' } },
-      schema: {
-        operationId: 'getCluster',
-        summary: 'Get a cluster',
-        description: 'Returns the resources (total, used, allocated) and whether the ray-worker answers.',
-        tags: ['clusters'],
-        params: ClusterParams,
-        response: { 200: { $ref: 'Cluster#' }, ...problems('cluster-not-found') },
-      },
-    },
-    async ({ caller, params }) => {
+  route(app, {
+    at: 'GET /v1/clusters/:name',
+    operationId: 'getCluster',
+    concurrency: 'cluster',
+    summary: 'Get a cluster',
+    description: 'Returns the resources (total, used, allocated) and whether the ray-worker answers.',
+    tag: 'clusters',
+    params: ClusterParams,
+    answer: 'Cluster',
+    problems: ['cluster-not-found'],
+    handler: async ({ caller, params }) => {
       const view = await clusterView(deps, await clusterOf(deps.store, params.name));
       return (await seenClusters(deps.store, caller, [view]))[0]!;
     },
-  );
+  });
 }
 
 function addAdd(app: App, deps: RouteDeps): void {
-  app.post(
-    '/v1/clusters',
-    {
-      config: { policy: { ...CREATE, scope: 'admin' } },
-      schema: {
-        operationId: 'addCluster',
-        summary: 'Add or update a Ray cluster',
-        description:
-          "The cluster needs no installation. A dispatcher connects to Ray's client server and starts the ray-worker, or replaces an older one, whose experiments continue. Then it checks that the ray-worker is reachable. Adding a cluster ends its draining.",
-        tags: ['clusters'],
-        body: AddCluster,
-        response: {
-          ...accepted,
-          ...problems('store-full'),
-        },
-      },
-    },
-    async (request, reply) => {
+  route(app, {
+    at: 'POST /v1/clusters',
+    operationId: 'addCluster',
+    scope: 'admin',
+    summary: 'Add or update a Ray cluster',
+    description:
+      "The cluster needs no installation. A dispatcher connects to Ray's client server and starts the ray-worker, or replaces an older one, whose experiments continue. Then it checks that the ray-worker is reachable. Adding a cluster ends its draining.",
+    tag: 'clusters',
+    body: AddCluster,
+    answers: accepted,
+    problems: ['store-full'],
+    handler: async (request, reply) => {
       const { name, address, token, tls, sharedRoot, node, port, advertise, backfill } = request.body;
       const { labels, env } = request.body;
       if (env) refuseVariables(env);
@@ -95,51 +83,47 @@ function addAdd(app: App, deps: RouteDeps): void {
       });
       return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
     },
-  );
+  });
 }
 
 function addDrain(app: App, deps: RouteDeps): void {
-  app.post(
-    '/v1/clusters/:name/drain',
-    {
-      config: { policy: { ...CREATE, scope: 'admin' } },
-      schema: {
-        operationId: 'drainCluster',
-        summary: 'Drain a cluster',
-        description:
-          'No experiment starts on the cluster. Running experiments continue to their end. Resuming or adding the cluster ends the drain. The request has no body.',
-        tags: ['clusters'],
-        params: ClusterParams,
-        response: { ...accepted, ...problems('cluster-not-found') },
-      },
-    },
-    async (request, reply) => {
-      if (request.body !== undefined) throw new EchelonError('invalid-request', 'A drain takes no body.');
+  route(app, {
+    at: 'POST /v1/clusters/:name/drain',
+    operationId: 'drainCluster',
+    scope: 'admin',
+    summary: 'Drain a cluster',
+    body: null,
+    description:
+      'No experiment starts on the cluster. Running experiments continue to their end. Resuming or adding the cluster ends the drain. The request has no body.',
+    tag: 'clusters',
+    params: ClusterParams,
+    answers: accepted,
+    problems: ['cluster-not-found'],
+    handler: async (request, reply) => {
       const { name } = await clusterOf(deps.store, request.params.name);
       request.auditTarget = name;
       const command = await beginCommand(deps, name, 'drain');
       return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
     },
-  );
+  });
 }
 
 function addRemove(app: App, deps: RouteDeps): void {
-  app.delete(
-    '/v1/clusters/:name',
-    {
-      config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'cluster' } },
-      schema: {
-        operationId: 'removeCluster',
-        summary: 'Remove an idle cluster and stop its ray-worker',
-        description:
-          'A repeated request returns the running command. Experiments that name the cluster stay queued. An experiment whose checkpoint is there starts from its first step on another cluster.',
-        tags: ['clusters'],
-        params: ClusterParams,
-        response: { ...accepted, ...problems('cluster-not-found', 'cluster-busy') },
-      },
-    },
-    async (request, reply) => {
+  route(app, {
+    at: 'DELETE /v1/clusters/:name',
+    operationId: 'removeCluster',
+    scope: 'admin',
+    concurrency: 'cluster',
+    summary: 'Remove an idle cluster and stop its ray-worker',
+    description:
+      'A repeated request returns the running command. Experiments that name the cluster stay queued. An experiment whose checkpoint is there starts from its first step on another cluster.',
+    tag: 'clusters',
+    params: ClusterParams,
+    answers: accepted,
+    problems: ['cluster-not-found', 'cluster-busy'],
+    handler: async (request, reply) => {
       const { name } = await clusterOf(deps.store, request.params.name);
+      const ifRevision = await revisionToChange(deps.store, request, { kind: 'cluster', name });
       const { items } = await deps.store.clusters.allocations(name);
       if (items.length > 0) {
         const what = items
@@ -152,8 +136,8 @@ function addRemove(app: App, deps: RouteDeps): void {
         );
       }
       request.auditTarget = name;
-      const command = await beginCommand(deps, name, 'remove', { ifRevision: request.readRevision });
+      const command = await beginCommand(deps, name, 'remove', { ifRevision });
       return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
     },
-  );
+  });
 }

@@ -2,13 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import type { FeedEntry } from '../../../core/events.ts';
-import { sees } from '../../../core/scopes.ts';
 import { strict } from '../../../schemas/strict.ts';
-import { projectNotFound } from '../../access/caller-projects.ts';
+import { projectOf } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { createFanOut, type Frame, type Source } from '../../server/fan-out.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { formatEntry } from '../../server/sse.ts';
 import type { Streams } from '../../server/streams.ts';
 
@@ -27,7 +25,7 @@ const Headers = Type.Object({
     Type.String({ description: 'Stream id after which to continue. Takes precedence over `after`.' }),
   ),
 });
-const response = {
+const ANSWERS = {
   200: {
     description:
       'Stream of events; `data` of the first event, `start`, is a FeedStart, and of each other a FeedMessage.',
@@ -38,26 +36,6 @@ const response = {
 } as const;
 const DESCRIPTION =
   'Streams state changes, batches with wrong rows or errors, fired rules and counts of sweeps, each once and in order. The first event is `start`, with the position after which the stream begins. Send the last id as Last-Event-ID (or `after`) to continue. Only the newest few thousand entries are retained; an older position gets 410 and the id from which to continue. The stream does not end by itself.';
-
-const PROJECT_SCHEMA = {
-  operationId: 'streamProjectEvents',
-  summary: 'Stream the events of a project (server-sent events)',
-  description: DESCRIPTION,
-  tags: ['streams'],
-  params: Type.Object({ name: Type.String({ description: 'Name of the project.' }) }, strict),
-  querystring: Query,
-  headers: Headers,
-  response: { ...response, ...problems('project-not-found', 'invalid-cursor', 'history-trimmed') },
-};
-const ALL_SCHEMA = {
-  operationId: 'streamAllEvents',
-  summary: 'Stream the events of all projects (server-sent events)',
-  description: `${DESCRIPTION} For callers that are bound to no project; ids are not those of a project's feed.`,
-  tags: ['streams'],
-  querystring: Query,
-  headers: Headers,
-  response: { ...response, ...problems('invalid-cursor', 'history-trimmed') },
-};
 
 /** GET /v1/projects/:name/events and GET /v1/events: what happens in a project, and in all of them. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one route: its schema is longer than its code
@@ -89,30 +67,36 @@ export function addFeeds(app: App, { store, limits }: RouteDeps, streams: Stream
     return streams.send(request, reply, { frames, what: { feed: project } });
   }
 
-  app.get(
-    '/v1/projects/:name/events',
-    {
-      config: { policy: READ },
-      exposeHeadRoute: false,
-      schema: PROJECT_SCHEMA,
-    },
-    async (request, reply) => {
-      const { name } = request.params;
-      if (!sees(request.caller, name) || (await store.projects.get(name)) === undefined)
-        throw projectNotFound(name);
+  const common = {
+    tag: 'streams',
+    querystring: Query,
+    headers: Headers,
+    answers: ANSWERS,
+    options: { exposeHeadRoute: false },
+  };
+  route(app, {
+    at: 'GET /v1/projects/:name/events',
+    operationId: 'streamProjectEvents',
+    summary: 'Stream the events of a project (server-sent events)',
+    description: DESCRIPTION,
+    ...common,
+    params: Type.Object({ name: Type.String({ description: 'Name of the project.' }) }, strict),
+    problems: ['project-not-found', 'invalid-cursor', 'history-trimmed'],
+    handler: async (request, reply) => {
+      const { name } = await projectOf(store, request.caller, request.params.name);
       const after = request.headers['last-event-id'] || request.query.after;
       return answer(request, reply, { project: name, after });
     },
-  );
+  });
 
-  app.get(
-    '/v1/events',
-    {
-      config: { policy: READ },
-      exposeHeadRoute: false,
-      schema: ALL_SCHEMA,
-    },
-    async (request, reply) => {
+  route(app, {
+    at: 'GET /v1/events',
+    operationId: 'streamAllEvents',
+    summary: 'Stream the events of all projects (server-sent events)',
+    description: `${DESCRIPTION} For callers that are bound to no project; ids are not those of a project's feed.`,
+    ...common,
+    problems: ['invalid-cursor', 'history-trimmed'],
+    handler: async (request, reply) => {
       const { project } = request.caller;
       if (project !== null) {
         throw new EchelonError(
@@ -123,5 +107,5 @@ export function addFeeds(app: App, { store, limits }: RouteDeps, streams: Stream
       const after = request.headers['last-event-id'] || request.query.after;
       return answer(request, reply, { project: null, after });
     },
-  );
+  });
 }

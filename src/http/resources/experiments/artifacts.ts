@@ -3,29 +3,24 @@ import type { ArtifactPage } from '../../../schemas/records.ts';
 import { strict } from '../../../schemas/strict.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { ExperimentParams, experimentOf, PageQuery } from '../common.ts';
 
 /** GET /v1/experiments/:id/artifacts. */
 export function addArtifacts(app: App, { store, settings }: RouteDeps): void {
   const cursors = createCursors(settings.cookieSecret);
-  app.get(
-    '/v1/experiments/:id/artifacts',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'listArtifacts',
-        summary: 'List the checkpoints of an experiment, oldest first',
-        description:
-          'Lists the registered checkpoints of all attempts, at most the last 10,000. Echelon does not check whether the files still exist.',
-        tags: ['experiments'],
-        params: ExperimentParams,
-        querystring: Type.Object(PageQuery, strict),
-        response: { 200: { $ref: 'ArtifactPage#' }, ...problems('not-found', 'invalid-cursor') },
-      },
-    },
-    async (request): Promise<ArtifactPage> => {
+  route(app, {
+    at: 'GET /v1/experiments/:id/artifacts',
+    operationId: 'listArtifacts',
+    summary: 'List the checkpoints of an experiment, oldest first',
+    description:
+      'Lists the registered checkpoints of all attempts, at most the last 10,000. Echelon does not check whether the files still exist.',
+    tag: 'experiments',
+    params: ExperimentParams,
+    querystring: Type.Object(PageQuery, strict),
+    answer: 'ArtifactPage',
+    problems: ['not-found', 'invalid-cursor'],
+    handler: async (request): Promise<ArtifactPage> => {
       const { id } = await experimentOf(store, request, request.params.id);
       const { cursor, limit = 50 } = request.query;
       const scope = `artifacts ${id}`;
@@ -33,5 +28,5 @@ export function addArtifacts(app: App, { store, settings }: RouteDeps): void {
       const { items, more } = await store.experiments.artifacts(id, from, limit);
       return { items, next: more ? cursors.seal(scope, String(from + items.length)) : null };
     },
-  );
+  });
 }

@@ -1,25 +1,20 @@
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { ExperimentParams, experimentOf } from '../common.ts';
 
 /** GET /v1/experiments/:id/attempts. */
 export function addAttempts(app: App, { store }: RouteDeps): void {
-  app.get(
-    '/v1/experiments/:id/attempts',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'listAttempts',
-        summary: 'List the attempts of an experiment, oldest first',
-        description:
-          'A new attempt starts if the previous one was lost or ended by an external cause. Attempt numbers only increase.',
-        tags: ['experiments'],
-        params: ExperimentParams,
-        response: { 200: { $ref: 'AttemptList#' }, ...problems('not-found') },
-      },
-    },
-    async (request) => {
+  route(app, {
+    at: 'GET /v1/experiments/:id/attempts',
+    operationId: 'listAttempts',
+    summary: 'List the attempts of an experiment, oldest first',
+    description:
+      'A new attempt starts if the previous one was lost or ended by an external cause. Attempt numbers only increase.',
+    tag: 'experiments',
+    params: ExperimentParams,
+    answer: 'AttemptList',
+    problems: ['not-found'],
+    handler: async (request) => {
       const { id } = await experimentOf(store, request, request.params.id);
       const attempts = await store.attempts.list(id);
       return {
@@ -33,5 +28,5 @@ export function addAttempts(app: App, { store }: RouteDeps): void {
         })),
       };
     },
-  );
+  });
 }

@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { experimentOf } from '../common.ts';
 import { BatchParams, batchOf, recomputed } from './batches.ts';
 
@@ -31,25 +30,18 @@ const RowsQuery = Type.Object(
 
 /** GET …/batches/:attempt/:batch/rows. */
 export function addBatchRows(app: App, { store, verifier, onDemand }: RouteDeps): void {
-  app.get(
-    '/v1/experiments/:id/batches/:attempt/:batch/rows',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'getBatchRows',
-        summary: 'Get rows of a recorded batch in columns',
-        description:
-          'Recomputes the rows from the recorded batch: outcome, reported and true advantage, admissible interval, and the contribution of every level. Rows are in the order of the batch.',
-        tags: ['verification'],
-        params: BatchParams,
-        querystring: RowsQuery,
-        response: {
-          200: { $ref: 'BatchRows#' },
-          ...problems('not-found', 'not-verifiable', 'expired', 'verifier-busy'),
-        },
-      },
-    },
-    async (request, reply) => {
+  route(app, {
+    at: 'GET /v1/experiments/:id/batches/:attempt/:batch/rows',
+    operationId: 'getBatchRows',
+    summary: 'Get rows of a recorded batch in columns',
+    description:
+      'Recomputes the rows from the recorded batch: outcome, reported and true advantage, admissible interval, and the contribution of every level. Rows are in the order of the batch.',
+    tag: 'verification',
+    params: BatchParams,
+    querystring: RowsQuery,
+    answer: 'BatchRows',
+    problems: ['not-found', 'not-verifiable', 'expired', 'verifier-busy'],
+    handler: async (request, reply) => {
       const { id, attempt, batch } = request.params;
       const { first = 0, count = 10_000, trajectory, sameStateAs } = request.query;
       const experiment = await experimentOf(store, request, id);
@@ -72,5 +64,5 @@ export function addBatchRows(app: App, { store, verifier, onDemand }: RouteDeps)
       const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
       return reply.type('application/json; charset=utf-8').send(bytes as never);
     },
-  );
+  });
 }

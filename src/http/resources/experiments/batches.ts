@@ -7,8 +7,7 @@ import type { BatchRecord } from '../../../store/batches/contract.ts';
 import type { StorePart } from '../../../store/store.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { ExperimentParams, experimentOf, PageQuery } from '../common.ts';
 
 const Number32 = { minimum: 1, maximum: 2 ** 31 - 1 } as const;
@@ -31,49 +30,42 @@ export function addBatches(app: App, deps: RouteDeps): void {
 
 function addList(app: App, { store, settings }: RouteDeps): void {
   const pages = createBatchPages(store, settings.cookieSecret);
-  app.get(
-    '/v1/experiments/:id/batches',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'listBatches',
-        summary: 'List recorded advantage batches with a summary of their reports',
-        description:
-          '`verification` is null until the batch is verified. The complete reports are at …/verification.',
-        tags: ['verification'],
-        params: ExperimentParams,
-        querystring: Type.Object(PageQuery, strict),
-        response: { 200: { $ref: 'BatchPage#' }, ...problems('not-found', 'invalid-cursor') },
-      },
-    },
-    async (request): Promise<BatchPage> => {
+  route(app, {
+    at: 'GET /v1/experiments/:id/batches',
+    operationId: 'listBatches',
+    summary: 'List recorded advantage batches with a summary of their reports',
+    description:
+      '`verification` is null until the batch is verified. The complete reports are at …/verification.',
+    tag: 'verification',
+    params: ExperimentParams,
+    querystring: Type.Object(PageQuery, strict),
+    answer: 'BatchPage',
+    problems: ['not-found', 'invalid-cursor'],
+    handler: async (request): Promise<BatchPage> => {
       const { id } = await experimentOf(store, request, request.params.id);
       const { items, next } = await pages.page(id, request.query);
       return { items: items.map(viewOf), next };
     },
-  );
+  });
 }
 
 function addRead(app: App, { store }: RouteDeps): void {
-  app.get(
-    '/v1/experiments/:id/batches/:attempt/:batch',
-    {
-      config: { policy: { ...READ, concurrency: 'digest' } },
-      schema: {
-        operationId: 'getBatch',
-        summary: 'Get a recorded batch with its report',
-        tags: ['verification'],
-        params: BatchParams,
-        response: { 200: { $ref: 'BatchDetail#' }, ...problems('not-found') },
-      },
-    },
-    async (request): Promise<BatchDetail> => {
+  route(app, {
+    at: 'GET /v1/experiments/:id/batches/:attempt/:batch',
+    operationId: 'getBatch',
+    concurrency: 'digest',
+    summary: 'Get a recorded batch with its report',
+    tag: 'verification',
+    params: BatchParams,
+    answer: 'BatchDetail',
+    problems: ['not-found'],
+    handler: async (request): Promise<BatchDetail> => {
       const { attempt, batch } = request.params;
       const { id } = await experimentOf(store, request, request.params.id);
       const { step, rows, digest, report } = await batchOf(store, { id, attempt, batch });
       return { attempt, batch, step, rows, digest, report: report ?? null };
     },
-  );
+  });
 }
 
 /** A recorded batch of an experiment that the caller may see. Throws EchelonError `not-found`. */

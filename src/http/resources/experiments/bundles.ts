@@ -1,32 +1,26 @@
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { experimentOf } from '../common.ts';
 import { BatchParams, batchOf, recomputed } from './batches.ts';
 
 /** GET …/batches/:attempt/:batch/bundle. */
 export function addBundles(app: App, { store, verifier, settings, onDemand }: RouteDeps): void {
-  app.get(
-    '/v1/experiments/:id/batches/:attempt/:batch/bundle',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'getBundle',
-        summary: 'Download a recorded batch as a bundle',
-        description:
-          'Returns gzip-compressed JSON in the format echelon-batch/1: columns, parameters and provenance. The field `bundle` has the origin and the stored report. `echelon verify FILE` produces the same report on any machine; `echelon estimate` and `echelon compare` recompute the estimates.',
-        tags: ['verification'],
-        params: BatchParams,
-        response: {
-          200: {
-            description: 'The bundle.',
-            content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
-          },
-          ...problems('not-found', 'not-verifiable', 'expired', 'verifier-busy'),
-        },
+  route(app, {
+    at: 'GET /v1/experiments/:id/batches/:attempt/:batch/bundle',
+    operationId: 'getBundle',
+    summary: 'Download a recorded batch as a bundle',
+    description:
+      'Returns gzip-compressed JSON in the format echelon-batch/1: columns, parameters and provenance. The field `bundle` has the origin and the stored report. `echelon verify FILE` produces the same report on any machine; `echelon estimate` and `echelon compare` recompute the estimates.',
+    tag: 'verification',
+    params: BatchParams,
+    answers: {
+      200: {
+        description: 'The bundle.',
+        content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
       },
     },
-    async (request, reply) => {
+    problems: ['not-found', 'not-verifiable', 'expired', 'verifier-busy'],
+    handler: async (request, reply) => {
       const { id, attempt, batch } = request.params;
       const experiment = await experimentOf(store, request, id);
       const record = await batchOf(store, { id: experiment.id, attempt, batch });
@@ -42,5 +36,5 @@ export function addBundles(app: App, { store, verifier, settings, onDemand }: Ro
         .header('content-disposition', `attachment; filename="${experiment.id}-${attempt}-${batch}.json.gz"`)
         .send(Buffer.from(file.buffer, file.byteOffset, file.byteLength) as unknown as string);
     },
-  );
+  });
 }

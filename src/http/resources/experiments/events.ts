@@ -4,8 +4,7 @@ import { strict } from '../../../schemas/strict.ts';
 import { compareIds } from '../../../store/archive/archive-segments.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { createFanOut, type Source } from '../../server/fan-out.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { formatEntry } from '../../server/sse.ts';
 import type { Streams } from '../../server/streams.ts';
 import { AfterParam, ExperimentParams, experimentOf, streamPlace } from '../common.ts';
@@ -17,35 +16,30 @@ export function addEvents(app: App, { store, limits }: RouteDeps, streams: Strea
     encode: formatEntry,
     bufferBytes: limits.streamBufferBytes,
   });
-  app.get(
-    '/v1/experiments/:id/events',
-    {
-      config: { policy: READ },
-      exposeHeadRoute: false,
-      schema: {
-        operationId: 'streamEvents',
-        summary: 'Stream the events of an experiment (server-sent events)',
-        description:
-          'The `id` of each event is its stream id. Send the last one as Last-Event-ID (or `after`) to continue without loss or repetition. After the last event of an ended experiment, the stream sends `end`; reconnect if it stops without one. Status 204 means that there is nothing more. If the API key becomes invalid, the last event is `closed`, with the reason.',
-        tags: ['streams'],
-        params: ExperimentParams,
-        querystring: Type.Object({ after: AfterParam }, strict),
-        headers: Type.Object({
-          'last-event-id': Type.Optional(
-            Type.String({ description: 'Stream id after which to continue. Takes precedence over `after`.' }),
-          ),
-        }),
-        response: {
-          200: {
-            description: 'Stream of events; `data` of each is an EventMessage.',
-            content: { 'text/event-stream': { schema: { $ref: 'EventMessage#' } } },
-          },
-          204: { type: 'null', description: 'The experiment has ended and there is no later event.' },
-          ...problems('not-found', 'invalid-cursor'),
-        },
+  route(app, {
+    at: 'GET /v1/experiments/:id/events',
+    operationId: 'streamEvents',
+    summary: 'Stream the events of an experiment (server-sent events)',
+    description:
+      'The `id` of each event is its stream id. Send the last one as Last-Event-ID (or `after`) to continue without loss or repetition. After the last event of an ended experiment, the stream sends `end`; reconnect if it stops without one. Status 204 means that there is nothing more. If the API key becomes invalid, the last event is `closed`, with the reason.',
+    tag: 'streams',
+    params: ExperimentParams,
+    querystring: Type.Object({ after: AfterParam }, strict),
+    headers: Type.Object({
+      'last-event-id': Type.Optional(
+        Type.String({ description: 'Stream id after which to continue. Takes precedence over `after`.' }),
+      ),
+    }),
+    answers: {
+      200: {
+        description: 'Stream of events; `data` of each is an EventMessage.',
+        content: { 'text/event-stream': { schema: { $ref: 'EventMessage#' } } },
       },
+      204: { type: 'null', description: 'The experiment has ended and there is no later event.' },
     },
-    async (request, reply) => {
+    problems: ['not-found', 'invalid-cursor'],
+    options: { exposeHeadRoute: false },
+    handler: async (request, reply) => {
       const experiment = await experimentOf(store, request, request.params.id);
       const header = request.headers['last-event-id'];
       const after = header
@@ -62,7 +56,7 @@ export function addEvents(app: App, { store, limits }: RouteDeps, streams: Strea
         what: { experiment: experiment.id },
       });
     },
-  );
+  });
 }
 
 function sourceOf(store: RouteDeps['store'], id: string): Source<StreamEntry> {

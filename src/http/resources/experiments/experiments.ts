@@ -13,12 +13,13 @@ import { listedProject } from '../../access/caller-projects.ts';
 import { auditEntry } from '../../server/audit.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
+import { revisionToChange } from '../../server/etag.ts';
 import { idempotencyOf } from '../../server/idempotency.ts';
-import { CHANGE, CREATE, READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { located } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { withSilence } from '../clusters/cluster-views.ts';
 import {
-  cancelBody,
+  CancelBody,
   cancelReason,
   ExperimentParams,
   experimentOf,
@@ -35,12 +36,8 @@ const SpecBody = Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' });
 
 /** What an accepted experiment is answered. */
 const ACCEPTED = {
-  202: {
-    description: 'Accepted; the experiment is queued.',
-    headers: { Location: { type: 'string', description: 'Path of the experiment.' } },
-    content: { 'application/json': { schema: { $ref: 'Accepted#' } } },
-  },
-} as const;
+  202: located('Accepted; the experiment is queued.', 'Accepted', 'Path of the experiment.'),
+};
 
 const ListQuery = Type.Object(
   {
@@ -116,51 +113,39 @@ async function accept(
 }
 
 function addSubmit(app: App, deps: RouteDeps): void {
-  app.post(
-    '/v1/experiments',
-    {
-      config: { policy: { ...CREATE, idempotency: 'own', timeout: 'store' } },
-      schema: {
-        operationId: 'submitExperiment',
-        summary: 'Submit an experiment',
-        description:
-          'Status 202 means that the experiment is stored durably. If the response is lost, repeat the request with its Idempotency-Key.',
-        tags: ['experiments'],
-        body: SpecBody,
-        response: {
-          ...ACCEPTED,
-          ...problems(...NEW_WORK_REFUSALS),
-        },
-      },
-    },
-    async (request, reply) => {
+  route(app, {
+    at: 'POST /v1/experiments',
+    operationId: 'submitExperiment',
+    idempotency: 'own',
+    timeout: 'store',
+    summary: 'Submit an experiment',
+    description:
+      'Status 202 means that the experiment is stored durably. If the response is lost, repeat the request with its Idempotency-Key.',
+    tag: 'experiments',
+    body: SpecBody,
+    answers: ACCEPTED,
+    problems: [...NEW_WORK_REFUSALS],
+    handler: async (request, reply) => {
       const answer = await accept(deps, request, { spec: request.body });
       return reply.code(202).header('location', answer.self).send(answer);
     },
-  );
+  });
 }
 
 function addRerun(app: App, deps: RouteDeps): void {
-  app.post(
-    '/v1/experiments/:id/rerun',
-    {
-      config: { policy: { ...CREATE, idempotency: 'own' } },
-      schema: {
-        operationId: 'rerunExperiment',
-        summary: 'Run an experiment again as a new one',
-        description:
-          'Submits the original spec again as a new experiment, which starts from the beginning. Its field `rerunOf` has the id of the old one. The request has no body.',
-        tags: ['experiments'],
-        params: ExperimentParams,
-        response: {
-          ...ACCEPTED,
-          ...problems('not-found', ...NEW_WORK_REFUSALS),
-        },
-      },
-    },
-    async (request, reply) => {
-      if (request.body !== undefined)
-        throw new EchelonError('invalid-request', 'This request takes no body.');
+  route(app, {
+    at: 'POST /v1/experiments/:id/rerun',
+    operationId: 'rerunExperiment',
+    idempotency: 'own',
+    summary: 'Run an experiment again as a new one',
+    body: null,
+    description:
+      'Submits the original spec again as a new experiment, which starts from the beginning. Its field `rerunOf` has the id of the old one. The request has no body.',
+    tag: 'experiments',
+    params: ExperimentParams,
+    answers: ACCEPTED,
+    problems: ['not-found', ...NEW_WORK_REFUSALS],
+    handler: async (request, reply) => {
       const { id, submitted, project } = await experimentOf(deps.store, request, request.params.id);
       const answer = await accept(deps, request, {
         // Without a project in the spec, the project depends on the caller.
@@ -169,27 +154,27 @@ function addRerun(app: App, deps: RouteDeps): void {
       });
       return reply.code(202).header('location', answer.self).send(answer);
     },
-  );
+  });
 }
 
 function addDelete(app: App, { store }: RouteDeps): void {
-  app.delete(
-    '/v1/experiments/:id',
-    {
-      config: { policy: { ...CHANGE, concurrency: 'experiment' } },
-      schema: {
-        operationId: 'deleteExperiment',
-        summary: 'Delete an experiment that has ended',
-        description:
-          'Deletes the experiment with its events, metrics, batches and reports. Its event logs on the cluster are deleted later; its checkpoints remain. The counts of its sweep do not change.',
-        tags: ['experiments'],
-        params: ExperimentParams,
-        response: { 204: { description: 'Deleted.', type: 'null' }, ...problems('not-found', 'not-ended') },
-      },
+  route(app, {
+    at: 'DELETE /v1/experiments/:id',
+    operationId: 'deleteExperiment',
+    concurrency: 'experiment',
+    summary: 'Delete an experiment that has ended',
+    description:
+      'Deletes the experiment with its events, metrics, batches and reports. Its event logs on the cluster are deleted later; its checkpoints remain. The counts of its sweep do not change.',
+    tag: 'experiments',
+    params: ExperimentParams,
+    answers: {
+      204: { description: 'Deleted.', type: 'null' },
     },
-    async (request, reply) => {
+    problems: ['not-found', 'not-ended'],
+    handler: async (request, reply) => {
       const { id, state } = await experimentOf(store, request, request.params.id);
-      const outcome = await store.experiments.delete(id, request.readRevision);
+      const revision = await revisionToChange(store, request, { kind: 'experiment', name: id });
+      const outcome = await store.experiments.delete(id, revision);
       if (outcome === 'not-found') throw notFound(id);
       if (outcome === 'not-ended') {
         throw new EchelonError(
@@ -199,47 +184,40 @@ function addDelete(app: App, { store }: RouteDeps): void {
       }
       return reply.code(204).send(null);
     },
-  );
+  });
 }
 
 function addRead(app: App, deps: RouteDeps): void {
-  app.get(
-    '/v1/experiments/:id',
-    {
-      config: { policy: { ...READ, concurrency: 'experiment' } },
-      schema: {
-        operationId: 'getExperiment',
-        summary: 'Get an experiment',
-        description:
-          'Returns the state, the spec and, while queued, the position in the queue. If the cluster does not respond, `reason` says so first and since when.',
-        tags: ['experiments'],
-        params: ExperimentParams,
-        response: { 200: { $ref: 'ExperimentDetail#' }, ...problems('not-found') },
-      },
-    },
-    async (request) =>
+  route(app, {
+    at: 'GET /v1/experiments/:id',
+    operationId: 'getExperiment',
+    concurrency: 'experiment',
+    summary: 'Get an experiment',
+    description:
+      'Returns the state, the spec and, while queued, the position in the queue. If the cluster does not respond, `reason` says so first and since when.',
+    tag: 'experiments',
+    params: ExperimentParams,
+    answer: 'ExperimentDetail',
+    problems: ['not-found'],
+    handler: async (request) =>
       experimentDetail(deps, await experimentOf(deps.store, request, request.params.id), request.caller),
-  );
+  });
 }
 
 function addList(app: App, deps: RouteDeps): void {
   const { store, settings } = deps;
   const cursors = createCursors(settings.cookieSecret);
-  app.get(
-    '/v1/experiments',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'listExperiments',
-        summary: 'Experiments, newest first',
-        description:
-          'With a filter by name, id, outcome or estimator, a page can have fewer than `limit` items, or none, and still have a `next`.',
-        tags: ['experiments'],
-        querystring: ListQuery,
-        response: { 200: { $ref: 'ExperimentPage#' }, ...problems('invalid-cursor') },
-      },
-    },
-    async (request) => {
+  route(app, {
+    at: 'GET /v1/experiments',
+    operationId: 'listExperiments',
+    summary: 'Experiments, newest first',
+    description:
+      'With a filter by name, id, outcome or estimator, a page can have fewer than `limit` items, or none, and still have a `next`.',
+    tag: 'experiments',
+    querystring: ListQuery,
+    answer: 'ExperimentPage',
+    problems: ['invalid-cursor'],
+    handler: async (request) => {
       const { cursor, limit = 50, id, name, estimator, project: asked, ...query } = request.query;
       const project = listedProject(request.caller, asked);
       const filter: ExperimentFilter = {
@@ -255,27 +233,25 @@ function addList(app: App, deps: RouteDeps): void {
       const items = await withSilence(deps, page.items);
       return { items, next: page.next === null ? null : cursors.seal(scope, page.next) };
     },
-  );
+  });
 }
 
 function addCancel(app: App, deps: RouteDeps): void {
   const { store } = deps;
-  app.post(
-    '/v1/experiments/:id/cancel',
-    {
-      config: { policy: CREATE },
-      schema: {
-        operationId: 'cancelExperiment',
-        summary: 'Cancel an experiment',
-        description:
-          'No new attempt starts after this response. A running attempt is stopped; the state is `cancelling` until its end is confirmed. The request body is optional.',
-        tags: ['experiments'],
-        params: ExperimentParams,
-        body: cancelBody,
-        response: { 202: { $ref: 'ExperimentDetail#' }, ...problems('not-found', 'already-final') },
-      },
+  route(app, {
+    at: 'POST /v1/experiments/:id/cancel',
+    operationId: 'cancelExperiment',
+    summary: 'Cancel an experiment',
+    description:
+      'No new attempt starts after this response. A running attempt is stopped; the state is `cancelling` until its end is confirmed. The request body is optional.',
+    tag: 'experiments',
+    params: ExperimentParams,
+    optionalBody: CancelBody,
+    answers: {
+      202: { $ref: 'ExperimentDetail#' },
     },
-    async (request, reply) => {
+    problems: ['not-found', 'already-final'],
+    handler: async (request, reply) => {
       const { id } = request.params;
       await experimentOf(store, request, id);
       const outcome = await store.experiments.cancel(id, cancelReason(request.body));
@@ -290,5 +266,5 @@ function addCancel(app: App, deps: RouteDeps): void {
       const experiment = await experimentOf(store, request, id);
       return reply.code(202).send(await experimentDetail(deps, experiment, request.caller));
     },
-  );
+  });
 }

@@ -7,8 +7,7 @@ import { EchelonError } from '../../../core/errors.ts';
 import type { LogCount } from '../../../schemas/streams.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { createSlots, type Slots } from '../../server/slots.ts';
 import type { Place, Streams } from '../../server/streams.ts';
 import { AfterParam, ExperimentParams, experimentOf, streamPlace } from '../common.ts';
@@ -67,34 +66,29 @@ const ALL_DOWNLOADS = 32;
 const MAX_SEARCHES = 2;
 
 function addLines(app: App, { store }: RouteDeps, searches: Slots): void {
-  app.get(
-    '/v1/experiments/:id/logs',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'getLogs',
-        summary: "Lines of the driver's output.",
-        description:
-          'Starts with the first line, line `since`, the event after `after`, or the last `tail` lines; at most one of these is allowed. Lines are numbered over all attempts, including lines that mark gaps. A page ends after about 2,000 lines, 2 MB or 10,000 events. Continue with `after` while `more` is true. With `contains`, `attempt` or `source` the request is a search; a caller may run two at a time. With `Accept: text/plain`, the header X-After has the position.',
-        tags: ['streams'],
-        params: ExperimentParams,
-        querystring: Query,
-        response: {
-          200: {
-            description: 'A page of lines',
-            headers: {
-              'X-After': { type: 'string', description: 'Position after this page; with text/plain only.' },
-            },
-            content: {
-              'application/json': { schema: { $ref: 'LogPage#' } },
-              'text/plain': { schema: { type: 'string' } },
-            },
-          },
-          ...problems('not-found', 'invalid-cursor'),
+  route(app, {
+    at: 'GET /v1/experiments/:id/logs',
+    operationId: 'getLogs',
+    summary: "Lines of the driver's output.",
+    description:
+      'Starts with the first line, line `since`, the event after `after`, or the last `tail` lines; at most one of these is allowed. Lines are numbered over all attempts, including lines that mark gaps. A page ends after about 2,000 lines, 2 MB or 10,000 events. Continue with `after` while `more` is true. With `contains`, `attempt` or `source` the request is a search; a caller may run two at a time. With `Accept: text/plain`, the header X-After has the position.',
+    tag: 'streams',
+    params: ExperimentParams,
+    querystring: Query,
+    answers: {
+      200: {
+        description: 'A page of lines',
+        headers: {
+          'X-After': { type: 'string', description: 'Position after this page; with text/plain only.' },
+        },
+        content: {
+          'application/json': { schema: { $ref: 'LogPage#' } },
+          'text/plain': { schema: { type: 'string' } },
         },
       },
     },
-    async (request, reply) => {
+    problems: ['not-found', 'invalid-cursor'],
+    handler: async (request, reply) => {
       const experiment = await experimentOf(store, request, request.params.id);
       const { tail, since, after: place, ...filter } = request.query;
       if ([tail, since, place].filter((value) => value !== undefined).length > 1) throw oneOfThree();
@@ -110,33 +104,29 @@ function addLines(app: App, { store }: RouteDeps, searches: Slots): void {
       reply.type('text/plain; charset=utf-8');
       return reply.send(page.lines.map(({ text }) => `${text}\n`).join(''));
     },
-  );
+  });
 }
 
 function addCount(app: App, { store }: RouteDeps, searches: Slots): void {
-  app.get(
-    '/v1/experiments/:id/logs/count',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'countLogLines',
-        summary: "Count lines of the driver's output",
-        description:
-          'Counts the lines that match the filter, without lines that mark gaps. An answer covers 10,000 events; while `more` is true, continue with `after` and add the counts. The request is a search; a caller may run two at a time.',
-        tags: ['streams'],
-        params: ExperimentParams,
-        querystring: Type.Object({ after: AfterParam, ...FilterQuery }, strict),
-        response: { 200: { $ref: 'LogCount#' }, ...problems('not-found', 'invalid-cursor') },
-      },
-    },
-    async (request): Promise<LogCount> => {
+  route(app, {
+    at: 'GET /v1/experiments/:id/logs/count',
+    operationId: 'countLogLines',
+    summary: "Count lines of the driver's output",
+    description:
+      'Counts the lines that match the filter, without lines that mark gaps. An answer covers 10,000 events; while `more` is true, continue with `after` and add the counts. The request is a search; a caller may run two at a time.',
+    tag: 'streams',
+    params: ExperimentParams,
+    querystring: Type.Object({ after: AfterParam, ...FilterQuery }, strict),
+    answer: 'LogCount',
+    problems: ['not-found', 'invalid-cursor'],
+    handler: async (request): Promise<LogCount> => {
       const experiment = await experimentOf(store, request, request.params.id);
       const { after: value, ...filter } = request.query;
       const after = streamPlace({ value, field: 'after', experiment });
       const release = searches.take(request.caller.id);
       return await countLines(store, { id: experiment.id, after, filter }).finally(release);
     },
-  );
+  });
 }
 
 function oneOfThree(): EchelonError {
@@ -165,26 +155,19 @@ const DOWNLOADED = {
 
 function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): void {
   const downloads = downloadSlots();
-  app.get(
-    '/v1/experiments/:id/logs/download',
-    {
-      config: { policy: READ },
-      exposeHeadRoute: false,
-      schema: {
-        operationId: 'downloadLogs',
-        summary: "Download the driver's output",
-        description:
-          'Returns all lines up to now as they were recorded, with control characters. The download counts as an open event stream. A caller may run four at a time. If it is interrupted, continue with `since` set to the number of complete lines plus one.',
-        tags: ['streams'],
-        params: ExperimentParams,
-        querystring: Type.Object({ since: Since, ...FilterQuery }, strict),
-        response: {
-          200: DOWNLOADED,
-          ...problems('not-found'),
-        },
-      },
-    },
-    async (request, reply) => {
+  route(app, {
+    at: 'GET /v1/experiments/:id/logs/download',
+    operationId: 'downloadLogs',
+    summary: "Download the driver's output",
+    description:
+      'Returns all lines up to now as they were recorded, with control characters. The download counts as an open event stream. A caller may run four at a time. If it is interrupted, continue with `since` set to the number of complete lines plus one.',
+    tag: 'streams',
+    params: ExperimentParams,
+    querystring: Type.Object({ since: Since, ...FilterQuery }, strict),
+    answer: DOWNLOADED,
+    problems: ['not-found'],
+    options: { exposeHeadRoute: false },
+    handler: async (request, reply) => {
       const { id } = await experimentOf(store, request, request.params.id);
       const { since, ...filter }: { since?: number } & LogFilter = request.query;
       const { lines, bytes } = await store.events.logPosition(id, { line: 1 });
@@ -212,7 +195,7 @@ function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): voi
       }
       return reply;
     },
-  );
+  });
 }
 
 function downloadSlots(): Slots {

@@ -5,8 +5,7 @@ import type { MetricChart, MetricPoints } from '../../../schemas/streams.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { Store } from '../../../store/store.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { AfterParam, ExperimentParams, experimentOf, namesQuery, streamPlace } from '../common.ts';
 import { readOn } from './read-steps.ts';
 
@@ -56,110 +55,94 @@ export function addMetrics(app: App, { store }: RouteDeps): void {
 }
 
 function addChart(app: App, store: Store): void {
-  app.get(
-    '/v1/experiments/:id/metrics',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'getMetrics',
-        summary: 'Get a chart of metrics over steps',
-        description:
-          'Each point summarizes consecutive recorded values: steps, count, and first, last, smallest, largest and mean value. Non-finite values are counted, and shown if they are first or last. From the first step of a later attempt, only its values count. The cost does not depend on the number of steps. Unknown names are omitted.',
-        tags: ['streams'],
-        params: ExperimentParams,
-        querystring: Type.Object({ names: Type.Optional(Names), ...ChartQuery }, strict),
-        response: { 200: { $ref: 'MetricChart#' }, ...problems('not-found') },
-      },
-    },
-    async (request): Promise<MetricChart> => {
+  route(app, {
+    at: 'GET /v1/experiments/:id/metrics',
+    operationId: 'getMetrics',
+    summary: 'Get a chart of metrics over steps',
+    description:
+      'Each point summarizes consecutive recorded values: steps, count, and first, last, smallest, largest and mean value. Non-finite values are counted, and shown if they are first or last. From the first step of a later attempt, only its values count. The cost does not depend on the number of steps. Unknown names are omitted.',
+    tag: 'streams',
+    params: ExperimentParams,
+    querystring: Type.Object({ names: Type.Optional(Names), ...ChartQuery }, strict),
+    answer: 'MetricChart',
+    problems: ['not-found'],
+    handler: async (request): Promise<MetricChart> => {
       const experiment = await experimentOf(store, request, request.params.id);
       const [chart] = await chartsOf(store, [experiment.id], { names: undefined, ...request.query });
       return chart!;
     },
-  );
+  });
 }
 
 function addComparison(app: App, store: Store): void {
-  app.get(
-    '/v1/metrics',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'compareMetrics',
-        summary: 'Compare metrics of several experiments',
-        description: 'Returns the chart of each experiment at the same resolution.',
-        tags: ['streams'],
-        querystring: Type.Object(
-          {
-            experiments: Type.Array(Type.String(), {
-              minItems: 1,
-              maxItems: MAX_EXPERIMENTS,
-              uniqueItems: true,
-              description: 'Ids of the experiments, separated by commas or repeated.',
-            }),
-            names: Names,
-            ...ChartQuery,
-          },
-          strict,
-        ),
-        response: { 200: { $ref: 'MetricCharts#' }, ...problems('not-found') },
+  route(app, {
+    at: 'GET /v1/metrics',
+    operationId: 'compareMetrics',
+    summary: 'Compare metrics of several experiments',
+    description: 'Returns the chart of each experiment at the same resolution.',
+    tag: 'streams',
+    querystring: Type.Object(
+      {
+        experiments: Type.Array(Type.String(), {
+          minItems: 1,
+          maxItems: MAX_EXPERIMENTS,
+          uniqueItems: true,
+          description: 'Ids of the experiments, separated by commas or repeated.',
+        }),
+        names: Names,
+        ...ChartQuery,
       },
-    },
-    async (request) => {
+      strict,
+    ),
+    answer: 'MetricCharts',
+    problems: ['not-found'],
+    handler: async (request) => {
       const { experiments: asked, ...query } = request.query;
       const ids: string[] = [];
       for (const id of asked) ids.push((await experimentOf(store, request, id)).id);
       const charts = await chartsOf(store, ids, query);
       return { items: charts.map((chart, index) => ({ experiment: ids[index], ...chart })) };
     },
-  );
+  });
 }
 
 function addNames(app: App, store: Store): void {
-  app.get(
-    '/v1/experiments/:id/metrics/names',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'getMetricNames',
-        summary: 'List metric names with their latest values',
-        description: 'Lists every name that any attempt has reported.',
-        tags: ['streams'],
-        params: ExperimentParams,
-        response: { 200: { $ref: 'MetricNames#' }, ...problems('not-found') },
-      },
-    },
-    async (request) => {
+  route(app, {
+    at: 'GET /v1/experiments/:id/metrics/names',
+    operationId: 'getMetricNames',
+    summary: 'List metric names with their latest values',
+    description: 'Lists every name that any attempt has reported.',
+    tag: 'streams',
+    params: ExperimentParams,
+    answer: 'MetricNames',
+    problems: ['not-found'],
+    handler: async (request) => {
       const { id } = await experimentOf(store, request, request.params.id);
       return { items: await store.metrics.names(id) };
     },
-  );
+  });
 }
 
 function addPoints(app: App, store: Store): void {
-  app.get(
-    '/v1/experiments/:id/metrics/points',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'getMetricPoints',
-        summary: 'Get every recorded metric value, page by page',
-        description:
-          'Returns values of all attempts at full precision, in recorded order. A page ends after 2,000 steps or the step that reaches 50,000 values. Continue with `after` while `more` is true.',
-        tags: ['streams'],
-        params: ExperimentParams,
-        querystring: Type.Object({ names: Type.Optional(Names), after: AfterParam }, strict),
-        response: { 200: { $ref: 'MetricPoints#' }, ...problems('not-found', 'invalid-cursor') },
-      },
-    },
-    async (request) => {
+  route(app, {
+    at: 'GET /v1/experiments/:id/metrics/points',
+    operationId: 'getMetricPoints',
+    summary: 'Get every recorded metric value, page by page',
+    description:
+      'Returns values of all attempts at full precision, in recorded order. A page ends after 2,000 steps or the step that reaches 50,000 values. Continue with `after` while `more` is true.',
+    tag: 'streams',
+    params: ExperimentParams,
+    querystring: Type.Object({ names: Type.Optional(Names), after: AfterParam }, strict),
+    answer: 'MetricPoints',
+    problems: ['not-found', 'invalid-cursor'],
+    handler: async (request) => {
       const experiment = await experimentOf(store, request, request.params.id);
       const after = streamPlace({ value: request.query.after, field: 'after', experiment });
       const most = { most: MAX_EVENTS, mostSize: MAX_VALUES };
       const page = await readOn(store, { id: experiment.id, after, ...most, sizeOf: valuesOf });
       return { series: seriesOf(page.entries, request.query.names), after: page.after, more: page.more };
     },
-  );
+  });
 }
 
 /** A chart of each of these experiments, all on one resolution. */

@@ -4,8 +4,8 @@ import type { State } from '../../../core/states.ts';
 import { Priority } from '../../../schemas/spec-parts.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { CHANGE } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { revisionToChange } from '../../server/etag.ts';
+import { route } from '../../server/route.ts';
 import { ExperimentParams, experimentOf, notFound } from '../common.ts';
 import { experimentDetail } from './experiment-detail.ts';
 
@@ -23,28 +23,26 @@ const Change = Type.Object({ priority: Priority }, strict);
 /** PATCH /v1/experiments/:id. */
 export function addPriority(app: App, deps: RouteDeps): void {
   const { store } = deps;
-  app.patch(
-    '/v1/experiments/:id',
-    {
-      config: { policy: { ...CHANGE, concurrency: 'experiment' } },
-      schema: {
-        operationId: 'changeExperiment',
-        summary: 'Change the priority of a queued experiment',
-        description:
-          'The experiment is queued after experiments of the same priority that were submitted earlier.',
-        tags: ['experiments'],
-        params: ExperimentParams,
-        body: Change,
-        response: { 200: { $ref: 'ExperimentDetail#' }, ...problems('not-found', 'not-queued') },
-      },
-    },
-    async (request) => {
+  route(app, {
+    at: 'PATCH /v1/experiments/:id',
+    operationId: 'changeExperiment',
+    concurrency: 'experiment',
+    summary: 'Change the priority of a queued experiment',
+    description:
+      'The experiment is queued after experiments of the same priority that were submitted earlier.',
+    tag: 'experiments',
+    params: ExperimentParams,
+    body: Change,
+    answer: 'ExperimentDetail',
+    problems: ['not-found', 'not-queued'],
+    handler: async (request) => {
       const { id, state } = await experimentOf(store, request, request.params.id);
       const { priority } = request.body;
-      const outcome = await store.queue.setPriority(id, priority, request.readRevision);
+      const revision = await revisionToChange(store, request, { kind: 'experiment', name: id });
+      const outcome = await store.queue.setPriority(id, priority, revision);
       if (outcome === 'not-found') throw notFound(id);
       if (outcome === 'not-queued') throw notQueued(state);
       return experimentDetail(deps, await experimentOf(store, request, id), request.caller);
     },
-  );
+  });
 }

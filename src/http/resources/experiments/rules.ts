@@ -1,26 +1,21 @@
 import { conditionInWords } from '../../../plan/rules.ts';
 import { EARLY_STOPPING, type ExperimentRules, type ResolvedRule } from '../../../schemas/rules.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { ExperimentParams, experimentOf } from '../common.ts';
 
 /** GET /v1/experiments/:id/rules. */
 export function addRules(app: App, { store }: RouteDeps): void {
-  app.get(
-    '/v1/experiments/:id/rules',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'getRules',
-        summary: 'Get the rules of an experiment and their firings',
-        description: 'A rule fires at most once in an attempt. Its evidence lists the values.',
-        tags: ['verification'],
-        params: ExperimentParams,
-        response: { 200: { $ref: 'ExperimentRules#' }, ...problems('not-found') },
-      },
-    },
-    async (request): Promise<ExperimentRules> => {
+  route(app, {
+    at: 'GET /v1/experiments/:id/rules',
+    operationId: 'getRules',
+    summary: 'Get the rules of an experiment and their firings',
+    description: 'A rule fires at most once in an attempt. Its evidence lists the values.',
+    tag: 'verification',
+    params: ExperimentParams,
+    answer: 'ExperimentRules',
+    problems: ['not-found'],
+    handler: async (request): Promise<ExperimentRules> => {
       const { rules, marks, stoppedBy, resolved } = await experimentOf(store, request, request.params.id);
       const stated = new Map(
         ((resolved as { rules?: ResolvedRule[] }).rules ?? []).map((rule) => [rule.name, rule]),
@@ -35,7 +30,7 @@ export function addRules(app: App, { store }: RouteDeps): void {
         stoppedBy,
       };
     },
-  );
+  });
 }
 
 /** The rule of a sweep shows among those of its child, which does not state it. */

@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { CREATE, READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { ExperimentParams, experimentOf, PageQuery } from '../common.ts';
 import { batchOf, createBatchPages, recomputed } from './batches.ts';
 
@@ -31,51 +30,42 @@ export function addVerification(app: App, deps: RouteDeps): void {
 }
 
 function addVerifyAgain(app: App, { store }: RouteDeps): void {
-  app.post(
-    '/v1/experiments/:id/verify-again',
-    {
-      config: { policy: CREATE },
-      schema: {
-        operationId: 'verifyAgain',
-        summary: 'Verify the batches again that could not be verified',
-        description:
-          'For batches with the finding `not-verifiable`, for example after the archive answered wrongly for a while. A report replaces the earlier one if the batch can be verified now.',
-        tags: ['verification'],
-        params: ExperimentParams,
-        response: {
-          202: Type.Object(
-            { batches: Type.Integer({ minimum: 0, description: 'Number of these batches.' }) },
-            strict,
-          ),
-          ...problems('not-found'),
-        },
-      },
+  route(app, {
+    at: 'POST /v1/experiments/:id/verify-again',
+    operationId: 'verifyAgain',
+    summary: 'Verify the batches again that could not be verified',
+    description:
+      'For batches with the finding `not-verifiable`, for example after the archive answered wrongly for a while. A report replaces the earlier one if the batch can be verified now.',
+    tag: 'verification',
+    params: ExperimentParams,
+    answers: {
+      202: Type.Object(
+        { batches: Type.Integer({ minimum: 0, description: 'Number of these batches.' }) },
+        strict,
+      ),
     },
-    async (request, reply) => {
+    problems: ['not-found'],
+    handler: async (request, reply) => {
       const { id } = await experimentOf(store, request, request.params.id);
       return reply.code(202).send({ batches: await store.batches.verifyAgain(id) });
     },
-  );
+  });
 }
 
 function addReports(app: App, { store, settings }: RouteDeps): void {
   const pages = createBatchPages(store, settings.cookieSecret);
-  app.get(
-    '/v1/experiments/:id/verification',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'getVerification',
-        summary: 'Get verification counts and a page of reports',
-        description:
-          'Counts cover all batches, not only those of the page. A report is null until its batch is verified.',
-        tags: ['verification'],
-        params: ExperimentParams,
-        querystring: Type.Object(PageQuery, strict),
-        response: { 200: { $ref: 'Verification#' }, ...problems('not-found', 'invalid-cursor') },
-      },
-    },
-    async (request) => {
+  route(app, {
+    at: 'GET /v1/experiments/:id/verification',
+    operationId: 'getVerification',
+    summary: 'Get verification counts and a page of reports',
+    description:
+      'Counts cover all batches, not only those of the page. A report is null until its batch is verified.',
+    tag: 'verification',
+    params: ExperimentParams,
+    querystring: Type.Object(PageQuery, strict),
+    answer: 'Verification',
+    problems: ['not-found', 'invalid-cursor'],
+    handler: async (request) => {
       const experiment = await experimentOf(store, request, request.params.id);
       const { items, next } = await pages.page(experiment.id, request.query);
       return {
@@ -87,29 +77,22 @@ function addReports(app: App, { store, settings }: RouteDeps): void {
         next,
       };
     },
-  );
+  });
 }
 
 function addExplain(app: App, { store, verifier, onDemand }: RouteDeps): void {
-  app.get(
-    '/v1/experiments/:id/explain',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'explainRow',
-        summary: 'Explain the advantage of a row',
-        description:
-          'Recomputes the row from the recorded batch and returns the groups, clusters and weights that determine its advantage.',
-        tags: ['verification'],
-        params: ExperimentParams,
-        querystring: ExplainQuery,
-        response: {
-          200: { $ref: 'Explanation#' },
-          ...problems('not-found', 'not-verifiable', 'expired', 'verifier-busy'),
-        },
-      },
-    },
-    async (request, reply) => {
+  route(app, {
+    at: 'GET /v1/experiments/:id/explain',
+    operationId: 'explainRow',
+    summary: 'Explain the advantage of a row',
+    description:
+      'Recomputes the row from the recorded batch and returns the groups, clusters and weights that determine its advantage.',
+    tag: 'verification',
+    params: ExperimentParams,
+    querystring: ExplainQuery,
+    answer: 'Explanation',
+    problems: ['not-found', 'not-verifiable', 'expired', 'verifier-busy'],
+    handler: async (request, reply) => {
       const experiment = await experimentOf(store, request, request.params.id);
       const { batch, row, attempt = Math.max(1, experiment.attempt) } = request.query;
       const record = await batchOf(store, { id: experiment.id, attempt, batch });
@@ -124,5 +107,5 @@ function addExplain(app: App, { store, verifier, onDemand }: RouteDeps): void {
       const explanation = await recomputed(work, 'This batch cannot be explained');
       return { attempt, batch, step: record.step, row, explanation };
     },
-  );
+  });
 }

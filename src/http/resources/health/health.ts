@@ -4,7 +4,7 @@ import { strict } from '../../../schemas/strict.ts';
 import { isLeapt, LEAPT } from '../../../store/clock/judge.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') }, strict);
 const Readiness = Type.Object(
@@ -26,25 +26,26 @@ export function addHealth(app: App, { store, storeFault = () => null }: RouteDep
         summary: 'Check that the process runs',
         tags: ['service'],
         security: [],
-        response: { 200: Health },
+        response: {
+          200: {
+            description: 'Check that the process runs',
+            content: { 'application/json': { schema: Health } },
+          },
+        },
       },
     },
     async () => ({ status: 'ok' as const }),
   );
 
-  app.get(
-    '/readyz',
-    {
-      config: { policy: { ...READ, scope: 'public' }, rateLimit: false },
-      schema: {
-        operationId: 'readiness',
-        summary: 'Check that the process can serve requests',
-        tags: ['service'],
-        security: [],
-        response: { 200: Readiness, ...problems('store-misconfigured', 'store-foreign') },
-      },
-    },
-    async (request) => {
+  route(app, {
+    at: 'GET /readyz',
+    operationId: 'readiness',
+    scope: 'public',
+    summary: 'Check that the process can serve requests',
+    tag: 'service',
+    answer: Readiness,
+    config: { rateLimit: false },
+    handler: async (request) => {
       const fault = storeFault();
       if (fault !== null) throw fault;
       try {
@@ -55,5 +56,5 @@ export function addHealth(app: App, { store, storeFault = () => null }: RouteDep
         throw new EchelonError('store-unavailable', 'Redis does not respond. Retry later.', { cause: error });
       }
     },
-  );
+  });
 }

@@ -16,8 +16,7 @@ import { projectProblem } from '../../access/caller-projects.ts';
 import { newKeyId, newKeyToken } from '../../access/callers.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { CHANGE, CREATE, READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { PageQuery } from '../common.ts';
 
 const KeyParams = Type.Object({ id: Type.String({ description: 'Id of the API key.' }) }, strict);
@@ -59,20 +58,17 @@ function view(key: StoredKey & { lastUsedAt?: number | null }): ApiKey {
 
 function addList(app: App, { store, settings }: RouteDeps): void {
   const cursors = createCursors(settings.cookieSecret);
-  app.get(
-    '/v1/keys',
-    {
-      config: { policy: { ...READ, scope: 'admin' } },
-      schema: {
-        operationId: 'listKeys',
-        summary: 'List API keys without their secrets, newest first',
-        description: 'Revoked and expired keys are listed for another 90 days.',
-        tags: ['access'],
-        querystring: Type.Object(PageQuery, strict),
-        response: { 200: { $ref: 'ApiKeyList#' }, ...problems('invalid-cursor') },
-      },
-    },
-    async ({ query: { cursor, limit = 50 } }) => {
+  route(app, {
+    at: 'GET /v1/keys',
+    operationId: 'listKeys',
+    scope: 'admin',
+    summary: 'List API keys without their secrets, newest first',
+    description: 'Revoked and expired keys are listed for another 90 days.',
+    tag: 'access',
+    querystring: Type.Object(PageQuery, strict),
+    answer: 'ApiKeyList',
+    problems: ['invalid-cursor'],
+    handler: async ({ query: { cursor, limit = 50 } }) => {
       const after = cursor === undefined ? '' : cursors.open('keys', cursor);
       // Keys never change their position, and new ones come first, so removing a key does not move the others.
       const rest = (await store.access.keys()).filter((key) => placeOf(key) > after);
@@ -80,7 +76,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
       const last = rest.length > limit ? items.at(-1) : undefined;
       return { items: items.map(view), next: last ? cursors.seal('keys', placeOf(last)) : null };
     },
-  );
+  });
 }
 
 /** Places rise in the order in which the store gives keys: the newest first. */
@@ -89,49 +85,43 @@ function placeOf({ createdAt, id }: Pick<StoredKey, 'createdAt' | 'id'>): string
 }
 
 function addRead(app: App, { store }: RouteDeps): void {
-  app.get(
-    '/v1/keys/:id',
-    {
-      config: { policy: { ...READ, scope: 'admin' } },
-      schema: {
-        operationId: 'getKey',
-        summary: 'Get an API key without its secret',
-        description: 'Revoked and expired keys remain readable for 90 days.',
-        tags: ['access'],
-        params: KeyParams,
-        response: { 200: { $ref: 'ApiKey#' }, ...problems('not-found') },
-      },
-    },
-    async ({ params: { id } }): Promise<ApiKey> => {
+  route(app, {
+    at: 'GET /v1/keys/:id',
+    operationId: 'getKey',
+    scope: 'admin',
+    summary: 'Get an API key without its secret',
+    description: 'Revoked and expired keys remain readable for 90 days.',
+    tag: 'access',
+    params: KeyParams,
+    answer: 'ApiKey',
+    problems: ['not-found'],
+    handler: async ({ params: { id } }): Promise<ApiKey> => {
       const key = (await store.access.keys()).find((one) => one.id === id);
       if (key === undefined) throw new EchelonError('not-found', `There is no key ${id.slice(0, 40)}.`);
       return view(key);
     },
-  );
+  });
 }
 
 function addCreate(app: App, { store, clock }: RouteDeps): void {
-  app.post(
-    '/v1/keys',
-    {
-      config: { policy: { ...CREATE, scope: 'admin', idempotency: 'secret' } },
-      schema: {
-        operationId: 'createKey',
-        summary: 'Create an API key',
-        description:
-          'Only this response contains the key; the server stores a digest. If the response is lost, revoke the key and create another.',
-        tags: ['access'],
-        body: ApiKeyInput,
-        response: {
-          201: {
-            ...withSecret,
-            headers: { Location: { type: 'string', description: 'Path of the API key.' } },
-          },
-          ...problems('limit-reached'),
-        },
+  route(app, {
+    at: 'POST /v1/keys',
+    operationId: 'createKey',
+    scope: 'admin',
+    idempotency: 'secret',
+    summary: 'Create an API key',
+    description:
+      'Only this response contains the key; the server stores a digest. If the response is lost, revoke the key and create another.',
+    tag: 'access',
+    body: ApiKeyInput,
+    answers: {
+      201: {
+        ...withSecret,
+        headers: { Location: { type: 'string', description: 'Path of the API key.' } },
       },
     },
-    async (request, reply): Promise<ApiKeyWithSecret> => {
+    problems: ['limit-reached'],
+    handler: async (request, reply): Promise<ApiKeyWithSecret> => {
       const { name, project = null, scopes, expiresInSeconds } = request.body;
       requireScopes(request.caller, scopes);
       if (project !== null) {
@@ -158,7 +148,7 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
       reply.code(201).header('location', `/v1/keys/${id}`);
       return { key: view(key), token };
     },
-  );
+  });
 }
 
 function refused(message: string, field: string): EchelonError {
@@ -168,26 +158,23 @@ function refused(message: string, field: string): EchelonError {
 }
 
 function addRotate(app: App, { store, clock }: RouteDeps): void {
-  app.post(
-    '/v1/keys/:id/rotate',
-    {
-      config: { policy: { ...CREATE, scope: 'admin', idempotency: 'secret' } },
-      schema: {
-        operationId: 'rotateKey',
-        summary: 'Rotate the secret of an API key',
-        description:
-          'Name, project, scopes and expiry do not change. The old secret is accepted for another `overlapSeconds`; then its event streams and sessions end. The request body is optional.',
-        tags: ['access'],
-        params: KeyParams,
-        // By its type, so that a request without a body, which has none, is not held to the schema.
-        body: { content: { 'application/json': { schema: ApiKeyRotation } } },
-        response: { 200: withSecret, ...problems('not-found') },
-      },
-    },
-    async (request): Promise<ApiKeyWithSecret> => {
+  route(app, {
+    at: 'POST /v1/keys/:id/rotate',
+    operationId: 'rotateKey',
+    scope: 'admin',
+    idempotency: 'secret',
+    summary: 'Rotate the secret of an API key',
+    description:
+      'Name, project, scopes and expiry do not change. The old secret is accepted for another `overlapSeconds`; then its event streams and sessions end. The request body is optional.',
+    tag: 'access',
+    params: KeyParams,
+    optionalBody: ApiKeyRotation,
+    answer: withSecret,
+    problems: ['not-found'],
+    handler: async (request): Promise<ApiKeyWithSecret> => {
       const { id } = request.params;
       const now = clock.now();
-      const { overlapSeconds = 0 } = (request.body ?? {}) as ApiKeyRotation;
+      const { overlapSeconds = 0 } = request.body ?? {};
       const overlapMs = overlapSeconds * 1000;
       const { token, digest } = newKeyToken(id);
       const key = await store.access.changeKey(id, (before) => {
@@ -203,24 +190,21 @@ function addRotate(app: App, { store, clock }: RouteDeps): void {
       if (key === undefined) throw keyNotFound(id);
       return { key: view(key), token };
     },
-  );
+  });
 }
 
 function addRevoke(app: App, { store, clock }: RouteDeps): void {
-  app.delete(
-    '/v1/keys/:id',
-    {
-      config: { policy: { ...CHANGE, scope: 'admin' } },
-      schema: {
-        operationId: 'revokeKey',
-        summary: 'Revoke an API key',
-        description: 'The key is refused from this response on. Its open event streams end within 5 seconds.',
-        tags: ['access'],
-        params: KeyParams,
-        response: { 200: { $ref: 'ApiKey#' }, ...problems('not-found') },
-      },
-    },
-    async (request): Promise<ApiKey> => {
+  route(app, {
+    at: 'DELETE /v1/keys/:id',
+    operationId: 'revokeKey',
+    scope: 'admin',
+    summary: 'Revoke an API key',
+    description: 'The key is refused from this response on. Its open event streams end within 5 seconds.',
+    tag: 'access',
+    params: KeyParams,
+    answer: 'ApiKey',
+    problems: ['not-found'],
+    handler: async (request): Promise<ApiKey> => {
       const { id } = request.params;
       const now = clock.now();
       const key = await store.access.changeKey(id, (before) => ({
@@ -230,7 +214,7 @@ function addRevoke(app: App, { store, clock }: RouteDeps): void {
       if (key === undefined) throw keyNotFound(id);
       return view(key);
     },
-  );
+  });
 }
 
 /** A key hands on no more than its holder has. Throws EchelonError `forbidden`, which names the first missing scope. */

@@ -3,38 +3,33 @@ import { EchelonError } from '../../../core/errors.ts';
 import { strict } from '../../../schemas/strict.ts';
 import { LINK_MS, type Sessions } from '../../access/sessions.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { CREATE } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 
 /** POST /v1/login-links: a link that signs a browser in once, as the caller. */
 export function addLoginLinks(app: App, { callers, clock }: RouteDeps, sessions: Sessions): void {
-  app.post(
-    '/v1/login-links',
-    {
-      config: { policy: { ...CREATE, scope: 'read', idempotency: 'ignored' } },
-      schema: {
-        operationId: 'createLoginLink',
-        summary: 'Create a link that signs a browser in to the dashboard once',
-        description:
-          'The session has the scopes and the project of the API key. A session cannot create a link, because the link would extend it.',
-        tags: ['access'],
-        response: {
-          201: Type.Object(
-            {
-              path: Type.String({
-                description: 'Path and query to open at the address of the API. It is a secret.',
-              }),
-              expiresAt: Type.Integer({
-                description: 'Time in milliseconds after which the link is invalid.',
-              }),
-            },
-            strict,
-          ),
-          ...problems(),
+  route(app, {
+    at: 'POST /v1/login-links',
+    operationId: 'createLoginLink',
+    scope: 'read',
+    idempotency: 'ignored',
+    summary: 'Create a link that signs a browser in to the dashboard once',
+    description:
+      'The session has the scopes and the project of the API key. A session cannot create a link, because the link would extend it.',
+    tag: 'access',
+    answers: {
+      201: Type.Object(
+        {
+          path: Type.String({
+            description: 'Path and query to open at the address of the API. It is a secret.',
+          }),
+          expiresAt: Type.Integer({
+            description: 'Time in milliseconds after which the link is invalid.',
+          }),
         },
-      },
+        strict,
+      ),
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       if (request.headers.authorization === undefined)
         throw new EchelonError(
           'forbidden',
@@ -45,5 +40,5 @@ export function addLoginLinks(app: App, { callers, clock }: RouteDeps, sessions:
       const path = `/login?code=${sessions.issueCode(issued, now, LINK_MS)}`;
       return reply.code(201).send({ path, expiresAt: now + LINK_MS });
     },
-  );
+  });
 }

@@ -10,7 +10,7 @@ import type { App, RouteDeps } from '../../server/deps.ts';
 import { answerProblem, noteFailure } from '../../server/errors.ts';
 import { LOGIN_SCRIPT, loginPage } from '../../server/pages.ts';
 import { CHANGE, READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 
 /** Sets the cookie of a caller who is known. */
 type SignIn = (request: FastifyRequest, reply: FastifyReply, known: Known & { version: number }) => void;
@@ -103,26 +103,21 @@ function addLoginPost(
     signIn: SignIn;
   },
 ): void {
-  app.post(
-    '/login',
-    {
-      config: { policy: { ...CHANGE, scope: 'public' }, form: true },
-      errorHandler: answerPerson,
-      bodyLimit: 8192,
-      schema: {
-        operationId: 'signIn',
-        summary: 'Sign in: exchange an API key for a session cookie',
-        tags: ['service'],
-        security: [],
-        body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }), next: Next }, strict),
-        response: {
-          204: { type: 'null', description: 'Signed in; the cookie is set.' },
-          303: { type: 'null', description: 'Signed in by an HTML form; the cookie is set.' },
-          ...problems(),
-        },
-      },
+  route(app, {
+    ...CHANGE,
+    at: 'POST /login',
+    operationId: 'signIn',
+    scope: 'public',
+    summary: 'Sign in: exchange an API key for a session cookie',
+    tag: 'service',
+    body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }), next: Next }, strict),
+    answers: {
+      204: { type: 'null', description: 'Signed in; the cookie is set.' },
+      303: { type: 'null', description: 'Signed in by an HTML form; the cookie is set.' },
     },
-    async (request, reply) => {
+    config: { form: true },
+    options: { errorHandler: answerPerson, bodyLimit: 8192 },
+    handler: async (request, reply) => {
       if (request.headers.origin !== undefined) requireOwnOrigin(request, settings.publicUrl);
       const version = await callers.version();
       const known = await callers.byToken(request.body.token);
@@ -135,33 +130,28 @@ function addLoginPost(
       if (isForm(request)) return reply.redirect(next, 303);
       return reply.code(204).send(null);
     },
-  );
+  });
 }
 
 function addLogout(app: App, { store, settings }: RouteDeps): void {
   const { name, secure } = sessionCookie(settings.publicUrl);
-  app.post(
-    '/logout',
-    {
-      config: { policy: { ...CHANGE, scope: 'read' }, form: true },
-      errorHandler: answerPerson,
-      schema: {
-        operationId: 'signOut',
-        summary: 'Sign out every session of the current API key, and end their streams',
-        tags: ['service'],
-        response: {
-          303: { type: 'null', description: 'Signed out; redirect to the sign-in page.' },
-          ...problems(),
-        },
-      },
-    },
-    async ({ credential }, reply) => {
+  route(app, {
+    ...CHANGE,
+    at: 'POST /logout',
+    operationId: 'signOut',
+    scope: 'read',
+    summary: 'Sign out every session of the current API key, and end their streams',
+    tag: 'service',
+    answers: { 303: { type: 'null', description: 'Signed out; redirect to the sign-in page.' } },
+    config: { form: true },
+    options: { errorHandler: answerPerson },
+    handler: async ({ credential }, reply) => {
       // Set first, so that the browser forgets its cookie even where the store is away.
       reply.clearCookie(name, { path: '/', secure });
       await store.access.signOut(credential, SESSION_MS);
       return reply.redirect('/login', 303);
     },
-  );
+  });
 }
 
 function cookieSetter({ settings, clock }: RouteDeps, sessions: Sessions) {

@@ -10,8 +10,7 @@ import type { Cluster } from '../../../store/clusters/contract.ts';
 import { createIntake } from '../../intake/intake.ts';
 import { labelProblem } from '../../intake/placement.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { CREATE, READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { accepted, beginCommand, commandOf } from '../clusters/begin-command.ts';
 
 const Params = Type.Object({ id: Type.String({ description: 'Id of the preflight.' }) }, strict);
@@ -23,24 +22,17 @@ export function addPreflight(app: App, deps: RouteDeps): void {
 }
 
 function addBegin(app: App, deps: RouteDeps): void {
-  app.post(
-    '/v1/preflight',
-    {
-      config: { policy: CREATE },
-      schema: {
-        operationId: 'preflight',
-        summary: 'Check a spec against a cluster before submitting it',
-        description:
-          'A dispatcher queries the ray-worker of the cluster in the spec, or else of a cluster with room. Poll the path until the state is final, then read `findings`. Nothing is submitted and no GPU is allocated.',
-        tags: ['experiments'],
-        body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
-        response: {
-          ...accepted,
-          ...problems('invalid-spec', 'cluster-not-found', 'cluster-busy', 'store-full'),
-        },
-      },
-    },
-    async (request, reply) => {
+  route(app, {
+    at: 'POST /v1/preflight',
+    operationId: 'preflight',
+    summary: 'Check a spec against a cluster before submitting it',
+    description:
+      'A dispatcher queries the ray-worker of the cluster in the spec, or else of a cluster with room. Poll the path until the state is final, then read `findings`. Nothing is submitted and no GPU is allocated.',
+    tag: 'experiments',
+    body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
+    answers: accepted,
+    problems: ['invalid-spec', 'cluster-not-found', 'cluster-busy', 'store-full'],
+    handler: async (request, reply) => {
       const intake = createIntake(deps, request.caller);
       const { spec, defaults } = await intake.take(request.body);
       const cluster = spec.cluster ?? suitable(await intake.clusters(), spec);
@@ -50,7 +42,7 @@ function addBegin(app: App, deps: RouteDeps): void {
       });
       return reply.code(202).header('location', `/v1/preflight/${command.id}`).send(command);
     },
-  );
+  });
 }
 
 /** Commands on a cluster are carried out one after another: a crowd of preflights would keep its owner waiting. */
@@ -85,25 +77,21 @@ function suitable(all: readonly Cluster[], { resources, clusterLabels }: Resolve
 }
 
 function addRead(app: App, { store }: RouteDeps): void {
-  app.get(
-    '/v1/preflight/:id',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'getPreflight',
-        summary: 'Get the findings of a preflight',
-        description: 'The record is retained for a week after its end.',
-        tags: ['experiments'],
-        params: Params,
-        response: { 200: { $ref: 'Command#' }, ...problems('not-found') },
-      },
-    },
-    async ({ params: { id }, caller }): Promise<Command> => {
+  route(app, {
+    at: 'GET /v1/preflight/:id',
+    operationId: 'getPreflight',
+    summary: 'Get the findings of a preflight',
+    description: 'The record is retained for a week after its end.',
+    tag: 'experiments',
+    params: Params,
+    answer: 'Command',
+    problems: ['not-found'],
+    handler: async ({ params: { id }, caller }): Promise<Command> => {
       const project = COMMAND_ID.test(id) ? await store.commands.project(id) : undefined;
       if (project === undefined || !sees(caller, project)) {
         throw new EchelonError('not-found', `There is no preflight ${id.slice(0, 40)}.`);
       }
       return commandOf(store, id);
     },
-  );
+  });
 }

@@ -6,44 +6,35 @@ import { allPresets } from '../../../engines/presets.ts';
 import type { ExperimentSpec } from '../../../engines/registry.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { App } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 
 const PresetParams = Type.Object({ name: Type.String({ description: 'Name of the preset.' }) }, strict);
 
 /** GET /v1/presets and one of them. */
 export function addPresets(app: App): void {
-  app.get(
-    '/v1/presets',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'listPresets',
-        summary: "List presets, sweeps that reproduce the paper's tables",
-        tags: ['recipes'],
-        response: { 200: { $ref: 'PresetList#' }, ...problems() },
-      },
-    },
-    async () => ({ items: allPresets().map(summaryOf) }),
-  );
+  route(app, {
+    at: 'GET /v1/presets',
+    operationId: 'listPresets',
+    summary: "List presets, sweeps that reproduce the paper's tables",
+    tag: 'recipes',
+    answer: 'PresetList',
+    handler: async () => ({ items: allPresets().map(summaryOf) }),
+  });
 
-  app.get(
-    '/v1/presets/:name',
-    {
-      config: { policy: { ...READ, concurrency: 'digest' } },
-      schema: {
-        operationId: 'getPreset',
-        summary: "Get a preset: the spec of each run and the paper's figures",
-        tags: ['recipes'],
-        params: PresetParams,
-        response: { 200: { $ref: 'PresetDetail#' }, ...problems('not-found') },
-      },
-    },
-    async (request) => {
+  route(app, {
+    at: 'GET /v1/presets/:name',
+    operationId: 'getPreset',
+    concurrency: 'digest',
+    summary: "Get a preset: the spec of each run and the paper's figures",
+    tag: 'recipes',
+    params: PresetParams,
+    answer: 'PresetDetail',
+    problems: ['not-found'],
+    handler: async (request) => {
       const preset = presetNamed(request.params.name);
       return { ...summaryOf(preset), notes: preset.notes, runs: preset.runs };
     },
-  );
+  });
 }
 
 /** Throws EchelonError `not-found`, with the nearest name. */

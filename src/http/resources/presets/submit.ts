@@ -17,8 +17,7 @@ import { createIntake } from '../../intake/intake.ts';
 import { createFitCheck, neverFits } from '../../intake/placement.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { idempotencyOf } from '../../server/idempotency.ts';
-import { CREATE } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from '../common.ts';
 import { presetNamed } from './presets.ts';
 
@@ -27,25 +26,19 @@ const Params = Type.Object({ name: Type.String({ description: 'Name of the prese
 /** POST /v1/presets/:name/submit. */
 export function addPresetSubmit(app: App, deps: RouteDeps): void {
   const { store } = deps;
-  app.post(
-    '/v1/presets/:name/submit',
-    {
-      config: { policy: { ...CREATE, idempotency: 'own' } },
-      schema: {
-        operationId: 'submitPreset',
-        summary: 'Submit a preset: reproduce a table of the paper by a sweep',
-        description:
-          'Trainings are queued at once. Each evaluation is queued when its training has succeeded, with the checkpoint of that training. If a training does not succeed, its evaluations never run. If a named cluster is too small for some trainings, the request is refused with their names.',
-        tags: ['sweeps'],
-        params: Params,
-        body: SubmitPreset,
-        response: {
-          ...SWEEP_ACCEPTED,
-          ...problems('not-found', ...NEW_WORK_REFUSALS),
-        },
-      },
-    },
-    async (request, reply) => {
+  route(app, {
+    at: 'POST /v1/presets/:name/submit',
+    operationId: 'submitPreset',
+    idempotency: 'own',
+    summary: 'Submit a preset: reproduce a table of the paper by a sweep',
+    description:
+      'Trainings are queued at once. Each evaluation is queued when its training has succeeded, with the checkpoint of that training. If a training does not succeed, its evaluations never run. If a named cluster is too small for some trainings, the request is refused with their names.',
+    tag: 'sweeps',
+    params: Params,
+    body: SubmitPreset,
+    answers: SWEEP_ACCEPTED,
+    problems: ['not-found', ...NEW_WORK_REFUSALS],
+    handler: async (request, reply) => {
       const preset = presetNamed(request.params.name);
       const body = inOwnProject(request.caller, request.body);
       refuseUnknownRuns(preset, body.runs);
@@ -70,7 +63,7 @@ export function addPresetSubmit(app: App, deps: RouteDeps): void {
       const accepted: SweepAccepted = { id, self, count: draft.entries.length, warnings };
       return reply.code(202).header('location', self).send(accepted);
     },
-  );
+  });
 }
 
 function refuseUnknownRuns({ runs }: Preset, named: readonly string[] = []): void {

@@ -12,10 +12,11 @@ import {
 import { strict } from '../../../schemas/strict.ts';
 import type { ProjectRemoval } from '../../../store/access/contract.ts';
 import type { StorePart } from '../../../store/store.ts';
-import { projectNotFound } from '../../access/caller-projects.ts';
+import { projectNotFound, projectOf } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { CHANGE, CREATE, READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { revisionToChange } from '../../server/etag.ts';
+import { located } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 
 const ProjectParams = Type.Object({ name: Type.String({ description: 'Name of the project.' }) }, strict);
 
@@ -31,42 +32,33 @@ export function addProjects(app: App, deps: RouteDeps): void {
 }
 
 function addReads(app: App, { store }: RouteDeps): void {
-  app.get(
-    '/v1/projects',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'listProjects',
-        summary: 'List projects by name',
-        description: 'A key that is bound to a project sees only that project.',
-        tags: ['access'],
-        response: { 200: { $ref: 'ProjectList#' }, ...problems() },
-      },
-    },
-    async ({ caller }) => {
+  route(app, {
+    at: 'GET /v1/projects',
+    operationId: 'listProjects',
+    summary: 'List projects by name',
+    description: 'A key that is bound to a project sees only that project.',
+    tag: 'access',
+    answer: 'ProjectList',
+    handler: async ({ caller }) => {
       const all = (await store.projects.list()).filter(({ name }) => sees(caller, name));
       return { items: await views(store, all) };
     },
-  );
+  });
 
-  app.get(
-    '/v1/projects/:name',
-    {
-      config: { policy: { ...READ, concurrency: 'project' } },
-      schema: {
-        operationId: 'getProject',
-        summary: 'Get a project',
-        tags: ['access'],
-        params: ProjectParams,
-        response: { 200: { $ref: 'Project#' }, ...problems('project-not-found') },
-      },
-    },
-    async ({ caller, params: { name } }) => {
-      const project = sees(caller, name) ? await store.projects.get(name) : undefined;
-      if (project === undefined) throw projectNotFound(name);
+  route(app, {
+    at: 'GET /v1/projects/:name',
+    operationId: 'getProject',
+    concurrency: 'project',
+    summary: 'Get a project',
+    tag: 'access',
+    params: ProjectParams,
+    answer: 'Project',
+    problems: ['project-not-found'],
+    handler: async ({ caller, params: { name } }) => {
+      const project = await projectOf(store, caller, name);
       return (await views(store, [project]))[0]!;
     },
-  );
+  });
 }
 
 /** Projects with what they store. */
@@ -79,28 +71,18 @@ async function views(
 }
 
 function addCreate(app: App, { store, clock }: RouteDeps): void {
-  app.post(
-    '/v1/projects',
-    {
-      config: { policy: { ...CREATE, scope: 'admin' } },
-      schema: {
-        operationId: 'createProject',
-        summary: 'Create a project',
-        description:
-          'The name cannot be changed later; weight, quotas and retention can. The limit is 1,000 projects.',
-        tags: ['access'],
-        body: ProjectInput,
-        response: {
-          201: {
-            description: 'Created.',
-            headers: { Location: { type: 'string', description: 'Path of the project.' } },
-            content: { 'application/json': { schema: { $ref: 'Project#' } } },
-          },
-          ...problems('project-exists', 'limit-reached'),
-        },
-      },
-    },
-    async (request, reply) => {
+  route(app, {
+    at: 'POST /v1/projects',
+    operationId: 'createProject',
+    scope: 'admin',
+    summary: 'Create a project',
+    description:
+      'The name cannot be changed later; weight, quotas and retention can. The limit is 1,000 projects.',
+    tag: 'access',
+    body: ProjectInput,
+    answers: { 201: located('Created.', 'Project', 'Path of the project.') },
+    problems: ['project-exists', 'limit-reached'],
+    handler: async (request, reply) => {
       const project: Project = newProject(request.body, clock.now());
       if ((await store.projects.list()).length >= MAX_PROJECTS) {
         throw new EchelonError(
@@ -116,35 +98,32 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
         .header('location', `/v1/projects/${project.name}`)
         .send((await views(store, [project]))[0]!);
     },
-  );
+  });
 }
 
 function addChange(app: App, { store }: RouteDeps): void {
-  app.patch(
-    '/v1/projects/:name',
-    {
-      config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'project' } },
-      schema: {
-        operationId: 'changeProject',
-        summary: 'Change the weight, a quota or the retention of a project',
-        description: 'Omitted fields do not change. The change applies from the next scheduling round.',
-        tags: ['access'],
-        params: ProjectParams,
-        body: ProjectChange,
-        response: {
-          200: { $ref: 'Project#' },
-          ...problems('project-not-found'),
-        },
-      },
-    },
-    async (request) => {
+  route(app, {
+    at: 'PATCH /v1/projects/:name',
+    operationId: 'changeProject',
+    scope: 'admin',
+    concurrency: 'project',
+    summary: 'Change the weight, a quota or the retention of a project',
+    description: 'Omitted fields do not change. The change applies from the next scheduling round.',
+    tag: 'access',
+    params: ProjectParams,
+    body: ProjectChange,
+    answer: 'Project',
+    problems: ['project-not-found'],
+    handler: async (request) => {
       const { name } = request.params;
-      const project = await store.projects.change(name, request.body, request.readRevision);
+      await projectOf(store, request.caller, name);
+      const revision = await revisionToChange(store, request, { kind: 'project', name });
+      const project = await store.projects.change(name, request.body, revision);
       if (project === undefined) throw projectNotFound(name);
       await store.wake('queue');
       return (await views(store, [project]))[0]!;
     },
-  );
+  });
 }
 
 const BUSY: Readonly<Record<Exclude<ProjectRemoval, 'removed' | 'absent'>, string>> = {
@@ -154,25 +133,24 @@ const BUSY: Readonly<Record<Exclude<ProjectRemoval, 'removed' | 'absent'>, strin
 };
 
 function addRemove(app: App, { store, clock }: RouteDeps): void {
-  app.delete(
-    '/v1/projects/:name',
-    {
-      config: { policy: { ...CHANGE, scope: 'admin', concurrency: 'project' } },
-      schema: {
-        operationId: 'removeProject',
-        summary: 'Remove a project without experiments, sweeps and valid API keys',
-        description: 'The project `default` cannot be removed.',
-        tags: ['access'],
-        params: ProjectParams,
-        response: {
-          204: { type: 'null', description: 'Removed.' },
-          ...problems('project-not-found', 'project-busy'),
-        },
-      },
+  route(app, {
+    at: 'DELETE /v1/projects/:name',
+    operationId: 'removeProject',
+    scope: 'admin',
+    concurrency: 'project',
+    summary: 'Remove a project without experiments, sweeps and valid API keys',
+    description: 'The project `default` cannot be removed.',
+    tag: 'access',
+    params: ProjectParams,
+    answers: {
+      204: { type: 'null', description: 'Removed.' },
     },
-    async (request, reply) => {
+    problems: ['project-not-found', 'project-busy'],
+    handler: async (request, reply) => {
       const { name } = request.params;
-      const removal = await store.projects.remove(name, clock.now(), request.readRevision);
+      await projectOf(store, request.caller, name);
+      const revision = await revisionToChange(store, request, { kind: 'project', name });
+      const removal = await store.projects.remove(name, clock.now(), revision);
       if (removal === 'absent') {
         if ((await store.projects.get(name)) === undefined) throw projectNotFound(name);
         throw new EchelonError('project-busy', `The project ${name} is always there.`);
@@ -182,5 +160,5 @@ function addRemove(app: App, { store, clock }: RouteDeps): void {
       }
       return reply.code(204).send(null);
     },
-  );
+  });
 }

@@ -1,13 +1,11 @@
 import { Type } from 'typebox';
-import { sees } from '../../../core/scopes.ts';
 import type { Project } from '../../../schemas/project.ts';
 import { cutoffsOf, eventLogDaysOf, policyOf, RETENTION_STAGES } from '../../../schemas/retention.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { Store } from '../../../store/store.ts';
-import { projectNotFound } from '../../access/caller-projects.ts';
+import { projectOf } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 
 const Params = Type.Object({ name: Type.String({ description: 'Name of the project.' }) }, strict);
 
@@ -15,28 +13,20 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /** GET /v1/projects/:name/retention/preview. */
 export function addRetention(app: App, { store, clock }: RouteDeps): void {
-  app.get(
-    '/v1/projects/:name/retention/preview',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'previewRetention',
-        summary: 'Preview what retention would delete of a project',
-        description: 'Applies the current retention of the project. Deletes nothing.',
-        tags: ['access'],
-        params: Params,
-        response: { 200: { $ref: 'RetentionPreview#' }, ...problems('project-not-found') },
-      },
-    },
-    async (request) => {
+  route(app, {
+    at: 'GET /v1/projects/:name/retention/preview',
+    operationId: 'previewRetention',
+    summary: 'Preview what retention would delete of a project',
+    description: 'Applies the current retention of the project. Deletes nothing.',
+    tag: 'access',
+    params: Params,
+    answer: 'RetentionPreview',
+    problems: ['project-not-found'],
+    handler: async (request) => {
       const { name } = request.params;
-      const project = sees(request.caller, name) ? await store.projects.get(name) : undefined;
-      if (project === undefined) {
-        throw projectNotFound(name);
-      }
-      return preview(store, project, clock.now());
+      return preview(store, await projectOf(store, request.caller, name), clock.now());
     },
-  );
+  });
 }
 
 /** What retention would delete of a project at the time `at` (ms). */

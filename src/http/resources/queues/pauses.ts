@@ -4,9 +4,8 @@ import { EchelonError } from '../../../core/errors.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { QueueTarget } from '../../../store/queue/contract.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { CREATE } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
-import { pauseBody, pauseBy, refuseBody } from '../common.ts';
+import { route } from '../../server/route.ts';
+import { PauseBody, pauseBy } from '../common.ts';
 
 /** Stands for all projects. No project's name begins with an underscore. */
 const ALL_PROJECTS = '_all';
@@ -25,75 +24,66 @@ export function addQueuePauses(app: App, deps: RouteDeps): void {
 }
 
 function addPause(app: App, { store, clock }: RouteDeps): void {
-  app.post(
-    '/v1/queues/:name/pause',
-    {
-      config: { policy: { ...CREATE, scope: 'admin' } },
-      schema: {
-        operationId: 'pauseQueue',
-        summary: 'Pause the queue of a project or of all projects',
-        description:
-          'No queued experiment starts until the queue is resumed. Submissions are still accepted, and running experiments continue. The request body is optional.',
-        tags: ['queue'],
-        params: QueueParams,
-        body: pauseBody,
-        response: { 200: { $ref: 'QueuePause#' }, ...problems('project-not-found') },
-      },
-    },
-    async ({ params, body, caller }) => {
+  route(app, {
+    at: 'POST /v1/queues/:name/pause',
+    operationId: 'pauseQueue',
+    scope: 'admin',
+    summary: 'Pause the queue of a project or of all projects',
+    description:
+      'No queued experiment starts until the queue is resumed. Submissions are still accepted, and running experiments continue. The request body is optional.',
+    tag: 'queue',
+    params: QueueParams,
+    optionalBody: PauseBody,
+    answer: 'QueuePause',
+    problems: ['project-not-found'],
+    handler: async ({ params, body, caller }) => {
       const target = await queueOf(store, params.name);
       const pause = pauseBy(caller, body, clock.now());
       await store.queue.setPaused(target, pause);
       return queueState(store, params.name);
     },
-  );
+  });
 }
 
 function addClose(app: App, { store, clock }: RouteDeps): void {
-  app.post(
-    '/v1/queues/:name/close',
-    {
-      config: { policy: { ...CREATE, scope: 'admin' } },
-      schema: {
-        operationId: 'closeQueue',
-        summary: 'Close the queue of a project or of all projects',
-        description:
-          'The queue accepts no new experiments until it is resumed. Submissions, sweeps and re-runs get `queue-closed`. Queued experiments, children of accepted sweeps and further attempts still start. A repeated request with its Idempotency-Key gets the first response. The request body is optional.',
-        tags: ['queue'],
-        params: QueueParams,
-        body: pauseBody,
-        response: { 200: { $ref: 'QueuePause#' }, ...problems('project-not-found') },
-      },
-    },
-    async ({ params, body, caller }) => {
+  route(app, {
+    at: 'POST /v1/queues/:name/close',
+    operationId: 'closeQueue',
+    scope: 'admin',
+    summary: 'Close the queue of a project or of all projects',
+    description:
+      'The queue accepts no new experiments until it is resumed. Submissions, sweeps and re-runs get `queue-closed`. Queued experiments, children of accepted sweeps and further attempts still start. A repeated request with its Idempotency-Key gets the first response. The request body is optional.',
+    tag: 'queue',
+    params: QueueParams,
+    optionalBody: PauseBody,
+    answer: 'QueuePause',
+    problems: ['project-not-found'],
+    handler: async ({ params, body, caller }) => {
       await store.queue.setClosed(await queueOf(store, params.name), pauseBy(caller, body, clock.now()));
       return queueState(store, params.name);
     },
-  );
+  });
 }
 
 function addResume(app: App, { store }: RouteDeps): void {
-  app.post(
-    '/v1/queues/:name/resume',
-    {
-      config: { policy: { ...CREATE, scope: 'admin' } },
-      schema: {
-        operationId: 'resumeQueue',
-        summary: 'Resume a queue that was paused or closed',
-        description: 'Has no effect if the queue is neither paused nor closed. The request has no body.',
-        tags: ['queue'],
-        params: QueueParams,
-        response: { 200: { $ref: 'QueuePause#' }, ...problems('project-not-found') },
-      },
-    },
-    async ({ params, body }) => {
-      refuseBody(body);
+  route(app, {
+    at: 'POST /v1/queues/:name/resume',
+    operationId: 'resumeQueue',
+    scope: 'admin',
+    summary: 'Resume a queue that was paused or closed',
+    body: null,
+    description: 'Has no effect if the queue is neither paused nor closed. The request has no body.',
+    tag: 'queue',
+    params: QueueParams,
+    answer: 'QueuePause',
+    problems: ['project-not-found'],
+    handler: async ({ params }) => {
       const target = await queueOf(store, params.name);
       await store.queue.setPaused(target, null);
       await store.queue.setClosed(target, null);
       return queueState(store, params.name);
     },
-  );
+  });
 }
 
 async function queueState(store: RouteDeps['store'], name: string) {

@@ -6,8 +6,7 @@ import { seenClusters } from '../../access/caller-projects.ts';
 import { seenWords } from '../../access/seen-words.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { clusterViews } from '../clusters/cluster-views.ts';
 import { estimateFields } from './estimate-fields.ts';
 
@@ -26,27 +25,23 @@ const Query = Type.Object(
 /** GET /v1/queues. */
 export function addQueues(app: App, deps: RouteDeps): void {
   const cursors = createCursors(deps.settings.cookieSecret);
-  app.get(
-    '/v1/queues',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'getQueue',
-        summary: 'The queue: counts, queued experiments with their wait reasons, capacity of the clusters',
-        description:
-          'The queued experiments are paged by priority and arrival; the rest is repeated on each page. An experiment that stays queued at the same priority is on exactly one page. `position` is the place that the last scheduling round gave it, which also follows the shares of the projects. A key that is bound to a project sees that project only, with positions in the whole queue.',
-        tags: ['queue'],
-        querystring: Query,
-        response: { 200: { $ref: 'Queue#' }, ...problems('invalid-cursor') },
-      },
-    },
-    async ({ caller, query: { cursor, limit = 100 } }) => {
+  route(app, {
+    at: 'GET /v1/queues',
+    operationId: 'getQueue',
+    summary: 'The queue: counts, queued experiments with their wait reasons, capacity of the clusters',
+    description:
+      'The queued experiments are paged by priority and arrival; the rest is repeated on each page. An experiment that stays queued at the same priority is on exactly one page. `position` is the place that the last scheduling round gave it, which also follows the shares of the projects. A key that is bound to a project sees that project only, with positions in the whole queue.',
+    tag: 'queue',
+    querystring: Query,
+    answer: 'Queue',
+    problems: ['invalid-cursor'],
+    handler: async ({ caller, query: { cursor, limit = 100 } }) => {
       const scope = caller.project === null ? 'queue' : `queue of ${caller.project}`;
       const after = cursor === undefined ? {} : { after: cursors.open(scope, cursor) };
       const { next, ...view } = await queueView(deps, caller, { limit, ...after });
       return { ...view, next: next === null ? null : cursors.seal(scope, next) };
     },
-  );
+  });
 }
 
 async function queueView(

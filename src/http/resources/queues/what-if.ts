@@ -17,8 +17,7 @@ import type { Store } from '../../../store/store.ts';
 import { type SeenWords, seenWords } from '../../access/seen-words.ts';
 import { createIntake } from '../../intake/intake.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { CREATE } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { experimentOf } from '../common.ts';
 import { notQueued } from '../experiments/priority.ts';
 import { estimateFields } from './estimate-fields.ts';
@@ -47,23 +46,19 @@ const Body = Type.Object(
 /** POST /v1/queues/what-if. */
 export function addWhatIf(app: App, deps: RouteDeps): void {
   const { store, clock } = deps;
-  app.post(
-    '/v1/queues/what-if',
-    {
-      config: { policy: { ...CREATE, scope: 'read', idempotency: 'ignored', audit: false } },
-      schema: {
-        operationId: 'whatIf',
-        summary: 'Find out when an experiment would start, and which others would start later',
-        description: `Give the \`spec\` of an experiment to submit, or a queued \`experiment\` and another \`priority\` for it. Changes nothing. The answer is what the next scheduling round would find, on the present figures. It examines the first ${WINDOW} queued experiments, at least ${MIN_WINDOW} of each project. A spec is refused as by a submission. A key that is bound to a project gets \`shifts\` of its project only; \`later\` and \`earlier\` count all projects.`,
-        tags: ['queue'],
-        body: Body,
-        response: {
-          200: { $ref: 'WhatIf#' },
-          ...problems('invalid-request', 'invalid-spec', 'not-found', 'not-queued', 'queue-closed'),
-        },
-      },
-    },
-    async ({ body, caller }): Promise<WhatIfView> => {
+  route(app, {
+    at: 'POST /v1/queues/what-if',
+    operationId: 'whatIf',
+    scope: 'read',
+    idempotency: 'ignored',
+    audit: false,
+    summary: 'Find out when an experiment would start, and which others would start later',
+    description: `Give the \`spec\` of an experiment to submit, or a queued \`experiment\` and another \`priority\` for it. Changes nothing. The answer is what the next scheduling round would find, on the present figures. It examines the first ${WINDOW} queued experiments, at least ${MIN_WINDOW} of each project. A spec is refused as by a submission. A key that is bound to a project gets \`shifts\` of its project only; \`later\` and \`earlier\` count all projects.`,
+    tag: 'queue',
+    body: Body,
+    answer: 'WhatIf',
+    problems: ['invalid-spec', 'not-found', 'not-queued', 'queue-closed'],
+    handler: async ({ body, caller }): Promise<WhatIfView> => {
       const change = await changeOf(deps, { body, caller, now: clock.now() });
       const seen = await store.queue.snapshot(await windowOf(store));
       if (body.spec !== undefined) refuseClosed(seen.pauses, change.item.project);
@@ -80,7 +75,7 @@ export function addWhatIf(app: App, deps: RouteDeps): void {
         ...{ examined: queued.length, isWhole: truncated.size === 0 },
       };
     },
-  );
+  });
 }
 
 async function windowOf(store: Store): Promise<number> {

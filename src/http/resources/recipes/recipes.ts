@@ -6,41 +6,32 @@ import { allRecipes, recipesWith } from '../../../engines/recipes.ts';
 import { commandLine } from '../../../plan/command-line.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { App } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 
 const RecipeParams = Type.Object({ name: Type.String({ description: 'Name of the recipe.' }) }, strict);
 
 /** GET /v1/recipes and one of them. */
 export function addRecipes(app: App): void {
-  app.get(
-    '/v1/recipes',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'listRecipes',
-        summary: 'List the recipes of verl-agent',
-        tags: ['recipes'],
-        response: { 200: { $ref: 'RecipeList#' }, ...problems() },
-      },
-    },
-    async () => ({ items: allRecipes().map(summaryOf) }),
-  );
+  route(app, {
+    at: 'GET /v1/recipes',
+    operationId: 'listRecipes',
+    summary: 'List the recipes of verl-agent',
+    tag: 'recipes',
+    answer: 'RecipeList',
+    handler: async () => ({ items: allRecipes().map(summaryOf) }),
+  });
 
-  app.get(
-    '/v1/recipes/:name',
-    {
-      config: { policy: { ...READ, concurrency: 'digest' } },
-      schema: {
-        operationId: 'getRecipe',
-        summary: 'Get a recipe: its script, its plan and the fields of its spec',
-        tags: ['recipes'],
-        params: RecipeParams,
-        response: { 200: { $ref: 'Recipe#' }, ...problems('not-found') },
-      },
-    },
-    async (request) => detailOf(request.params.name),
-  );
+  route(app, {
+    at: 'GET /v1/recipes/:name',
+    operationId: 'getRecipe',
+    concurrency: 'digest',
+    summary: 'Get a recipe: its script, its plan and the fields of its spec',
+    tag: 'recipes',
+    params: RecipeParams,
+    answer: 'Recipe',
+    problems: ['not-found'],
+    handler: async (request) => detailOf(request.params.name),
+  });
 }
 
 function notFound(name: string): EchelonError {

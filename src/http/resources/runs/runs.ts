@@ -9,17 +9,13 @@ import { RunEvents, RunSpec } from '../../../schemas/runs.ts';
 import { inOwnProject, projectProblem } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { idempotencyOf } from '../../server/idempotency.ts';
-import { CREATE } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { located } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { ExperimentParams, experimentOf, NEW_WORK_REFUSALS } from '../common.ts';
 
 const OPENED = {
-  201: {
-    description: 'Opened; the experiment is running.',
-    headers: { Location: { type: 'string', description: 'Path of the experiment.' } },
-    content: { 'application/json': { schema: { $ref: 'RunOpened#' } } },
-  },
-} as const;
+  201: located('Opened; the experiment is running.', 'RunOpened', 'Path of the experiment.'),
+};
 
 /** POST /v1/runs and POST /v1/runs/:id/events. */
 export function addRuns(app: App, deps: RouteDeps): void {
@@ -28,20 +24,18 @@ export function addRuns(app: App, deps: RouteDeps): void {
 }
 
 function addOpen(app: App, { store }: RouteDeps): void {
-  app.post(
-    '/v1/runs',
-    {
-      config: { policy: { ...CREATE, idempotency: 'own', timeout: 'store' } },
-      schema: {
-        operationId: 'openRun',
-        summary: 'Open a run that Echelon does not start',
-        description: `Creates an experiment of the engine \`${EXTERNAL_ENGINE}\` in the state \`running\`. It takes no place in the queue and no resources. A closed queue refuses it, and a project may have at most 200 open runs. Its batches are verified; its rules can only mark. A cancel ends the record and not the training.`,
-        tags: ['runs'],
-        body: RunSpec,
-        response: { ...OPENED, ...problems('limit-reached', ...NEW_WORK_REFUSALS) },
-      },
-    },
-    async (request, reply) => {
+  route(app, {
+    at: 'POST /v1/runs',
+    operationId: 'openRun',
+    idempotency: 'own',
+    timeout: 'store',
+    summary: 'Open a run that Echelon does not start',
+    description: `Creates an experiment of the engine \`${EXTERNAL_ENGINE}\` in the state \`running\`. It takes no place in the queue and no resources. A closed queue refuses it, and a project may have at most 200 open runs. Its batches are verified; its rules can only mark. A cancel ends the record and not the training.`,
+    tag: 'runs',
+    body: RunSpec,
+    answers: OPENED,
+    problems: ['limit-reached', ...NEW_WORK_REFUSALS],
+    handler: async (request, reply) => {
       const submitted = inOwnProject(request.caller, request.body);
       const { spec, defaults } = resolveRun(submitted);
       const problem = await projectProblem(store, request.caller, spec.project);
@@ -59,38 +53,32 @@ function addOpen(app: App, { store }: RouteDeps): void {
         .header('location', self)
         .send({ id, self, events: `/v1/runs/${id}/events`, token });
     },
-  );
+  });
 }
 
 function addAppend(app: App, { store, clock }: RouteDeps): void {
-  app.post(
-    '/v1/runs/:id/events',
-    {
-      // One entry of the audit log for each request would push all others out.
-      config: { policy: { ...CREATE, audit: false } },
-      schema: {
-        operationId: 'appendRunEvents',
-        summary: 'Append events to a run',
-        description:
-          'Event n is accepted only after event n − 1. Recorded events are ignored if their content is the same, so a request may be repeated, also after the end of the run. The answer tells the last recorded number, also for an empty list. An event `ended` ends the run and must be the last one.',
-        tags: ['runs'],
-        params: ExperimentParams,
-        body: RunEvents,
-        response: {
-          200: { $ref: 'RunProgress#' },
-          ...problems(
-            'not-found',
-            'already-final',
-            'lease-lost',
-            'sequence-gap',
-            'event-conflict',
-            'quota-exceeded',
-            'store-full',
-          ),
-        },
-      },
-    },
-    async (request) => {
+  route(app, {
+    at: 'POST /v1/runs/:id/events',
+    operationId: 'appendRunEvents',
+    // One entry of the audit log for each request would push all others out.
+    audit: false,
+    summary: 'Append events to a run',
+    description:
+      'Event n is accepted only after event n − 1. Recorded events are ignored if their content is the same, so a request may be repeated, also after the end of the run. The answer tells the last recorded number, also for an empty list. An event `ended` ends the run and must be the last one.',
+    tag: 'runs',
+    params: ExperimentParams,
+    body: RunEvents,
+    answer: 'RunProgress',
+    problems: [
+      'not-found',
+      'already-final',
+      'lease-lost',
+      'sequence-gap',
+      'event-conflict',
+      'quota-exceeded',
+      'store-full',
+    ],
+    handler: async (request) => {
       const { token, events } = request.body;
       const found = await experimentOf(store, request, request.params.id);
       const numbered = numberedEvents(events, clock.now());
@@ -108,7 +96,7 @@ function addAppend(app: App, { store, clock }: RouteDeps): void {
       if (event?.type === 'ended') await store.attempts.end(lease, endOfRun(event));
       return { last };
     },
-  );
+  });
 }
 
 /** The events for the store. Throws EchelonError `invalid-request`. A time in the future becomes `now`. */

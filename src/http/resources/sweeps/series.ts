@@ -5,8 +5,7 @@ import type { SeriesPoint } from '../../../store/metrics/contract.ts';
 import type { Store } from '../../../store/store.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { RATE, spreadOf } from '../../server/spread.ts';
 import { namesQuery, PageQuery } from '../common.ts';
 import { combinationsOf, isRate } from './comparison.ts';
@@ -43,21 +42,17 @@ const Query = Type.Object(
 /** GET /v1/sweeps/:id/series. */
 export function addSweepSeries(app: App, { store, settings }: RouteDeps): void {
   const cursors = createCursors(settings.cookieSecret);
-  app.get(
-    '/v1/sweeps/:id/series',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'getSweepSeries',
-        summary: 'Get a metric over the steps of each combination of a sweep, aggregated over seeds',
-        description: `Each point has mean, spread and count over the children that recorded a finite value in its steps, running children included. At most ${MAX_CURVES} children of a combination are read; \`curves\` and \`children\` say how many.`,
-        tags: ['sweeps'],
-        params: SweepParams,
-        querystring: Query,
-        response: { 200: { $ref: 'SweepSeries#' }, ...problems('not-found', 'invalid-cursor') },
-      },
-    },
-    async (request): Promise<SweepSeries> => {
+  route(app, {
+    at: 'GET /v1/sweeps/:id/series',
+    operationId: 'getSweepSeries',
+    summary: 'Get a metric over the steps of each combination of a sweep, aggregated over seeds',
+    description: `Each point has mean, spread and count over the children that recorded a finite value in its steps, running children included. At most ${MAX_CURVES} children of a combination are read; \`curves\` and \`children\` say how many.`,
+    tag: 'sweeps',
+    params: SweepParams,
+    querystring: Query,
+    answer: 'SweepSeries',
+    problems: ['not-found', 'invalid-cursor'],
+    handler: async (request): Promise<SweepSeries> => {
       const sweep = await sweepOf(store, request, request.params.id);
       const { cursor, limit = 10, metric, resolution = DEFAULT_RESOLUTION } = request.query;
       const over = axesNamed(sweep, request.query.over);
@@ -76,7 +71,7 @@ export function addSweepSeries(app: App, { store, settings }: RouteDeps): void {
       const next = from + items.length < all.length ? cursors.seal(scope, String(from + items.length)) : null;
       return { over, metric, items, next };
     },
-  );
+  });
 }
 
 /** The series of the metric of each experiment that has recorded it. */

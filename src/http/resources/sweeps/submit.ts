@@ -21,8 +21,7 @@ import { createIntake } from '../../intake/intake.ts';
 import { createFitCheck, type Place } from '../../intake/placement.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { idempotencyOf } from '../../server/idempotency.ts';
-import { CREATE } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { createSlots, type Slots } from '../../server/slots.ts';
 import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from '../common.ts';
 
@@ -48,24 +47,18 @@ export function addSweepSubmit(app: App, deps: RouteDeps): void {
 
 function addSubmit(app: App, deps: RouteDeps, checks: Slots): void {
   const { store } = deps;
-  app.post(
-    '/v1/sweeps',
-    {
-      config: { policy: { ...CREATE, idempotency: 'own' } },
-      schema: {
-        operationId: 'submitSweep',
-        summary: 'Submit a sweep: one spec with many values',
-        description:
-          'Every child is validated first; an invalid child refuses the whole sweep. Status 202 means that the sweep is stored durably. Its children are queued one after another.',
-        tags: ['sweeps'],
-        body: SweepRequest,
-        response: {
-          ...SWEEP_ACCEPTED,
-          ...problems(...NEW_WORK_REFUSALS),
-        },
-      },
-    },
-    async (request, reply) => {
+  route(app, {
+    at: 'POST /v1/sweeps',
+    operationId: 'submitSweep',
+    idempotency: 'own',
+    summary: 'Submit a sweep: one spec with many values',
+    description:
+      'Every child is validated first; an invalid child refuses the whole sweep. Status 202 means that the sweep is stored durably. Its children are queued one after another.',
+    tag: 'sweeps',
+    body: SweepRequest,
+    answers: SWEEP_ACCEPTED,
+    problems: [...NEW_WORK_REFUSALS],
+    handler: async (request, reply) => {
       const { body, caller } = request;
       const release = checks.take(caller.id);
       const { draft, fingerprints, project, warnings } = await judge(deps, { caller, body, reply }).finally(
@@ -83,30 +76,29 @@ function addSubmit(app: App, deps: RouteDeps, checks: Slots): void {
       const accepted: SweepAccepted = { id, self, count: draft.entries.length, warnings };
       return reply.code(202).header('location', self).send(accepted);
     },
-  );
+  });
 }
 
 function addPreview(app: App, deps: RouteDeps, checks: Slots): void {
-  app.post(
-    '/v1/sweeps/preview',
-    {
-      config: { policy: { ...CREATE, scope: 'read', idempotency: 'ignored', audit: false } },
-      schema: {
-        operationId: 'previewSweep',
-        summary: 'Preview a sweep without running it',
-        description: `Checks every child, counts them and shows the first ${SHOWN}. Stores nothing.`,
-        tags: ['sweeps'],
-        body: SweepRequest,
-        response: { 200: { $ref: 'SweepPreview#' }, ...problems('invalid-spec') },
-      },
-    },
-    async (request, reply): Promise<SweepPreview> => {
+  route(app, {
+    at: 'POST /v1/sweeps/preview',
+    operationId: 'previewSweep',
+    scope: 'read',
+    idempotency: 'ignored',
+    audit: false,
+    summary: 'Preview a sweep without running it',
+    description: `Checks every child, counts them and shows the first ${SHOWN}. Stores nothing.`,
+    tag: 'sweeps',
+    body: SweepRequest,
+    answer: 'SweepPreview',
+    problems: ['invalid-spec'],
+    handler: async (request, reply): Promise<SweepPreview> => {
       const { body, caller } = request;
       const release = checks.take(caller.id);
       const { draft, first, warnings } = await judge(deps, { caller, body, reply }).finally(release);
       return { ...preview(draft, first), warnings };
     },
-  );
+  });
 }
 
 type Intake = ReturnType<typeof createIntake>;

@@ -14,9 +14,8 @@ import { listedProject } from '../../access/caller-projects.ts';
 import { createIntake } from '../../intake/intake.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { CREATE, READ } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
-import { cancelBody, cancelReason, namesQuery, PageQuery, ProjectQuery, refuseBody } from '../common.ts';
+import { route } from '../../server/route.ts';
+import { CancelBody, cancelReason, namesQuery, PageQuery, ProjectQuery } from '../common.ts';
 import { enqueue, removeJobs } from '../experiments/enqueue.ts';
 import { combinationsOf, compareCombination, seedAxes } from './comparison.ts';
 import { addSweepSubmit } from './submit.ts';
@@ -64,21 +63,17 @@ function shown({ free: _free, freeMade: _freeMade, ends: _ends, ...sweep }: Swee
 
 function addList(app: App, { store, settings }: RouteDeps): void {
   const cursors = createCursors(settings.cookieSecret);
-  app.get(
-    '/v1/sweeps',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'listSweeps',
-        summary: 'Sweeps, newest first',
-        description:
-          'Each sweep has the number of children in each state. The spec and the axes are only in GET of one sweep.',
-        tags: ['sweeps'],
-        querystring: Type.Object({ ...PageQuery, ...ProjectQuery }, strict),
-        response: { 200: { $ref: 'SweepPage#' }, ...problems('invalid-cursor') },
-      },
-    },
-    async (request) => {
+  route(app, {
+    at: 'GET /v1/sweeps',
+    operationId: 'listSweeps',
+    summary: 'Sweeps, newest first',
+    description:
+      'Each sweep has the number of children in each state. The spec and the axes are only in GET of one sweep.',
+    tag: 'sweeps',
+    querystring: Type.Object({ ...PageQuery, ...ProjectQuery }, strict),
+    answer: 'SweepPage',
+    problems: ['invalid-cursor'],
+    handler: async (request) => {
       const { cursor, limit = 50 } = request.query;
       const project = listedProject(request.caller, request.query.project);
       const scope = `sweeps ${project ?? ''}`;
@@ -89,27 +84,24 @@ function addList(app: App, { store, settings }: RouteDeps): void {
       });
       return { items, next: next === null ? null : cursors.seal(scope, next) };
     },
-  );
+  });
 }
 
 function addRead(app: App, { store, settings }: RouteDeps): void {
   const cursors = createCursors(settings.cookieSecret);
-  app.get(
-    '/v1/sweeps/:id',
-    {
-      config: { policy: { ...READ, concurrency: 'digest' } },
-      schema: {
-        operationId: 'getSweep',
-        summary: 'Get a sweep with a page of its children',
-        description:
-          'Children are listed by index. Before a child exists, `state` is null and `experiment` is its future id. A child that was run again replaces the failed one.',
-        tags: ['sweeps'],
-        params: SweepParams,
-        querystring: Type.Object(PageQuery, strict),
-        response: { 200: { $ref: 'SweepDetail#' }, ...problems('not-found', 'invalid-cursor') },
-      },
-    },
-    async (request): Promise<SweepDetail> => {
+  route(app, {
+    at: 'GET /v1/sweeps/:id',
+    operationId: 'getSweep',
+    concurrency: 'digest',
+    summary: 'Get a sweep with a page of its children',
+    description:
+      'Children are listed by index. Before a child exists, `state` is null and `experiment` is its future id. A child that was run again replaces the failed one.',
+    tag: 'sweeps',
+    params: SweepParams,
+    querystring: Type.Object(PageQuery, strict),
+    answer: 'SweepDetail',
+    problems: ['not-found', 'invalid-cursor'],
+    handler: async (request): Promise<SweepDetail> => {
       const { cursor, limit = 50 } = request.query;
       const sweep = await sweepOf(store, request, request.params.id);
       const scope = `sweep ${sweep.id}`;
@@ -125,45 +117,38 @@ function addRead(app: App, { store, settings }: RouteDeps): void {
         next: next < sweep.count ? cursors.seal(scope, String(next)) : null,
       };
     },
-  );
+  });
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one route: its schema is longer than its code
 function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
   const cursors = createCursors(settings.cookieSecret);
-  app.get(
-    '/v1/sweeps/:id/comparison',
-    {
-      config: { policy: READ },
-      schema: {
-        operationId: 'compareSweep',
-        summary: 'Compare the combinations of a sweep, aggregated over seeds',
-        description:
-          'For each metric: mean, standard deviation, count and confidence interval of the last values of succeeded children. Row counts are totals of the combination.',
-        tags: ['sweeps'],
-        params: SweepParams,
-        querystring: Type.Object(
-          {
-            ...PageQuery,
-            metrics: Type.Optional(
-              namesQuery(
-                16,
-                'Metrics to compare. Default: val/success_rate; for a preset, the metrics with published figures.',
-              ),
-            ),
-            over: Type.Optional(
-              namesQuery(
-                16,
-                'JSON pointers of the axes to aggregate over. Default: axes that end in `seed`.',
-              ),
-            ),
-          },
-          strict,
+  route(app, {
+    at: 'GET /v1/sweeps/:id/comparison',
+    operationId: 'compareSweep',
+    summary: 'Compare the combinations of a sweep, aggregated over seeds',
+    description:
+      'For each metric: mean, standard deviation, count and confidence interval of the last values of succeeded children. Row counts are totals of the combination.',
+    tag: 'sweeps',
+    params: SweepParams,
+    querystring: Type.Object(
+      {
+        ...PageQuery,
+        metrics: Type.Optional(
+          namesQuery(
+            16,
+            'Metrics to compare. Default: val/success_rate; for a preset, the metrics with published figures.',
+          ),
         ),
-        response: { 200: { $ref: 'SweepComparison#' }, ...problems('not-found', 'invalid-cursor') },
+        over: Type.Optional(
+          namesQuery(16, 'JSON pointers of the axes to aggregate over. Default: axes that end in `seed`.'),
+        ),
       },
-    },
-    async (request): Promise<SweepComparison> => {
+      strict,
+    ),
+    answer: 'SweepComparison',
+    problems: ['not-found', 'invalid-cursor'],
+    handler: async (request): Promise<SweepComparison> => {
       const sweep = await sweepOf(store, request, request.params.id);
       const { cursor, limit = 50, metrics = metricsOf(sweep) } = request.query;
       const over = axesNamed(sweep, request.query.over);
@@ -186,7 +171,7 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
       const next = from + items.length < all.length ? cursors.seal(scope, String(from + items.length)) : null;
       return { over, metrics, items, next };
     },
-  );
+  });
 }
 
 /** Those with published figures, and success. */
@@ -217,22 +202,20 @@ export async function childrenOf(store: Store, sweep: SweepRecord): Promise<Swee
 
 function addCancel(app: App, deps: RouteDeps): void {
   const { store, clock } = deps;
-  app.post(
-    '/v1/sweeps/:id/cancel',
-    {
-      config: { policy: CREATE },
-      schema: {
-        operationId: 'cancelSweep',
-        summary: 'Cancel a sweep with all its children',
-        description:
-          'No further child starts after this response. Queued and running children are cancelled one after another, even if the response is lost. The request body is optional.',
-        tags: ['sweeps'],
-        params: SweepParams,
-        body: cancelBody,
-        response: { 202: { $ref: 'Sweep#' }, ...problems('not-found', 'already-final') },
-      },
+  route(app, {
+    at: 'POST /v1/sweeps/:id/cancel',
+    operationId: 'cancelSweep',
+    summary: 'Cancel a sweep with all its children',
+    description:
+      'No further child starts after this response. Queued and running children are cancelled one after another, even if the response is lost. The request body is optional.',
+    tag: 'sweeps',
+    params: SweepParams,
+    optionalBody: CancelBody,
+    answers: {
+      202: { $ref: 'Sweep#' },
     },
-    async (request, reply) => {
+    problems: ['not-found', 'already-final'],
+    handler: async (request, reply) => {
       const { id } = await sweepOf(store, request, request.params.id);
       if ((await store.sweeps.cancel(id, cancelReason(request.body))) === 'already-final') {
         throw new EchelonError('already-final', 'Every child has ended already; there is nothing to cancel.');
@@ -246,7 +229,7 @@ function addCancel(app: App, deps: RouteDeps): void {
       }
       return reply.code(202).send(summary(await sweepOf(store, request, id)));
     },
-  );
+  });
 }
 
 /** Throws EchelonError `forbidden` if the caller may not submit the spec of a failed child: a rerun needs the same scope. */
@@ -272,32 +255,20 @@ const MAX_CANCEL_MS = 10_000;
 
 function addRerun(app: App, deps: RouteDeps): void {
   const { store } = deps;
-  app.post(
-    '/v1/sweeps/:id/rerun-failed',
-    {
-      config: { policy: CREATE },
-      schema: {
-        operationId: 'rerunFailed',
-        summary: 'Run the failed children of a sweep again',
-        description:
-          'Each failed child is replaced by a new experiment. A repetition runs children that failed since, and continues if the limit of queued experiments was reached. The request has no body.',
-        tags: ['sweeps'],
-        params: SweepParams,
-        response: {
-          202: { $ref: 'SweepRerun#' },
-          ...problems(
-            'not-found',
-            'already-final',
-            'queue-closed',
-            'queue-full',
-            'quota-exceeded',
-            'store-full',
-          ),
-        },
-      },
+  route(app, {
+    at: 'POST /v1/sweeps/:id/rerun-failed',
+    operationId: 'rerunFailed',
+    summary: 'Run the failed children of a sweep again',
+    body: null,
+    description:
+      'Each failed child is replaced by a new experiment. A repetition runs children that failed since, and continues if the limit of queued experiments was reached. The request has no body.',
+    tag: 'sweeps',
+    params: SweepParams,
+    answers: {
+      202: { $ref: 'SweepRerun#' },
     },
-    async (request, reply) => {
-      refuseBody(request.body);
+    problems: ['not-found', 'already-final', 'queue-closed', 'queue-full', 'quota-exceeded', 'store-full'],
+    handler: async (request, reply) => {
       const sweep = await sweepOf(store, request, request.params.id);
       if (sweep.state === 'cancelled') {
         throw new EchelonError(
@@ -315,5 +286,5 @@ function addRerun(app: App, deps: RouteDeps): void {
       }
       return reply.code(202).send({ rerun, sweep: summary(await sweepOf(store, request, sweep.id)) });
     },
-  );
+  });
 }

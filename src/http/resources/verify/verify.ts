@@ -13,8 +13,7 @@ import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { CREATE } from '../../server/policy.ts';
-import { problems } from '../../server/responses.ts';
+import { route } from '../../server/route.ts';
 import { createSlots } from '../../server/slots.ts';
 import { withUpload } from '../../server/upload.ts';
 import { namesQuery } from '../common.ts';
@@ -72,29 +71,20 @@ const Answer = Type.Object(
 /** POST /v1/verify: the report of a file that is sent with the request. Stores nothing. */
 export function addVerify(app: App, { verifier, onDemand, limits }: RouteDeps): void {
   const slots = createSlots(limits.uploads, `${limits.uploads} files of this caller are being verified.`);
-  app.post(
-    '/v1/verify',
-    {
-      config: {
-        policy: { ...CREATE, scope: 'read', idempotency: 'ignored', audit: false },
-        file: true,
-      },
-      schema: {
-        operationId: 'verifyFile',
-        summary: 'Verify a file of advantage batches or a dump of another trainer',
-        description: `The body is the file. Returns the reports that \`echelon verify --json FILE\` prints and stores nothing. A file may have ${limits.uploadBytes} bytes, 200,000 rows and 1,000 batches.`,
-        tags: ['verification'],
-        querystring: Query,
-        body: {
-          content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
-        } as unknown as Record<string, never>,
-        response: {
-          200: Answer,
-          ...problems('unreadable-file', 'verifier-busy'),
-        },
-      },
-    },
-    async (request, reply) => {
+  route(app, {
+    at: 'POST /v1/verify',
+    operationId: 'verifyFile',
+    scope: 'read',
+    idempotency: 'ignored',
+    audit: false,
+    summary: 'Verify a file of advantage batches or a dump of another trainer',
+    description: `The body is the file. Returns the reports that \`echelon verify --json FILE\` prints and stores nothing. A file may have ${limits.uploadBytes} bytes, 200,000 rows and 1,000 batches.`,
+    tag: 'verification',
+    querystring: Query,
+    answer: Answer,
+    problems: ['unreadable-file', 'verifier-busy'],
+    config: { file: true },
+    handler: async (request, reply) => {
       const { name, from } = request.query;
       const stated = statedIn(request.query);
       const leave = slots.take(request.caller.id);
@@ -116,7 +106,7 @@ export function addVerify(app: App, { verifier, onDemand, limits }: RouteDeps): 
         leave();
       }
     },
-  );
+  });
 }
 
 function statedIn(query: Static<typeof Query>): StatedDump {

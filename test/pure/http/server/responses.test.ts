@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { problems } from '../../../../src/http/server/responses.ts';
 
 test('problems() has one response for each status, which names its error codes', () => {
-  const answers = problems('invalid-spec', 'store-full', 'not-found') as Record<
+  const answers = problems(['invalid-spec', 'store-full', 'not-found']) as Record<
     string,
     { description: string }
   >;

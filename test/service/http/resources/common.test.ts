@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  experimentOf,
-  notFound,
-  pauseBy,
-  refuseBody,
-  streamPlace,
-} from '../../../../src/http/resources/common.ts';
+import { experimentOf, notFound, pauseBy, streamPlace } from '../../../../src/http/resources/common.ts';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
 import { NO_STORE } from '../../../support/http-app.ts';
 
@@ -38,9 +32,4 @@ test('a pause names the caller, the time and the reason, which is null without a
     reason: 'upgrade',
   });
   assert.deepEqual(pauseBy({ name: 'ann' }, undefined, 5), { by: 'ann', at: 5, reason: null });
-});
-
-test('refuseBody refuses any body', () => {
-  refuseBody(undefined);
-  assert.throws(() => refuseBody({}), /takes no body/);
 });
