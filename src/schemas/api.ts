@@ -1,20 +1,10 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
+import { Count, Cursor, Instant, nullable } from './answer-parts.ts';
 import { SeenSecretProjects } from './cluster-secrets.ts';
 import { Experiment } from './experiment.ts';
 import { SomeObject } from './spec-parts.ts';
 import { strict } from './strict.ts';
-
-const Count = Type.Integer({ minimum: 0 });
-const Instant = Type.Integer({ description: 'Time in ms since 1970.' });
-
-function nullable<T extends TSchema>(schema: T) {
-  return Type.Union([schema, Type.Null()]);
-}
-
-const Cursor = nullable(
-  Type.String({ description: 'Send it as `cursor` to get the next page; null on the last page.' }),
-);
 
 /** A problem document (RFC 9457): every answer of status 400 and above. */
 export const Problem = Type.Object(
@@ -181,7 +171,7 @@ export const Verification = Type.Object(
           step: Count,
           rows: Count,
           digest: Type.String({ description: 'SHA-256 of the serialized batch, as hex.' }),
-          report: Type.Union([Type.Unsafe<unknown>({ $ref: 'BatchReport#' }), Type.Null()], {
+          report: nullable(Type.Unsafe<unknown>({ $ref: 'BatchReport#' }), {
             description: 'Report of the batch; null until the batch is verified.',
           }),
         },

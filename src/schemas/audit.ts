@@ -1,22 +1,23 @@
 import { type Static, Type } from 'typebox';
+import { nullable } from './answer-parts.ts';
 import { strict } from './strict.ts';
 
-const Nullable = Type.Union([Type.String(), Type.Null()]);
+const Nullable = nullable(Type.String());
 
 /** One entry of the audit log: who asked for what, and the outcome. Never a body, never a secret. */
 export const AuditEntry = Type.Object(
   {
     id: Type.String({ description: 'Id of the entry; later entries have higher ids.' }),
     at: Type.Integer({ description: 'Time of the entry in ms since 1970, by the clock of Redis.' }),
-    caller: Type.Union([Type.String(), Type.Null()], {
+    caller: nullable(Type.String(), {
       description: 'Id of the key or token; null if the request had no valid one.',
     }),
-    name: Type.Union([Type.String(), Type.Null()], { description: 'Name of the caller at that time.' }),
-    project: Type.Union([Type.String(), Type.Null()], {
+    name: nullable(Type.String(), { description: 'Name of the caller at that time.' }),
+    project: nullable(Type.String(), {
       description: 'Project to which the caller is bound; null if none.',
     }),
     action: Type.String({ description: 'operationId of the request, or its method and route.' }),
-    target: Type.Union([Type.String(), Type.Null()], {
+    target: nullable(Type.String(), {
       description: 'Id or name of the resource that the request read, changed or created.',
     }),
     status: Type.Integer({ description: 'HTTP status of the response.' }),
@@ -25,7 +26,7 @@ export const AuditEntry = Type.Object(
       description:
         '`done`, `refused` or `failed`. After `failed` (status 5xx) it is unknown whether the request took effect.',
     }),
-    code: Type.Union([Type.String(), Type.Null()], {
+    code: nullable(Type.String(), {
       description: 'Error code; null if the request succeeded.',
     }),
     requestId: Type.String({ description: 'Request id, as in the log of the api process.' }),
@@ -41,7 +42,7 @@ export type AuditEntry = Static<typeof AuditEntry>;
 export const AuditPage = Type.Object(
   {
     items: Type.Array(Type.Unsafe<AuditEntry>({ $ref: 'AuditEntry#' })),
-    next: Type.Union([Type.String(), Type.Null()], {
+    next: nullable(Type.String(), {
       description:
         'Send it as `cursor` to get the next page; null on the last page. A page can be short or empty and still have a next one.',
     }),

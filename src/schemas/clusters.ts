@@ -1,15 +1,10 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
+import { Instant, nullable } from './answer-parts.ts';
 import { SecretProjects } from './cluster-secrets.ts';
 import { Labels, Name } from './spec-parts.ts';
 import { strict } from './strict.ts';
 import { Variables } from './variables.ts';
-
-const Instant = Type.Integer({ description: 'Time in ms since 1970.' });
-
-function nullable<T extends TSchema>(schema: T) {
-  return Type.Union([schema, Type.Null()]);
-}
 
 const Pem = Type.String({ minLength: 1, maxLength: 65_536, description: 'PEM text.' });
 

@@ -1,17 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { END_CAUSES } from '../core/events.ts';
 import { STATES } from '../core/states.ts';
+import { Count, nullable, oneOf, outcomes } from './answer-parts.ts';
 
 /** Events may gain fields: readers ignore unknown ones. */
 const open = { additionalProperties: true } as const;
-const Count = Type.Integer({ minimum: 0 });
 const StateName = Type.Enum([...STATES], { type: 'string' });
-const MetricValue = Type.Union([
-  Type.Number(),
-  Type.Literal('NaN'),
-  Type.Literal('Infinity'),
-  Type.Literal('-Infinity'),
-]);
+const MetricValue = Type.Union([Type.Number(), oneOf(['NaN', 'Infinity', '-Infinity'])]);
 
 const started = Type.Object(
   {
@@ -31,7 +26,7 @@ const stage = Type.Object(
 const log = Type.Object(
   {
     type: Type.Literal('log'),
-    source: Type.Union([Type.Literal('stdout'), Type.Literal('stderr')]),
+    source: oneOf(['stdout', 'stderr']),
     lines: Type.Array(Type.String()),
     cutBytes: Type.Integer({ minimum: 0, description: 'Number of bytes cut from lines that were too long.' }),
   },
@@ -75,7 +70,7 @@ const checkpoint = Type.Object(
 const gap = Type.Object(
   {
     type: Type.Literal('gap'),
-    kind: Type.Union([Type.Literal('logs'), Type.Literal('batch'), Type.Literal('reports')]),
+    kind: oneOf(['logs', 'batch', 'reports']),
     step: Count,
     count: Count,
     bytes: Count,
@@ -100,7 +95,7 @@ const ended = Type.Object(
 const state = Type.Object(
   {
     type: Type.Literal('state'),
-    from: Type.Union([StateName, Type.Null()]),
+    from: nullable(StateName),
     to: StateName,
     attempt: Count,
     reason: Type.String(),
@@ -115,10 +110,7 @@ const verification = Type.Object(
     batch: Type.Integer({ minimum: 1 }),
     step: Count,
     rows: Count,
-    exact: Count,
-    rounding: Count,
-    wrong: Count,
-    unverifiable: Count,
+    ...outcomes,
     errors: Type.Array(Type.String(), { description: 'Codes of error findings' }),
     ok: Type.Boolean(),
     replaces: Type.Optional(
@@ -135,11 +127,11 @@ const rule = Type.Object(
   {
     type: Type.Literal('rule'),
     rule: Type.String(),
-    do: Type.Union([Type.Literal('mark'), Type.Literal('stop'), Type.Literal('stop-at-checkpoint')]),
+    do: oneOf(['mark', 'stop', 'stop-at-checkpoint']),
     attempt: Count,
     step: Count,
     at: Type.Integer({ description: 'Time at which the triggering values were recorded, in ms since 1970.' }),
-    batch: Type.Union([Type.Integer(), Type.Null()], {
+    batch: nullable(Type.Integer(), {
       description: 'Number of the batch in question; null if none.',
     }),
     reason: Type.String(),
@@ -152,7 +144,7 @@ const rule = Type.Object(
               name: Type.String(),
               step: Count,
               value: Type.Union([Type.Number(), Type.String()]),
-              batch: Type.Union([Type.Integer(), Type.Null()]),
+              batch: nullable(Type.Integer()),
             },
             open,
           ),

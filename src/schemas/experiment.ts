@@ -1,15 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
+import { Count, nullable, oneOf, outcomes } from './answer-parts.ts';
 import { RuleStatus, StoppedBy } from './rules.ts';
 import { SomeObject } from './spec-parts.ts';
 import { strict } from './strict.ts';
 
-const Count = Type.Integer({ minimum: 0 });
-
 /** Counters of the verification of one experiment, over all attempts. */
 export const VerificationCounts = Type.Object(
   {
-    status: Type.Union([Type.Literal('pending'), Type.Literal('complete')], {
+    status: oneOf(['pending', 'complete'], {
       description: '`pending` while a recorded batch has no report or more batches may follow.',
     }),
     batches: Count,
@@ -19,10 +18,7 @@ export const VerificationCounts = Type.Object(
       description: 'Rows of all batches, including rows that were dropped at their source.',
     }),
     rowsVerified: Type.Integer({ minimum: 0, description: 'Sum of exact, rounding and wrong rows.' }),
-    exact: Count,
-    rounding: Count,
-    wrong: Count,
-    unverifiable: Count,
+    ...outcomes,
     errors: Type.Integer({ minimum: 0, description: 'Number of error findings.' }),
     dropped: Type.Integer({ minimum: 0, description: 'Number of rows that were dropped at their source.' }),
   },
@@ -59,11 +55,11 @@ export const Experiment = Type.Object(
     state: Type.Enum([...STATES], { type: 'string' }),
     reason: Type.String({ description: 'Reason for the current state, in one sentence.' }),
     attempt: Type.Integer({ minimum: 0, description: 'Number of the current attempt; 0 before the first.' }),
-    cluster: Type.Union([Type.String(), Type.Null()], { description: 'Cluster of the latest attempt.' }),
+    cluster: nullable(Type.String(), { description: 'Cluster of the latest attempt.' }),
     priority: Type.Integer(),
     submittedAt: Type.Integer(),
-    startedAt: Type.Union([Type.Integer(), Type.Null()]),
-    endedAt: Type.Union([Type.Integer(), Type.Null()]),
+    startedAt: nullable(Type.Integer()),
+    endedAt: nullable(Type.Integer()),
     customCode: Type.Boolean({
       description: "Whether the spec loads the user's own code on the cluster.",
     }),
@@ -72,43 +68,40 @@ export const Experiment = Type.Object(
     defaults: Type.Array(Type.String(), {
       description: 'JSON pointers of the values that come from defaults.',
     }),
-    fingerprint: Type.Union([Type.String(), Type.Null()], {
+    fingerprint: nullable(Type.String(), {
       description: 'Fingerprint of the estimator: every parameter that affects advantages.',
     }),
     progress: Progress,
     verification: VerificationCounts,
-    rerunOf: Type.Union([Type.String(), Type.Null()], {
+    rerunOf: nullable(Type.String(), {
       description: 'Id of the experiment that this one runs again.',
     }),
     rules: Type.Array(RuleStatus, { description: 'Rules of the experiment and their firings.' }),
     marks: Type.Integer({ minimum: 0, description: 'Number of times that a rule fired.' }),
-    stoppedBy: Type.Union([StoppedBy, Type.Null()], {
+    stoppedBy: nullable(StoppedBy, {
       description: 'Rule that ended the experiment; null if no rule did.',
     }),
     quarantined: Type.Boolean({
       description:
         'Whether launching or taking over the experiment repeatedly ended a dispatcher. A quarantined experiment gets no further attempt, and its reason states the evidence.',
     }),
-    sweep: Type.Union([Type.String(), Type.Null()], {
+    sweep: nullable(Type.String(), {
       description: 'Id of the sweep of the experiment; null if it has none.',
     }),
-    sweepIndex: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+    sweepIndex: nullable(Type.Integer({ minimum: 0 }), {
       description: 'Index among the children of the sweep, from 0.',
     }),
     expired: Type.Object(
       {
-        batchesAt: Type.Union([Type.Integer(), Type.Null()]),
-        streamAt: Type.Union([Type.Integer(), Type.Null()]),
+        batchesAt: nullable(Type.Integer()),
+        streamAt: nullable(Type.Integer()),
       },
       {
         ...strict,
         description: 'When retention deleted the batches and the events, logs and reports.',
       },
     ),
-    checkpoint: Type.Union([
-      Type.Object({ step: Count, path: Type.String(), attempt: Count }, strict),
-      Type.Null(),
-    ]),
+    checkpoint: nullable(Type.Object({ step: Count, path: Type.String(), attempt: Count }, strict)),
   },
   { ...strict, $id: 'Experiment' },
 );

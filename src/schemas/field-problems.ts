@@ -7,7 +7,7 @@ import { clip, escapePointer } from './json.ts';
 
 /** A JSON schema, as far as it is read to explain a mismatch. */
 export interface Schema {
-  type?: string;
+  type?: string | string[];
   const?: unknown;
   enum?: unknown[];
   anyOf?: Schema[];
@@ -158,16 +158,24 @@ function expected(schema: Schema): string {
   if (values.length > 0)
     return values.length === 1 ? shown(values[0]) : `one of ${values.map(shown).join(', ')}`;
   if (schema.anyOf) return schema.anyOf.map((one) => `${expected(one)}${keysOf(one)}`).join(', or ');
-  const words: Record<string, string> = {
-    integer: 'an integer',
-    number: 'a number',
-    string: 'a string',
-    boolean: 'true or false',
-    object: 'an object',
-    array: 'an array',
-    null: 'null',
-  };
-  return `${words[schema.type ?? ''] ?? 'something else'}${range(schema)}`;
+  const types = [schema.type ?? ''].flat();
+  return types.map((type) => `${WORDS[type] ?? 'something else'}${limits(type, schema)}`).join(', or ');
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  integer: 'an integer',
+  number: 'a number',
+  string: 'a string',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+  null: 'null',
+};
+
+/** Of an alternative to null: its range, and its keys, which tell it from the input. */
+function limits(type: string, schema: Schema): string {
+  if (type === 'null') return '';
+  return `${range(schema)}${Array.isArray(schema.type) ? keysOf(schema) : ''}`;
 }
 
 /** What tells an object of a choice from the others, and from the input: ` {min, max, scale?}`. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { SCOPES } from '../core/scopes.ts';
+import { nullable } from './answer-parts.ts';
 import { Label, Name } from './spec-parts.ts';
 import { strict } from './strict.ts';
 
@@ -10,7 +11,7 @@ export const KEY_VERSION = 1;
 const MAX_OVERLAP_SECONDS = 7 * 24 * 3600;
 
 const Instant = Type.Integer({ minimum: 0, description: 'Time in ms since 1970.' });
-const MaybeInstant = Type.Union([Instant, Type.Null()]);
+const MaybeInstant = nullable(Instant);
 const Scopes = Type.Array(Type.Enum([...SCOPES], { type: 'string' }), {
   minItems: 1,
   maxItems: SCOPES.length,
@@ -18,7 +19,7 @@ const Scopes = Type.Array(Type.Enum([...SCOPES], { type: 'string' }), {
   description:
     '`read`: read everything. `submit`: submit, cancel, run again, delete. `custom-code`: specs that load code. `admin`: clusters, queue, projects, keys and the audit log; not for a key that is bound to a project.',
 });
-const Project = Type.Union([Name, Type.Null()], {
+const Project = nullable(Name, {
   description: 'Project to which the key is bound; null means all projects.',
 });
 
@@ -34,14 +35,14 @@ export const ApiKey = Type.Object(
     scopes: Scopes,
     createdAt: Instant,
     createdBy: Type.String({ description: 'Id of the caller.' }),
-    expiresAt: Type.Union([Instant, Type.Null()], {
+    expiresAt: nullable(Instant, {
       description: 'Expiry in ms since 1970; null if the key does not expire.',
     }),
-    lastUsedAt: Type.Union([Instant, Type.Null()], {
+    lastUsedAt: nullable(Instant, {
       description: 'Last use, accurate to a minute; null if never used or unknown.',
     }),
     rotatedAt: MaybeInstant,
-    overlapUntil: Type.Union([Instant, Type.Null()], {
+    overlapUntil: nullable(Instant, {
       description: 'Time until which the previous secret is also accepted; null if it is not.',
     }),
     revokedAt: MaybeInstant,
@@ -103,7 +104,7 @@ export type ApiKeyWithSecret = Static<typeof ApiKeyWithSecret>;
 export const ApiKeyList = Type.Object(
   {
     items: Type.Array(Type.Unsafe<ApiKey>({ $ref: 'ApiKey#' })),
-    next: Type.Union([Type.String(), Type.Null()], {
+    next: nullable(Type.String(), {
       description: 'Send it as `cursor` to get the next page; null on the last page.',
     }),
   },

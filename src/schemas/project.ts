@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { nullable } from './answer-parts.ts';
 import { Retention } from './retention.ts';
 import { Name } from './spec-parts.ts';
 import { strict } from './strict.ts';
@@ -14,14 +15,14 @@ const Weight = Type.Number({
   maximum: 1000,
   description: "Weight of the project's GPU share relative to other projects at equal priority.",
 });
-const GpuQuota = Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Null()], {
+const GpuQuota = nullable(Type.Integer({ minimum: 0, maximum: 1_000_000 }), {
   description: 'Maximum number of GPUs allocated to the project at a time; null means no limit.',
 });
-const StoreQuota = Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()], {
+const StoreQuota = nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
   description:
     'Maximum number of bytes that the project stores in Redis; null means half of `maxmemory`. New work above it is refused; accepted experiments continue.',
 });
-const ProjectRetention = Type.Union([Type.Object(Retention.properties, strict), Type.Null()], {
+const ProjectRetention = nullable(Type.Object(Retention.properties, strict), {
   description: "How long the data of the project's experiments is retained; null means the defaults.",
 });
 
@@ -52,7 +53,7 @@ export const ProjectView = Type.Object(
       description:
         'Bytes that the project stores in Redis: records, live events and reports. What the archive has does not count.',
     }),
-    storeLimitBytes: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+    storeLimitBytes: nullable(Type.Integer({ minimum: 0 }), {
       description: 'Its quota, or the quota of every project without one; null means no limit.',
     }),
   },

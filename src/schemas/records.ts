@@ -1,15 +1,7 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { Count, Cursor, nullable, outcomes } from './answer-parts.ts';
 import { SomeObject } from './spec-parts.ts';
 import { strict } from './strict.ts';
-
-const Count = Type.Integer({ minimum: 0 });
-const Cursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'Send it as `cursor` to get the next page; null on the last page.',
-});
-
-function nullable<T extends TSchema>(schema: T) {
-  return Type.Union([schema, Type.Null()]);
-}
 
 /** Something that an attempt left on the cluster. */
 export const Artifact = Type.Object(
@@ -49,10 +41,7 @@ export const BatchView = Type.Object(
       Type.Object(
         {
           ok: Type.Boolean(),
-          exact: Count,
-          rounding: Count,
-          wrong: Count,
-          unverifiable: Count,
+          ...outcomes,
           findings: Type.Array(Type.String(), { description: 'Codes of the findings.' }),
         },
         { ...strict, description: 'Summary of the report; null until the batch is verified.' },
@@ -77,10 +66,7 @@ export const BatchReportView = Type.Object(
   {
     name: Type.String(),
     rows: Count,
-    exact: Count,
-    rounding: Count,
-    wrong: Count,
-    unverifiable: Count,
+    ...outcomes,
     findings: Type.Array(
       Type.Object(
         {

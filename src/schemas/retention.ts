@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Count, nullable } from './answer-parts.ts';
 import { strict } from './strict.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -10,7 +11,7 @@ export type RetentionStage = (typeof RETENTION_STAGES)[number];
 
 const Days = (what: string) =>
   Type.Optional(
-    Type.Union([Type.Integer({ minimum: 0, maximum: 36_500 }), Type.Null()], {
+    nullable(Type.Integer({ minimum: 0, maximum: 36_500 }), {
       description: `Days after an experiment's end for which ${what}; null: forever`,
     }),
   );
@@ -25,7 +26,7 @@ export const Retention = Type.Object(
     streamsDays: Days('its events, logs, metrics and reports are kept (default 90)'),
     recordsDays: Days('its record is kept (default 730)'),
     eventLogsDays: Type.Optional(
-      Type.Union([Type.Integer({ minimum: MIN_LOG_DAYS, maximum: 36_500 }), Type.Null()], {
+      nullable(Type.Integer({ minimum: MIN_LOG_DAYS, maximum: 36_500 }), {
         description:
           "Days after an experiment's end for which the clusters that ran it keep its event logs (default 7, which a restore of a backup needs); null: as long as its record",
       }),
@@ -80,8 +81,6 @@ export function cutoffsOf(policy: RetentionPolicy, now: number): Record<Retentio
   };
 }
 
-const Count = Type.Integer({ minimum: 0 });
-
 /** What retention would delete of a project now. */
 export const RetentionPreview = Type.Object(
   {
@@ -91,8 +90,8 @@ export const RetentionPreview = Type.Object(
       Type.Object(
         {
           stage: Type.Enum([...RETENTION_STAGES], { type: 'string' }),
-          days: Type.Union([Count, Type.Null()], { description: 'Retention in days; null means forever.' }),
-          endedBefore: Type.Union([Type.Integer(), Type.Null()], {
+          days: nullable(Count, { description: 'Retention in days; null means forever.' }),
+          endedBefore: nullable(Type.Integer(), {
             description:
               'Experiments that ended before this time (ms since 1970) are due; null if none is ever due.',
           }),
@@ -113,8 +112,8 @@ export const RetentionPreview = Type.Object(
     ),
     eventLogs: Type.Object(
       {
-        days: Type.Union([Count, Type.Null()], { description: 'Retention in days; null means forever.' }),
-        endedBefore: Type.Union([Type.Integer(), Type.Null()], {
+        days: nullable(Count, { description: 'Retention in days; null means forever.' }),
+        endedBefore: nullable(Type.Integer(), {
           description:
             'Event logs of experiments that ended before this time (ms since 1970) are due; null if none is ever due.',
         }),

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { Count, nullable, oneOf } from './answer-parts.ts';
 import { strict } from './strict.ts';
-
-const Count = Type.Integer({ minimum: 0 });
 
 /** What a rule does when it fires. */
 export const RULE_ACTIONS = ['mark', 'stop', 'stop-at-checkpoint'] as const;
@@ -114,7 +113,7 @@ export const RuleCondition = Type.Object(
             description: 'Smallest difference that counts as an improvement.',
           }),
           goal: Type.Optional(
-            Type.Union([Type.Literal('max'), Type.Literal('min')], {
+            oneOf(['max', 'min'], {
               description: 'Whether a higher or a lower value is better. Default: max.',
             }),
           ),
@@ -217,7 +216,7 @@ export const RuleEvidence = Type.Object(
           value: Type.Union([Type.Number(), Type.String()], {
             description: 'The value. NaN, Infinity and -Infinity are strings.',
           }),
-          batch: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+          batch: nullable(Type.Integer({ minimum: 1 })),
         },
         strict,
       ),
@@ -235,7 +234,7 @@ export const RuleFired = Type.Object(
     attempt: Type.Integer({ minimum: 0 }),
     step: Count,
     at: Type.Integer({ description: 'Time in ms since 1970.' }),
-    batch: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+    batch: nullable(Type.Integer({ minimum: 1 }), {
       description:
         'Number of the batch in question. Retention does not delete this batch, and it can be downloaded as a bundle.',
     }),
@@ -281,7 +280,7 @@ export const ExperimentRules = Type.Object(
       ),
     ),
     marks: Type.Integer({ minimum: 0, description: 'Number of times that any rule fired.' }),
-    stoppedBy: Type.Union([StoppedBy, Type.Null()]),
+    stoppedBy: nullable(StoppedBy),
   },
   { ...strict, $id: 'ExperimentRules' },
 );

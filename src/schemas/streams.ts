@@ -1,14 +1,8 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { FEED_TYPES } from '../core/events.ts';
+import { Count, Instant, nullable } from './answer-parts.ts';
 import type { EventSchema } from './events.ts';
 import { strict } from './strict.ts';
-
-const Count = Type.Integer({ minimum: 0 });
-const Instant = Type.Integer({ description: 'Time in ms since 1970.' });
-
-function nullable<T extends TSchema>(schema: T) {
-  return Type.Union([schema, Type.Null()]);
-}
 
 const After = Type.String({
   description: 'Stream id of the last entry of this page. Send it as `after` to continue.',

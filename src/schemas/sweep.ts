@@ -1,14 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
 import { MAX_CHILDREN } from '../core/sweep-ids.ts';
+import { Count, Cursor, nullable, oneOf, outcomes } from './answer-parts.ts';
 import { VerificationCounts } from './experiment.ts';
 import { Label } from './spec-parts.ts';
 import { strict } from './strict.ts';
-
-const Count = Type.Integer({ minimum: 0 });
-const Cursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'Send it as `cursor` to get the next page; null on the last page.',
-});
 
 /** Layout version of stored sweeps. */
 export const SWEEP_VERSION = 1;
@@ -26,7 +22,7 @@ export const SweepRange = Type.Object(
     min: Type.Number(),
     max: Type.Number(),
     scale: Type.Optional(
-      Type.Union([Type.Literal('linear'), Type.Literal('log')], {
+      oneOf(['linear', 'log'], {
         description: 'Scale of the draws. `log` draws the logarithm uniformly. Default: linear.',
       }),
     ),
@@ -47,7 +43,7 @@ export const EarlyStopping = Type.Object(
       maxLength: 200,
       description: 'Name of the metric as the trainer logs it',
     }),
-    goal: Type.Union([Type.Literal('max'), Type.Literal('min')]),
+    goal: oneOf(['max', 'min']),
     afterSteps: Type.Integer({
       minimum: 1,
       maximum: 1_000_000_000,
@@ -144,7 +140,7 @@ export const Sweep = Type.Object(
     name: Type.String(),
     project: Type.String(),
     method: Type.Enum([...RECORDED_METHODS], { type: 'string' }),
-    seed: Type.Union([Type.Integer(), Type.Null()], {
+    seed: nullable(Type.Integer(), {
       description: 'Seed of the random draws; null for other methods.',
     }),
     state: Type.Enum([...SWEEP_STATES], {
@@ -165,14 +161,14 @@ export const Sweep = Type.Object(
         description: 'Existing children by state. Of a child that was run again, the latest run counts.',
       },
     ),
-    earlyStopping: Type.Union([Type.Unsafe<EarlyStopping>(EarlyStopping), Type.Null()]),
+    earlyStopping: nullable(Type.Unsafe<EarlyStopping>(EarlyStopping)),
     skipped: Type.Integer({
       minimum: 0,
       description: 'Number of children that never run because the child that they depend on did not succeed.',
     }),
     stoppedEarly: Type.Integer({ minimum: 0, description: 'Number of children that early stopping ended.' }),
     createdAt: Type.Integer(),
-    endedAt: Type.Union([Type.Integer(), Type.Null()]),
+    endedAt: nullable(Type.Integer()),
   },
   { ...strict, $id: 'Sweep' },
 );
@@ -236,16 +232,16 @@ export const SweepDetail = Type.Object(
             description: 'Id of the experiment, also before the experiment exists.',
           }),
           run: Type.Integer({ minimum: 0, description: 'Number of re-runs of the child.' }),
-          after: Type.Union([Type.Integer(), Type.Null()], {
+          after: nullable(Type.Integer(), {
             description: 'Index of the child that must succeed before this one runs',
           }),
-          skipped: Type.Union([Type.String(), Type.Null()], {
+          skipped: nullable(Type.String(), {
             description: 'Why the child never runs; null if it does.',
           }),
-          state: Type.Union([Type.Enum([...STATES], { type: 'string' }), Type.Null()], {
+          state: nullable(Type.Enum([...STATES], { type: 'string' }), {
             description: 'State of the experiment; null before it exists and after it was deleted.',
           }),
-          verification: Type.Union([VerificationCounts, Type.Null()], {
+          verification: nullable(VerificationCounts, {
             description: 'Verified rows of the experiment; null before it exists and after it was deleted.',
           }),
           values: Values,
@@ -268,17 +264,17 @@ export const SweepRerun = Type.Object(
 /** See {@link SweepRerun}. */
 export type SweepRerun = Static<typeof SweepRerun>;
 
-const Nullable = Type.Union([Type.Number(), Type.Null()]);
+const Nullable = nullable(Type.Number());
 
 const spread = (children: string) => ({
   mean: Nullable,
-  std: Type.Union([Type.Number(), Type.Null()], {
+  std: nullable(Type.Number(), {
     description: 'Sample standard deviation (n - 1); null for fewer than two values.',
   }),
   n: Type.Integer({ minimum: 0, description: `Number of ${children} with a finite value.` }),
   min: Nullable,
   max: Nullable,
-  interval: Type.Union([Type.Object({ low: Type.Number(), high: Type.Number() }, strict), Type.Null()], {
+  interval: nullable(Type.Object({ low: Type.Number(), high: Type.Number() }, strict), {
     description:
       "95 % confidence interval of the mean by Student's t, limited to 0 and 1 for a success rate; null for fewer than two values.",
   }),
@@ -295,7 +291,7 @@ export const SweepCombination = Type.Object(
       description: 'Statistics of the last values of succeeded children, by metric.',
     }),
     rows: Type.Object(
-      { exact: Count, rounding: Count, wrong: Count, unverifiable: Count },
+      { ...outcomes },
       { ...strict, description: 'Verified rows of all children of the combination.' },
     ),
     customCode: Type.Boolean({
@@ -303,7 +299,7 @@ export const SweepCombination = Type.Object(
     }),
     gpuSeconds: Type.Number({ description: 'GPU seconds from the first start to the end, or until now.' }),
     cpuSeconds: Type.Number({ description: 'CPU seconds from the first start to the end, or until now.' }),
-    reference: Type.Union([Type.Record(Type.String(), Type.Number()), Type.Null()], {
+    reference: nullable(Type.Record(Type.String(), Type.Number()), {
       description:
         'Published figures for the same setting, by metric and in its unit; null if there are none.',
     }),

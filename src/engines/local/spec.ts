@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { oneOf } from '../../schemas/answer-parts.ts';
 import { choice, count, flag, number, positive, section } from '../../schemas/optional-fields.ts';
 import { CpuResources, commonFields } from '../../schemas/spec-parts.ts';
 import { strict } from '../../schemas/strict.ts';
@@ -7,7 +8,7 @@ import type { Resolved } from '../engine.ts';
 /** Estimator of the advantages. Which fields count depends on `name`; a field that does not is an error. */
 export const EstimatorSpec = Type.Object(
   {
-    name: Type.Union([Type.Literal('hgpo'), Type.Literal('gigpo'), Type.Literal('grpo')]),
+    name: oneOf(['hgpo', 'gigpo', 'grpo']),
     historyLength: count(
       0,
       64,

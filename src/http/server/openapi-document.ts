@@ -46,14 +46,11 @@ const SWEEP_EXAMPLE = {
 };
 
 /**
- * Finishes the document that is made from the routes, so that generated clients need no hand work: a value that may be
- * null has a list of types instead of a choice of schemas, texts to choose from are one enumeration, objects that a field
- * tells apart have names of their own, answers name the headers of the limits, bodies that are
- * easier shown than described have examples, and what many operations repeat is written once. Changes the document.
+ * Finishes the document that is made from the routes, so that generated clients need no hand work: objects that a field
+ * tells apart have names of their own, answers name the headers of the limits, bodies that are easier shown than described
+ * have examples, and what many operations repeat is written once. Changes the document.
  */
 export function finishDocument(document: OpenApi): void {
-  joinValues(document);
-  foldNulls(document);
   nameChoices(document.components?.schemas ?? {});
   document.components = {
     ...document.components,
@@ -84,29 +81,6 @@ function addExamples({ operationId, requestBody }: Operation): void {
   content.examples = Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
 }
 
-/** Texts to choose from as one enumeration in place of a schema for each: generators make a type of every schema. */
-function joinValues(part: unknown): void {
-  if (typeof part !== 'object' || part === null) return;
-  for (const inner of Object.values(part)) joinValues(inner);
-  const schema = part as { anyOf?: unknown };
-  if (!Array.isArray(schema.anyOf)) return;
-  const choice = schema.anyOf as unknown[];
-  const texts = choice.filter(isPlainValues);
-  if (texts.length < 2) return;
-  const joined = { type: 'string', enum: texts.flatMap((one) => one.enum) };
-  const others = choice.filter((one) => !isPlainValues(one));
-  if (others.length > 0) schema.anyOf = [...others, joined];
-  else {
-    delete schema.anyOf;
-    Object.assign(schema, joined);
-  }
-}
-
-function isPlainValues(schema: unknown): schema is { type: 'string'; enum: string[] } {
-  const { type, enum: values, ...rest } = schema as { type?: unknown; enum?: unknown };
-  return type === 'string' && Array.isArray(values) && Object.keys(rest).length === 0;
-}
-
 interface Tagged {
   type: 'object';
   properties: { type: { enum: [string] } };
@@ -134,32 +108,4 @@ function nameChoices(schemas: Record<string, unknown>): void {
 function isTagged(schema: unknown): schema is Tagged {
   const { type, properties } = schema as Partial<Tagged>;
   return type === 'object' && properties?.type?.enum?.length === 1;
-}
-
-/** `anyOf: [X, null]` as X with a list of types, wherever X has one type of its own. */
-function foldNulls(part: unknown): void {
-  if (typeof part !== 'object' || part === null) return;
-  for (const inner of Object.values(part)) foldNulls(inner);
-  const schema = part as { anyOf?: unknown; description?: string };
-  const inner = nullableOf(schema.anyOf);
-  if (inner === undefined) return;
-  delete schema.anyOf;
-  const { type, ...rest } = inner;
-  // What is said of the choice is said with null in mind; it comes before what is said of the value alone.
-  const description = schema.description ?? inner.description;
-  Object.assign(schema, rest, { type: [type, 'null'] }, description !== undefined && { description });
-}
-
-interface Typed {
-  type: string;
-  description?: string;
-  enum?: unknown[];
-}
-
-function nullableOf(choice: unknown): Typed | undefined {
-  if (!Array.isArray(choice) || choice.length !== 2) return undefined;
-  const [inner, other] = choice as [Partial<Typed> & { const?: unknown }, Partial<Typed>];
-  if (other.type !== 'null' || typeof inner.type !== 'string' || inner.const !== undefined) return undefined;
-  const typed = inner as Typed;
-  return typed.enum === undefined ? typed : { ...typed, enum: [...typed.enum, null] };
 }

@@ -76,7 +76,7 @@ function readTexts(schema: ObjectSchema, input: unknown): Record<string, unknown
   return values;
 }
 
-function readText(type: string | undefined, text: unknown): unknown {
+function readText(type: string | string[] | undefined, text: unknown): unknown {
   if (typeof text !== 'string') return text;
   if (type === 'integer' && /^(?:0|-?[1-9][0-9]{0,14})$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';

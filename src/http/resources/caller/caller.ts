@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { SCOPES } from '../../../core/scopes.ts';
+import { nullable } from '../../../schemas/answer-parts.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
@@ -15,11 +16,11 @@ export function addCaller(app: App, { settings }: Pick<RouteDeps, 'settings'>): 
       {
         id: Type.String(),
         name: Type.String(),
-        project: Type.Union([Type.String(), Type.Null()], {
+        project: nullable(Type.String(), {
           description: 'Project to which the caller is bound; null means all projects.',
         }),
         scopes: Type.Array(Type.Enum([...SCOPES], { type: 'string' })),
-        grafana: Type.Union([Type.String(), Type.Null()], {
+        grafana: nullable(Type.String(), {
           description: 'URL of Grafana; null if the operator has stated none.',
         }),
       },

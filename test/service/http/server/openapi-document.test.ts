@@ -1,56 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { after, test } from 'node:test';
 import { finishDocument } from '../../../../src/http/server/openapi-document.ts';
 import { appFor } from '../../../support/http-app.ts';
 import { storeFor } from '../../../support/store.ts';
-
-const schemaOf = (schema: object): unknown => {
-  const document = { paths: {}, components: { schemas: { X: structuredClone(schema) } } };
-  finishDocument(document);
-  return document.components.schemas.X;
-};
-const NULL = { type: 'null' };
-
-describe('a nullable value', () => {
-  test('a nullable value of one type has a list of types', () => {
-    assert.deepEqual(schemaOf({ anyOf: [{ type: 'integer', minimum: 0 }, NULL], description: 'a' }), {
-      ...{ type: ['integer', 'null'], minimum: 0, description: 'a' },
-    });
-    assert.deepEqual(schemaOf({ anyOf: [{ type: 'string', enum: ['a'], description: 'b' }, NULL] }), {
-      ...{ type: ['string', 'null'], enum: ['a', null], description: 'b' },
-    });
-    assert.deepEqual(
-      schemaOf({ type: 'array', items: { anyOf: [{ type: 'object', properties: {} }, NULL] } }),
-      {
-        type: 'array',
-        items: { type: ['object', 'null'], properties: {} },
-      },
-    );
-  });
-
-  test('a choice that is not nullable with one type stays an anyOf', () => {
-    for (const anyOf of [
-      [{ $ref: '#/x' }, NULL],
-      [{ type: 'string' }, { type: 'number' }],
-      [{ type: 'string', const: 'a' }, NULL],
-      [{ type: 'string' }, { type: 'number' }, NULL],
-    ]) {
-      assert.deepEqual(schemaOf({ anyOf }), { anyOf });
-    }
-  });
-});
-
-test('a choice of texts becomes one enumeration beside the other alternatives', () => {
-  const text = (...values: string[]) => ({ type: 'string', enum: values });
-  assert.deepEqual(schemaOf({ anyOf: [text('a'), text('b', 'c')], description: 'd' }), {
-    ...{ type: 'string', enum: ['a', 'b', 'c'], description: 'd' },
-  });
-  assert.deepEqual(schemaOf({ anyOf: [text('a'), { type: 'number' }, text('b')] }), {
-    anyOf: [{ type: 'number' }, text('a', 'b')],
-  });
-  const told = { anyOf: [{ ...text('a'), description: 'what a is' }, text('b')] };
-  assert.deepEqual(schemaOf(told), told);
-});
 
 test('objects with a distinct `type` become named schemas with a discriminator', () => {
   const one = (type: string) => ({ type: 'object', properties: { type: { type: 'string', enum: [type] } } });

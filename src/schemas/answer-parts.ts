@@ -1,0 +1,33 @@
+import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
+
+/* Parts of many schemas, in the form that the OpenAPI document has, so that generated clients need no hand work. */
+
+/** Says something of a schema. */
+type Told = { description?: string };
+
+/** A number of things. */
+export const Count = Type.Integer({ minimum: 0 });
+
+export const Instant = Type.Integer({ description: 'Time in ms since 1970.' });
+
+/** The rows of a batch, or of several, by outcome. */
+export const outcomes = { exact: Count, rounding: Count, wrong: Count, unverifiable: Count };
+
+/** One of some texts, as one enumeration: generators make a type of every schema of a choice. */
+export function oneOf<const T extends string>(values: readonly T[], told: Told = {}): TUnsafe<T> {
+  return Type.Unsafe<T>({ ...told, type: 'string', enum: [...values] });
+}
+
+/** A value of the schema, or null: a list of types, or a choice if the schema has no type of its own. */
+export function nullable<T extends TSchema>(schema: T, told: Told = {}): TUnsafe<Static<T> | null> {
+  const { type, ...rest } = schema as { type?: unknown; enum?: unknown[]; const?: unknown };
+  if (typeof type !== 'string' || rest.const !== undefined)
+    return Type.Unsafe({ anyOf: [schema, { type: 'null' }], ...told });
+  if (rest.enum) rest.enum = [...rest.enum, null];
+  return Type.Unsafe({ ...told, ...rest, type: [type, 'null'], ...told });
+}
+
+/** Of a page: where the next one begins. */
+export const Cursor = nullable(Type.String(), {
+  description: 'Send it as `cursor` to get the next page; null on the last page.',
+});
