@@ -1,5 +1,5 @@
 /** HTTP status, retry and title of an error code. `retry`: the same request may succeed later. */
-export interface ErrorKind {
+interface ErrorKind {
   status: number;
   retry: boolean;
   title: string;

@@ -139,7 +139,7 @@ export interface StreamEntry {
 }
 
 /** Counts of a sweep's children by state, told when one of them has ended. */
-export interface SweepEvent {
+interface SweepEvent {
   type: 'sweep';
   /** The sweep's own state. */
   state: string;

@@ -39,7 +39,7 @@ export function entryId(attempt: number, sequence: number): string {
 }
 
 /** The position of a stream entry. `sequence` is the number of the attempt's last event at or before it. */
-export interface EntryPlace {
+interface EntryPlace {
   attempt: number;
   sequence: number;
   /** True for the event itself, false for an entry that the controller added after it. */

@@ -9,9 +9,8 @@ import { addAllocations } from './resources/allocations/allocations.ts';
 import { addAuditLog } from './resources/audit/audit.ts';
 import { addCaller } from './resources/caller/caller.ts';
 import { addClock } from './resources/clock/clock.ts';
-import { addClusters } from './resources/clusters/clusters.ts';
+import { addClusterPreflight, addClusters } from './resources/clusters/clusters.ts';
 import { addClusterPauses } from './resources/clusters/pauses.ts';
-import { addClusterPreflight } from './resources/clusters/preflight.ts';
 import { addCommands } from './resources/commands/commands.ts';
 import { addErrorPages } from './resources/errors/errors.ts';
 import { addFeeds } from './resources/events/feeds.ts';
@@ -61,7 +60,6 @@ import { addOpenApi } from './server/openapi.ts';
 import { addPolicies, READ } from './server/policy.ts';
 import { addSecurity } from './server/security.ts';
 import { withDeadline } from './server/store-deadline.ts';
-import { addStoreFaults } from './server/store-faults.ts';
 import { createStreams } from './server/streams.ts';
 import { addValidation } from './server/validation.ts';
 
@@ -208,6 +206,20 @@ async function addLimitsAfterAuth(app: App, deps: RouteDeps, sessions: ReturnTyp
   addAuth(app, deps, { sessions, onFailure });
   count = await addLimits(app, deps.limits);
   return onFailure;
+}
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Refuses requests of the API while the Redis must not be used: all of them if it is another one, and writes if it may
+ * lose what it accepts.
+ */
+function addStoreFaults(app: App, { storeFault = () => null }: Pick<RouteDeps, 'storeFault'>): void {
+  app.addHook('onRequest', async ({ method, url }) => {
+    const fault = storeFault();
+    if (fault === null || !url.startsWith('/v1/')) return;
+    if (fault.code === 'store-foreign' || !READS.has(method)) throw fault;
+  });
 }
 
 /** Health checks ask these every few seconds, so their successes are logged for debugging only. */

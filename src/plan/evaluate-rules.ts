@@ -54,7 +54,7 @@ export interface StopWish {
 }
 
 /** What a page of the stream comes to. */
-export interface RulesOutcome {
+interface RulesOutcome {
   memory: RuleMemory;
   fired: Firing[];
   stop: StopWish | null;

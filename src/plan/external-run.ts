@@ -31,7 +31,10 @@ export function resolveRun(run: RunSpec): { spec: ResolvedRun; defaults: string[
   });
   if (problems.length > 0) throw invalidSpec(problems);
   const spec: ResolvedRun = {
-    ...{ engine: EXTERNAL_ENGINE, project: DEFAULT_PROJECT, silenceSeconds: 900, ...run },
+    engine: EXTERNAL_ENGINE,
+    project: DEFAULT_PROJECT,
+    silenceSeconds: 900,
+    ...run,
     rules: resolveRules(run.rules),
   };
   return { spec, defaults: missingFrom(run, spec as unknown as Tree) };

@@ -5,7 +5,7 @@ import type { SweepAxis } from '../schemas/sweep.ts';
 import type { SweepBase, SweepEntry } from './sweep.ts';
 
 /** Published figures by metric, in the metric's own unit. */
-export type Reference = Readonly<Record<string, number>>;
+type Reference = Readonly<Record<string, number>>;
 
 /** One child of a sweep whose children have a spec each. */
 export interface ChainChild {
@@ -18,7 +18,7 @@ export interface ChainChild {
 }
 
 /** What the children of such a sweep are made from. */
-export interface ChainSpec {
+interface ChainSpec {
   children: readonly Pick<ChainChild, 'spec' | 'reference'>[];
 }
 
@@ -31,7 +31,7 @@ export interface ChainDraft extends SweepBase {
 }
 
 /** What a user may choose of a preset. */
-export interface PresetOptions extends PresetSettings {
+interface PresetOptions extends PresetSettings {
   name?: string;
   /** Names of the trainings to run. Default: all. */
   runs?: readonly string[];

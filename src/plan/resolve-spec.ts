@@ -5,7 +5,6 @@ import { type ExperimentSpec, engineOf, permissionProblems, type ResolvedSpec } 
 import { secretProjectProblems } from '../engines/secret-projects.ts';
 import { invalidSpec } from '../engines/validate-spec.ts';
 import { variableProblems } from '../engines/variables.ts';
-import { deadlineProblems, resolveDeadline } from './deadline.ts';
 import { resolveRules, ruleProblems } from './rules.ts';
 
 /**
@@ -38,4 +37,18 @@ export function resolveSpec(spec: ExperimentSpec, permissions: Permissions = {})
 
 function refuse(problems: FieldProblem[]): void {
   if (problems.length > 0) throw invalidSpec(problems);
+}
+
+/** A deadline in UTC with milliseconds; null if there is none. To be asked after {@link deadlineProblems}. */
+function resolveDeadline(deadline: string | null | undefined): string | null {
+  return deadline ? new Date(deadline.toUpperCase()).toISOString() : null;
+}
+
+/** What is wrong with a well-formed instant: a day that its month does not have. */
+function deadlineProblems(deadline: string | null | undefined): FieldProblem[] {
+  if (deadline === undefined || deadline === null) return [];
+  const [year, month, day] = deadline.slice(0, 10).split('-').map(Number) as [number, number, number];
+  const last = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  if (day <= last && !Number.isNaN(Date.parse(deadline.toUpperCase()))) return [];
+  return [{ field: '/deadline', message: `is no day of the calendar: that month has ${last} days` }];
 }

@@ -1,7 +1,7 @@
 import type { ResolvedRule, RuleCondition, RulePresetName } from '../schemas/rules.ts';
 
 /** A condition that has a name. */
-export interface RulePreset {
+interface RulePreset {
   /** What it means for a training, for people. */
   means: string;
   when: RuleCondition;

@@ -16,7 +16,7 @@ export const STRICT_AJV = {
 const FIRST_ONLY = { ...STRICT_AJV, allErrors: false } as const;
 
 /** Compilers that many checks share: each takes about 20 ms to make. A schema with an `$id` is compiled once by one. */
-export interface Compilers {
+interface Compilers {
   first: Ajv;
   all: Ajv;
 }

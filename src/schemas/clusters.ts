@@ -82,7 +82,7 @@ export const AddCluster = Type.Object(
 export type AddCluster = Static<typeof AddCluster>;
 
 /** Directories of a cluster from which specs may load code without the scope `custom-code`. */
-export const CodePaths = Type.Array(Type.String({ pattern: '^/(?!.*\\.\\.)[A-Za-z0-9._/ -]{1,254}$' }), {
+const CodePaths = Type.Array(Type.String({ pattern: '^/(?!.*\\.\\.)[A-Za-z0-9._/ -]{1,254}$' }), {
   maxItems: 32,
   uniqueItems: true,
   description:

@@ -46,7 +46,7 @@ export const DEFAULT_RETENTION = {
 } as const;
 
 /** A policy without gaps: days by stage, null forever. */
-export type RetentionPolicy = Record<RetentionStage, number | null>;
+type RetentionPolicy = Record<RetentionStage, number | null>;
 
 /**
  * What holds for a project: its own values over the defaults. What belongs to something goes with it at the latest:

@@ -40,7 +40,7 @@ export const RunOpened = Type.Object(
 export type RunOpened = Static<typeof RunOpened>;
 
 /** Events of one request. */
-export const MAX_RUN_EVENTS = 256;
+const MAX_RUN_EVENTS = 256;
 
 /** The body that appends events to a run. */
 export const RunEvents = Type.Object(

@@ -75,7 +75,11 @@ interface Place extends Key {
 }
 
 const ROOT: Key = {
-  ...{ shown: '', secretName: null, holdsReferences: false, isReference: false, isProgram: false },
+  shown: '',
+  secretName: null,
+  holdsReferences: false,
+  isReference: false,
+  isProgram: false,
 };
 
 /** Files of programs. A shell's is none: its variables are assigned without quotes. */

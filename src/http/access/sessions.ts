@@ -19,7 +19,7 @@ export function sessionCookie(publicUrl: string): { name: string; secure: boolea
 }
 
 /** Who signs in, and the version of access at that time. */
-export interface Issued {
+interface Issued {
   credential: string;
   /** A sign-out with a later version ends it. Times would not do: clocks differ, and have the same millisecond twice. */
   version: number;

@@ -100,7 +100,7 @@ function remembered<A, R>(ask: (argument: A) => Promise<R>): (argument: A) => Pr
  * A spec that names a training by its id, with that training's checkpoint and cluster; every other spec as it is. Throws
  * EchelonError `invalid-spec` if the caller sees no such training in the spec's project, or if its checkpoint cannot be read.
  */
-export async function withNamedTraining<T extends object>(
+async function withNamedTraining<T extends object>(
   store: TrainingStore,
   caller: Caller,
   spec: T,

@@ -14,7 +14,7 @@ export interface Source<T extends { id: string }> {
   follow(after: string | undefined, signal: AbortSignal): AsyncIterable<T>;
 }
 
-export interface FanOutOptions<T> {
+interface FanOutOptions<T> {
   /** Below 0 where the first id comes before the second. */
   compare: (a: string, b: string) => number;
   encode: (entry: T) => string;

@@ -142,7 +142,7 @@ const UNCHANGED = {
   type: 'null',
 };
 
-/** By its type where it is optional, so that a request without one is not held to the schema. */
+/** By its type if it is optional, so that a request without one is not held to the schema. */
 function bodyOf({ body, optionalBody, config }: AnyRoute): object | undefined {
   if (config?.file) return { content: { 'application/octet-stream': { schema: FILE } } };
   if (optionalBody !== undefined) return { content: { 'application/json': { schema: optionalBody } } };

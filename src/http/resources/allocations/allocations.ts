@@ -43,7 +43,15 @@ async function described(
     const { name = experiment, attempt = 0, state = null } = pace ?? {};
     const end = pace === undefined ? null : expectedEnd(pace, clock.now());
     return {
-      ...{ experiment, name, project, attempt, state, cluster, node, gpus, cpus },
+      experiment,
+      name,
+      project,
+      attempt,
+      state,
+      cluster,
+      node,
+      gpus,
+      cpus,
       startedAt: pace?.startedAt ?? null,
       end: end && {
         endAt: Math.round(end.likely),

@@ -27,7 +27,10 @@ export function addCaller(app: App, { settings }: Pick<RouteDeps, 'settings'>): 
       strict,
     ),
     handler: async ({ caller: { id, name, project, scopes } }) => ({
-      ...{ id, name, project, scopes: [...scopes] },
+      id,
+      name,
+      project,
+      scopes: [...scopes],
       grafana: settings.grafanaUrl ?? null,
     }),
   });

@@ -1,11 +1,22 @@
 import { nearestName } from 'echelon-verify/text/nearest';
+import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { COMMAND_ID, newCommandId } from '../../../core/ids.ts';
+import { variableProblems } from '../../../engines/variables.ts';
 import type { Command, CommandKind } from '../../../schemas/clusters.ts';
+import { plainSecretProblems } from '../../../schemas/secrets.ts';
+import { strict } from '../../../schemas/strict.ts';
+import type { Variables } from '../../../schemas/variables.ts';
 import type { Cluster } from '../../../store/clusters/contract.ts';
 import type { StorePart } from '../../../store/store.ts';
 import type { RouteDeps } from '../../server/deps.ts';
 import { located } from '../../server/responses.ts';
+
+/** Path parameters of one cluster. */
+export const ClusterParams = Type.Object(
+  { name: Type.String({ description: 'Name of the cluster.' }) },
+  strict,
+);
 
 /** The answer 202 of a request that begins a command. */
 export const accepted = {
@@ -16,14 +27,6 @@ export const accepted = {
   ),
 };
 
-interface CommandParts {
-  request?: unknown;
-  secret?: string | null;
-  project?: string;
-  /** The revision that the cluster must have (If-Match). */
-  ifRevision?: number | undefined;
-}
-
 /**
  * Records a command; the store wakes the dispatchers. A second removal of a cluster gives the first one's command. No
  * answer shows `secret`. Throws EchelonError `precondition-failed` if the cluster has another revision.
@@ -32,10 +35,25 @@ export async function beginCommand(
   { store }: Pick<RouteDeps, 'store'>,
   cluster: string,
   kind: CommandKind,
-  { request = {}, secret = null, project, ifRevision }: CommandParts = {},
+  {
+    request = {},
+    secret = null,
+    project,
+    ifRevision,
+  }: {
+    request?: unknown;
+    secret?: string | null;
+    project?: string;
+    /** The revision that the cluster must have (If-Match). */
+    ifRevision?: number | undefined;
+  } = {},
 ): Promise<Command> {
   const id = await store.commands.create({
-    ...{ id: newCommandId(), cluster, kind, request, secret },
+    id: newCommandId(),
+    cluster,
+    kind,
+    request,
+    secret,
     ...(project !== undefined && { project }),
     ...(ifRevision !== undefined && { ifRevision }),
   });
@@ -57,4 +75,12 @@ export async function commandOf(store: StorePart<'commands.get'>, id: string): P
   const command = COMMAND_ID.test(id) ? await store.commands.get(id) : undefined;
   if (command === undefined) throw new EchelonError('not-found', `There is no command ${id.slice(0, 40)}.`);
   return command;
+}
+
+/** Throws EchelonError `invalid-request` for variables that no cluster may set, and for secrets in plain text. */
+export function refuseVariables(env: Variables): void {
+  const problems = [...plainSecretProblems({ env }), ...variableProblems(env)];
+  if (problems.length === 0) return;
+  const fields = problems.map(({ field, message }) => `${field} ${message}`).join('; ');
+  throw new EchelonError('invalid-request', `The request is invalid: ${fields}.`, { problems });
 }

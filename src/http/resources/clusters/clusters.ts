@@ -1,16 +1,11 @@
-import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { AddCluster } from '../../../schemas/clusters.ts';
-import { strict } from '../../../schemas/strict.ts';
 import { seenClusters } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { revisionToChange } from '../../server/etag.ts';
 import { route } from '../../server/route.ts';
-import { accepted, beginCommand, clusterOf } from './begin-command.ts';
+import { accepted, beginCommand, ClusterParams, clusterOf, refuseVariables } from './begin-command.ts';
 import { clusterView, clusterViews } from './cluster-views.ts';
-import { refuseVariables } from './refuse-variables.ts';
-
-const ClusterParams = Type.Object({ name: Type.String({ description: 'Name of the cluster.' }) }, strict);
 
 /** GET and POST /v1/clusters, GET and DELETE one, POST its drain. */
 export function addClusters(app: App, deps: RouteDeps): void {
@@ -137,6 +132,29 @@ function addRemove(app: App, deps: RouteDeps): void {
       }
       request.auditTarget = name;
       const command = await beginCommand(deps, name, 'remove', { ifRevision });
+      return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
+    },
+  });
+}
+
+/** POST /v1/clusters/:name/preflight. */
+export function addClusterPreflight(app: App, deps: RouteDeps): void {
+  route(app, {
+    at: 'POST /v1/clusters/:name/preflight',
+    operationId: 'preflightCluster',
+    scope: 'admin',
+    summary: 'Check a cluster: its nodes, shared directory and packages',
+    description:
+      'Checks the nodes, their shared directory and the installed packages. Allocates no GPU. The request has no body.',
+    tag: 'clusters',
+    params: ClusterParams,
+    answers: accepted,
+    problems: ['cluster-not-found'],
+    body: null,
+    handler: async (request, reply) => {
+      const { name } = await clusterOf(deps.store, request.params.name);
+      request.auditTarget = name;
+      const command = await beginCommand(deps, name, 'preflight');
       return reply.code(202).header('location', `/v1/commands/${command.id}`).send(command);
     },
   });

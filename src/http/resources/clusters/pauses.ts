@@ -1,15 +1,10 @@
-import { Type } from 'typebox';
 import { ClusterChange } from '../../../schemas/clusters.ts';
-import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { revisionToChange } from '../../server/etag.ts';
 import { route } from '../../server/route.ts';
 import { PauseBody, pauseBy } from '../common.ts';
-import { clusterOf } from './begin-command.ts';
+import { ClusterParams, clusterOf, refuseVariables } from './begin-command.ts';
 import { clusterView } from './cluster-views.ts';
-import { refuseVariables } from './refuse-variables.ts';
-
-const ClusterParams = Type.Object({ name: Type.String({ description: 'Name of the cluster' }) }, strict);
 
 /** POST pause and resume of a cluster, PATCH /v1/clusters/:name. */
 export function addClusterPauses(app: App, deps: RouteDeps): void {

@@ -52,7 +52,8 @@ export function addBatchRows(app: App, { store, verifier, onDemand }: RouteDeps)
         });
       }
       const query = {
-        ...{ first, count },
+        first,
+        count,
         ...(trajectory !== undefined && { trajectory }),
         ...(sameStateAs !== undefined && { sameStateAs }),
       };

@@ -30,7 +30,9 @@ export async function experimentDetail(
   const seen = seenWords(store, caller);
   const { estimate, noEstimate } = estimateFields(note);
   return {
-    ...{ ...experiment, position, estimate },
+    ...experiment,
+    position,
+    estimate,
     waitReason: await seen(note.reason),
     noEstimate: await seen(noEstimate),
   };

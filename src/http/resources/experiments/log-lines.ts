@@ -7,7 +7,7 @@ import type { EventPage } from '../../../store/events/contract.ts';
 import type { StorePart } from '../../../store/store.ts';
 
 /** A line of a log as it is answered. */
-export type LogLine = LogPage['lines'][number];
+type LogLine = LogPage['lines'][number];
 
 /** Which lines are wanted. Default of each field: all lines. */
 export interface LogFilter {

@@ -71,7 +71,11 @@ function addReports(app: App, { store, settings }: RouteDeps): void {
       return {
         counts: experiment.verification,
         items: items.map(({ attempt, batch, step, rows, digest, report }) => ({
-          ...{ attempt, batch, step, rows, digest },
+          attempt,
+          batch,
+          step,
+          rows,
+          digest,
           report: report ?? null,
         })),
         next,

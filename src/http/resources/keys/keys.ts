@@ -122,7 +122,7 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
     },
     problems: ['limit-reached'],
     handler: async (request, reply): Promise<ApiKeyWithSecret> => {
-      const { name, project = null, scopes, expiresInSeconds } = request.body;
+      const { project = null, scopes } = request.body;
       requireScopes(request.caller, scopes);
       if (project !== null) {
         const problem = await projectProblem(store, request.caller, project);
@@ -138,17 +138,30 @@ function addCreate(app: App, { store, clock }: RouteDeps): void {
       }
       const id = newKeyId();
       const { token, digest } = newKeyToken(id);
-      const key: StoredKey = {
-        ...{ version: KEY_VERSION, id, name, project, scopes, digest, previousDigest: null },
-        ...{ createdAt: now, createdBy: request.caller.id, rotatedAt: null, overlapUntil: null },
-        expiresAt: expiresInSeconds === undefined ? null : now + expiresInSeconds * 1000,
-        revokedAt: null,
-      };
+      const key = newKey(request.body, { id, digest, createdAt: now, createdBy: request.caller.id });
       if (!(await store.access.createKey(key))) throw refused('is gone by now', '/project');
       reply.code(201).header('location', `/v1/keys/${id}`);
       return { key: view(key), token };
     },
   });
+}
+
+function newKey(
+  { name, project = null, scopes, expiresInSeconds }: ApiKeyInput,
+  made: Pick<StoredKey, 'id' | 'digest' | 'createdAt' | 'createdBy'>,
+): StoredKey {
+  return {
+    version: KEY_VERSION,
+    ...made,
+    name,
+    project,
+    scopes,
+    previousDigest: null,
+    rotatedAt: null,
+    overlapUntil: null,
+    expiresAt: expiresInSeconds === undefined ? null : made.createdAt + expiresInSeconds * 1000,
+    revokedAt: null,
+  };
 }
 
 function refused(message: string, field: string): EchelonError {
@@ -182,8 +195,10 @@ function addRotate(app: App, { store, clock }: RouteDeps): void {
         return isLive(before, now)
           ? {
               ...before,
-              ...{ digest, previousDigest: overlapMs > 0 ? before.digest : null },
-              ...{ rotatedAt: now, overlapUntil: overlapMs > 0 ? now + overlapMs : null },
+              digest,
+              previousDigest: overlapMs > 0 ? before.digest : null,
+              rotatedAt: now,
+              overlapUntil: overlapMs > 0 ? now + overlapMs : null,
             }
           : undefined;
       });

@@ -38,7 +38,8 @@ function addBegin(app: App, deps: RouteDeps): void {
       const cluster = spec.cluster ?? suitable(await intake.clusters(), spec);
       await refuseCrowd(deps, cluster);
       const command = await beginCommand(deps, cluster, 'preflight', {
-        ...{ request: { spec, defaults }, project: spec.project },
+        request: { spec, defaults },
+        project: spec.project,
       });
       return reply.code(202).header('location', `/v1/preflight/${command.id}`).send(command);
     },

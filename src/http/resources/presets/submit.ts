@@ -113,6 +113,14 @@ async function create(
   more: Pick<SweepInput, 'project' | 'fingerprints' | 'idempotency'>,
 ): Promise<{ id: string; created: boolean }> {
   return await store.sweeps.create({
-    ...{ id: newSweepId(), name, method, seed: null, spec, axes, entries, after, ...more },
+    id: newSweepId(),
+    name,
+    method,
+    seed: null,
+    spec,
+    axes,
+    entries,
+    after,
+    ...more,
   });
 }

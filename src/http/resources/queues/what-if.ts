@@ -72,7 +72,8 @@ export function addWhatIf(app: App, deps: RouteDeps): void {
         before: body.spec === undefined ? await outcomeOf(found.before, words) : null,
         after: await outcomeOf(found.after, words),
         ...shiftsOf(found.shifts, caller),
-        ...{ examined: queued.length, isWhole: truncated.size === 0 },
+        examined: queued.length,
+        isWhole: truncated.size === 0,
       };
     },
   });
@@ -111,8 +112,17 @@ async function submissionOf(
   const { name, project, priority, cluster, clusterLabels: labels, resources, timeoutSeconds } = resolved;
   const { gpus, cpus, nodes = 1 } = needOf(resources);
   const item = {
-    ...{ experiment: NEW, name, project, priority, cluster, labels, gpus, cpus, nodes },
-    ...{ submittedAt: now, reason: null },
+    experiment: NEW,
+    name,
+    project,
+    priority,
+    cluster,
+    labels,
+    gpus,
+    cpus,
+    nodes,
+    submittedAt: now,
+    reason: null,
   };
   const timeoutMs = timeoutSeconds === null ? null : timeoutSeconds * 1000;
   const none = { startedAt: null, step: null, perStep: null, timeoutAt: null, sweep: null };
@@ -132,8 +142,12 @@ async function outcomeOf(found: Outcome | undefined, words: SeenWords): Promise<
   const { reason, rank = null, place = null } = found;
   const fields = estimateFields({ estimate, unknown: found.unknown ?? null, reason });
   return {
-    ...{ startsNow, position: rank, waitReason: await words(reason), place },
-    ...{ estimate: fields.estimate, noEstimate: await words(fields.noEstimate) },
+    startsNow,
+    position: rank,
+    waitReason: await words(reason),
+    place,
+    estimate: fields.estimate,
+    noEstimate: await words(fields.noEstimate),
   };
 }
 
@@ -145,9 +159,10 @@ function shiftsOf(
   const later = shifts.filter((one) => byMs(one) > 0).length;
   const shown = shifts.filter(({ item }) => sees(caller, item.project)).sort((a, b) => byMs(b) - byMs(a));
   return {
-    ...{ later, earlier: shifts.length - later },
-    shifts: shown.slice(0, MAX_SHIFTS).map(({ item: { experiment, name, project }, from, to }) => ({
-      ...{ experiment, name, project, from, to },
-    })),
+    later,
+    earlier: shifts.length - later,
+    shifts: shown
+      .slice(0, MAX_SHIFTS)
+      .map(({ item: { experiment, name, project }, from, to }) => ({ experiment, name, project, from, to })),
   };
 }

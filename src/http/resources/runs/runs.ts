@@ -42,8 +42,13 @@ function addOpen(app: App, { store }: RouteDeps): void {
       if (problem) throw invalidSpec([problem]);
       const idempotency = idempotencyOf(request);
       const { id, token } = await store.runs.open({
-        ...{ id: newExperimentId(), project: spec.project, name: spec.name, token: randomUUID() },
-        ...{ submitted: { engine: EXTERNAL_ENGINE, ...request.body }, resolved: spec, defaults },
+        id: newExperimentId(),
+        project: spec.project,
+        name: spec.name,
+        token: randomUUID(),
+        submitted: { engine: EXTERNAL_ENGINE, ...request.body },
+        resolved: spec,
+        defaults,
         silenceMs: spec.silenceSeconds * 1000,
         ...(idempotency && { idempotency }),
       });

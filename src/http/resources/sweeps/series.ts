@@ -64,7 +64,9 @@ export function addSweepSeries(app: App, { store, settings }: RouteDeps): void {
         const ids = children.slice(0, MAX_CURVES).map(({ experiment }) => experiment);
         const curves = await curvesOf(store, ids, { metric, resolution });
         items.push({
-          ...{ values, children: children.length, curves: curves.length },
+          values,
+          children: children.length,
+          curves: curves.length,
           points: bandOf(curves, { resolution, isRate: isRate(metric) }),
         });
       }
@@ -106,7 +108,8 @@ export function bandOf(
   return [...bins]
     .sort(([a], [b]) => a - b)
     .map(([bin, means]) => ({
-      ...{ from: bin * width, to: Math.min(last, (bin + 1) * width - 1) },
+      from: bin * width,
+      to: Math.min(last, (bin + 1) * width - 1),
       ...spreadOf(means, isRate ? RATE : undefined),
     }));
 }

@@ -66,9 +66,16 @@ function addSubmit(app: App, deps: RouteDeps, checks: Slots): void {
       );
       const idempotency = idempotencyOf(request);
       const { id, created } = await store.sweeps.create({
-        ...{ id: newSweepId(), project, name: body.name, method: body.method, fingerprints },
+        id: newSweepId(),
+        project,
+        name: body.name,
+        method: body.method,
+        fingerprints,
         earlyStopping: body.earlyStopping ?? null,
-        ...{ seed: draft.seed, spec: draft.spec, axes: draft.axes, entries: draft.entries },
+        seed: draft.seed,
+        spec: draft.spec,
+        axes: draft.axes,
+        entries: draft.entries,
         ...(idempotency && { idempotency }),
       });
       request.audited = !created;

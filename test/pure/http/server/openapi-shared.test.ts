@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shareRepeated } from '../../../../src/http/server/openapi-shared.ts';
+import { shareRepeated } from '../../../../src/http/server/openapi-document.ts';
 
 const busy = { description: '`store-full`: The store is full; `store-away`: It does not answer' };
 const known = { description: 'It is the answer that is known' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamEntry } from '../../../../../src/core/events.ts';
 import { entryId } from '../../../../../src/core/ids.ts';
-import { readOn } from '../../../../../src/http/resources/experiments/read-steps.ts';
+import { readOn } from '../../../../../src/http/resources/experiments/metrics.ts';
 
 function streamOf(count: number) {
   const all: StreamEntry[] = Array.from({ length: count }, (_, index) => ({

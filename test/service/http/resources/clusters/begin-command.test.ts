@@ -4,6 +4,7 @@ import {
   beginCommand,
   clusterOf,
   commandOf,
+  refuseVariables,
 } from '../../../../../src/http/resources/clusters/begin-command.ts';
 import { storeFor } from '../../../../support/store.ts';
 
@@ -27,4 +28,17 @@ test('an unknown cluster or command is refused with the nearest name', async (t)
   assert.equal((await clusterOf(store, 'fleet')).name, 'fleet');
   await assert.rejects(clusterOf(store, 'fleat'), /Did you mean fleet/);
   await assert.rejects(commandOf(store, 'nonsense'), /There is no command nonsense/);
+});
+
+test("a cluster's variables may hold any plain value, but no secret and no variable of Ray", () => {
+  refuseVariables({ HF_ENDPOINT: 'https://mirror.example.org', MY_SETTING: '1' });
+  assert.throws(() => refuseVariables({ RAY_ADDRESS: 'x:1' }), {
+    code: 'invalid-request',
+    message: /RAY_ADDRESS/,
+  });
+  const token = `hf_${'a1B2'.repeat(8)}`;
+  assert.throws(
+    () => refuseVariables({ HF_TOKEN: token }),
+    (error: Error) => !error.message.includes(token),
+  );
 });
