@@ -176,9 +176,9 @@ function createPlaces(clusters: RoundCluster[]): Round['placesOf'] {
   const known = new Map<string, Places>();
   const names = new Set(clusters.map(({ name }) => name));
   return (item) => {
-    const { cluster, labels, gpus, cpus, nodes = 1 } = item;
+    const { cluster, labels = {}, gpus, cpus, nodes = 1 } = item;
     const kept = item.checkpoint && names.has(item.checkpoint.cluster) ? item.checkpoint.cluster : '';
-    const key = `${cluster ?? ''} ${kept} ${gpus} ${cpus} ${nodes}${labels ? ` ${JSON.stringify(labels)}` : ''}`;
+    const key = `${cluster ?? ''} ${kept} ${gpus} ${cpus} ${nodes} ${JSON.stringify(labels)}`;
     const places = known.get(key) ?? findPlaces(item, clusters, kept);
     known.set(key, places);
     return places;

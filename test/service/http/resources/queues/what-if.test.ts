@@ -71,6 +71,18 @@ const spec = fc.record({
   timeoutSeconds: fc.option(fc.integer({ min: 60, max: 7200 }), { nil: undefined }),
 });
 
+/** Two experiments of one shape share the reason of the first, although a smaller one has started between them. */
+const ofNodes = (gpus: number, nodes: number) => ({
+  project: 'default',
+  priority: 0,
+  resources: { gpus, nodes },
+});
+const WITH_TWO_OF_ONE_SHAPE: [object[], object, { at: number; priority: number }] = [
+  [ofNodes(2, 2), ofNodes(4, 2), ofNodes(2, 1)],
+  ofNodes(4, 2),
+  { at: 0, priority: 0 },
+];
+
 test('the what-if answer of a submission or a priority equals what the queue shows after it was made', async (t) => {
   const run = async (queued: object[], added: object, change: { at: number; priority: number }) => {
     const { store, call } = await installation(t);
@@ -121,6 +133,7 @@ test('the what-if answer of a submission or a priority equals what the queue sho
   const change = fc.record({ at: fc.nat(20), priority: fc.integer({ min: -2, max: 2 }) });
   await fc.assert(fc.asyncProperty(fc.array(spec, { minLength: 1, maxLength: 8 }), spec, change, run), {
     numRuns: 8,
+    examples: [WITH_TWO_OF_ONE_SHAPE],
   });
 });
 
