@@ -17,6 +17,7 @@ import type { DumpAdapter, DumpStep } from './format/dumps/adapter.ts';
 import { batchOf, estimatorFrom } from './format/dumps/dump-batch.ts';
 import { configured, type DumpRun, runsOf } from './format/dumps/runs.ts';
 import { BatchFormatError } from './format/format-error.ts';
+import { followFromOtherRewards } from './other-rewards.ts';
 import { present } from './present.ts';
 import { finding, some } from './provenance/findings.ts';
 import { NO_SIGNAL, type SignalHealth, signalOf, zeroFindings } from './provenance/signal.ts';
@@ -105,13 +106,21 @@ function reportOn(
     return { ...unverified([...own, ...zeroFindings(step), ...unknown]), consistent: false };
   }
   const report = verifyBatch(batch, previous);
+  const stated = [...rowCountFinding(rowsInDump, context), ...columnsFinding(context)];
+  const isUnrecorded = report.wrong > 0 && !areFunctionsRecorded(step, context);
+  // An error of the dump, or an evaluation, tells enough of the rows that do not fit.
+  const isExplained =
+    step.doubtful !== undefined || [...own, ...stated].some(({ severity }) => severity === 'error');
+  if (isUnrecorded && !isExplained && followFromOtherRewards(batch, report.wrongRows, previous)) {
+    const missing = finding('rewards-incomplete', OTHER_REWARDS);
+    return { ...unverified([...own, ...stated, missing]), consistent: false };
+  }
   // A formula can give 0 for different rewards, as pass@k does; then nothing is wrong with it.
   const zeros = report.wrong > 0 || report.unverifiable > 0 ? zeroFindings(step) : [];
   // Rows without a reward are out of their groups: the sizes of these say nothing.
   const isReduced = step.rowsInDump !== undefined && step.rowsInDump > batch.rows;
   const ofBatch = report.findings.filter(({ code }) => !(isReduced && code === 'group-sizes-differ'));
-  const stated = [...rowCountFinding(rowsInDump, context), ...columnsFinding(context)];
-  const unrecorded = unrecordedFinding(report.wrong, step, context);
+  const unrecorded = isUnrecorded ? [finding('rewards-unrecorded', UNRECORDED)] : [];
   const findings = sorted([...own, ...stated, ...zeros, ...ofBatch, ...unrecorded]);
   const sound = report.wrong === 0 && findings.every(({ severity }) => severity !== 'error');
   if (!sound && step.doubtful !== undefined) return { ...unverified([step.doubtful]), consistent: false };
@@ -155,14 +164,14 @@ function unknownFinding({ configuration, unexplained }: DumpContext): Finding {
     : finding('rewards-unknown', text);
 }
 
-/** Of wrong rows: nothing tells whether the dump has the values of every reward function. */
-function unrecordedFinding(wrong: number, step: DumpStep, { options }: DumpContext): Finding[] {
-  const { functions, rewards } = options;
-  if (wrong === 0 || step.sharesColumns !== true || functions !== undefined || rewards !== undefined)
-    return [];
-  const text = `Nothing beside the dump tells how many reward functions the run has, and those of one name share a column.`;
-  return [finding('rewards-unrecorded', text)];
+/** False if nothing tells whether the dump has the values of every reward function. */
+function areFunctionsRecorded({ sharesColumns }: DumpStep, { options }: DumpContext): boolean {
+  return sharesColumns !== true || options.functions !== undefined || options.rewards !== undefined;
 }
+
+const UNRECORDED =
+  'Nothing beside the dump tells how many reward functions the run has, and those of one name share a column.';
+const OTHER_REWARDS = `The advantages of every group are those of other rewards: one seems to be missing. ${UNRECORDED} If the columns are all, keep trainer_state.json beside the dump, or state them with --rewards.`;
 
 function sorted(findings: readonly Finding[]): Finding[] {
   return findings.toSorted((a, b) => rank(a) - rank(b));

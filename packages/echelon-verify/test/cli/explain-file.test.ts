@@ -103,6 +103,7 @@ test('a row that was not judged is refused with the reason, not called wrong', a
   for (const [run, batch, reason] of [
     ['evaluated-pairs', 'step 2', /The trainer evaluated at step 2/],
     ['evaluated-pairs', 'step 3', /The rows do not fit the training/],
+    ['same-name', 'step 1', /are those of other rewards/],
     ['same-name-weights', 'step 1', /2 reward functions, the dump 1 reward column/],
   ] as const) {
     const streams = captured();
