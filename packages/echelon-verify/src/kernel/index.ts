@@ -28,7 +28,7 @@ export type {
 } from './estimators/parameters.ts';
 export { completeParameters } from './estimators/parameters.ts';
 export type { EstimatorName, EstimatorParameters } from './estimators/registry.ts';
-export { ESTIMATORS, estimatorNames, isEstimatorName, registerEstimator } from './estimators/registry.ts';
+export { ESTIMATORS, estimatorNames, isEstimatorName } from './estimators/registry.ts';
 export type { RlooParameters } from './estimators/rloo.ts';
 export { RLOO_RECIPE, rloo } from './estimators/rloo.ts';
 export type { GroupSingleton, GroupStatistics } from './group-sums.ts';

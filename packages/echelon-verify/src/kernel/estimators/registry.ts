@@ -68,17 +68,3 @@ export function parameterFromText(text: string): AnyParameters {
   if (found === undefined) throw new RangeError(`${key} must be ${allowedInWords(rules[0]!)}.`);
   return { [key]: found };
 }
-
-/**
- * Adds an estimator while the program runs. Returns a function that removes it. For tests, and for programs that verify
- * a formula of their own. It is known to the calling thread only: the threads of a verifier pool do not have it.
- */
-export function registerEstimator(estimator: Estimator): () => void {
-  const { name } = estimator;
-  if (isEstimatorName(name)) throw new RangeError(`there is an estimator ${name} already`);
-  const registry: Record<string, unknown> = ESTIMATORS;
-  registry[name] = estimator;
-  return () => {
-    delete registry[name];
-  };
-}
