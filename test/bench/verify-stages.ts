@@ -10,7 +10,7 @@ import { createJudge } from 'echelon-verify/bounds/outcomes';
 import { trueAdvantages } from 'echelon-verify/bounds/row-model';
 import { diagnose } from 'echelon-verify/explain/diagnosis';
 import type { Batch } from 'echelon-verify/format/batch';
-import { batchOf, knownForm } from 'echelon-verify/format/dumps/dump-batch';
+import { batchOf, estimatorOfId } from 'echelon-verify/format/dumps/dump-batch';
 import { decodeBatch, encodeBatch } from 'echelon-verify/format/wire';
 import { halfPrecisionFindings } from 'echelon-verify/provenance/half-precision';
 import { checkProvenance } from 'echelon-verify/provenance/provenance';
@@ -70,7 +70,7 @@ function groupBatch(form: string): Batch {
   const reward = Float64Array.from({ length: rows }, () =>
     Math.fround([0, 0.1, 0.35, 1][Math.floor(4 * random())]!),
   );
-  const estimator = knownForm(form);
+  const estimator = estimatorOfId(form);
   const { epsilon } = estimator.params as { readonly epsilon: number };
   const group = {
     ids: Int32Array.from({ length: rows }, (_, row) => Math.floor(row / size)),
@@ -106,7 +106,7 @@ function tokenBatch(): Batch {
   const ids = Int32Array.from({ length: rows }, (_, row) => Math.floor(row / 8));
   const group = { ids, names: Array.from({ length: rows / 8 }, (_, at) => `group ${at}`) };
   const step = { name: 'gae', file: 'gae', group, reward: new Float64Array(rows), tokens, findings: [] };
-  const batch = batchOf(step, knownForm('verl/gae-0.95'));
+  const batch = batchOf(step, estimatorOfId('verl/gae-0.95'));
   const truth = trueAdvantages(batch, chooseInputs(batch));
   return { ...batch, tokens: { ...tokens, reportedAdvantage: truth.map(Math.fround) } };
 }

@@ -5,7 +5,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
-import { batchOf, knownForm } from 'echelon-verify/format/dumps/dump-batch';
+import { batchOf, estimatorOfId } from 'echelon-verify/format/dumps/dump-batch';
 import { verifyBatch } from 'echelon-verify/verify-batch';
 import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
 
@@ -71,7 +71,7 @@ function verificationCost(
   const ids = Int32Array.from({ length: ROWS }, (_, row) => Math.floor(row / SIZE));
   const names = Array.from({ length: ROWS / SIZE }, (_, group) => `group ${group}`);
   const step = { name: form, file: form, group: { ids, names }, reward, findings: [] };
-  const batch = batchOf({ ...step, advantage: Float64Array.from(advantage) }, knownForm(form));
+  const batch = batchOf({ ...step, advantage: Float64Array.from(advantage) }, estimatorOfId(form));
   const times: number[] = [];
   let wrong = 0;
   for (let round = -5; round < ROUNDS; round++) {

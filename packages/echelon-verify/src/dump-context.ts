@@ -4,9 +4,9 @@
  */
 
 import type { Precision } from './bounds/arithmetic.ts';
-import { type BatchEstimator, batchFingerprint } from './format/batch.ts';
+import { type BatchEstimator, batchFingerprint, estimatorFrom } from './format/batch.ts';
 import type { DumpAdapter, DumpOptions, DumpStep } from './format/dumps/adapter.ts';
-import { batchOf, estimatorFrom } from './format/dumps/dump-batch.ts';
+import { batchOf } from './format/dumps/dump-batch.ts';
 import { type Fit, inferEstimator, MIN_SHARE } from './format/dumps/infer.ts';
 import type { ConfiguredFiles } from './format/dumps/runs.ts';
 import type { ParameterValue } from './kernel/estimators/parameters.ts';
@@ -167,7 +167,7 @@ function usualOf(
 ): BatchEstimator {
   if (name === undefined && found !== undefined && 'name' in found.estimator) return found.estimator;
   const own = estimators.find((one) => name === undefined || one.name === name);
-  return own ?? estimatorFrom({ name: name ?? 'grpo' });
+  return own ?? estimatorFrom(name ?? 'grpo');
 }
 
 /** The estimator with the stated parameters. Throws a RangeError for one that it does not have. */

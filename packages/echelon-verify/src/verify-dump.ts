@@ -12,9 +12,9 @@ import {
   type StatedDump,
 } from './dump-context.ts';
 import { estimate } from './explain/estimate.ts';
-import type { Batch, BatchEstimator } from './format/batch.ts';
+import { type Batch, type BatchEstimator, estimatorFrom } from './format/batch.ts';
 import type { DumpAdapter, DumpStep } from './format/dumps/adapter.ts';
-import { batchOf, estimatorFrom } from './format/dumps/dump-batch.ts';
+import { batchOf } from './format/dumps/dump-batch.ts';
 import { configured, type DumpRun, runsOf } from './format/dumps/runs.ts';
 import { BatchFormatError } from './format/format-error.ts';
 import { followFromOtherRewards } from './other-rewards.ts';
@@ -74,7 +74,7 @@ async function* verifyRun(
   for (const part of await configured(adapter, files)) {
     const context = await contextOf(adapter, part, stated);
     for await (const step of adapter.steps(part.files, context.options)) {
-      const estimator = context.estimator ?? adapter.estimators[0] ?? estimatorFrom({ name: 'grpo' });
+      const estimator = context.estimator ?? adapter.estimators[0] ?? estimatorFrom('grpo');
       const batch = batchOf(step, estimator);
       const report = reportOn({ step, batch, previous }, adapter, context);
       previous = batch;

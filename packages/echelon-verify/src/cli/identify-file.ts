@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HalfPrecision, Precision } from '../bounds/arithmetic.ts';
-import type { Batch } from '../format/batch.ts';
+import { type Batch, estimatorFrom } from '../format/batch.ts';
 import type { DumpStep, Mapping } from '../format/dumps/adapter.ts';
-import { batchOf, estimatorFrom } from '../format/dumps/dump-batch.ts';
+import { batchOf } from '../format/dumps/dump-batch.ts';
 import { adapterFor } from '../format/dumps/registry.ts';
 import { TABLE } from '../format/dumps/table.ts';
 import { groupedBy } from '../grouped-by.ts';
@@ -111,7 +111,7 @@ async function fromFile(path: string, options: IdentifyOptions): Promise<Read> {
   }
   // Any estimator does: the known forms take its place.
   const batches = inPrecision(
-    steps.map((step) => batchOf(step, estimatorFrom({ name: 'grpo' }))),
+    steps.map((step) => batchOf(step, estimatorFrom('grpo'))),
     options,
   );
   const ungrouped = steps.every(({ group }) => group.names.length <= 1);

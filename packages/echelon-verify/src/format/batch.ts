@@ -1,7 +1,7 @@
 import type { Precision } from '../bounds/arithmetic.ts';
 import type { Uses } from '../kernel/estimators/estimator.ts';
 import { fingerprint } from '../kernel/estimators/fingerprint.ts';
-import type { AnyParameters } from '../kernel/estimators/parameters.ts';
+import { type AnyParameters, completeParameters } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName, EstimatorParameters } from '../kernel/estimators/registry.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import type { RewardColumn } from '../kernel/stages.ts';
@@ -37,7 +37,6 @@ export type Forms = 'recipe' | 'any';
 /** The estimator that the trainer states to have used. */
 export interface BatchEstimator<N extends EstimatorName = EstimatorName> {
   readonly name: N;
-  /** Every parameter that changes the estimator's numbers; those that the file omits have the recipe's values. */
   readonly params: EstimatorParameters[N];
   /** Stated parameters of other estimators: they count if the batch is estimated by one of those. */
   readonly others?: AnyParameters;
@@ -118,6 +117,22 @@ export function stepColumns(batch: Batch): StepColumns {
   const { rows, group, trajectory, observation } = batch;
   if (observation === undefined) throw missingColumn(batch, 'observation');
   return { rows, group, trajectory, observation };
+}
+
+/** A whole estimator: parameters that are omitted have the recipe's values. */
+export function estimatorFrom(
+  name: EstimatorName,
+  params: AnyParameters = {},
+  precision: Precision = 'float32',
+): BatchEstimator {
+  const complete = completeParameters(estimatorOf(name).parameters, params) as AnyParameters;
+  return {
+    name,
+    params: complete as BatchEstimator['params'],
+    gamma: 1,
+    invalidActionPenalty: 0,
+    precision,
+  };
 }
 
 /** The fingerprint of the estimator that the batch states, with its precision unless that is float32. */

@@ -6,9 +6,13 @@
 import type { HalfPrecision } from '../bounds/arithmetic.ts';
 import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, isClose } from '../bounds/outcomes.ts';
-import { type Batch, type BatchEstimator, batchFingerprint, isPerToken } from '../format/batch.ts';
-import { type AnyParameters, completeParameters } from '../kernel/estimators/parameters.ts';
-import { estimatorOf } from '../kernel/estimators/registry.ts';
+import {
+  type Batch,
+  type BatchEstimator,
+  batchFingerprint,
+  estimatorFrom,
+  isPerToken,
+} from '../format/batch.ts';
 import { present } from '../present.ts';
 import { looksRounded, statesHalfPrecision } from '../provenance/half-precision.ts';
 import type { RowOutcome } from '../report.ts';
@@ -122,17 +126,10 @@ function distinctEstimators(
 
 /** The complete estimator of a form. */
 export function estimatorOfForm({
-  estimator: name,
+  estimator,
   params,
 }: Pick<KnownForm, 'estimator' | 'params'>): BatchEstimator {
-  const complete = completeParameters(estimatorOf(name).parameters, params) as AnyParameters;
-  return {
-    name,
-    params: complete as BatchEstimator['params'],
-    gamma: 1,
-    invalidActionPenalty: 0,
-    precision: 'float32',
-  };
+  return estimatorFrom(estimator, params);
 }
 
 function tryOut(

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { estimate } from '../../src/explain/estimate.ts';
-import type { Batch, BatchEstimator } from '../../src/format/batch.ts';
-import { batchOf, estimatorFrom, knownForm } from '../../src/format/dumps/dump-batch.ts';
+import { type Batch, type BatchEstimator, estimatorFrom } from '../../src/format/batch.ts';
+import { batchOf, estimatorOfId } from '../../src/format/dumps/dump-batch.ts';
 import { verifyBatch } from '../../src/verify-batch.ts';
 import { randomFrom } from '../support/random-batch.ts';
 
-const GRPO = knownForm('verl/grpo');
+const GRPO = estimatorOfId('verl/grpo');
 const SIZE = 8;
 
 /** Four groups of rewards with decimals, or of 0 and 1, and the advantages of the estimator. */
@@ -41,7 +41,7 @@ function causeOf(batch: Batch, previous?: Batch): string | undefined {
   return /Likely cause(?: in \d+ % of them)?: (.*?)\. Explain/.exec(wrong.message)?.[1];
 }
 
-const WHITENING = estimatorFrom({ name: 'reinforce_plus_plus' });
+const WHITENING = estimatorFrom('reinforce_plus_plus');
 
 /** The fault, what its trainer reports, and the cause that is named. */
 const FAULTS: Readonly<
@@ -69,7 +69,7 @@ const FAULTS: Readonly<
   'a second normalisation': [
     'the advantages were normalised twice',
     (batch) => estimate({ ...batch, tokenLevelRewardSum: batch.reportedAdvantage! }).advantage,
-    estimatorFrom({ name: 'grpo', params: { epsilon: 0.1 } }),
+    estimatorFrom('grpo', { epsilon: 0.1 }),
   ],
   'counted padding': [
     'padding was counted as response tokens',
@@ -95,7 +95,7 @@ describe('the cause of wrong rows', () => {
     });
 
   test('is another known form if its values fit every row', () => {
-    const batch = batchWith(3, knownForm('openrlhf/reinforce-baseline'));
+    const batch = batchWith(3, estimatorOfId('openrlhf/reinforce-baseline'));
     const stated = { ...batch, estimator: { ...GRPO } };
     assert.match(causeOf(stated) ?? 'none', /^these values fit reinforce_plus_plus\(baseline=group,/);
   });

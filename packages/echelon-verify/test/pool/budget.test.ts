@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { knownForm } from '../../src/format/dumps/dump-batch.ts';
+import { estimatorOfId } from '../../src/format/dumps/dump-batch.ts';
 import { MAX_VERIFICATION_BYTES, verificationBytes } from '../../src/pool/budget.ts';
 import { verifyBatch } from '../../src/verify-batch.ts';
 import { goldenBatch } from '../support/golden-batches.ts';
@@ -16,7 +16,7 @@ test('memory grows with rows and levels, but no trajectory has more levels than 
 });
 
 test('memory grows with the reward functions of an estimator that uses each of them', () => {
-  const batch = { ...goldenBatch('grpo-std-0'), estimator: knownForm('trl/gdpo') };
+  const batch = { ...goldenBatch('grpo-std-0'), estimator: estimatorOfId('trl/gdpo') };
   const values = new Float64Array(batch.rows);
   const rewards = ['a', 'b'].map((name) => ({ name, weight: 1, value: values }));
   const grown = verificationBytes({ ...batch, rewards }) - verificationBytes(batch);

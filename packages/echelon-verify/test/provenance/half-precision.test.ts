@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { estimate } from '../../src/explain/estimate.ts';
 import type { Batch } from '../../src/format/batch.ts';
-import { batchOf, knownForm } from '../../src/format/dumps/dump-batch.ts';
+import { batchOf, estimatorOfId } from '../../src/format/dumps/dump-batch.ts';
 import { identify } from '../../src/identify/identify.ts';
 import { verifyBatch } from '../../src/verify-batch.ts';
 import { bfloat16, float16 } from '../support/bfloat16.ts';
@@ -16,7 +16,7 @@ function batchWith(scores: readonly number[], kept: (advantage: number) => numbe
     findings: [],
     file: 'f',
   };
-  const batch = batchOf(step, knownForm('verl/grpo'));
+  const batch = batchOf(step, estimatorOfId('verl/grpo'));
   return { ...batch, reportedAdvantage: estimate(batch).advantage.map(kept) };
 }
 

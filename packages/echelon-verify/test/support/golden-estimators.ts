@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Batch } from '../../src/format/batch.ts';
+import { type Batch, estimatorFrom } from '../../src/format/batch.ts';
 import { knownForm } from '../../src/identify/fingerprints.ts';
-import { completeParameters } from '../../src/kernel/estimators/parameters.ts';
-import { estimatorOf } from '../../src/kernel/estimators/registry.ts';
 
 interface GoldenCase {
   readonly form: string;
@@ -31,13 +29,7 @@ function batchOf(one: GoldenCase): Batch {
   return {
     name: `${one.form}, ${one.case}`,
     rows: one.group.length,
-    estimator: {
-      name,
-      params: completeParameters(estimatorOf(name).parameters, params) as Batch['estimator']['params'],
-      gamma: 1,
-      invalidActionPenalty: 0,
-      precision: one.precision ?? 'float32',
-    },
+    estimator: estimatorFrom(name, params, one.precision),
     group: Int32Array.from(one.group, (g) => ids.get(g)!),
     groupNames: [...ids.keys()].map(String),
     trajectory,

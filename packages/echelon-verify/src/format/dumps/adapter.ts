@@ -1,6 +1,5 @@
 /** What reads another trainer's dump: the interface of the adapters, one file each in this folder. */
 
-import type { EstimatorName } from '../../kernel/estimators/registry.ts';
 import type { Finding } from '../../report.ts';
 import type { BatchEstimator, TokenColumns } from '../batch.ts';
 import type { EvaluationPlan } from './evaluation.ts';
@@ -141,11 +140,4 @@ export interface DumpAdapter {
   rewardChoices?(file: string, options: DumpOptions): Promise<readonly (readonly string[])[]>;
   /** The run's configuration file near a dump, if there is one that can be read. */
   find?(file: string, once?: Once): Promise<FoundConfiguration | undefined>;
-}
-
-/** An estimator as a trainer has it: parameters that are omitted have the recipe's values. */
-export interface EstimatorSketch {
-  readonly name: EstimatorName;
-  readonly params?: Readonly<Record<string, number | boolean | string>>;
-  readonly precision?: BatchEstimator['precision'];
 }

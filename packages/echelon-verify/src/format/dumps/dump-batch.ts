@@ -1,29 +1,12 @@
-import { KNOWN_FORMS } from '../../identify/fingerprints.ts';
+import { KNOWN_FORMS, knownForm } from '../../identify/fingerprints.ts';
 import { estimatorOfForm } from '../../identify/identify.ts';
-import type { AnyParameters } from '../../kernel/estimators/parameters.ts';
-import { completeParameters } from '../../kernel/estimators/parameters.ts';
-import { estimatorOf } from '../../kernel/estimators/registry.ts';
 import { present } from '../../present.ts';
 import type { Batch, BatchEstimator } from '../batch.ts';
-import type { DumpStep, EstimatorSketch, Names } from './adapter.ts';
-
-/** The whole estimator of a sketch. */
-export function estimatorFrom({ name, params = {}, precision = 'float32' }: EstimatorSketch): BatchEstimator {
-  const complete = completeParameters(estimatorOf(name).parameters, params) as AnyParameters;
-  return {
-    name,
-    params: complete as BatchEstimator['params'],
-    gamma: 1,
-    invalidActionPenalty: 0,
-    precision,
-  };
-}
+import type { DumpStep, Names } from './adapter.ts';
 
 /** The estimator of a known form, by its id. */
-export function knownForm(id: string): BatchEstimator {
-  const found = KNOWN_FORMS.find((form) => form.id === id);
-  if (found === undefined) throw new RangeError(`there is no form ${id}`);
-  return estimatorOfForm(found);
+export function estimatorOfId(id: string): BatchEstimator {
+  return estimatorOfForm(knownForm(id));
 }
 
 /** The estimators of a trainer that the table of known forms lists, its default first. */

@@ -4,9 +4,9 @@ import type { Precision } from '../../bounds/arithmetic.ts';
 import { formFingerprint, KNOWN_FORMS } from '../../identify/fingerprints.ts';
 import { type Candidate, estimatorOfForm, identify } from '../../identify/identify.ts';
 import { fingerprint } from '../../kernel/estimators/fingerprint.ts';
-import type { BatchEstimator } from '../batch.ts';
+import { type BatchEstimator, estimatorFrom } from '../batch.ts';
 import type { DumpStep } from './adapter.ts';
-import { batchOf, estimatorFrom } from './dump-batch.ts';
+import { batchOf } from './dump-batch.ts';
 
 /** An estimator and the share of the rows tried that it explains, 0 to 1. */
 export interface Fit {
@@ -28,7 +28,7 @@ export function inferEstimator(
 ): { readonly best?: Fit; readonly others: readonly Fit[] } {
   const own = new Set(known.map(({ name, params }) => fingerprint(name, params)));
   const forms = KNOWN_FORMS.filter((form) => own.has(formFingerprint(form)));
-  const batches = steps.map((step) => batchOf(step, estimatorFrom({ name: 'grpo', precision })));
+  const batches = steps.map((step) => batchOf(step, estimatorFrom('grpo', {}, precision)));
   const found = identify(batches, 0, forms.length > 0 ? forms : KNOWN_FORMS);
   const [best, ...rest] = [...found.fits, ...found.others].map((one) => fitOf(one, precision));
   if (best === undefined || best.share < MIN_SHARE) return { others: [] };

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
-import { formsOf, knownForm } from './dump-batch.ts';
+import { estimatorOfId, formsOf } from './dump-batch.ts';
 import { evaluationFindings, evaluationPlan } from './evaluation.ts';
 import { type Line, linesOf } from './json-lines.ts';
 import { keysOfJson } from './pick-json.ts';
@@ -138,7 +138,7 @@ function estimatorOfSettings(settings: Record<string, unknown>): FoundConfigurat
   const form = FORMS[`${name} ${scale}`];
   // Without a factor the term is 0.
   const hasKl = klInReward === true && beta !== 0;
-  if (form !== undefined && !hasKl) return knownForm(`ms-swift/${form}`);
+  if (form !== undefined && !hasKl) return estimatorOfId(`ms-swift/${form}`);
   const kl = hasKl ? ', kl_in_reward=true' : '';
   return { unsupported: `advantage_estimator=${name}, scale_rewards=${scale}${kl}` };
 }

@@ -10,7 +10,7 @@ import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';
-import { formsOf, knownForm, namesOf } from './dump-batch.ts';
+import { estimatorOfId, formsOf, namesOf } from './dump-batch.ts';
 import { pickedLines } from './records.ts';
 import { numberOf } from './rewards.ts';
 import { type DumpSource, withSource } from './source.ts';
@@ -73,7 +73,7 @@ function estimatorOfSettings({ grpo, loss_fn: loss }: Settings): FoundConfigurat
     ...(settingsOf(loss)?.use_kl_in_reward ? ['use_kl_in_reward'] : []),
   ];
   const form = FORMS[stated];
-  if (form !== undefined && changes.length === 0) return knownForm(form);
+  if (form !== undefined && changes.length === 0) return estimatorOfId(form);
   return { unsupported: [`adv_estimator with ${stated}`, ...changes].join(', ') };
 }
 

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { FoundConfiguration } from './adapter.ts';
 import { readSmall, type Settings, settingsOf } from './config-yaml.ts';
-import { knownForm } from './dump-batch.ts';
+import { estimatorOfId } from './dump-batch.ts';
 import { foldersOfRun } from './run-folders.ts';
 
 const NAMES = ['orchestrator.toml', 'rl.toml'];
@@ -61,7 +61,7 @@ function estimatorOfSettings(orchestrator: Settings): FoundConfiguration['estima
     return { unsupported: 'different algorithms for its environments' };
   const form = FORMS[String(first.type)];
   const stated = Object.entries(first).map(([key, value]) => `algo.${key}=${JSON.stringify(value)}`);
-  if (form !== undefined && stated.length === 1) return knownForm(form);
+  if (form !== undefined && stated.length === 1) return estimatorOfId(form);
   return { unsupported: stated.join(', ') };
 }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { FoundConfiguration } from './adapter.ts';
 import { readSmall, readYaml, type Settings, settingsOf } from './config-yaml.ts';
-import { knownForm } from './dump-batch.ts';
+import { estimatorOfId } from './dump-batch.ts';
 import { readArguments } from './training-args.ts';
 
 const NAMES = ['args.json', 'args.yaml', 'config.yaml'];
@@ -117,7 +117,7 @@ function estimatorOfSettings(settings: Settings): FoundConfiguration['estimator'
   if (open !== undefined) return { unreadable: `${open} is a variable of the script` };
   const form = formOf(settings);
   const changes = CHANGES.filter((name) => (settings[name] ?? false) !== false);
-  if (form !== undefined && changes.length === 0) return knownForm(`slime/${form}`);
+  if (form !== undefined && changes.length === 0) return estimatorOfId(`slime/${form}`);
   const deciding = [...DECIDING, ...changes].filter((name) => settings[name] !== undefined);
   return { unsupported: deciding.map((name) => `${name}=${String(settings[name])}`).join(', ') };
 }

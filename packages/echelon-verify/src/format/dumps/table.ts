@@ -7,11 +7,11 @@ import { basename, dirname } from 'node:path';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
-import { MAX_ROWS } from '../batch.ts';
+import { estimatorFrom, MAX_ROWS } from '../batch.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FileStart, Mapping } from './adapter.ts';
 import { blocksOf } from './blocks.ts';
-import { estimatorFrom, namesOf } from './dump-batch.ts';
+import { namesOf } from './dump-batch.ts';
 import { recordsOf, type TableRow } from './records.ts';
 import { numberOf, promptKey } from './rewards.ts';
 import { openSource } from './source.ts';
@@ -30,12 +30,8 @@ interface KnownTable {
   readonly otherwise?: string;
 }
 
-const POPULATION = estimatorFrom({
-  name: 'grpo',
-  params: { deviation: 'population', singleton: 'zero' },
-  precision: 'float64',
-});
-const CENTRED = estimatorFrom({ name: 'grpo', params: { normalizeByStd: false, singleton: 'zero' } });
+const POPULATION = estimatorFrom('grpo', { deviation: 'population', singleton: 'zero' }, 'float64');
+const CENTRED = estimatorFrom('grpo', { normalizeByStd: false, singleton: 'zero' });
 
 const KNOWN: readonly KnownTable[] = [
   {
@@ -57,7 +53,7 @@ const KNOWN: readonly KnownTable[] = [
     title: 'AReaL rollouts (JSON lines)',
     columns: ['task_id', 'sample_idx', 'head_version', 'reward'],
     map: { group: 'task_id', trajectory: 'sample_idx', reward: 'reward' },
-    estimator: estimatorFrom({ name: 'grpo', params: { epsilon: 1e-5 } }),
+    estimator: estimatorFrom('grpo', { epsilon: 1e-5 }),
     groupPerFile: true,
   },
 ];

@@ -10,7 +10,7 @@ import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
-import { knownForm } from './dump-batch.ts';
+import { estimatorOfId } from './dump-batch.ts';
 import { evaluationFindings, evaluationPlan } from './evaluation.ts';
 import { type ParquetHead, parquetRows, readParquetHead } from './parquet.ts';
 import { promptBlocksStep, unscoredAsNaN } from './prompt-blocks.ts';
@@ -45,7 +45,7 @@ export const TRL: DumpAdapter = {
     ['prompt', 'completion', 'advantage'].every((name) =>
       parquet.columns.some((column) => column.name === name),
     ),
-  estimators: [...NAMES, ...NAMES.map((name) => name + UP_TO_1_5)].map(knownForm),
+  estimators: [...NAMES, ...NAMES.map((name) => name + UP_TO_1_5)].map(estimatorOfId),
   async *steps(files, options) {
     for (const file of files) yield await withSource(file, (source) => readStep(source, options));
   },
@@ -190,9 +190,9 @@ function estimatorOfSettings(settings: TrainingArguments): FoundConfiguration['e
   const { multi_objective_aggregation: aggregation = 'sum_then_normalize', scale_rewards: scale = 'group' } =
     settings;
   const version = SINCE_1_6 in settings ? '' : UP_TO_1_5;
-  if (aggregation === 'normalize_then_sum') return knownForm(`trl/gdpo${version}`);
+  if (aggregation === 'normalize_then_sum') return estimatorOfId(`trl/gdpo${version}`);
   const form = FORMS[String(scale)];
-  if (aggregation === 'sum_then_normalize' && form !== undefined) return knownForm(form + version);
+  if (aggregation === 'sum_then_normalize' && form !== undefined) return estimatorOfId(form + version);
   return { unsupported: `multi_objective_aggregation=${aggregation}, scale_rewards=${scale}` };
 }
 

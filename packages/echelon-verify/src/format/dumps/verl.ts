@@ -6,7 +6,7 @@
 import { dirname } from 'node:path';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';
-import { formsOf, knownForm, namesOf } from './dump-batch.ts';
+import { estimatorOfId, formsOf, namesOf } from './dump-batch.ts';
 import { hasColumns, tableSteps } from './table.ts';
 
 /** See the head of this file. */
@@ -55,7 +55,7 @@ function estimatorOfSettings(algorithm: Settings): FoundConfiguration['estimator
   if (name === undefined || (isGrpo && divides === undefined)) return undefined;
   const form = FORMS[isGrpo ? `${name} ${String(divides)}` : String(name)];
   const isDiscounted = name === 'reinforce_plus_plus' && gamma !== 1;
-  if (form !== undefined && kl !== true && !isDiscounted) return knownForm(`verl/${form}`);
+  if (form !== undefined && kl !== true && !isDiscounted) return estimatorOfId(`verl/${form}`);
   const settings = { adv_estimator: name, ...(isGrpo ? { norm_adv_by_std_in_grpo: divides } : {}) };
   const more = { ...(kl === true ? { use_kl_in_reward: kl } : {}), ...(isDiscounted ? { gamma } : {}) };
   return {

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  batchOf,
-  compact,
-  estimatorFrom,
-  formsOf,
-  knownForm,
-  namesOf,
-} from '../../../src/format/dumps/dump-batch.ts';
+import { estimatorFrom } from '../../../src/format/batch.ts';
+import { batchOf, compact, estimatorOfId, formsOf, namesOf } from '../../../src/format/dumps/dump-batch.ts';
 
 test('a sketch becomes a whole estimator', () => {
-  const { params, precision } = estimatorFrom({ name: 'grpo', params: { epsilon: 1e-4 } });
+  const { params, precision } = estimatorFrom('grpo', { epsilon: 1e-4 });
   assert.deepEqual(
     [params, precision].map((x) => (typeof x === 'object' ? 'epsilon' in x && x.epsilon : x)),
     [1e-4, 'float32'],
@@ -41,7 +35,7 @@ test('a step becomes a batch whose rows are trajectories, with float32 advantage
     groupSize: 2,
     findings: [],
   };
-  const batch = batchOf(step, estimatorFrom({ name: 'grpo' }));
+  const batch = batchOf(step, estimatorFrom('grpo'));
   assert.deepEqual([...batch.reportedAdvantage!], [Math.fround(0.1), 2]);
   assert.deepEqual([...batch.trajectory], [0, 1]);
   assert.deepEqual(batch.provenance, { trainingStep: 3, groupSize: 2 });
@@ -50,7 +44,7 @@ test('a step becomes a batch whose rows are trajectories, with float32 advantage
 });
 
 test('known forms are found by id and by trainer, the default first', () => {
-  assert.deepEqual(formsOf('trl')[0], knownForm('trl/grpo'));
+  assert.deepEqual(formsOf('trl')[0], estimatorOfId('trl/grpo'));
   assert.deepEqual(formsOf('unknown'), []);
-  assert.throws(() => knownForm('trl/none'), /there is no form trl\/none/);
+  assert.throws(() => estimatorOfId('trl/none'), /no known form trl\/none/);
 });

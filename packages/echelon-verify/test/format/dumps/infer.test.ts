@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { batchFingerprint } from '../../../src/format/batch.ts';
-import { estimatorFrom, formsOf, namesOf } from '../../../src/format/dumps/dump-batch.ts';
+import { batchFingerprint, estimatorFrom } from '../../../src/format/batch.ts';
+import { formsOf, namesOf } from '../../../src/format/dumps/dump-batch.ts';
 import { inferEstimator } from '../../../src/format/dumps/infer.ts';
 
 const step = (reward: number[], advantage: number[]) => ({
@@ -36,7 +36,7 @@ test('advantages of an unknown trainer tell the estimator', () => {
 test('rows that all estimators explain leave all of them', () => {
   const { best, others } = inferEstimator(
     [step([1, 1], [0, 0])],
-    [estimatorFrom({ name: 'grpo' }), estimatorFrom({ name: 'rloo' }), estimatorFrom({ name: 'rloo' })],
+    [estimatorFrom('grpo'), estimatorFrom('rloo'), estimatorFrom('rloo')],
   );
   assert.deepEqual([best?.estimator.name, others.map(({ estimator }) => estimator.name)], ['grpo', ['rloo']]);
 });
