@@ -8,7 +8,7 @@ import { diagnose } from './explain/diagnosis.ts';
 import { findLikelyCause } from './explain/likely-cause.ts';
 import { type Batch, batchFingerprint, reportedValues } from './format/batch.ts';
 import { estimatorOf } from './kernel/estimators/registry.ts';
-import { finding, some } from './provenance/findings.ts';
+import { errorsFirst, finding, some } from './provenance/findings.ts';
 import { halfPrecisionFindings } from './provenance/half-precision.ts';
 import { checkProvenance } from './provenance/provenance.ts';
 import { findWarnings } from './provenance/warnings.ts';
@@ -24,7 +24,7 @@ import { counted } from './text/plural.ts';
 export function verifyBatch(batch: Batch, previous?: Batch): BatchReport {
   const judge = prepare(batch);
   const tally = 'tooLarge' in judge ? unverifiableTally(batch) : judgeRows(batch, judge);
-  const findings = [
+  const findings = errorsFirst([
     ...('tooLarge' in judge ? [judge.tooLarge] : []),
     ...checkProvenance(batch, 'model' in judge ? judge.model.inputs : chooseInputs(batch)),
     ...outcomeFindings({ batch, previous }, judge, tally),
@@ -33,7 +33,7 @@ export function verifyBatch(batch: Batch, previous?: Batch): BatchReport {
       batch,
       'model' in judge && !judge.model.isPerToken ? judge.model.truth : undefined,
     ),
-  ].sort((a, b) => rank(a) - rank(b));
+  ]);
   const { wrongRows, roundingRows } = tally;
   return {
     name: cut(batch.name),
@@ -198,8 +198,4 @@ function wrongFinding({ batch, previous }: Verified, { model }: Judge, tally: Ta
   const guess = cause === undefined ? '' : ` Likely cause${share}: ${cause.text}.`;
   const text = `${counted(wrongRows.length, 'row')} of ${batch.rows.toLocaleString('en-US')} cannot be right: ${placeOf(row, tally)} reports ${reported}, true is ${model.truth[at!]}.${guess}`;
   return finding('wrong-rows', text, wrongRows);
-}
-
-function rank(f: Finding): number {
-  return f.severity === 'error' ? 0 : 1;
 }

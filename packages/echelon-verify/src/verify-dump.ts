@@ -19,7 +19,7 @@ import { configured, type DumpRun, runsOf } from './format/dumps/runs.ts';
 import { BatchFormatError } from './format/format-error.ts';
 import { followFromOtherRewards } from './other-rewards.ts';
 import { present } from './present.ts';
-import { finding, some } from './provenance/findings.ts';
+import { errorsFirst, finding, some } from './provenance/findings.ts';
 import { NO_SIGNAL, type SignalHealth, signalOf, zeroFindings } from './provenance/signal.ts';
 import type { BatchReport, Finding } from './report.ts';
 import { cut } from './text/cut.ts';
@@ -95,7 +95,7 @@ function reportOn(
   const about = { name: step.name, rows: batch.rows, fingerprint: configuration.fingerprint ?? '' };
   const unverified = (findings: readonly Finding[]) => ({
     ...unverifiedReport(about, ''),
-    findings: sorted(findings),
+    findings: errorsFirst(findings),
     ...base,
   });
   // Rows that are not those of the training, or not all of their rewards: what is found of them is no fault.
@@ -121,7 +121,7 @@ function reportOn(
   const isReduced = step.rowsInDump !== undefined && step.rowsInDump > batch.rows;
   const ofBatch = report.findings.filter(({ code }) => !(isReduced && code === 'group-sizes-differ'));
   const unrecorded = isUnrecorded ? [finding('rewards-unrecorded', UNRECORDED)] : [];
-  const findings = sorted([...own, ...stated, ...zeros, ...ofBatch, ...unrecorded]);
+  const findings = errorsFirst([...own, ...stated, ...zeros, ...ofBatch, ...unrecorded]);
   const sound = report.wrong === 0 && findings.every(({ severity }) => severity !== 'error');
   if (!sound && step.doubtful !== undefined) return { ...unverified([step.doubtful]), consistent: false };
   const isProof = columns === undefined && ['stated', 'found'].includes(configuration.origin);
@@ -172,14 +172,6 @@ function areFunctionsRecorded({ sharesColumns }: DumpStep, { options }: DumpCont
 const UNRECORDED =
   'Nothing beside the dump tells how many reward functions the run has, and those of one name share a column.';
 const OTHER_REWARDS = `The advantages of every group are those of other rewards: one seems to be missing. ${UNRECORDED} If the columns are all, keep trainer_state.json beside the dump, or state them with --rewards.`;
-
-function sorted(findings: readonly Finding[]): Finding[] {
-  return findings.toSorted((a, b) => rank(a) - rank(b));
-}
-
-function rank({ severity }: Finding): number {
-  return severity === 'error' ? 0 : 1;
-}
 
 /** The first group whose rewards differ, with the advantages that the estimator gives it. */
 function exampleOf(step: DumpStep, estimator: BatchEstimator): DumpReport['example'] {

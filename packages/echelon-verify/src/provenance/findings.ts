@@ -301,6 +301,12 @@ export function finding(code: FindingCode, detail: string, rows: ArrayLike<numbe
   return { code, severity, rows: listed, message: `${cut(detail, MAX_SENTENCE_CHARACTERS)} ${remedy}` };
 }
 
+/** The findings with errors before warnings. */
+export function errorsFirst(findings: readonly Finding[]): Finding[] {
+  const rank = ({ severity }: Finding): number => (severity === 'error' ? 0 : 1);
+  return [...findings].sort((a, b) => rank(a) - rank(b));
+}
+
 /** A few of a list of names or numbers, in words: `3, 4, 5 and 12 more`. */
 export function some(items: ArrayLike<string | number>, most = 5): string {
   const shown = Array.from({ length: Math.min(items.length, most) }, (_, i) => cut(String(items[i])));
