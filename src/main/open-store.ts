@@ -7,8 +7,7 @@ import { createLog, type Log } from '../observe/log.ts';
 import { createDirectoryArchive } from '../store/archive/archive-directory.ts';
 import { type GuardedArchive, guardArchive } from '../store/archive/archive-identity.ts';
 import { createS3Archive } from '../store/archive/archive-s3.ts';
-import { createStore } from '../store/create-store.ts';
-import type { Store } from '../store/store.ts';
+import { createStore, type Store } from '../store/store.ts';
 import type { StartPatience } from './start-patience.ts';
 import { type StoreWatch, watchStore } from './watch-store.ts';
 

@@ -1,7 +1,7 @@
 import { EchelonError } from '../core/errors.ts';
 import type { Log } from '../dispatch/log.ts';
 import { foreignStore } from '../store/redis/errors.ts';
-import type { StorePart } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 
 const EVERY_MS = 10_000;
 
@@ -24,7 +24,7 @@ export function watchStore({
   log,
   everyMs = EVERY_MS,
 }: {
-  store: StorePart<'installation' | 'checkFitness'>;
+  store: Store;
   connection: { on(event: 'ready', listener: () => void): unknown };
   installation: string;
   allowUnfit: boolean;

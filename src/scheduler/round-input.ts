@@ -1,6 +1,6 @@
 import type { Allocation, Cluster } from '../store/clusters/contract.ts';
 import type { Pause, Pauses, QueuedExperiment, QueueSnapshot } from '../store/queue/contract.ts';
-import type { StorePart } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import type { SchedulerCluster, Span } from './nodes.ts';
 import type { ProjectPolicy } from './quotas.ts';
 import type { ScheduleInput } from './schedule.ts';
@@ -69,7 +69,7 @@ export function pacedOf(queued: readonly QueuedExperiment[]): string[] {
 
 /** Reads the paces of all experiments with an allocation, and of the queued ones in `asked`. */
 export async function readPaces(
-  store: StorePart<'queue.paces'>,
+  store: Store,
   allocations: ReadonlyMap<string, readonly Allocation[]>,
   { asked, now }: { asked: readonly string[]; now: number },
 ): Promise<Paces> {

@@ -1,20 +1,42 @@
-import type { AnswerStore } from './access/answers-contract.ts';
-import type { AccessStore, AuditStore, ProjectStore } from './access/contract.ts';
-import type { ArchiveStore, RetentionStore } from './archive/contract.ts';
-import type { AttemptStore } from './attempts/contract.ts';
-import type { BatchStore } from './batches/contract.ts';
-import type { ClockStore } from './clock/clock.ts';
-import type { CommandStore } from './clusters/command-contract.ts';
-import type { ClusterStore } from './clusters/contract.ts';
-import type { EventStore } from './events/contract.ts';
-import type { FeedStore } from './events/feed-contract.ts';
-import type { ExperimentStore, RevisionStore } from './experiments/contract.ts';
-import type { SeriesStore } from './metrics/contract.ts';
-import type { QueueStore } from './queue/contract.ts';
-import type { WakeTopic } from './redis/wake-hub.ts';
-import type { RulesStore } from './rules/contract.ts';
-import type { RunStore } from './runs/contract.ts';
-import type { SweepStore } from './sweeps/contract.ts';
+import type { Redis } from 'ioredis';
+import { createAnswers } from './access/answers.ts';
+import { createApiKeys } from './access/api-keys.ts';
+import { createAudit } from './access/audit.ts';
+import { createProjects } from './access/projects.ts';
+import { createSignOuts } from './access/sign-outs.ts';
+import type { Archive } from './archive/archive.ts';
+import { createArchiveReader } from './archive/archive-reader.ts';
+import { createArchiveStreams } from './archive/archive-stream.ts';
+import { createRetention } from './archive/retention.ts';
+import { createLeases } from './attempts/leases.ts';
+import { createLimits } from './attempts/limits.ts';
+import { createBatchPage } from './batches/batch-page.ts';
+import { createBatches } from './batches/batches.ts';
+import { createClock } from './clock/clock.ts';
+import { createClusters } from './clusters/clusters.ts';
+import { createCommands } from './clusters/commands.ts';
+import { createAppend } from './events/append.ts';
+import { createEvents } from './events/events.ts';
+import { createFeed } from './events/feed.ts';
+import { createLogPlaces } from './events/log-places.ts';
+import { createExperiments } from './experiments/experiments.ts';
+import { createCompaction } from './metrics/compaction.ts';
+import { createMetricSeries } from './metrics/metric-series.ts';
+import { createQueuePage } from './queue/page.ts';
+import { createPositions } from './queue/positions.ts';
+import { createQueue } from './queue/queue.ts';
+import { createSnapshot } from './queue/snapshot.ts';
+import { DEFAULT_STORE_LIMITS, type StoreContext, type StoreLimits } from './redis/context.ts';
+import { guarded } from './redis/errors.ts';
+import { createFitness, createPressure } from './redis/fitness.ts';
+import { createInstallation } from './redis/installation.ts';
+import { createKeys } from './redis/keys.ts';
+import { createRevisions } from './redis/revisions.ts';
+import { loadScripts } from './redis/scripts.ts';
+import { createWakeHub, WAKE_TOPICS, type WakeTopic } from './redis/wake-hub.ts';
+import { createRules } from './rules/rules.ts';
+import { createRuns } from './runs/runs.ts';
+import { createSweeps } from './sweeps/sweeps.ts';
 
 /*
  * Invariants:
@@ -24,61 +46,107 @@ import type { SweepStore } from './sweeps/contract.ts';
  * - lease expiry is judged by the server's clock (Redis TIME) and nothing else.
  */
 
-/** Everything that Echelon records, one part per aggregate. */
-export interface Store {
-  experiments: ExperimentStore;
-  attempts: AttemptStore;
-  queue: QueueStore;
-  events: EventStore;
-  feed: FeedStore;
-  metrics: SeriesStore;
-  batches: BatchStore;
-  sweeps: SweepStore;
-  rules: RulesStore;
-  runs: RunStore;
-  clusters: ClusterStore;
-  commands: CommandStore;
-  projects: ProjectStore;
-  access: AccessStore;
-  audit: AuditStore;
-  answers: AnswerStore;
-  revisions: RevisionStore;
-  archive: ArchiveStore;
-  retention: RetentionStore;
-  clock: ClockStore;
+/** Everything that Echelon records, one part per aggregate: what {@link createStore} returns. */
+export type Store = ReturnType<typeof createStore>;
 
-  /** Checks persistence settings; throws EchelonError `store-misconfigured` naming each missing setting and its remedy. */
-  checkFitness(): Promise<void>;
-  /** Id of the installation that this Redis belongs to; null before its first start. */
-  installation(): Promise<string | null>;
+/** A method of the store as `aggregate.method`. */
+export type StorePath = {
+  [A in keyof Store]: Store[A] extends (...args: never) => unknown ? A : `${A}.${keyof Store[A] & string}`;
+}[keyof Store];
+
+interface StoreOptions {
   /**
-   * Binds this store to an installation, which the Redis gets if it has none. From then on, scripts run on no other Redis.
-   * Returns the id that the Redis has.
+   * The connection for all commands. The caller sets its timeouts (`commandTimeout`, `maxRetriesPerRequest`) and closes it
+   * after the store.
    */
-  bind(installation: string): Promise<string>;
-  /**
-   * Used and maximal memory (0: no limit), whether new work is accepted, and the bytes that a project without a quota of
-   * its own may store (0: no limit).
-   */
-  pressure(): Promise<{ usedBytes: number; maxBytes: number; accepting: boolean; projectBytes: number }>;
-
-  /** Sends a wake-up: a hint to look at the store again. Nothing depends on its arrival. */
-  wake(topic: WakeTopic): Promise<void>;
-  onWake(listener: (topic: WakeTopic) => void): Promise<() => Promise<void>>;
-
-  close(): Promise<void>;
+  redis: Redis;
+  archive: Archive;
+  /** All keys begin with `{prefix}`; default `echelon`. */
+  prefix?: string;
+  limits?: Partial<StoreLimits>;
 }
 
-type Call = (...args: never) => unknown;
-type Aggregate = { [A in keyof Store]: Store[A] extends Call ? never : A }[keyof Store];
-type Method = Exclude<keyof Store, Aggregate>;
-/** A method of the store as `aggregate.method`. */
-export type StorePath = Method | { [A in Aggregate]: `${A}.${keyof Store[A] & string}` }[Aggregate];
+/**
+ * The store on a Redis server. Every method throws EchelonError only: `store-unavailable` if the server does not answer (a
+ * write may then have taken effect; repeating it is safe), `store-full`, and the codes in its own comment. `close` ends
+ * the store's own connection for wake-ups and its followers.
+ */
+export function createStore(options: StoreOptions) {
+  const context = createContext(options);
+  const pressure = createPressure(context);
+  const batches = createBatches(context);
+  const queue = createQueue(context);
+  const apiKeys = createApiKeys(context);
+  return {
+    experiments: { ...createExperiments(context, pressure), ...createLimits(context) },
+    attempts: createLeases(context),
+    queue: {
+      ...createPositions(context),
+      ...createQueuePage(context),
+      ...queue,
+      ...createSnapshot(context, queue),
+    },
+    events: { ...createAppend(context), ...createEvents(context), ...createLogPlaces(context) },
+    feed: createFeed(context),
+    metrics: { ...createMetricSeries(context), ...createCompaction(context) },
+    batches: { ...batches, ...createBatchPage(context) },
+    sweeps: createSweeps(context, pressure),
+    rules: createRules(context),
+    runs: createRuns(context, pressure),
+    clusters: createClusters(context),
+    commands: createCommands(context),
+    projects: createProjects(context, apiKeys),
+    access: { ...apiKeys, ...createSignOuts(context) },
+    audit: createAudit(context),
+    answers: createAnswers(context, pressure),
+    revisions: createRevisions(context),
+    archive: createArchiveStreams(context),
+    retention: createRetention(context, batches),
+    ...createFitness(context),
+    ...createInstallation(context),
+    clock: createClock(context),
+    /**
+     * Used and maximal memory (0: no limit), whether new work is accepted, and the bytes that a project without a quota of
+     * its own may store (0: no limit).
+     */
+    pressure: pressure.now,
+    ...createWakeUps(context),
 
-/** The methods of the store that a caller needs, e.g. `StorePart<'experiments.get' | 'events.append'>`. */
-export type StorePart<P extends StorePath> = Pick<Store, P & Method> & {
-  [A in Aggregate as P extends `${A}.${string}` ? A : never]: Pick<
-    Store[A],
-    P extends `${A}.${infer M}` ? M & keyof Store[A] : never
-  >;
-};
+    async close(): Promise<void> {
+      context.hub.close();
+    },
+  };
+}
+
+function createContext({ redis, archive, prefix = 'echelon', limits }: StoreOptions): StoreContext {
+  const keys = createKeys(prefix);
+  const context: StoreContext = {
+    redis,
+    keys,
+    run: loadScripts(redis, keys.root, () => context.installation),
+    archive,
+    archived: createArchiveReader(archive),
+    hub: createWakeHub(redis),
+    limits: { ...DEFAULT_STORE_LIMITS, ...limits },
+    installation: null,
+  };
+  return context;
+}
+
+function createWakeUps({ redis, keys, hub }: StoreContext) {
+  return {
+    /** Sends a wake-up: a hint to look at the store again. Nothing depends on its arrival. */
+    async wake(topic: WakeTopic): Promise<void> {
+      await guarded(redis.publish(keys.wake, topic));
+    },
+
+    async onWake(listener: (topic: WakeTopic) => void): Promise<() => Promise<void>> {
+      const subscription = hub.listen(keys.wake, (message) => {
+        const topics: readonly WakeTopic[] = message === undefined ? WAKE_TOPICS : [message as WakeTopic];
+        for (const topic of topics) listener(topic);
+      });
+      await subscription.ready;
+      return async () => subscription.stop();
+    },
+  };
+}

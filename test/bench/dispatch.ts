@@ -9,7 +9,7 @@ import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { newExperimentId } from '../../src/core/ids.ts';
 import { createDirectoryArchive } from '../../src/store/archive/archive-directory.ts';
-import { createStore } from '../../src/store/create-store.ts';
+import { createStore } from '../../src/store/store.ts';
 import { until } from '../support/dispatch.ts';
 import { startFakeRayWorker } from '../support/fake-ray-worker.ts';
 import { startRedis } from '../support/redis.ts';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/server/deps.ts';
 import { createExperimentsQueue } from '../../src/queue/experiments-queue.ts';
-import { createStore } from '../../src/store/create-store.ts';
+import { createStore } from '../../src/store/store.ts';
 import { startRedis } from '../support/redis.ts';
 
 /** What requests to {@link startDurableApi} are authorized with. */

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/server/deps.ts';
-import { createStore } from '../../src/store/create-store.ts';
+import { createStore } from '../../src/store/store.ts';
 
 const [redisPort, port, ...tokens] = process.argv.slice(2) as [string, string, ...string[]];
 

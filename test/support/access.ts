@@ -1,6 +1,6 @@
 import { newKeyId, newKeyToken } from '../../src/http/access/callers.ts';
 import { newProject, type ProjectInput } from '../../src/schemas/project.ts';
-import type { StoredKey } from '../../src/store/access/contract.ts';
+import type { StoredKey } from '../../src/store/access/api-keys.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** A key as it is stored, with values that do not matter. */

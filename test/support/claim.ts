@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { AllocationInput, Lease } from '../../src/store/attempts/contract.ts';
-import type { StorePart } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 
 /** Allocates to a queued experiment and acquires its attempt, as a scheduling round and a dispatcher do in turn. */
 export async function claim(
-  store: StorePart<'attempts.allocate' | 'attempts.acquire'>,
+  store: Store,
   {
     dispatcher,
     leaseMs,

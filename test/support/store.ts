@@ -8,11 +8,9 @@ import { newExperimentId } from '../../src/core/ids.ts';
 import type { Archive } from '../../src/store/archive/archive.ts';
 import { createDirectoryArchive } from '../../src/store/archive/archive-directory.ts';
 import type { Lease } from '../../src/store/attempts/contract.ts';
-import type { ClockStore } from '../../src/store/clock/clock.ts';
-import { createStore } from '../../src/store/create-store.ts';
 import type { SubmitInput } from '../../src/store/experiments/contract.ts';
 import type { StoreLimits } from '../../src/store/redis/context.ts';
-import type { Store } from '../../src/store/store.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
 import { claim as claimOn } from './claim.ts';
 import { type RedisServer, redisFor } from './redis.ts';
 
@@ -143,7 +141,7 @@ export async function lost(redis: Redis, ...experiments: string[]): Promise<void
 }
 
 /** A clock of a store at this time, by a server whose clock has leapt by `leapt`. */
-export function clockAt(time: number, leapt = 0): Pick<ClockStore, 'read'> {
+export function clockAt(time: number, leapt = 0): Pick<Store['clock'], 'read'> {
   const seen = { seen: time, machine: '', uptime: 0 };
   return { read: async () => ({ time, server: time + leapt, correction: -leapt, ...seen }) };
 }

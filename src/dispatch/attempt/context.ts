@@ -4,7 +4,7 @@ import type { State } from '../../core/states.ts';
 import type { ResolvedSpec } from '../../engines/registry.ts';
 import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
 import type { Crash, Lease } from '../../store/attempts/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import type { Launches } from './launches.ts';
 import { type Quarantine, quarantineOf } from './quarantine.ts';
@@ -16,16 +16,7 @@ export interface AttemptHooks {
 
 /** The services that the lifecycle of every attempt uses. */
 export interface AttemptDeps {
-  store: StorePart<
-    | 'experiments.get'
-    | 'clusters.list'
-    | 'attempts.list'
-    | 'attempts.allocation'
-    | 'attempts.confirm'
-    | 'attempts.settle'
-    | 'events.append'
-    | 'attempts.end'
-  >;
+  store: Store;
   rayWorkerOf(cluster: string): Promise<RayWorkerClient>;
   launches: Launches;
   compile(spec: ResolvedSpec['spec'], clusterEnv?: Readonly<Record<string, string>>): LaunchPlan;

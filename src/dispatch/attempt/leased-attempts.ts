@@ -1,5 +1,5 @@
 import { settledWithin } from '../../core/settled-within.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
 import type { AttemptDeps, AttemptEntry } from './context.ts';
@@ -33,7 +33,7 @@ export interface LeasedAttempts {
 
 /** The services and settings of the leased attempts. */
 interface LeasedAttemptsDeps {
-  store: AttemptDeps['store'] & StorePart<'attempts.takeOver' | 'attempts.renew' | 'attempts.release'>;
+  store: AttemptDeps['store'] & Store;
   /** The other services of the lifecycle. */
   attempt: Omit<AttemptDeps, 'store' | 'log'>;
   dispatcher: string;

@@ -1,4 +1,4 @@
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { type BackgroundWork, forEachExperiment } from './for-each-experiment.ts';
 
 /** Streams archived in one step. */
@@ -9,7 +9,7 @@ const AT_ONCE = 50;
  * takes some experiments for `leaseMs`, and two dispatchers may archive the same stream.
  */
 export async function archiveEnded(
-  { store, ...round }: BackgroundWork & { store: StorePart<'archive.take' | 'archive.archiveStream'> },
+  { store, ...round }: BackgroundWork & { store: Store },
   times: { leaseMs: number; afterMs: number },
 ): Promise<void> {
   for (let more = true; more && !round.stopped(); ) {
@@ -21,10 +21,7 @@ export async function archiveEnded(
 }
 
 /** Moves the oldest events of long streams into the archive, so that running experiments do not fill Redis. */
-export async function rollLong({
-  store,
-  ...round
-}: BackgroundWork & { store: StorePart<'archive.longStreams' | 'archive.rollStream'> }): Promise<void> {
+export async function rollLong({ store, ...round }: BackgroundWork & { store: Store }): Promise<void> {
   const roll = async (id: string) => (await store.archive.rollStream(id)) > 0;
   const done = await forEachExperiment(
     round,

@@ -1,5 +1,5 @@
 import type { BatchRecord } from '../../store/batches/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
 
@@ -35,9 +35,7 @@ export function createBatchLeases({
   doubtMs = DOUBT_MS,
   log,
 }: {
-  store: StorePart<
-    'batches.takePending' | 'batches.beginPending' | 'batches.renewPending' | 'batches.returnPending'
-  >;
+  store: Store;
   holder: string;
   leaseMs: number;
   doubtMs?: number | undefined;

@@ -1,9 +1,9 @@
 import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../rpc/status.ts';
 import { eventLogDaysOf } from '../../schemas/retention.ts';
-import type { Forgetting } from '../../store/archive/contract.ts';
+import type { Forgetting } from '../../store/archive/retention.ts';
 import { isLeapt } from '../../store/clock/judge.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { type BackgroundWork, forEachExperiment } from './for-each-experiment.ts';
 
 /*
@@ -30,14 +30,7 @@ const LEASE_MS = 10 * 60_000;
 
 /** The services and settings of {@link forgetExperiments}. */
 export interface ForgetDeps extends BackgroundWork {
-  store: StorePart<
-    | 'retention.takeForgetting'
-    | 'retention.forgetLater'
-    | 'retention.forgotten'
-    | 'clusters.list'
-    | 'projects.list'
-    | 'clock.read'
-  >;
+  store: Store;
   /** How long event logs are retained after the end, unless the project has a policy. Default: 7 days. */
   forgetAfterMs?: number;
   rayWorkerOf: (cluster: string) => Promise<Pick<RayWorkerClient, 'forget'>>;

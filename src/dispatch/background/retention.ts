@@ -1,6 +1,6 @@
 import { cutoffsOf, policyOf, RETENTION_STAGES, type RetentionStage } from '../../schemas/retention.ts';
 import { isLeapt } from '../../store/clock/judge.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { createLoop, type Loop } from '../loop.ts';
 import { archiveEnded, rollLong } from './archiving.ts';
 import { forEachExperiment } from './for-each-experiment.ts';
@@ -18,16 +18,7 @@ const MAX_EXPIRED = 500;
 /** Sweeps in one step. */
 const SWEEPS_AT_ONCE = 200;
 
-type RetentionNeeds = ForgetDeps['store'] &
-  StorePart<'archive.take' | 'archive.archiveStream' | 'archive.longStreams' | 'archive.rollStream'> &
-  StorePart<
-    | 'retention.hold'
-    | 'retention.due'
-    | 'retention.expire'
-    | 'retention.collectGarbage'
-    | 'retention.expireSweeps'
-    | 'clock.read'
-  >;
+type RetentionNeeds = ForgetDeps['store'] & Store;
 
 /** The services and settings of archiving and retention. */
 export interface RetentionDeps extends Omit<ForgetDeps, 'store' | 'stopped'> {

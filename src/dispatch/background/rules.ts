@@ -13,8 +13,8 @@ import {
 import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
 import type { ResolvedRule } from '../../schemas/rules.ts';
 import type { EarlyStopping } from '../../schemas/sweep.ts';
-import type { SignalPage } from '../../store/rules/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { SignalPage } from '../../store/rules/rules.ts';
+import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 
 /*
@@ -36,14 +36,7 @@ const RULELESS_KNOWN = 10_000;
 
 /** The services and settings of rounds of rules. */
 export interface RulesDeps {
-  store: StorePart<
-    | 'rules.takeSignals'
-    | 'rules.readSignals'
-    | 'rules.dropSignals'
-    | 'rules.advance'
-    | 'sweeps.recordAverage'
-    | 'sweeps.get'
-  >;
+  store: Store;
   queue: Pick<ExperimentsQueue, 'remove'>;
   log: Log;
   /** How long no other dispatcher takes the same experiment. A second evaluation after that has no effect. */
@@ -124,7 +117,7 @@ export function createRulesRound({
 
 /** Evaluates a page: the state after it, the rules that fired, and whether the experiment must be stopped. */
 async function evaluate(
-  store: StorePart<'sweeps.recordAverage'>,
+  store: Store,
   page: SignalPage,
   { rules, early, now }: { rules: readonly ResolvedRule[]; early: EarlyStopping | null; now: number },
 ) {
@@ -143,7 +136,7 @@ async function evaluate(
 
 /** Compares a child with the other children of its sweep at each comparison that became due. */
 async function evaluateEarly(
-  store: StorePart<'sweeps.recordAverage'>,
+  store: Store,
   { page: { sweep, sweepIndex, state }, settings }: { page: SignalPage; settings: EarlyStopping },
   { memory, signals }: { memory: EarlyMemory; signals: readonly Signal[] },
 ): Promise<{ memory: EarlyMemory; fired: Firing[] }> {
@@ -164,7 +157,7 @@ async function evaluateEarly(
 }
 
 /** Reads the early stopping of each sweep once: it never changes. */
-function rememberEarlyStopping(store: StorePart<'sweeps.get'>) {
+function rememberEarlyStopping(store: Store) {
   const sweeps = new Map<string, EarlyStopping | null>();
   return async ({ sweep }: SignalPage): Promise<EarlyStopping | null> => {
     if (sweep === null) return null;

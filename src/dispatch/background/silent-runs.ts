@@ -1,5 +1,5 @@
 import { endOfRun } from '../../engines/external-run.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 
 /** Runs ended in one step. */
@@ -16,7 +16,7 @@ export function createSilentRuns({
   log,
   returnMs = RETURN_MS,
 }: {
-  store: StorePart<'runs.takeSilent' | 'attempts.end'>;
+  store: Store;
   log: Log;
   returnMs?: number;
 }): () => Promise<void> {

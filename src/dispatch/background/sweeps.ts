@@ -1,6 +1,6 @@
 import { makeChild } from '../../plan/sweep.ts';
 import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { SweptExperiment } from '../../store/sweeps/contract.ts';
 import type { Log } from '../log.ts';
 
@@ -9,9 +9,7 @@ const SWEEPS_AT_ONCE = 100;
 
 /** The services of {@link advanceSweeps}. */
 export interface SweepsDeps {
-  store: StorePart<
-    'sweeps.withWork' | 'sweeps.get' | 'sweeps.expand' | 'sweeps.release' | 'sweeps.cancelChildren'
-  >;
+  store: Store;
   queue: Pick<ExperimentsQueue, 'enqueue' | 'remove'>;
   log: Log;
   /** Whether this dispatcher stops: another dispatcher continues. */

@@ -5,7 +5,7 @@ import type { ControllerEvent } from '../../core/events.ts';
 import { retryUntil } from '../../core/retry.ts';
 import { archiveUnavailable } from '../../store/archive/archive-keys.ts';
 import type { BatchRecord } from '../../store/batches/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
 import { type BatchLeases, createBatchLeases } from './batch-leases.ts';
@@ -86,14 +86,7 @@ function isForLater(error: unknown): boolean {
 
 /** The services and settings of verification. */
 export interface VerificationDeps {
-  store: StorePart<
-    | 'batches.takePending'
-    | 'batches.beginPending'
-    | 'batches.renewPending'
-    | 'batches.returnPending'
-    | 'batches.bytes'
-    | 'batches.report'
-  >;
+  store: Store;
   verifier: BatchVerifier;
   /** Names this process. */
   holder: string;

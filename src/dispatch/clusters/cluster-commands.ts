@@ -2,7 +2,7 @@ import { nounOf, plural } from 'echelon-verify/text/plural';
 import { newCommandId } from '../../core/ids.ts';
 import { createRayWorkerClient } from '../../rpc/client.ts';
 import type { Cluster, RayPlace } from '../../store/clusters/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { toSeen } from './clusters.ts';
 import type { CommandWork, RunCommand } from './command-runner.ts';
 import { createPreflight, type PreflightDeps } from './preflight.ts';
@@ -29,10 +29,7 @@ export type AddSecret = Pick<RayPlace, 'token' | 'tls'>;
  * Requests that a silent cluster is added again from its record, unless a command on it is already open. After a restart
  * of Ray, this starts a new ray-worker, which finds its attempts again.
  */
-export async function requestRepair(
-  store: StorePart<'commands.open' | 'commands.create'>,
-  { name, ray, backfill }: Cluster,
-): Promise<void> {
+export async function requestRepair(store: Store, { name, ray, backfill }: Cluster): Promise<void> {
   if (ray === undefined) return;
   const { token, tls, ...place } = ray;
   if ((await store.commands.open()).some(({ cluster }) => cluster === name)) return;
@@ -43,16 +40,7 @@ export async function requestRepair(
 
 /** The services that run commands on clusters. */
 export interface ClusterCommandsDeps {
-  store: StorePart<
-    | 'clusters.list'
-    | 'clusters.put'
-    | 'clusters.see'
-    | 'clusters.set'
-    | 'clusters.setDraining'
-    | 'clusters.remove'
-    | 'clusters.allocations'
-    | 'wake'
-  >;
+  store: Store;
   pack: () => RayWorkerPackage;
   /** See `DispatcherDeps`. */
   installation?: string | undefined;

@@ -1,7 +1,7 @@
 import { settledWithin } from '../../core/settled-within.ts';
 import type { CommandProblem, PreflightFinding } from '../../schemas/clusters.ts';
-import type { ClaimedCommand, CommandLease } from '../../store/clusters/command-contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { ClaimedCommand, CommandLease } from '../../store/clusters/commands.ts';
+import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
 import { SetupError, toCommandProblem } from './setup/problems.ts';
@@ -39,9 +39,7 @@ const MAX_TRIES = 5;
 
 /** The services and settings of a command runner. */
 interface CommandRunnerDeps {
-  store: StorePart<
-    'commands.open' | 'commands.claim' | 'commands.renew' | 'commands.report' | 'commands.end'
-  >;
+  store: Store;
   run: RunCommand;
   dispatcher: string;
   leaseMs: number;

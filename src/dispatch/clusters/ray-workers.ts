@@ -2,7 +2,7 @@ import { createRayWorkerClient } from '../../rpc/client.ts';
 import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../rpc/status.ts';
 import type { Cluster } from '../../store/clusters/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 
 /** One client for each known ray-worker, used while the cluster's address and secrets stay the same. */
 export interface RayWorkers {
@@ -40,7 +40,7 @@ export function createRayWorkers({
   connect = createRayWorkerClient,
   installation,
 }: {
-  store: StorePart<'clusters.list'>;
+  store: Store;
   connect?: Connect | undefined;
   installation?: string | undefined;
 }): RayWorkers {

@@ -1,7 +1,7 @@
 import { isHeld } from '../../core/states.ts';
 import type { AttemptStatus, RayWorkerClient } from '../../rpc/ray-worker.ts';
 import type { AttemptName } from '../../store/attempts/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 
 /** Time between two checks of a cluster. */
@@ -27,7 +27,7 @@ export function createUnknownAttempts({
   log,
   checkMs = CHECK_MS,
 }: {
-  store: StorePart<'attempts.present'>;
+  store: Store;
   /** Milliseconds since any moment, by a clock that cannot be set. */
   elapsed: () => number;
   log: Log;
@@ -62,11 +62,7 @@ export function createUnknownAttempts({
  * An attempt is in the store before its launch, so the store is read after the list. Its end is in the store after the end
  * of its driver, so a second list says whether the driver still runs.
  */
-async function findUnknown(
-  store: StorePart<'attempts.present'>,
-  cluster: string,
-  client: RayWorkerClient,
-): Promise<AttemptName[]> {
+async function findUnknown(store: Store, cluster: string, client: RayWorkerClient): Promise<AttemptName[]> {
   const running = await listRunning(client);
   const present = await store.attempts.present(running.map(({ experiment }) => experiment));
   const unknown = running.filter(({ experiment, attempt }) => {

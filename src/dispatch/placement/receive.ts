@@ -3,7 +3,7 @@ import { type RetryWaits, retryUntil } from '../../core/retry.ts';
 import { settledWithin } from '../../core/settled-within.ts';
 import type { Served } from '../../queue/serve.ts';
 import type { Acquired } from '../../store/attempts/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { LeasedAttempts } from '../attempt/leased-attempts.ts';
 
 /**
@@ -16,7 +16,7 @@ const ACQUIRE_MS = 10_000;
 
 /** The services and settings of a receiver. */
 interface ReceiveDeps {
-  store: StorePart<'attempts.acquire'>;
+  store: Store;
   leased: Pick<LeasedAttempts, 'begin' | 'runs'>;
   dispatcher: string;
   leaseMs: number;

@@ -1,5 +1,5 @@
 import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 
 /** An allocated experiment is launched within milliseconds. After this time, its job was lost or never released. */
@@ -18,7 +18,7 @@ export function createReconciler({
   releaseMs = RELEASED_AGAIN_MS,
   log,
 }: {
-  store: StorePart<'queue.ids' | 'attempts.allocated'>;
+  store: Store;
   queue: Pick<ExperimentsQueue, 'restore' | 'release'>;
   step: number;
   releaseMs?: number;
@@ -54,7 +54,7 @@ export async function failOverdue({
   queue,
   log,
 }: {
-  store: StorePart<'experiments.failOverdue'>;
+  store: Store;
   queue: Pick<ExperimentsQueue, 'remove'>;
   log: Log;
 }): Promise<void> {

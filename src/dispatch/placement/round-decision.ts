@@ -2,7 +2,7 @@ import { type Paces, pacedOf, readPaces, roundInput } from '../../scheduler/roun
 import { type Schedule, type ScheduleInput, scheduleRound } from '../../scheduler/schedule.ts';
 import type { Allocation } from '../../store/clusters/contract.ts';
 import type { QueuedExperiment } from '../../store/queue/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 
 /*
  * Invariant: the versions of a decision are not newer than the allocations that were read. If an allocation has changed
@@ -21,7 +21,7 @@ export interface RoundDecision {
 }
 
 /** The store operations of a decision. */
-export type DecisionStore = StorePart<'queue.snapshot' | 'queue.window' | 'queue.paces'>;
+export type DecisionStore = Store;
 
 /** Milliseconds since any moment, by a clock that cannot be set: times between two rounds are measured with it. */
 export type Elapsed = () => number;
@@ -84,7 +84,7 @@ function windowFor({ open, filling }: Schedule): number {
  * Expected ends and run times. They are read at most once in {@link PACES_MS}, or earlier if the number of queued
  * experiments has doubled; for newer experiments nothing is known until then.
  */
-function createPaces(store: StorePart<'queue.paces'>, elapsed: Elapsed) {
+function createPaces(store: Store, elapsed: Elapsed) {
   let readAt = Number.NEGATIVE_INFINITY;
   let readOf = 1;
   let last: Paces = { ends: new Map(), lengths: new Map() };

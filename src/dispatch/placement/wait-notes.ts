@@ -1,7 +1,7 @@
 import { type EstimatedStart, estimateStarts } from '../../scheduler/estimate.ts';
 import { waitNotes } from '../../scheduler/wait-notes.ts';
 import type { ExpectedPlace, QueuedExperiment, WaitNote } from '../../store/queue/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { Elapsed, RoundDecision } from './round-decision.ts';
 
 /** Up to this many notes are written at once; more notes are written only once in the time below. */
@@ -15,7 +15,7 @@ const MOVED_SHARE = 0.03;
 
 /** Writes the wait reason, queue position and estimated start of every queued experiment for which one has changed. */
 export function createWaitNotes(deps: {
-  store: StorePart<'queue.note'>;
+  store: Store;
   elapsed: Elapsed;
 }): (decision: RoundDecision) => Promise<void> {
   let writtenAt = Number.NEGATIVE_INFINITY;

@@ -4,7 +4,7 @@ import { type Caller, sees } from '../../core/scopes.ts';
 import { ownSecretProjects } from '../../engines/secret-projects.ts';
 import type { ClusterView } from '../../schemas/api.ts';
 import { DEFAULT_PROJECT, type Project } from '../../schemas/project.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 
 /** No project has this name: its lists are empty. */
 const NO_PROJECT = '-';
@@ -27,7 +27,7 @@ export function inOwnProject<T extends object>(caller: Caller, spec: T): T {
 
 /** What of a project's name is wrong for the caller: one that it cannot see is one that is not there. */
 export async function projectProblem(
-  store: StorePart<'projects.list'>,
+  store: Store,
   { project }: Caller,
   name: string,
 ): Promise<FieldProblem | undefined> {
@@ -41,7 +41,7 @@ export async function projectProblem(
 
 /** Clusters as the caller may see them: what others run there is not named, what it takes is. */
 export async function seenClusters(
-  store: StorePart<'projects.contains'>,
+  store: Store,
   { project }: Caller,
   clusters: readonly ClusterView[],
 ): Promise<ClusterView[]> {
@@ -65,11 +65,7 @@ export function projectNotFound(name: string): EchelonError {
 }
 
 /** The project of that name. Throws EchelonError `project-not-found` also where the caller does not see it. */
-export async function projectOf(
-  store: StorePart<'projects.get'>,
-  caller: Caller,
-  name: string,
-): Promise<Project> {
+export async function projectOf(store: Store, caller: Caller, name: string): Promise<Project> {
   const project = sees(caller, name) ? await store.projects.get(name) : undefined;
   if (project === undefined) throw projectNotFound(name);
   return project;

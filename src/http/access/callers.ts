@@ -1,8 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Caller, SCOPES } from '../../core/scopes.ts';
 import { isLive } from '../../schemas/key.ts';
-import type { StoredKey } from '../../store/access/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { StoredKey } from '../../store/access/api-keys.ts';
+import type { Store } from '../../store/store.ts';
 import type { SignIn } from './sessions.ts';
 
 /** Open streams are looked through this often for keys that have ended. */
@@ -70,7 +70,7 @@ export function newKeyToken(id: string): { token: string; digest: string } {
  * costs no more than a right one.
  */
 export function createCallers(input: {
-  store: StorePart<'access.version' | 'access.keys' | 'access.signOuts' | 'access.keyUsed'>;
+  store: Store;
   tokens: readonly string[];
   clock: { now(): number };
 }): Callers {
@@ -219,7 +219,7 @@ interface Access {
   signedOut: ReadonlyMap<string, number>;
 }
 
-type AccessReads = StorePart<'access.version' | 'access.keys' | 'access.signOuts' | 'access.keyUsed'>;
+type AccessReads = Store;
 
 /** The keys and sign-outs of the store as they are now, read again only when they have changed. */
 function keyCopy(store: AccessReads) {

@@ -9,12 +9,12 @@ import { invalidSpec } from '../../engines/validate-spec.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
 import type { Cluster } from '../../store/clusters/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { inOwnProject, projectProblem } from '../access/caller-projects.ts';
 import type { AppSettings } from '../server/deps.ts';
 import { type Place, placeProblem } from './placement.ts';
 
-type TrainingStore = StorePart<'experiments.get' | 'attempts.list'>;
+type TrainingStore = Store;
 
 /**
  * Takes the specs of one request in: every route that submits, plans or judges a spec calls it, so that all refuse the same.
@@ -22,7 +22,7 @@ type TrainingStore = StorePart<'experiments.get' | 'attempts.list'>;
  */
 export function createIntake(
   deps: {
-    store: TrainingStore & StorePart<'projects.list' | 'clusters.list' | 'experiments.checkpointClusters'>;
+    store: TrainingStore & Store;
     settings: Pick<AppSettings, 'promptEndpoints'>;
   },
   caller: Caller,

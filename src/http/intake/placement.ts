@@ -8,7 +8,7 @@ import { isWanted } from '../../scheduler/schedule.ts';
 import { tooLarge } from '../../scheduler/wait-reasons.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import type { Cluster } from '../../store/clusters/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Where a resolved spec may run. */
 export type Place = Pick<ResolvedSpec['spec'], 'cluster' | 'clusterLabels'>;
@@ -24,7 +24,7 @@ type Labelled = Pick<Cluster, 'name' | 'labels'>;
  * null; for a spec without cluster, labels and checkpoint it is not asked.
  */
 export async function placeProblem(
-  store: StorePart<'experiments.checkpointClusters'>,
+  store: Store,
   spec: Place,
   clusters: (name: string | null) => Promise<readonly Labelled[]>,
 ): Promise<FieldProblem | null> {
@@ -72,7 +72,7 @@ export function labelProblem(
  * directory was used; if no experiment has reported it, on one cluster only.
  */
 async function checkpointPlaceProblem(
-  store: StorePart<'experiments.checkpointClusters'>,
+  store: Store,
   spec: Place,
   clusters: readonly Labelled[],
 ): Promise<FieldProblem | null> {

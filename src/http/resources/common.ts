@@ -5,7 +5,7 @@ import { type Caller, sees } from '../../core/scopes.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { Pause } from '../../store/queue/contract.ts';
-import type { StorePart } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { located } from '../server/responses.ts';
 
 /** Codes of what a request that brings new work may be refused for, each documented in `error-docs.ts`. */
@@ -91,7 +91,7 @@ export const AfterParam = Type.Optional(
  * project as for none at all, and after the same look-up; an id that cannot exist costs none.
  */
 export async function experimentOf(
-  store: StorePart<'experiments.get' | 'projects.contains'>,
+  store: Store,
   { caller }: { caller: Caller },
   id: string,
 ): Promise<Experiment> {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasScope } from '../../core/scopes.ts';
 import type { AuditEntry } from '../../schemas/audit.ts';
-import type { AuditInput } from '../../store/access/contract.ts';
+import type { AuditInput } from '../../store/access/audit.ts';
 import type { App, RouteDeps } from './deps.ts';
 
 declare module 'fastify' {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
-import type { RevisedKind } from '../../store/experiments/contract.ts';
-import { changedSince } from '../../store/redis/revisions.ts';
+import { changedSince, type RevisedKind } from '../../store/redis/revisions.ts';
 import type { App, RouteDeps } from './deps.ts';
 import type { RoutePolicy } from './policy.ts';
 

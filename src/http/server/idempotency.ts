@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EchelonError, type ErrorCode } from '../../core/errors.ts';
 import { canonicalJson } from '../../schemas/json.ts';
-import type { AnswerClaim, Idempotency, KeptAnswer } from '../../store/access/answers-contract.ts';
+import type { AnswerClaim, Idempotency, KeptAnswer } from '../../store/access/answers.ts';
 import type { App, RouteDeps } from './deps.ts';
 import type { RoutePolicy } from './policy.ts';
 

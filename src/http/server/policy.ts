@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify';
 import type { Scope } from '../../core/scopes.ts';
-import type { RevisedKind } from '../../store/experiments/contract.ts';
+import type { RevisedKind } from '../../store/redis/revisions.ts';
 import type { App } from './deps.ts';
 
 /** How the server treats every request of a route. Each route declares one, as `config.policy`. */

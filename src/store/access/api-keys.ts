@@ -1,16 +1,20 @@
+import type { ApiKey } from '../../schemas/key.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
-import type { AccessStore, StoredKey } from './contract.ts';
+
+/** A stored key: SHA-256 (hex) of the key, and of the previous key after a rotation. */
+export interface StoredKey extends Omit<ApiKey, 'lastUsedAt'> {
+  digest: string;
+  previousDigest: string | null;
+}
 
 /** A revoked or expired key is listed for this long. */
 const LISTED_MS = 90 * 24 * 3600 * 1000;
 
-type ApiKeys = Pick<AccessStore, 'version' | 'keys' | 'createKey' | 'changeKey' | 'keyUsed'>;
-
 /** API keys: a hash of keys (JSON) by id. The times of last use are in a second hash, because they change often. */
-export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
+export function createApiKeys({ redis, keys, run }: StoreContext) {
   const hash = `${keys.root}:api-keys`;
   const used = `${hash}:used`;
   const swap = async (id: string, from: string, to: string, project = ''): Promise<boolean> =>
@@ -26,10 +30,11 @@ export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
   }
 
   return {
-    async version() {
+    /** Grows with every change of a key or a project, and with every sign-out: a microsecond of the server's clock. */
+    async version(): Promise<number> {
       return Number((await guarded(redis.get(`${keys.root}:access-version`))) ?? 0);
     },
-    async keys() {
+    async keys(): Promise<(StoredKey & Pick<ApiKey, 'lastUsedAt'>)[]> {
       const [all, times] = (await runAll(redis.pipeline().hgetall(hash).hgetall(used))) as [
         Record<string, string>,
         Record<string, string>,
@@ -41,14 +46,19 @@ export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
         }))
         .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
     },
-    async createKey(key) {
+    /** Also deletes keys that ended more than 90 days before. False if its project does not exist. */
+    async createKey(key: StoredKey): Promise<boolean> {
       await deleteEnded(key.createdAt);
       // The id is random: if it exists, this call is a repetition.
       const project = key.project === DEFAULT_PROJECT ? '' : (key.project ?? '');
       const text = JSON.stringify(key);
       return (await swap(key.id, '', text, project)) || (await guarded(redis.hget(hash, key.id))) === text;
     },
-    async changeKey(id, change) {
+    /** Applies `change` to the current key of that id; undefined if there is none, or if `change` returns undefined. */
+    async changeKey(
+      id: string,
+      change: (key: StoredKey) => StoredKey | undefined,
+    ): Promise<StoredKey | undefined> {
       for (;;) {
         const text = await guarded(redis.hget(hash, id));
         const after = text === null ? undefined : change(inKnownLayout('key', JSON.parse(text) as StoredKey));
@@ -56,7 +66,8 @@ export function createApiKeys({ redis, keys, run }: StoreContext): ApiKeys {
         if (await swap(id, text, JSON.stringify(after))) return after;
       }
     },
-    async keyUsed(id, at) {
+    /** Records that a key was used. */
+    async keyUsed(id: string, at: number): Promise<void> {
       await guarded(redis.hset(used, id, String(at)));
     },
   };

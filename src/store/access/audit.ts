@@ -2,7 +2,9 @@ import type { AuditEntry } from '../../schemas/audit.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { runAll } from '../redis/errors.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import type { AuditInput, AuditStore } from './contract.ts';
+
+/** An audit entry without the fields that the store sets. */
+export type AuditInput = Omit<AuditEntry, 'id' | 'at'>;
 
 /**
  * MAX entries of the audit log (about 40 MB), and again as many of administrators. Redis deletes whole nodes of a stream,
@@ -13,14 +15,22 @@ export const AUDIT_ENTRIES = 100_000;
 export const AUDIT_DAYS = 365;
 
 /** The audit log: two append-only streams with a common order. */
-export function createAudit({ redis, keys, run, limits }: StoreContext): AuditStore {
+export function createAudit({ redis, keys, run, limits }: StoreContext) {
   const streams = [`${keys.root}:audit`, `${keys.root}:audit:admin`];
   return {
-    async record(entry, { administrative = false } = {}) {
+    /**
+     * Adds an entry. The oldest entries are deleted by number and age; new entries of a caller replace only that caller's.
+     * Entries of administrators (`administrative`) have a stream of their own.
+     */
+    async record(
+      entry: AuditInput,
+      { administrative = false }: { administrative?: boolean } = {},
+    ): Promise<void> {
       await run('audit', auditArguments(entry, { administrative, maxOfCaller: limits.auditOfCaller }));
     },
 
-    async page(limit, before) {
+    /** Entries older than `before` (an entry's id), newest first. */
+    async page(limit: number, before: string | undefined): Promise<AuditEntry[]> {
       if (limit <= 0) return [];
       const from = before === undefined ? '+' : `(${before}`;
       const commands = redis.pipeline();

@@ -1,10 +1,13 @@
 import { EchelonError } from '../../core/errors.ts';
-import { DEFAULT_PROJECT, newProject, type Project } from '../../schemas/project.ts';
+import { DEFAULT_PROJECT, newProject, type Project, type ProjectChange } from '../../schemas/project.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 import { unlessChanged } from '../redis/revisions.ts';
-import type { AccessStore, ProjectRemoval, ProjectStore } from './contract.ts';
+import type { createApiKeys } from './api-keys.ts';
+
+/** The outcome of a removal: `removed`, `absent`, or what the project still has. */
+export type ProjectRemoval = 'removed' | 'absent' | 'experiments' | 'sweeps' | 'keys';
 
 /** EchelonError `invalid-spec` for a project that was removed after it was resolved; `field` names it. */
 export function projectRemoved(field: string): EchelonError {
@@ -14,11 +17,11 @@ export function projectRemoved(field: string): EchelonError {
   });
 }
 
-/** See {@link ProjectStore}: a hash of projects (JSON) by name. */
+/** Projects: a hash of them (JSON) by name. */
 export function createProjects(
   context: StoreContext,
-  apiKeys: Pick<AccessStore, 'version' | 'keys'>,
-): ProjectStore {
+  apiKeys: Pick<ReturnType<typeof createApiKeys>, 'version' | 'keys'>,
+) {
   const { redis, keys, run } = context;
   const hash = `${keys.root}:projects`;
 
@@ -33,21 +36,24 @@ export function createProjects(
   };
 
   return {
-    async list() {
+    /** All projects by name, always with `default`. */
+    async list(): Promise<Project[]> {
       return toProjects(await guarded(redis.hgetall(hash)));
     },
 
-    async get(name) {
+    async get(name: string): Promise<Project | undefined> {
       const text = await guarded(redis.hget(hash, name));
       if (text !== null) return readProject(text);
       return name === DEFAULT_PROJECT ? theDefault() : undefined;
     },
 
-    async create(project) {
+    /** False if the name is taken. */
+    async create(project: Project): Promise<boolean> {
       return project.name !== DEFAULT_PROJECT && (await swap(project.name, null, project));
     },
 
-    async change(name, change, revision) {
+    /** The changed project; undefined if there is none. Throws `precondition-failed` if it has another `revision`. */
+    async change(name: string, change: ProjectChange, revision?: number): Promise<Project | undefined> {
       for (;;) {
         const text = await guarded(redis.hget(hash, name));
         if (text === null && name !== DEFAULT_PROJECT) return undefined;
@@ -57,7 +63,11 @@ export function createProjects(
       }
     },
 
-    async remove(name, now, revision) {
+    /**
+     * Removes a project without experiments, sweeps and valid API keys. Throws `precondition-failed` if it has another
+     * `revision`.
+     */
+    async remove(name: string, now: number, revision?: number): Promise<ProjectRemoval> {
       for (;;) {
         // In this order: a key that is created later changes the version.
         const version = await apiKeys.version();
@@ -70,9 +80,11 @@ export function createProjects(
       }
     },
 
+    /** Bytes that projects store in Redis, by name; a project that stores nothing may be absent. */
     storedBytes: () => storedBytes(context),
 
-    async contains(project, id) {
+    /** Whether the project has an experiment or a sweep of that id. */
+    async contains(project: string, id: string): Promise<boolean> {
       const index = id.startsWith('swp-') ? `${keys.root}:sweeps:${project}` : keys.index({ project });
       return (await guarded(redis.zscore(index, id))) !== null;
     },

@@ -10,24 +10,43 @@ import {
   sizeOf,
   writeSegments,
 } from './archive-segments.ts';
-import type { ArchiveOutcome, ArchiveStore } from './contract.ts';
 import { archiveSeries } from './series-archive.ts';
+
+/** What became of a stream that was to be archived. */
+export type ArchiveOutcome = 'archived' | 'waiting' | 'gone';
 
 /** MAX entries of one read. */
 const ENTRIES_PER_READ = 64;
 /** MAX reads of a stream that changes meanwhile; the next round tries again. */
 const TRIES = 3;
 
-/** See {@link ArchiveStore}. */
-export function createArchiveStreams(context: StoreContext): ArchiveStore {
+/** Moves streams into the archive. */
+export function createArchiveStreams(context: StoreContext) {
   return {
+    /** Finished experiments whose streams are not archived yet. */
     backlog: () => guarded(context.redis.zcard(context.keys.archiving)),
 
-    async take({ limit, leaseMs, afterMs }) {
+    /**
+     * Takes up to `limit` experiments that ended at least `afterMs` ago and whose stream is not archived; they come back
+     * after `leaseMs`.
+     */
+    async take({
+      limit,
+      leaseMs,
+      afterMs,
+    }: {
+      limit: number;
+      leaseMs: number;
+      afterMs: number;
+    }): Promise<string[]> {
       return (await context.run('take-archiving', [limit, leaseMs, afterMs, 'archiving'])) as string[];
     },
 
-    async archiveStream(id) {
+    /**
+     * Moves a finished experiment's stream into the archive with the same ids and bytes. `waiting`: it has not ended, or a
+     * batch has no report yet. May be repeated, also by another process at the same time; entries are always readable.
+     */
+    async archiveStream(id: string): Promise<ArchiveOutcome> {
       // Before the stream: after a crash the stream is still listed, so both are done again.
       await archiveSeries(context, id);
       for (let tries = 0; tries < TRIES; tries++) {
@@ -39,7 +58,8 @@ export function createArchiveStreams(context: StoreContext): ArchiveStore {
       return 'waiting';
     },
 
-    async longStreams() {
+    /** Running experiments whose streams exceed `liveBytes`. */
+    async longStreams(): Promise<string[]> {
       const { redis, keys } = context;
       const [leased, external] = await Promise.all(
         [keys.leases, `${keys.root}:runs`].map((key) => guarded(redis.zrange(key, '0', '-1'))),
@@ -48,11 +68,16 @@ export function createArchiveStreams(context: StoreContext): ArchiveStore {
       return ids.length === 0 ? [] : await longOf(context, ids);
     },
 
-    rollStream: (id) => rollStream(context, id),
+    /**
+     * Moves the oldest entries of a live stream into the archive, with the same ids and bytes, until it is below `liveBytes`.
+     * All entries are always readable. Returns the number of moved segments. May be repeated, also by another process at
+     * the same time.
+     */
+    rollStream: (id: string) => rollStream(context, id),
   };
 }
 
-/** See {@link ArchiveStore}. */
+/** Moves the oldest entries of a live stream into the archive, until it is below `liveBytes`; returns the number of segments. */
 export async function rollStream(context: StoreContext, id: string): Promise<number> {
   let moved = 0;
   while ((await longOf(context, [id])).length > 0 && (await rollOnce(context, id))) moved += 1;

@@ -1,13 +1,37 @@
 import { EchelonError } from '../../core/errors.ts';
 import { RETENTION_STAGES, type RetentionStage } from '../../schemas/retention.ts';
-import type { BatchStore } from '../batches/contract.ts';
+import type { createBatches } from '../batches/batches.ts';
 import { storeTime } from '../clock/clock.ts';
 import { type Fields, toAttempts, toBatch } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { digestOf } from './archive-keys.ts';
 import { readSegments } from './archive-segments.ts';
-import type { DueFigures, RetentionStore } from './contract.ts';
+
+/** What retention will delete of a project at a stage. */
+export interface DueFigures {
+  experiments: number;
+  /** Their bytes in the archive; without `complete`, only of those that ended first. */
+  bytes: number;
+  complete: boolean;
+  /** The ones that ended first. */
+  first: string[];
+  /** Batches of those counted in `bytes` that rules retain. */
+  kept: number;
+}
+
+/** An experiment of which clusters may still keep event logs. */
+export interface Forgetting {
+  id: string;
+  /** null if it was deleted, so that every cluster has to be asked. */
+  record: {
+    project: string;
+    /** ms. */
+    endedAt: number;
+    /** The highest attempt by cluster. */
+    attempts: ReadonlyMap<string, number>;
+  } | null;
+}
 
 /** MAX experiments whose bytes one preview sums. */
 const MAX_SUMMED = 10_000;
@@ -19,58 +43,79 @@ const TRIES = 3;
 /** Suffixes of the keys of a sweep. */
 const SWEEP_KEYS = ['children', 'experiments', 'runs', 'settled', 'after', 'shared'] as const;
 
-type Batches = Pick<BatchStore, 'bytes'>;
+type Batches = ReturnType<typeof createBatches>;
 
-/** See {@link RetentionStore}. */
-export function createRetention(context: StoreContext, batches: Batches): RetentionStore {
+/** Retention: deletes expired data. */
+export function createRetention(context: StoreContext, batches: Batches) {
   const { redis, keys, run, archive } = context;
   return {
-    async takeForgetting({ limit, leaseMs, afterMs }) {
-      const ids = (await run('take-archiving', [limit, leaseMs, afterMs, 'forgetting'])) as string[];
-      if (ids.length === 0) return [];
-      const looks = redis.pipeline();
-      for (const id of ids) looks.hgetall(keys.attempts(id)).hmget(keys.experiment(id), 'project', 'endedAt');
-      const replies = await runAll(looks);
-      return ids.map((id, at) => {
-        const [project, endedAt] = replies[2 * at + 1] as (string | null)[];
-        const attempts = highestByCluster(replies[2 * at] as Fields);
-        return { id, record: project ? { project, endedAt: Number(endedAt), attempts } : null };
-      });
-    },
+    /**
+     * Takes up to `limit` experiments that ended at least `afterMs` ago and of which clusters may still keep event logs;
+     * they come back after `leaseMs`.
+     */
+    takeForgetting: (options: { limit: number; leaseMs: number; afterMs: number }) =>
+      takeForgetting(context, options),
 
-    async forgetLater(ids, { laterMs, afterMs }) {
+    /** Returns experiments of `takeForgetting` (called with `afterMs`) to the list, due after `laterMs`. */
+    async forgetLater(
+      ids: readonly string[],
+      { laterMs, afterMs }: { laterMs: number; afterMs: number },
+    ): Promise<void> {
       if (ids.length === 0) return;
       // An experiment is due again when its score is `afterMs` old.
       const score = (await storeTime(context)) + laterMs - afterMs;
       await run('put-due', ['forgetting', 'XX', ...ids.flatMap((id) => [score, id])]);
     },
 
-    forgettingFigures: (project, endedBefore) => forgettingFigures(context, project, endedBefore),
+    /** Number of a project's listed experiments that ended before `endedBefore`, among about 10,000 at most. */
+    forgettingFigures: (project: string, endedBefore: number) =>
+      forgettingFigures(context, project, endedBefore),
 
-    async forgotten(ids) {
+    /** Records that no cluster has event logs of these any more. */
+    async forgotten(ids: readonly string[]): Promise<void> {
       if (ids.length > 0) await guarded(redis.zrem(keys.forgetting, ...ids));
     },
 
-    async hold(dispatcher, leaseMs) {
+    /** Takes or renews the lease of retention for this dispatcher; false if another has it. `leaseMs` 0 releases it. */
+    async hold(dispatcher: string, leaseMs: number): Promise<boolean> {
       return (await run('hold-retention', [dispatcher, leaseMs])) === 1;
     },
 
-    async due(stage, project, { endedBefore, limit }) {
+    /** Experiments of a project that ended before `endedBefore` and have `stage` deleted next, in the order of their ends. */
+    async due(
+      stage: RetentionStage,
+      project: string,
+      { endedBefore, limit }: { endedBefore: number; limit: number },
+    ): Promise<string[]> {
       const key = keys.due(stage, project);
       return await guarded(redis.zrangebyscore(key, '-inf', `(${endedBefore}`, 'LIMIT', 0, limit));
     },
 
-    dueFigures: (stage, project, endedBefore) => dueFigures(context, { stage, project, endedBefore }),
+    /** What retention would delete of a project at a stage, including experiments that are at an earlier stage. */
+    dueFigures: (stage: RetentionStage, project: string, endedBefore: number) =>
+      dueFigures(context, { stage, project, endedBefore }),
 
-    expire: (stage, id) => expire(context, batches, { stage, id }),
+    /**
+     * Deletes `stage` of a finished experiment. Batches that rules retain are not deleted, nor are their reports and the
+     * record that has any. After a crash it is still due, and a repetition finishes. `waiting`: it is not archived.
+     */
+    expire: (stage: RetentionStage, id: string) => expire(context, batches, { stage, id }),
 
-    async expireSweeps(project, { endedBefore, limit, cursor }) {
+    /**
+     * Deletes sweeps of a project that ended before `endedBefore` and whose children are all deleted. `cursor` is null for the
+     * first call; `next` is null at the end.
+     */
+    async expireSweeps(
+      project: string,
+      { endedBefore, limit, cursor }: { endedBefore: number; limit: number; cursor: string | null },
+    ): Promise<{ deleted: number; next: string | null }> {
       const reply = await run('expire-sweeps', [project, endedBefore, limit, cursor ?? '', ...SWEEP_KEYS]);
       const [deleted, next] = reply as [number, string];
       return { deleted, next: next === '' ? null : next };
     },
 
-    async collectGarbage(limit) {
+    /** Deletes the archived objects of up to `limit` deleted experiments; returns their number. */
+    async collectGarbage(limit: number): Promise<number> {
       const ids = await guarded(redis.srandmember(keys.garbage, limit));
       for (const id of ids) {
         await archive.remove(id);
@@ -79,6 +124,22 @@ export function createRetention(context: StoreContext, batches: Batches): Retent
       return ids.length;
     },
   };
+}
+
+async function takeForgetting(
+  { redis, keys, run }: StoreContext,
+  { limit, leaseMs, afterMs }: { limit: number; leaseMs: number; afterMs: number },
+): Promise<Forgetting[]> {
+  const ids = (await run('take-archiving', [limit, leaseMs, afterMs, 'forgetting'])) as string[];
+  if (ids.length === 0) return [];
+  const looks = redis.pipeline();
+  for (const id of ids) looks.hgetall(keys.attempts(id)).hmget(keys.experiment(id), 'project', 'endedAt');
+  const replies = await runAll(looks);
+  return ids.map((id, at) => {
+    const [project, endedAt] = replies[2 * at + 1] as (string | null)[];
+    const attempts = highestByCluster(replies[2 * at] as Fields);
+    return { id, record: project ? { project, endedAt: Number(endedAt), attempts } : null };
+  });
 }
 
 async function forgettingFigures({ redis, keys }: StoreContext, project: string, endedBefore: number) {

@@ -13,8 +13,9 @@ import type {
   Acquired,
   Allocated,
   AllocationInput,
-  AttemptStore,
+  Attempt,
   Crash,
+  EndDecision,
   Lease,
   PresentAttempt,
   Renewal,
@@ -24,30 +25,49 @@ import type {
 /** Leases in one atomic step. */
 const LEASES_PER_CALL = 100;
 
-/** See {@link AttemptStore}. */
-export function createLeases(context: StoreContext): AttemptStore {
+/** Attempts, their allocations and leases: from the start of an attempt to its end. */
+export function createLeases(context: StoreContext) {
   const { run, redis, keys } = context;
   return {
-    async list(id) {
+    /** The attempts of an experiment, the first one first. */
+    async list(id: string): Promise<Attempt[]> {
       return toAttempts(await guarded(redis.hgetall(keys.attempts(id))));
     },
-    present: (ids) => present(context, ids),
-    allocate: (starts) => allocate(run, starts),
-    async allocation(cluster, experiment) {
+    /** The present attempts of experiments by id; one without a record is omitted. */
+    present: (ids: readonly string[]) => present(context, ids),
+    /**
+     * Executes the decisions of a scheduling round in one step: raises the attempt of each experiment, takes it out of the
+     * queue and allocates GPUs and CPUs. All versions are compared as they were before this step.
+     */
+    allocate: (starts: readonly AllocationInput[]) => allocate(run, starts),
+    /** What is allocated to the experiment's present attempt; empty: nothing. */
+    async allocation(cluster: string, experiment: string): Promise<AllocatedNode[]> {
       const text = await guarded(redis.hget(keys.allocations(cluster), experiment));
       const items = text === null ? [] : toAllocations({ [experiment]: text });
       return items.map(({ node, gpus, cpus }) => ({ id: node, gpus, cpus }));
     },
     ...launches(run),
     ...counts(context),
-    renew: (leases, leaseMs) => renew(run, leases, leaseMs),
-    takeOver: (input) => takeOver(run, input),
-    async release(leases) {
+    renew: (leases: readonly Lease[], leaseMs: number) => renew(run, leases, leaseMs),
+    /**
+     * Takes expired leases. Attempts that a lost dispatcher was launching or taking over are suspects. With `suspects` at
+     * most one of them is taken, and only by a dispatcher that has no other attempt unsettled. Until that one is settled,
+     * the dispatcher can acquire nothing. A suspect with which a dispatcher is lost alone is charged with the crash.
+     */
+    takeOver: (input: TakeOverInput) => takeOver(run, input),
+    /** Lets leases expire now, so that another dispatcher takes over at once. */
+    async release(leases: readonly Lease[]): Promise<void> {
       for (let at = 0; at < leases.length; at += LEASES_PER_CALL) {
         await run('release', leases.slice(at, at + LEASES_PER_CALL).flatMap(leaseArguments));
       }
     },
-    end: (lease, decision) => end(run, lease, decision),
+    /**
+     * Ends the attempt: final state or back into the queue; frees lease and allocation. To be called only when the attempt's
+     * driver cannot run any more: its exit is recorded, or the attempt is fenced. Returns the recorded state, which is
+     * `cancelled` if a cancel came first. With `attemptsAbove` another attempt may still run: the state is then still
+     * `cancelling`, and nothing was changed. A repetition throws `lease-lost`.
+     */
+    end: (lease: Lease, decision: EndDecision) => end(run, lease, decision),
   };
 }
 
@@ -66,9 +86,23 @@ async function present(
 }
 
 /** The steps of one launch. */
-function launches(run: RunScript): Pick<AttemptStore, 'acquire' | 'confirm' | 'settle'> {
+function launches(run: RunScript) {
   return {
-    async acquire({ experiment, dispatcher, leaseMs, token, unreached = [] }) {
+    /** Takes the lease of an allocated attempt. A repeated call with the same token (a new UUID) finds its own lease. */
+    async acquire({
+      experiment,
+      dispatcher,
+      leaseMs,
+      token,
+      unreached = [],
+    }: {
+      experiment: string;
+      dispatcher: string;
+      leaseMs: number;
+      token: string;
+      /** Clusters that the dispatcher does not reach. Default: none. */
+      unreached?: readonly string[];
+    }): Promise<Acquired> {
       const [outcome, attempt, cluster] = (await run('acquire', [
         ...[experiment, dispatcher, leaseMs, token, JSON.stringify(unreached)],
       ])) as [Acquired['outcome'], string, string];
@@ -76,28 +110,35 @@ function launches(run: RunScript): Pick<AttemptStore, 'acquire' | 'confirm' | 's
       return { outcome, lease: { experiment, attempt: Number(attempt), token }, cluster };
     },
 
-    async confirm(lease) {
+    /** Records that Launch was answered; launching → running (a cancelling one stays so). Settles. Returns the state. */
+    async confirm(lease: Lease): Promise<State> {
       const state = (await run('confirm', [...leaseArguments(lease), 'launched'])) as State | 'lost';
       if (state === 'lost') throw leaseLost(lease);
       return state;
     },
 
-    async settle(lease) {
+    /**
+     * Records that this dispatcher has survived the launch or takeover of an attempt: the attempt is no suspect. May be
+     * repeated; without effect for a lease that is lost.
+     */
+    async settle(lease: Lease): Promise<void> {
       await run('settle', leaseArguments(lease));
     },
   };
 }
 
 /** Allocations and leases by their age. */
-function counts(context: StoreContext): Pick<AttemptStore, 'allocated' | 'leases'> {
+function counts(context: StoreContext) {
   const { redis, keys } = context;
   return {
-    async allocated({ olderThanMs, limit }) {
+    /** Experiments whose attempt was allocated `olderThanMs` ago or earlier and not acquired since; the oldest first. */
+    async allocated({ olderThanMs, limit }: { olderThanMs: number; limit: number }): Promise<string[]> {
       const before = (await storeTime(context)) - olderThanMs;
       return await guarded(redis.zrangebyscore(keys.allocated, '-inf', before, 'LIMIT', 0, limit));
     },
 
-    async leases() {
+    /** Number of valid leases, and of expired ones that no dispatcher has taken over yet. */
+    async leases(): Promise<{ held: number; expired: number }> {
       const now = await storeTime(context);
       const commands = redis.pipeline().zcard(keys.leases).zcount(keys.leases, '-inf', now);
       const [all, expired] = await runAll(commands);
@@ -106,11 +147,7 @@ function counts(context: StoreContext): Pick<AttemptStore, 'allocated' | 'leases
   };
 }
 
-async function end(
-  run: RunScript,
-  lease: Lease,
-  decision: Parameters<AttemptStore['end']>[1],
-): ReturnType<AttemptStore['end']> {
+async function end(run: RunScript, lease: Lease, decision: EndDecision): Promise<State> {
   const before = STATES.filter((state) => TRANSITIONS[state].includes(decision.to));
   const [outcome, state] = (await run('end', [
     ...leaseArguments(lease),
@@ -131,10 +168,7 @@ async function end(
   return state;
 }
 
-async function allocate(
-  run: RunScript,
-  starts: readonly AllocationInput[],
-): ReturnType<AttemptStore['allocate']> {
+async function allocate(run: RunScript, starts: readonly AllocationInput[]): Promise<Allocated[]> {
   if (starts.length === 0) return [];
   const args = starts.flatMap(({ experiment, cluster, nodes, project, abandons, ...versions }) => [
     experiment,
@@ -177,9 +211,19 @@ async function renew(run: RunScript, leases: readonly Lease[], leaseMs: number):
   return renewals;
 }
 
+interface TakeOverInput {
+  dispatcher: string;
+  leaseMs: number;
+  limit: number;
+  /** Default: false. */
+  suspects?: boolean;
+  /** Clusters that the dispatcher does not reach: their attempts are left to other dispatchers. Default: none. */
+  unreached?: readonly string[];
+}
+
 async function takeOver(
   run: RunScript,
-  { dispatcher, leaseMs, limit, suspects = false, unreached = [] }: Parameters<AttemptStore['takeOver']>[0],
+  { dispatcher, leaseMs, limit, suspects = false, unreached = [] }: TakeOverInput,
 ): Promise<TakenOver[]> {
   const tokens = Array.from({ length: Math.min(limit, LEASES_PER_CALL) }, () => randomUUID());
   const reply = (await run('take-over', [

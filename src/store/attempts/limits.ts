@@ -1,10 +1,13 @@
-import type { ExperimentStore } from '../experiments/contract.ts';
 import type { StoreContext } from '../redis/context.ts';
 
-/** See {@link ExperimentStore}. */
-export function createLimits({ run }: StoreContext): Pick<ExperimentStore, 'failOverdue'> {
+/** Experiments: their records, lists, versions, artifacts and deletion. */
+export function createLimits({ run }: StoreContext) {
   return {
-    async failOverdue(limit) {
+    /**
+     * Fails experiments whose deadline passed before a dispatcher acquired an attempt of them. Checks at most `limit`;
+     * `more`: others may be due.
+     */
+    async failOverdue(limit: number): Promise<{ failed: string[]; more: boolean }> {
       const [checked, ...failed] = (await run('fail-overdue', [limit])) as [number, ...string[]];
       return { failed, more: checked === limit };
     },

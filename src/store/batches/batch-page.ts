@@ -1,13 +1,17 @@
 import { toBatch } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { BatchStore } from './contract.ts';
+import type { BatchRecord } from './contract.ts';
 
-/** See {@link BatchStore.page}. */
-export function createBatchPage(context: StoreContext): Pick<BatchStore, 'page'> {
+/** Batches in pages: the hash of an experiment's batches may be large. */
+export function createBatchPage(context: StoreContext) {
   const { redis, keys } = context;
   return {
-    async page(id, { after, limit }) {
+    /** Batches with their reports in order, after `after`; `more`: further ones exist. */
+    async page(
+      id: string,
+      { after, limit }: { after?: { attempt: number; batch: number }; limit: number },
+    ): Promise<{ items: BatchRecord[]; more: boolean }> {
       if (limit <= 0) return { items: [], more: false };
       const from = after === undefined ? -1 : numberOf(after);
       const numbers = (await placesIn(context, keys.batches(id))).filter((number) => number > from).sort();

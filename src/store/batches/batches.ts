@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { EchelonError } from '../../core/errors.ts';
-import type { BatchPartEvent } from '../../core/events.ts';
+import type { BatchPartEvent, ControllerEvent } from '../../core/events.ts';
 import { compareIds, readSegments } from '../archive/archive-segments.ts';
 import { toBatch } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { RunScript } from '../redis/scripts.ts';
-import type { BatchRecord, BatchStore } from './contract.ts';
+import type { BatchRecord, PendingLease } from './contract.ts';
 
 /** Parts of a batch that one reading step holds in memory. */
 const PARTS_PER_READ = 32;
@@ -14,11 +14,11 @@ const PARTS_PER_READ = 32;
 /** The error code of a report that could not verify its batch (see batches/lua/report.lua). */
 const NOT_VERIFIABLE = 'not-verifiable';
 
-/** See {@link BatchStore}. */
-export function createBatches(context: StoreContext): Omit<BatchStore, 'page'> {
+/** Recorded batches and their reports. */
+export function createBatches(context: StoreContext) {
   const { redis, keys, run } = context;
   return {
-    async list(id) {
+    async list(id: string): Promise<BatchRecord[]> {
       const [rows, reports] = (await runAll(
         redis.pipeline().hgetall(keys.batches(id)).hgetall(keys.reports(id)),
       )) as [Record<string, string>, Record<string, string>];
@@ -27,9 +27,10 @@ export function createBatches(context: StoreContext): Omit<BatchStore, 'page'> {
         .sort((a, b) => a.attempt - b.attempt || a.batch - b.batch);
     },
 
-    get: (id, attempt, batch) => load(context, id, `${attempt}:${batch}`),
+    get: (id: string, attempt: number, batch: number) => load(context, id, `${attempt}:${batch}`),
 
-    async bytes(record) {
+    /** The serialized batch, joined from its parts (stream or archive) and checked against its digest. */
+    async bytes(record: BatchRecord): Promise<Uint8Array> {
       try {
         return await readBytes(context, record);
       } catch (error) {
@@ -38,8 +39,17 @@ export function createBatches(context: StoreContext): Omit<BatchStore, 'page'> {
     },
 
     ...createPending(context),
-    report: (record, event, report) => storeReport(run, record, { event, report }),
-    verifyAgain: (id) => verifyAgain(context, id),
+    /**
+     * Stores the report, its event and the counters, once. A second report of the same batch is ignored ('known'). Exception:
+     * it replaces a first report of `not-verifiable`, and its event says so.
+     */
+    report: (
+      record: BatchRecord,
+      event: Extract<ControllerEvent, { type: 'verification' }>,
+      report: unknown,
+    ) => storeReport(run, record, { event, report }),
+    /** Has the batches verified again whose reports say `not-verifiable`; returns their number. */
+    verifyAgain: (id: string) => verifyAgain(context, id),
   };
 }
 
@@ -69,12 +79,14 @@ async function load(
 }
 
 /** The batches without a report. */
-function createPending(
-  context: StoreContext,
-): Pick<BatchStore, 'takePending' | 'beginPending' | 'renewPending' | 'returnPending' | 'backlog'> {
+function createPending(context: StoreContext) {
   const { redis, keys, run } = context;
   return {
-    async takePending(limit, { holder, leaseMs }) {
+    /**
+     * Takes up to `limit` batches that have no report and no valid lease. Taking does not count as a start, because its answer
+     * may be lost.
+     */
+    async takePending(limit: number, { holder, leaseMs }: PendingLease): Promise<BatchRecord[]> {
       const answer = (await run('take-pending', [limit, leaseMs, holder])) as string[];
       const records = await Promise.all(
         answer.map(async (member, at) => {
@@ -87,16 +99,25 @@ function createPending(
       return records.filter((record) => record !== undefined);
     },
 
-    async beginPending(record, { holder, leaseMs }) {
+    /**
+     * Records that the verification of a batch begins: if the lease now expires, the process died of it (`deaths`). False if
+     * the batch needs no verification any more.
+     */
+    async beginPending(record: BatchRecord, { holder, leaseMs }: PendingLease): Promise<boolean> {
       const answer = await run('hold-pending', [leaseMs, holder, 'begin', memberOf(record)]);
       return (answer as number[])[0] === 1;
     },
 
-    async renewPending(records, { holder, leaseMs }) {
+    /** Renews the lease of batches. */
+    async renewPending(records: readonly BatchRecord[], { holder, leaseMs }: PendingLease): Promise<void> {
       if (records.length > 0) await run('hold-pending', [leaseMs, holder, 'hold', ...records.map(memberOf)]);
     },
 
-    async returnPending(records, { holder, restMs }) {
+    /** Releases batches: they can be taken after `restMs`, and the start of their verification no longer counts. */
+    async returnPending(
+      records: readonly BatchRecord[],
+      { holder, restMs }: { holder: string; restMs: number },
+    ): Promise<void> {
       if (records.length > 0) await run('give-back-pending', [holder, restMs, ...records.map(memberOf)]);
     },
 
@@ -106,12 +127,9 @@ function createPending(
 
 async function storeReport(
   run: RunScript,
-  { experiment, attempt, batch }: Parameters<BatchStore['report']>[0],
-  {
-    event,
-    report,
-  }: { event: Parameters<BatchStore['report']>[1]; report: Parameters<BatchStore['report']>[2] },
-): ReturnType<BatchStore['report']> {
+  { experiment, attempt, batch }: BatchRecord,
+  { event, report }: { event: Extract<ControllerEvent, { type: 'verification' }>; report: unknown },
+): Promise<'stored' | 'replaced' | 'known'> {
   const outcome = await run('report', [
     experiment,
     `${attempt}:${batch}`,

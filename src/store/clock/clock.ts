@@ -5,21 +5,9 @@ import type { ClockReading, OwnClocks } from './judge.ts';
  * The store's clock: the server's clock (Redis TIME) without its leaps. A process that compares the server's clock with its
  * own steady one records the correction; the scripts add it (redis/lua/time.lua).
  */
-export interface ClockStore {
-  read(): Promise<ClockReading>;
-  /** Records the correction from now on. False: the reading is outdated, so the caller must read again. */
-  see(reading: ClockReading, correction: number, own: OwnClocks): Promise<boolean>;
-  /**
-   * The server's clock is right: the store's time becomes the server's. Leases and due times move with it. False: the
-   * correction is not this one.
-   */
-  confirm(correction: number): Promise<boolean>;
-}
-
-/** See {@link ClockStore}. */
-export function createClock({ run }: Pick<StoreContext, 'run'>): ClockStore {
+export function createClock({ run }: Pick<StoreContext, 'run'>) {
   return {
-    async read() {
+    async read(): Promise<ClockReading> {
       const reply = (await run('read-clock', [])) as [string, string, string, string, string, string];
       const [server, time, correction, seen, machine, uptime] = reply;
       return {
@@ -27,10 +15,19 @@ export function createClock({ run }: Pick<StoreContext, 'run'>): ClockStore {
         ...{ seen: seen === '' ? null : Number(seen), machine, uptime: Number(uptime) },
       };
     },
-    async see({ server, correction: judged }, correction, { machine, uptime }) {
+    /** Records the correction from now on. False: the reading is outdated, so the caller must read again. */
+    async see(
+      { server, correction: judged }: ClockReading,
+      correction: number,
+      { machine, uptime }: OwnClocks,
+    ): Promise<boolean> {
       return (await run('see-clock', [server, judged, correction, machine, Math.round(uptime)])) === 1;
     },
-    async confirm(correction) {
+    /**
+     * The server's clock is right: the store's time becomes the server's. Leases and due times move with it. False: the
+     * correction is not this one.
+     */
+    async confirm(correction: number): Promise<boolean> {
       return (await run('confirm-clock', [correction])) === 1;
     },
   };

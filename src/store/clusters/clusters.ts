@@ -6,7 +6,7 @@ import { runAll } from '../redis/errors.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import type { Allocation, Cluster, ClusterStore, Seen } from './contract.ts';
+import type { Allocation, Cluster, Seen } from './contract.ts';
 
 /** A ray-worker without a report for longer counts as not answering. Dispatchers ask it every two seconds. */
 const SILENT_MS = 15_000;
@@ -15,10 +15,10 @@ const SILENT_MS = 15_000;
 const SETTINGS = ['labels', 'backfill', 'codePaths', 'env', 'secretProjects'] as const;
 
 /** Clusters, and what is allocated on them. */
-export function createClusters(context: StoreContext): ClusterStore {
+export function createClusters(context: StoreContext) {
   const { redis, keys, run } = context;
   return {
-    async put(cluster) {
+    async put(cluster: Cluster): Promise<void> {
       const { name, address, token, ca, backfill, ray } = cluster;
       const { generation, lastSeenAt, nodes, rayVersion, rayWorkerVersion, sharedRoot } = cluster;
       const decided = canonicalJson({ name, address, token, ca, backfill, ray });
@@ -26,7 +26,21 @@ export function createClusters(context: StoreContext): ClusterStore {
       await run('put-cluster', [name, decided, JSON.stringify(seen)]);
     },
 
-    async set(name, change, revision) {
+    /**
+     * Changes settings of a cluster; null deletes one. False: no such cluster. Throws `precondition-failed` if it has another
+     * `revision`.
+     */
+    async set(
+      name: string,
+      change: {
+        labels?: Readonly<Record<string, string>>;
+        backfill?: boolean | null;
+        codePaths?: readonly string[];
+        secretProjects?: Readonly<Record<string, readonly string[]>> | null;
+        env?: Readonly<Record<string, string>>;
+      },
+      revision?: number,
+    ): Promise<boolean> {
       const set = SETTINGS.flatMap((setting): ScriptArgument[] => {
         const value = change[setting];
         return value === undefined ? [] : [setting, value === null ? '' : JSON.stringify(value)];
@@ -34,33 +48,31 @@ export function createClusters(context: StoreContext): ClusterStore {
       return (await unlessChanged(run('set-cluster', [name, revision ?? '', ...set]))) === 1;
     },
 
-    async see(name, seen) {
+    /** Records the report of a cluster's ray-worker; ignored if the cluster was removed or has another address. */
+    async see(name: string, seen: Seen): Promise<void> {
       await run('see-cluster', [name, JSON.stringify(seen), seen.address]);
     },
 
-    async list(names) {
-      if (names !== undefined) return clustersNamed(context, names);
-      const commands = redis
-        .pipeline()
-        .hgetall(keys.clusters)
-        .hgetall(keys.seen)
-        .smembers(keys.draining)
-        .hgetall(`${keys.clusters}:set`);
-      const [now, replies] = await Promise.all([storeTime(context), runAll(commands)]);
-      const [all, seen, draining, set] = replies as [Hash, Hash, string[], Hash];
-      return toClusters(all, { now, seen, draining, set });
-    },
+    /** Existing clusters of these names, by name. Default: all. */
+    list: (names?: readonly string[]) =>
+      names === undefined ? allClusters(context) : clustersNamed(context, names),
 
-    async setDraining(name, draining) {
+    /** Stops or allows new starts; an allocation that was decided before is refused. False: no such cluster. */
+    async setDraining(name: string, draining: boolean): Promise<boolean> {
       return (await run('set-draining', [name, draining ? 1 : 0])) === 1;
     },
 
-    async remove(name) {
+    /** `busy`: it has allocations, and nothing was changed. */
+    async remove(name: string): Promise<'removed' | 'absent' | 'busy'> {
       const answer = await run('remove-cluster', [name]);
       return answer === 1 ? 'removed' : answer === 0 ? 'absent' : 'busy';
     },
 
-    async allocations(cluster) {
+    /**
+     * Allocations on a cluster and their version, which each new one raises (a release does not). An allocation that names an
+     * older version is refused.
+     */
+    async allocations(cluster: string): Promise<{ version: number; items: Allocation[] }> {
       // The version is read first: a claim in between makes it too old, and what is decided on it is refused.
       const [version, items] = (await runAll(
         redis.pipeline().hget(keys.versions, cluster).hgetall(keys.allocations(cluster)),
@@ -68,6 +80,19 @@ export function createClusters(context: StoreContext): ClusterStore {
       return { version: Number(version ?? 0), items: toAllocations(items) };
     },
   };
+}
+
+async function allClusters(context: StoreContext): Promise<Cluster[]> {
+  const { redis, keys } = context;
+  const commands = redis
+    .pipeline()
+    .hgetall(keys.clusters)
+    .hgetall(keys.seen)
+    .smembers(keys.draining)
+    .hgetall(`${keys.clusters}:set`);
+  const [now, replies] = await Promise.all([storeTime(context), runAll(commands)]);
+  const [all, seen, draining, set] = replies as [Hash, Hash, string[], Hash];
+  return toClusters(all, { now, seen, draining, set });
 }
 
 /** The clusters of these names, without reading others. */

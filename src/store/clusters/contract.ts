@@ -79,36 +79,3 @@ export interface Allocation {
   /** The project whose quota it counts against. */
   project: string;
 }
-
-/** Clusters and their allocations. */
-export interface ClusterStore {
-  put(cluster: Cluster): Promise<void>;
-  /** Records the report of a cluster's ray-worker; ignored if the cluster was removed or has another address. */
-  see(name: string, seen: Seen): Promise<void>;
-  /** Existing clusters of these names, by name. Default: all. */
-  list(names?: readonly string[]): Promise<Cluster[]>;
-  /** Stops or allows new starts; an allocation that was decided before is refused. False: no such cluster. */
-  setDraining(name: string, draining: boolean): Promise<boolean>;
-  /** `busy`: it has allocations, and nothing was changed. */
-  remove(name: string): Promise<'removed' | 'absent' | 'busy'>;
-  /**
-   * Allocations on a cluster and their version, which each new one raises (a release does not). An allocation that names an
-   * older version is refused.
-   */
-  allocations(cluster: string): Promise<{ version: number; items: Allocation[] }>;
-  /**
-   * Changes settings of a cluster; null deletes one. False: no such cluster. Throws `precondition-failed` if it has another
-   * `revision`.
-   */
-  set(
-    name: string,
-    change: {
-      labels?: Readonly<Record<string, string>>;
-      backfill?: boolean | null;
-      codePaths?: readonly string[];
-      secretProjects?: Readonly<Record<string, readonly string[]>> | null;
-      env?: Readonly<Record<string, string>>;
-    },
-    revision?: number,
-  ): Promise<boolean>;
-}

@@ -11,18 +11,21 @@ import { metricNamesOf, packValues } from '../metrics/series-values.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import type { EventStore } from './contract.ts';
 
 /** Batch parts that are written to the archive at the same time. */
 const PUTS_AT_ONCE = 4;
 /** Above it an event's number times 2²⁰ does not fit into a stream id. */
 const LARGEST_SEQUENCE = 2 ** 44 - 1;
 
-/** See {@link EventStore.append}: in chunks of consecutive numbers, bounded in count and bytes. */
-export function createAppend(context: StoreContext): Pick<EventStore, 'append'> {
+/** Appends in chunks of consecutive numbers, bounded in count and bytes. */
+export function createAppend(context: StoreContext) {
   const { run, limits } = context;
   return {
-    async append(lease, given) {
+    /**
+     * Appends events in order. Recorded ones are ignored; a gap throws `sequence-gap`, a stale lease
+     * `lease-lost`. Returns the last recorded sequence number. Completed batches become pending verification.
+     */
+    async append(lease: Lease, given: readonly NumberedEvent[]): Promise<number> {
       checkNumbers(given);
       const events = given.map(boundNumbered);
       let last: number | undefined;

@@ -8,23 +8,40 @@ import { toMetricNumbers, toStoredEntries, toStreamEntry } from '../metrics/metr
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import { createWaker, orNothing, RETRY_MS } from '../redis/waker.ts';
-import type { EventPage, EventStore } from './contract.ts';
 
-/** See {@link EventStore}. */
-export function createEvents(
-  context: StoreContext,
-): Pick<EventStore, 'page' | 'read' | 'tail' | 'isOver' | 'follow'> {
+/** Where to begin to read an experiment's log. */
+export interface LogPlace {
+  /** An event at or before the requested place; null if no line of the log comes before it. */
+  entry: string | null;
+  /** Lines before that event, over all attempts. */
+  before: number;
+  /** Lines and bytes (with line breaks) of the whole log so far. */
+  lines: number;
+  bytes: number;
+}
+
+/** Consecutive entries of a stream. */
+export interface EventPage {
+  entries: StreamEntry[];
+  /** Further entries may exist, even if these are fewer than the limit. */
+  more: boolean;
+}
+
+/** The event streams of experiments. */
+export function createEvents(context: StoreContext) {
   const { limits } = context;
 
   const page: ReadPage = (id, after, limit) => readPage(context, id, { after, limit });
 
   return {
-    async page(id, after, limit) {
+    /** The same in one step, which ends after about 1 MB. */
+    async page(id: string, after: string | undefined, limit: number): Promise<EventPage> {
       checkPlace(after);
       return await page(id, after, Math.min(limit, limits.pageEntries));
     },
 
-    async read(id, after, limit) {
+    /** Entries after `after` (exclusive; undefined: from the start), at most `limit`, in order. */
+    async read(id: string, after: string | undefined, limit: number): Promise<StreamEntry[]> {
       checkPlace(after);
       const entries: StreamEntry[] = [];
       for (let more = true; more && entries.length < limit; ) {
@@ -36,7 +53,8 @@ export function createEvents(
       return entries;
     },
 
-    async tail(id, limit) {
+    /** The newest entries, in order. */
+    async tail(id: string, limit: number): Promise<StreamEntry[]> {
       if (limit <= 0) return [];
       const found: StreamEntry[] = [];
       for (;;) {
@@ -51,11 +69,17 @@ export function createEvents(
       }
     },
 
-    async isOver(id) {
+    /** True if no further event can come (see `follow`), or if there is no such experiment. */
+    async isOver(id: string): Promise<boolean> {
       return (await statusOf(context, id)) !== 'on';
     },
 
-    follow(id, after, signal) {
+    /**
+     * Yields entries after `after` as they arise, until `signal` aborts, the store closes, or no further entry can come: the
+     * experiment is final, each batch has its report, and its rules and the early stopping of its sweep have read all.
+     * Throws `not-found`. A restart of the server does not end it.
+     */
+    follow(id: string, after: string | undefined, signal: AbortSignal): AsyncIterable<StreamEntry> {
       checkPlace(after);
       return follow({ context, page }, { id, after, signal });
     },

@@ -3,13 +3,12 @@ import type { FeedEntry, FeedEvent } from '../../core/events.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import { createWaker, orNothing, RETRY_MS } from '../redis/waker.ts';
-import type { FeedStore } from './feed-contract.ts';
 
 /** The id of an entry; '0' is the place before the first. */
 const FEED_ID = /^(0|[1-9]\d{0,14})$/;
 
-/** See {@link FeedStore}. */
-export function createFeed(context: StoreContext): FeedStore {
+/** The feeds of one project, or of all projects (null). Their length is bounded: the oldest entries are deleted. */
+export function createFeed(context: StoreContext) {
   const { redis, keys, limits } = context;
 
   async function readFeed(project: string | null, after: string, limit: number): Promise<FeedEntry[]> {
@@ -53,10 +52,16 @@ export function createFeed(context: StoreContext): FeedStore {
   }
 
   return {
-    async end(project) {
+    /** Id of the newest entry; '0' before the first. */
+    async end(project: string | null): Promise<string> {
       return (await guarded(redis.hget(keys.feeds, nameOf(project)))) ?? '0';
     },
+    /**
+     * Entries after `after`, at most `limit`, in order. Throws EchelonError `history-trimmed` if some of them were deleted,
+     * `invalid-cursor` for an id that the feed does not have.
+     */
     read: readFeed,
+    /** Yields entries after `after` as they arise, until `signal` aborts or the store closes. Throws as `read` does. */
     follow: followFeed,
   };
 }

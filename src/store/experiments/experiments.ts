@@ -8,19 +8,13 @@ import type { createPressure } from '../redis/fitness.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import { childArguments } from '../sweeps/sweep-children.ts';
 import { type Admission, admissionLimits, admitted } from './admission.ts';
-import type { CancelOutcome, ExperimentStore, SubmitInput } from './contract.ts';
+import type { CancelOutcome, SubmitInput } from './contract.ts';
 import { withDocuments } from './documents.ts';
 import { createList } from './list.ts';
 import { type Fields, toExperiment } from './record.ts';
 
-/** See {@link ExperimentStore}. */
-export function createExperiments(
-  context: StoreContext,
-  pressure: ReturnType<typeof createPressure>,
-): Pick<
-  ExperimentStore,
-  'submit' | 'get' | 'list' | 'cancel' | 'counts' | 'delete' | 'artifacts' | 'checkpointClusters'
-> {
+/** Experiments: their records, lists, versions, artifacts and deletion. */
+export function createExperiments(context: StoreContext, pressure: ReturnType<typeof createPressure>) {
   const { redis, keys, run } = context;
 
   async function getAll(ids: readonly string[]): Promise<(Experiment | undefined)[]> {
@@ -34,19 +28,21 @@ export function createExperiments(
   }
 
   return {
-    submit: (input) => submit(context, pressure, input),
+    /** Record, queue position and first event in one step. `created` is false for a repeated idempotency key. */
+    submit: (input: SubmitInput) => submit(context, pressure, input),
 
-    async get(id) {
+    async get(id: string): Promise<Experiment | undefined> {
       return (await getAll([id]))[0];
     },
 
     ...createList(context, getAll),
 
-    async cancel(id, reason) {
+    async cancel(id: string, reason: string): Promise<CancelOutcome> {
       return (await run('cancel', [id, reason])) as CancelOutcome;
     },
 
-    async counts(project) {
+    /** Number of experiments by state: all, or those of a project. */
+    async counts(project?: string): Promise<Record<State, number>> {
       const commands = redis.pipeline();
       const of = project === undefined ? {} : { project };
       for (const state of STATES) commands.zcard(keys.index({ ...of, state }));
@@ -57,19 +53,26 @@ export function createExperiments(
       >;
     },
 
-    async delete(id, revision) {
+    /**
+     * Removes an experiment that has ended with all its data, in one step; its bytes in the archive are marked for deletion.
+     * Counts of its sweep do not change. `not-ended`: nothing was changed. Throws `precondition-failed` if it has another
+     * `revision`.
+     */
+    async delete(id: string, revision?: number): Promise<'deleted' | 'not-ended' | 'not-found'> {
       const answer = await unlessChanged(run('delete-experiment', [id, revision ?? '']));
       return answer as 'deleted' | 'not-ended' | 'not-found';
     },
 
-    async checkpointClusters(directory, clusters) {
+    /** Those of the clusters on which a checkpoint was saved to, or read from, a checkpoint directory (`project/name`). */
+    async checkpointClusters(directory: string, clusters: readonly string[]): Promise<string[]> {
       if (clusters.length === 0) return [];
       const fields = clusters.map((cluster) => `${cluster} ${directory}`);
       const found = await guarded(redis.smismember(keys.checkpoints, ...fields));
       return clusters.filter((_cluster, at) => found[at] === 1);
     },
 
-    async artifacts(id, from, limit) {
+    /** Artifacts in the order of their recording, from number `from` (0) on; `more`: further ones exist. */
+    async artifacts(id: string, from: number, limit: number): Promise<{ items: Artifact[]; more: boolean }> {
       if (limit <= 0) return { items: [], more: false };
       const list = `${keys.experiment(id)}:artifacts`;
       const found = await guarded(redis.lrange(list, from, from + limit));

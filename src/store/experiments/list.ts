@@ -3,7 +3,7 @@ import type { State } from '../../core/states.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import type { StoreContext } from '../redis/context.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ExperimentFilter, ExperimentStore } from './contract.ts';
+import type { ExperimentFilter } from './contract.ts';
 
 /**
  * MAX records that one step examines, and MAX steps of one call: the cost of a filter without a match. Redis serves other
@@ -21,9 +21,16 @@ const COUNTERS = { wrong: 'vWrong', unverifiable: 'vUnverifiable', rounding: 'vR
 export type GetAll = (ids: readonly string[]) => Promise<(Experiment | undefined)[]>;
 
 /** Lists of experiments, newest first, by indexes and filters. */
-export function createList(context: StoreContext, getAll: GetAll): Pick<ExperimentStore, 'list'> {
+export function createList(context: StoreContext, getAll: GetAll) {
   return {
-    async list({ limit, before, ...filter }) {
+    /**
+     * Newest first. One call examines at most 2,500 records, one step of Redis 250; with `idPrefix` 20 times as many. A page
+     * may therefore have fewer items than `limit`, or none, and still have a `next`.
+     */
+    async list({ limit, before, ...filter }: ExperimentFilter & { limit: number; before?: string }): Promise<{
+      items: Experiment[];
+      next: string | null;
+    }> {
       if (limit <= 0) return { items: [], next: null };
       const { indexes, states, project } = placesOf(context, filter);
       const fixed = [states, filter.sweep ?? '', filter.namePrefix ?? ''];

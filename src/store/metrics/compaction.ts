@@ -1,6 +1,5 @@
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { SeriesStore } from './contract.ts';
 import { decodeRows } from './series-blocks.ts';
 import { extend, headField, openBlocks, readHead } from './series-pyramid.ts';
 
@@ -10,12 +9,14 @@ const ROWS_PER_STEP = 512 * 1024;
 const FIELDS_PER_READ = 500;
 
 /** Compaction of the newest values of metrics, which `append.lua` writes as rows, into blocks. */
-export function createCompaction(context: StoreContext): Pick<SeriesStore, 'takeDue' | 'compact'> {
+export function createCompaction(context: StoreContext) {
   const { redis, keys } = context;
   return {
-    takeDue: (limit) => guarded(redis.spop(`${keys.root}:series-due`, limit)),
+    /** Experiments with many values that are not compacted; each is answered once, and again when more values come. */
+    takeDue: (limit: number) => guarded(redis.spop(`${keys.root}:series-due`, limit)),
 
-    async compact(id) {
+    /** Compacts the newest values, which changes no answer. May be interrupted and repeated. False: nothing was compacted. */
+    async compact(id: string): Promise<boolean> {
       let steps = 0;
       while (await compactStep(context, id)) steps++;
       return steps > 0;

@@ -3,9 +3,8 @@ import type { MetricValue } from '../../core/events.ts';
 import { createSeriesReader, type SeriesFields } from '../archive/series-archive.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
-import type { SeriesPoint, SeriesStore } from './contract.ts';
 import { decodeRows } from './series-blocks.ts';
-import { condense, type Item } from './series-items.ts';
+import { condense, type Item, type SeriesPoint } from './series-items.ts';
 import { type Head, headField, itemsOf, partsOf, readHead } from './series-pyramid.ts';
 
 /** MAX points of one read, which bounds how long it blocks the server. */
@@ -49,19 +48,33 @@ class MissingBlock extends EchelonError {
 }
 
 /** Reads the series of metrics, in the store or in the archive. */
-export function createMetricSeries(context: StoreContext): Pick<SeriesStore, 'names' | 'series'> {
+export function createMetricSeries(context: StoreContext) {
   const { redis, keys } = context;
   const archived = createSeriesReader(context.archive);
 
   return {
-    async names(id) {
+    /** Every metric with its last value, by name; empty if nothing was recorded. */
+    async names(id: string): Promise<{ name: string; last: MetricValue }[]> {
       const values = await guarded(redis.hgetall(keys.metrics(id)));
       return Object.entries(values)
         .map(([name, value]) => ({ name, last: JSON.parse(value) as MetricValue }))
         .sort((a, b) => (a.name < b.name ? -1 : 1));
     },
 
-    async series(id, { names, from = 0, to = LAST_STEP, resolution }) {
+    /**
+     * The series of these metrics between two steps, each with at most `resolution` points: recorded points if they are few
+     * enough, otherwise aggregates. From the first step of a later attempt on, only its values count. The cost depends on
+     * `resolution`, not on the number of steps. An unknown name has no points.
+     */
+    async series(
+      id: string,
+      {
+        names,
+        from = 0,
+        to = LAST_STEP,
+        resolution,
+      }: { names: readonly string[]; from?: number; to?: number; resolution: number },
+    ): Promise<SeriesPoint[][]> {
       if (names.length === 0) return [];
       const read = async () =>
         await chartOf(await snapshotOf(context, archived, { id, names }), { from, to, resolution });

@@ -1,5 +1,24 @@
-import type { SeriesPoint } from './contract.ts';
+import type { MetricValue } from '../../core/events.ts';
 import { toValue } from './metric-entries.ts';
+
+/** Consecutive points of a series as one; with `count` 1, a recorded point. */
+export interface SeriesPoint {
+  attempt: number;
+  /** First and last step. */
+  from: number;
+  to: number;
+  /** Number of points, including those that are no finite numbers. */
+  count: number;
+  first: MetricValue;
+  last: MetricValue;
+  /** Of its finite values; null if there is none. */
+  min: number | null;
+  max: number | null;
+  mean: number | null;
+  /** Number of points that are NaN, and that are infinite. */
+  nan: number;
+  infinite: number;
+}
 
 /** A point, or consecutive points of one attempt as one; minimum, maximum and mean of the finite ones. */
 export interface Item {

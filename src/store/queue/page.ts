@@ -1,13 +1,25 @@
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { QueueStore } from './contract.ts';
+import type { QueuePage } from './contract.ts';
 import { readQueued } from './positions.ts';
 
-/** See {@link QueueStore.page}. */
-export function createQueuePage(context: StoreContext): Pick<QueueStore, 'page'> {
+/** The queue in pages. */
+export function createQueuePage(context: StoreContext) {
   const { redis, keys } = context;
   return {
-    async page({ limit, project, after = '-inf' }) {
+    /**
+     * A page of the queue, or of one project's part of it. Pages follow one another by priority and arrival, so an
+     * experiment that stays queued at the same priority is on exactly one of them.
+     */
+    async page({
+      limit,
+      project,
+      after = '-inf',
+    }: {
+      limit: number;
+      project?: string;
+      after?: string;
+    }): Promise<QueuePage> {
       const queue = project === undefined ? keys.queue : `${keys.queue}:${project}`;
       const range = [`(${after}`, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 1] as const;
       const found = await guarded(redis.zrangebyscore(queue, ...range));

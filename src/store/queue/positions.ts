@@ -2,7 +2,7 @@ import { storeTime } from '../clock/clock.ts';
 import { type Fields, toQueuedExperiment } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { QueuedExperiment, QueueState, QueueStore } from './contract.ts';
+import type { QueuedExperiment, QueueState } from './contract.ts';
 
 /** The fields of a record that describe a queued experiment. */
 export const QUEUED_FIELDS = [
@@ -49,10 +49,8 @@ export function queuedOf(id: string, row: readonly (string | null)[], nowMs: num
   return [item.notBefore != null && item.notBefore <= nowMs ? { ...item, notBefore: null } : item];
 }
 
-/** See {@link QueueStore}: experiments by their position in the queue. */
-export function createPositions(
-  context: StoreContext,
-): Pick<QueueStore, 'first' | 'position' | 'ids' | 'states'> {
+/** Experiments by their position in the queue. */
+export function createPositions(context: StoreContext) {
   const { redis, keys } = context;
 
   async function queuedIds(limit: number, from = 0): Promise<string[]> {
@@ -60,9 +58,11 @@ export function createPositions(
   }
 
   return {
+    /** Queued experiments in order: `limit` from position `from` on. Default: 0. */
     ids: queuedIds,
 
-    async states(ids) {
+    /** Those that have a job on the board: queued, or allocated and not acquired by a dispatcher. */
+    async states(ids: readonly string[]): Promise<Map<string, QueueState>> {
       if (ids.length === 0) return new Map();
       const commands = redis
         .pipeline()
@@ -77,11 +77,12 @@ export function createPositions(
       return states;
     },
 
-    async first(limit) {
+    async first(limit: number): Promise<QueuedExperiment[]> {
       return readQueued(context, await queuedIds(limit));
     },
 
-    async position(id) {
+    /** Length of the queue, and this experiment's rank from 1 (null if it is not queued). */
+    async position(id: string): Promise<{ rank: number | null; length: number }> {
       const [rank, length, projects, noted] = await runAll(
         redis
           .pipeline()

@@ -7,7 +7,8 @@ import type {
   Pause,
   Pauses,
   PauseTarget,
-  QueueStore,
+  QueuedExperiment,
+  QueueTarget,
   QueueWindow,
   RecordedPace,
   WaitNote,
@@ -17,20 +18,20 @@ import { readQueued } from './positions.ts';
 /** Notes written in one atomic step. */
 const NOTES_PER_CALL = 500;
 
-/** See {@link QueueStore}. */
-export function createQueue(
-  context: StoreContext,
-): Omit<QueueStore, 'page' | 'first' | 'position' | 'ids' | 'states' | 'snapshot'> {
+/** The queue: queued experiments and their order, pauses, wait reasons and estimates. */
+export function createQueue(context: StoreContext) {
   const { redis, keys, run } = context;
   const paused = `${keys.root}:paused`;
   return {
-    window: createWindow(context),
+    /** The first `perProject` of each project. */
+    window: (perProject: number) => readWindow(context, perProject),
 
-    async get(id) {
+    /** A queued experiment; undefined if it is not queued. */
+    async get(id: string): Promise<QueuedExperiment | undefined> {
       return (await readQueued(context, [id]))[0];
     },
 
-    async note(notes) {
+    async note(notes: ReadonlyMap<string, WaitNote>): Promise<void> {
       const entries = [...notes];
       for (let at = 0; at < entries.length; at += NOTES_PER_CALL) {
         const some = entries.slice(at, at + NOTES_PER_CALL);
@@ -41,12 +42,21 @@ export function createQueue(
       }
     },
 
-    async setPriority(id, priority, revision) {
+    /**
+     * `not-queued`: it has an allocation, or has ended; nothing was changed. Throws `precondition-failed` if it has another
+     * `revision`.
+     */
+    async setPriority(
+      id: string,
+      priority: number,
+      revision?: number,
+    ): Promise<'changed' | 'not-queued' | 'not-found'> {
       const answer = await unlessChanged(run('set-priority', [id, priority, revision ?? '']));
-      return answer as Awaited<ReturnType<QueueStore['setPriority']>>;
+      return answer as 'changed' | 'not-queued' | 'not-found';
     },
 
-    async setPaused(target, pause) {
+    /** Null resumes it. An allocation that was decided before a pause is refused after it. False: no such cluster. */
+    async setPaused(target: PauseTarget, pause: Pause | null): Promise<boolean> {
       const cluster = target.kind === 'cluster' ? target.name : '';
       return (
         (await run('set-paused', [fieldOf(target), pause === null ? '' : JSON.stringify(pause), cluster])) ===
@@ -54,50 +64,54 @@ export function createQueue(
       );
     },
 
-    async setClosed(target, by) {
+    /**
+     * While a queue is closed, submissions, sweeps and re-runs are refused with `queue-closed`. Accepted experiments and
+     * sweeps continue. Null resumes it.
+     */
+    async setClosed(target: QueueTarget, by: Pause | null): Promise<void> {
       const field = target.kind === 'all' ? 'closed' : `closed:${target.name}`;
       await run('set-paused', [field, by === null ? '' : JSON.stringify(by), '']);
     },
 
-    async pauses() {
+    async pauses(): Promise<Pauses> {
       return toPauses(await guarded(redis.hgetall(paused)));
     },
 
-    async projectVersions() {
+    /** Versions of the projects' allocations, to be read before the allocations; see {@link QueueSnapshot}. */
+    async projectVersions(): Promise<ReadonlyMap<string, number>> {
       return toProjectVersions(await guarded(redis.hgetall(keys.versions)));
     },
 
-    paces: (ids) => readPaces(context, ids),
+    /** The speeds of these experiments; one without a record is omitted. */
+    paces: (ids: readonly string[]) => readPaces(context, ids),
   };
 }
 
-function createWindow(context: StoreContext): QueueStore['window'] {
+async function readWindow(context: StoreContext, perProject: number): Promise<QueueWindow> {
   const { redis, keys } = context;
-  return async (perProject): Promise<QueueWindow> => {
-    if (perProject <= 0) return { queued: [], truncated: new Set() };
-    const projects = await guarded(redis.smembers(`${keys.root}:queues`));
-    const commands = redis.pipeline();
-    for (const project of projects) {
-      const queue = `${keys.queue}:${project}`;
-      commands.zcard(queue).zrange(queue, '0', String(perProject - 1), 'WITHSCORES');
-    }
-    const replies = await runAll(commands);
-    const places: { id: string; score: number }[] = [];
-    const truncated = new Set<string>();
-    projects.forEach((project, at) => {
-      const [count, found] = [Number(replies[2 * at]), replies[2 * at + 1] as string[]];
-      if (count * 2 > found.length) truncated.add(project);
-      for (let index = 0; index < found.length; index += 2)
-        places.push({ id: found[index]!, score: Number(found[index + 1]) });
-    });
-    places.sort((a, b) => a.score - b.score);
-    // Experiments that started since their ids were read are not in the answer.
-    const queued = await readQueued(
-      context,
-      places.map(({ id }) => id),
-    );
-    return { queued, truncated };
-  };
+  if (perProject <= 0) return { queued: [], truncated: new Set() };
+  const projects = await guarded(redis.smembers(`${keys.root}:queues`));
+  const commands = redis.pipeline();
+  for (const project of projects) {
+    const queue = `${keys.queue}:${project}`;
+    commands.zcard(queue).zrange(queue, '0', String(perProject - 1), 'WITHSCORES');
+  }
+  const replies = await runAll(commands);
+  const places: { id: string; score: number }[] = [];
+  const truncated = new Set<string>();
+  projects.forEach((project, at) => {
+    const [count, found] = [Number(replies[2 * at]), replies[2 * at + 1] as string[]];
+    if (count * 2 > found.length) truncated.add(project);
+    for (let index = 0; index < found.length; index += 2)
+      places.push({ id: found[index]!, score: Number(found[index + 1]) });
+  });
+  places.sort((a, b) => a.score - b.score);
+  // Experiments that started since their ids were read are not in the answer.
+  const queued = await readQueued(
+    context,
+    places.map(({ id }) => id),
+  );
+  return { queued, truncated };
 }
 
 function fieldOf(target: PauseTarget): string {

@@ -1,9 +1,9 @@
 import { toProjects } from '../access/projects.ts';
 import { toAllocations, toClusters } from '../clusters/clusters.ts';
 import type { StoreContext } from '../redis/context.ts';
-import type { Holding, QueueSnapshot, QueueStore, QueueWindow } from './contract.ts';
+import type { Holding, QueueSnapshot, QueueWindow } from './contract.ts';
 import { QUEUED_FIELDS, queuedOf } from './positions.ts';
-import { toPauses, toProjectVersions } from './queue.ts';
+import { type createQueue, toPauses, toProjectVersions } from './queue.ts';
 
 /** MAX queued experiments of one step, so that it does not block the server for long. */
 const ROWS_IN_ONE_STEP = 1_024;
@@ -23,13 +23,17 @@ type Reply = [
   rows: (string | (string | null)[])[],
 ];
 
-/** See {@link QueueStore}. */
+/** The queue: queued experiments and their order, pauses, wait reasons and estimates. */
 export function createSnapshot(
   { run }: Pick<StoreContext, 'run'>,
-  { window }: Pick<QueueStore, 'window'>,
-): Pick<QueueStore, 'snapshot'> {
+  { window }: Pick<ReturnType<typeof createQueue>, 'window'>,
+) {
   return {
-    async snapshot(perProject): Promise<QueueSnapshot> {
+    /**
+     * The input of a scheduling round at one moment, with the first `perProject` of each project's queue. A very long window
+     * is read after the rest; the versions are then older than it, never newer than the allocations.
+     */
+    async snapshot(perProject: number): Promise<QueueSnapshot> {
       const reply = (await run('snapshot', [perProject, ROWS_IN_ONE_STEP, ...QUEUED_FIELDS])) as Reply;
       const [ms, clusters, seen, draining, set, projects, pauses, versionList, allocated, tooLong] = reply;
       const versions = pairs(versionList);

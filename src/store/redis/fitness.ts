@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
 import { EchelonError } from '../../core/errors.ts';
-import type { Store } from '../store.ts';
 import type { StoreContext } from './context.ts';
 import { guarded, toStoreError } from './errors.ts';
 
@@ -25,9 +24,10 @@ const SETTINGS = [
 const MIN_VERSION = [7, 0] as const;
 
 /** Checks of the server's settings. */
-export function createFitness({ redis }: StoreContext): Pick<Store, 'checkFitness'> {
+export function createFitness({ redis }: StoreContext) {
   return {
-    async checkFitness() {
+    /** Checks persistence settings; throws EchelonError `store-misconfigured` naming each missing setting and its remedy. */
+    async checkFitness(): Promise<void> {
       const faults = [...(await kindFaults(redis)), ...(await settingFaults(redis))];
       if (faults.length === 0) return;
       throw new EchelonError(
@@ -90,14 +90,12 @@ async function setting(redis: Redis, name: string): Promise<string | undefined> 
 }
 
 /** Used memory: `now` asks the server, `recent` may be `pressureMaxAgeMs` old. */
-export function createPressure(context: Pick<StoreContext, 'redis' | 'limits'>): {
-  now: Store['pressure'];
-  recent: Store['pressure'];
-} {
-  const { redis, limits } = context;
-  let last: { at: number; answer: ReturnType<Store['pressure']> } | undefined;
+export function createPressure({ redis, limits }: Pick<StoreContext, 'redis' | 'limits'>) {
+  let last: { at: number; answer: ReturnType<typeof now> } | undefined;
 
-  async function now(): ReturnType<Store['pressure']> {
+  async function now(): Promise<
+    Record<'usedBytes' | 'maxBytes' | 'projectBytes', number> & { accepting: boolean }
+  > {
     const info = await guarded(redis.info('memory'));
     const usedBytes = Number(/^used_memory:(\d+)/m.exec(info)?.[1] ?? 0);
     const maxBytes = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0);
@@ -111,7 +109,7 @@ export function createPressure(context: Pick<StoreContext, 'redis' | 'limits'>):
 
   return {
     now,
-    recent() {
+    recent(): ReturnType<typeof now> {
       const at = performance.now();
       if (!last || at - last.at > limits.pressureMaxAgeMs) {
         const answer = now();

@@ -1,22 +1,55 @@
 import { randomUUID } from 'node:crypto';
 import { EchelonError } from '../../core/errors.ts';
-import type { Ended } from '../../core/events.ts';
+import type { Ended, NumberedEvent } from '../../core/events.ts';
 import { RECORD_VERSION } from '../../schemas/experiment.ts';
+import type { Idempotency } from '../access/answers.ts';
+import type { Lease } from '../attempts/contract.ts';
 import { leaseArguments, leaseLost } from '../attempts/leases.ts';
 import { type Admission, admissionLimits, admitted, quotaExceeded } from '../experiments/admission.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import type { createPressure } from '../redis/fitness.ts';
-import type { OpenRunInput, RunStore } from './contract.ts';
 import { refuseOther } from './repeated-events.ts';
 
-/** See {@link RunStore}. */
-export function createRuns(context: StoreContext, pressure: ReturnType<typeof createPressure>): RunStore {
+/** The input of a new external run. */
+export interface OpenRunInput {
+  id: string;
+  project: string;
+  name: string;
+  submitted: unknown;
+  resolved: unknown;
+  defaults: string[];
+  /** The lease token of its client: a new UUID. */
+  token: string;
+  /** The run ends if its client is silent for this time. */
+  silenceMs: number;
+  idempotency?: Idempotency;
+}
+
+/** A run whose client was silent for too long. Its lease is a new one: the client can write no more. */
+export interface SilentRun {
+  lease: Lease;
+  /** Recorded if only the end of the run's state is missing. */
+  ended: Ended | null;
+}
+
+/** External runs: experiments that Echelon did not start. The client of a run holds the lease of its only attempt. */
+export function createRuns(context: StoreContext, pressure: ReturnType<typeof createPressure>) {
   const { redis, keys, run } = context;
   return {
-    open: (input) => open(context, pressure, input),
+    /**
+     * Record, lease and first event in one step, if the queue of its project is open and the project has fewer open runs than
+     * it may (`limit-reached`); the experiment is `running`. `token`: of the run that has the id, empty
+     * after its end. `created` is false for a repeated idempotency key.
+     */
+    open: (input: OpenRunInput) => open(context, pressure, input),
 
-    async hear(lease, silenceMs, events = []) {
+    /**
+     * Notes that the client is not silent, before the events that it sends are appended. Throws `lease-lost` if the lease is
+     * not that of an open run, `event-conflict` if one of the events is recorded with other content, and `quota-exceeded` if
+     * its project would store more bytes than it may; a run whose last event is its end may always end.
+     */
+    async hear(lease: Lease, silenceMs: number, events: readonly NumberedEvent[] = []): Promise<void> {
       const { projectBytes } = await pressure.recent();
       const bytes = events.reduce(
         (sum, { event, data }) => sum + JSON.stringify(event).length + (data?.length ?? 0),
@@ -32,14 +65,22 @@ export function createRuns(context: StoreContext, pressure: ReturnType<typeof cr
       if (grows && bound !== undefined) throw quotaExceeded(used!, bound);
     },
 
-    async repeated({ experiment, attempt }, events) {
+    /**
+     * The number of the last recorded event if all of these are recorded; null if one is not, or if there are none. Throws
+     * `event-conflict` if one is recorded with other content.
+     */
+    async repeated(
+      { experiment, attempt }: Omit<Lease, 'token'>,
+      events: readonly NumberedEvent[],
+    ): Promise<number | null> {
       const last = Number((await guarded(redis.hget(keys.attempts(experiment), `${attempt}:last`))) ?? 0);
       if (events.length === 0 || events.some(({ sequence }) => sequence > last)) return null;
       await refuseOther(context, { experiment, attempt }, events);
       return last;
     },
 
-    async takeSilent(limit) {
+    /** Takes runs whose clients were silent for too long, or that are being cancelled. Their callers end them. */
+    async takeSilent(limit: number): Promise<SilentRun[]> {
       const tokens = Array.from({ length: limit }, () => randomUUID());
       const reply = (await run('take-silent-runs', tokens)) as string[];
       return Array.from({ length: reply.length / 4 }, (_run, at) => {
@@ -59,7 +100,7 @@ async function open(
   context: StoreContext,
   pressure: ReturnType<typeof createPressure>,
   { id, project, name, submitted, resolved, defaults, token, silenceMs, idempotency }: OpenRunInput,
-): ReturnType<RunStore['open']> {
+): Promise<{ id: string; token: string; created: boolean }> {
   const { run, limits } = context;
   const { accepting, maxQueued, projectBytes } = await admissionLimits(context, pressure);
   const documents = [submitted, resolved, defaults].map((value) => JSON.stringify(value));

@@ -1,8 +1,8 @@
 import type { State } from '../../core/states.ts';
 import type { VerificationCounts } from '../../schemas/experiment.ts';
 import type { Sweep, SweepAxis } from '../../schemas/sweep.ts';
-import type { Idempotency } from '../access/answers-contract.ts';
-import type { CancelOutcome, SubmitInput } from '../experiments/contract.ts';
+import type { Idempotency } from '../access/answers.ts';
+import type { SubmitInput } from '../experiments/contract.ts';
 
 /** The input of a new sweep. `entries`: the values of each child, one number for each axis. */
 export interface SweepInput {
@@ -87,53 +87,3 @@ export interface Figures {
  * Invariant: a sweep's counts are the states of its expanded children (the last run of each), because every step that
  * changes a child's state counts it in the same step.
  */
-
-/** Sweeps: records whose children are expanded, cancelled and run again in steps that any process may repeat. */
-export interface SweepStore {
-  /**
-   * The record and the values of every child in one step. `created` is false for a repeated idempotency key. Throws
-   * EchelonError `invalid-spec` if its project was removed.
-   */
-  create(input: SweepInput): Promise<{ id: string; created: boolean }>;
-  get(id: string): Promise<SweepRecord | undefined>;
-  /** Newest first. */
-  list(filter: {
-    project?: string;
-    limit: number;
-    before?: string;
-  }): Promise<{ items: Sweep[]; next: string | null }>;
-  /** Children from `from` on, by index. */
-  children(sweep: SweepRecord, from: number, limit: number): Promise<SweepChild[]>;
-  /** Sweeps with children to create or to cancel, oldest first. */
-  withWork(limit: number): Promise<string[]>;
-  /**
-   * Creates the experiments of the next children. `more` is false if all exist, if the sweep was cancelled, or if the store
-   * accepts no new work now (the sweep then still has work).
-   */
-  expand(id: string, make: MakeChild): Promise<{ made: SweptExperiment[]; more: boolean }>;
-  /**
-   * Settles dependent children: a child becomes an experiment if the child that it depends on has succeeded, and is skipped
-   * if that one has ended otherwise.
-   */
-  release(id: string, make: MakeChild): Promise<SweptExperiment[]>;
-  /** From then on no child is created; {@link SweepStore.cancelChildren} cancels the existing ones. */
-  cancel(id: string, reason: string): Promise<CancelOutcome>;
-  /** Cancels children of a cancelled sweep from `from` on. `next`: the next call's `from`; null after the last one. */
-  cancelChildren(id: string, from: number): Promise<{ cancelled: string[]; next: number | null }>;
-  /**
-   * Runs the failed ones of these children again, all or none of each 100. Throws EchelonError `already-final` if the sweep
-   * is cancelled, `store-full`, `queue-full`, `queue-closed`.
-   */
-  rerunChildren(
-    sweep: SweepRecord,
-    children: readonly SweepChild[],
-    make: MakeChild,
-  ): Promise<SweptExperiment[]>;
-  /** In the order of `ids`; undefined if there is no such experiment. */
-  figures(ids: readonly string[], metrics: readonly string[]): Promise<(Figures | undefined)[]>;
-  /**
-   * Records a child's running average at a step of its sweep's early stopping, and returns those of the other children
-   * at the same step. May be repeated.
-   */
-  recordAverage(place: { sweep: string; index: number; step: number; average: number }): Promise<number[]>;
-}

@@ -15,7 +15,7 @@ interface Ready {
   before: { run: number; experiment: string; cluster?: string };
 }
 
-/** See `SweepStore.release`. If another process was faster, or the store is full, the next call continues. */
+/** Settles dependent children. If another process was faster, or the store is full, the next call continues. */
 export async function release(
   { context, pressure }: { context: StoreContext; pressure: ReturnType<typeof createPressure> },
   record: SweepRecord,

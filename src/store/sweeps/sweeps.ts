@@ -9,14 +9,7 @@ import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { createPressure } from '../redis/fitness.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import type {
-  MakeChild,
-  SweepChild,
-  SweepInput,
-  SweepRecord,
-  SweepStore,
-  SweptExperiment,
-} from './contract.ts';
+import type { Figures, MakeChild, SweepChild, SweepInput, SweepRecord, SweptExperiment } from './contract.ts';
 import { childArguments, keyOf, MADE_AT_ONCE, readChildren, sharedDocuments } from './sweep-children.ts';
 import {
   FIGURE_FIELDS,
@@ -41,8 +34,8 @@ interface Deps {
   pressure: ReturnType<typeof createPressure>;
 }
 
-/** See {@link SweepStore}. */
-export function createSweeps(context: StoreContext, pressure: ReturnType<typeof createPressure>): SweepStore {
+/** Sweeps: records whose children are expanded, cancelled and run again in steps that any process may repeat. */
+export function createSweeps(context: StoreContext, pressure: ReturnType<typeof createPressure>) {
   const { redis, keys, run } = context;
   const deps = { context, pressure };
 
@@ -52,39 +45,68 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
 
   return {
     get: sweep,
-    create: (input) => create(deps, input),
-    list: (filter) => list(context, filter),
-    recordAverage: (input) => recordAverage(context, input),
-    children: (record, from, limit) => childrenOf(context, record, { from, limit }),
+    /**
+     * The record and the values of every child in one step. `created` is false for a repeated idempotency key. Throws
+     * EchelonError `invalid-spec` if its project was removed.
+     */
+    create: (input: SweepInput) => create(deps, input),
+    /** Newest first. */
+    list: (filter: { project?: string; limit: number; before?: string }) => list(context, filter),
+    /**
+     * Records a child's running average at a step of its sweep's early stopping, and returns those of the other children
+     * at the same step. May be repeated.
+     */
+    recordAverage: (input: { sweep: string; index: number; step: number; average: number }) =>
+      recordAverage(context, input),
+    /** Children from `from` on, by index. */
+    children: (record: SweepRecord, from: number, limit: number) =>
+      childrenOf(context, record, { from, limit }),
 
-    withWork: (limit) =>
+    /** Sweeps with children to create or to cancel, oldest first. */
+    withWork: (limit: number) =>
       limit <= 0
         ? Promise.resolve([])
         : guarded(redis.zrange(`${keys.root}:sweep-work`, '0', String(limit - 1))),
 
-    async expand(id, make) {
+    /**
+     * Creates the experiments of the next children. `more` is false if all exist, if the sweep was cancelled, or if the store
+     * accepts no new work now (the sweep then still has work).
+     */
+    async expand(id: string, make: MakeChild): Promise<{ made: SweptExperiment[]; more: boolean }> {
       const record = await sweep(id);
       return record === undefined ? { made: [], more: false } : expand(deps, record, make);
     },
 
-    async release(id, make) {
+    /**
+     * Settles dependent children: a child becomes an experiment if the child that it depends on has succeeded, and is skipped
+     * if that one has ended otherwise.
+     */
+    async release(id: string, make: MakeChild): Promise<SweptExperiment[]> {
       const record = await sweep(id);
       return record === undefined ? [] : release(deps, record, make);
     },
 
-    async cancel(id, reason) {
+    /** From then on no child is created; `cancelChildren` cancels the existing ones. */
+    async cancel(id: string, reason: string): Promise<CancelOutcome> {
       return (await run('cancel-sweep', [id, reason])) as CancelOutcome;
     },
 
-    cancelChildren: (id, from) => cancelChildren(context, id, from),
-    rerunChildren: (record, children, make) => rerun(deps, { record, children, make }),
-    figures: (ids, metrics) => figuresOf(context, ids, metrics),
+    /** Cancels children of a cancelled sweep from `from` on. `next`: the next call's `from`; null after the last one. */
+    cancelChildren: (id: string, from: number) => cancelChildren(context, id, from),
+    /**
+     * Runs the failed ones of these children again, all or none of each 100. Throws EchelonError `already-final` if the sweep
+     * is cancelled, `store-full`, `queue-full`, `queue-closed`.
+     */
+    rerunChildren: (record: SweepRecord, children: readonly SweepChild[], make: MakeChild) =>
+      rerun(deps, { record, children, make }),
+    /** In the order of `ids`; undefined if there is no such experiment. */
+    figures: (ids: readonly string[], metrics: readonly string[]) => figuresOf(context, ids, metrics),
   };
 }
 
 async function recordAverage(
   { run }: StoreContext,
-  { sweep, index, step, average }: Parameters<SweepStore['recordAverage']>[0],
+  { sweep, index, step, average }: { sweep: string; index: number; step: number; average: number },
 ): Promise<number[]> {
   const args = [sweep, step, index, average, AVERAGES_LIFETIME_SECONDS];
   const all = (await run('record-average', args)) as string[];
@@ -93,9 +115,9 @@ async function recordAverage(
 
 async function childrenOf(
   context: StoreContext,
-  record: Parameters<SweepStore['children']>[0],
+  record: SweepRecord,
   range: { from: number; limit: number },
-): ReturnType<SweepStore['children']> {
+): Promise<SweepChild[]> {
   const { redis, keys } = context;
   const children = await readChildren(context, record, range);
   const commands = redis.pipeline();
@@ -108,7 +130,7 @@ async function figuresOf(
   { redis, keys }: StoreContext,
   ids: readonly string[],
   metrics: readonly string[],
-): ReturnType<SweepStore['figures']> {
+): Promise<(Figures | undefined)[]> {
   if (ids.length === 0) return [];
   const commands = redis.pipeline();
   for (const id of ids) {
@@ -151,7 +173,18 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
   return admitted(reply as Admission, { projectField, maxQueued });
 }
 
-async function list(context: StoreContext, { project, limit, before }: Parameters<SweepStore['list']>[0]) {
+async function list(
+  context: StoreContext,
+  {
+    project,
+    limit,
+    before,
+  }: {
+    project?: string;
+    limit: number;
+    before?: string;
+  },
+) {
   if (limit <= 0) return { items: [], next: null };
   const { redis, keys } = context;
   const index = project === undefined ? `${keys.root}:sweeps` : `${keys.root}:sweeps:${project}`;
@@ -210,7 +243,7 @@ async function cancelChildren(
   context: StoreContext,
   id: string,
   from: number,
-): ReturnType<SweepStore['cancelChildren']> {
+): Promise<{ cancelled: string[]; next: number | null }> {
   const { redis, run } = context;
   const fields = ['expanded', 'state', 'free', 'count'];
   const [expanded, state, free, count] = await guarded(redis.hmget(keyOf(context, id), ...fields));

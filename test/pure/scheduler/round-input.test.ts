@@ -8,6 +8,7 @@ import {
 } from '../../../src/scheduler/round-input.ts';
 import type { Cluster } from '../../../src/store/clusters/contract.ts';
 import type { Pace } from '../../../src/store/queue/contract.ts';
+import { partialStore } from '../../support/partial-store.ts';
 import { node } from '../../support/queue.ts';
 
 const CLUSTER: Cluster = {
@@ -56,12 +57,12 @@ test('running experiments get an expected end, queued ones an expected run time'
     },
     ...{ timeoutMs: 50, timeoutAt: 70 },
   };
-  const store = {
+  const store = partialStore({
     queue: {
       paces: async () =>
         new Map([...'ab'].map((id) => [id, { ...pace, name: id, state: 'running' as const }])),
     },
-  };
+  });
   const held = { experiment: 'a', node: 'n', gpus: 1, cpus: 1, project: 'p' };
   const { ends, lengths } = await readPaces(store, new Map([['c', [held]]]), { asked: ['b', 'c'], now: 20 });
   assert.deepEqual([...ends], [['a', { early: 20, likely: 70, late: 70 }]]);

@@ -7,6 +7,7 @@ import { createRayWorkers } from '../../../src/dispatch/clusters/ray-workers.ts'
 import { createRayWorkerClient } from '../../../src/rpc/client.ts';
 import { RayWorkerError } from '../../../src/rpc/status.ts';
 import type { Cluster } from '../../../src/store/clusters/contract.ts';
+import { partialStore } from '../../support/partial-store.ts';
 import { startPythonRayWorker } from '../../support/python-ray-worker.ts';
 
 /** A call of a client that is refused since the ray-worker has another owner, as the error says. */
@@ -23,7 +24,7 @@ test('a ray-worker under two names, or of two installations, has one owner until
   const clusters = ['a', 'b'].map((name) => ({ name, address, token, ca: null })) as Cluster[];
   const describe = async (installation: string | undefined, cluster: string) => {
     const rayWorkers = createRayWorkers({
-      store: { clusters: { list: async () => clusters } },
+      store: partialStore({ clusters: { list: async () => clusters } }),
       installation,
     });
     try {

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { createReconciler } from '../../../src/dispatch/placement/reconcile.ts';
 import { createExperimentsQueue } from '../../../src/queue/experiments-queue.ts';
 import { QUIET, until } from '../../support/dispatch.ts';
+import { partialStore } from '../../support/partial-store.ts';
 import { redisFor } from '../../support/redis.ts';
 
 const LISTS = ['wait', 'active', 'delayed', 'prioritized', 'marker', 'meta', 'stalled', 'events', 'id'];
@@ -24,10 +25,10 @@ for (const lost of [...KEYS, ...HASHES.map((id) => `exp-${id}`)])
     const inState = (state: string) => [...states].flatMap(([id, its]) => (its === state ? [id] : []));
     const reconcile = createReconciler({
       ...{ queue, step: 100, releaseMs: 0, log: QUIET },
-      store: {
+      store: partialStore({
         queue: { ids: async () => inState('queued') },
         attempts: { allocated: async () => inState('allocated') },
-      },
+      }),
     });
     const received: string[] = [];
     const held = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AuditInput } from '../../../src/store/access/contract.ts';
+import type { AuditInput } from '../../../src/store/access/audit.ts';
 import { storeFor } from '../../support/store.ts';
 
 const MAX_BYTES = 40 * 1024 * 1024;

@@ -8,7 +8,7 @@ import { plainSecretProblems } from '../../../schemas/secrets.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { Variables } from '../../../schemas/variables.ts';
 import type { Cluster } from '../../../store/clusters/contract.ts';
-import type { StorePart } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import type { RouteDeps } from '../../server/deps.ts';
 import { located } from '../../server/responses.ts';
 
@@ -61,7 +61,7 @@ export async function beginCommand(
 }
 
 /** The cluster of that name. Throws EchelonError `cluster-not-found` with the nearest one. */
-export async function clusterOf(store: StorePart<'clusters.list'>, name: string): Promise<Cluster> {
+export async function clusterOf(store: Store, name: string): Promise<Cluster> {
   const [found] = await store.clusters.list([name]);
   if (found) return found;
   const known = (await store.clusters.list()).map((cluster) => cluster.name);
@@ -71,7 +71,7 @@ export async function clusterOf(store: StorePart<'clusters.list'>, name: string)
 }
 
 /** The command of that id. Throws EchelonError `not-found`. */
-export async function commandOf(store: StorePart<'commands.get'>, id: string): Promise<Command> {
+export async function commandOf(store: Store, id: string): Promise<Command> {
   const command = COMMAND_ID.test(id) ? await store.commands.get(id) : undefined;
   if (command === undefined) throw new EchelonError('not-found', `There is no command ${id.slice(0, 40)}.`);
   return command;

@@ -2,11 +2,11 @@ import type { ClusterView } from '../../../schemas/api.ts';
 import type { Experiment } from '../../../schemas/experiment.ts';
 import type { Cluster } from '../../../store/clusters/contract.ts';
 import type { Pauses } from '../../../store/queue/contract.ts';
-import type { StorePart } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 
 /** What is needed to say how clusters are. */
 export interface ClusterViewDeps {
-  store: StorePart<'clusters.list' | 'clusters.allocations' | 'queue.pauses'>;
+  store: Store;
 }
 
 /** All clusters, by name, as they are shown. */

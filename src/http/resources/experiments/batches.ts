@@ -4,7 +4,7 @@ import { EchelonError } from '../../../core/errors.ts';
 import type { BatchDetail, BatchPage, BatchView } from '../../../schemas/records.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { BatchRecord } from '../../../store/batches/contract.ts';
-import type { StorePart } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
@@ -70,7 +70,7 @@ function addRead(app: App, { store }: RouteDeps): void {
 
 /** A recorded batch of an experiment that the caller may see. Throws EchelonError `not-found`. */
 export async function batchOf(
-  store: StorePart<'batches.get'>,
+  store: Store,
   { id, attempt, batch }: { id: string; attempt: number; batch: number },
 ): Promise<BatchRecord> {
   const record = await store.batches.get(id, attempt, batch);
@@ -93,7 +93,7 @@ export async function recomputed<T>(work: Promise<T>, refusal: string): Promise<
 }
 
 /** Reads pages of an experiment's batches; cursors of one list fit all that are made here. */
-export function createBatchPages(store: StorePart<'batches.page'>, secret: string) {
+export function createBatchPages(store: Store, secret: string) {
   const cursors = createCursors(secret);
   return {
     async page(id: string, { cursor, limit = 50 }: { cursor?: string; limit?: number }) {

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../core/scopes.ts';
 import type { ExperimentDetail } from '../../../schemas/api.ts';
 import type { Experiment } from '../../../schemas/experiment.ts';
-import type { StorePart } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import { seenWords } from '../../access/seen-words.ts';
 import { type ClusterViewDeps, withSilence } from '../clusters/cluster-views.ts';
 import { estimateFields } from '../queues/estimate-fields.ts';
@@ -11,7 +11,7 @@ import { estimateFields } from '../queues/estimate-fields.ts';
  * start.
  */
 export async function experimentDetail(
-  deps: ClusterViewDeps & { store: StorePart<'queue.position' | 'queue.get' | 'projects.contains'> },
+  deps: ClusterViewDeps & { store: Store },
   experiment: Experiment,
   caller: Pick<Caller, 'project'>,
 ): Promise<ExperimentDetail> {

@@ -3,8 +3,8 @@ import { parseEntryId } from '../../../core/ids.ts';
 import { logTexts } from '../../../core/log-lines.ts';
 import type { LogCount, LogPage } from '../../../schemas/streams.ts';
 import { compareIds } from '../../../store/archive/archive-segments.ts';
-import type { EventPage } from '../../../store/events/contract.ts';
-import type { StorePart } from '../../../store/store.ts';
+import type { EventPage } from '../../../store/events/events.ts';
+import type { Store } from '../../../store/store.ts';
 
 /** A line of a log as it is answered. */
 type LogLine = LogPage['lines'][number];
@@ -29,7 +29,7 @@ const MAX_READ = 10_000;
 const MAX_LINES = 2000;
 const MAX_CHARACTERS = 2 * 1024 * 1024;
 
-type Reading = StorePart<'events.page' | 'events.tail' | 'events.logPosition'>;
+type Reading = Store;
 
 /** An entry with the number of lines before it; null: not known. */
 interface Numbered {

@@ -3,7 +3,7 @@ import type { StreamEntry } from '../../../core/events.ts';
 import { parseEntryId } from '../../../core/ids.ts';
 import type { MetricChart, MetricPoints } from '../../../schemas/streams.ts';
 import { strict } from '../../../schemas/strict.ts';
-import type { Store, StorePart } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 import { AfterParam, ExperimentParams, experimentOf, namesQuery, streamPlace } from '../common.ts';
@@ -212,7 +212,7 @@ const MAX_READ = 10_000;
  * was looked at (null: none), `more` whether later entries may already exist.
  */
 export async function readOn(
-  store: StorePart<'events.read'>,
+  store: Store,
   input: {
     id: string;
     after: string | undefined;

@@ -10,7 +10,7 @@ import {
   KEY_VERSION,
 } from '../../../schemas/key.ts';
 import { strict } from '../../../schemas/strict.ts';
-import type { StoredKey } from '../../../store/access/contract.ts';
+import type { StoredKey } from '../../../store/access/api-keys.ts';
 import { requireScope } from '../../access/auth.ts';
 import { projectProblem } from '../../access/caller-projects.ts';
 import { newKeyId, newKeyToken } from '../../access/callers.ts';

@@ -10,7 +10,7 @@ import { SubmitPreset } from '../../../schemas/preset.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { SweepAccepted } from '../../../schemas/sweep.ts';
 import type { Cluster } from '../../../store/clusters/contract.ts';
-import type { StorePart } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import type { SweepInput } from '../../../store/sweeps/contract.ts';
 import { inOwnProject } from '../../access/caller-projects.ts';
 import { createIntake } from '../../intake/intake.ts';
@@ -108,7 +108,7 @@ function refuseTooLarge(
 }
 
 async function create(
-  store: StorePart<'sweeps.create'>,
+  store: Store,
   { name, method, spec, axes, entries, after }: ChainDraft,
   more: Pick<SweepInput, 'project' | 'fingerprints' | 'idempotency'>,
 ): Promise<{ id: string; created: boolean }> {

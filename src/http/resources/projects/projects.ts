@@ -10,8 +10,8 @@ import {
   viewOf,
 } from '../../../schemas/project.ts';
 import { strict } from '../../../schemas/strict.ts';
-import type { ProjectRemoval } from '../../../store/access/contract.ts';
-import type { StorePart } from '../../../store/store.ts';
+import type { ProjectRemoval } from '../../../store/access/projects.ts';
+import type { Store } from '../../../store/store.ts';
 import { projectNotFound, projectOf } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { revisionToChange } from '../../server/etag.ts';
@@ -62,10 +62,7 @@ function addReads(app: App, { store }: RouteDeps): void {
 }
 
 /** Projects with what they store. */
-async function views(
-  store: StorePart<'projects.storedBytes' | 'pressure'>,
-  projects: readonly Project[],
-): Promise<ProjectView[]> {
+async function views(store: Store, projects: readonly Project[]): Promise<ProjectView[]> {
   const [stored, { projectBytes }] = await Promise.all([store.projects.storedBytes(), store.pressure()]);
   return projects.map((project) => viewOf(project, { stored, projectBytes }));
 }

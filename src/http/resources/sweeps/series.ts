@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { strict } from '../../../schemas/strict.ts';
 import type { SweepSeries } from '../../../schemas/sweep.ts';
-import type { SeriesPoint } from '../../../store/metrics/contract.ts';
+import type { SeriesPoint } from '../../../store/metrics/series-items.ts';
 import type { Store } from '../../../store/store.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';

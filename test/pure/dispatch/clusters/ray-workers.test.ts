@@ -4,6 +4,7 @@ import { createRayWorkers } from '../../../../src/dispatch/clusters/ray-workers.
 import type { RayWorkerClient } from '../../../../src/rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
 import type { Cluster } from '../../../../src/store/clusters/contract.ts';
+import { partialStore } from '../../../support/partial-store.ts';
 
 function cluster(name: string, address: string): Cluster {
   return {
@@ -22,7 +23,7 @@ test('a cluster has one client, which is replaced when the cluster moves and clo
   let known = [cluster('a', 'h:1')];
   const open = new Set<string>();
   const rayWorkers = createRayWorkers({
-    store: { clusters: { list: async () => known } },
+    store: partialStore({ clusters: { list: async () => known } }),
     connect: ({ address }) => {
       open.add(address);
       return { close: () => open.delete(address) } as unknown as RayWorkerClient;

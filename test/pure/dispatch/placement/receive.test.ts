@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createReceive } from '../../../../src/dispatch/placement/receive.ts';
 import type { Acquired } from '../../../../src/store/attempts/contract.ts';
+import { partialStore } from '../../../support/partial-store.ts';
 
 /** A receiver whose store answers `answers` in turn; an error is thrown. */
 function bench(...answers: (Acquired | Error)[]) {
@@ -11,7 +12,7 @@ function bench(...answers: (Acquired | Error)[]) {
   const runs = new Map();
   const state = { stopping: false };
   const receive = createReceive({
-    store: {
+    store: partialStore({
       attempts: {
         async acquire({ token }) {
           tokens.push(token);
@@ -20,7 +21,7 @@ function bench(...answers: (Acquired | Error)[]) {
           return answer;
         },
       },
-    },
+    }),
     leased: {
       runs,
       begin({ lease, cluster }) {

@@ -4,6 +4,7 @@ import type { RoundDecision } from '../../../../src/dispatch/placement/round-dec
 import { createWaitNotes } from '../../../../src/dispatch/placement/wait-notes.ts';
 import { type ScheduleInput, scheduleRound } from '../../../../src/scheduler/schedule.ts';
 import type { WaitNote } from '../../../../src/store/queue/contract.ts';
+import { partialStore } from '../../../support/partial-store.ts';
 import { cluster, exactly, node, waits } from '../../../support/queue.ts';
 
 function bench() {
@@ -15,14 +16,14 @@ function bench() {
   };
   const note = createWaitNotes({
     elapsed: () => state.now,
-    store: {
+    store: partialStore({
       queue: {
         async note(notes) {
           state.written.push(...notes);
           state.queued = state.queued.map((item) => ({ ...item, ...notes.get(item.experiment) }));
         },
       },
-    },
+    }),
   });
   async function round(): Promise<[string, WaitNote][]> {
     state.written = [];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { archiveEnded, rollLong } from '../../../../src/dispatch/background/archiving.ts';
 import { QUIET } from '../../../support/dispatch.ts';
+import { partialStore } from '../../../support/partial-store.ts';
 
 const ROUND = { log: QUIET, stopped: () => false };
 
@@ -20,7 +21,7 @@ test('all ended streams are archived step by step, although one fails', async ()
       return 'archived' as const;
     },
   };
-  await archiveEnded({ ...ROUND, store: { archive } }, { leaseMs: 4, afterMs: 3 });
+  await archiveEnded({ ...ROUND, store: partialStore({ archive }) }, { leaseMs: 4, afterMs: 3 });
   assert.equal(archived.length, 119);
   assert.deepEqual(asked, Array(3).fill({ limit: 50, leaseMs: 4, afterMs: 3 }));
 });
@@ -34,6 +35,6 @@ test('the oldest events of long streams are archived, although one stream fails'
       return rolled.push(id);
     },
   };
-  await rollLong({ ...ROUND, store: { archive } });
+  await rollLong({ ...ROUND, store: partialStore({ archive }) });
   assert.deepEqual(rolled, ['exp-a', 'exp-c']);
 });

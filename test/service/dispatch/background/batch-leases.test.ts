@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createBatchLeases } from '../../../../src/dispatch/background/batch-leases.ts';
 import type { BatchRecord } from '../../../../src/store/batches/contract.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
+import { partialStore } from '../../../support/partial-store.ts';
 
 const record = (batch: number) => ({ experiment: 'exp-a', attempt: 1, batch }) as BatchRecord;
 const numbers = (records: readonly BatchRecord[]) => records.map(({ batch }) => batch);
@@ -19,7 +20,13 @@ function bench(taken: BatchRecord[][], { doubtMs }: { doubtMs?: number } = {}) {
   return {
     given,
     begun,
-    leases: createBatchLeases({ store: { batches }, holder: 'a', leaseMs: 1000, doubtMs, log: QUIET }),
+    leases: createBatchLeases({
+      store: partialStore({ batches }),
+      holder: 'a',
+      leaseMs: 1000,
+      doubtMs,
+      log: QUIET,
+    }),
   };
 }
 

@@ -6,9 +6,10 @@ import {
 } from '../../../../src/dispatch/background/forget-experiments.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
-import type { Forgetting } from '../../../../src/store/archive/contract.ts';
+import type { Forgetting } from '../../../../src/store/archive/retention.ts';
 import type { Cluster } from '../../../../src/store/clusters/contract.ts';
 import { QUIET } from '../../../support/dispatch.ts';
+import { partialStore } from '../../../support/partial-store.ts';
 import { clockAt } from '../../../support/store.ts';
 
 const DAY = 24 * 3600 * 1000;
@@ -22,7 +23,7 @@ async function forgetting(
 ): Promise<string[]> {
   const did: string[] = [];
   const left = [...forgettable];
-  const store: ForgetDeps['store'] = {
+  const store = partialStore({
     clock: clockAt(NOW),
     retention: {
       takeForgetting: async ({ limit }) => left.splice(0, limit),
@@ -42,7 +43,7 @@ async function forgetting(
         newProject({ name: 'short', retention: { batchesDays: 1, streamsDays: 2, recordsDays: 3 } }, 0),
       ],
     },
-  };
+  });
   await forgetExperiments({ store, rayWorkerOf, log: QUIET, stopped: () => false });
   return did;
 }

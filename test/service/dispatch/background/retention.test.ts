@@ -5,6 +5,7 @@ import { newProject } from '../../../../src/schemas/project.ts';
 import type { RetentionStage } from '../../../../src/schemas/retention.ts';
 import type { Cluster } from '../../../../src/store/clusters/contract.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
+import { partialStore } from '../../../support/partial-store.ts';
 import { clockAt } from '../../../support/store.ts';
 
 const DAY = 24 * 3600 * 1000;
@@ -25,7 +26,7 @@ function fakeStore(setup: {
   const asked: Record<string, number> = {};
   const swept: string[] = [];
   let rounds = 0;
-  const store: RetentionDeps['store'] = {
+  const store = partialStore({
     archive: {
       take: async ({ limit }) => finished.splice(0, limit),
       async archiveStream(id) {
@@ -86,7 +87,7 @@ function fakeStore(setup: {
     },
     clock: clockAt(NOW),
     clusters: { list: async () => [{ name: 'lab' }, { name: 'away' }, { name: 'old' }] as Cluster[] },
-  };
+  });
   return { store, did, asked, swept, rounds: () => rounds };
 }
 

@@ -12,6 +12,7 @@ import {
 import type { BatchRecord } from '../../../../src/store/batches/contract.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
+import { partialStore } from '../../../support/partial-store.ts';
 import { recordBatch, running, type Scope, storeFor } from '../../../support/store.ts';
 
 function record(batch: number): BatchRecord {
@@ -49,7 +50,7 @@ function bench(pending: BatchRecord[]) {
   return {
     reports,
     given,
-    store: {
+    store: partialStore({
       batches: {
         takePending: async (limit: number) => pending.splice(0, limit),
         beginPending: async () => true,
@@ -63,7 +64,7 @@ function bench(pending: BatchRecord[]) {
           return 'stored' as const;
         },
       },
-    },
+    }),
   };
 }
 
@@ -199,7 +200,7 @@ describe('verification', () => {
   test('a batch stays pending while the store does not answer', async () => {
     const { store, reports } = bench([record(1), record(2)]);
     const verification = createVerification({
-      store: {
+      store: partialStore({
         batches: {
           ...store.batches,
           async bytes(item: BatchRecord) {
@@ -207,7 +208,7 @@ describe('verification', () => {
             return await store.batches.bytes(item);
           },
         },
-      },
+      }),
       verifier: { verify: async () => GOOD },
       concurrency: 1,
       ...TIMES,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createReconciler, failOverdue } from '../../../../src/dispatch/placement/reconcile.ts';
 import { QUIET } from '../../../support/dispatch.ts';
+import { partialStore } from '../../../support/partial-store.ts';
 
 function bench(queued: string[], { jobs, step = 100 }: { jobs: string[]; step?: number }) {
   const board = new Set(jobs);
@@ -10,7 +11,7 @@ function bench(queued: string[], { jobs, step = 100 }: { jobs: string[]; step?: 
   const asked: { olderThanMs: number; limit: number }[] = [];
   const run = createReconciler({
     ...{ step, releaseMs: 700, log: QUIET },
-    store: {
+    store: partialStore({
       queue: { ids: async (limit, from = 0) => queued.slice(from, from + limit) },
       attempts: {
         async allocated(input) {
@@ -18,7 +19,7 @@ function bench(queued: string[], { jobs, step = 100 }: { jobs: string[]; step?: 
           return allocated;
         },
       },
-    },
+    }),
     queue: {
       async restore(ids) {
         const added = ids.filter((id) => !board.has(id));
@@ -78,7 +79,7 @@ test('every experiment whose deadline has passed fails and loses its job, howeve
     },
   };
   const queue = { remove: async (ids: readonly string[]) => void removed.push(...ids) };
-  await failOverdue({ store: { experiments }, queue, log: QUIET });
+  await failOverdue({ store: partialStore({ experiments }), queue, log: QUIET });
   assert.deepEqual(
     [asked, removed],
     [

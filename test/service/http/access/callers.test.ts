@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { SCOPES } from '../../../../src/core/scopes.ts';
 import { createCallers, keyIdOf, newKeyId, newKeyToken } from '../../../../src/http/access/callers.ts';
-import type { StoredKey } from '../../../../src/store/access/contract.ts';
+import type { StoredKey } from '../../../../src/store/access/api-keys.ts';
 import { storedKey } from '../../../support/access.ts';
 import { until } from '../../../support/dispatch.ts';
+import { partialStore } from '../../../support/partial-store.ts';
 import { storeFor } from '../../../support/store.ts';
 
 const { store } = await storeFor({ after });
@@ -115,7 +116,11 @@ test('the keys are read again only after a change', async () => {
       return store.access.keys();
     },
   };
-  const own = createCallers({ store: { access: counting }, tokens: [], clock: { now: () => now } });
+  const own = createCallers({
+    store: partialStore({ access: counting }),
+    tokens: [],
+    clock: { now: () => now },
+  });
   const { id, token } = await makeKey();
   const wrong = newKeyToken(newKeyId()).token;
   await Promise.all(Array.from({ length: 50 }, (_one, at) => own.byToken(at % 2 ? token : wrong)));

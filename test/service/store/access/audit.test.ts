@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { AUDIT_DAYS, AUDIT_ENTRIES } from '../../../../src/store/access/audit.ts';
-import type { AuditInput } from '../../../../src/store/access/contract.ts';
+import { AUDIT_DAYS, AUDIT_ENTRIES, type AuditInput } from '../../../../src/store/access/audit.ts';
 import { storeFor } from '../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });

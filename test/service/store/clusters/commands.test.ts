@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newCommandId } from '../../../../src/core/ids.ts';
 import type { CommandKind } from '../../../../src/schemas/clusters.ts';
-import type { CommandLease } from '../../../../src/store/clusters/command-contract.ts';
+import type { CommandLease } from '../../../../src/store/clusters/commands.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { storeFor } from '../../../support/store.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { MetricValue, NumberedEvent } from '../../../../src/core/events.ts';
 import type { Lease } from '../../../../src/store/attempts/contract.ts';
-import type { SeriesPoint } from '../../../../src/store/metrics/contract.ts';
 import { stretchesOf } from '../../../../src/store/metrics/metric-series.ts';
+import type { SeriesPoint } from '../../../../src/store/metrics/series-items.ts';
 import { claimed, running, storeFor } from '../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });

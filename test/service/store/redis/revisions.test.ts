@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { newCommandId } from '../../../../src/core/ids.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
-import type { RevisedKind } from '../../../../src/store/experiments/contract.ts';
-import { changedSince, unlessChanged } from '../../../../src/store/redis/revisions.ts';
+import { changedSince, type RevisedKind, unlessChanged } from '../../../../src/store/redis/revisions.ts';
 import { claimed, coded, running, storeFor, submitInput } from '../../../support/store.ts';
 
 const { store } = await storeFor({ after });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ControllerEvent, NumberedEvent, RuleEvent } from '../../../../src/core/events.ts';
 import { makeChild } from '../../../../src/plan/sweep.ts';
 import type { EarlyStopping } from '../../../../src/schemas/sweep.ts';
-import type { RulesAdvance, SignalPage } from '../../../../src/store/rules/contract.ts';
+import type { RulesAdvance, SignalPage } from '../../../../src/store/rules/rules.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { MakeChild } from '../../../../src/store/sweeps/contract.ts';
 import { claimed, running, storeFor, submitInput } from '../../../support/store.ts';

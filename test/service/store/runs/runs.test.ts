@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Ended, NumberedEvent } from '../../../../src/core/events.ts';
 import { newExperimentId } from '../../../../src/core/ids.ts';
-import type { OpenRunInput } from '../../../../src/store/runs/contract.ts';
+import type { OpenRunInput } from '../../../../src/store/runs/runs.ts';
 import { coded, running, storeFor } from '../../../support/store.ts';
 
 const { store } = await storeFor({ after });

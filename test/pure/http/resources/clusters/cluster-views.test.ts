@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clusterViews, withSilence } from '../../../../../src/http/resources/clusters/cluster-views.ts';
 import type { Cluster } from '../../../../../src/store/clusters/contract.ts';
+import { partialStore } from '../../../../support/partial-store.ts';
 
 const CLUSTER: Cluster = {
   ...{ name: 'b', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
@@ -16,14 +17,14 @@ const PAUSES = {
 const SILENT: Cluster = { ...CLUSTER, answering: false };
 const NEVER: Cluster = { ...SILENT, lastSeenAt: null };
 const of = (...clusters: Cluster[]) => ({
-  store: {
+  store: partialStore({
     clusters: {
       list: async (names?: readonly string[]) =>
         clusters.filter(({ name }) => names === undefined || names.includes(name)),
       allocations: async () => ({ version: 0, items: [] }),
     },
     queue: { pauses: async () => PAUSES },
-  },
+  }),
 });
 const RUNNING = { state: 'running', cluster: 'b', reason: 'launched' } as const;
 
@@ -67,22 +68,18 @@ test('an experiment on a silent cluster shows since when the cluster is silent, 
 test('withSilence reads only the clusters on which an experiment runs', async () => {
   const asked: unknown[] = [];
   const { store } = of(CLUSTER);
-  const clusters = async (names?: readonly string[]) => {
+  const list = async (names?: readonly string[]) => {
     asked.push(names);
     return store.clusters.list(names);
   };
   const ended = { ...RUNNING, state: 'failed', cluster: 'a' } as const;
-  await withSilence({ store: { ...store, clusters: { ...store.clusters, list: clusters } } }, [
-    RUNNING,
-    ended,
-    RUNNING,
-  ]);
+  await withSilence({ store: partialStore({ clusters: { list } }) }, [RUNNING, ended, RUNNING]);
   assert.deepEqual(asked, [['b']]);
 });
 
 test('without a running experiment, clusters are not read', async () => {
   const fail = () => assert.fail();
-  const store = { clusters: { list: fail, allocations: fail }, queue: { pauses: fail } };
+  const store = partialStore({ clusters: { list: fail, allocations: fail }, queue: { pauses: fail } });
   const ended = { ...RUNNING, state: 'failed' } as const;
   assert.deepEqual(await withSilence({ store }, [ended]), [ended]);
 });

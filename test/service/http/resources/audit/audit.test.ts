@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { AuditInput } from '../../../../../src/store/access/contract.ts';
+import type { AuditInput } from '../../../../../src/store/access/audit.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { storeFor } from '../../../../support/store.ts';
 

@@ -6,7 +6,7 @@ import {
   type Submission,
 } from '../../../../../src/http/resources/experiments/accept-experiment.ts';
 import type { RouteDeps } from '../../../../../src/http/server/deps.ts';
-import type { AuditInput } from '../../../../../src/store/access/contract.ts';
+import type { AuditInput } from '../../../../../src/store/access/audit.ts';
 import { REPLAY } from '../../../../support/http-app.ts';
 import { coded, storeFor } from '../../../../support/store.ts';
 

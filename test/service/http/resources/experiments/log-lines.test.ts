@@ -9,6 +9,7 @@ import {
   readLastLines,
   readLines,
 } from '../../../../../src/http/resources/experiments/log-lines.ts';
+import { partialStore } from '../../../../support/partial-store.ts';
 import { running, storeFor } from '../../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });
@@ -117,7 +118,7 @@ test('the last lines are read with a bounded number of entries, even if other ev
     },
   };
   const last = async (tail: number, filter = {}) =>
-    (await readLastLines({ events: observed }, { id, tail, filter })).lines.map(
+    (await readLastLines(partialStore({ events: observed }), { id, tail, filter })).lines.map(
       ({ line, text }) => `${line} ${text}`,
     );
   assert.deepEqual(await last(1), ['3002 line 3002']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { bandOf } from '../../../../../src/http/resources/sweeps/series.ts';
-import type { SeriesPoint } from '../../../../../src/store/metrics/contract.ts';
+import type { SeriesPoint } from '../../../../../src/store/metrics/series-items.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { claimed, storeFor } from '../../../../support/store.ts';
 import { expandAll, sweepInput } from '../../../../support/sweep.ts';
