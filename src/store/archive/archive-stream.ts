@@ -131,16 +131,17 @@ async function archiveOnce(context: StoreContext, id: string): Promise<ArchiveOu
   const long = { bytes: 0 };
   if (state) for await (const segment of packStream(context, id, long)) segments.push(segment);
   const made = segments.slice(known);
-  return (await run('archive-stream', [
-    id,
-    made.at(-1)?.last ?? '',
-    made.reduce((sum, { count }) => sum + count, 0),
-    writeSegments(segments),
+  const read = {
+    experiment: id,
+    last: made.at(-1)?.last ?? '',
+    count: made.reduce((sum, { count }) => sum + count, 0),
+    index: writeSegments(segments),
     before,
-    segments.reduce((sum, { entries }) => sum + entries.bytes, 0),
-    segments.reduce((sum, { parts }) => sum + (parts?.bytes ?? 0), 0),
-    long.bytes,
-  ])) as ArchiveOutcome | 'changed';
+    eventBytes: segments.reduce((sum, { entries }) => sum + entries.bytes, 0),
+    partBytes: segments.reduce((sum, { parts }) => sum + (parts?.bytes ?? 0), 0),
+    longBytes: long.bytes,
+  };
+  return (await run('archive-stream', [JSON.stringify(read)])) as ArchiveOutcome | 'changed';
 }
 
 /**

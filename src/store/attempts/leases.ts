@@ -148,16 +148,17 @@ function counts(context: StoreContext) {
 }
 
 async function end(run: RunScript, lease: Lease, decision: EndDecision): Promise<State> {
-  const before = STATES.filter((state) => TRANSITIONS[state].includes(decision.to));
-  const [outcome, state] = (await run('end', [
-    ...leaseArguments(lease),
-    decision.to,
-    decision.reason,
-    before.join(','),
-    (decision.to === 'queued' && decision.attemptsAbove) || 0,
-    (decision.to === 'queued' && decision.waitMs) || 0,
-    decision.to === 'failed' && decision.quarantined ? '1' : '',
-  ])) as ['ok' | 'lost' | 'illegal', State];
+  const after = STATES.filter((state) => TRANSITIONS[state].includes(decision.to));
+  const ended = {
+    ...lease,
+    attempt: String(lease.attempt),
+    attemptsAbove: 0,
+    waitMs: 0,
+    ...decision,
+    after: `,${after.join()},`,
+  };
+  const reply = await run('end', [JSON.stringify(ended)]);
+  const [outcome, state] = reply as ['ok' | 'lost' | 'illegal', State];
   if (outcome === 'lost') throw leaseLost(lease);
   if (outcome === 'illegal') {
     throw new EchelonError(

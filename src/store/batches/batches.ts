@@ -130,18 +130,17 @@ async function storeReport(
   { experiment, attempt, batch }: BatchRecord,
   { event, report }: { event: Extract<ControllerEvent, { type: 'verification' }>; report: unknown },
 ): Promise<'stored' | 'replaced' | 'known'> {
-  const outcome = await run('report', [
+  const found = {
     experiment,
-    `${attempt}:${batch}`,
-    JSON.stringify(report),
-    JSON.stringify(event),
-    event.exact,
-    event.rounding,
-    event.wrong,
-    event.unverifiable,
-    event.errors.length,
-    event.errors.includes(NOT_VERIFIABLE) ? 1 : 0,
-  ]);
+    batch: `${attempt}:${batch}`,
+    exact: event.exact,
+    rounding: event.rounding,
+    wrong: event.wrong,
+    unverifiable: event.unverifiable,
+    errors: event.errors.length,
+    isVerified: !event.errors.includes(NOT_VERIFIABLE),
+  };
+  const outcome = await run('report', [JSON.stringify(found), JSON.stringify(report), JSON.stringify(event)]);
   if (outcome === 'missing') {
     throw new EchelonError('not-found', `Attempt ${attempt} of ${experiment} has no batch ${batch}`);
   }

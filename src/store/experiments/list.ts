@@ -32,22 +32,22 @@ export function createList(context: StoreContext, getAll: GetAll) {
       next: string | null;
     }> {
       if (limit <= 0) return { items: [], next: null };
-      const { indexes, states, project } = placesOf(context, filter);
-      const fixed = [states, filter.sweep ?? '', filter.namePrefix ?? ''];
-      const times = [
-        filter.submittedFrom ?? '',
-        filter.submittedBefore ?? '',
-        project,
-        filter.idPrefix ?? '',
-        filter.outcome === undefined ? '' : COUNTERS[filter.outcome],
-        filter.fingerprintPrefix ?? '',
-      ];
-      const effort = filter.idPrefix === undefined ? RECORDS_PER_STEP : IDS_PER_STEP;
+      const query = {
+        ...placesOf(context, filter),
+        effort: filter.idPrefix ? IDS_PER_STEP : RECORDS_PER_STEP,
+        sweep: filter.sweep,
+        namePrefix: filter.namePrefix || undefined,
+        from: filter.submittedFrom,
+        before: filter.submittedBefore,
+        idPrefix: filter.idPrefix || undefined,
+        counter: filter.outcome && COUNTERS[filter.outcome],
+        fingerprintPrefix: filter.fingerprintPrefix || undefined,
+      };
       const ids: string[] = [];
       let below = before === undefined ? '+inf' : readCursor(before);
       for (let step = 0; step < STEPS && below !== '' && ids.length < limit; step++) {
         const wanted = limit - ids.length;
-        const reply = await context.run('list', [below, wanted, effort, ...fixed, ...times, ...indexes]);
+        const reply = await context.run('list', [JSON.stringify({ ...query, below, wanted })]);
         const [next, ...found] = reply as [string, ...string[]];
         ids.push(...found.filter((_value, at) => at % 2 === 0));
         below = next;
@@ -75,13 +75,13 @@ function placesOf({ keys }: StoreContext, { project, state, sweep }: ExperimentF
   const states = [...new Set(statesOf(state))];
   if (sweep !== undefined) {
     const bySweep = sweepIndex(keys, sweep);
-    const named = states.length > 0 ? `,${states.join()},` : '';
-    return { indexes: [nameOf(keys, bySweep)], states: named, project: project ?? '' };
+    const named = states.length > 0 ? `,${states.join()},` : undefined;
+    return { indexes: [nameOf(keys, bySweep)], states: named, project };
   }
   const filter = project === undefined ? {} : { project };
   const indexes =
     states.length > 0 ? states.map((one) => keys.index({ ...filter, state: one })) : [keys.index(filter)];
-  return { indexes: indexes.map((index) => nameOf(keys, index)), states: '', project: '' };
+  return { indexes: indexes.map((index) => nameOf(keys, index)) };
 }
 
 /** Sorted set by arrival: the experiments of a sweep. */

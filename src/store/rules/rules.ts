@@ -4,7 +4,6 @@ import { withPatch } from '../experiments/documents.ts';
 import { toMetricNumbers, toStoredEntries, toStreamEntry } from '../metrics/metric-entries.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
-import type { ScriptArgument } from '../redis/scripts.ts';
 
 /** The next events for rules, and the state of the rules. */
 export interface SignalPage {
@@ -84,22 +83,23 @@ export function createRules(context: StoreContext) {
      * Advances the rules: records fired rules, retains their batches, and stops the experiment if a rule asks for it and the
      * experiment has not ended. `moved`: another process has advanced them, and nothing was changed.
      */
-    async advance({
-      experiment,
-      cursor,
-      last,
-      memory,
-      due,
-      fired,
-      stop,
-    }: RulesAdvance): Promise<
-      { outcome: 'ok'; recorded: string[]; stopped: boolean } | { outcome: 'moved' | 'gone' }
-    > {
-      const args: ScriptArgument[] = [experiment, cursor, last, JSON.stringify(memory)];
-      args.push(due === null ? 0 : Math.ceil(due), stop?.rule ?? '', stop?.reason ?? '');
-      for (const event of fired)
-        args.push(event.rule, event.attempt, JSON.stringify(event), keptField(event));
-      const [outcome, stopped, ...recorded] = (await run('advance-rules', args)) as [
+    async advance(
+      advance: RulesAdvance,
+    ): Promise<{ outcome: 'ok'; recorded: string[]; stopped: boolean } | { outcome: 'moved' | 'gone' }> {
+      const { memory, due, fired, stop } = advance;
+      const table = {
+        ...advance,
+        memory: JSON.stringify(memory),
+        due: due === null ? undefined : Math.ceil(due),
+        stop: stop ?? undefined,
+        fired: fired.map((event) => ({
+          rule: event.rule,
+          attempt: String(event.attempt),
+          event: JSON.stringify(event),
+          kept: event.batch === null ? undefined : `${event.attempt}:${event.batch}`,
+        })),
+      };
+      const [outcome, stopped, ...recorded] = (await run('advance-rules', [JSON.stringify(table)])) as [
         'ok' | 'moved' | 'gone',
         string,
         ...string[],
@@ -133,8 +133,4 @@ function toSignals(experiment: string, page: unknown[]): SignalPage {
 
 function readJson(text: string): unknown {
   return text === '' ? null : JSON.parse(text);
-}
-
-function keptField({ attempt, batch }: RuleEvent): string {
-  return batch === null ? '' : `${attempt}:${batch}`;
 }

@@ -103,12 +103,25 @@ async function open(
 ): Promise<{ id: string; token: string; created: boolean }> {
   const { run, limits } = context;
   const { accepting, maxQueued, projectBytes } = await admissionLimits(context, pressure);
-  const documents = [submitted, resolved, defaults].map((value) => JSON.stringify(value));
-  const reply = (await run('open-run', [
-    ...[id, project, name, ...documents, token, silenceMs],
-    ...[idempotency?.name ?? '', idempotency?.digest ?? '', accepting, RECORD_VERSION],
-    ...[limits.runsOfProject, maxQueued, projectBytes],
-  ])) as [...Admission, string];
+  const record = {
+    id,
+    project,
+    name,
+    token,
+    silenceMs,
+    key: idempotency?.name ?? '',
+    digest: idempotency?.digest ?? '',
+    accepting,
+    version: RECORD_VERSION,
+    maxRuns: limits.runsOfProject,
+    maxQueued,
+    projectBytes,
+  };
+  const documents = [record, submitted, resolved, defaults];
+  const reply = (await run(
+    'open-run',
+    documents.map((document) => JSON.stringify(document)),
+  )) as [...Admission, string];
   if ((reply[0] as string) === 'runs-full') throw tooManyRuns(limits.runsOfProject);
   const opened = admitted(reply as unknown as Admission, { projectField: '/project', maxQueued });
   return { ...opened, token: reply[3] ?? '' };

@@ -148,25 +148,27 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
   const { accepting, maxQueued, projectBytes } = await admissionLimits(context, pressure);
   const fingerprints = [...new Set(input.fingerprints)];
   const places = new Map(fingerprints.map((fingerprint, at) => [fingerprint, at]));
-  const after = Object.entries(input.after ?? {});
+  const { id, project, name, method, seed, idempotency, earlyStopping } = input;
+  const record = {
+    id,
+    project,
+    name,
+    method,
+    seed: String(seed ?? ''),
+    key: idempotency?.name ?? '',
+    digest: idempotency?.digest ?? '',
+    accepting,
+    version: SWEEP_VERSION,
+    maxQueued,
+    projectBytes,
+    after: Object.entries(input.after ?? {}).flatMap(([index, other]) => [index, String(other)]),
+  };
   const reply = await context.run('create-sweep', [
-    input.id,
-    input.project,
-    input.name,
-    input.method,
-    input.seed ?? '',
+    JSON.stringify(record),
     JSON.stringify(input.spec),
     JSON.stringify(input.axes),
     JSON.stringify(fingerprints),
-    input.idempotency?.name ?? '',
-    input.idempotency?.digest ?? '',
-    accepting,
-    SWEEP_VERSION,
-    input.earlyStopping ? JSON.stringify(input.earlyStopping) : '',
-    maxQueued,
-    projectBytes,
-    after.length,
-    ...after.flat(),
+    earlyStopping ? JSON.stringify(earlyStopping) : '',
     ...input.entries.map((entry, at) => writeEntry(entry, places.get(input.fingerprints[at] ?? null) ?? 0)),
   ]);
   const projectField = input.method === 'preset' ? '/project' : '/spec/project';

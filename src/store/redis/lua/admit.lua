@@ -24,12 +24,12 @@ end
 local CHILD_BYTES = 2500
 
 -- The bytes of a project and their bound, as the answer of the step, if `more` bytes would exceed it; else nil.
--- quota: the bound of a project without one of its own; 0: no limit
+-- quota: the bound of a project without one of its own, as a number or its text; 0: no limit
 local function overQuota(root, project, more, quota)
   local used = tonumber(redis.call('HGET', root .. ':bytes', project) or '0')
   local record = redis.call('HGET', root .. ':projects', project)
   local own = record and cjson.decode(record).storeQuotaBytes
-  if type(own) ~= 'number' and quota == '0' then return nil end
+  if type(own) ~= 'number' and tonumber(quota) == 0 then return nil end
   local bound = type(own) == 'number' and own or tonumber(quota)
   if used + more > bound then return { 'over-quota', int(used), int(bound) } end
 end
