@@ -3,14 +3,11 @@ import { createAnswers } from './access/answers.ts';
 import { createApiKeys } from './access/api-keys.ts';
 import { createAudit } from './access/audit.ts';
 import { createProjects } from './access/projects.ts';
-import { createSignOuts } from './access/sign-outs.ts';
 import type { Archive } from './archive/archive.ts';
 import { createArchiveReader } from './archive/archive-reader.ts';
 import { createArchiveStreams } from './archive/archive-stream.ts';
 import { createRetention } from './archive/retention.ts';
 import { createLeases } from './attempts/leases.ts';
-import { createLimits } from './attempts/limits.ts';
-import { createBatchPage } from './batches/batch-page.ts';
 import { createBatches } from './batches/batches.ts';
 import { createClock } from './clock/clock.ts';
 import { createClusters } from './clusters/clusters.ts';
@@ -18,18 +15,15 @@ import { createCommands } from './clusters/commands.ts';
 import { createAppend } from './events/append.ts';
 import { createEvents } from './events/events.ts';
 import { createFeed } from './events/feed.ts';
-import { createLogPlaces } from './events/log-places.ts';
 import { createExperiments } from './experiments/experiments.ts';
 import { createCompaction } from './metrics/compaction.ts';
 import { createMetricSeries } from './metrics/metric-series.ts';
-import { createQueuePage } from './queue/page.ts';
 import { createPositions } from './queue/positions.ts';
 import { createQueue } from './queue/queue.ts';
 import { createSnapshot } from './queue/snapshot.ts';
 import { DEFAULT_STORE_LIMITS, type StoreContext, type StoreLimits } from './redis/context.ts';
 import { guarded } from './redis/errors.ts';
 import { createFitness, createPressure } from './redis/fitness.ts';
-import { createInstallation } from './redis/installation.ts';
 import { createKeys } from './redis/keys.ts';
 import { createRevisions } from './redis/revisions.ts';
 import { loadScripts } from './redis/scripts.ts';
@@ -78,25 +72,24 @@ export function createStore(options: StoreOptions) {
   const queue = createQueue(context);
   const apiKeys = createApiKeys(context);
   return {
-    experiments: { ...createExperiments(context, pressure), ...createLimits(context) },
+    experiments: createExperiments(context, pressure),
     attempts: createLeases(context),
     queue: {
       ...createPositions(context),
-      ...createQueuePage(context),
       ...queue,
       ...createSnapshot(context, queue),
     },
-    events: { ...createAppend(context), ...createEvents(context), ...createLogPlaces(context) },
+    events: { ...createAppend(context), ...createEvents(context) },
     feed: createFeed(context),
     metrics: { ...createMetricSeries(context), ...createCompaction(context) },
-    batches: { ...batches, ...createBatchPage(context) },
+    batches,
     sweeps: createSweeps(context, pressure),
     rules: createRules(context),
     runs: createRuns(context, pressure),
     clusters: createClusters(context),
     commands: createCommands(context),
     projects: createProjects(context, apiKeys),
-    access: { ...apiKeys, ...createSignOuts(context) },
+    access: apiKeys,
     audit: createAudit(context),
     answers: createAnswers(context, pressure),
     revisions: createRevisions(context),
@@ -147,6 +140,26 @@ function createWakeUps({ redis, keys, hub }: StoreContext) {
       });
       await subscription.ready;
       return async () => subscription.stop();
+    },
+  };
+}
+
+/** Which installation this Redis belongs to. */
+function createInstallation(context: StoreContext) {
+  const { redis, keys } = context;
+  const installation = () => guarded(redis.get(keys.installation));
+  return {
+    /** Id of the installation that this Redis belongs to; null before its first start. */
+    installation,
+    /**
+     * Binds this store to an installation, which the Redis gets if it has none. From then on, scripts run on no other Redis.
+     * Returns the id that the Redis has.
+     */
+    async bind(own: string): Promise<string> {
+      await guarded(redis.set(keys.installation, own, 'NX'));
+      const id = (await installation()) ?? own;
+      context.installation = id;
+      return id;
     },
   };
 }

@@ -1,13 +1,11 @@
 import type { LaunchPlan } from '../../core/launch-plan.ts';
 import type { RetryWaits } from '../../core/retry.ts';
-import type { State } from '../../core/states.ts';
+import { QUARANTINE_AFTER, type State } from '../../core/states.ts';
 import type { ResolvedSpec } from '../../engines/registry.ts';
 import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
 import type { Crash, Lease } from '../../store/attempts/contract.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
-import type { Launches } from './launches.ts';
-import { type Quarantine, quarantineOf } from './quarantine.ts';
 
 /** Called by the lifecycle for tests. */
 export interface AttemptHooks {
@@ -105,4 +103,62 @@ export async function settle(context: AttemptContext): Promise<void> {
     context.settled = false;
     deps.log.warn({ experiment, attempt, err: error }, 'cannot record yet that the attempt is settled');
   });
+}
+
+/** Why an experiment is in quarantine. */
+export interface Quarantine {
+  reason: string;
+  /** Taking the attempt over ended dispatchers: its events must not be read any more. */
+  unreadable: boolean;
+}
+
+/** The quarantine that follows from `crashes`; null: none. */
+export function quarantineOf(crashes: readonly Crash[]): Quarantine | null {
+  const launches = crashes.filter(({ during }) => during === 'launch');
+  const takeovers = crashes.filter(({ during }) => during === 'takeover');
+  const unreadable = takeovers.length >= QUARANTINE_AFTER;
+  if (!unreadable && launches.length < QUARANTINE_AFTER) return null;
+  const charged = unreadable ? takeovers : launches;
+  const evidence = charged.map(({ at, attempt, dispatcher, during }) => {
+    const what = during === 'launch' ? 'launched' : 'took over';
+    return `dispatcher ${dispatcher} was lost as it ${what} attempt ${attempt} (${new Date(at).toISOString()})`;
+  });
+  const unread = unreadable ? '; its events since then were not read' : '';
+  return {
+    reason: `quarantined after ${charged.length} crashes: ${evidence.join('; ')}${unread}`,
+    unreadable,
+  };
+}
+
+/** One launch that is under way. */
+export interface LaunchUnderWay {
+  /** Whether no other launch on the cluster was under way at any time since this one began. */
+  isAlone(): boolean;
+  end(): void;
+}
+
+/**
+ * The launches of this dispatcher that are under way, by cluster. A ray-worker that is lost during several launches may
+ * be lost because of any of them: only a launch that was alone can be charged.
+ */
+export interface Launches {
+  begin(cluster: string): LaunchUnderWay;
+}
+
+/** See {@link Launches}. */
+export function createLaunches(): Launches {
+  const underWay = new Map<string, Set<{ alone: boolean }>>();
+  return {
+    begin(cluster) {
+      const others = underWay.get(cluster) ?? new Set();
+      underWay.set(cluster, others);
+      const mark = { alone: others.size === 0 };
+      for (const other of others) other.alone = false;
+      others.add(mark);
+      return {
+        isAlone: () => mark.alone,
+        end: () => void others.delete(mark),
+      };
+    },
+  };
 }

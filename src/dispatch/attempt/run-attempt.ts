@@ -9,12 +9,10 @@ import {
   stopForLimit,
 } from './context.ts';
 import { decide } from './decide.ts';
-import { type Ending, NEXT } from './step.ts';
+import { type Ending, NEXT, readTerms, repeat, type StepResult, type Terms } from './step.ts';
 import { type AttemptOutcome, conclude, leave, requeue } from './steps/conclude.ts';
-import { fence } from './steps/fence.ts';
 import { awaitEnd, follow } from './steps/follow.ts';
 import { launch } from './steps/launch.ts';
-import { readTerms, type Terms } from './steps/read-terms.ts';
 import { checkStale } from './steps/stale.ts';
 import { stopOnRequest } from './steps/stop.ts';
 
@@ -126,4 +124,22 @@ async function followToEnd(context: AttemptContext, terms: Terms): Promise<Endin
   const result = await Promise.race([ended, either]);
   over.abort();
   return result;
+}
+
+/**
+ * Makes sure that no earlier attempt runs. The store has the end of every earlier attempt, but a store that was restored
+ * from a backup, or an earlier version that gave an unconfirmed attempt up, may have been wrong. The launch itself fences
+ * the launches of earlier attempts that are still under way.
+ */
+export async function fence(context: AttemptContext): Promise<StepResult> {
+  const { experiment, attempt } = context.lease;
+  if (attempt === 1 || context.confirmed) return NEXT;
+  const options = { gracePeriodMs: 0, reason: `attempt ${attempt} takes its place` };
+  return await repeat(context, 'fence earlier attempts', async () => {
+    const client = await context.rayWorker();
+    for (const known of await client.list(experiment, context.yielded))
+      if (known.running && known.attempt < attempt)
+        await client.stop(experiment, known.attempt, options, context.yielded);
+    return NEXT;
+  });
 }

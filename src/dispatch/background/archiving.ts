@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store.ts';
 import { type BackgroundWork, forEachExperiment } from './for-each-experiment.ts';
 
-/** Streams archived in one step. */
+/** Experiments in one step. */
 const AT_ONCE = 50;
 
 /**
@@ -30,4 +30,13 @@ export async function rollLong({ store, ...round }: BackgroundWork & { store: St
     roll,
   );
   if (done > 0) round.log.info({ experiments: done }, 'the oldest of long streams were archived');
+}
+
+/** Compacts the newest values of metrics wherever many have come. Every dispatcher does so. */
+export async function compactSeries({ store, ...round }: BackgroundWork & { store: Store }): Promise<void> {
+  for (let more = true; more && !round.stopped(); ) {
+    const ids = await store.metrics.takeDue(AT_ONCE);
+    await forEachExperiment(round, ids, 'compacting a metric series', (id) => store.metrics.compact(id));
+    more = ids.length === AT_ONCE;
+  }
 }

@@ -14,20 +14,12 @@ export interface StoredKey extends Omit<ApiKey, 'lastUsedAt'> {
 const LISTED_MS = 90 * 24 * 3600 * 1000;
 
 /** API keys: a hash of keys (JSON) by id. The times of last use are in a second hash, because they change often. */
-export function createApiKeys({ redis, keys, run }: StoreContext) {
+export function createApiKeys(context: StoreContext) {
+  const { redis, keys, run } = context;
   const hash = `${keys.root}:api-keys`;
   const used = `${hash}:used`;
   const swap = async (id: string, from: string, to: string, project = ''): Promise<boolean> =>
     (await run('swap-access', ['api-keys', id, from, to, project])) === 1;
-
-  async function deleteEnded(now: number): Promise<void> {
-    for (const [id, text] of Object.entries(await guarded(redis.hgetall(hash)))) {
-      const key = inKnownLayout('key', JSON.parse(text) as StoredKey);
-      const ended = key.revokedAt ?? key.expiresAt;
-      if (ended === null || ended > now - LISTED_MS) continue;
-      if (await swap(id, text, '')) await guarded(redis.hdel(used, id));
-    }
-  }
 
   return {
     /** Grows with every change of a key or a project, and with every sign-out: a microsecond of the server's clock. */
@@ -48,7 +40,7 @@ export function createApiKeys({ redis, keys, run }: StoreContext) {
     },
     /** Also deletes keys that ended more than 90 days before. False if its project does not exist. */
     async createKey(key: StoredKey): Promise<boolean> {
-      await deleteEnded(key.createdAt);
+      await deleteEnded(context, swap, key.createdAt);
       // The id is random: if it exists, this call is a repetition.
       const project = key.project === DEFAULT_PROJECT ? '' : (key.project ?? '');
       const text = JSON.stringify(key);
@@ -70,5 +62,28 @@ export function createApiKeys({ redis, keys, run }: StoreContext) {
     async keyUsed(id: string, at: number): Promise<void> {
       await guarded(redis.hset(used, id, String(at)));
     },
+    /** Ends the sign-ins of a credential so far; a sign-in expires after `lastsMs`. */
+    async signOut(credential: string, lastsMs: number): Promise<void> {
+      await run('sign-out', [credential, lastsMs]);
+    },
+    /** The version that the last sign-out of each credential made. */
+    async signOuts(): Promise<ReadonlyMap<string, number>> {
+      const all = await guarded(redis.hgetall(`${keys.root}:signed-out`));
+      return new Map(Object.entries(all).map(([credential, version]) => [credential, Number(version)]));
+    },
   };
+}
+
+async function deleteEnded(
+  { redis, keys }: StoreContext,
+  swap: (id: string, from: string, to: string) => Promise<boolean>,
+  now: number,
+): Promise<void> {
+  const hash = `${keys.root}:api-keys`;
+  for (const [id, text] of Object.entries(await guarded(redis.hgetall(hash)))) {
+    const key = inKnownLayout('key', JSON.parse(text) as StoredKey);
+    const ended = key.revokedAt ?? key.expiresAt;
+    if (ended === null || ended > now - LISTED_MS) continue;
+    if (await swap(id, text, '')) await guarded(redis.hdel(`${hash}:used`, id));
+  }
 }

@@ -7,7 +7,7 @@ import { digestOf } from '../archive/archive-keys.ts';
 import { rollStream } from '../archive/archive-stream.ts';
 import type { Lease } from '../attempts/contract.ts';
 import { leaseArguments, leaseLost } from '../attempts/leases.ts';
-import { metricNamesOf, packValues } from '../metrics/series-values.ts';
+import { metricNamesOf, packValues } from '../metrics/metric-entries.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';

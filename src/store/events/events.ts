@@ -69,6 +69,9 @@ export function createEvents(context: StoreContext) {
       }
     },
 
+    /** The place of a line (from 1) or of an event. The cost does not depend on the length of the log. */
+    logPosition: (id: string, of: { line: number } | { entry: string }) => logPosition(context, id, of),
+
     /** True if no further event can come (see `follow`), or if there is no such experiment. */
     async isOver(id: string): Promise<boolean> {
       return (await statusOf(context, id)) !== 'on';
@@ -202,4 +205,20 @@ export async function toEntries(
   const numbers = isNamed ? {} : await guarded(redis.hgetall(keys.metricNumbers(id)));
   const names = toMetricNumbers(Object.entries(numbers).flat());
   return stored.map((entry) => toStreamEntry(entry, names));
+}
+
+async function logPosition(
+  { run }: StoreContext,
+  id: string,
+  of: { line: number } | { entry: string },
+): Promise<LogPlace> {
+  const asked = 'line' in of ? ['line', of.line] : ['entry', of.entry];
+  const reply = (await run('find-line', [id, ...asked])) as [string, string, string, string];
+  const [entry, before, lines, bytes] = reply;
+  return {
+    entry: entry === '' ? null : entry,
+    before: Number(before),
+    lines: Number(lines),
+    bytes: Number(bytes),
+  };
 }

@@ -17,15 +17,7 @@ import { type Fields, toExperiment } from './record.ts';
 export function createExperiments(context: StoreContext, pressure: ReturnType<typeof createPressure>) {
   const { redis, keys, run } = context;
 
-  async function getAll(ids: readonly string[]): Promise<(Experiment | undefined)[]> {
-    if (ids.length === 0) return [];
-    const commands = redis.pipeline();
-    for (const id of ids) commands.hgetall(keys.experiment(id)).hgetall(keys.metrics(id));
-    const replies = (await runAll(commands)) as Fields[];
-    const hashes = ids.map((_id, at) => replies[2 * at] ?? {});
-    const records = await withDocuments(context, hashes);
-    return records.map((record, at) => toExperiment(record, replies[2 * at + 1] ?? {}));
-  }
+  const getAll = (ids: readonly string[]) => readAll(context, ids);
 
   return {
     /** Record, queue position and first event in one step. `created` is false for a repeated idempotency key. */
@@ -63,6 +55,15 @@ export function createExperiments(context: StoreContext, pressure: ReturnType<ty
       return answer as 'deleted' | 'not-ended' | 'not-found';
     },
 
+    /**
+     * Fails experiments whose deadline passed before a dispatcher acquired an attempt of them. Checks at most `limit`;
+     * `more`: others may be due.
+     */
+    async failOverdue(limit: number): Promise<{ failed: string[]; more: boolean }> {
+      const [checked, ...failed] = (await run('fail-overdue', [limit])) as [number, ...string[]];
+      return { failed, more: checked === limit };
+    },
+
     /** Those of the clusters on which a checkpoint was saved to, or read from, a checkpoint directory (`project/name`). */
     async checkpointClusters(directory: string, clusters: readonly string[]): Promise<string[]> {
       if (clusters.length === 0) return [];
@@ -82,6 +83,17 @@ export function createExperiments(context: StoreContext, pressure: ReturnType<ty
       };
     },
   };
+}
+
+async function readAll(context: StoreContext, ids: readonly string[]): Promise<(Experiment | undefined)[]> {
+  const { redis, keys } = context;
+  if (ids.length === 0) return [];
+  const commands = redis.pipeline();
+  for (const id of ids) commands.hgetall(keys.experiment(id)).hgetall(keys.metrics(id));
+  const replies = (await runAll(commands)) as Fields[];
+  const hashes = ids.map((_id, at) => replies[2 * at] ?? {});
+  const records = await withDocuments(context, hashes);
+  return records.map((record, at) => toExperiment(record, replies[2 * at + 1] ?? {}));
 }
 
 async function submit(

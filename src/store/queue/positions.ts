@@ -2,7 +2,7 @@ import { storeTime } from '../clock/clock.ts';
 import { type Fields, toQueuedExperiment } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { QueuedExperiment, QueueState } from './contract.ts';
+import type { QueuedExperiment, QueuePage, QueueState } from './contract.ts';
 
 /** The fields of a record that describe a queued experiment. */
 export const QUEUED_FIELDS = [
@@ -77,6 +77,12 @@ export function createPositions(context: StoreContext) {
       return states;
     },
 
+    /**
+     * A page of the queue, or of one project's part of it. Pages follow one another by priority and arrival, so an
+     * experiment that stays queued at the same priority is on exactly one of them.
+     */
+    page: (page: { limit: number; project?: string; after?: string }) => pageOf(context, page),
+
     async first(limit: number): Promise<QueuedExperiment[]> {
       return readQueued(context, await queuedIds(limit));
     },
@@ -96,5 +102,29 @@ export function createPositions(context: StoreContext) {
       const position = Number(projects) > 1 && noted ? Number(noted) : Number(rank) + 1;
       return { rank: Math.min(position, Number(length)), length: Number(length) };
     },
+  };
+}
+
+async function pageOf(
+  context: StoreContext,
+  { limit, project, after = '-inf' }: { limit: number; project?: string; after?: string },
+): Promise<QueuePage> {
+  const { redis, keys } = context;
+  const queue = project === undefined ? keys.queue : `${keys.queue}:${project}`;
+  const range = [`(${after}`, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 1] as const;
+  const found = await guarded(redis.zrangebyscore(queue, ...range));
+  const ids = found.filter((_, at) => at % 2 === 0).slice(0, limit);
+  const [length, ...ranks] = await runAll(
+    ids.reduce((all, id) => all.zrank(keys.queue, id), redis.pipeline().zcard(keys.queue)),
+  );
+  const rankOf = new Map(ids.map((id, at) => [id, Number(ranks[at] ?? 0) + 1]));
+  const queued = (await readQueued(context, ids)).map((one) => ({
+    ...one,
+    position: one.rank ?? rankOf.get(one.experiment)!,
+  }));
+  return {
+    length: Number(length),
+    queued: queued.sort((a, b) => a.position - b.position),
+    next: found.length > 2 * limit ? found[2 * limit - 1]! : null,
   };
 }

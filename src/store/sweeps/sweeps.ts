@@ -1,5 +1,4 @@
 import { EchelonError } from '../../core/errors.ts';
-import { childId, MAX_RUNS } from '../../core/sweep-ids.ts';
 import { SWEEP_VERSION, type Sweep } from '../../schemas/sweep.ts';
 import { type Admission, admissionLimits, admitted } from '../experiments/admission.ts';
 import type { CancelOutcome } from '../experiments/contract.ts';
@@ -21,7 +20,7 @@ import {
   withFindings,
   writeEntry,
 } from './sweep-records.ts';
-import { release } from './sweep-release.ts';
+import { release, rerun } from './sweep-release.ts';
 
 /** Children that one pipeline cancels. */
 const PIPELINED = 250;
@@ -261,52 +260,4 @@ async function cancelChildren(
   if (children.length > 0 && next < last) return { cancelled, next };
   await guarded(redis.zrem(`${context.keys.root}:sweep-work`, id));
   return { cancelled, next: null };
-}
-
-/** The cluster that each dependent child asked for when it became an experiment; undefined for all other children. */
-async function wantedClusters(
-  { redis, keys }: StoreContext,
-  children: readonly SweepChild[],
-): Promise<(string | undefined)[]> {
-  if (children.every(({ after }) => after === null)) return [];
-  const commands = redis.pipeline();
-  for (const { experiment } of children) commands.hget(keys.experiment(experiment), 'wanted');
-  const wanted = (await runAll(commands)) as (string | null)[];
-  return children.map(({ after }, at) => (after === null ? undefined : wanted[at] || undefined));
-}
-
-async function rerun(
-  { context, pressure }: Deps,
-  { record, children, make }: { record: SweepRecord; children: readonly SweepChild[]; make: MakeChild },
-): Promise<SweptExperiment[]> {
-  const failed = children.filter(({ state, run }) => state === 'failed' && run + 1 < MAX_RUNS);
-  const all: SweptExperiment[] = [];
-  if (failed.length === 0) return all;
-  const shared = await sharedDocuments(context, record, make);
-  for (let at = 0; at < failed.length; at += MADE_AT_ONCE) {
-    const { accepting, maxQueued, projectBytes } = await admissionLimits(context, pressure);
-    const args: ScriptArgument[] = [record.id, accepting, maxQueued, projectBytes, PATCHED_LAYOUT];
-    const priorities = new Map<string, number>();
-    const page = failed.slice(at, at + MADE_AT_ONCE);
-    const clusters = await wantedClusters(context, page);
-    for (const [place, child] of page.entries()) {
-      const input = make(record, child.entry, clusters[place]);
-      const id = childId(record.id, child.index, child.run + 1);
-      priorities.set(id, input.priority);
-      args.push(
-        child.index,
-        child.run + 1,
-        child.experiment,
-        ...childArguments(id, input, child.fingerprint, shared),
-      );
-    }
-    const reply = (await context.run('rerun-sweep', args)) as [string, ...string[]];
-    const [outcome, ...made] = reply;
-    if (outcome === 'cancelled') {
-      throw new EchelonError('already-final', 'The sweep was cancelled, so its children cannot run again.');
-    }
-    if (outcome !== 'ok') admitted(reply as Admission, { projectField: '/project', maxQueued });
-    all.push(...made.map((experiment) => ({ experiment, priority: priorities.get(experiment) ?? 0 })));
-  }
-  return all;
 }

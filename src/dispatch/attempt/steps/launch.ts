@@ -3,13 +3,10 @@ import { QUARANTINE_AFTER } from '../../../core/states.ts';
 import { secretProjectProblems } from '../../../engines/secret-projects.ts';
 import type { LaunchOutcome } from '../../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../rpc/status.ts';
-import { type AttemptContext, cancelAttempt, settle } from '../context.ts';
+import { type AttemptContext, cancelAttempt, type LaunchUnderWay, settle } from '../context.ts';
 import { notStarted } from '../decide.ts';
 import { isRetryable } from '../faults.ts';
-import type { LaunchUnderWay } from '../launches.ts';
-import { NEXT, repeat, type StepResult } from '../step.ts';
-import type { Terms } from './read-terms.ts';
-import { createRestarts } from './restarts.ts';
+import { NEXT, repeat, type StepResult, type Terms } from '../step.ts';
 import { checkStale } from './stale.ts';
 import { discard } from './stop.ts';
 
@@ -116,4 +113,24 @@ async function confirm(context: AttemptContext): Promise<StepResult> {
     return NEXT;
   };
   return await repeat(context, 'confirm the launch', record, { signal: leaseLost.signal });
+}
+
+/**
+ * Counts the ray-worker processes that were lost during the launches of one attempt. The returned function is to be
+ * called after a launch without an answer. It waits for the ray-worker; a lost process counts if the launch was alone.
+ */
+export function createRestarts(
+  context: AttemptContext,
+  signal: AbortSignal,
+): (unanswered: LaunchUnderWay) => Promise<number> {
+  let lastStart = 0;
+  let lost = 0;
+  return async (unanswered) => {
+    const client = await context.rayWorker();
+    const { startedAt } = await client.describe(AbortSignal.any([signal, context.yielded]));
+    if (startedAt === 0) return lost; // a ray-worker that does not report its start
+    if (lastStart !== 0 && lastStart !== startedAt && unanswered.isAlone()) lost += 1;
+    lastStart = startedAt;
+    return lost;
+  };
 }

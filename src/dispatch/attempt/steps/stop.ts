@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { AttemptContext } from '../context.ts';
 import { neverStarted } from '../decide.ts';
-import { type Interrupted, NEXT, repeat, type StepResult, YIELDED } from '../step.ts';
-import type { Terms } from './read-terms.ts';
+import { type Interrupted, NEXT, repeat, type StepResult, type Terms, YIELDED } from '../step.ts';
 import { stopHigher } from './stale.ts';
 
 /**

@@ -5,10 +5,9 @@ import { packageUri } from 'ray-client-ts/packages';
 import type { RayWorkerDescription } from '../../../rpc/ray-worker.ts';
 import type { RayPlace } from '../../../store/clusters/contract.ts';
 import { ACTOR, connectionOf, endActor, findActor, type RayWorkerConnection, startActor } from './actor.ts';
-import { findNode, headOf, sizeInWords } from './nodes.ts';
 import { compareVersions, type RayWorkerPackage } from './package.ts';
 import { SetupError } from './problems.ts';
-import { isLoopback, listeningHost, reach } from './reach.ts';
+import { findNode, headOf, isLoopback, listeningHost, reach, sizeInWords } from './reach.ts';
 
 /*
  * Invariant: the set-up can be interrupted at any line and begun again, without effect on running attempts. The

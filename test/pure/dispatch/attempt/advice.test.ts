@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoryAdvice } from '../../../../src/dispatch/attempt/advice.ts';
+import { memoryAdvice } from '../../../../src/dispatch/attempt/decide.ts';
 
 test('memory advice names the settings for the memory that ran out', () => {
   const gpu = memoryAdvice('verl-agent', 'a GPU ran out of memory (exit code 1)');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLaunches } from '../../../../src/dispatch/attempt/launches.ts';
+import { createLaunches } from '../../../../src/dispatch/attempt/context.ts';
 
 test('a launch is alone if no other launch on its cluster overlaps it, before or after its begin', () => {
   const launches = createLaunches();

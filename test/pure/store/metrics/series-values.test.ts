@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MetricValue, NumberedEvent } from '../../../../src/core/events.ts';
-import { metricNamesOf, packValues } from '../../../../src/store/metrics/series-values.ts';
+import { metricNamesOf, packValues } from '../../../../src/store/metrics/metric-entries.ts';
 
 const metrics = (values: Record<string, MetricValue>): NumberedEvent => ({
   sequence: 1,

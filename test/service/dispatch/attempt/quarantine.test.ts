@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { quarantineOf } from '../../../../src/dispatch/attempt/quarantine.ts';
+import { quarantineOf } from '../../../../src/dispatch/attempt/context.ts';
 import type { AttemptStatus } from '../../../../src/rpc/ray-worker.ts';
 import type { Crash } from '../../../../src/store/attempts/contract.ts';
 import { attemptBench, STOPPED, SUCCEEDED } from '../../../support/attempt-bench.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compactSeries } from '../../../../src/dispatch/background/compaction.ts';
+import { compactSeries } from '../../../../src/dispatch/background/archiving.ts';
 import { QUIET } from '../../../support/dispatch.ts';
 import { partialStore } from '../../../support/partial-store.ts';
 

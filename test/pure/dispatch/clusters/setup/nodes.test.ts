@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RayNode } from 'ray-client-ts/cluster';
-import { findNode, headOf, sizeInWords } from '../../../../../src/dispatch/clusters/setup/nodes.ts';
 import { SetupError } from '../../../../../src/dispatch/clusters/setup/problems.ts';
+import { findNode, headOf, sizeInWords } from '../../../../../src/dispatch/clusters/setup/reach.ts';
 
 const node = (id: string, address: string, more: Partial<RayNode> = {}) =>
   ({ id, address, hostname: `host-${id.at(0)}`, resources: {}, isHead: false, ...more }) as RayNode;
