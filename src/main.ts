@@ -137,7 +137,16 @@ async function openParts({ settings, roles, resources, ...options }: PartOptions
     return verifier;
   };
   return {
-    ...{ store, plainStore, storeFault: watch.fault, clock, installation },
-    ...{ metrics, queue, openVerifier, log, hidden, patience },
+    store,
+    plainStore,
+    storeFault: watch.fault,
+    clock,
+    installation,
+    metrics,
+    queue,
+    openVerifier,
+    log,
+    hidden,
+    patience,
   };
 }

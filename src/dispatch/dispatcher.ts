@@ -102,20 +102,24 @@ const RETRY = { firstMs: 100, longestMs: 3_000 };
 
 /** See {@link Dispatcher}. */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { store, queue, id, leaseMs = LEASE_MS } = deps;
+  const { store, queue, id, leaseMs = LEASE_MS, retry = RETRY } = deps;
   let stopping = false;
   const parts = createParts(deps);
   const { rayWorkers, leased, scheduling, refresh, verification, commands } = parts;
-  const rounds = createRounds(deps, { rayWorkerOf: rayWorkers.of, stopped: () => stopping });
+  const isStopping = () => stopping;
+  const rounds = createRounds(deps, { rayWorkerOf: rayWorkers.of, stopped: isStopping });
+  const { cutOff } = refresh;
   const receive = createReceive({
-    ...{ store, leased, dispatcher: id, leaseMs, retry: deps.retry ?? RETRY, stopping: () => stopping },
-    cutOff: refresh.cutOff,
+    store,
+    leased,
+    dispatcher: id,
+    leaseMs,
+    retry,
+    stopping: isStopping,
+    cutOff,
   });
-  const loops = [
-    ...(commands ? [commands.loop] : []),
-    ...[refresh, scheduling, leased.renewal, leased.takeover, verification],
-    ...Object.values(rounds),
-  ];
+  const sources = [scheduling, leased.takeover, ...(commands ? [commands.loop] : [])];
+  const rest = [refresh, verification, ...Object.values(rounds)];
   const wakes = wakesOf(parts, rounds);
   let server: QueueServer | undefined;
   let unsubscribe: (() => Promise<void>) | undefined;
@@ -124,7 +128,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     async start() {
       // A newer version may send topics that this version does not know.
       unsubscribe = await store.onWake((topic) => wakes[topic]?.());
-      for (const loop of loops) loop.start();
+      for (const loop of [...sources, leased.renewal, ...rest]) loop.start();
       server = queue.serve(receive, { concurrency: JOBS_AT_ONCE, lockMs: leaseMs });
     },
     async stop({ handOver }) {
@@ -132,11 +136,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       leased.close();
       stopping = true;
       const served = server?.close(JOBS_MS);
-      const sources = [scheduling, leased.takeover, ...(commands ? [commands.loop] : [])];
       await settledWithin(NEW_MS, Promise.all(sources.map((loop) => loop.stop())));
       await leased.leaveAll(handOver);
-      const rest = [...Object.values(rounds), refresh, verification].map((loop) => loop.stop());
-      await settledWithin(REST_MS, Promise.all([...rest, served, commands?.stop(NEW_MS)]));
+      const stopped = rest.map((loop) => loop.stop());
+      await settledWithin(REST_MS, Promise.all([...stopped, served, commands?.stop(NEW_MS)]));
       await unsubscribe?.();
       rayWorkers.close();
     },
@@ -171,7 +174,10 @@ function createParts(deps: DispatcherDeps) {
   const rayWorkers = createRayWorkers({ store, connect: deps.connect, installation: deps.installation });
   const { hooks = {}, retry = RETRY, again } = deps;
   const leased = createLeasedAttempts({
-    ...{ store, dispatcher: id, leaseMs, log },
+    store,
+    dispatcher: id,
+    leaseMs,
+    log,
     cutOff: () => refresh.cutOff(),
     attempt: { rayWorkerOf: rayWorkers.of, launches: createLaunches(), compile, hooks, retry, again },
     onEnd(experiment, outcome) {
@@ -185,32 +191,41 @@ function createParts(deps: DispatcherDeps) {
   });
   const scheduling = createSchedulingRounds({ store, queue, log, elapsed, everyMs: roundMs });
   const refresh = createClusterRefresh({
-    ...{ store, rayWorkers, everyMs: refreshMs, elapsed, log },
+    store,
+    rayWorkers,
+    everyMs: refreshMs,
+    elapsed,
+    log,
     cutOffMs: deps.cutOffMs,
     checkMs: deps.checkMs,
     onRefresh: scheduling.poke,
     onSilent: (cluster: Cluster) => requestRepair(store, cluster),
   });
   const verification = createVerification({
-    ...{ store, verifier: deps.verifier, holder: id, log, everyMs: roundMs, retry },
+    ...deps,
+    holder: id,
+    everyMs: roundMs,
+    retry,
     concurrency: deps.verifications ?? 2,
-    doubtMs: deps.doubtMs,
     leaseMs: leaseMs * 4,
   });
-  const commands =
-    deps.pack &&
-    createCommandRunner({
-      ...{ store, dispatcher: id, leaseMs, log },
-      run: createClusterCommands({
-        ...{ store, pack: deps.pack, installation: deps.installation },
-        preflight: {
-          ...{ rayWorkerOf: rayWorkers.of, compile },
-          envOf: async (name) => (await store.clusters.list([name]))[0]?.env ?? {},
-        },
-      }),
-      everyMs: deps.reconcileMs ?? RECONCILE_MS,
-    });
+  const commands = createCommands(deps, rayWorkers);
   return { rayWorkers, leased, scheduling, refresh, verification, commands };
+}
+
+function createCommands(deps: DispatcherDeps, rayWorkers: RayWorkers) {
+  const { store, log, id, compile, pack, installation, leaseMs = LEASE_MS } = deps;
+  if (pack === undefined) return undefined;
+  const envOf = async (name: string) => (await store.clusters.list([name]))[0]?.env ?? {};
+  const preflight = { rayWorkerOf: rayWorkers.of, compile, envOf };
+  return createCommandRunner({
+    store,
+    dispatcher: id,
+    leaseMs,
+    log,
+    run: createClusterCommands({ store, pack, installation, preflight }),
+    everyMs: deps.reconcileMs ?? RECONCILE_MS,
+  });
 }
 
 /** The periodic work that does not depend on the attempts of this dispatcher. */
@@ -220,35 +235,30 @@ function createRounds(
 ) {
   const { store, queue, log, id, leaseMs = LEASE_MS, roundMs = ROUND_MS, reconcileMs = RECONCILE_MS } = deps;
   const { releaseMs } = deps;
+  const step = RECONCILED_AT_ONCE;
   const reconcile = createReconciler({
-    ...{ store, queue, step: RECONCILED_AT_ONCE, log, ...(releaseMs !== undefined && { releaseMs }) },
+    store,
+    queue,
+    step,
+    log,
+    ...(releaseMs !== undefined && { releaseMs }),
   });
+  const loopOf = (name: string, everyMs: number, run: () => Promise<void>) =>
+    createLoop({ name, everyMs, log, run });
   return {
-    reconciler: createLoop({
-      ...{ name: 'reconciler', everyMs: reconcileMs, log },
-      async run() {
-        await failOverdue({ store, queue, log });
-        await reconcile();
-      },
+    reconciler: loopOf('reconciler', reconcileMs, async () => {
+      await failOverdue({ store, queue, log });
+      await reconcile();
     }),
-    sweeps: createLoop({
-      ...{ name: 'sweeps', everyMs: reconcileMs, log },
-      run: () => advanceSweeps({ store, queue, log, stopped }),
-    }),
-    rules: createLoop({
-      ...{ name: 'rules', everyMs: roundMs, log },
-      run: createRulesRound({ store, queue, log, leaseMs, stopped }),
-    }),
-    compaction: createLoop({
-      ...{ name: 'compacting metric series', everyMs: roundMs, log },
-      run: () => compactSeries({ store, log, stopped }),
-    }),
-    silentRuns: createLoop({
-      ...{ name: 'silent runs', everyMs: reconcileMs, log },
-      run: createSilentRuns({ store, log }),
-    }),
+    sweeps: loopOf('sweeps', reconcileMs, () => advanceSweeps({ store, queue, log, stopped })),
+    rules: loopOf('rules', roundMs, createRulesRound({ store, queue, log, leaseMs, stopped })),
+    compaction: loopOf('compacting metric series', roundMs, () => compactSeries({ store, log, stopped })),
+    silentRuns: loopOf('silent runs', reconcileMs, createSilentRuns({ store, log })),
     retention: createRetentionLoops({
-      ...{ store, dispatcher: id, log, rayWorkerOf },
+      store,
+      dispatcher: id,
+      log,
+      rayWorkerOf,
       everyMs: deps.retentionMs ?? 30_000,
       archiveAfterMs: deps.archiveAfterMs ?? 60_000,
     }),

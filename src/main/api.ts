@@ -17,7 +17,7 @@ export interface Access {
 }
 
 /** What the role is built of: the parts of the app, and what they are set up with. */
-export type ApiParts = Omit<AppDeps, 'settings'> & {
+type ApiParts = Omit<AppDeps, 'settings'> & {
   settings: Settings;
   version: string;
   /** What the log must not show; the secrets of the api are added. */
@@ -48,7 +48,9 @@ export async function startApi({
   const app = await createApp({
     ...parts,
     settings: {
-      ...{ version, tokens, cookieSecret },
+      version,
+      tokens,
+      cookieSecret,
       limits: { storeTimeoutMs: settings.redisTimeoutMs },
       publicUrl: publicUrl ?? ownUrl(settings),
       grafanaUrl: settings.grafanaUrl,

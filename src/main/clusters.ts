@@ -29,9 +29,15 @@ export async function makeKnown(store: Store, clusters: KnownCluster[]): Promise
   for (const { name, address, token } of clusters) {
     const before = known.get(name);
     await store.clusters.put({
-      ...{ backfill: false, generation: null, lastSeenAt: null, nodes: [], ca: null },
+      backfill: false,
+      generation: null,
+      lastSeenAt: null,
+      nodes: [],
+      ca: null,
       ...before,
-      ...{ name, address, token },
+      name,
+      address,
+      token,
     });
   }
 }
@@ -45,7 +51,12 @@ async function addRayCluster(store: Store, cluster: RayCluster): Promise<void> {
   const { name, rayAddress, rayToken, sharedRoot } = cluster;
   const id = newCommandId();
   const request: AddRequest = {
-    ...{ address: rayAddress, sharedRoot, node: null, port: null, advertise: null, backfill: false },
+    address: rayAddress,
+    sharedRoot,
+    node: null,
+    port: null,
+    advertise: null,
+    backfill: false,
   };
   const secret: AddSecret = { token: rayToken, tls: null };
   await store.commands.create({ id, cluster: name, kind: 'add', request, secret: JSON.stringify(secret) });

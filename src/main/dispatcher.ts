@@ -11,7 +11,7 @@ import { compilePlan } from '../plan/compile-plan.ts';
 const RAY_WORKER_DIRECTORY = fileURLToPath(new URL('../../deploy/ray-worker', import.meta.url));
 
 /** What the role is built of. */
-export type DispatcherParts = Pick<DispatcherDeps, 'store' | 'queue' | 'log' | 'installation'> & {
+type DispatcherParts = Pick<DispatcherDeps, 'store' | 'queue' | 'log' | 'installation'> & {
   verifier: Pick<VerifierPool, 'verify'>;
   metrics: Pick<Metrics, 'verified'>;
   settings: Pick<Settings, 'verifyProcesses' | 'leaseMs'>;

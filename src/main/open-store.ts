@@ -15,7 +15,7 @@ import { type StoreWatch, watchStore } from './watch-store.ts';
 export type RedisPlace = { path: string } | { url: string };
 
 /** What a connection is made with; `resources` closes it. */
-export interface Connections {
+interface Connections {
   place: RedisPlace;
   settings: Settings;
   log: Log;

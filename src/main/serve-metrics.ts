@@ -7,6 +7,7 @@ import { startMetricsServer } from '../observe/metrics-server.ts';
 import { SHOWN_EXPERIMENTS, type StoreFigures } from '../observe/store-gauges.ts';
 import { projectFigures } from '../scheduler/project-figures.ts';
 import { viewOf } from '../schemas/project.ts';
+import type { Allocation, Cluster } from '../store/clusters/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreWatch } from './watch-store.ts';
 
@@ -28,7 +29,9 @@ export async function serveMetrics({
   for (const name of settings.metricsHosts) {
     const host = await ownAddress(name);
     const server = await startMetricsServer({
-      ...{ host, port: settings.metricsPort, metrics },
+      host,
+      port: settings.metricsPort,
+      metrics,
       async ready() {
         const fault = storeFault();
         if (fault !== null) throw fault;
@@ -77,10 +80,7 @@ export async function readFigures(store: Store, fault: EchelonError | null): Pro
     memory,
     clockLeap: -clock.correction,
     fault: fault?.code ?? null,
-    clusters: clusters.map(({ name, lastSeenAt, nodes, unknownAttempts = [] }, at) => ({
-      ...{ name, lastSeenAt, nodes, unknownAttempts: unknownAttempts.length },
-      allocated: allocations[at]?.items ?? [],
-    })),
+    clusters: clusters.map((cluster, at) => clusterFigures(cluster, allocations[at]?.items ?? [])),
     projects: projectFigures({
       clusters,
       projects: projects.map((project) => viewOf(project, { stored, projectBytes: memory.projectBytes })),
@@ -89,4 +89,11 @@ export async function readFigures(store: Store, fault: EchelonError | null): Pro
     }),
     running: running.items.map(({ id, progress }) => ({ id, ...progress })),
   };
+}
+
+function clusterFigures(
+  { name, lastSeenAt, nodes, unknownAttempts = [] }: Cluster,
+  allocated: readonly Allocation[],
+) {
+  return { name, lastSeenAt, nodes, unknownAttempts: unknownAttempts.length, allocated };
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A listener for machines. */
-export interface MetricsServer {
+interface MetricsServer {
   port: number;
   close(): Promise<void>;
 }

@@ -31,7 +31,7 @@ export interface ExperimentsQueue {
 }
 
 /** The services of an experiments queue. */
-export interface QueueParts {
+interface QueueParts {
   /** The queue copies its options for its own connections. Pass a connection that fails fast if calls must fail fast. */
   redis: Redis;
   /** The store's hash tag, e.g. "{echelon}". */
@@ -78,7 +78,7 @@ export function createExperimentsQueue({ redis, prefix, onError, statesOf }: Que
   const adding = gathering(async (experiments: string[]) => void (await add(experiments)), MAX_AT_ONCE);
 
   const enqueue = async (experiments: readonly string[]) =>
-    void (await Promise.all(experiments.map((experiment) => adding.add(experiment))));
+    void (await Promise.all(experiments.map(adding.add)));
 
   /** An attempt may have ended with a retry while its job was active; the job of the next attempt was refused then. */
   async function onServed(experiment: string, served: 'complete' | 'queued'): Promise<void> {
@@ -87,16 +87,15 @@ export function createExperimentsQueue({ redis, prefix, onError, statesOf }: Que
     if (state !== undefined) await enqueue([experiment]);
   }
 
+  const served = { name: QUEUE, prefix: shared.prefix, queuedMs: QUEUED_MS };
   return {
     queues: [queue],
-    ...{ enqueue, release, remove },
+    enqueue,
+    release,
+    remove,
     restore: (experiments) => inParts(experiments, add),
     counts: () => queue.getJobCounts(),
-    serve: (handle, options) =>
-      serveQueue(handle, {
-        ...{ ...options, name: QUEUE, prefix: shared.prefix, redis, onError },
-        ...{ queuedMs: QUEUED_MS, onServed },
-      }),
+    serve: (handle, options) => serveQueue(handle, { ...options, ...served, redis, onError, onServed }),
     async close() {
       await adding.idle();
       await queue.close();

@@ -1,5 +1,5 @@
 /** Sends items that are added one by one in batches; see {@link gathering}. */
-export interface Gathering<T> {
+interface Gathering<T> {
   /** Settles like the call that sends this item. */
   add(item: T): Promise<void>;
   /** Resolves when no call is under way; never rejects. */

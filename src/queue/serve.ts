@@ -23,7 +23,7 @@ export interface ServeOptions {
 }
 
 /** The services and settings of a server. */
-export interface ServeParts extends ServeOptions {
+interface ServeParts extends ServeOptions {
   name: string;
   prefix: string;
   redis: Redis;
@@ -51,7 +51,11 @@ export function serveQueue(handle: (experiment: string) => Promise<Served>, part
     throw new DelayedError();
   };
   const worker = new Worker(name, processor, {
-    ...{ connection, prefix, concurrency, lockDuration: lockMs, stalledInterval: Math.ceil(lockMs / 3) },
+    connection,
+    prefix,
+    concurrency,
+    lockDuration: lockMs,
+    stalledInterval: Math.ceil(lockMs / 3),
     skipVersionCheck: true,
     // A job of a dead process is received again, however often: the record decides whether it still matters.
     maxStalledCount: 1_000_000,

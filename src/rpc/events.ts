@@ -102,7 +102,12 @@ const READERS: { readonly [K in keyof Wire]?: (body: NonNullable<Wire[K]>) => At
 
 /** A newer ray-worker's kind of event keeps its number, so that the sequence has no hole. It is shown as missing. */
 const UNKNOWN_KIND: AttemptEvent = {
-  ...{ type: 'gap', kind: 'reports', step: 0, count: 0, bytes: 0, rows: 0 },
+  type: 'gap',
+  kind: 'reports',
+  step: 0,
+  count: 0,
+  bytes: 0,
+  rows: 0,
   reason: 'an event of a kind that this version does not know',
 };
 

@@ -7,7 +7,7 @@ import type { LaunchPlan } from '../core/launch-plan.ts';
  */
 
 /** One node as Ray reports it now. */
-export interface NodeReport {
+interface NodeReport {
   id: string;
   address: string;
   alive: boolean;

@@ -102,8 +102,11 @@ function pooled(nodes: readonly FreeNode[]): FreeNode {
   const sum = (what: 'gpus' | 'cpus' | 'gpusTotal' | 'cpusTotal') =>
     nodes.reduce((all, node) => all + node[what], 0);
   return {
-    ...{ id: 'all', gpus: sum('gpus'), cpus: sum('cpus') },
-    ...{ gpusTotal: sum('gpusTotal'), cpusTotal: sum('cpusTotal') },
+    id: 'all',
+    gpus: sum('gpus'),
+    cpus: sum('cpus'),
+    gpusTotal: sum('gpusTotal'),
+    cpusTotal: sum('cpusTotal'),
     allocations: nodes.flatMap((node) => node.allocations),
   };
 }

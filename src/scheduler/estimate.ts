@@ -29,7 +29,7 @@ import { silent } from './wait-reasons.ts';
 export type EstimatedStart = { at: Span; on: EstimatedPlace; why: null } | { at: null; why: string };
 
 /** The nodes on which an experiment is expected to run, and its expected end; null: not known. */
-export interface EstimatedPlace {
+interface EstimatedPlace {
   cluster: string;
   nodes: string[];
   ends: Span | null;
@@ -107,7 +107,9 @@ function beginReplay(input: ScheduleInput): Replay {
     events: createHeap((a, b) => a.at < b.at),
     groups: createHeap((a, b) => a.turns[a.next]! < b.turns[b.next]!),
     held: new Map([...round.held].map(([project, amount]) => [project, { ...amount }])),
-    ...{ bounds: new Map(), found: new Map(), steps: 0 },
+    bounds: new Map(),
+    found: new Map(),
+    steps: 0,
   };
   for (const node of round.clusters.flatMap(({ nodes }) => nodes))
     for (const item of node.allocations)

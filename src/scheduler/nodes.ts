@@ -34,7 +34,7 @@ export interface Amount {
 }
 
 /** GPUs and CPUs of a node that an experiment has, and its expected end; null: not known. */
-export interface NodeAllocation extends Amount {
+interface NodeAllocation extends Amount {
   experiment: string;
   project: string;
   ends: Span | null;
@@ -122,7 +122,10 @@ export function toRoundClusters({
       nodes: cluster.nodes.map((node) => {
         const here = items.filter((item) => item.node === node.id);
         const allocated = here.map(({ experiment, project, gpus, cpus }) => ({
-          ...{ experiment, project, gpus, cpus },
+          experiment,
+          project,
+          gpus,
+          cpus,
           ends: ends.get(experiment) ?? null,
         }));
         const { id, gpusTotal, cpusTotal } = node;

@@ -13,7 +13,7 @@ import type { Amount, RoundCluster } from './nodes.ts';
  */
 
 /** The order of turns of a scheduling round, which depends on what the round starts. */
-export interface Order {
+interface Order {
   /** The next experiment; undefined at the end, or when the window of a project is used up: see `dry`. */
   next(): QueuedExperiment | undefined;
   /** Counts the experiment that `next` returned last towards its project's share. */

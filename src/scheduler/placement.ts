@@ -13,7 +13,7 @@ export interface Need extends Amount {
 }
 
 /** What an experiment needs on each of its nodes, and the CPUs that it needs besides, on any node. */
-export interface Shape {
+interface Shape {
   nodes: number;
   each: Amount;
   anywhere: number;
@@ -73,7 +73,12 @@ export function couldFit(
   nodes: readonly Pick<FreeNode, 'id' | 'gpusTotal' | 'cpusTotal'>[],
 ): boolean {
   const empty = nodes.map(({ id, gpusTotal, cpusTotal }) => ({
-    ...{ id, gpusTotal, cpusTotal, gpus: gpusTotal, cpus: cpusTotal, allocations: [] },
+    id,
+    gpusTotal,
+    cpusTotal,
+    gpus: gpusTotal,
+    cpus: cpusTotal,
+    allocations: [],
   }));
   return placeOn(need, empty) !== undefined;
 }

@@ -31,7 +31,9 @@ export function roundInput({
       paused: pauseInWords(pauses.clusters.get(cluster.name)),
     })),
     allocations: new Map([...allocations].map(([name, { items }]) => [name, items])),
-    ...{ now, paused: pauseInWords(pauses.all), projects: toPolicies(projects, pauses) },
+    now,
+    paused: pauseInWords(pauses.all),
+    projects: toPolicies(projects, pauses),
   };
 }
 

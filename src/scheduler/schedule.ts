@@ -119,8 +119,13 @@ export interface Round {
 export function scheduleRound(input: ScheduleInput): Schedule {
   const { round, order } = beginRound(input);
   const schedule = {
-    ...{ start: [], reasons: new Map(), order: [], open: [], filling: [] },
-    ...{ heads: new Set<string>(), dry: null },
+    start: [],
+    reasons: new Map(),
+    order: [],
+    open: [],
+    filling: [],
+    heads: new Set<string>(),
+    dry: null,
   } as Schedule & { heads: Set<string> };
   for (let item = order.next(); item !== undefined; item = order.next()) {
     const placed = place(item, round);
@@ -153,7 +158,12 @@ export function beginRound(input: ScheduleInput) {
   const capacity = capacityOf(clusters);
   const order = createOrder({ queued, held, capacity, weightOf, truncated, isClosed });
   const round: Round = {
-    ...{ clusters, held, now, guards: new Map(), quotas, quotasFor },
+    clusters,
+    held,
+    now,
+    guards: new Map(),
+    quotas,
+    quotasFor,
     lengths: input.lengths ?? new Map(),
     placesOf: createPlaces(clusters),
     pausedFor({ project }) {

@@ -28,7 +28,7 @@ export interface Shift {
 }
 
 /** The effect of a change. */
-export interface WhatIf {
+interface WhatIf {
   before: Outcome | undefined;
   after: Outcome | undefined;
   shifts: Shift[];

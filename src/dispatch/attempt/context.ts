@@ -64,7 +64,10 @@ export function createContext(deps: AttemptDeps, entry: AttemptEntry): AttemptCo
   const quarantine = quarantineOf(entry.crashes);
   const context: AttemptContext = {
     ...entry,
-    ...{ deps, leaseLost, handedOver, quarantine },
+    deps,
+    leaseLost,
+    handedOver,
+    quarantine,
     rayWorker: () => deps.rayWorkerOf(entry.cluster),
     yielded: AbortSignal.any([leaseLost.signal, handedOver.signal]),
     cancelling: new AbortController(),
@@ -106,7 +109,7 @@ export async function settle(context: AttemptContext): Promise<void> {
 }
 
 /** Why an experiment is in quarantine. */
-export interface Quarantine {
+interface Quarantine {
   reason: string;
   /** Taking the attempt over ended dispatchers: its events must not be read any more. */
   unreadable: boolean;
@@ -141,7 +144,7 @@ export interface LaunchUnderWay {
  * The launches of this dispatcher that are under way, by cluster. A ray-worker that is lost during several launches may
  * be lost because of any of them: only a launch that was alone can be charged.
  */
-export interface Launches {
+interface Launches {
   begin(cluster: string): LaunchUnderWay;
 }
 

@@ -5,7 +5,7 @@ import { findEngine } from '../../engines/registry.ts';
 import type { EndDecision } from '../../store/attempts/contract.ts';
 
 /** What an end with some cause leads to. `counted`: another attempt if one is left; `free`: another attempt in any case. */
-export interface CauseRule {
+interface CauseRule {
   words: string;
   again: 'counted' | 'free' | 'never';
   /** Whether the next attempt waits a while. */
@@ -31,7 +31,7 @@ export const CAUSE_RULES: Readonly<Record<EndCause, CauseRule>> = {
 };
 
 /** How long the next attempt waits after a lost attempt; the wait doubles with each. */
-export const RETRY_WAIT = { firstMs: 5_000, longestMs: 300_000 } as const;
+const RETRY_WAIT = { firstMs: 5_000, longestMs: 300_000 } as const;
 
 /** How a driver ended, in one sentence; after a failure, with the line of its output that states the reason. */
 export function endInWords({ cause, exitCode, signal, message, lastLines }: Ended): string {
@@ -61,7 +61,7 @@ function errorLine(lines: readonly string[]): string {
 }
 
 /** The circumstances that decide what an end leads to. */
-export interface Circumstances {
+interface Circumstances {
   attempt: number;
   /** What the spec allows. */
   maxAttempts: number;
@@ -152,7 +152,7 @@ export function neverStarted(): Ended {
 }
 
 /** What to do after an attempt found a disk full. */
-export const DISK_ADVICE =
+const DISK_ADVICE =
   'free space on the file system that the last lines name (checkpoints take most of it) or retain fewer checkpoints, and run the experiment again: it resumes from the last complete checkpoint';
 
 /** What to change after an engine ran out of memory; `message`: how the ray-worker said it. Empty: nothing is known. */

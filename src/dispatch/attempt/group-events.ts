@@ -1,7 +1,7 @@
 import type { NumberedEvent } from '../../core/events.ts';
 
 /** The limits that close a group of events; the first one that is reached counts. */
-export interface GroupLimits {
+interface GroupLimits {
   events: number;
   bytes: number;
   /** Time since its first event. */

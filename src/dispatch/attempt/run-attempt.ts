@@ -78,7 +78,10 @@ async function lifecycle(context: AttemptContext, markPlaced: () => void): Promi
       return await conclude(
         context,
         decide(result.ended, {
-          ...{ ...terms, attempt, engine: terms.spec.engine, maxAttempts: terms.spec.maxAttempts },
+          ...terms,
+          attempt,
+          engine: terms.spec.engine,
+          maxAttempts: terms.spec.maxAttempts,
           cancelling: context.cancelling.signal.aborted,
           limitReached: context.limitReached,
           quarantine: quarantine?.reason ?? null,
@@ -131,7 +134,7 @@ async function followToEnd(context: AttemptContext, terms: Terms): Promise<Endin
  * from a backup, or an earlier version that gave an unconfirmed attempt up, may have been wrong. The launch itself fences
  * the launches of earlier attempts that are still under way.
  */
-export async function fence(context: AttemptContext): Promise<StepResult> {
+async function fence(context: AttemptContext): Promise<StepResult> {
   const { experiment, attempt } = context.lease;
   if (attempt === 1 || context.confirmed) return NEXT;
   const options = { gracePeriodMs: 0, reason: `attempt ${attempt} takes its place` };

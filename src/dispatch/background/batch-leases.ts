@@ -47,6 +47,8 @@ export function createBatchLeases({
   const doubts = createDoubts(doubtMs);
   let closed = false;
 
+  const renew = () => store.batches.renewPending([...held.values()], lease);
+
   async function settle(): Promise<void> {
     const records = [...owed.values()];
     await store.batches.returnPending(records, { holder, restMs: RETRY_MS });
@@ -88,10 +90,7 @@ export function createBatchLeases({
         log.warn({ err: error, batches: records.length }, 'batches were not given back');
       });
     },
-    renewal: createLoop({
-      ...{ name: 'batch lease renewal', everyMs: leaseMs / 3, log },
-      run: () => store.batches.renewPending([...held.values()], lease),
-    }),
+    renewal: createLoop({ name: 'batch lease renewal', everyMs: leaseMs / 3, log, run: renew }),
   };
 }
 

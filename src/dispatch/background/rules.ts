@@ -35,7 +35,7 @@ const SWEEPS_KNOWN = 1_000;
 const RULELESS_KNOWN = 10_000;
 
 /** The services and settings of rounds of rules. */
-export interface RulesDeps {
+interface RulesDeps {
   store: Store;
   queue: Pick<ExperimentsQueue, 'remove'>;
   log: Log;

@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 const SWEEPS_AT_ONCE = 100;
 
 /** The services of {@link advanceSweeps}. */
-export interface SweepsDeps {
+interface SweepsDeps {
   store: Store;
   queue: Pick<ExperimentsQueue, 'enqueue' | 'remove'>;
   log: Log;

@@ -85,7 +85,7 @@ function isForLater(error: unknown): boolean {
 }
 
 /** The services and settings of verification. */
-export interface VerificationDeps {
+interface VerificationDeps {
   store: Store;
   verifier: BatchVerifier;
   /** Names this process. */

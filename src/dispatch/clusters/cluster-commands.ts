@@ -39,7 +39,7 @@ export async function requestRepair(store: Store, { name, ray, backfill }: Clust
 }
 
 /** The services that run commands on clusters. */
-export interface ClusterCommandsDeps {
+interface ClusterCommandsDeps {
   store: Store;
   pack: () => RayWorkerPackage;
   /** See `DispatcherDeps`. */
@@ -71,7 +71,11 @@ async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> 
   const secret = JSON.parse(work.secret ?? '{"token":null,"tls":null}') as AddSecret;
   const ray: RayPlace = { ...place, ...secret };
   const setUp = await (deps.setUp ?? setUpCluster)(name, ray, {
-    ...{ pack: deps.pack, say, warn, signal, ...ownedBy(deps.installation, name) },
+    pack: deps.pack,
+    say,
+    warn,
+    signal,
+    ...ownedBy(deps.installation, name),
   });
   const { address, token, ca, description } = setUp;
   const known = await store.clusters.list();
@@ -161,7 +165,10 @@ async function remove(work: CommandWork, deps: ClusterCommandsDeps): Promise<voi
 /** Another installation may use the ray-worker from then on, or this one under another name. */
 async function release(cluster: Cluster, { installation }: Pick<ClusterCommandsDeps, 'installation'>) {
   const client = createRayWorkerClient({
-    ...{ ...cluster, ...ownedBy(installation, cluster.name), release: true, tries: 1 },
+    ...cluster,
+    ...ownedBy(installation, cluster.name),
+    release: true,
+    tries: 1,
   });
   // If it does not answer, it refuses its next owner with the remedy.
   await client.describe(AbortSignal.timeout(RELEASE_MS)).catch(() => {});

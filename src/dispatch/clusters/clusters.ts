@@ -32,7 +32,7 @@ export function toSeen(address: string, description: RayWorkerDescription): Seen
 }
 
 /** The refresh of clusters, and what it knows of their ray-workers. */
-export interface ClusterRefresh extends Loop {
+interface ClusterRefresh extends Loop {
   /** The clusters that this dispatcher has not reached for a while, although another dispatcher reaches them. */
   cutOff(): ReadonlySet<string>;
 }

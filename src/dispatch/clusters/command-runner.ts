@@ -27,7 +27,7 @@ export interface CommandWork extends Omit<ClaimedCommand, 'lease'> {
 export type RunCommand = (work: CommandWork) => Promise<void>;
 
 /** The commands that this dispatcher runs. */
-export interface CommandRunner {
+interface CommandRunner {
   loop: Loop;
   active(): number;
   /** Interrupts the running commands and releases their leases: another dispatcher begins them again. */

@@ -10,7 +10,7 @@ import type { PreflightFinding } from '../../schemas/clusters.ts';
 import type { RunCommand } from './command-runner.ts';
 
 /** The request of a `preflight`: a resolved spec, or nothing to check the cluster only. */
-export type PreflightRequest = Partial<Pick<ResolvedSpec, 'spec' | 'defaults'>>;
+type PreflightRequest = Partial<Pick<ResolvedSpec, 'spec' | 'defaults'>>;
 
 /** The services and settings of a preflight. */
 export interface PreflightDeps {

@@ -12,7 +12,7 @@ const ANSWER_MS = 5_000;
 const MAX_NAMED = 100;
 
 /** The attempts that run on a cluster and that the store does not know; see {@link createUnknownAttempts}. */
-export interface UnknownAttempts {
+interface UnknownAttempts {
   /** As of the last check. `recheck`: checks now. */
   on(cluster: string, client: RayWorkerClient, options: { recheck: boolean }): Promise<AttemptName[]>;
 }

@@ -66,7 +66,8 @@ async function allocateAll(decision: RoundDecision, deps: RoundDeps): Promise<bo
 function toAllocation(start: Start, { versions, projectVersions }: RoundDecision): AllocationInput {
   const projectVersion = projectVersions.get(start.project);
   return {
-    ...{ ...start, allocationVersion: versions.get(start.cluster) ?? 0 },
+    ...start,
+    allocationVersion: versions.get(start.cluster) ?? 0,
     ...(projectVersion !== undefined && { projectVersion }),
   };
 }

@@ -67,8 +67,13 @@ export function createAnswers({ run, limits }: StoreContext, pressure: ReturnTyp
     }): Promise<void> {
       const { answersOfCaller, answerBytesOfCaller } = limits;
       await run('end-answer', [
-        ...[name, token, JSON.stringify(answer), keepMs],
-        ...[caller, answersOfCaller, answerBytesOfCaller],
+        name,
+        token,
+        JSON.stringify(answer),
+        keepMs,
+        caller,
+        answersOfCaller,
+        answerBytesOfCaller,
       ]);
     },
 

@@ -13,7 +13,7 @@ export interface ArchiveIdentity {
 }
 
 /** The location of an archive for messages, and whether it may change while a process runs. */
-export interface ArchivePlace {
+interface ArchivePlace {
   /** The directory, or the bucket. */
   where: string;
   /** A directory may lose its mount; a bucket does not change. */

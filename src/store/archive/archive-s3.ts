@@ -19,7 +19,7 @@ export interface Bucket {
 }
 
 /** How long it tries; each has a default. */
-export interface S3Patience {
+interface S3Patience {
   /** One request. */
   requestMs?: number;
   /** Requests for one call, the first included. */

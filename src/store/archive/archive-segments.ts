@@ -24,7 +24,7 @@ export interface RawEntry {
 }
 
 /** An object in the archive. `bytes`: its size there. */
-export interface ArchivedObject {
+interface ArchivedObject {
   digest: string;
   bytes: number;
 }
@@ -116,8 +116,11 @@ export async function packSegment(
   if (parts.length > 0) objects.push(await compressed(PARTS, parts));
   const [first, second] = objects.map(({ digest, bytes }) => ({ digest, bytes: bytes.byteLength }));
   const segment = {
-    ...{ first: raw[0]!.id, last: raw.at(-1)!.id, count: raw.length },
-    ...{ entries: first!, parts: second ?? null },
+    first: raw[0]!.id,
+    last: raw.at(-1)!.id,
+    count: raw.length,
+    entries: first!,
+    parts: second ?? null,
   };
   return { segment, objects };
 }

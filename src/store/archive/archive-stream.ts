@@ -13,7 +13,7 @@ import {
 import { archiveSeries } from './series-archive.ts';
 
 /** What became of a stream that was to be archived. */
-export type ArchiveOutcome = 'archived' | 'waiting' | 'gone';
+type ArchiveOutcome = 'archived' | 'waiting' | 'gone';
 
 /** MAX entries of one read. */
 const ENTRIES_PER_READ = 64;

@@ -9,7 +9,7 @@ import { digestOf } from './archive-keys.ts';
 import { readSegments } from './archive-segments.ts';
 
 /** What retention will delete of a project at a stage. */
-export interface DueFigures {
+interface DueFigures {
   experiments: number;
   /** Their bytes in the archive; without `complete`, only of those that ended first. */
   bytes: number;

@@ -104,7 +104,11 @@ function launches(run: RunScript) {
       unreached?: readonly string[];
     }): Promise<Acquired> {
       const [outcome, attempt, cluster] = (await run('acquire', [
-        ...[experiment, dispatcher, leaseMs, token, JSON.stringify(unreached)],
+        experiment,
+        dispatcher,
+        leaseMs,
+        token,
+        JSON.stringify(unreached),
       ])) as [Acquired['outcome'], string, string];
       if (outcome !== 'acquired') return { outcome };
       return { outcome, lease: { experiment, attempt: Number(attempt), token }, cluster };

@@ -11,8 +11,12 @@ export function createClock({ run }: Pick<StoreContext, 'run'>) {
       const reply = (await run('read-clock', [])) as [string, string, string, string, string, string];
       const [server, time, correction, seen, machine, uptime] = reply;
       return {
-        ...{ server: Number(server), time: Number(time), correction: Number(correction) },
-        ...{ seen: seen === '' ? null : Number(seen), machine, uptime: Number(uptime) },
+        server: Number(server),
+        time: Number(time),
+        correction: Number(correction),
+        seen: seen === '' ? null : Number(seen),
+        machine,
+        uptime: Number(uptime),
       };
     },
     /** Records the correction from now on. False: the reading is outdated, so the caller must read again. */

@@ -11,7 +11,7 @@ const MAX_ROUND_TRIP_MS = 2_000;
 const SEEN_MS = 1_000;
 
 /** The store's clock as a process knows it without asking. */
-export interface StoreClock {
+interface StoreClock {
   /** The store's time in ms since 1970, as exact as the last reading. Before the first one: of this process' clock. */
   now(): number;
   stop(): void;

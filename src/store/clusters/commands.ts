@@ -11,7 +11,7 @@ import { guarded, runAll } from '../redis/errors.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 
 /** The input of a new command. */
-export interface CommandInput {
+interface CommandInput {
   id: string;
   cluster: string;
   kind: CommandKind;

@@ -10,7 +10,7 @@ import { guarded } from '../redis/errors.ts';
 import { createWaker, orNothing, RETRY_MS } from '../redis/waker.ts';
 
 /** Where to begin to read an experiment's log. */
-export interface LogPlace {
+interface LogPlace {
   /** An event at or before the requested place; null if no line of the log comes before it. */
   entry: string | null;
   /** Lines before that event, over all attempts. */

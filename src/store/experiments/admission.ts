@@ -51,7 +51,7 @@ export function admitted(
 }
 
 /** EchelonError `queue-full`. Future children of sweeps count too. */
-export function queueFull(maxQueued: number): EchelonError {
+function queueFull(maxQueued: number): EchelonError {
   return new EchelonError(
     'queue-full',
     `A project may have at most ${maxQueued.toLocaleString('en')} queued experiments, children of its sweeps included. Retry when some have started, or cancel some.`,
@@ -77,7 +77,7 @@ export function queueClosed(note: string): EchelonError {
 }
 
 /** EchelonError `store-full`. */
-export function storeFull(): EchelonError {
+function storeFull(): EchelonError {
   return new EchelonError(
     'store-full',
     'The store is nearly full. Accepted experiments continue. Retry later.',

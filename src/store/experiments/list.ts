@@ -18,7 +18,7 @@ const IDS_PER_STEP = 5000;
 const COUNTERS = { wrong: 'vWrong', unverifiable: 'vUnverifiable', rounding: 'vRounding' } as const;
 
 /** Reads whole records, in the order of `ids`. */
-export type GetAll = (ids: readonly string[]) => Promise<(Experiment | undefined)[]>;
+type GetAll = (ids: readonly string[]) => Promise<(Experiment | undefined)[]>;
 
 /** Lists of experiments, newest first, by indexes and filters. */
 export function createList(context: StoreContext, getAll: GetAll) {

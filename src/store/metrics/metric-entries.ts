@@ -13,7 +13,7 @@ const VALUE_BYTES = 10;
  * A stored entry of a stream. Values of metrics may be bytes beside the event, by the number of the metric: a tenth of
  * their JSON. Undefined if the event is complete.
  */
-export interface StoredEntry {
+interface StoredEntry {
   id: string;
   at: string;
   event: string;
@@ -21,7 +21,7 @@ export interface StoredEntry {
 }
 
 /** Names of metrics by their numbers. */
-export type MetricNumbers = ReadonlyMap<number, string>;
+type MetricNumbers = ReadonlyMap<number, string>;
 
 /** From the answer of HGETALL: name and number in turn. */
 export function toMetricNumbers(flat: readonly (Buffer | string)[]): MetricNumbers {

@@ -92,8 +92,11 @@ async function snapshotOf(
   { id, names }: { id: string; names: readonly string[] },
 ): Promise<Snapshot> {
   const [digest, attempts, rows, numbers, heads] = (await run.bytes('read-series', [id, ...names])) as [
-    ...[Buffer, Buffer, Buffer],
-    ...[Buffer[], Buffer[]],
+    Buffer,
+    Buffer,
+    Buffer,
+    Buffer[],
+    Buffer[],
   ];
   const known = numbers.map(String);
   if (digest.length > 0) return archivedSnapshot(await archived(id, digest.toString()), known);
@@ -113,7 +116,9 @@ function archivedSnapshot(fields: SeriesFields, numbers: readonly string[]): Sna
     (name) => [name, readHead(fields.get(headField(name)))] as const,
   );
   return {
-    ...{ attempts, numbers, heads: new Map(heads) },
+    attempts,
+    numbers,
+    heads: new Map(heads),
     newest: decodeRows(fields.get('') ?? Buffer.alloc(0)).columns,
     blocks: async (some) => some.map((field) => fields.get(field)),
   };

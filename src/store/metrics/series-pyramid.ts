@@ -19,7 +19,7 @@ export interface Head {
 }
 
 /** Some consecutive items of a block. */
-export interface Part {
+interface Part {
   field: string;
   level: number;
   from: number;

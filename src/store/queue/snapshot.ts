@@ -42,7 +42,9 @@ export function createSnapshot(
         now,
         clusters: toClusters(pairs(clusters), {
           now,
-          ...{ seen: pairs(seen), draining, set: pairs(set) },
+          seen: pairs(seen),
+          draining,
+          set: pairs(set),
         }),
         allocations: toHoldings(allocated, versions),
         projects: toProjects(pairs(projects)),

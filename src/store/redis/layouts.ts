@@ -7,7 +7,7 @@ import { EchelonError } from '../../core/errors.ts';
 const LAYOUTS = { experiment: 3, sweep: 1, cluster: 1, project: 1, key: 1 } as const;
 
 /** A kind of stored record that carries the version of its layout. */
-export type RecordKind = keyof typeof LAYOUTS;
+type RecordKind = keyof typeof LAYOUTS;
 
 /**
  * The stored record, if this program knows its layout. A record without a version has layout 1. Throws EchelonError

@@ -50,7 +50,7 @@ const SCRIPTS = {
 } as const;
 
 /** The name of a script, as of its file. */
-export type ScriptName = (typeof SCRIPTS)[keyof typeof SCRIPTS][number];
+type ScriptName = (typeof SCRIPTS)[keyof typeof SCRIPTS][number];
 
 /** The folder of each script. */
 const FOLDERS = new Map<ScriptName, string>(

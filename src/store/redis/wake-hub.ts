@@ -10,7 +10,7 @@ export type WakeTopic = (typeof WAKE_TOPICS)[number];
 export const WAKE_TOPICS = ['queue', 'lease', 'cancel', 'batch', 'command', 'sweep'] as const;
 
 /** Called with a message of the channel, or with undefined if messages may have been missed. */
-export type WakeListener = (message: string | undefined) => void;
+type WakeListener = (message: string | undefined) => void;
 
 /**
  * Listens to channels over one connection for all listeners of the process. A message is a hint: after each connect, every

@@ -31,7 +31,7 @@ export interface OpenRunInput {
 }
 
 /** A run whose client was silent for too long. Its lease is a new one: the client can write no more. */
-export interface SilentRun {
+interface SilentRun {
   lease: Lease;
   /** Recorded if only the end of the run's state is missing. */
   ended: Ended | null;
@@ -89,7 +89,10 @@ export function createRuns(context: StoreContext, pressure: ReturnType<typeof cr
       const reply = (await run('take-silent-runs', tokens)) as string[];
       return Array.from({ length: reply.length / 4 }, (_run, at) => {
         const [experiment, attempt, token, ended] = reply.slice(4 * at, 4 * at + 4) as [
-          ...[string, string, string, string],
+          string,
+          string,
+          string,
+          string,
         ];
         return {
           lease: { experiment, attempt: Number(attempt), token },

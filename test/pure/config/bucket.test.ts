@@ -4,7 +4,10 @@ import { parseBucket } from '../../../src/config/bucket.ts';
 
 test('a bucket is named by a URL', () => {
   assert.deepEqual(parseBucket('s3://b-1/a/team%20b/?endpoint=https://minio:9000/&region=eu'), {
-    ...{ name: 'b-1', prefix: 'a/team b', endpoint: 'https://minio:9000', region: 'eu' },
+    name: 'b-1',
+    prefix: 'a/team b',
+    endpoint: 'https://minio:9000',
+    region: 'eu',
   });
   assert.deepEqual(parseBucket('s3://b'), { name: 'b', prefix: '', endpoint: null, region: 'us-east-1' });
 });

@@ -5,12 +5,18 @@ import type { StoreFigures } from '../../../src/observe/store-gauges.ts';
 import { numberAt } from '../../support/exposition.ts';
 
 const FIGURES: StoreFigures = {
-  ...{ experiments: {}, queueLength: 0, verificationBacklog: 0, archiveBacklog: 0, rulesBacklog: 0 },
+  experiments: {},
+  queueLength: 0,
+  verificationBacklog: 0,
+  archiveBacklog: 0,
+  rulesBacklog: 0,
   leases: { held: 0, expired: 0 },
   clockLeap: 0,
   fault: null,
   memory: { usedBytes: 10, maxBytes: 100, accepting: true },
-  ...{ clusters: [], projects: [], running: [] },
+  clusters: [],
+  projects: [],
+  running: [],
 };
 
 function made(readStore: () => Promise<StoreFigures> = async () => FIGURES) {

@@ -123,7 +123,9 @@ test('if all run times are known, experiments start at their estimates on any cl
     }));
     let found: ReturnType<typeof estimateStarts> | undefined;
     const { started } = play({
-      ...{ clusters, arrivals, known: () => true },
+      clusters,
+      arrivals,
+      known: () => true,
       check: ({ input, schedule, lengths }) => {
         const all = new Map([...lengths].map(([id, length]) => [id, exactly(length)]));
         found ??= estimateStarts({ ...input, lengths: all }, schedule);

@@ -12,7 +12,13 @@ import { partialStore } from '../../support/partial-store.ts';
 import { node } from '../../support/queue.ts';
 
 const CLUSTER: Cluster = {
-  ...{ name: 'c', address: 'h:1', token: 't', ca: null, backfill: true, generation: null, lastSeenAt: 1 },
+  name: 'c',
+  address: 'h:1',
+  token: 't',
+  ca: null,
+  backfill: true,
+  generation: null,
+  lastSeenAt: 1,
   nodes: [node('n', 8, 64)],
 };
 
@@ -32,9 +38,13 @@ test('the input of a round has the pauses of the queue, of projects and of clust
   const pause = { by: 'ann', at: 0, reason: null };
   const { clusters, projects, paused } = roundInput({
     now: 5,
-    ...{ clusters: [CLUSTER], allocations: new Map(), projects: [] },
+    clusters: [CLUSTER],
+    allocations: new Map(),
+    projects: [],
     pauses: {
-      ...{ all: pause, projects: new Map([['p', pause]]), clusters: new Map([['c', pause]]) },
+      all: pause,
+      projects: new Map([['p', pause]]),
+      clusters: new Map([['c', pause]]),
       closed: { all: null, projects: new Map() },
     },
   });
@@ -55,7 +65,8 @@ test('running experiments get an expected end, queued ones an expected run time'
       kept: 0,
       sweep: null,
     },
-    ...{ timeoutMs: 50, timeoutAt: 70 },
+    timeoutMs: 50,
+    timeoutAt: 70,
   };
   const store = partialStore({
     queue: {

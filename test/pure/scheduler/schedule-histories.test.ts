@@ -80,7 +80,8 @@ describe('over any history', () => {
       fc.property(histories, (history) => {
         const built = build(history);
         play({
-          ...{ ...built, known: half },
+          ...built,
+          known: half,
           check({ after, schedule, input }) {
             for (const { name, nodes } of built.clusters)
               for (const { id, gpusTotal, cpusTotal } of nodes) {
@@ -140,7 +141,11 @@ describe('over any history', () => {
           const { clusters, arrivals, projects } = build({ ...history, quotas: [null, null, null] });
           const all = clusters.map((one) => ({ ...one, backfill: true }));
           play({
-            ...{ clusters: all, arrivals, projects, known, ...(spanOf && { spanOf }) },
+            clusters: all,
+            arrivals,
+            projects,
+            known,
+            ...(spanOf && { spanOf }),
             check: (step) => {
               filled += checkHeads(step);
             },
@@ -264,7 +269,10 @@ describe('under saturation', () => {
         let running: Running[] = [];
         play({
           clusters: [cluster('a', [node('m', 32, 512), node('n', 32, 512)])],
-          ...{ arrivals, projects, known: () => false, until: 500 },
+          arrivals,
+          projects,
+          known: () => false,
+          until: 500,
           check({ now, after }) {
             for (const { project, gpus } of now > 150 ? running : [])
               held.set(project, held.get(project)! + gpus * (now - last));

@@ -17,7 +17,9 @@ test('a short experiment is backfilled although one of the same shape and unknow
   ]);
   const schedule = scheduleRound({
     queued: [waits('large', 4), waits('unknown', 1), waits('long', 1), waits('short', 1)],
-    ...{ clusters, allocations, ends: new Map([['o', exactly(100)]]) },
+    clusters,
+    allocations,
+    ends: new Map([['o', exactly(100)]]),
     lengths: new Map([
       ['long', exactly(101)],
       ['short', exactly(100)],
@@ -37,7 +39,8 @@ test('a short experiment is backfilled on one cluster although a strict one is b
   const held = { experiment: 'o', project: 'default', node: 'n', gpus: 2, cpus: 1 };
   const schedule = scheduleRound({
     queued: [waits('large', 4), waits('long', 1), waits('short', 1)],
-    ...{ clusters, ends: new Map([['o', exactly(100)]]) },
+    clusters,
+    ends: new Map([['o', exactly(100)]]),
     allocations: new Map([['filling', [held]]]),
     lengths: new Map([
       ['long', exactly(101)],

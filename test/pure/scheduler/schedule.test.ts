@@ -56,7 +56,10 @@ describe('scheduleRound', () => {
     const ends = new Map([['o', exactly(100)]]);
     const filled = (length: number) =>
       scheduleRound({
-        ...{ queued, clusters, ends, allocations: new Map([['a', [held]]]) },
+        queued,
+        clusters,
+        ends,
+        allocations: new Map([['a', [held]]]),
         lengths: new Map([['small', exactly(length)]]),
       });
     assert.deepEqual(started(filled(100)), ['small']);
@@ -118,10 +121,14 @@ describe('scheduleRound', () => {
     const clusters = [cluster('a', [node('n', 8, 64, { gpusUsed: 8 })]), cluster('b', [node('m', 8, 64)])];
     const schedule = scheduleRound({
       queued: [
-        ...[waits('next', 4, 1, { cluster: 'a' }), waits('later', 2, 1, { cluster: 'a' })],
-        ...[waits('fits', 4, 1, { cluster: 'b' }), waits('over', 1, 1, { cluster: 'b' })],
+        waits('next', 4, 1, { cluster: 'a' }),
+        waits('later', 2, 1, { cluster: 'a' }),
+        waits('fits', 4, 1, { cluster: 'b' }),
+        waits('over', 1, 1, { cluster: 'b' }),
       ],
-      ...{ clusters, allocations: none, projects: new Map([['p', { weight: 1, gpuQuota: 8 }]]) },
+      clusters,
+      allocations: none,
+      projects: new Map([['p', { weight: 1, gpuQuota: 8 }]]),
     });
     assert.deepEqual(started(schedule), ['fits']);
     assert.match(
@@ -135,7 +142,8 @@ describe('scheduleRound', () => {
     const clusters = [cluster('a', [node('n', 4, 16)]), cluster('silent', [], { answering: false })];
     const held = { experiment: 'o', node: 'm', gpus: 4, cpus: 1, project: 'p' };
     const schedule = scheduleRound({
-      ...{ queued: [waits('x', 1, 1, { cluster: 'a' })], clusters },
+      queued: [waits('x', 1, 1, { cluster: 'a' })],
+      clusters,
       allocations: new Map([['silent', [held]]]),
       projects: new Map([['p', { weight: 1, gpuQuota: 4 }]]),
     });

@@ -35,7 +35,9 @@ describe('an engine that is added as docs/contributing/engines.md says', () => {
     const { address, token } = rayWorker;
     await bench.store.clusters.put({ ...fake!, name: 'real', address, token });
     await bench.dispatcher({
-      ...{ ...TEST_TIMES, verifier: AGREEING, compile: compilePlan },
+      ...TEST_TIMES,
+      verifier: AGREEING,
+      compile: compilePlan,
       pack: () => assert.fail('no package is to be uploaded'),
     });
     api = await appFor(

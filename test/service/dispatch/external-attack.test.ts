@@ -25,8 +25,10 @@ async function startRoles(t: TestContext): Promise<Client> {
   const port = String(await freePort());
   const environment = {
     ...process.env,
-    ...{ REDIS_URL: redis.url, ECHELON_STATE_DIR: directory },
-    ...{ ECHELON_TOKENS: TOKEN, ECHELON_PORT: port },
+    REDIS_URL: redis.url,
+    ECHELON_STATE_DIR: directory,
+    ECHELON_TOKENS: TOKEN,
+    ECHELON_PORT: port,
   };
   const roles = await Promise.all([
     spawnRole(['api'], environment, /listening on (\S+)/),
@@ -53,7 +55,10 @@ async function recorded(client: Client, project: string, batches: readonly Uint8
   };
   for (const [place, bytes] of batches.entries()) {
     const about = {
-      ...{ type: 'batch', step: place + 1, batch: place + 1, rows: 4 },
+      type: 'batch',
+      step: place + 1,
+      batch: place + 1,
+      rows: 4,
       digest: createHash('sha256').update(bytes).digest('hex'),
       count: Math.ceil(bytes.length / PART_BYTES),
     };

@@ -39,8 +39,10 @@ test('a run loses nothing when the api is killed and started again, and its wron
   const port = String(await freePort());
   const environment = {
     ...process.env,
-    ...{ REDIS_URL: bench.server.url, ECHELON_STATE_DIR: bench.directory },
-    ...{ ECHELON_TOKENS: TOKEN, ECHELON_PORT: port },
+    REDIS_URL: bench.server.url,
+    ECHELON_STATE_DIR: bench.directory,
+    ECHELON_TOKENS: TOKEN,
+    ECHELON_PORT: port,
   };
   const startApi = async () => {
     const [api] = await spawnRole(['api'], environment, /listening on (\S+)/);
@@ -51,8 +53,10 @@ test('a run loses nothing when the api is killed and started again, and its wron
   const trainer = spawn(process.env.ECHELON_PYTHON ?? '.venv/bin/python', ['-c', TRAINER], {
     env: {
       ...process.env,
-      ...{ PYTHONPATH: 'deploy/capture', ECHELON_RUN_NAME: 'mine' },
-      ...{ ECHELON_URL: `http://127.0.0.1:${port}`, ECHELON_TOKEN: TOKEN },
+      PYTHONPATH: 'deploy/capture',
+      ECHELON_RUN_NAME: 'mine',
+      ECHELON_URL: `http://127.0.0.1:${port}`,
+      ECHELON_TOKEN: TOKEN,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

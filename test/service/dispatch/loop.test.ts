@@ -61,7 +61,10 @@ describe('a loop', () => {
   test('combines pokes during its rest into one run at the end of the rest', async () => {
     const begun: number[] = [];
     const loop = createLoop({
-      ...{ name: 'test', everyMs: NEVER_MS, restMs: 30, log: QUIET },
+      name: 'test',
+      everyMs: NEVER_MS,
+      restMs: 30,
+      log: QUIET,
       run: async () => void begun.push(performance.now()),
     });
     loop.start();

@@ -21,10 +21,15 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
     bench = await startBench();
     const [fake] = await bench.store.clusters.list();
     await bench.store.clusters.put({
-      ...{ ...fake!, name: 'real', address: rayWorker.address, token: rayWorker.token },
+      ...fake!,
+      name: 'real',
+      address: rayWorker.address,
+      token: rayWorker.token,
     });
     await bench.dispatcher({
-      ...{ ...TEST_TIMES, verifier: AGREEING, compile: compilePlan },
+      ...TEST_TIMES,
+      verifier: AGREEING,
+      compile: compilePlan,
       pack: () => assert.fail('nothing is to be brought'),
     });
   });
@@ -38,7 +43,12 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
     const id = newCommandId();
     const request = resolveSpec(spec, { customCode: true });
     await bench.store.commands.create({
-      ...{ id, cluster: 'real', kind: 'preflight', request, secret: null, project: 'default' },
+      id,
+      cluster: 'real',
+      kind: 'preflight',
+      request,
+      secret: null,
+      project: 'default',
     });
     return await until(async () => {
       const command = await bench.store.commands.get(id);
@@ -57,7 +67,9 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
 
   test('lists the problems of a verl-agent spec, the room and the checkout, errors first', async () => {
     const spec: ExperimentSpec = {
-      ...{ engine: 'verl-agent', name: 'v', recipe: 'qwen2.5_1.5b_alfworld_train' },
+      engine: 'verl-agent',
+      name: 'v',
+      recipe: 'qwen2.5_1.5b_alfworld_train',
       home: join(directory, 'nowhere'),
     };
     const { state, findings } = await look(spec);

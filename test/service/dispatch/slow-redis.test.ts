@@ -20,8 +20,12 @@ async function settingsFor(scope: Scope, redisUrl: string, environment: Record<s
   const stateDir = await mkdtemp(join(tmpdir(), 'echelon-slow-'));
   scope.after(() => rm(stateDir, { recursive: true, force: true }));
   return loadSettings({
-    ...{ ECHELON_STATE_DIR: stateDir, REDIS_URL: redisUrl, ECHELON_PORT: '0', ECHELON_TOKENS: TOKEN },
-    ...{ ECHELON_LOG_LEVEL: 'silent', ...environment },
+    ECHELON_STATE_DIR: stateDir,
+    REDIS_URL: redisUrl,
+    ECHELON_PORT: '0',
+    ECHELON_TOKENS: TOKEN,
+    ECHELON_LOG_LEVEL: 'silent',
+    ...environment,
   });
 }
 

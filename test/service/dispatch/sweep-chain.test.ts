@@ -16,7 +16,9 @@ function replay(run: string, options: { after?: number; exitCode?: number; seed?
   const { after: awaited, exitCode = 0, seed = 0 } = options;
   return {
     spec: {
-      ...{ engine: 'replay', name: run, maxAttempts: 1 },
+      engine: 'replay',
+      name: run,
+      maxAttempts: 1,
       // An evaluation names no cluster: it starts on the one of its training.
       ...(awaited === undefined && { cluster: 'real' }),
       replay: { batches: 1, exitCode },
@@ -58,7 +60,10 @@ describe('trainings and their evaluations, on the real ray-worker', () => {
       ...[123, 456].map((seed) => replay('bad', { after: 1, seed })),
     ]);
     const { id } = await store.sweeps.create({
-      ...{ id: newSweepId(), project: 'default', seed: null, ...draft },
+      id: newSweepId(),
+      project: 'default',
+      seed: null,
+      ...draft,
       fingerprints: draft.entries.map(() => null),
     });
     const over = () =>

@@ -15,7 +15,8 @@ async function benchFor(scope: Scope) {
   scope.after(() => rm(stateDir, { recursive: true, force: true }));
   const hidden = createHiddenValues();
   return {
-    ...{ stateDir, hidden },
+    stateDir,
+    hidden,
     start: (resources: AsyncDisposableStack, environment: Record<string, string> = {}) =>
       startApi({
         settings: loadSettings({ ECHELON_STATE_DIR: stateDir, ECHELON_PORT: '0', ...environment }),
@@ -29,7 +30,9 @@ async function benchFor(scope: Scope) {
           verifyFile: async () => [],
         },
         log: createLog({ level: 'silent', name: 'test' }),
-        ...{ store, hidden, resources },
+        store,
+        hidden,
+        resources,
         clock: Date,
       }),
   };

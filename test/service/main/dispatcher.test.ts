@@ -11,13 +11,17 @@ test('a dispatcher runs queued work until its resources are released', async (t)
   const { store, redis } = await storeFor(t);
   await using queues = new AsyncDisposableStack();
   const queue = createExperimentsQueue({
-    ...{ redis, prefix: '{echelon}', onError: () => {} },
+    redis,
+    prefix: '{echelon}',
+    onError: () => {},
     statesOf: store.queue.states,
   });
   queues.defer(() => queue.close());
   await using resources = new AsyncDisposableStack();
   const stats = await startDispatcher({
-    ...{ store, queue, resources },
+    store,
+    queue,
+    resources,
     log: QUIET,
     verifier: AGREEING as never,
     metrics: { verified: () => {} },

@@ -25,8 +25,14 @@ test('so do those of clusters that the store names later', async (t) => {
   const hidden = hiddenValues(loadSettings({}), []);
   const store = hideTokens(plain, hidden);
   await store.clusters.put({
-    ...{ name: 'a', address: 'a:1', token: 'plain-later-value' },
-    ...{ backfill: false, generation: null, lastSeenAt: null, nodes: [], ca: null },
+    name: 'a',
+    address: 'a:1',
+    token: 'plain-later-value',
+    backfill: false,
+    generation: null,
+    lastSeenAt: null,
+    nodes: [],
+    ca: null,
   });
   assert.match(hidden.redact('plain-later-value'), /plain-later-value/);
   assert.equal((await store.clusters.list()).length, 1);

@@ -24,7 +24,9 @@ describe('the experiments queue', () => {
     states = new Map();
     inBetween = async () => {};
     queue = createExperimentsQueue({
-      ...{ redis, prefix: '{test}', onError: (error: Error) => assert.fail(error) },
+      redis,
+      prefix: '{test}',
+      onError: (error: Error) => assert.fail(error),
       async statesOf(ids) {
         await inBetween();
         return new Map(ids.flatMap((id) => (states.has(id) ? [[id, states.get(id)!]] : [])));

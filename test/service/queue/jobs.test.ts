@@ -18,13 +18,18 @@ for (const lost of [...KEYS, ...HASHES.map((id) => `exp-${id}`)])
     const redis = new Redis(server.url);
     const states = new Map<string, 'queued' | 'allocated'>();
     const queue = createExperimentsQueue({
-      ...{ redis, prefix: '{test}', onError() {} },
+      redis,
+      prefix: '{test}',
+      onError() {},
       statesOf: async (ids) =>
         new Map(ids.flatMap((id) => (states.has(id) ? [[id, states.get(id)!] as const] : []))),
     });
     const inState = (state: string) => [...states].flatMap(([id, its]) => (its === state ? [id] : []));
     const reconcile = createReconciler({
-      ...{ queue, step: 100, releaseMs: 0, log: QUIET },
+      queue,
+      step: 100,
+      releaseMs: 0,
+      log: QUIET,
       store: partialStore({
         queue: { ids: async () => inState('queued') },
         attempts: { allocated: async () => inState('allocated') },

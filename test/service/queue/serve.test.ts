@@ -87,7 +87,10 @@ test('the jobs of a process that died are received again, however often that hap
         await new Promise(() => {});
       },
       {
-        ...{ connection, prefix: '{p}', lockDuration: 300, stalledInterval: 100 },
+        connection,
+        prefix: '{p}',
+        lockDuration: 300,
+        stalledInterval: 100,
         maxStalledCount: 1_000,
       },
     );
@@ -152,8 +155,14 @@ test('jobs are served after every connection became half open', async (t) => {
     return 'complete';
   };
   const server = serveQueue(handle, {
-    ...{ name: 'q', prefix: '{p}', redis: far, concurrency: 4, lockMs: 20_000, queuedMs: QUEUED_MS },
-    ...{ onError: () => {}, onServed: async () => {} },
+    name: 'q',
+    prefix: '{p}',
+    redis: far,
+    concurrency: 4,
+    lockMs: 20_000,
+    queuedMs: QUEUED_MS,
+    onError: () => {},
+    onServed: async () => {},
   });
   resources.defer(() => server.close(1_000));
   await queue.add('experiment', {}, { jobId: 'exp-a' });

@@ -39,7 +39,9 @@ const EVENTS: NumberedEvent[] = [
     event: { type: 'metrics', step: 1, values: { loss: 1.5, 'critic/score/mean': 0.25 } },
   },
   {
-    ...{ sequence: 4, at: 4, data: BYTES },
+    sequence: 4,
+    at: 4,
+    data: BYTES,
     event: {
       type: 'batch',
       step: 1,

@@ -28,8 +28,14 @@ const EVENTS: NumberedEvent['event'][] = [
   { type: 'checkpoint', step: 1, path: '../../checkpoints/p/run/global_step_1' },
 ];
 const CLUSTER = {
-  ...{ name: 'local', address: 'a:1', token: 't', ca: null, backfill: false },
-  ...{ generation: null, lastSeenAt: null, nodes: [] },
+  name: 'local',
+  address: 'a:1',
+  token: 't',
+  ca: null,
+  backfill: false,
+  generation: null,
+  lastSeenAt: null,
+  nodes: [],
 };
 
 /** Everything that people set up beside experiments. Returns the id of the command. */
@@ -68,8 +74,12 @@ async function setUp(store: Store): Promise<string> {
   const own = { machine: 'm', uptime: 1, wall: 1, within: 0 };
   assert.ok(await store.clock.see(await store.clock.read(), 0, own));
   return await store.commands.create({
-    ...{ id: newCommandId(), cluster: 'local', kind: 'preflight' },
-    ...{ request: {}, secret: null, project: PROJECT },
+    id: newCommandId(),
+    cluster: 'local',
+    kind: 'preflight',
+    request: {},
+    secret: null,
+    project: PROJECT,
   });
 }
 
@@ -142,7 +152,14 @@ async function train(store: Store, key: string, look: Look): Promise<string> {
   await look();
   await report(store, (await store.batches.list(id))[0]!);
   const fired = {
-    ...{ type: 'rule', rule: 'r', do: 'mark', attempt: 1, step: 1, at: 5, batch: 2, reason: 'why' },
+    type: 'rule',
+    rule: 'r',
+    do: 'mark',
+    attempt: 1,
+    step: 1,
+    at: 5,
+    batch: 2,
+    reason: 'why',
     evidence: { condition: 'x', values: [] },
   } as RuleEvent;
   const page = await store.rules.readSignals(id, 100);

@@ -24,7 +24,11 @@ test('one caller makes the store keep no more than 40 MB of answers and audit en
     await store.answers.keep({ name, token: claim.token, caller, answer, keepMs: 24 * 3600 * 1000 });
   };
   const entry = (caller: string): AuditInput => ({
-    ...{ caller, name: 'a key', project: 'default', action: 'preflight', target: 'cmd-1' },
+    caller,
+    name: 'a key',
+    project: 'default',
+    action: 'preflight',
+    target: 'cmd-1',
     ...{
       status: 202,
       outcome: 'done',

@@ -39,7 +39,8 @@ describe('suspects', () => {
       assert.equal(crashes.length, count);
       const { at, ...rest } = crashes.at(-1)!;
       assert.deepEqual(rest, {
-        ...{ attempt: 1, during: 'launch' },
+        attempt: 1,
+        during: 'launch',
         dispatcher: count === 1 ? 'dispatcher-1' : `d${count}`,
       });
       const [seconds] = (await redis.time()) as [number, number];
@@ -108,8 +109,12 @@ describe('suspects', () => {
     const { id } = await store.experiments.submit(submitInput());
     const { version } = await store.clusters.allocations('local');
     const own = await claimOn(store, {
-      ...{ experiment: id, cluster: 'local', nodes: [{ id: 'n', gpus: 0, cpus: 1 }], leaseMs: 60_000 },
-      ...{ allocationVersion: version, dispatcher: 'd2' },
+      experiment: id,
+      cluster: 'local',
+      nodes: [{ id: 'n', gpus: 0, cpus: 1 }],
+      leaseMs: 60_000,
+      allocationVersion: version,
+      dispatcher: 'd2',
     });
     assert.ok(own.outcome === 'claimed');
     assert.deepEqual(await store.attempts.takeOver(taker('d2')), []);

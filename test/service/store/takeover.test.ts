@@ -176,8 +176,12 @@ describe('leases', () => {
     const { version } = await store.clusters.allocations('local');
     await store.attempts.end(lease, { to: 'failed', reason: 'for its allocation' });
     const claim = await claimOn(store, {
-      ...{ experiment: second.id, cluster: 'local', nodes: [{ id: 'n', gpus: 1, cpus: 1 }] },
-      ...{ allocationVersion: version, dispatcher: 'd', leaseMs: 60_000 },
+      experiment: second.id,
+      cluster: 'local',
+      nodes: [{ id: 'n', gpus: 1, cpus: 1 }],
+      allocationVersion: version,
+      dispatcher: 'd',
+      leaseMs: 60_000,
     });
     assert.equal(claim.outcome, 'claimed');
   });

@@ -14,8 +14,14 @@ import { chainInput, expandAll, sweepInput, sweepRequest } from '../../support/s
  */
 
 const CLUSTER = {
-  ...{ name: 'local', address: '', token: '', ca: null, backfill: false },
-  ...{ generation: null, lastSeenAt: null, nodes: [] },
+  name: 'local',
+  address: '',
+  token: '',
+  ca: null,
+  backfill: false,
+  generation: null,
+  lastSeenAt: null,
+  nodes: [],
 };
 const PAUSE = { reason: null, by: 'an operator', at: 1 };
 

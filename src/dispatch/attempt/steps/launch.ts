@@ -119,7 +119,7 @@ async function confirm(context: AttemptContext): Promise<StepResult> {
  * Counts the ray-worker processes that were lost during the launches of one attempt. The returned function is to be
  * called after a launch without an answer. It waits for the ray-worker; a lost process counts if the launch was alone.
  */
-export function createRestarts(
+function createRestarts(
   context: AttemptContext,
   signal: AbortSignal,
 ): (unanswered: LaunchUnderWay) => Promise<number> {

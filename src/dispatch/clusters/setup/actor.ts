@@ -35,7 +35,7 @@ const CONNECTION_MS = 90_000;
 const END_MS = 20_000;
 
 /** The constructor arguments of the actor's class. */
-export interface RayWorkerActorOptions {
+interface RayWorkerActorOptions {
   stateDir: string;
   sharedRoot: string;
   host: string;

@@ -24,7 +24,7 @@ export interface SetUp {
 }
 
 /** The services and settings of the set-up of a cluster. */
-export interface SetUpDeps {
+interface SetUpDeps {
   pack: () => RayWorkerPackage;
   /** Installation and cluster that are to own the ray-worker. */
   owner?: string;

@@ -12,7 +12,9 @@ import type { PreflightFinding } from '../../../../src/schemas/clusters.ts';
 
 const NODE = { id: 'n', address: '10.0.0.1', alive: true, cpusTotal: 64, gpusTotal: 4 };
 const TRAINING: ExperimentSpec = {
-  ...{ name: 't', engine: 'verl-agent', recipe: 'qwen2.5_1.5b_alfworld_train' },
+  name: 't',
+  engine: 'verl-agent',
+  recipe: 'qwen2.5_1.5b_alfworld_train',
   rollout: { groupSize: 1 },
 };
 
@@ -42,10 +44,16 @@ async function look(
     },
   } as unknown as RayWorkerClient;
   const run = createPreflight({
-    ...{ rayWorkerOf: async () => client, envOf: async () => CLUSTER_ENV, compile: compilePlan },
+    rayWorkerOf: async () => client,
+    envOf: async () => CLUSTER_ENV,
+    compile: compilePlan,
   });
   const work: CommandWork = {
-    ...{ kind: 'preflight', cluster: 'fleet', tries: 1, secret: null, warn: () => {} },
+    kind: 'preflight',
+    cluster: 'fleet',
+    tries: 1,
+    secret: null,
+    warn: () => {},
     request: spec ? resolveSpec(spec) : {},
     signal: new AbortController().signal,
     say: async (line) => void said.push(line),

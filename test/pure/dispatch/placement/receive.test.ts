@@ -29,7 +29,9 @@ function bench(...answers: (Acquired | Error)[]) {
         runs.set(lease.experiment, { placed: placed.promise });
       },
     },
-    ...{ dispatcher: 'd', leaseMs: 1_000, retry: { firstMs: 1, longestMs: 1 } },
+    dispatcher: 'd',
+    leaseMs: 1_000,
+    retry: { firstMs: 1, longestMs: 1 },
     stopping: () => state.stopping,
     cutOff: () => new Set<string>(),
   });

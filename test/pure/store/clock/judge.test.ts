@@ -28,7 +28,9 @@ function judged(process: 'watching' | 'started', seen: Seen): number {
   const server = T + elapsed + leap - correction;
   const reading = { server, time: server + correction, correction, seen: T, machine: 'm', uptime: HOUR };
   const own: OwnClocks = {
-    ...{ machine: other ? 'other' : 'm', uptime: HOUR + elapsed, within },
+    machine: other ? 'other' : 'm',
+    uptime: HOUR + elapsed,
+    within,
     wall: seen.wall ?? T + elapsed,
   };
   const memory: ClockMemory = { server: T - correction, time: T, uptime: HOUR, within: 0 };

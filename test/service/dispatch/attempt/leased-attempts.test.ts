@@ -63,7 +63,11 @@ describe('the leased attempts', () => {
       { length: 65 },
       (_, at): TakenOver => ({
         lease: { experiment: `exp-${at}`, attempt: 1, token: 't' },
-        ...{ state: 'running', cluster: 'c', confirmed: true, lastSequence: 0, crashes: [] },
+        state: 'running',
+        cluster: 'c',
+        confirmed: true,
+        lastSequence: 0,
+        crashes: [],
       }),
     );
     const { held } = holding({ taken });

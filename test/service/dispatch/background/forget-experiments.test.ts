@@ -93,7 +93,8 @@ test("event logs are retained for as long as the project's policy says", async (
     { id: 'exp-f', record: null },
   ]);
   assert.deepEqual(did, [
-    ...['later exp-b 1 7', 'later exp-d 1 7'],
+    'later exp-b 1 7',
+    'later exp-d 1 7',
     ...['exp-a', 'exp-c', 'exp-e', 'exp-f'].map((id) => `forgotten ${id}`),
   ]);
 });

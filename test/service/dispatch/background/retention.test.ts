@@ -97,8 +97,12 @@ async function once(
   rayWorkerOf: RetentionDeps['rayWorkerOf'] = () => Promise.reject(new Error('no ray-worker')),
 ) {
   const loop = createRetentionLoops({
-    ...{ store: fake.store, dispatcher: 'one', everyMs: 3_600_000, archiveAfterMs: 0 },
-    ...{ log: QUIET, rayWorkerOf },
+    store: fake.store,
+    dispatcher: 'one',
+    everyMs: 3_600_000,
+    archiveAfterMs: 0,
+    log: QUIET,
+    rayWorkerOf,
   });
   loop.start();
   await until(done, 'retention was applied');
@@ -174,7 +178,11 @@ describe('retention', () => {
     const hung = Promise.withResolvers<never>();
     const asked = Promise.withResolvers<void>();
     const loop = createRetentionLoops({
-      ...{ store: fake.store, dispatcher: 'one', everyMs: 2, archiveAfterMs: 0, log: QUIET },
+      store: fake.store,
+      dispatcher: 'one',
+      everyMs: 2,
+      archiveAfterMs: 0,
+      log: QUIET,
       async rayWorkerOf() {
         asked.resolve();
         return await hung.promise;

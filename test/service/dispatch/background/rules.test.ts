@@ -63,7 +63,8 @@ test('a rule that stops a queued experiment removes its job, and leaves the job 
   await store.attempts.end(queued, { to: 'queued', reason: 'the node was lost' });
   const removed: string[] = [];
   const round = createRulesRound({
-    ...{ store, ...deps },
+    store,
+    ...deps,
     queue: { remove: async (ids) => void removed.push(...ids) },
   });
   await round();

@@ -8,8 +8,14 @@ import { storeFor } from '../../../support/store.ts';
 test('a silent run fails, but not soon after the start of the dispatcher', async (t) => {
   const { store } = await storeFor(t);
   const { id } = await store.runs.open({
-    ...{ id: newExperimentId(), project: 'default', name: 'r', token: 't', silenceMs: 0 },
-    ...{ submitted: {}, resolved: {}, defaults: [] },
+    id: newExperimentId(),
+    project: 'default',
+    name: 'r',
+    token: 't',
+    silenceMs: 0,
+    submitted: {},
+    resolved: {},
+    defaults: [],
   });
   await createSilentRuns({ store, log: QUIET })();
   assert.equal((await store.experiments.get(id))?.state, 'running');

@@ -55,8 +55,14 @@ describe('the advance of sweeps', () => {
 test('a dispatcher runs a sweep to its end', async () => {
   const bench = await startBench({ cpus: 64 });
   const plan = {
-    ...{ engine: 'replay', module: 'fake', arguments: fakeArguments({ steps: 1 }), environment: {} },
-    ...{ gpus: 0, cpus: 1, gracePeriodMs: 500, files: {} },
+    engine: 'replay',
+    module: 'fake',
+    arguments: fakeArguments({ steps: 1 }),
+    environment: {},
+    gpus: 0,
+    cpus: 1,
+    gracePeriodMs: 500,
+    files: {},
   };
   try {
     await bench.dispatcher({ compile: () => plan });

@@ -266,7 +266,11 @@ describe('verification with a store that fails, and processes that die', () => {
     const { store, redis, member, reported } = await recorded(t, 1);
     const end = Promise.withResolvers<ReportSummary>();
     const slow = createVerification({
-      ...{ store, verifier: { verify: () => end.promise }, concurrency: 1, holder: 'slow', ...LONGER },
+      store,
+      verifier: { verify: () => end.promise },
+      concurrency: 1,
+      holder: 'slow',
+      ...LONGER,
     });
     slow.start();
     const endOfLease = async () => Number(await redis.zscore(PENDING, member(1)));
@@ -297,7 +301,9 @@ describe('verification with a store that fails, and processes that die', () => {
         store: { ...store, batches: { ...store.batches, takePending } },
         verifier: { verify: async () => GOOD },
       },
-      ...{ concurrency: 1, holder: 'verifier', ...SHORT },
+      concurrency: 1,
+      holder: 'verifier',
+      ...SHORT,
     });
     verification.start();
     assert.deepEqual(await until(reported, 'both have reports'), [GOOD, GOOD]);
@@ -322,7 +328,10 @@ describe('verification with a store that fails, and processes that die', () => {
         store: { ...store, batches: { ...store.batches, beginPending, returnPending } },
         verifier: { verify: async () => GOOD },
       },
-      ...{ concurrency: 1, holder: 'verifier', ...SHORT, leaseMs: 60_000 },
+      concurrency: 1,
+      holder: 'verifier',
+      ...SHORT,
+      leaseMs: 60_000,
     });
     verification.start();
     const leaveAll = async () => refused === 4 && !(await redis.hget(`${PENDING}:begun`, member(1)));

@@ -7,7 +7,12 @@ import type { RayPlace } from '../../../../src/store/clusters/contract.ts';
 import { claimed, type Scope, storeFor, submitInput } from '../../../support/store.ts';
 
 const REQUEST = {
-  ...{ address: 'ray://h:1', sharedRoot: '/s', node: null, port: null, advertise: null, backfill: true },
+  address: 'ray://h:1',
+  sharedRoot: '/s',
+  node: null,
+  port: null,
+  advertise: null,
+  backfill: true,
 };
 const SECRET = JSON.stringify({ token: 'CANARY', tls: null });
 
@@ -16,8 +21,16 @@ function setUpAs(generation: string, node = 'node-1'): SetUp {
     { id: node, address: 'h', alive: true, cpusTotal: 8, gpusTotal: 2, cpusAvailable: 8, gpusAvailable: 2 },
   ];
   const description = {
-    ...{ version: '0.1.0', generation, rayVersion: '2.60.0', pythonVersion: '3.11', nodeId: node },
-    ...{ sharedRoot: '/s', nodes, engines: [], freeDiskBytes: 1, startedAt: 0 },
+    version: '0.1.0',
+    generation,
+    rayVersion: '2.60.0',
+    pythonVersion: '3.11',
+    nodeId: node,
+    sharedRoot: '/s',
+    nodes,
+    engines: [],
+    freeDiskBytes: 1,
+    startedAt: 0,
   };
   return { address: 'h:7400', token: 'worker-token', ca: null, description };
 }
@@ -33,7 +46,8 @@ async function bench(scope: Scope) {
     pack: () => ({ zip: new Uint8Array(), version: '0.1.0' }),
     preflight: {
       rayWorkerOf: () => Promise.reject(new Error('not asked')),
-      ...{ envOf: () => assert.fail(), compile: () => assert.fail() },
+      envOf: () => assert.fail(),
+      compile: () => assert.fail(),
     },
     setUp: async (_name, place) => {
       state.given = place;
@@ -45,7 +59,10 @@ async function bench(scope: Scope) {
     },
   });
   const work = (kind: CommandWork['kind'], more: Partial<CommandWork> = {}): CommandWork => ({
-    ...{ kind, cluster: 'local', request: kind === 'add' ? REQUEST : {}, tries: 1 },
+    kind,
+    cluster: 'local',
+    request: kind === 'add' ? REQUEST : {},
+    tries: 1,
     secret: kind === 'add' ? SECRET : null,
     say: async (line) => void said.push(line),
     warn: (message) => void warned.push(message),

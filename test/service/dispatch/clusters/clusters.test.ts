@@ -82,8 +82,12 @@ describe('clusters', () => {
     await loop.stop();
     assert.deepEqual(put, [['a', toSeen('h:1', DESCRIPTION)]]);
     assert.deepEqual(put[0]![1], {
-      ...{ address: 'h:1', generation: 'g2', nodes: toClusterNodes(DESCRIPTION) },
-      ...{ rayVersion: '2', rayWorkerVersion: '0.1.0', sharedRoot: '/' },
+      address: 'h:1',
+      generation: 'g2',
+      nodes: toClusterNodes(DESCRIPTION),
+      rayVersion: '2',
+      rayWorkerVersion: '0.1.0',
+      sharedRoot: '/',
     });
   });
 
@@ -109,7 +113,9 @@ describe('clusters', () => {
         update: () => {},
         close: () => {},
       },
-      ...{ everyMs: 2 ** 30, elapsed: () => at.ms, log: QUIET },
+      everyMs: 2 ** 30,
+      elapsed: () => at.ms,
+      log: QUIET,
       onRefresh: () => {},
       onSilent: async ({ name }) => void asked.push(name),
     });

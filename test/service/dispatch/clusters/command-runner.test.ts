@@ -17,8 +17,12 @@ async function bench(scope: Scope) {
     /** A dispatcher's share in the commands. */
     start(dispatcher: string, run: (work: CommandWork) => Promise<void>, leaseMs = 600) {
       const commands = createCommandRunner({
-        ...{ store, run, dispatcher, leaseMs },
-        ...{ everyMs: 50, log: QUIET },
+        store,
+        run,
+        dispatcher,
+        leaseMs,
+        everyMs: 50,
+        log: QUIET,
       });
       commands.loop.start();
       resources.defer(async () => {

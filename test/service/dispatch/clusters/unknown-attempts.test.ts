@@ -9,8 +9,14 @@ import { type Bench, QUIET, startBench, until } from '../../../support/dispatch.
 import { fakeArguments } from '../../../support/fake-driver.ts';
 
 const PLAN: LaunchPlan = {
-  ...{ engine: 'replay', module: 'fake', environment: {}, gracePeriodMs: 500, files: {} },
-  ...{ arguments: fakeArguments({ hang: true }), gpus: 0, cpus: 1 },
+  engine: 'replay',
+  module: 'fake',
+  environment: {},
+  gracePeriodMs: 500,
+  files: {},
+  arguments: fakeArguments({ hang: true }),
+  gpus: 0,
+  cpus: 1,
 };
 
 describe('attempts on a cluster that the store does not know', () => {

@@ -10,7 +10,9 @@ function bench(queued: string[], { jobs, step = 100 }: { jobs: string[]; step?: 
   const allocated: string[] = [];
   const asked: { olderThanMs: number; limit: number }[] = [];
   const run = createReconciler({
-    ...{ step, releaseMs: 700, log: QUIET },
+    step,
+    releaseMs: 700,
+    log: QUIET,
     store: partialStore({
       queue: { ids: async (limit, from = 0) => queued.slice(from, from + limit) },
       attempts: {

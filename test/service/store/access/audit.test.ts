@@ -5,8 +5,17 @@ import { storeFor } from '../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });
 const entry = (target: string): AuditInput => ({
-  ...{ caller: 'k', name: 'a key', project: null, action: 'submitExperiment', target, status: 202 },
-  ...{ outcome: 'done', code: null, requestId: 'r', address: '::1', note: null },
+  caller: 'k',
+  name: 'a key',
+  project: null,
+  action: 'submitExperiment',
+  target,
+  status: 202,
+  outcome: 'done',
+  code: null,
+  requestId: 'r',
+  address: '::1',
+  note: null,
 });
 
 test('entries are read from the newest, page by page', async () => {

@@ -50,7 +50,9 @@ test('changes at one time are not lost', async () => {
   ]);
   assert.deepEqual(await store.projects.get('busy'), {
     ...newProject({ name: 'busy' }, 1),
-    ...{ weight: 7, gpuQuota: 7, retention: { batchesDays: 1 } },
+    weight: 7,
+    gpuQuota: 7,
+    retention: { batchesDays: 1 },
   });
 });
 
@@ -101,15 +103,11 @@ test('isIn knows the project of an experiment and of a sweep', async () => {
   const { id } = await store.experiments.submit(submitInput({ project: 'a-team' }));
   const sweep = await store.sweeps.create(sweepInput(sweepRequest(1), { project: 'b-team' }));
   const isIn = [
-    ...[
-      await store.projects.contains('a-team', id),
-      await store.projects.contains('b-team', id),
-      await store.projects.contains('b-team', sweep.id),
-    ],
-    ...[
-      await store.projects.contains('a-team', sweep.id),
-      await store.projects.contains('a-team', newExperimentId()),
-    ],
+    await store.projects.contains('a-team', id),
+    await store.projects.contains('b-team', id),
+    await store.projects.contains('b-team', sweep.id),
+    await store.projects.contains('a-team', sweep.id),
+    await store.projects.contains('a-team', newExperimentId()),
   ];
   assert.deepEqual(isIn, [true, false, true, false, false]);
 });

@@ -184,7 +184,8 @@ describe('a finished stream in the archive', () => {
 describe('a long live stream', () => {
   const LIVE = 24 * 1024;
   const lines = (sequence: number): NumberedEvent => ({
-    ...{ sequence, at: sequence },
+    sequence,
+    at: sequence,
     event: { type: 'log', source: 'stdout', lines: [`line ${sequence} ${'x'.repeat(400)}`], cutBytes: 0 },
   });
 
@@ -194,7 +195,9 @@ describe('a long live stream', () => {
     const all = await storeFor(t, { limits, ...(archive && { archive }) });
     const lease = await running(all.store);
     const parts = batchEvents(0, 1, [LONG, SHORT, SHORT]).map(({ event, data }, at) => ({
-      ...{ sequence: 10 + at * 90, at: 1, event },
+      sequence: 10 + at * 90,
+      at: 1,
+      event,
       ...(data && { data }),
     }));
     const events = Array.from({ length: 200 }, (_v, at) => lines(at + 1));

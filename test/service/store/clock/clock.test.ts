@@ -45,7 +45,11 @@ test('a leap of the clock of Redis by 800 days ends no lease and deletes nothing
   await judged(true);
   assert.deepEqual(await taken(), [], 'after that');
   const rounds = createRetentionLoops({
-    ...{ store, dispatcher: 'a', everyMs: 100, archiveAfterMs: 0, log: QUIET },
+    store,
+    dispatcher: 'a',
+    everyMs: 100,
+    archiveAfterMs: 0,
+    log: QUIET,
     rayWorkerOf: () => Promise.reject(new Error('no ray-worker')),
   });
   rounds.start();

@@ -107,8 +107,12 @@ test('on a draining cluster no claim succeeds, whenever it was decided', async (
   const { id } = await store.experiments.submit(submitInput());
   const claim = () =>
     claimOn(store, {
-      ...{ experiment: id, cluster: 'local', nodes: [{ id: 'n', gpus: 0, cpus: 1 }] },
-      ...{ allocationVersion: version, dispatcher: 'd', leaseMs: 1000 },
+      experiment: id,
+      cluster: 'local',
+      nodes: [{ id: 'n', gpus: 0, cpus: 1 }],
+      allocationVersion: version,
+      dispatcher: 'd',
+      leaseMs: 1000,
     });
   assert.equal(await store.clusters.setDraining('local', true), true);
   assert.equal((await store.clusters.list())[0]!.draining, true);
@@ -131,8 +135,12 @@ test('a cluster is not removed while something is allocated; once removed, nothi
   assert.equal(await store.clusters.remove('local'), 'absent');
   const { version } = await store.clusters.allocations('local');
   const late = {
-    ...{ experiment: id, cluster: 'local', nodes: [{ id: 'n', gpus: 0, cpus: 1 }] },
-    ...{ allocationVersion: version, dispatcher: 'd', leaseMs: 1000 },
+    experiment: id,
+    cluster: 'local',
+    nodes: [{ id: 'n', gpus: 0, cpus: 1 }],
+    allocationVersion: version,
+    dispatcher: 'd',
+    leaseMs: 1000,
   };
   assert.equal((await claimOn(store, late)).outcome, 'changed');
   await store.clusters.put(cluster('local'));

@@ -25,7 +25,12 @@ test('the project and the findings of a preflight are kept with it', async (t) =
   const { store } = await storeFor(t);
   const id = newCommandId();
   await store.commands.create({
-    ...{ id, cluster: 'a', kind: 'preflight', request: {}, secret: null, project: 'mine' },
+    id,
+    cluster: 'a',
+    kind: 'preflight',
+    request: {},
+    secret: null,
+    project: 'mine',
   });
   assert.equal(await store.commands.project(id), 'mine');
   assert.equal(await store.commands.project(await create(store, 'a')), undefined);

@@ -69,7 +69,9 @@ async function withParts(store: Store): Promise<Lease> {
   const lease = await running(store);
   const data = Buffer.alloc(PART.bytes, 1);
   const events = Array.from({ length: 85 }, (_v, at) => ({
-    ...{ sequence: at + 1, at: 0, data },
+    sequence: at + 1,
+    at: 0,
+    data,
     event: { ...PART, index: at },
   }));
   await store.events.append(lease, events);

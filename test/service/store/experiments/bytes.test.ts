@@ -21,7 +21,9 @@ async function checkCounts(): Promise<void> {
     if (!/^(x|sweep):[^:]+$/.test(key)) continue;
     const [project, bytes, streamBytes] = await redis.hmget(
       `${ROOT}:${key}`,
-      ...['project', 'bytes', 'streamBytes'],
+      'project',
+      'bytes',
+      'streamBytes',
     );
     assert.ok(Number(bytes) > 0, `${key} is not counted`);
     sums.set(project!, (sums.get(project!) ?? 0) + Number(bytes));
@@ -99,8 +101,14 @@ describe('a quota of bytes', () => {
       coded('quota-exceeded')(error) && /stores 5\d,\d{3} bytes.*may store 60,000/.test(String(error));
     await assert.rejects(store.experiments.submit(submitInput({ project: 'full', ...big })), refused);
     const run = {
-      ...{ id: newExperimentId(), project: 'full', name: 'r', token: 't', silenceMs: 60_000 },
-      ...{ resolved: {}, defaults: [], ...big },
+      id: newExperimentId(),
+      project: 'full',
+      name: 'r',
+      token: 't',
+      silenceMs: 60_000,
+      resolved: {},
+      defaults: [],
+      ...big,
     };
     await assert.rejects(store.runs.open(run), refused);
     const sweep = sweepInput(sweepRequest(50), { project: 'full' });

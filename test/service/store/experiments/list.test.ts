@@ -130,8 +130,15 @@ describe('a list', () => {
 test('the experiments of a sweep are listed, to those alone who see its project', async () => {
   const sweep = newSweepId();
   await store.sweeps.create({
-    ...{ id: sweep, project: 'swept', name: 'a sweep', method: 'list', seed: null, spec: {} },
-    ...{ axes: [], entries: [[], [], []], fingerprints: [null, null, null] },
+    id: sweep,
+    project: 'swept',
+    name: 'a sweep',
+    method: 'list',
+    seed: null,
+    spec: {},
+    axes: [],
+    entries: [[], [], []],
+    fingerprints: [null, null, null],
   });
   const child = {
     name: 'child',

@@ -10,7 +10,9 @@ import { expandedSweep } from '../../../support/sweep.ts';
 
 const PAUSE = { by: 'ann', at: 5, reason: 'upgrade' };
 const NOTHING = {
-  ...{ all: null, projects: new Map(), clusters: new Map() },
+  all: null,
+  projects: new Map(),
+  clusters: new Map(),
   closed: { all: null, projects: new Map() },
 };
 
@@ -76,8 +78,14 @@ describe('a pause', () => {
     test(`of ${what} refuses a claim that was decided before, until it is resumed`, async (t) => {
       const { store } = await storeFor(t);
       await store.clusters.put({
-        ...{ name: 'local', address: '', token: '', ca: null, backfill: false },
-        ...{ generation: null, lastSeenAt: null, nodes: [] },
+        name: 'local',
+        address: '',
+        token: '',
+        ca: null,
+        backfill: false,
+        generation: null,
+        lastSeenAt: null,
+        nodes: [],
       });
       const id = await submitted(store);
       assert.equal(await store.queue.setPaused(target, PAUSE), true);
@@ -94,8 +102,14 @@ describe('a pause', () => {
     const { store } = await storeFor(t);
     assert.equal(await store.queue.setPaused({ kind: 'cluster', name: 'x' }, PAUSE), false);
     await store.clusters.put({
-      ...{ name: 'x', address: '', token: '', ca: null, backfill: false },
-      ...{ generation: null, lastSeenAt: null, nodes: [] },
+      name: 'x',
+      address: '',
+      token: '',
+      ca: null,
+      backfill: false,
+      generation: null,
+      lastSeenAt: null,
+      nodes: [],
     });
     await store.projects.create(newProject({ name: 'x' }, 0));
     await store.queue.setPaused({ kind: 'cluster', name: 'x' }, PAUSE);
@@ -114,8 +128,14 @@ test('a claim is refused where its project has got something since', async (t) =
   const projectVersion = (await store.queue.projectVersions()).get('default') ?? 0;
   const claim = (experiment: string, cluster: string) =>
     claimOn(store, {
-      ...{ experiment, cluster, nodes: [{ id: 'n', gpus: 1, cpus: 1 }], allocationVersion: 0 },
-      ...{ dispatcher: 'd', leaseMs: 1e4, project: 'default', projectVersion },
+      experiment,
+      cluster,
+      nodes: [{ id: 'n', gpus: 1, cpus: 1 }],
+      allocationVersion: 0,
+      dispatcher: 'd',
+      leaseMs: 1e4,
+      project: 'default',
+      projectVersion,
     });
   assert.equal((await claim(first, 'one')).outcome, 'claimed');
   assert.equal((await claim(second, 'two')).outcome, 'changed');
@@ -147,8 +167,14 @@ test('notes are kept while an experiment waits, and give its place where project
 test('what people set of a cluster outlives the next record of it, and goes with the cluster', async (t) => {
   const { store } = await storeFor(t);
   const record = {
-    ...{ name: 'c', address: '', token: '', ca: null, backfill: false },
-    ...{ generation: null, lastSeenAt: null, nodes: [] },
+    name: 'c',
+    address: '',
+    token: '',
+    ca: null,
+    backfill: false,
+    generation: null,
+    lastSeenAt: null,
+    nodes: [],
   };
   assert.equal(await store.clusters.set('c', { labels: {} }), false);
   await store.clusters.put(record);

@@ -5,8 +5,13 @@ import { snapshotFrom } from '../../../support/queue.ts';
 import { claimed, storeFor, submitInput } from '../../../support/store.ts';
 
 const CLUSTER = {
-  ...{ name: 'local', address: 'a:1', token: 't', ca: null, backfill: false },
-  ...{ generation: null, lastSeenAt: null },
+  name: 'local',
+  address: 'a:1',
+  token: 't',
+  ca: null,
+  backfill: false,
+  generation: null,
+  lastSeenAt: null,
 };
 const NODE = { id: 'n', cpusTotal: 4, gpusTotal: 1, cpusUsed: 0, gpusUsed: 0 };
 const SEEN = { address: 'a:1', generation: 'g', lastSeenAt: 5, nodes: [NODE] };

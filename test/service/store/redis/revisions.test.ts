@@ -9,8 +9,14 @@ const { store } = await storeFor({ after });
 
 async function addCluster(name: string): Promise<void> {
   await store.clusters.put({
-    ...{ name, address: '127.0.0.1:1', token: 'token', ca: null, backfill: false },
-    ...{ generation: null, lastSeenAt: null, nodes: [] },
+    name,
+    address: '127.0.0.1:1',
+    token: 'token',
+    ca: null,
+    backfill: false,
+    generation: null,
+    lastSeenAt: null,
+    nodes: [],
   });
 }
 
@@ -55,9 +61,8 @@ describe('the revision of a record', () => {
     await assertChanges('cluster', 'c', () => store.clusters.put({ ...known!, token: 'another' }));
     const before = await store.revisions.get('cluster', 'c');
     await store.clusters.put({ ...known!, token: 'another', lastSeenAt: 3, generation: 'f' });
-    await store.clusters.see('c', {
-      ...{ address: '127.0.0.1:1', nodes: [], generation: 'g', lastSeenAt: 7 },
-    });
+    const seen = { address: '127.0.0.1:1', nodes: [], generation: 'g', lastSeenAt: 7 };
+    await store.clusters.see('c', seen);
     assert.equal(await store.revisions.get('cluster', 'c'), before);
     await assertChanges('cluster', 'c', () => store.clusters.remove('c'));
   });

@@ -17,8 +17,16 @@ const input = { resolved: { engine: 'replay', priority: 0, rules: RULES } };
 function firing(changes: Partial<RuleEvent> = {}): RuleEvent {
   const evidence = { condition: 'x above 0', values: [{ name: 'x', step: 1, value: 2, batch: 3 }] };
   return {
-    ...{ type: 'rule', rule: 'r', do: 'stop', attempt: 1, step: 1, at: 5, batch: 3 },
-    ...{ reason: 'rule r: x was 2', evidence, ...changes },
+    type: 'rule',
+    rule: 'r',
+    do: 'stop',
+    attempt: 1,
+    step: 1,
+    at: 5,
+    batch: 3,
+    reason: 'rule r: x was 2',
+    evidence,
+    ...changes,
   } as RuleEvent;
 }
 
@@ -197,8 +205,17 @@ test('a report is something to look at, also after the end', async (t) => {
   await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });
   const batch = (await store.batches.get(lease.experiment, 1, 1))!;
   const event: Verification = {
-    ...{ type: 'verification', attempt: 1, batch: 1, step: 1, rows: 2, exact: 1, rounding: 0, wrong: 1 },
-    ...{ unverifiable: 0, errors: ['wrong-rows'], ok: false },
+    type: 'verification',
+    attempt: 1,
+    batch: 1,
+    step: 1,
+    rows: 2,
+    exact: 1,
+    rounding: 0,
+    wrong: 1,
+    unverifiable: 0,
+    errors: ['wrong-rows'],
+    ok: false,
   };
   await store.batches.report(batch, event, {});
   assert.deepEqual((await store.rules.takeSignals(10, 0)).ids, [lease.experiment]);

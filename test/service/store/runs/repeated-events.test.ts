@@ -8,7 +8,8 @@ const { store } = await storeFor({ after });
 test('repeated events are compared with the recorded ones by content, whatever their time', async () => {
   const lease = await running(store);
   const event = (sequence: number, loss: number | 'NaN', at = 1): NumberedEvent => ({
-    ...{ sequence, at },
+    sequence,
+    at,
     event: { type: 'metrics', step: 1, values: { loss, '\u00e4': -0 } },
   });
   await store.events.append(lease, [event(1, 0.1), event(2, 'NaN')]);

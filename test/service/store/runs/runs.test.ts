@@ -9,8 +9,14 @@ const { store } = await storeFor({ after });
 
 function input(changes: Partial<OpenRunInput> = {}): OpenRunInput {
   return {
-    ...{ id: newExperimentId(), project: 'default', name: 'mine', token: 'a token', silenceMs: 60_000 },
-    ...{ submitted: { name: 'mine' }, resolved: { engine: 'external' }, defaults: ['/engine'] },
+    id: newExperimentId(),
+    project: 'default',
+    name: 'mine',
+    token: 'a token',
+    silenceMs: 60_000,
+    submitted: { name: 'mine' },
+    resolved: { engine: 'external' },
+    defaults: ['/engine'],
     ...changes,
   };
 }
@@ -21,13 +27,18 @@ async function opened(changes: Partial<OpenRunInput> = {}) {
 }
 
 const metrics = (sequence: number): NumberedEvent => ({
-  ...{ sequence, at: 1 },
+  sequence,
+  at: 1,
   event: { type: 'metrics', step: sequence, values: { loss: 1 } },
 });
 
 const ENDED: Ended = {
-  ...{ type: 'ended', cause: 'succeeded', exitCode: 0, signal: 0 },
-  ...{ message: '', lastLines: [] },
+  type: 'ended',
+  cause: 'succeeded',
+  exitCode: 0,
+  signal: 0,
+  message: '',
+  lastLines: [],
 };
 
 test('an opened run is running, outside of the queue, and no dispatcher takes it over', async () => {
@@ -42,7 +53,11 @@ test('an opened run is running, outside of the queue, and no dispatcher takes it
   assert.deepEqual(await store.attempts.takeOver({ dispatcher: 'd', leaseMs: 1, limit: 10 }), []);
   const [event] = await store.events.read(run.experiment, undefined, 10);
   assert.deepEqual(event?.event, {
-    ...{ type: 'state', from: null, to: 'running', attempt: 1, reason: 'opened by its client' },
+    type: 'state',
+    from: null,
+    to: 'running',
+    attempt: 1,
+    reason: 'opened by its client',
   });
 });
 

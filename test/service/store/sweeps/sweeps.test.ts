@@ -230,7 +230,12 @@ test('children tell what was found of their batches, once they are experiments',
   const { store, redis } = await storeFor(t);
   const { id, children } = await expandedSweep(store, 2);
   await redis.hset(`{echelon}:x:${children[1]!}`, {
-    ...{ vBatches: 3, vVerified: 2, vSeen: 9, vExact: 4, vWrong: 2, vErrors: 1 },
+    vBatches: 3,
+    vVerified: 2,
+    vSeen: 9,
+    vExact: 4,
+    vWrong: 2,
+    vErrors: 1,
   });
   const [none, wrong] = await store.sweeps.children((await store.sweeps.get(id))!, 0, 2);
   assert.deepEqual([none!.verification!.batches, none!.verification!.wrong], [0, 0]);

@@ -66,8 +66,12 @@ test('the actor is started on its node with the package, and outlives the sessio
   assert.deepEqual(await startActor(ray, { zip: new Uint8Array([1]) }, 'n1', options), ANSWER);
   assert.deepEqual(made[1], [
     {
-      ...{ state_dir: '/s/echelon/a', shared_root: '/s', host: '10.0.0.1', port: 0 },
-      ...{ encrypt: true, reached_as: '' },
+      state_dir: '/s/echelon/a',
+      shared_root: '/s',
+      host: '10.0.0.1',
+      port: 0,
+      encrypt: true,
+      reached_as: '',
     },
   ]);
   const { lifetime, schedulingStrategy, getIfExists, name } = made[2] as Record<string, unknown>;

@@ -30,8 +30,14 @@ test('a loopback address is distinguished from one that begins like it', () => {
 
 test('the remedy for an unreachable ray-worker fits the kind of its address', async () => {
   const connection = {
-    ...{ address: '', version: '1', generation: 'g', token: 't', ca: null, nodeId: 'n' },
-    ...{ stateDir: '/s', sharedRoot: '/s' },
+    address: '',
+    version: '1',
+    generation: 'g',
+    token: 't',
+    ca: null,
+    nodeId: 'n',
+    stateDir: '/s',
+    sharedRoot: '/s',
   };
   const { signal } = new AbortController();
   const reached = reach(`127.0.0.1:${await freePort()}`, connection, { signal, reachMs: 200 });

@@ -8,8 +8,13 @@ import { endRayWorker, setUpCluster } from '../../../../../src/dispatch/clusters
 // What it does on a Ray is tested on one: test/system/clusters.test.ts.
 const PACKAGE = new URL('../../../../../deploy/ray-worker', import.meta.url).pathname;
 const place = async () => ({
-  ...{ address: `ray://127.0.0.1:${await freePort()}`, token: 't', tls: null },
-  ...{ sharedRoot: '/s', node: null, port: null, advertise: null },
+  address: `ray://127.0.0.1:${await freePort()}`,
+  token: 't',
+  tls: null,
+  sharedRoot: '/s',
+  node: null,
+  port: null,
+  advertise: null,
 });
 
 test('an unreachable Ray is an error, after the first step was reported', { timeout: 60_000 }, async () => {
