@@ -16,15 +16,6 @@ export interface Access {
   loginMinutes: number;
 }
 
-/** What the role is built of: the parts of the app, and what they are set up with. */
-type ApiParts = Omit<AppDeps, 'settings'> & {
-  settings: Settings;
-  version: string;
-  /** What the log must not show; the secrets of the api are added. */
-  hidden: HiddenValues;
-  resources: AsyncDisposableStack;
-};
-
 /** Listens, and is closed by `resources`. */
 export async function startApi({
   settings,
@@ -32,7 +23,13 @@ export async function startApi({
   resources,
   hidden,
   ...parts
-}: ApiParts): Promise<Access> {
+}: Omit<AppDeps, 'settings'> & {
+  settings: Settings;
+  version: string;
+  /** What the log must not show; the secrets of the api are added. */
+  hidden: HiddenValues;
+  resources: AsyncDisposableStack;
+}): Promise<Access> {
   await removeLeftUploads();
   const { stateDir } = settings;
   const tokens = settings.tokens.length > 0 ? settings.tokens : [await keptSecret(stateDir, 'token')];

@@ -30,8 +30,18 @@ export interface ExperimentsQueue {
   close(): Promise<void>;
 }
 
-/** The services of an experiments queue. */
-interface QueueParts {
+/** Name of the BullMQ queue. */
+const QUEUE = 'experiments';
+
+/** Maximum number of jobs of one call: Redis is blocked for its duration, a few ms. */
+const MAX_AT_ONCE = 50;
+/** See {@link ExperimentsQueue}. */
+export function createExperimentsQueue({
+  redis,
+  prefix,
+  onError,
+  statesOf,
+}: {
   /** The queue copies its options for its own connections. Pass a connection that fails fast if calls must fail fast. */
   redis: Redis;
   /** The store's hash tag, e.g. "{echelon}". */
@@ -39,15 +49,7 @@ interface QueueParts {
   onError(error: Error): void;
   /** The states of the experiments that must have a job, by the store. */
   statesOf(experiments: readonly string[]): Promise<ReadonlyMap<string, 'queued' | 'allocated'>>;
-}
-
-/** Name of the BullMQ queue. */
-const QUEUE = 'experiments';
-
-/** Maximum number of jobs of one call: Redis is blocked for its duration, a few ms. */
-const MAX_AT_ONCE = 50;
-/** See {@link ExperimentsQueue}. */
-export function createExperimentsQueue({ redis, prefix, onError, statesOf }: QueueParts): ExperimentsQueue {
+}): ExperimentsQueue {
   const connection = redis.duplicate();
   connection.on('error', onError);
   const shared = { prefix: `${prefix}:bull`, skipWaitingForReady: true };

@@ -33,7 +33,7 @@ export interface LeasedAttempts {
 
 /** The services and settings of the leased attempts. */
 interface LeasedAttemptsDeps {
-  store: AttemptDeps['store'] & Store;
+  store: Store;
   /** The other services of the lifecycle. */
   attempt: Omit<AttemptDeps, 'store' | 'log'>;
   dispatcher: string;

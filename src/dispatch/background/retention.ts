@@ -1,6 +1,5 @@
 import { cutoffsOf, policyOf, RETENTION_STAGES, type RetentionStage } from '../../schemas/retention.ts';
 import { isLeapt } from '../../store/clock/judge.ts';
-import type { Store } from '../../store/store.ts';
 import { createLoop, type Loop } from '../loop.ts';
 import { archiveEnded, rollLong } from './archiving.ts';
 import { forEachExperiment } from './for-each-experiment.ts';
@@ -18,11 +17,8 @@ const MAX_EXPIRED = 500;
 /** Sweeps in one step. */
 const SWEEPS_AT_ONCE = 200;
 
-type RetentionNeeds = ForgetDeps['store'] & Store;
-
 /** The services and settings of archiving and retention. */
-export interface RetentionDeps extends Omit<ForgetDeps, 'store' | 'stopped'> {
-  store: RetentionNeeds;
+export interface RetentionDeps extends Omit<ForgetDeps, 'stopped'> {
   /** The name of this process: one dispatcher at a time applies retention. */
   dispatcher: string;
   everyMs: number;

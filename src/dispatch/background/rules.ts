@@ -34,17 +34,6 @@ const SWEEPS_KNOWN = 1_000;
 /** Experiments known to have neither rules nor early stopping, which never changes. */
 const RULELESS_KNOWN = 10_000;
 
-/** The services and settings of rounds of rules. */
-interface RulesDeps {
-  store: Store;
-  queue: Pick<ExperimentsQueue, 'remove'>;
-  log: Log;
-  /** How long no other dispatcher takes the same experiment. A second evaluation after that has no effect. */
-  leaseMs: number;
-  /** Whether this dispatcher stops: another dispatcher continues. */
-  stopped?: () => boolean;
-}
-
 /** The recorded state of an experiment's rules and early stopping. */
 interface Memory {
   rules: RuleMemory;
@@ -61,7 +50,15 @@ export function createRulesRound({
   log,
   leaseMs,
   stopped = () => false,
-}: RulesDeps): () => Promise<void> {
+}: {
+  store: Store;
+  queue: Pick<ExperimentsQueue, 'remove'>;
+  log: Log;
+  /** How long no other dispatcher takes the same experiment. A second evaluation after that has no effect. */
+  leaseMs: number;
+  /** Whether this dispatcher stops: another dispatcher continues. */
+  stopped?: () => boolean;
+}): () => Promise<void> {
   const earlyStoppingOf = rememberEarlyStopping(store);
   const ruleless = new Set<string>();
 

@@ -20,9 +20,6 @@ export interface RoundDecision {
   projectVersions: Map<string, number>;
 }
 
-/** The store operations of a decision. */
-export type DecisionStore = Store;
-
 /** Milliseconds since any moment, by a clock that cannot be set: times between two rounds are measured with it. */
 export type Elapsed = () => number;
 
@@ -43,7 +40,7 @@ export function createRoundDecider({
   store,
   elapsed,
 }: {
-  store: DecisionStore;
+  store: Store;
   elapsed: Elapsed;
 }): () => Promise<RoundDecision> {
   const paces = createPaces(store, elapsed);

@@ -34,23 +34,26 @@ const CONNECTION_MS = 90_000;
 
 const END_MS = 20_000;
 
-/** The constructor arguments of the actor's class. */
-interface RayWorkerActorOptions {
-  stateDir: string;
-  sharedRoot: string;
-  host: string;
-  /** 0: a free port. */
-  port: number;
-  /** The host by which dispatchers reach it, if that is not its node's own address; otherwise empty. */
-  reachedAs: string;
-}
-
 /** Starts the ray-worker on that node. An actor that another process has started meanwhile is used as it is. */
 export async function startActor(
   ray: RayConnection,
   { zip }: Pick<RayWorkerPackage, 'zip'>,
   nodeId: string,
-  { stateDir, sharedRoot, host, port, reachedAs }: RayWorkerActorOptions,
+  {
+    stateDir,
+    sharedRoot,
+    host,
+    port,
+    reachedAs,
+  }: {
+    stateDir: string;
+    sharedRoot: string;
+    host: string;
+    /** 0: a free port. */
+    port: number;
+    /** The host by which dispatchers reach it, if that is not its node's own address; otherwise empty. */
+    reachedAs: string;
+  },
 ): Promise<RayWorkerConnection> {
   const options = {
     state_dir: stateDir,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRoundDecider, type DecisionStore } from '../../../../src/dispatch/placement/round-decision.ts';
+import { createRoundDecider } from '../../../../src/dispatch/placement/round-decision.ts';
 import type { Pace, QueuedExperiment } from '../../../../src/store/queue/contract.ts';
+import type { Store } from '../../../../src/store/store.ts';
 import { node, snapshotFrom, waits } from '../../../support/queue.ts';
 
 function bench(
@@ -65,7 +66,7 @@ function bench(
     },
   };
   const all = { queue: { ...store.queue, snapshot: snapshotFrom(store, () => state.now) } };
-  const decide = createRoundDecider({ store: all as unknown as DecisionStore, elapsed: () => state.now });
+  const decide = createRoundDecider({ store: all as unknown as Store, elapsed: () => state.now });
   return { decide, asked, state };
 }
 
