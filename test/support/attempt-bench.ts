@@ -1,7 +1,7 @@
 import type { Ended, NumberedEvent } from '../../src/core/events.ts';
 import type { LaunchPlan } from '../../src/core/launch-plan.ts';
 import type { State } from '../../src/core/states.ts';
-import { createLaunches, type AttemptDeps, type AttemptEntry } from '../../src/dispatch/attempt/context.ts';
+import { type AttemptDeps, type AttemptEntry, createLaunches } from '../../src/dispatch/attempt/context.ts';
 import { lostAttempt } from '../../src/dispatch/attempt/decide.ts';
 import { type AttemptRun, runAttempt } from '../../src/dispatch/attempt/run-attempt.ts';
 import type { SecretProjects } from '../../src/engines/secret-projects.ts';
