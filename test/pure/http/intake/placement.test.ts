@@ -8,10 +8,11 @@ import {
   placeProblem,
 } from '../../../../src/http/intake/placement.ts';
 import type { Cluster } from '../../../../src/store/clusters/contract.ts';
+import { partialStore } from '../../../support/partial-store.ts';
 
 describe('the place of a spec', () => {
   const all = [{ name: 'fleet', labels: { gpu: 'h100' } }, { name: 'spare' }];
-  const store = { experiments: { checkpointClusters: () => assert.fail() } };
+  const store = partialStore({ experiments: { checkpointClusters: () => assert.fail() } });
   const problemOf = (cluster: string | null, clusterLabels: Record<string, string> = {}) =>
     placeProblem(store, { cluster, clusterLabels }, async (name) =>
       all.filter((one) => name === null || one.name === name),
@@ -72,14 +73,15 @@ describe('the cluster of a checkpoint', () => {
   });
 
   /** A store in which experiments have used the checkpoint on `holders`. */
-  const store = (...holders: string[]) => ({
-    experiments: {
-      checkpointClusters: async (directory: string, clusters: readonly string[]) => {
-        assert.equal(directory, 'p/run');
-        return clusters.filter((name) => holders.includes(name));
+  const store = (...holders: string[]) =>
+    partialStore({
+      experiments: {
+        checkpointClusters: async (directory: string, clusters: readonly string[]) => {
+          assert.equal(directory, 'p/run');
+          return clusters.filter((name) => holders.includes(name));
+        },
       },
-    },
-  });
+    });
 
   test('a checkpoint that no experiment has reported needs one possible cluster: its own, the only one, or the only one with its labels', async () => {
     const problem = (more: object, clusters = CLUSTERS) =>

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { StreamEntry } from '../../../../../src/core/events.ts';
 import { entryId } from '../../../../../src/core/ids.ts';
 import { readOn } from '../../../../../src/http/resources/experiments/metrics.ts';
+import { partialStore } from '../../../../support/partial-store.ts';
 
 function streamOf(count: number) {
   const all: StreamEntry[] = Array.from({ length: count }, (_, index) => ({
@@ -12,14 +13,14 @@ function streamOf(count: number) {
   }));
   return {
     all,
-    store: {
+    store: partialStore({
       events: {
         read: async (_id: string, after: string | undefined, limit: number) => {
           const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
           return all.slice(start, start + limit);
         },
       },
-    },
+    }),
   };
 }
 
