@@ -3,7 +3,7 @@ import { settledWithin } from '../core/settled-within.ts';
 import type { ResolvedSpec } from '../engines/registry.ts';
 import type { ExperimentsQueue } from '../queue/experiments-queue.ts';
 import type { QueueServer } from '../queue/serve.ts';
-import type { Cluster } from '../store/clusters/contract.ts';
+import type { Cluster } from '../store/clusters/types.ts';
 import type { WakeTopic } from '../store/redis/wake-hub.ts';
 import type { Store } from '../store/store.ts';
 import { type AttemptHooks, createLaunches } from './attempt/context.ts';

@@ -7,7 +7,7 @@ import { startMetricsServer } from '../observe/metrics-server.ts';
 import { SHOWN_EXPERIMENTS, type StoreFigures } from '../observe/store-gauges.ts';
 import { projectFigures } from '../scheduler/project-figures.ts';
 import { viewOf } from '../schemas/project.ts';
-import type { Allocation, Cluster } from '../store/clusters/contract.ts';
+import type { Allocation, Cluster } from '../store/clusters/types.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreWatch } from './watch-store.ts';
 

@@ -1,4 +1,4 @@
-import type { QueuedExperiment } from '../store/queue/contract.ts';
+import type { QueuedExperiment } from '../store/queue/types.ts';
 import { createHeap, type Heap } from './heap.ts';
 import { type Amount, couldFitOn, type FreeNode, type RoundCluster, type Span, take } from './nodes.ts';
 import { shapeOf } from './placement.ts';

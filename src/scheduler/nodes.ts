@@ -1,5 +1,5 @@
-import type { Allocation, ClusterNode } from '../store/clusters/contract.ts';
-import type { QueuedExperiment } from '../store/queue/contract.ts';
+import type { Allocation, ClusterNode } from '../store/clusters/types.ts';
+import type { QueuedExperiment } from '../store/queue/types.ts';
 
 /*
  * Invariant: `gpus` and `cpus` of a node can be allocated now. They are total − max(used in Ray, allocated by Echelon),

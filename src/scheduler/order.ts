@@ -1,5 +1,5 @@
-import type { Allocation } from '../store/clusters/contract.ts';
-import type { QueuedExperiment } from '../store/queue/contract.ts';
+import type { Allocation } from '../store/clusters/types.ts';
+import type { QueuedExperiment } from '../store/queue/types.ts';
 import { createHeap } from './heap.ts';
 import type { Amount, RoundCluster } from './nodes.ts';
 

@@ -1,5 +1,5 @@
 import type { ProjectView } from '../schemas/project.ts';
-import type { Allocation, ClusterNode } from '../store/clusters/contract.ts';
+import type { Allocation, ClusterNode } from '../store/clusters/types.ts';
 import { dominantShare } from './order.ts';
 
 /** What each project holds and its limits. `held`: the allocations on all `clusters`. */

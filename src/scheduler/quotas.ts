@@ -1,5 +1,5 @@
 import { plural } from 'echelon-verify/text/plural';
-import type { QueuedExperiment } from '../store/queue/contract.ts';
+import type { QueuedExperiment } from '../store/queue/types.ts';
 import { type Amount, EPSILON } from './nodes.ts';
 
 /** The project settings that the scheduler uses; see src/schemas/project.ts. */

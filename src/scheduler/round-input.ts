@@ -1,5 +1,5 @@
-import type { Allocation, Cluster } from '../store/clusters/contract.ts';
-import type { Pause, Pauses, QueuedExperiment, QueueSnapshot } from '../store/queue/contract.ts';
+import type { Allocation, Cluster } from '../store/clusters/types.ts';
+import type { Pause, Pauses, QueuedExperiment, QueueSnapshot } from '../store/queue/types.ts';
 import type { Store } from '../store/store.ts';
 import type { SchedulerCluster, Span } from './nodes.ts';
 import type { ProjectPolicy } from './quotas.ts';

@@ -1,6 +1,6 @@
 import type { AllocatedNode } from '../core/launch-plan.ts';
-import type { Allocation } from '../store/clusters/contract.ts';
-import type { QueuedExperiment } from '../store/queue/contract.ts';
+import type { Allocation } from '../store/clusters/types.ts';
+import type { QueuedExperiment } from '../store/queue/types.ts';
 import { type Backfill, createBackfill } from './backfill.ts';
 import {
   type Amount,

@@ -1,4 +1,4 @@
-import type { Measured, Pace } from '../store/queue/contract.ts';
+import type { Measured, Pace } from '../store/queue/types.ts';
 import type { Span } from './nodes.ts';
 
 /*

@@ -1,4 +1,4 @@
-import type { WaitNote } from '../store/queue/contract.ts';
+import type { WaitNote } from '../store/queue/types.ts';
 import type { EstimatedStart } from './estimate.ts';
 import type { Schedule } from './schedule.ts';
 

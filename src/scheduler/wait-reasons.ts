@@ -1,6 +1,6 @@
 import { shortNode } from 'echelon-client/short-node';
 import { plural } from 'echelon-verify/text/plural';
-import type { QueuedExperiment } from '../store/queue/contract.ts';
+import type { QueuedExperiment } from '../store/queue/types.ts';
 import type { FreeNode, RoundCluster, Span } from './nodes.ts';
 import type { Need } from './placement.ts';
 

@@ -1,4 +1,4 @@
-import type { QueuedExperiment, StartEstimate, WaitNote } from '../store/queue/contract.ts';
+import type { QueuedExperiment, StartEstimate, WaitNote } from '../store/queue/types.ts';
 import { estimateStarts } from './estimate.ts';
 import type { Span } from './nodes.ts';
 import { type ScheduleInput, scheduleRound } from './schedule.ts';

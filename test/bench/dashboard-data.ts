@@ -2,7 +2,7 @@
 
 import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
 import type { AttemptEvent, NumberedEvent } from '../../src/core/events.ts';
-import type { Lease } from '../../src/store/attempts/contract.ts';
+import type { Lease } from '../../src/store/attempts/types.ts';
 import type { Store } from '../../src/store/store.ts';
 import { running, submitInput } from '../support/store.ts';
 

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import type { NumberedEvent } from '../../src/core/events.ts';
 import { newExperimentId } from '../../src/core/ids.ts';
 import type { Archive } from '../../src/store/archive/archive.ts';
-import type { SubmitInput } from '../../src/store/experiments/contract.ts';
+import type { SubmitInput } from '../../src/store/experiments/types.ts';
 import { createKeys } from '../../src/store/redis/keys.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { claim as claimOn } from '../support/claim.ts';

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import type { AttemptEvent } from '../../src/core/events.ts';
 import type { Archive } from '../../src/store/archive/archive.ts';
-import type { Lease } from '../../src/store/attempts/contract.ts';
+import type { Lease } from '../../src/store/attempts/types.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { freePort, startRedis } from '../support/redis.ts';
 import { running, submitInput } from '../support/store.ts';

@@ -1,6 +1,6 @@
 import type { StreamEntry } from '../../src/core/events.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
-import type { BatchRecord } from '../../src/store/batches/contract.ts';
+import type { BatchRecord } from '../../src/store/batches/types.ts';
 import type { LaunchLine } from '../support/fake-ray-worker.ts';
 import { checkLeases, type LeaseHistory } from './linearizability.ts';
 import type { Users } from './users.ts';

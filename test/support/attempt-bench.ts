@@ -8,7 +8,7 @@ import type { SecretProjects } from '../../src/engines/secret-projects.ts';
 import type { AttemptStatus, LaunchOutcome, RayWorkerClient, StopOutcome } from '../../src/rpc/ray-worker.ts';
 import { RayWorkerError, type RayWorkerFault } from '../../src/rpc/status.ts';
 import type { Secrets } from '../../src/schemas/secrets.ts';
-import type { Attempt, EndDecision, Lease } from '../../src/store/attempts/contract.ts';
+import type { Attempt, EndDecision, Lease } from '../../src/store/attempts/types.ts';
 import { compileTestSpec, QUIET, type TestSpec } from './dispatch.ts';
 
 const PLAN: LaunchPlan = {

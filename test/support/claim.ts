@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AllocationInput, Lease } from '../../src/store/attempts/contract.ts';
+import type { AllocationInput, Lease } from '../../src/store/attempts/types.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** Allocates to a queued experiment and acquires its attempt, as a scheduling round and a dispatcher do in turn. */

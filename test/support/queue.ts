@@ -7,8 +7,8 @@ import {
   scheduleRound,
 } from '../../src/scheduler/schedule.ts';
 import { plus } from '../../src/scheduler/spans.ts';
-import type { Allocation, ClusterNode } from '../../src/store/clusters/contract.ts';
-import type { QueuedExperiment } from '../../src/store/queue/contract.ts';
+import type { Allocation, ClusterNode } from '../../src/store/clusters/types.ts';
+import type { QueuedExperiment } from '../../src/store/queue/types.ts';
 
 /** A node of a cluster. */
 export function node(id: string, gpus: number, cpus: number, used: Partial<ClusterNode> = {}): ClusterNode {

@@ -3,7 +3,7 @@ import { type ChainChild, draftChain } from '../../src/plan/preset-sweep.ts';
 import { draftSweep, makeChild } from '../../src/plan/sweep.ts';
 import type { SweepRequest } from '../../src/schemas/sweep.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { MakeChild, SweepInput } from '../../src/store/sweeps/contract.ts';
+import type { MakeChild, SweepInput } from '../../src/store/sweeps/types.ts';
 
 /** A request of `count` replays that differ in the number of their batches. */
 export function sweepRequest(count: number): SweepRequest {

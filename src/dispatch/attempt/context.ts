@@ -3,7 +3,7 @@ import type { RetryWaits } from '../../core/retry.ts';
 import { QUARANTINE_AFTER, type State } from '../../core/states.ts';
 import type { ResolvedSpec } from '../../engines/registry.ts';
 import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
-import type { Crash, Lease } from '../../store/attempts/contract.ts';
+import type { Crash, Lease } from '../../store/attempts/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 

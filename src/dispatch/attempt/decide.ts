@@ -2,7 +2,7 @@ import type { EndCause, Ended } from '../../core/events.ts';
 import { QUARANTINE_AFTER } from '../../core/states.ts';
 import type { MemorySettings } from '../../engines/engine.ts';
 import { findEngine } from '../../engines/registry.ts';
-import type { EndDecision } from '../../store/attempts/contract.ts';
+import type { EndDecision } from '../../store/attempts/types.ts';
 
 /** What an end with some cause leads to. `counted`: another attempt if one is left; `free`: another attempt in any case. */
 interface CauseRule {

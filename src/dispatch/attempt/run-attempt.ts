@@ -1,4 +1,4 @@
-import type { Lease } from '../../store/attempts/contract.ts';
+import type { Lease } from '../../store/attempts/types.ts';
 import {
   type AttemptContext,
   type AttemptDeps,

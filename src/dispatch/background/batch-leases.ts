@@ -1,4 +1,4 @@
-import type { BatchRecord } from '../../store/batches/contract.ts';
+import type { BatchRecord } from '../../store/batches/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';

@@ -1,7 +1,7 @@
 import { makeChild } from '../../plan/sweep.ts';
 import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
 import type { Store } from '../../store/store.ts';
-import type { SweptExperiment } from '../../store/sweeps/contract.ts';
+import type { SweptExperiment } from '../../store/sweeps/types.ts';
 import type { Log } from '../log.ts';
 
 /** Sweeps advanced in one round. */

@@ -4,7 +4,7 @@ import { EchelonError } from '../../core/errors.ts';
 import type { ControllerEvent } from '../../core/events.ts';
 import { retryUntil } from '../../core/retry.ts';
 import { archiveUnavailable } from '../../store/archive/archive-keys.ts';
-import type { BatchRecord } from '../../store/batches/contract.ts';
+import type { BatchRecord } from '../../store/batches/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';

@@ -1,7 +1,7 @@
 import { nounOf, plural } from 'echelon-verify/text/plural';
 import { newCommandId } from '../../core/ids.ts';
 import { createRayWorkerClient } from '../../rpc/client.ts';
-import type { Cluster, RayPlace } from '../../store/clusters/contract.ts';
+import type { Cluster, RayPlace } from '../../store/clusters/types.ts';
 import type { Store } from '../../store/store.ts';
 import { toSeen } from './clusters.ts';
 import type { CommandWork, RunCommand } from './command-runner.ts';

@@ -1,5 +1,5 @@
 import type { RayWorkerDescription } from '../../rpc/ray-worker.ts';
-import type { Cluster, ClusterNode, Seen } from '../../store/clusters/contract.ts';
+import type { Cluster, ClusterNode, Seen } from '../../store/clusters/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';

@@ -1,7 +1,7 @@
 import { createRayWorkerClient } from '../../rpc/client.ts';
 import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../rpc/status.ts';
-import type { Cluster } from '../../store/clusters/contract.ts';
+import type { Cluster } from '../../store/clusters/types.ts';
 import type { Store } from '../../store/store.ts';
 
 /** One client for each known ray-worker, used while the cluster's address and secrets stay the same. */

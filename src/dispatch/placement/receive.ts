@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type RetryWaits, retryUntil } from '../../core/retry.ts';
 import { settledWithin } from '../../core/settled-within.ts';
 import type { Served } from '../../queue/serve.ts';
-import type { Acquired } from '../../store/attempts/contract.ts';
+import type { Acquired } from '../../store/attempts/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { LeasedAttempts } from '../attempt/leased-attempts.ts';
 

@@ -1,7 +1,7 @@
 import { type Paces, pacedOf, readPaces, roundInput } from '../../scheduler/round-input.ts';
 import { type Schedule, type ScheduleInput, scheduleRound } from '../../scheduler/schedule.ts';
-import type { Allocation } from '../../store/clusters/contract.ts';
-import type { QueuedExperiment } from '../../store/queue/contract.ts';
+import type { Allocation } from '../../store/clusters/types.ts';
+import type { QueuedExperiment } from '../../store/queue/types.ts';
 import type { Store } from '../../store/store.ts';
 
 /*

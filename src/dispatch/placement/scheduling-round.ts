@@ -1,6 +1,6 @@
 import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
 import type { Start } from '../../scheduler/schedule.ts';
-import type { AllocationInput } from '../../store/attempts/contract.ts';
+import type { AllocationInput } from '../../store/attempts/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';

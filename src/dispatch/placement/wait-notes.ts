@@ -1,6 +1,6 @@
 import { type EstimatedStart, estimateStarts } from '../../scheduler/estimate.ts';
 import { waitNotes } from '../../scheduler/wait-notes.ts';
-import type { ExpectedPlace, QueuedExperiment, WaitNote } from '../../store/queue/contract.ts';
+import type { ExpectedPlace, QueuedExperiment, WaitNote } from '../../store/queue/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { Elapsed, RoundDecision } from './round-decision.ts';
 

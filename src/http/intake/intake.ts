@@ -8,7 +8,7 @@ import type { ExperimentSpec, ResolvedSpec } from '../../engines/registry.ts';
 import { invalidSpec } from '../../engines/validate-spec.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
-import type { Cluster } from '../../store/clusters/contract.ts';
+import type { Cluster } from '../../store/clusters/types.ts';
 import type { Store } from '../../store/store.ts';
 import { inOwnProject, projectProblem } from '../access/caller-projects.ts';
 import type { AppSettings } from '../server/deps.ts';

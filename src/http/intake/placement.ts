@@ -7,7 +7,7 @@ import { couldFit, needOf } from '../../scheduler/placement.ts';
 import { isWanted } from '../../scheduler/schedule.ts';
 import { tooLarge } from '../../scheduler/wait-reasons.ts';
 import { canonicalJson } from '../../schemas/json.ts';
-import type { Cluster } from '../../store/clusters/contract.ts';
+import type { Cluster } from '../../store/clusters/types.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Where a resolved spec may run. */

@@ -4,7 +4,7 @@ import { EXPERIMENT_ID, parseEntryId } from '../../core/ids.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import { strict } from '../../schemas/strict.ts';
-import type { Pause } from '../../store/queue/contract.ts';
+import type { Pause } from '../../store/queue/types.ts';
 import type { Store } from '../../store/store.ts';
 import { located } from '../server/responses.ts';
 

@@ -20,7 +20,7 @@ import type {
   PresentAttempt,
   Renewal,
   TakenOver,
-} from './contract.ts';
+} from './types.ts';
 
 /** Leases in one atomic step. */
 const LEASES_PER_CALL = 100;

@@ -6,7 +6,7 @@ import { toBatch } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { RunScript } from '../redis/scripts.ts';
-import type { BatchRecord, PendingLease } from './contract.ts';
+import type { BatchRecord, PendingLease } from './types.ts';
 
 /** Parts of a batch that one reading step holds in memory. */
 const PARTS_PER_READ = 32;

@@ -6,7 +6,7 @@ import { runAll } from '../redis/errors.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import type { Allocation, Cluster, Seen } from './contract.ts';
+import type { Allocation, Cluster, Seen } from './types.ts';
 
 /** A ray-worker without a report for longer counts as not answering. Dispatchers ask it every two seconds. */
 const SILENT_MS = 15_000;

@@ -8,10 +8,10 @@ import type { createPressure } from '../redis/fitness.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import { childArguments } from '../sweeps/sweep-children.ts';
 import { type Admission, admissionLimits, admitted } from './admission.ts';
-import type { CancelOutcome, SubmitInput } from './contract.ts';
 import { withDocuments } from './documents.ts';
 import { createList } from './list.ts';
 import { type Fields, toExperiment } from './record.ts';
+import type { CancelOutcome, SubmitInput } from './types.ts';
 
 /** Experiments: their records, lists, versions, artifacts and deletion. */
 export function createExperiments(context: StoreContext, pressure: ReturnType<typeof createPressure>) {

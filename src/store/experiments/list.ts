@@ -3,7 +3,7 @@ import type { State } from '../../core/states.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import type { StoreContext } from '../redis/context.ts';
 import type { Keys } from '../redis/keys.ts';
-import type { ExperimentFilter } from './contract.ts';
+import type { ExperimentFilter } from './types.ts';
 
 /**
  * MAX records that one step examines, and MAX steps of one call: the cost of a filter without a match. Redis serves other

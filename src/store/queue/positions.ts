@@ -2,7 +2,7 @@ import { storeTime } from '../clock/clock.ts';
 import { type Fields, toQueuedExperiment } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { QueuedExperiment, QueuePage, QueueState } from './contract.ts';
+import type { QueuedExperiment, QueuePage, QueueState } from './types.ts';
 
 /** The fields of a record that describe a queued experiment. */
 export const QUEUED_FIELDS = [

@@ -2,6 +2,7 @@ import type { State } from '../../core/states.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { unlessChanged } from '../redis/revisions.ts';
+import { readQueued } from './positions.ts';
 import type {
   Measured,
   Pause,
@@ -12,8 +13,7 @@ import type {
   QueueWindow,
   RecordedPace,
   WaitNote,
-} from './contract.ts';
-import { readQueued } from './positions.ts';
+} from './types.ts';
 
 /** Notes written in one atomic step. */
 const NOTES_PER_CALL = 500;

@@ -1,9 +1,9 @@
 import { toProjects } from '../access/projects.ts';
 import { toAllocations, toClusters } from '../clusters/clusters.ts';
 import type { StoreContext } from '../redis/context.ts';
-import type { Holding, QueueSnapshot, QueueWindow } from './contract.ts';
 import { QUEUED_FIELDS, queuedOf } from './positions.ts';
 import { type createQueue, toPauses, toProjectVersions } from './queue.ts';
+import type { Holding, QueueSnapshot, QueueWindow } from './types.ts';
 
 /** MAX queued experiments of one step, so that it does not block the server for long. */
 const ROWS_IN_ONE_STEP = 1_024;

@@ -2,8 +2,8 @@ import { type Documents, patchOf, sharedKey } from '../experiments/documents.ts'
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import type { MakeChild, SweepChild, SweepChildInput, SweepRecord } from './contract.ts';
 import { readEntry } from './sweep-records.ts';
+import type { MakeChild, SweepChild, SweepChildInput, SweepRecord } from './types.ts';
 
 /** Children that one step creates: about ten milliseconds of the server. */
 export const MADE_AT_ONCE = 100;

@@ -3,7 +3,7 @@ import { childId } from '../../core/sweep-ids.ts';
 import { type EarlyStopping, SWEEP_VERSION, type Sweep, type SweepAxis } from '../../schemas/sweep.ts';
 import { type Fields, toVerification } from '../experiments/record.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
-import type { Figures, SweepChild, SweepRecord } from './contract.ts';
+import type { Figures, SweepChild, SweepRecord } from './types.ts';
 
 /** The fields of a sweep's hash that a list shows. Spec and axes may be long, so they are not among them. */
 export const SWEEP_FIELDS = [

@@ -7,8 +7,8 @@ import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { createPressure } from '../redis/fitness.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import type { MakeChild, SweepChild, SweepRecord, SweptExperiment } from './contract.ts';
 import { childArguments, MADE_AT_ONCE, readChildren, sharedDocuments } from './sweep-children.ts';
+import type { MakeChild, SweepChild, SweepRecord, SweptExperiment } from './types.ts';
 
 interface Ready {
   child: SweepChild;

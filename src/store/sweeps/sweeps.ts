@@ -1,14 +1,13 @@
 import { EchelonError } from '../../core/errors.ts';
 import { SWEEP_VERSION, type Sweep } from '../../schemas/sweep.ts';
 import { type Admission, admissionLimits, admitted } from '../experiments/admission.ts';
-import type { CancelOutcome } from '../experiments/contract.ts';
 import { PATCHED_LAYOUT } from '../experiments/documents.ts';
 import type { Fields } from '../experiments/record.ts';
+import type { CancelOutcome } from '../experiments/types.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import type { createPressure } from '../redis/fitness.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
-import type { Figures, MakeChild, SweepChild, SweepInput, SweepRecord, SweptExperiment } from './contract.ts';
 import { childArguments, keyOf, MADE_AT_ONCE, readChildren, sharedDocuments } from './sweep-children.ts';
 import {
   FIGURE_FIELDS,
@@ -21,6 +20,7 @@ import {
   writeEntry,
 } from './sweep-records.ts';
 import { release, rerun } from './sweep-release.ts';
+import type { Figures, MakeChild, SweepChild, SweepInput, SweepRecord, SweptExperiment } from './types.ts';
 
 /** Children that one pipeline cancels. */
 const PIPELINED = 250;

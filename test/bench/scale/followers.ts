@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Lease } from '../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../src/store/attempts/types.ts';
 import { running } from '../../support/store.ts';
 import { quantile } from '../rounds.ts';
 import {

@@ -2,7 +2,7 @@ import { newExperimentId } from '../../../src/core/ids.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import type { ExperimentsQueue } from '../../../src/queue/experiments-queue.ts';
 import { newProject, type Project } from '../../../src/schemas/project.ts';
-import type { SubmitInput } from '../../../src/store/experiments/contract.ts';
+import type { SubmitInput } from '../../../src/store/experiments/types.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** What is submitted over HTTP and below it. */

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NumberedEvent } from '../../../src/core/events.ts';
-import type { Lease } from '../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../src/store/attempts/types.ts';
 import { until } from '../../support/dispatch.ts';
 import { running } from '../../support/store.ts';
 import { quantile, spreadOf, timed } from '../rounds.ts';

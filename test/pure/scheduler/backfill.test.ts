@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Backfill, createBackfill } from '../../../src/scheduler/backfill.ts';
 import { type FreeNode, fits, type Span, toRoundClusters } from '../../../src/scheduler/nodes.ts';
-import type { QueuedExperiment } from '../../../src/store/queue/contract.ts';
+import type { QueuedExperiment } from '../../../src/store/queue/types.ts';
 import { cluster, exactly, node, waits } from '../../support/queue.ts';
 
 const held = (experiment: string, at: string, gpus: number, cpus = 1) => ({

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Amount, toRoundClusters } from '../../../src/scheduler/nodes.ts';
 import { capacityOf, createOrder, dominantShare, holdings } from '../../../src/scheduler/order.ts';
-import type { QueuedExperiment } from '../../../src/store/queue/contract.ts';
+import type { QueuedExperiment } from '../../../src/store/queue/types.ts';
 import { cluster, node, waits } from '../../support/queue.ts';
 
 function orderOf(

@@ -6,8 +6,8 @@ import {
   roundInput,
   toSchedulerCluster,
 } from '../../../src/scheduler/round-input.ts';
-import type { Cluster } from '../../../src/store/clusters/contract.ts';
-import type { Pace } from '../../../src/store/queue/contract.ts';
+import type { Cluster } from '../../../src/store/clusters/types.ts';
+import type { Pace } from '../../../src/store/queue/types.ts';
 import { partialStore } from '../../support/partial-store.ts';
 import { node } from '../../support/queue.ts';
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Span } from '../../../src/scheduler/nodes.ts';
 import type { ProjectPolicy } from '../../../src/scheduler/quotas.ts';
-import type { QueuedExperiment } from '../../../src/store/queue/contract.ts';
+import type { QueuedExperiment } from '../../../src/store/queue/types.ts';
 import {
   type Arrival,
   cluster,

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { freeOn, type SchedulerCluster } from '../../../src/scheduler/nodes.ts';
 import { scheduleRound } from '../../../src/scheduler/schedule.ts';
-import type { Allocation } from '../../../src/store/clusters/contract.ts';
-import type { QueuedExperiment } from '../../../src/store/queue/contract.ts';
+import type { Allocation } from '../../../src/store/clusters/types.ts';
+import type { QueuedExperiment } from '../../../src/store/queue/types.ts';
 import { allocationsOf, cluster, emptied, exactly, hasRoom, node, waits } from '../../support/queue.ts';
 
 const none = new Map<string, Allocation[]>();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectedEnd, expectedLength, latest, plus } from '../../../src/scheduler/spans.ts';
-import type { Pace } from '../../../src/store/queue/contract.ts';
+import type { Pace } from '../../../src/store/queue/types.ts';
 
 const PACE: Pace = {
   attempt: 1,

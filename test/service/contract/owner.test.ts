@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createRayWorkers } from '../../../src/dispatch/clusters/ray-workers.ts';
 import { createRayWorkerClient } from '../../../src/rpc/client.ts';
 import { RayWorkerError } from '../../../src/rpc/status.ts';
-import type { Cluster } from '../../../src/store/clusters/contract.ts';
+import type { Cluster } from '../../../src/store/clusters/types.ts';
 import { partialStore } from '../../support/partial-store.ts';
 import { startPythonRayWorker } from '../../support/python-ray-worker.ts';
 

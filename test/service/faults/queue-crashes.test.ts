@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Served } from '../../../src/queue/serve.ts';
 import { createRayWorkerClient } from '../../../src/rpc/client.ts';
-import type { Lease } from '../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../src/store/attempts/types.ts';
 import { type Bench, startBench, type TestSpec, until } from '../../support/dispatch.ts';
 
 const LEASE_MS = 500;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { NumberedEvent } from '../../../src/core/events.ts';
 import { entryId, parseEntryId } from '../../../src/core/ids.ts';
-import type { Lease } from '../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../src/store/attempts/types.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { until } from '../../support/dispatch.ts';
 import { coded, running, storeFor, submitInput } from '../../support/store.ts';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NumberedEvent, StreamEntry } from '../../../src/core/events.ts';
 import { entryId } from '../../../src/core/ids.ts';
-import type { Lease } from '../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../src/store/attempts/types.ts';
 import type { WakeTopic } from '../../../src/store/redis/wake-hub.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { until } from '../../support/dispatch.ts';

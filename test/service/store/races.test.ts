@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { EchelonError } from '../../../src/core/errors.ts';
 import type { ExperimentEvent } from '../../../src/core/events.ts';
 import { isFinal, isHeld, STATES, type State, TRANSITIONS } from '../../../src/core/states.ts';
-import type { Lease } from '../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../src/store/attempts/types.ts';
 import { createKeys } from '../../../src/store/redis/keys.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { claim as claimOn } from '../../support/claim.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Redis } from 'ioredis';
-import type { Lease, TakenOver } from '../../../src/store/attempts/contract.ts';
+import type { Lease, TakenOver } from '../../../src/store/attempts/types.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { claim as claimOn } from '../../support/claim.ts';
 import { claimed, lost, running, storeFor, submitInput } from '../../support/store.ts';

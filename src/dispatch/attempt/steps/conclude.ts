@@ -1,4 +1,4 @@
-import type { EndDecision } from '../../../store/attempts/contract.ts';
+import type { EndDecision } from '../../../store/attempts/types.ts';
 import { type AttemptContext, settle } from '../context.ts';
 import { isLeaseLost } from '../faults.ts';
 import { type Interrupted, NEXT, repeat, type Stale } from '../step.ts';

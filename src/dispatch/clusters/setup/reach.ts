@@ -5,7 +5,7 @@ import { checkHealth } from '../../../rpc/health.ts';
 import type { RayWorkerDescription } from '../../../rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../rpc/status.ts';
 import { amount } from '../../../scheduler/wait-reasons.ts';
-import type { RayPlace } from '../../../store/clusters/contract.ts';
+import type { RayPlace } from '../../../store/clusters/types.ts';
 import type { RayWorkerConnection } from './actor.ts';
 import { SetupError } from './problems.ts';
 

@@ -3,7 +3,7 @@ import { answersWithoutToken, connect } from 'ray-client-ts/connect';
 import type { RayConnection } from 'ray-client-ts/connection';
 import { packageUri } from 'ray-client-ts/packages';
 import type { RayWorkerDescription } from '../../../rpc/ray-worker.ts';
-import type { RayPlace } from '../../../store/clusters/contract.ts';
+import type { RayPlace } from '../../../store/clusters/types.ts';
 import { ACTOR, connectionOf, endActor, findActor, type RayWorkerConnection, startActor } from './actor.ts';
 import { compareVersions, type RayWorkerPackage } from './package.ts';
 import { SetupError } from './problems.ts';

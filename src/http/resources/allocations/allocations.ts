@@ -1,7 +1,7 @@
 import { sees } from '../../../core/scopes.ts';
 import { expectedEnd } from '../../../scheduler/spans.ts';
 import type { AllocationList } from '../../../schemas/clusters.ts';
-import type { Allocation } from '../../../store/clusters/contract.ts';
+import type { Allocation } from '../../../store/clusters/types.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 

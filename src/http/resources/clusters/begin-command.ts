@@ -7,7 +7,7 @@ import type { Command, CommandKind } from '../../../schemas/clusters.ts';
 import { plainSecretProblems } from '../../../schemas/secrets.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { Variables } from '../../../schemas/variables.ts';
-import type { Cluster } from '../../../store/clusters/contract.ts';
+import type { Cluster } from '../../../store/clusters/types.ts';
 import type { Store } from '../../../store/store.ts';
 import type { RouteDeps } from '../../server/deps.ts';
 import { located } from '../../server/responses.ts';

@@ -1,7 +1,7 @@
 import type { ClusterView } from '../../../schemas/api.ts';
 import type { Experiment } from '../../../schemas/experiment.ts';
-import type { Cluster } from '../../../store/clusters/contract.ts';
-import type { Pauses } from '../../../store/queue/contract.ts';
+import type { Cluster } from '../../../store/clusters/types.ts';
+import type { Pauses } from '../../../store/queue/types.ts';
 import type { Store } from '../../../store/store.ts';
 
 /** What is needed to say how clusters are. */

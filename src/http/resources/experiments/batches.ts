@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import type { BatchDetail, BatchPage, BatchView } from '../../../schemas/records.ts';
 import { strict } from '../../../schemas/strict.ts';
-import type { BatchRecord } from '../../../store/batches/contract.ts';
+import type { BatchRecord } from '../../../store/batches/types.ts';
 import type { Store } from '../../../store/store.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';

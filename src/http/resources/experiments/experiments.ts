@@ -8,7 +8,7 @@ import type { Accepted } from '../../../schemas/api.ts';
 import { canonicalJson } from '../../../schemas/json.ts';
 import { DEFAULT_PROJECT } from '../../../schemas/project.ts';
 import { strict } from '../../../schemas/strict.ts';
-import type { ExperimentFilter } from '../../../store/experiments/contract.ts';
+import type { ExperimentFilter } from '../../../store/experiments/types.ts';
 import { listedProject } from '../../access/caller-projects.ts';
 import { auditEntry } from '../../server/audit.ts';
 import { createCursors } from '../../server/cursor.ts';

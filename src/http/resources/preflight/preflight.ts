@@ -6,7 +6,7 @@ import type { ExperimentSpec, ResolvedSpec } from '../../../engines/registry.ts'
 import { couldFit, needOf } from '../../../scheduler/placement.ts';
 import type { Command } from '../../../schemas/clusters.ts';
 import { strict } from '../../../schemas/strict.ts';
-import type { Cluster } from '../../../store/clusters/contract.ts';
+import type { Cluster } from '../../../store/clusters/types.ts';
 import { createIntake } from '../../intake/intake.ts';
 import { labelProblem } from '../../intake/placement.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';

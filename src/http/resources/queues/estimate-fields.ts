@@ -1,5 +1,5 @@
 import type { ExperimentDetail } from '../../../schemas/api.ts';
-import type { QueuedExperiment } from '../../../store/queue/contract.ts';
+import type { QueuedExperiment } from '../../../store/queue/types.ts';
 
 /** The expected start of a queued experiment, or why there is none, as the API shows it. */
 export function estimateFields({

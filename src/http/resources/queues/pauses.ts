@@ -2,7 +2,7 @@ import { nearestName } from 'echelon-verify/text/nearest';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { strict } from '../../../schemas/strict.ts';
-import type { QueueTarget } from '../../../store/queue/contract.ts';
+import type { QueueTarget } from '../../../store/queue/types.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 import { PauseBody, pauseBy } from '../common.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../../core/scopes.ts';
 import { strict } from '../../../schemas/strict.ts';
-import type { Pauses, QueuedExperiment } from '../../../store/queue/contract.ts';
+import type { Pauses, QueuedExperiment } from '../../../store/queue/types.ts';
 import { seenClusters } from '../../access/caller-projects.ts';
 import { seenWords } from '../../access/seen-words.ts';
 import { createCursors } from '../../server/cursor.ts';

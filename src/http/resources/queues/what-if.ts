@@ -12,7 +12,7 @@ import type { QueueOutcome, WhatIfView } from '../../../schemas/api.ts';
 import { Priority } from '../../../schemas/spec-parts.ts';
 import { strict } from '../../../schemas/strict.ts';
 import { queueClosed } from '../../../store/experiments/admission.ts';
-import type { Pauses } from '../../../store/queue/contract.ts';
+import type { Pauses } from '../../../store/queue/types.ts';
 import type { Store } from '../../../store/store.ts';
 import { type SeenWords, seenWords } from '../../access/seen-words.ts';
 import { createIntake } from '../../intake/intake.ts';

@@ -2,7 +2,7 @@ import { isFinal } from '../../../core/states.ts';
 import { childValues } from '../../../plan/sweep.ts';
 import { canonicalJson } from '../../../schemas/json.ts';
 import type { SweepAxis, SweepCombination } from '../../../schemas/sweep.ts';
-import type { Figures, SweepChild } from '../../../store/sweeps/contract.ts';
+import type { Figures, SweepChild } from '../../../store/sweeps/types.ts';
 import { RATE, spreadOf } from '../../server/spread.ts';
 
 /** Children that differ in nothing but the axes that are aggregated over, in order of their first child. */

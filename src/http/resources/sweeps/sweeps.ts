@@ -8,7 +8,7 @@ import { childSpec, childValues, makeChild } from '../../../plan/sweep.ts';
 import { strict } from '../../../schemas/strict.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../../schemas/sweep.ts';
 import type { Store } from '../../../store/store.ts';
-import type { SweepChild, SweepRecord } from '../../../store/sweeps/contract.ts';
+import type { SweepChild, SweepRecord } from '../../../store/sweeps/types.ts';
 import { requireScope } from '../../access/auth.ts';
 import { listedProject } from '../../access/caller-projects.ts';
 import { createIntake } from '../../intake/intake.ts';

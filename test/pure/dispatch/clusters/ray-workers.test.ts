@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createRayWorkers } from '../../../../src/dispatch/clusters/ray-workers.ts';
 import type { RayWorkerClient } from '../../../../src/rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
-import type { Cluster } from '../../../../src/store/clusters/contract.ts';
+import type { Cluster } from '../../../../src/store/clusters/types.ts';
 import { partialStore } from '../../../support/partial-store.ts';
 
 function cluster(name: string, address: string): Cluster {

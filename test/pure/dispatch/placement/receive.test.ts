@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createReceive } from '../../../../src/dispatch/placement/receive.ts';
-import type { Acquired } from '../../../../src/store/attempts/contract.ts';
+import type { Acquired } from '../../../../src/store/attempts/types.ts';
 import { partialStore } from '../../../support/partial-store.ts';
 
 /** A receiver whose store answers `answers` in turn; an error is thrown. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRoundDecider } from '../../../../src/dispatch/placement/round-decision.ts';
-import type { Pace, QueuedExperiment } from '../../../../src/store/queue/contract.ts';
+import type { Pace, QueuedExperiment } from '../../../../src/store/queue/types.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { node, snapshotFrom, waits } from '../../../support/queue.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { RoundDecision } from '../../../../src/dispatch/placement/round-decision.ts';
 import { createWaitNotes } from '../../../../src/dispatch/placement/wait-notes.ts';
 import { type ScheduleInput, scheduleRound } from '../../../../src/scheduler/schedule.ts';
-import type { WaitNote } from '../../../../src/store/queue/contract.ts';
+import type { WaitNote } from '../../../../src/store/queue/types.ts';
 import { partialStore } from '../../../support/partial-store.ts';
 import { cluster, exactly, node, waits } from '../../../support/queue.ts';
 

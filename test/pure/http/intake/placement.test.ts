@@ -7,7 +7,7 @@ import {
   neverFits,
   placeProblem,
 } from '../../../../src/http/intake/placement.ts';
-import type { Cluster } from '../../../../src/store/clusters/contract.ts';
+import type { Cluster } from '../../../../src/store/clusters/types.ts';
 import { partialStore } from '../../../support/partial-store.ts';
 
 describe('the place of a spec', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createLeasedAttempts } from '../../../../src/dispatch/attempt/leased-attempts.ts';
-import type { Lease, Renewal, TakenOver } from '../../../../src/store/attempts/contract.ts';
+import type { Lease, Renewal, TakenOver } from '../../../../src/store/attempts/types.ts';
 import { attemptBench, SUCCEEDED, silence } from '../../../support/attempt-bench.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 

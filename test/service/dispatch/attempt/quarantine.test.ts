@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { quarantineOf } from '../../../../src/dispatch/attempt/context.ts';
 import type { AttemptStatus } from '../../../../src/rpc/ray-worker.ts';
-import type { Crash } from '../../../../src/store/attempts/contract.ts';
+import type { Crash } from '../../../../src/store/attempts/types.ts';
 import { attemptBench, STOPPED, SUCCEEDED } from '../../../support/attempt-bench.ts';
 
 const charged = (during: Crash['during']): Crash => ({ at: 0, attempt: 2, dispatcher: 'host-1', during });

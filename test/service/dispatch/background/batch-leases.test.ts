@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBatchLeases } from '../../../../src/dispatch/background/batch-leases.ts';
-import type { BatchRecord } from '../../../../src/store/batches/contract.ts';
+import type { BatchRecord } from '../../../../src/store/batches/types.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 import { partialStore } from '../../../support/partial-store.ts';
 

@@ -7,7 +7,7 @@ import {
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
 import type { Forgetting } from '../../../../src/store/archive/retention.ts';
-import type { Cluster } from '../../../../src/store/clusters/contract.ts';
+import type { Cluster } from '../../../../src/store/clusters/types.ts';
 import { QUIET } from '../../../support/dispatch.ts';
 import { partialStore } from '../../../support/partial-store.ts';
 import { clockAt } from '../../../support/store.ts';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createRetentionLoops, type RetentionDeps } from '../../../../src/dispatch/background/retention.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
 import type { RetentionStage } from '../../../../src/schemas/retention.ts';
-import type { Cluster } from '../../../../src/store/clusters/contract.ts';
+import type { Cluster } from '../../../../src/store/clusters/types.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 import { partialStore } from '../../../support/partial-store.ts';
 import { clockAt } from '../../../support/store.ts';

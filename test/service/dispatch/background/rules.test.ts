@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createRulesRound } from '../../../../src/dispatch/background/rules.ts';
 import { resolveRules } from '../../../../src/plan/rules.ts';
 import type { RuleSpec } from '../../../../src/schemas/rules.ts';
-import type { Lease } from '../../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../../src/store/attempts/types.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 import { claimed, running, storeFor, submitInput } from '../../../support/store.ts';

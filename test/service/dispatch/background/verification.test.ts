@@ -9,7 +9,7 @@ import {
   toVerificationEvent,
   unverifiableReport,
 } from '../../../../src/dispatch/background/verification.ts';
-import type { BatchRecord } from '../../../../src/store/batches/contract.ts';
+import type { BatchRecord } from '../../../../src/store/batches/types.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 import { partialStore } from '../../../support/partial-store.ts';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createClusterCommands, requestRepair } from '../../../../src/dispatch/clusters/cluster-commands.ts';
 import type { CommandWork } from '../../../../src/dispatch/clusters/command-runner.ts';
 import type { SetUp } from '../../../../src/dispatch/clusters/setup/set-up.ts';
-import type { RayPlace } from '../../../../src/store/clusters/contract.ts';
+import type { RayPlace } from '../../../../src/store/clusters/types.ts';
 import { claimed, type Scope, storeFor, submitInput } from '../../../support/store.ts';
 
 const REQUEST = {

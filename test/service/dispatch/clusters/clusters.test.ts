@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createClusterRefresh, toClusterNodes, toSeen } from '../../../../src/dispatch/clusters/clusters.ts';
 import type { RayWorkerClient, RayWorkerDescription } from '../../../../src/rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
-import type { Cluster, Seen } from '../../../../src/store/clusters/contract.ts';
+import type { Cluster, Seen } from '../../../../src/store/clusters/types.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { NumberedEvent } from '../../../../src/core/events.ts';
 import type { Archive } from '../../../../src/store/archive/archive.ts';
-import type { BatchRecord } from '../../../../src/store/batches/contract.ts';
+import type { BatchRecord } from '../../../../src/store/batches/types.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { archiveFor, coded, running, type Scope, storeFor } from '../../../support/store.ts';

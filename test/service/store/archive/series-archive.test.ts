@@ -7,7 +7,7 @@ import {
   packSeries,
   unpackSeries,
 } from '../../../../src/store/archive/series-archive.ts';
-import type { Lease } from '../../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../../src/store/attempts/types.ts';
 import { createMetricSeries } from '../../../../src/store/metrics/metric-series.ts';
 import type { StoreContext } from '../../../../src/store/redis/context.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';

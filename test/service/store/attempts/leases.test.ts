@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { STATES, type State, TRANSITIONS } from '../../../../src/core/states.ts';
-import type { Lease } from '../../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../../src/store/attempts/types.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { redisFor } from '../../../support/redis.ts';

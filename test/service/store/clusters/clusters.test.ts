@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Cluster } from '../../../../src/store/clusters/contract.ts';
+import type { Cluster } from '../../../../src/store/clusters/types.ts';
 import { claim as claimOn } from '../../../support/claim.ts';
 import { shiftClock } from '../../../support/shifted-clock.ts';
 import { claimed, storeFor, submitInput } from '../../../support/store.ts';

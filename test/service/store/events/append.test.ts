@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { EchelonError } from '../../../../src/core/errors.ts';
 import type { AttemptEvent, NumberedEvent } from '../../../../src/core/events.ts';
 import type { Archive } from '../../../../src/store/archive/archive.ts';
-import type { Lease } from '../../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../../src/store/attempts/types.ts';
 import { chunksOf } from '../../../../src/store/events/append.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
 import { coded, running, storeFor } from '../../../support/store.ts';

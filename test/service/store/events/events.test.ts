@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NumberedEvent } from '../../../../src/core/events.ts';
-import type { Lease } from '../../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../../src/store/attempts/types.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { running, storeFor } from '../../../support/store.ts';
 

@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test';
 import { newExperimentId } from '../../../../src/core/ids.ts';
 import type { State } from '../../../../src/core/states.ts';
 import { newSweepId } from '../../../../src/core/sweep-ids.ts';
-import type { ExperimentFilter } from '../../../../src/store/experiments/contract.ts';
+import type { ExperimentFilter } from '../../../../src/store/experiments/types.ts';
 import { storeFor, submitInput } from '../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { MetricValue, NumberedEvent } from '../../../../src/core/events.ts';
-import type { Lease } from '../../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../../src/store/attempts/types.ts';
 import { stretchesOf } from '../../../../src/store/metrics/metric-series.ts';
 import type { SeriesPoint } from '../../../../src/store/metrics/series-items.ts';
 import { claimed, running, storeFor } from '../../../support/store.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AttemptEvent } from '../../../../src/core/events.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
-import type { Lease } from '../../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../../src/store/attempts/types.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { claim as claimOn } from '../../../support/claim.ts';
 import { claimed, coded, running, storeFor, submitInput } from '../../../support/store.ts';

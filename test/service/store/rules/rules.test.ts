@@ -5,7 +5,7 @@ import { makeChild } from '../../../../src/plan/sweep.ts';
 import type { EarlyStopping } from '../../../../src/schemas/sweep.ts';
 import type { RulesAdvance, SignalPage } from '../../../../src/store/rules/rules.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import type { MakeChild } from '../../../../src/store/sweeps/contract.ts';
+import type { MakeChild } from '../../../../src/store/sweeps/types.ts';
 import { claimed, running, storeFor, submitInput } from '../../../support/store.ts';
 import { expandAll, sweepInput, sweepRequest } from '../../../support/sweep.ts';
 

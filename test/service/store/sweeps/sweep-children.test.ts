@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeChild } from '../../../../src/plan/sweep.ts';
-import type { SweepRecord } from '../../../../src/store/sweeps/contract.ts';
 import { childArguments } from '../../../../src/store/sweeps/sweep-children.ts';
+import type { SweepRecord } from '../../../../src/store/sweeps/types.ts';
 import { storeFor } from '../../../support/store.ts';
 import { chainInput, sweepInput, sweepRequest } from '../../../support/sweep.ts';
 

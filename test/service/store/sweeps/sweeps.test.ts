@@ -5,7 +5,7 @@ import { EXPERIMENT_ID } from '../../../../src/core/ids.ts';
 import { STATES, type State } from '../../../../src/core/states.ts';
 import { childId, newSweepId } from '../../../../src/core/sweep-ids.ts';
 import { makeChild } from '../../../../src/plan/sweep.ts';
-import type { Lease } from '../../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../../src/store/attempts/types.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { redisFor } from '../../../support/redis.ts';
 import { claimed, coded, storeFor } from '../../../support/store.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clusterViews, withSilence } from '../../../../../src/http/resources/clusters/cluster-views.ts';
-import type { Cluster } from '../../../../../src/store/clusters/contract.ts';
+import type { Cluster } from '../../../../../src/store/clusters/types.ts';
 import { partialStore } from '../../../../support/partial-store.ts';
 
 const CLUSTER: Cluster = {

@@ -5,7 +5,7 @@ import {
   compareCombination,
   seedAxes,
 } from '../../../../../src/http/resources/sweeps/comparison.ts';
-import type { Figures, SweepChild } from '../../../../../src/store/sweeps/contract.ts';
+import type { Figures, SweepChild } from '../../../../../src/store/sweeps/types.ts';
 
 const axes = [
   { pointer: '/estimator', values: [{ a: 1, b: 2 }, { b: 2, a: 1 }, { a: 2 }] },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Ended } from '../../../../../src/core/events.ts';
 import { lostAttempt } from '../../../../../src/dispatch/attempt/decide.ts';
-import type { Attempt } from '../../../../../src/store/attempts/contract.ts';
+import type { Attempt } from '../../../../../src/store/attempts/types.ts';
 import { attemptBench, STOPPED } from '../../../../support/attempt-bench.ts';
 
 test('stopped attempts and given-up attempts are not counted', async () => {

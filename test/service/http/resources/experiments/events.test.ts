@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { AttemptEvent } from '../../../../../src/core/events.ts';
-import type { Lease } from '../../../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../../../src/store/attempts/types.ts';
 import { openStream } from '../../../../support/event-stream.ts';
 import { appFor, REPLAY } from '../../../../support/http-app.ts';
 import { running, type Scope, storeFor, submitInput } from '../../../../support/store.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 import { BatchFormatError } from 'echelon-verify/format/format-error';
-import type { Lease } from '../../../../../src/store/attempts/contract.ts';
+import type { Lease } from '../../../../../src/store/attempts/types.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { running, storeFor } from '../../../../support/store.ts';
 

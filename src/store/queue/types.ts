@@ -1,6 +1,6 @@
 import type { State } from '../../core/states.ts';
 import type { Project } from '../../schemas/project.ts';
-import type { Allocation, Cluster } from '../clusters/contract.ts';
+import type { Allocation, Cluster } from '../clusters/types.ts';
 
 /** What can be paused: all queues, the queue of a project, or a cluster. */
 export type PauseTarget =

@@ -2,7 +2,7 @@ import type { State } from '../../core/states.ts';
 import type { VerificationCounts } from '../../schemas/experiment.ts';
 import type { Sweep, SweepAxis } from '../../schemas/sweep.ts';
 import type { Idempotency } from '../access/answers.ts';
-import type { SubmitInput } from '../experiments/contract.ts';
+import type { SubmitInput } from '../experiments/types.ts';
 
 /** The input of a new sweep. `entries`: the values of each child, one number for each axis. */
 export interface SweepInput {

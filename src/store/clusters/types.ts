@@ -1,4 +1,4 @@
-import type { AttemptName } from '../attempts/contract.ts';
+import type { AttemptName } from '../attempts/types.ts';
 
 /** A cluster as the store knows it. `token` and `ca` never leave through the API. */
 export interface Cluster {
