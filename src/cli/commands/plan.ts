@@ -4,6 +4,7 @@ import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { table } from 'echelon-verify/cli/table';
+import { stringify } from 'yaml';
 import { EchelonError } from '../../core/errors.ts';
 import type { Change, CheckFinding, Correction } from '../../engines/engine.ts';
 import { namedTraining } from '../../engines/named-training.ts';
@@ -24,7 +25,7 @@ type Options = ConnectionOptions & {
 
 /** The parts of a plan that are printed, for a spec and for a recipe. */
 interface Described {
-  launch: Parameters<typeof commandLine>[0];
+  launch: Parameters<typeof commandLine>[0] & { files?: Readonly<Record<string, Uint8Array | string>> };
   changes?: readonly Change[];
   corrections: readonly Correction[];
   checks: readonly CheckFinding[];
@@ -108,7 +109,7 @@ async function resolvedFile(file: string, options: ConnectionOptions): Promise<R
 }
 
 function describe(plan: Described): string[] {
-  const lines = [commandLine(plan.launch, LINE_PER_PART)];
+  const lines = [commandLine(plan.launch, LINE_PER_PART), ...filesOf(plan.launch)];
   if (plan.changes?.length) {
     lines.push('', "Changes of the recipe's script that the spec asks for:");
     for (const change of plan.changes) lines.push(`  ${difference(change)}`);
@@ -123,6 +124,19 @@ function describe(plan: Described): string[] {
       lines.push(`  ${severity}: ${message} ${remedy}`);
   }
   return lines;
+}
+
+/** The files that the program reads in place of arguments. An engine that passes its settings on as arguments shows them there. */
+function filesOf({ arguments: words, files = {} }: Described['launch']): string[] {
+  if (words.includes('--')) return [];
+  return Object.entries(files).flatMap(([name, content]) => [
+    '',
+    `${name}:`,
+    ...stringify(JSON.parse(String(content)))
+      .trimEnd()
+      .split('\n')
+      .map((line) => `  ${line}`),
+  ]);
 }
 
 function difference({ key, from, to }: Change): string {

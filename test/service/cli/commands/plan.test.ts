@@ -64,15 +64,15 @@ describe('echelon plan', () => {
     const id = await recordTraining(store);
     const spec = `name: x\nengine: verl-agent-export\ncheckpoint: { experiment: ${id} }\n`;
     const shown = await plan(await file('export.yaml', spec), ...connection);
-    assert.match(shown, new RegExp(`checkpoint_dir={sharedRoot}/checkpoints/${DIRECTORY}`));
-    assert.match(shown, /step=80/);
+    assert.match(shown, new RegExp(`checkpointDirectory: .*checkpoints/${DIRECTORY}`));
+    assert.match(shown, /step: 80/);
   });
 
   test('plans a file of any engine without a server', async () => {
     const hgpo = await file('hgpo.yaml', 'name: x\nengine: local\nestimator: { name: hgpo }\n');
     assert.match(
       await plan(hgpo),
-      /^python -m echelon_rayworker\.engines\.local \\\n {2}estimator\.name=hgpo/,
+      /^python -m echelon_rayworker\.engines\.local \\\n[\s\S]*\n\nspec\.json:\n[\s\S]*estimator:\n {6}name: hgpo\n/,
     );
     const agent = 'name: x\nengine: verl-agent\nrecipe: qwen2.5_7b_webshop_train\ntraining: { steps: 3 }\n';
     const shown = await plan(await file('agent.yaml', agent));
@@ -85,7 +85,8 @@ describe('echelon plan', () => {
     } = JSON.parse(await plan(join(folder, 'agent.yaml'), '--json'));
     assert.equal(none, undefined);
     assert.equal(launch.engine, 'verl-agent');
-    assert.ok(launch.arguments.includes(`checkpoint_dir={sharedRoot}/checkpoints/${checkpointDirectory}`));
+    const directory = `trainer.default_local_dir='{sharedRoot}/checkpoints/${checkpointDirectory}'`;
+    assert.ok(launch.arguments.includes(directory));
   });
 
   test('refuses with the field and the remedy', async () => {
