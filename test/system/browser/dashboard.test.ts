@@ -83,7 +83,14 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
   test('from the list a wrong batch, its heat map and a row lead to the explanation of the API', async () => {
     faulty = await installation.finished(FAULT as never);
     await open('/experiments');
-    await page.locator(`a[href="/experiments/${faulty}"]`).click();
+    const named = page.locator(`a[href="/experiments/${faulty}"]`);
+    // Beside the link, the row opens the experiment too, and in a tab of its own with the keys that do so on a link.
+    const state = page.locator('tr', { has: named }).locator('td').nth(1);
+    const tab = page.context().waitForEvent('page');
+    await state.click({ modifiers: ['ControlOrMeta'] });
+    assert.equal(new URL((await tab).url()).pathname, `/experiments/${faulty}`);
+    await (await tab).close();
+    await state.click();
     await page.getByRole('link', { name: 'Why?' }).click();
     await page.locator('.heat canvas').waitFor();
     await page.getByRole('button', { name: 'wrong', exact: true }).click();

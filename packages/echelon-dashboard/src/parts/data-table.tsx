@@ -141,7 +141,14 @@ interface RowProps<T> {
 function Row<T>({ row, table, at, height }: RowProps<T>) {
   const { columns, isCurrent, onPick, above } = table;
   const line = above?.(row);
-  const pick = ({ target }: MouseEvent) => (target as Element).closest('a') ?? onPick?.(row);
+  const pick = (event: MouseEvent) => {
+    if (onPick === undefined || (event.target as Element).closest('a')) return;
+    const link = (event.currentTarget as Element).querySelector('a');
+    // As on a link: in another tab.
+    const elsewhere = event.ctrlKey || event.metaKey || event.button === 1;
+    if (link && elsewhere) open(link.href, '_blank', 'noopener');
+    else if (event.button === 0) onPick(row);
+  };
   return (
     <Fragment>
       {line && (
@@ -157,6 +164,7 @@ function Row<T>({ row, table, at, height }: RowProps<T>) {
         aria-rowindex={at === undefined ? undefined : at + 2}
         aria-current={isCurrent?.(row) ? 'true' : undefined}
         onClick={pick}
+        onAuxClick={pick}
       >
         {columns.map(({ class: name, cell }, column) => (
           <td key={column} class={name}>

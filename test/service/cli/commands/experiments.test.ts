@@ -60,7 +60,10 @@ describe('commands on experiments', () => {
     const { output } = await run('submit', file, '--dry-run');
     assert.match(output.lines[0]!, /^engine: replay$/m);
     assert.match(output.lines[0]!, /^maxAttempts: 3 # default$/m);
-    assert.match(output.lines[0]!, /\n {2}fault: none\n[\s\S]*\n\npython -m echelon_rayworker\.engines\.replay \\\n/);
+    assert.match(
+      output.lines[0]!,
+      /\n {2}fault: none\n[\s\S]*\n\npython -m echelon_rayworker\.engines\.replay \\\n/,
+    );
     assert.equal((await api.store.experiments.counts()).queued, before);
   });
 
