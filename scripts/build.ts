@@ -27,9 +27,12 @@ interface Manifest {
 }
 
 function compile(to: string): void {
-  const args = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', to];
-  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+  // Only packages are published, with the declarations of their types.
+  for (const project of ['tsconfig.build.json', 'packages/tsconfig.build.json']) {
+    const args = ['node_modules/typescript/bin/tsc', '-p', project, '--outDir', to];
+    const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
+    if (status !== 0) process.exit(status ?? 1);
+  }
   // What the compiler does not emit: Lua, and generated JavaScript with its types.
   for (const file of globSync(['src/**/*.lua', '{src,packages/*/src}/**/gen/*.{js,d.ts}']))
     cpSync(file, join(to, file));
