@@ -20,7 +20,7 @@ _STEPS = (10, 30, 40, 50, 60)  # each has groups with both outcomes, in which ev
 
 def record(path: Path) -> None:
     """Five batches of one HGPO run of three groups, with texts."""
-    spec = json.loads((ROOT / "test" / "golden" / "resolved-examples.json").read_text())["local"]["spec"]
+    spec = json.loads((ROOT / "test" / "golden" / "vectors" / "resolved-examples.json").read_text())["local"]["spec"]
     spec.update(observations="texts", evaluation={"games": 1})
     spec["rollout"]["groups"], spec["training"]["steps"] = 3, _STEPS[-1]
     settings = settings_of(spec)

@@ -10,7 +10,7 @@ import { compilePlan } from '../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../src/plan/resolve-spec.ts';
 
 /** Their file. */
-export const RESOLVED_EXAMPLES = join(import.meta.dirname, '../golden/resolved-examples.json');
+export const RESOLVED_EXAMPLES = join(import.meta.dirname, '../golden/vectors/resolved-examples.json');
 
 /** By the names of the engines. */
 export function resolvedExamples(): string {

@@ -1,4 +1,4 @@
-"""What a driver is started with, from the resolved example of its engine (test/golden/resolved-examples.json)."""
+"""What a driver is started with, from the resolved example of its engine (test/golden/vectors/resolved-examples.json)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Mapping, Sequence
 from echelon_rayworker.engines.spec import FILE, Launch
 from echelon_rayworker.launch import Directories
 
-EXAMPLES = json.loads((Path(__file__).parents[3] / "test" / "golden" / "resolved-examples.json").read_text())
+EXAMPLES = json.loads((Path(__file__).parents[3] / "test" / "golden" / "vectors" / "resolved-examples.json").read_text())
 # Arguments of a plan's driver.
 DIRECTORIES = ("attempt_dir={attemptDir}", "experiment_dir={experimentDir}", "shared_root={sharedRoot}")
 
