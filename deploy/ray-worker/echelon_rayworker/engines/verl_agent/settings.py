@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Mapping
 
@@ -63,6 +64,9 @@ def settings_of(launch: Launch, environment: Mapping[str, str]) -> Settings:
         overrides = Overrides(launch.passed_on)
     except ValueError as error:
         raise SpecError(str(error)) from None
+    checkpoint_dir = os.path.join(directories.experiment, overrides.text("trainer.default_local_dir") or "checkpoints")
+    # Without the quotes that its placeholder needed: a program that reads the argument itself finds a path.
+    overrides.set("trainer.default_local_dir", checkpoint_dir)
     evaluates = plan["phase"] == "eval"
     return Settings(
         home=find_home(spec["home"], environment, directories.shared_root),
@@ -71,7 +75,7 @@ def settings_of(launch: Launch, environment: Mapping[str, str]) -> Settings:
         attempt_dir=directories.attempt,
         experiment_dir=directories.experiment,
         shared_root=directories.shared_root,
-        checkpoint_dir=overrides.text("trainer.default_local_dir") or "",
+        checkpoint_dir=checkpoint_dir,
         train_rows=plan["dataRows"]["train"],
         val_rows=plan["dataRows"]["validation"],
         steps=plan["steps"],
