@@ -5,13 +5,16 @@
 const real = Date;
 let offsetMs = 0;
 
-const shifted = () => real.now() + offsetMs;
+// The function itself: a test that mocks `Date.now` puts this module's own in its place afterwards.
+const { now } = real;
+const shifted = () => now() + offsetMs;
 
 globalThis.Date = new Proxy(real, {
   apply: () => new real(shifted()).toString(),
   construct: (target, args, newTarget) =>
     Reflect.construct(target, args.length === 0 ? [shifted()] : args, newTarget),
-  get: (target, name, receiver) => (name === 'now' ? shifted : Reflect.get(target, name, receiver)),
+  get: (target, name, receiver) =>
+    name === 'now' && target.now === now ? shifted : Reflect.get(target, name, receiver),
 });
 
 /** Sets the clock of this process that much after the machine's; negative: before. */
