@@ -29,11 +29,14 @@ export function takeoversWithoutCause(
       if (takeover.call !== 'takeOver') return [];
       const before = sorted.slice(0, index);
       const last = before.findLast(({ call }) => TAKING.has(call) && call !== 'renew');
-      const explained = before.some(
-        ({ call, token, end }) =>
-          token === last?.token &&
-          (call === 'release' || (TAKING.has(call) && end > takeover.start - leaseMs)),
+      const renewed = before.some(
+        ({ call, token, end }) => token === last?.token && TAKING.has(call) && end > takeover.start - leaseMs,
       );
+      // It leaves attempts of clusters that it cannot reach, and those of its end. A fault may lose the answer of that.
+      const left = operations.some(
+        ({ call, token, start }) => call === 'release' && token === last?.token && start < takeover.start,
+      );
+      const explained = renewed || left;
       if (!last || explained || !lived(last.process, takeover.start)) return [];
       return [
         `${experiment} was taken over from ${last.process}, which was alive and did not renew its lease`,

@@ -54,4 +54,10 @@ describe('a takeover', () => {
       [],
     );
   });
+
+  test('of a lease whose release lost its answer is explained', () => {
+    const [acquire, takeOver] = taken;
+    const lost: LeaseOperation = { ...op('release', 'd1', 20), outcome: 'unknown' };
+    assert.deepEqual(unexplained([acquire!, lost, takeOver!], appends('d1', [20, 50, 80])), []);
+  });
 });
