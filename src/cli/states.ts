@@ -1,4 +1,5 @@
 import type { ExperimentDetail } from 'echelon-client/calls';
+import { type Considered, statusOf } from 'echelon-client/status';
 import type { Experiment } from '../schemas/experiment.ts';
 
 // An import of `node:util` would load all its parts, which takes longer than the rest of this module.
@@ -15,6 +16,14 @@ const STATE_COLORS: Readonly<Record<string, 'green' | 'red' | 'yellow' | 'cyan'>
 export function coloredState(state: string): string {
   const color = STATE_COLORS[state];
   return color === undefined ? state : styleText(color, state);
+}
+
+/** State and training signal of an experiment in colour: a wrong signal is red, whatever the state. */
+export function coloredStatus(experiment: Considered): string {
+  const { text, tone } = statusOf(experiment);
+  if (tone === 'wrong') return styleText('red', text);
+  // Only the state has its colour.
+  return tone === 'state' ? text.replace(experiment.state, coloredState(experiment.state)) : text;
 }
 
 /** A duration in its largest fitting unit: "45 s", "12 min", "3.4 h", "90 d". */

@@ -18,6 +18,10 @@ export const VerificationCounts = Type.Object(
       description: 'Rows of all batches, including rows that were dropped at their source.',
     }),
     rowsVerified: Type.Integer({ minimum: 0, description: 'Sum of exact, rounding and wrong rows.' }),
+    signal: nullable(oneOf(['right', 'wrong', 'unverified']), {
+      description:
+        'Training signal of all reports so far. `wrong`: a row is wrong, or a batch contradicts itself or its parameters. `unverified`: else, some rows are unverifiable. `right`: every row is exact or rounding. null: no row has a report.',
+    }),
     ...outcomes,
     errors: Type.Integer({ minimum: 0, description: 'Number of error findings.' }),
     dropped: Type.Integer({ minimum: 0, description: 'Number of rows that were dropped at their source.' }),

@@ -7,7 +7,7 @@ import { STATES } from '../../core/states.ts';
 import { MAX_PAGE } from '../client.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';
 import { EXPERIMENT, row } from '../row.ts';
-import { coloredState, duration, NO_REASON, startsIn, successRate } from '../states.ts';
+import { coloredStatus, duration, NO_REASON, startsIn, successRate } from '../states.ts';
 
 const ls = row({
   name: 'ls',
@@ -112,7 +112,7 @@ function cells(experiment: Experiment, withProject: boolean): (string | number)[
     experiment.id,
     inert(experiment.name),
     ...(withProject ? [inert(experiment.project)] : []),
-    `${coloredState(experiment.state)}${experiment.quarantined ? ' (quarantined)' : ''}`,
+    `${coloredStatus(experiment)}${experiment.quarantined ? ' (quarantined)' : ''}`,
     progress.steps > 0 ? `${progress.step}/${progress.steps}` : '-',
     successRate(experiment),
     verification.rowsSeen > 0 ? `${verification.rowsVerified}/${verification.rowsSeen}` : '-',
@@ -148,7 +148,7 @@ function describe(experiment: ExperimentDetail): string {
   const facts: [string, string][] = [
     ['id', experiment.id],
     ['name', inert(experiment.name)],
-    ['state', `${coloredState(experiment.state)} (${inert(experiment.reason)})`],
+    ['state', `${coloredStatus(experiment)} (${inert(experiment.reason)})`],
     ...queueFacts(experiment),
     ['attempt', `${experiment.attempt}${experiment.cluster ? ` on cluster ${experiment.cluster}` : ''}`],
     ['submitted', when(experiment.submittedAt)],

@@ -50,7 +50,7 @@ async function judge(sweep: Sweep, options: Parameters<typeof watchSweep>[0]): P
     ...(counts.succeeded === count ? [] : [`${counts.succeeded} of ${count} children succeeded`]),
     ...(found.wrong + found.errors === 0
       ? []
-      : [`wrong training signal: ${found.wrong} wrong rows, ${plural(found.errors, 'error finding')}`]),
+      : [`training signal not right: ${found.wrong} wrong rows, ${plural(found.errors, 'error finding')}`]),
   ];
   if (faults.length > 0) throw new CliError(EXIT.notOk, `${id} ${state}: ${faults.join('; ')}`);
 }
@@ -61,7 +61,7 @@ export interface Findings {
   verified: number;
   wrong: number;
   errors: number;
-  /** Children with wrong rows or error findings. */
+  /** Children with a wrong training signal. */
   faulty: number;
 }
 
@@ -98,7 +98,7 @@ function add(sum: Findings, found: SweepDetail['children'][number]['verification
   sum.verified += found.rowsVerified;
   sum.wrong += found.wrong;
   sum.errors += found.errors;
-  if (found.wrong + found.errors > 0) sum.faulty++;
+  if (found.signal === 'wrong') sum.faulty++;
 }
 
 /** "9 of 9 rows verified, 2 wrong, 1 error finding, in 1 child". */

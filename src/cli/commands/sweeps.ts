@@ -13,7 +13,7 @@ import { group } from '../group.ts';
 import { sweepNamed } from '../names.ts';
 import { row, SWEEP } from '../row.ts';
 import { requireKind } from '../spec-file.ts';
-import { coloredState, duration } from '../states.ts';
+import { coloredState, coloredStatus, duration } from '../states.ts';
 import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
 import { cell, compare, series } from './sweep-results.ts';
 import { findingsInWords, findingsOf, notCreated, progress, watchSweep } from './sweep-watch.ts';
@@ -120,8 +120,9 @@ function get(output: Output): Command {
       const rows = sweep.children.map(({ index, experiment, state, run, skipped, values, verification }) => [
         index,
         experiment,
-        coloredState(state ?? (skipped === null ? notCreated(sweep) : 'skipped')) +
-          (run > 0 ? ` (run ${run + 1})` : ''),
+        (state === null
+          ? coloredState(skipped === null ? notCreated(sweep) : 'skipped')
+          : coloredStatus({ state, verification })) + (run > 0 ? ` (run ${run + 1})` : ''),
         verification === null || verification.rowsVerified === 0 ? '-' : verification.wrong,
         ...sweep.axes.map(({ pointer }) => cell(values[pointer])),
       ]);

@@ -7,7 +7,7 @@ import { inert } from 'echelon-verify/text/inert';
 import { isFinal } from '../../core/states.ts';
 import type { Client } from '../client.ts';
 import { retrying } from '../retrying.ts';
-import { coloredState, duration, NO_REASON, startsIn, successRate } from '../states.ts';
+import { coloredStatus, duration, NO_REASON, startsIn, successRate } from '../states.ts';
 
 /** Time between two polls. */
 const POLL_MS = 1_000;
@@ -46,7 +46,7 @@ export async function watchLive(options: {
 export function liveLines(experiment: ExperimentDetail, first: Mark, now: number): string[] {
   const { name, state, reason, progress, verification: checked, startedAt, endedAt } = experiment;
   const took = startedAt === null ? '' : `  ${duration((endedAt ?? now) - startedAt)}`;
-  const head = `${styleText('bold', inert(name))}  ${coloredState(state)}${took}`;
+  const head = `${styleText('bold', inert(name))}  ${coloredStatus(experiment)}${took}`;
   if (state === 'queued') return [head, `  ${queueLine(experiment, now)}`];
   const wrong = `${checked.wrong} wrong`;
   const rows = `rows verified ${checked.rowsVerified}/${checked.rowsSeen}, ${checked.wrong > 0 ? styleText('red', wrong) : wrong}`;

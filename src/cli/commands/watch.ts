@@ -192,16 +192,29 @@ async function judge(options: Parameters<typeof watchExperiment>[0]): Promise<vo
   if (!options.json) output.remark(verifiedInWords(id, verification));
   if (experiment.state !== 'succeeded')
     throw new CliError(EXIT.notOk, `${id} ${experiment.state}: ${experiment.reason}`);
-  if (verification.wrong > 0 || verification.errors > 0) {
-    throw new CliError(
-      EXIT.notOk,
-      `${id}: wrong training signal: ${plural(verification.wrong, 'wrong row')}, ${plural(verification.errors, 'error finding')}. See \`echelon batches ${id} --not-ok\`.`,
-    );
+  const { signal, wrong, errors, unverifiable } = verification;
+  const see = `See \`echelon batches ${id} --not-ok\`.`;
+  if (signal === 'wrong') {
+    const found = `${plural(wrong, 'wrong row')}, ${plural(errors, 'error finding')}`;
+    throw new CliError(EXIT.notOk, `${id}: wrong training signal: ${found}. ${see}`);
   }
+  // Without an error finding, the batches have nothing to verify.
+  if (signal === 'unverified' && errors > 0)
+    throw new CliError(EXIT.notOk, `${id}: ${plural(unverifiable, 'row')} could not be verified. ${see}`);
 }
 
 function verifiedInWords(id: string, { rowsSeen, rowsVerified, wrong }: Experiment['verification']): string {
   return `${rowsVerified} of ${rowsSeen} rows verified, ${wrong} wrong. See \`echelon get ${id}\`.`;
+}
+
+function verificationInWords(event: Extract<ExperimentEvent, { type: 'verification' }>): string {
+  const { rows, wrong, unverifiable, errors } = event;
+  const found = errors.length > 0 ? ` (${errors.join(', ')})` : '';
+  if (event.ok)
+    return `${rows} rows ${styleText('green', 'ok')}${event.rounding ? `, ${event.rounding} by rounding` : ''}`;
+  if (wrong > 0 || errors.some((code) => code !== 'not-verifiable'))
+    return styleText('red', `NOT ok: ${wrong} of ${rows} rows wrong${found}`);
+  return `${unverifiable} of ${rows} rows unverifiable${found}`;
 }
 
 /** One line for the user; undefined for an event that is not shown. */
@@ -218,12 +231,7 @@ function describe(event: ExperimentEvent): string | undefined {
     case 'metrics':
       return metrics(event.step, event.values);
     case 'verification':
-      return event.ok
-        ? `batch of step ${event.step}: ${event.rows} rows ${styleText('green', 'ok')}${event.rounding ? `, ${event.rounding} by rounding` : ''}`
-        : styleText(
-            'red',
-            `batch of step ${event.step}: NOT ok: ${event.wrong} of ${event.rows} rows wrong${event.errors.length > 0 ? ` (${event.errors.join(', ')})` : ''}`,
-          );
+      return `batch of step ${event.step}: ${verificationInWords(event)}`;
     case 'rule':
       return styleText('yellow', `${event.do === 'mark' ? 'marked' : event.do}: ${inert(event.reason)}`);
     case 'checkpoint':

@@ -58,19 +58,40 @@ export function toVerification(fields: Fields): Experiment['verification'] {
   const exact = count(fields.vExact);
   const rounding = count(fields.vRounding);
   const wrong = count(fields.vWrong);
+  const unverifiable = count(fields.vUnverifiable);
+  const errors = count(fields.vErrors);
   return {
     status: isOver(fields) && batches === batchesVerified ? 'complete' : 'pending',
     batches,
     batchesVerified,
     rowsSeen: count(fields.vSeen),
     rowsVerified: exact + rounding + wrong,
+    // The error finding of an unreadable batch says nothing about its rows.
+    signal: signalOf({
+      right: exact + rounding,
+      wrong,
+      unverifiable,
+      errors: errors - count(fields.vUnreadable),
+    }),
     exact,
     rounding,
     wrong,
-    unverifiable: count(fields.vUnverifiable),
-    errors: count(fields.vErrors),
+    unverifiable,
+    errors,
     dropped: count(fields.vDropped),
   };
+}
+
+/** The training signal that the reports so far show. */
+function signalOf(rows: {
+  right: number;
+  wrong: number;
+  unverifiable: number;
+  errors: number;
+}): Experiment['verification']['signal'] {
+  if (rows.wrong > 0 || rows.errors > 0) return 'wrong';
+  if (rows.unverifiable > 0) return 'unverified';
+  return rows.right > 0 ? 'right' : null;
 }
 
 /** A queued experiment from its hash. */

@@ -106,6 +106,7 @@ export const FINDING_FIELDS = [
   'vWrong',
   'vUnverifiable',
   'vErrors',
+  'vUnreadable',
   'vDropped',
 ] as const;
 

@@ -90,6 +90,7 @@ describe('the life of an experiment', () => {
       batchesVerified: 1,
       rowsSeen: 40,
       rowsVerified: 39,
+      signal: 'wrong',
       exact: 30,
       rounding: 5,
       wrong: 4,

@@ -46,7 +46,7 @@ export function mergeNewest<T extends { id: string }>(loaded: T[], first: T[], h
 interface Considered {
   state: string;
   stoppedBy: unknown;
-  verification: { wrong: number; unverifiable: number; errors: number };
+  verification: { signal: string | null };
 }
 
 /** The experiments that a person should look at, and those that run; each list keeps the order. */
@@ -54,7 +54,7 @@ export function attention<T extends Considered>(
   experiments: readonly T[],
 ): { wrong: T[]; failed: T[]; running: T[] } {
   return {
-    wrong: experiments.filter(({ verification: v }) => v.wrong + v.unverifiable + v.errors > 0),
+    wrong: experiments.filter(({ verification }) => verification.signal === 'wrong'),
     failed: experiments.filter(({ state, stoppedBy }) => state === 'failed' || stoppedBy !== null),
     running: experiments.filter(({ state }) => ['launching', 'running', 'cancelling'].includes(state)),
   };

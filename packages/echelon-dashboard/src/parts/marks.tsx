@@ -1,3 +1,4 @@
+import { type Considered, statusOf } from 'echelon-client/status';
 import type { ComponentChildren } from 'preact';
 import { type Counts, inWords, partsOf, SHAPES, type Shown } from '../models/outcomes.ts';
 import { ago, clock, count } from '../models/words.ts';
@@ -50,12 +51,24 @@ export function Outcomes(of: { counts: Counts; rows: number }) {
   );
 }
 
-/** The state of an experiment, a sweep or a cluster. */
+/** The state of a sweep or a cluster. */
 export function State({ state, word = state }: { state: string; word?: string | undefined }) {
   return (
     <span class={`badge s-${state}`}>
       <span class="dot" aria-hidden="true" />
       {word}
+    </span>
+  );
+}
+
+/** The state of an experiment and its training signal: a wrong signal is red, whatever the state. */
+export function Status({ of }: { of: Considered }) {
+  const { text, tone } = statusOf(of);
+  const className = tone === 'state' ? `s-${of.state}` : `s-signal-${tone}`;
+  return (
+    <span class={`badge ${className}`}>
+      <span class="dot" aria-hidden="true" />
+      {text}
     </span>
   );
 }

@@ -10,7 +10,7 @@ import { Card } from '../parts/card.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Choice } from '../parts/filters.tsx';
 import { Head } from '../parts/head.tsx';
-import { Muted, OutcomeCounts, State } from '../parts/marks.tsx';
+import { Muted, OutcomeCounts, Status } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 
 const MAX = 5;
@@ -78,7 +78,7 @@ function Chosen({ ids, metric }: { ids: string[]; metric: string | undefined }) 
                     title: 'Experiment',
                     cell: ({ id, name }) => <a href={`/experiments/${id}`}>{inert(name)}</a>,
                   },
-                  { title: 'State', cell: ({ state }) => <State state={state} /> },
+                  { title: 'Status', cell: (one) => <Status of={one} /> },
                   {
                     title: 'Estimator',
                     class: 'mono wrap',

@@ -11,7 +11,7 @@ import { type BatchPage, type ListedBatch, settledPages } from '../models/strip.
 import { ago, count, duration, inert, percent } from '../models/words.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
-import { Ago, Clock, Fact, Outcomes, State } from '../parts/marks.tsx';
+import { Ago, Clock, Fact, Outcomes, Status } from '../parts/marks.tsx';
 import { Await } from '../parts/states.tsx';
 import { Strip } from '../parts/strip.tsx';
 import { chosenOf, type Tab, Tabs } from '../parts/tabs.tsx';
@@ -102,7 +102,7 @@ function Shown({ experiment, batches, tick, onChange }: ShownProps) {
         command={command(`${tab[2]} ${id}`, tab[0] === 'logs' ? logOptions(place.value.query) : {})}
         actions={<Actions experiment={experiment} onChange={onChange} />}
       >
-        <State state={experiment.state} />
+        <Status of={experiment} />
       </Head>
       <Facts experiment={experiment} />
       <WrongBanner experiment={experiment} batches={all} />

@@ -12,7 +12,7 @@ import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Start } from '../parts/empty-installation.tsx';
 import { Chips, Choice, Search } from '../parts/filters.tsx';
 import { Head } from '../parts/head.tsx';
-import { Ago, Outcomes, State } from '../parts/marks.tsx';
+import { Ago, Outcomes, Status } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 
 const STATES = ['queued', 'launching', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled'] as const;
@@ -157,15 +157,15 @@ function FilteredEmpty() {
 }
 
 const COLUMNS: Column<Record>[] = [
-  { title: 'Experiment', width: '30%', cell: (one) => <Name experiment={one} /> },
+  { title: 'Experiment', width: '28%', cell: (one) => <Name experiment={one} /> },
   {
-    title: 'State',
-    width: '21%',
-    cell: ({ state, reason }) => (
+    title: 'Status',
+    width: '23%',
+    cell: (one) => (
       <>
-        <State state={state} />
-        <div class="muted small clip wide" title={inert(reason)}>
-          {inert(reason)}
+        <Status of={one} />
+        <div class="muted small clip wide" title={inert(one.reason)}>
+          {inert(one.reason)}
         </div>
       </>
     ),

@@ -1,15 +1,14 @@
 import type { Experiment } from 'echelon-client/calls';
 import { counted } from 'echelon-verify/text/plural';
-import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
-import { useGet, usePolling, useResource } from '../app/resource.ts';
+import { useGet, usePolling } from '../app/resource.ts';
 import { command } from '../models/commands.ts';
 import { attention, newestOf, progressOf } from '../models/experiments.ts';
 import { count, inert } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
 import { Start } from '../parts/empty-installation.tsx';
 import { Head } from '../parts/head.tsx';
-import { Ago, Fact, Outcomes, State } from '../parts/marks.tsx';
+import { Ago, Fact, Outcomes, Status } from '../parts/marks.tsx';
 import { Notices } from '../parts/notices.tsx';
 import { Await } from '../parts/states.tsx';
 
@@ -19,15 +18,7 @@ const LOOKED_AT = 100;
 export function Now() {
   const list = useGet('/v1/experiments', { query: { limit: LOOKED_AT } });
   const queue = useGet('/v1/queues', { query: { limit: 200 } });
-  const wrong = useResource(
-    (signal) =>
-      Promise.all(
-        (['wrong', 'unverifiable'] as const).map((outcome) =>
-          api.get('/v1/experiments', { query: { outcome, limit: LOOKED_AT }, signal }),
-        ),
-      ),
-    ['now wrong'],
-  );
+  const wrong = useGet('/v1/experiments', { query: { outcome: 'wrong', limit: LOOKED_AT } });
   const failed = useGet('/v1/experiments', { query: { state: ['failed'], limit: LOOKED_AT } });
   const refresh = useThrottled(() => {
     wrong.reload();
@@ -58,15 +49,14 @@ export function Now() {
           if (items.length === 0) return <Start />;
           const found = attention(items);
           const { running } = found;
-          const [ofWrong, ofUnverifiable] = wrong.data ?? [];
           const stuck = queue.data?.items.filter(({ estimate }) => estimate === null) ?? [];
           const among = next === null ? '' : `among the newest ${LOOKED_AT}`;
           return (
             <div class="now">
               <List
-                title="Signal is not right"
-                items={newestOf(ofWrong?.items ?? [], ofUnverifiable?.items ?? [], found.wrong)}
-                among={ofWrong?.next || ofUnverifiable?.next ? 'and more' : ''}
+                title="Signal wrong"
+                items={newestOf(wrong.data?.items ?? [], found.wrong)}
+                among={wrong.data?.next ? 'and more' : ''}
                 all="/experiments?outcome=wrong"
                 none="Every verified row is right."
               />
@@ -139,7 +129,7 @@ function Entry({ experiment }: { experiment: Experiment }) {
         <a href={`/experiments/${id}`} class="clip">
           {inert(name)}
         </a>
-        <State state={state} />
+        <Status of={experiment} />
         <span class="muted">
           <Ago at={endedAt ?? submittedAt} />
         </span>

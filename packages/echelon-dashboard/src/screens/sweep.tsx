@@ -14,7 +14,7 @@ import { Card } from '../parts/card.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
-import { Fact, OutcomeCounts, State } from '../parts/marks.tsx';
+import { Fact, OutcomeCounts, State, Status } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 import { Bands } from './sweep/bands.tsx';
 
@@ -154,9 +154,9 @@ function Children({ detail }: { detail: Detail }) {
               state === null ? id : <a href={`/experiments/${id}`}>{id}</a>,
           },
           {
-            title: 'State',
-            cell: ({ state, skipped }) =>
-              state === null ? (skipped ?? 'not created') : <State state={state} />,
+            title: 'Status',
+            cell: ({ state, skipped, verification }) =>
+              state === null ? (skipped ?? 'not created') : <Status of={{ state, verification }} />,
           },
           { title: 'Values', class: 'mono wrap', cell: ({ values }) => valuesInWords(values) },
           {

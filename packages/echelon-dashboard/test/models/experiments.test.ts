@@ -39,19 +39,19 @@ test('progress names the step, and has a share only if the number of steps is kn
   assert.deepEqual(one(0, 0, 'loading'), { text: 'loading', share: undefined });
 });
 
-const one = (id: string, state: string, wrong = 0, stoppedBy: unknown = null) => ({
+const one = (id: string, state: string, signal: string | null = 'right', stoppedBy: unknown = null) => ({
   id,
   state,
   stoppedBy,
-  verification: { wrong, unverifiable: 0, errors: 0 },
+  verification: { signal },
 });
 
 test('wrong rows, failures and stops by a rule need attention; running experiments have their own list', () => {
   const found = attention([
     one('ok', 'succeeded'),
-    one('bad', 'running', 3),
+    one('bad', 'running', 'wrong'),
     one('ended', 'failed'),
-    one('stopped', 'cancelled', 0, { rule: 'plateau' }),
+    one('stopped', 'cancelled', 'unverified', { rule: 'plateau' }),
   ]);
   const ids = (list: { id: string }[]) => list.map(({ id }) => id);
   assert.deepEqual(ids(found.wrong), ['bad']);

@@ -38,6 +38,8 @@ if redis.call('HSETNX', x .. ':reports', batch, report) == 0 then
   redis.call('HINCRBY', x, 'vUnverifiable', -before.unverifiable)
   -- The one error of the replaced report was `not-verifiable`.
   redis.call('HINCRBY', x, 'vErrors', -1)
+  -- Reports of older versions were not counted as unreadable.
+  if (tonumber(redis.call('HGET', x, 'vUnreadable')) or 0) > 0 then redis.call('HINCRBY', x, 'vUnreadable', -1) end
 else
   redis.call('HINCRBY', x, 'vVerified', 1)
 end
@@ -46,6 +48,7 @@ redis.call('HINCRBY', x, 'vRounding', found.rounding)
 redis.call('HINCRBY', x, 'vWrong', found.wrong)
 redis.call('HINCRBY', x, 'vUnverifiable', found.unverifiable)
 redis.call('HINCRBY', x, 'vErrors', found.errors)
+if not found.isVerified then redis.call('HINCRBY', x, 'vUnreadable', 1) end
 local record = redis.call('HMGET', x, 'attempt', 'project', 'name', 'sweep', 'archived')
 countBytes(root, record[2], x, grown)
 countStream(root, record[2], x, addEntry(x, record[1] .. '-*', 't', 'verification', 'a', int(nowMs()), 'd', event))

@@ -80,10 +80,10 @@ test('a watch of a sweep whose children all succeeded fails with a count if rows
   const id = await endedSweep('succeeded', 3);
   const { error, output } = await watched(id);
   assert.ok(error instanceof CliError && error.exitCode === 1, String(error));
-  assert.equal(error.message, `${id} done: wrong training signal: 3 wrong rows, 1 error finding`);
+  assert.equal(error.message, `${id} done: training signal not right: 3 wrong rows, 1 error finding`);
   assert.match(output.remarks.at(-1)!, /^4 of 4 rows verified, 3 wrong, 1 error finding, in 1 child\. /);
   const both = await watched(await endedSweep('failed', 1));
-  assert.match(String(both.error), /0 of 2 children succeeded; wrong training signal/);
+  assert.match(String(both.error), /0 of 2 children succeeded; training signal not right/);
 });
 
 test('a watch of a sweep waits for the reports of its batches', async () => {
@@ -110,5 +110,5 @@ test('sweeps get shows the wrong rows of each child and of all children', async 
   const id = await endedSweep('succeeded', 2);
   const text = (await echelon('get', id, '-n', '1')).output.lines.join('\n');
   assert.match(text, /^4 of 4 rows verified, 2 wrong, 1 error finding, in 1 child$/m);
-  assert.match(text, /^0 +exp-\w+ +succeeded +2 +1$/m);
+  assert.match(text, /^0 +exp-\w+ +succeeded, signal wrong +2 +1$/m);
 });

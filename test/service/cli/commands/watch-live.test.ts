@@ -20,13 +20,13 @@ test('the block of a running experiment shows bar, step, time left, success and 
   const { experiment: id } = await running(store, { input: { name: 'seed 1' } });
   const progress = { stage: 'update', step: 5, steps: 20, metrics: { 'episode/success_rate': 0.25 } };
   const { verification } = await detail(id, {});
-  const checked = { ...verification, rowsSeen: 10, rowsVerified: 8, wrong: 1 };
+  const checked = { ...verification, rowsSeen: 10, rowsVerified: 8, wrong: 1, signal: 'wrong' as const };
   const shown = linesOf(await detail(id, { progress, verification: checked, startedAt: 0 }), {
     at: 0,
     step: 2,
   });
   assert.deepEqual(shown, [
-    'seed 1  running  60 s',
+    'seed 1  running, signal wrong  60 s',
     `  [${'█'.repeat(6)}${'░'.repeat(18)}] step 5 of 20, 5 min left`,
     '  success 25 % | rows verified 8/10, 1 wrong',
     '  update',

@@ -7,7 +7,7 @@ import type { ControllerEvent } from '../../../../src/core/events.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { running, submitInput } from '../../../support/store.ts';
 
-async function ended(t: { after(release: () => Promise<void>): void }, wrong: number) {
+async function ended(t: { after(release: () => Promise<void>): void }, wrong: number, unverifiable = 0) {
   const { store, client } = await apiFor(t);
   const lease = await running(store);
   const id = lease.experiment;
@@ -46,12 +46,12 @@ async function ended(t: { after(release: () => Promise<void>): void }, wrong: nu
     batch: 1,
     step: 1,
     rows: 4,
-    exact: 4 - wrong,
+    exact: 4 - wrong - unverifiable,
     rounding: 0,
     wrong,
-    unverifiable: 0,
+    unverifiable,
     errors: wrong ? ['wrong-rows'] : [],
-    ok: wrong === 0,
+    ok: wrong + unverifiable === 0,
   };
   await store.batches.report(record!, report, { wrongRows: [] });
   return { client, id };
@@ -95,6 +95,13 @@ test('a wrong row leads to exit status 1', async (t) => {
       error instanceof CliError && error.exitCode === EXIT.notOk && /2 wrong rows/.test(error.message),
   );
   assert.match(output.lines.join('\n'), /NOT ok: 2 of 4 rows wrong \(wrong-rows\)$/m);
+});
+
+test('batches without anything to verify do not make watch fail, and its line does not call them wrong', async (t) => {
+  const { client, id } = await ended(t, 0, 4);
+  const output = keptOutput();
+  await watchExperiment({ client, id, output, json: false });
+  assert.match(output.lines.join('\n'), /batch of step 1: 4 of 4 rows unverifiable$/m);
 });
 
 test('--json prints one line per event, and --after only later events', async (t) => {

@@ -143,21 +143,36 @@ describe('batches', () => {
     const condemned = { findings, unverifiable: 3 };
     assert.equal(await store.batches.report(record!, given, condemned), 'stored');
     assert.equal(await store.batches.report(record!, given, condemned), 'known');
-    assert.equal((await store.experiments.get(lease.experiment))?.verification.unverifiable, 3);
+    const before = (await store.experiments.get(lease.experiment))?.verification;
+    assert.deepEqual([before?.unverifiable, before?.signal], [3, 'unverified']);
 
     const found = { ...verificationOf(1, 1), exact: 2, wrong: 1, ok: false };
     assert.equal(await store.batches.report(record!, found, { findings: [], unverifiable: 0 }), 'replaced');
     assert.equal(await store.batches.report(record!, given, condemned), 'known');
     assert.equal(await store.batches.report(record!, verificationOf(1, 1), {}), 'known');
     const { verification } = (await store.experiments.get(lease.experiment))!;
-    const { batchesVerified, exact, wrong, unverifiable, errors } = verification;
-    assert.deepEqual([batchesVerified, exact, wrong, unverifiable, errors], [1, 2, 1, 0, 0]);
+    const { batchesVerified, exact, wrong, unverifiable, errors, signal } = verification;
+    assert.deepEqual([batchesVerified, exact, wrong, unverifiable, errors, signal], [1, 2, 1, 0, 0, 'wrong']);
     assert.deepEqual((await store.batches.get(lease.experiment, 1, 1))?.report, {
       findings: [],
       unverifiable: 0,
     });
     const events = (await store.events.tail(lease.experiment, 2)).map(({ event }) => event);
     assert.deepEqual(events, [given, { ...found, replaces: true }]);
+  });
+
+  test('an error finding of a batch that could be read at last makes the signal wrong', async (t) => {
+    const { store } = await storeFor(t);
+    const lease = await running(store);
+    await store.events.append(lease, [wholeBatch(1, 1)]);
+    const [record] = await store.batches.takePending(1, LEASE);
+    const unreadable = { ...verificationOf(1, 1), exact: 0, unverifiable: 3, errors: ['not-verifiable'] };
+    await store.batches.report(record!, unreadable, {
+      findings: [{ code: 'not-verifiable' }],
+      unverifiable: 3,
+    });
+    await store.batches.report(record!, { ...verificationOf(1, 1), errors: ['mixed-groups'], ok: false }, {});
+    assert.equal((await store.experiments.get(lease.experiment))?.verification.signal, 'wrong');
   });
 
   test('a report that replaces another one after the archive was written appears in feed and stream', async (t) => {

@@ -94,6 +94,7 @@ describe('submit', () => {
         batchesVerified: 0,
         rowsSeen: 0,
         rowsVerified: 0,
+        signal: null,
         exact: 0,
         rounding: 0,
         wrong: 0,
