@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VerifierBusyError } from 'echelon-verify/pool/child';
 import { errorCodes } from 'fastify';
-import { EchelonError } from '../../../../src/core/errors.ts';
-import { toEchelonError, toProblem } from '../../../../src/http/server/to-problem.ts';
+import { EchelonError } from '../../../src/core/errors.ts';
+import { toEchelonError, toProblem } from '../../../src/http/server/to-problem.ts';
 
 test('toEchelonError returns our own errors unchanged, and the problem document has their fields', () => {
   const error = new EchelonError('invalid-spec', 'A sentence.', {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import type { Experiment } from 'echelon-client/calls';
-import { createBars } from '../../../../src/cli/demo/bars.ts';
+import { createBars } from '../../../src/cli/demo/bars.ts';
 
 function stream(isTTY: boolean) {
   let text = '';

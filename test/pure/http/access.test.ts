@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSessions, LINK_MS, SESSION_MS, sessionCookie } from '../../../../src/http/access/sessions.ts';
+import { createSessions, LINK_MS, SESSION_MS, sessionCookie } from '../../../src/http/access/sessions.ts';
 
 const secret = 's'.repeat(32);
 const sessions = createSessions(secret);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { REPLAY } from '../../../../src/engines/replay/engine.ts';
-import { REPLAY_FAULTS } from '../../../../src/engines/replay/spec.ts';
-import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
+import { REPLAY } from '../../../src/engines/replay/engine.ts';
+import { REPLAY_FAULTS } from '../../../src/engines/replay/spec.ts';
+import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 
 test('a replay of every fault resolves with every value', () => {
   for (const fault of REPLAY_FAULTS) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { VERL_AGENT_EXPORT } from '../../../../src/engines/verl-agent-export/engine.ts';
-import type { VerlAgentExportSpec } from '../../../../src/engines/verl-agent-export/spec.ts';
-import { compilePlan } from '../../../../src/plan/compile-plan.ts';
-import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
+import { VERL_AGENT_EXPORT } from '../../../src/engines/verl-agent-export/engine.ts';
+import type { VerlAgentExportSpec } from '../../../src/engines/verl-agent-export/spec.ts';
+import { compilePlan } from '../../../src/plan/compile-plan.ts';
+import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 
 const DIRECTORY = 'qwen2.5_7b_webshop_train/k2_hgpo-0123456789';
 const EXPORT: VerlAgentExportSpec = {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PROMPT } from '../../../../src/engines/prompt/engine.ts';
-import type { PromptSpec } from '../../../../src/engines/prompt/spec.ts';
-import { permissionProblems } from '../../../../src/engines/registry.ts';
-import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
+import { PROMPT } from '../../../src/engines/prompt/engine.ts';
+import type { PromptSpec } from '../../../src/engines/prompt/spec.ts';
+import { permissionProblems } from '../../../src/engines/registry.ts';
+import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 
 const MODEL = { baseUrl: 'https://api.openai.com/v1', name: 'gpt-4o' };
 const spec = (more: Partial<PromptSpec> = {}): PromptSpec => ({

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fingerprint } from 'echelon-verify/kernel/estimators/fingerprint';
-import { LOCAL } from '../../../../src/engines/local/engine.ts';
-import type { LocalSpec } from '../../../../src/engines/local/spec.ts';
-import { compilePlan } from '../../../../src/plan/compile-plan.ts';
-import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
+import { LOCAL } from '../../../src/engines/local/engine.ts';
+import type { LocalSpec } from '../../../src/engines/local/spec.ts';
+import { compilePlan } from '../../../src/plan/compile-plan.ts';
+import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 
 const spec = (more: Partial<LocalSpec>) =>
   resolveSpec({ engine: 'local', name: 'x', estimator: { name: 'hgpo' }, ...more }).spec;

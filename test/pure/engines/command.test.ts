@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { COMMAND } from '../../../../src/engines/command/engine.ts';
-import type { CommandSpec } from '../../../../src/engines/command/spec.ts';
-import type { ExperimentSpec } from '../../../../src/engines/registry.ts';
-import { compilePlan } from '../../../../src/plan/compile-plan.ts';
-import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
-import { createSweepCheck, draftSweep, makeChild } from '../../../../src/plan/sweep.ts';
+import { COMMAND } from '../../../src/engines/command/engine.ts';
+import type { CommandSpec } from '../../../src/engines/command/spec.ts';
+import type { ExperimentSpec } from '../../../src/engines/registry.ts';
+import { compilePlan } from '../../../src/plan/compile-plan.ts';
+import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
+import { createSweepCheck, draftSweep, makeChild } from '../../../src/plan/sweep.ts';
 
 const SMALL: CommandSpec = { engine: 'command', name: 'x', command: ['python', 'train.py'] };
 const OWNER = { customCode: true };
