@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { CliError } from 'echelon-verify/cli/exit';
 import { contextOf, readConfig, writeConfig } from '../../../src/cli/config-file.ts';
+import { checkConfig } from '../../../src/cli/config-schema.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'echelon-config-'));
 after(() => rm(root, { recursive: true }));
@@ -49,4 +50,13 @@ test('an invalid configuration is refused with the field and the nearest key', a
   await assert.rejects(readConfig(file), refusing(/\/contexts\/lab\/ulr: .*url/));
   await writeFile(file, 'current: [');
   await assert.rejects(readConfig(file), refusing(/config\.yaml/));
+});
+
+test('a configuration with contexts is valid', () => {
+  assert.deepEqual(checkConfig({ current: 'lab', contexts: { lab: { url: 'https://lab.example' } } }), []);
+});
+
+test('an unknown key and an address without a scheme are problems', () => {
+  const problems = checkConfig({ contexts: { lab: { url: 'lab.example', tokn: 'x' } } });
+  assert.deepEqual(problems.map(({ field }) => field).sort(), ['/contexts/lab/tokn', '/contexts/lab/url']);
 });

@@ -3,8 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { InvalidArgumentError } from 'commander';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { FAULTY, SWEEP } from '../../../src/cli/demo/specs.ts';
+import { changedSpec, changesSpec, setting } from '../../../src/cli/spec-changes.ts';
 import { readSpecFile, requireKind } from '../../../src/cli/spec-file.ts';
+import { validateSpec } from '../../../src/engines/validate-spec.ts';
+import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 
 let directory: string;
 before(async () => {
@@ -75,4 +80,58 @@ test('a sweep is not taken for an experiment, nor the reverse; the API judges th
   }
   requireKind('e', experiment, 'experiment');
   requireKind('s', sweep, 'sweep');
+});
+
+const set = (...texts: string[]) =>
+  texts.reduce<ReturnType<typeof setting>>((all, text) => setting(text, all), []);
+
+test('values are read as YAML and set in a copy of the spec', () => {
+  const spec = { name: 'a', training: { seed: 1 } };
+  const changed = changedSpec(spec, {
+    set: set(
+      'training.seed=2',
+      '/training/steps=5',
+      'labels=[x, y]',
+      'estimator.name=hgpo',
+      'flag=true',
+      'text=a=b',
+    ),
+    ...{ name: 'b', priority: -3, project: 'vision' },
+  });
+  assert.deepEqual(changed, {
+    ...{ name: 'b', training: { seed: 2, steps: 5 }, labels: ['x', 'y'], estimator: { name: 'hgpo' } },
+    ...{ flag: true, text: 'a=b', priority: -3, project: 'vision' },
+  });
+  assert.deepEqual(spec, { name: 'a', training: { seed: 1 } });
+});
+
+test('without changes the spec is the same, whatever it is', () => {
+  assert.equal(changedSpec('text', {}), 'text');
+  assert.equal(changesSpec({}), false);
+  assert.equal(changesSpec({ priority: 0 }), true);
+});
+
+test('what cannot be set is wrong usage', () => {
+  for (const text of ['seed', '=1', 'a=[']) assert.throws(() => setting(text), InvalidArgumentError, text);
+  assert.throws(() => changedSpec({ name: 'a' }, { set: set('name.x=1') }), CliError);
+  assert.throws(() => changedSpec({}, { set: set('__proto__.x=1') }), CliError);
+  assert.throws(() => changedSpec([1], { name: 'x' }), CliError);
+});
+
+test('every spec of the demo is one that the API accepts', () => {
+  for (const spec of [...SWEEP, FAULTY])
+    assert.doesNotThrow(() => resolveSpec(validateSpec(structuredClone(spec))), spec.name);
+});
+
+test('the three trainings differ in their estimator and their name, and in nothing else', () => {
+  const rest = SWEEP.map((spec) => {
+    const {
+      name: _,
+      estimator: __,
+      ...others
+    } = resolveSpec(validateSpec(structuredClone(spec))).spec as unknown as Record<string, unknown>;
+    return others;
+  });
+  assert.equal(rest.length, 3);
+  for (const one of rest) assert.deepEqual(one, rest[0]);
 });

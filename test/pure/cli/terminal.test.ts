@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { Writable } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
 import type { Experiment } from 'echelon-client/calls';
+import { answerTo } from '../../../src/cli/ask.ts';
 import { createBars } from '../../../src/cli/demo/bars.ts';
 
 function stream(isTTY: boolean) {
@@ -48,4 +49,17 @@ test('on a terminal there is one bar for each experiment', () => {
   bars.stop();
   assert.match(text(), /HGPO \[█{20}\] step {2}20\/20/);
   assert.match(text(), /GRPO \[░{20}\]/);
+});
+
+test('an answer is what was typed; Ctrl-C and Ctrl-D are none', async () => {
+  for (const [typed, answer] of [
+    ['yes\n', 'yes'],
+    ['\u0003', ''],
+    ['\u0004', ''],
+  ] as const) {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const answered = answerTo('Delete? ', input, output);
+    input.write(typed);
+    assert.equal(await answered, answer);
+  }
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import {
   boundEnded,
@@ -6,7 +7,8 @@ import {
   boundNumbered,
   MAX_METRICS_PER_EVENT,
 } from '../../../src/core/event-bounds.ts';
-import type { AttemptEvent, NumberedEvent } from '../../../src/core/events.ts';
+import { type AttemptEvent, END_CAUSES, EVENT_TYPES, type NumberedEvent } from '../../../src/core/events.ts';
+import { logTexts } from '../../../src/core/log-lines.ts';
 
 const ordinary: AttemptEvent[] = [
   { type: 'started', pid: 5, nodeId: 'n', command: ['python', '-m', 'x'] },
@@ -92,4 +94,45 @@ describe('bounds of events', () => {
     };
     assert.deepEqual(boundNumbered(numbered), numbered);
   });
+});
+
+const proto = readFileSync('proto/echelon/rayworker/v1/rayworker.proto', 'utf8');
+
+test('the causes of an end are those of the wire', () => {
+  const [, block] = /enum Cause \{([^}]*)\}/.exec(proto)!;
+  const wire = [...block!.matchAll(/^\s*([A-Z_]+) = (\d+);/gm)]
+    .filter(([, , number]) => number !== '0')
+    .map(([, name]) => name!.toLowerCase().replaceAll('_', '-'));
+  assert.deepEqual([...END_CAUSES], wire);
+});
+
+test('every event of the wire has its type', () => {
+  const [, block] = /message AttemptEvent \{[\s\S]*?oneof body \{([^}]*)\}/.exec(proto)!;
+  const wire = [...block!.matchAll(/^\s*\w+ (\w+) = \d+;/gm)].map(([, name]) => name);
+  assert.deepEqual(
+    EVENT_TYPES.filter((type) => !['state', 'verification', 'rule'].includes(type)),
+    wire,
+  );
+});
+
+test('an event adds its lines, and one where something is missing', () => {
+  const log = { type: 'log', source: 'stderr', lines: ['a', ''], cutBytes: 0 } as const;
+  assert.deepEqual(logTexts({ ...log, lines: [...log.lines] }), [
+    { source: 'stderr', text: 'a' },
+    { source: 'stderr', text: '' },
+  ]);
+  assert.deepEqual(logTexts({ ...log, lines: ['x'], cutBytes: 9 }).at(-1), {
+    source: 'gap',
+    text: '[9 bytes of lines that are too long were cut here]',
+  });
+  const gap = { type: 'gap', step: 0, count: 2, bytes: 30, rows: 4, reason: 'full' } as const;
+  assert.deepEqual(logTexts({ ...gap, kind: 'logs' }), [
+    { source: 'gap', text: '[2 lines, 30 bytes dropped: full]' },
+  ]);
+  assert.deepEqual(logTexts({ ...gap, kind: 'reports' }), [{ source: 'gap', text: '[2 dropped: full]' }]);
+  assert.deepEqual(logTexts({ ...gap, kind: 'reports', count: 0 }), [
+    { source: 'gap', text: '[dropped: full]' },
+  ]);
+  assert.deepEqual(logTexts({ ...gap, kind: 'batch' }), []);
+  assert.deepEqual(logTexts({ type: 'metrics', step: 1, values: {} }), []);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBackoff, retryUntil } from '../../../src/core/retry.ts';
+import { settledWithin } from '../../../src/core/settled-within.ts';
 
 test('a wait is over at once when its signal aborts', async () => {
   const backoff = createBackoff({ firstMs: 2 ** 30, longestMs: 2 ** 30 });
@@ -36,4 +37,10 @@ test('retryUntil repeats the work while an error may be retried, and rejects wit
   await assert.rejects(thrice, { message: 'try 3' });
   const work = async () => (tries > 3 ? 'done' : await failing());
   assert.equal(await retryUntil(work, { waits, shouldRetry: () => true }), 'done');
+});
+
+test('settledWithin tells work that is over from work that is late, and passes its failure on', async () => {
+  assert.equal(await settledWithin(10_000, Promise.resolve()), true);
+  assert.equal(await settledWithin(1, new Promise(() => {})), false);
+  await assert.rejects(settledWithin(10_000, Promise.reject(new Error('x'))), /x/);
 });

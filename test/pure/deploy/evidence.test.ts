@@ -21,3 +21,16 @@ test('docs/evidence/guarantees.md has each of the ten guarantees', () => {
   const numbers = new Set(rows.map(([, first]) => /^(\d+)\. /.exec(first ?? '')?.[1]));
   for (let number = 1; number <= 10; number++) assert.ok(numbers.has(`${number}`), `guarantee ${number}`);
 });
+
+test('docs/evidence/attacks.md names tests that exist, one for each attack', () => {
+  const rows = readFileSync('docs/evidence/attacks.md', 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| attack') && !line.startsWith('| ---'));
+  assert.ok(rows.length > 30);
+  for (const row of rows) {
+    const [, , answer = '', shown = ''] = row.split('|').map((cell) => cell.trim());
+    if (answer.startsWith('*not here*')) continue;
+    const file = /^`([^`]+)`$/.exec(shown)?.[1];
+    assert.ok(file !== undefined && existsSync(file), row);
+  }
+});

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MAX_FILE_BYTES, MAX_FILES } from '../../../src/core/launch-plan.ts';
+import { PLACES, unusedParameters, withParameters } from '../../../src/engines/command/arguments.ts';
 import { COMMAND } from '../../../src/engines/command/engine.ts';
 import type { CommandSpec } from '../../../src/engines/command/spec.ts';
 import type { ExperimentSpec } from '../../../src/engines/registry.ts';
+import { specProblems, validateSpec } from '../../../src/engines/validate-spec.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { createSweepCheck, draftSweep, makeChild } from '../../../src/plan/sweep.ts';
@@ -86,4 +89,48 @@ test('a sweep over a parameter gives each child its arguments', () => {
   check.refuse();
   assert.deepEqual(plans, ['--lr=0.1', '--lr=0.2']);
   assert.equal(makeChild(draft, draft.entries[0]!).customCode, true);
+});
+
+test('a parameter replaces its name in every argument once, and other braces stay', () => {
+  const argv = ['--lr={lr}', '{"a":{lr}}', '{tag}', '{other} {}', ...PLACES.map((name) => `{${name}}`)];
+  assert.deepEqual(withParameters(argv, { lr: 1e-7, tag: '{lr}', on: true }), [
+    ...['--lr=1e-7', '{"a":1e-7}', '{lr}', '{other} {}'],
+    ...['{sharedRoot}', '{experimentDir}', '{attemptDir}', '{checkpoint}'],
+  ]);
+});
+
+test('parameters that no argument names are unused', () => {
+  assert.deepEqual(unusedParameters(['--lr={lr}', 'tag'], { lr: 1, tag: 'x' }), ['tag']);
+});
+
+const fields = (spec: object) => specProblems({ ...SMALL, ...spec }).map(({ field }) => field);
+
+test('a command spec refuses paths that leave their directory, unknown fields, and plain secrets in arguments', () => {
+  for (const path of ['/etc', '..', '../x', 'a/..', 'a/../b', 'a\\b', '', 'a\nb'])
+    assert.deepEqual(fields({ workingDir: path }), ['/workingDir'], path);
+  for (const path of ['a', 'a/b', '..a', 'a..b/c', './a'])
+    assert.deepEqual(fields({ workingDir: path }), [], path);
+  assert.deepEqual(fields({ metrics: { tensorboard: '../x' } }), ['/metrics/tensorboard']);
+  assert.deepEqual(fields({ files: { '../x': '' } }), ['/files/..~1x']);
+  assert.deepEqual(fields({ batches: '/tmp' }), ['/batches']);
+  assert.deepEqual(fields({ shell: true }), ['/shell']);
+  assert.deepEqual(fields({ command: [] }), ['/command']);
+  assert.deepEqual(fields({ command: ['x', '--api-key=Zx81hJq0PLm3Ns92kdQw'] }), ['/command/1']);
+  for (const pattern of ['loss', '{number} {number}', '(a+)+{number}{'])
+    assert.deepEqual(fields({ metrics: { lines: { step: '{number}', loss: pattern } } }), [
+      '/metrics/lines/loss',
+    ]);
+});
+
+const withFiles = (count: number, bytes: number) => {
+  const files = Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}.py`, '#'.repeat(bytes)]));
+  const spec = validateSpec({ engine: 'command', name: 'x', command: ['true'], files });
+  return resolveSpec(spec, { customCode: true });
+};
+
+test('a spec holds as many files and bytes as stated, and no more', () => {
+  withFiles(MAX_FILES, 1);
+  withFiles(2, MAX_FILE_BYTES / 2);
+  assert.throws(() => withFiles(MAX_FILES + 1, 1), { code: 'invalid-spec' });
+  assert.throws(() => withFiles(2, MAX_FILE_BYTES / 2 + 1), { code: 'invalid-spec' });
 });

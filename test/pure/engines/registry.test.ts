@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { COMMON_DEFAULTS } from '../../../src/engines/common-defaults.ts';
 import type { MemorySettings } from '../../../src/engines/engine.ts';
 import { allEngines, engineOf, findEngine, fingerprintOf } from '../../../src/engines/registry.ts';
 import { specProblems, validateSpec } from '../../../src/engines/validate-spec.ts';
@@ -110,4 +111,9 @@ test('no module outside src/engines compares the engine of a spec', () => {
     comparison.test(readFileSync(file, 'utf8')),
   );
   assert.deepEqual(asking, []);
+});
+
+test('every common field has a default, except the name and the resources, which depend on the engine', () => {
+  const expected = Object.keys(commonFields).filter((field) => field !== 'name' && field !== 'resources');
+  assert.deepEqual(Object.keys(COMMON_DEFAULTS).sort(), expected.sort());
 });

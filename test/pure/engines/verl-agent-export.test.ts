@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { specProblems } from '../../../src/engines/validate-spec.ts';
 import { VERL_AGENT_EXPORT } from '../../../src/engines/verl-agent-export/engine.ts';
 import type { VerlAgentExportSpec } from '../../../src/engines/verl-agent-export/spec.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
@@ -50,4 +51,17 @@ test('an export needs a checkpoint directory', () => {
       { field: '/checkpoint', message: 'names no training; set experiment to the id of one, or directory' },
     ],
   });
+});
+
+const fields = (more: object) =>
+  specProblems({
+    ...{ engine: 'verl-agent-export', name: 'x', checkpoint: { directory: 'p/run' } },
+    ...more,
+  }).map(({ field }) => field);
+
+test('an export is stored below the directory of exports, and uses no GPU', () => {
+  assert.deepEqual(fields({ output: 'team/model-1.5b' }), []);
+  for (const output of ['', '/models', '../models', 'a/../../b', '.hidden', 'a b'])
+    assert.deepEqual(fields({ output }), ['/output'], output);
+  assert.deepEqual(fields({ resources: { gpus: 1 } }), ['/resources/gpus']);
 });

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import Fastify from 'fastify';
+import { ANONYMOUS, hasScope, SCOPES, sees } from '../../../src/core/scopes.ts';
 import { createSessions, LINK_MS, SESSION_MS, sessionCookie } from '../../../src/http/access/sessions.ts';
+import type { App } from '../../../src/http/server/deps.ts';
+import { escapeHtml, htmlPage, loginPage } from '../../../src/http/server/pages.ts';
+import { addPolicies, CHANGE, CREATE, READ } from '../../../src/http/server/policy.ts';
 
 const secret = 's'.repeat(32);
 const sessions = createSessions(secret);
@@ -48,4 +53,68 @@ test('a cookie and a login code that were changed, cut or continued are refused'
 test('the session cookie is bound to its host with https, and by http works in every browser', () => {
   assert.deepEqual(sessionCookie('https://a.test'), { name: '__Host-echelon_session', secure: true });
   assert.deepEqual(sessionCookie('http://127.0.0.1:1'), { name: 'echelon_session', secure: false });
+});
+
+test('an anonymous caller sees no project and has no scope', () => {
+  for (const project of ['default', 'a']) assert.equal(sees(ANONYMOUS, project), false);
+  for (const scope of SCOPES) assert.equal(hasScope(ANONYMOUS, scope), false);
+});
+
+test('a bound caller sees its own project, another one all', () => {
+  assert.equal(sees({ project: 'a' }, 'a'), true);
+  assert.equal(sees({ project: 'a' }, 'b'), false);
+  assert.equal(sees({ project: null }, 'b'), true);
+});
+
+test('admin is for callers of all projects', () => {
+  assert.equal(hasScope({ project: null, scopes: ['admin'] }, 'admin'), true);
+  assert.equal(hasScope({ project: 'a', scopes: ['admin'] }, 'admin'), false);
+  assert.equal(hasScope({ project: 'a', scopes: ['read'] }, 'read'), true);
+  assert.equal(hasScope({ project: 'a', scopes: ['read'] }, 'submit'), false);
+});
+
+test('an app with a route without a policy does not start', async () => {
+  const app = Fastify() as unknown as App;
+  addPolicies(app, 1000);
+  app.get('/a', { config: { policy: READ } }, async () => ({}));
+  app.get('/b', { config: {} }, async () => ({}));
+  await assert.rejects(async () => app.ready(), /^TypeError: No policy: GET \/b/);
+});
+
+test('a route has the handler timeout, unless its policy limits only its store calls', () => {
+  const app = Fastify() as unknown as App;
+  addPolicies(app, 1000);
+  const timeouts = new Map<string, number | undefined>();
+  app.addHook('onRoute', ({ url, handlerTimeout }) => void timeouts.set(url, handlerTimeout));
+  app.get('/a', { config: { policy: READ } }, async () => ({}));
+  app.post('/b', { config: { policy: { ...CREATE, timeout: 'store' } } }, async () => ({}));
+  assert.deepEqual([timeouts.get('/a'), timeouts.get('/b')], [1000, undefined]);
+});
+
+test('READ is not audited, CREATE and CHANGE are, and only CREATE stores its response', () => {
+  assert.deepEqual(
+    [READ, CREATE, CHANGE].map(({ scope, audit, idempotency }) => [scope, audit, idempotency]),
+    [
+      ['read', false, 'unsupported'],
+      ['submit', true, 'stored'],
+      ['submit', true, 'unsupported'],
+    ],
+  );
+});
+
+const HOSTILE = `"><script>alert('1')</script>&`;
+
+test('text on a page is escaped, so that it is never markup', () => {
+  assert.equal(escapeHtml(HOSTILE), '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;');
+  for (const page of [loginPage({ next: HOSTILE, message: HOSTILE }), htmlPage(HOSTILE, '')]) {
+    assert.ok(!page.includes('<script>'));
+    assert.match(page, /^<!doctype html>/);
+  }
+});
+
+test('the sign-in form posts the token and the next page', () => {
+  const page = loginPage({ next: '/docs' });
+  assert.match(page, /<form method="post" action="\/login">/);
+  assert.match(page, /name="next" value="\/docs"/);
+  assert.ok(!page.includes('role="alert"'));
 });

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { VerifierBusyError } from 'echelon-verify/pool/child';
 import { errorCodes } from 'fastify';
-import { EchelonError } from '../../../src/core/errors.ts';
+import { EchelonError, ERRORS } from '../../../src/core/errors.ts';
+import { ADVICE, errorsMarkdown } from '../../../src/http/server/error-docs.ts';
+import { problems } from '../../../src/http/server/responses.ts';
 import { toEchelonError, toProblem } from '../../../src/http/server/to-problem.ts';
 
 test('toEchelonError returns our own errors unchanged, and the problem document has their fields', () => {
@@ -52,4 +55,49 @@ test('the problem document of a foreign error, or of an error with a cause, show
     assert.ok(problem.status >= 500);
     assert.ok(!JSON.stringify(problem).includes('10.0.0.1'));
   }
+});
+
+test('docs/reference/errors.md equals the output of node scripts/generate/errors.ts', async () => {
+  const file = await readFile('docs/reference/errors.md', 'utf8');
+  assert.equal(file, errorsMarkdown());
+});
+
+test('docs/reference/errors.md documents each registered error once and no other', () => {
+  const documented = [...errorsMarkdown().matchAll(/^## (.+)$/gm)].map(([, code]) => code);
+  assert.deepEqual(documented, Object.keys(ERRORS));
+  assert.deepEqual(Object.keys(ADVICE).sort(), Object.keys(ERRORS).sort());
+});
+
+test('problems() has one response for each status, which names its error codes', () => {
+  const answers = problems(['invalid-spec', 'store-full', 'not-found']) as Record<
+    string,
+    { description: string }
+  >;
+  assert.deepEqual(Object.keys(answers), ['400', '401', '403', '404', '415', '429', '431', '500', '503']);
+  assert.match(answers['400']!.description, /`invalid-request`.*`invalid-spec`/);
+  assert.match(answers['503']!.description, /`store-unavailable`.*`record-too-new`.*`store-full`/);
+});
+
+test('every code has an HTTP error status, a title and a yes or no for retry', () => {
+  for (const [code, { status, title, retry }] of Object.entries(ERRORS)) {
+    assert.match(code, /^[a-z]+(-[a-z]+)*$/);
+    assert.ok(status >= 400 && status < 600, code);
+    assert.ok(title.length > 10, code);
+    assert.equal(typeof retry, 'boolean');
+  }
+});
+
+test('an error knows what its code means', () => {
+  const cause = new Error('inner');
+  const error = new EchelonError('store-full', 'no room', {
+    cause,
+    problems: [{ field: '/a', message: 'b' }],
+  });
+  assert.deepEqual(
+    [error.name, error.code, error.status, error.retry, error.message],
+    ['EchelonError', 'store-full', 503, true, 'no room'],
+  );
+  assert.equal(error.cause, cause);
+  assert.deepEqual(error.problems, [{ field: '/a', message: 'b' }]);
+  assert.deepEqual(new EchelonError('not-found', 'x').problems, []);
 });

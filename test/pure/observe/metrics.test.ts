@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Registry } from 'prom-client';
+import { counter, gauge } from '../../../src/observe/instruments.ts';
 import { createMetrics } from '../../../src/observe/metrics.ts';
 import type { StoreFigures } from '../../../src/observe/store-gauges.ts';
 import { numberAt } from '../../support/exposition.ts';
@@ -49,4 +51,14 @@ test('counts what this process does', async () => {
   const metrics = made();
   metrics.claimed();
   assert.equal(numberAt(await metrics.text(), 'echelon_attempts_claimed_total'), 1);
+});
+
+test('instruments are shown by their registry alone', async () => {
+  const [registry, other] = [new Registry(), new Registry()];
+  gauge(registry, 'one', 'One', ['kind']).set({ kind: 'a' }, 2);
+  counter(registry, 'two', 'Two').inc(3);
+  const text = await registry.metrics();
+  assert.deepEqual([numberAt(text, 'one', { kind: 'a' }), numberAt(text, 'two')], [2, 3]);
+  assert.match(text, /# HELP one One/);
+  assert.doesNotMatch(await other.metrics(), /one|two/);
 });

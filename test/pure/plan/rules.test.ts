@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { FINDINGS } from 'echelon-verify/provenance/findings';
 import { parse } from 'yaml';
 import { specProblems, validateSpec } from '../../../src/engines/validate-spec.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
+import { DEFAULT_RULES, presetRule, RULE_PRESETS } from '../../../src/plan/rule-presets.ts';
 import { conditionInWords, resolveRules, ruleProblems } from '../../../src/plan/rules.ts';
 import { draftSweep } from '../../../src/plan/sweep.ts';
+import { ERROR_CODES, RULE_PRESET_NAMES } from '../../../src/schemas/rules.ts';
 import type { SweepRequest } from '../../../src/schemas/sweep.ts';
 
 describe('rules of a spec', () => {
@@ -95,4 +98,21 @@ test('the examples of docs/guides/rules.md are valid', () => {
   const request = sweep as SweepRequest;
   assert.equal(draftSweep(request).entries.length, 15);
   assert.equal(request.earlyStopping?.minChildren, 4);
+});
+
+test('every rule preset is a valid rule of a spec', () => {
+  assert.deepEqual(Object.keys(RULE_PRESETS).sort(), [...RULE_PRESET_NAMES].sort());
+  for (const name of RULE_PRESET_NAMES) {
+    const rule = presetRule(name);
+    assert.deepEqual(ruleProblems([{ name, when: rule.when, for: rule.for }]), [], name);
+    assert.equal(rule.do, 'mark');
+  }
+  assert.deepEqual(DEFAULT_RULES, ['wrong-rows', 'not-finite']);
+});
+
+test('a rule can name every error finding', () => {
+  const errors = Object.entries(FINDINGS).filter(([, { severity }]) => severity === 'error');
+  const codes = errors.map(([code]) => code);
+  // not-verifiable is the finding of a batch that could not be read at all.
+  assert.deepEqual([...ERROR_CODES].sort(), ['any', 'not-verifiable', ...codes].sort());
 });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { EchelonError, type FieldProblem } from '../../../src/core/errors.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { childSpec, childValues, createSweepCheck, draftSweep, makeChild } from '../../../src/plan/sweep.ts';
+import { valueInWords } from '../../../src/plan/sweep-names.ts';
 import type { SweepRequest } from '../../../src/schemas/sweep.ts';
 import { cpuTimeOf } from '../../support/cpu-time.ts';
 import { SECRETS } from '../../support/secrets.ts';
@@ -271,4 +272,17 @@ describe('a sweep is refused as a whole', () => {
     const problems = problemsOf({ spec: { ...LOCAL, stepz: 1 }, axes: { 'training.seed': [1, 2, 3, 4] } });
     assert.equal(problems.length, 1);
   });
+});
+
+test('valueInWords names an object by its name and its other fields, and any other value as JSON', () => {
+  const cases: [unknown, string][] = [
+    ['grpo', 'grpo'],
+    [3, '3'],
+    [null, 'null'],
+    [[1, 2], '[1,2]'],
+    [{ b: 1, a: 'x' }, '{"a":"x","b":1}'],
+    [{ name: 7 }, '{"name":7}'],
+    [{ mode: 'mean_norm', name: 'hgpo', historyLength: 2 }, 'hgpo historyLength=2 mode=mean_norm'],
+  ];
+  for (const [value, words] of cases) assert.equal(valueInWords(value), words);
 });

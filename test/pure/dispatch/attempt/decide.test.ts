@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { EchelonError } from '../../../../src/core/errors.ts';
 import { END_CAUSES, type EndCause, type Ended } from '../../../../src/core/events.ts';
-import { CAUSE_RULES, decide, endInWords, lostAttempt } from '../../../../src/dispatch/attempt/decide.ts';
+import { createLaunches } from '../../../../src/dispatch/attempt/context.ts';
+import {
+  CAUSE_RULES,
+  decide,
+  endInWords,
+  lostAttempt,
+  memoryAdvice,
+} from '../../../../src/dispatch/attempt/decide.ts';
+import { isLeaseLost, isRetryable, whyUnfollowable } from '../../../../src/dispatch/attempt/faults.ts';
+import { RayWorkerError } from '../../../../src/rpc/status.ts';
 
 function ended(cause: EndCause, more: Partial<Ended> = {}): Ended {
   return { ...lostAttempt(''), cause, ...more };
@@ -165,4 +175,55 @@ test('a failure without a message is explained by the last error line of its out
   assert.match(endInWords(ended('failed', failed)), /failed \(exit code 1\)$/);
   const long = endInWords(ended('failed', { ...failed, lastLines: ['x'.repeat(5000)] }));
   assert.ok(long.length < 400);
+});
+
+test('memory advice names the settings for the memory that ran out', () => {
+  const gpu = memoryAdvice('verl-agent', 'a GPU ran out of memory (exit code 1)');
+  for (const word of ['microBatchSizePerGpu', 'gpuMemoryUtilization', 'parameterOffload', 'to true'])
+    assert.ok(gpu.includes(word), gpu);
+  const host = memoryAdvice('verl-agent', 'killed by the kernel for memory');
+  assert.match(host, /^lower \/rollout\/groups or .* to false$/);
+  assert.equal(
+    memoryAdvice('local', 'killed by the kernel for memory'),
+    'lower /rollout/groups, /rollout/groupSize or /environment/maxSteps',
+  );
+  assert.equal(memoryAdvice('replay', 'x'), '');
+  assert.equal(memoryAdvice('unknown', 'x'), '');
+});
+
+test('transient faults and a refused token are retryable', () => {
+  for (const fault of ['unreachable', 'denied', 'exhausted'] as const)
+    assert.ok(isRetryable(new RayWorkerError(fault, '')), fault);
+  assert.ok(isRetryable(new EchelonError('store-unavailable', '')));
+  for (const error of [
+    new RayWorkerError('invalid', ''),
+    new EchelonError('lease-lost', ''),
+    new Error('x'),
+    null,
+  ])
+    assert.ok(!isRetryable(error));
+});
+
+test('a lost lease is recognised by its error code', () => {
+  assert.ok(isLeaseLost(new EchelonError('lease-lost', '')));
+  assert.ok(!isLeaseLost(new Error('lease-lost')));
+});
+
+test('an attach that cannot succeed returns the reason', () => {
+  for (const fault of ['unknown-attempt', 'ahead', 'damaged', 'invalid'] as const)
+    assert.match(whyUnfollowable(new RayWorkerError(fault, 'detail')) ?? '', /detail/);
+  assert.equal(whyUnfollowable(new RayWorkerError('unreachable', '')), null);
+  assert.equal(whyUnfollowable(new Error('x')), null);
+});
+
+test('a launch is alone if no other launch on its cluster overlaps it, before or after its begin', () => {
+  const launches = createLaunches();
+  const first = launches.begin('a');
+  const elsewhere = launches.begin('b');
+  assert.deepEqual([first.isAlone(), elsewhere.isAlone()], [true, true]);
+  const second = launches.begin('a');
+  second.end();
+  assert.deepEqual([first.isAlone(), second.isAlone()], [false, false]);
+  first.end();
+  assert.equal(launches.begin('a').isAlone(), true);
 });

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MetricValue, NumberedEvent } from '../../../../src/core/events.ts';
 import { metricNamesOf, packValues } from '../../../../src/store/metrics/metric-entries.ts';
+import { createMetricSeries } from '../../../../src/store/metrics/metric-series.ts';
+import { condense, pointOf } from '../../../../src/store/metrics/series-items.ts';
+import type { StoreContext } from '../../../../src/store/redis/context.ts';
 
 const metrics = (values: Record<string, MetricValue>): NumberedEvent => ({
   sequence: 1,
@@ -26,4 +29,52 @@ test('values are packed at full precision, with the places of their names', () =
     [0, -Infinity],
   ]);
   assert.equal(bytes.length, 30);
+});
+
+test('a read without names sends no command', async () => {
+  const reader = createMetricSeries({} as StoreContext);
+  assert.deepEqual(await reader.series('exp-00000000000000000000', { names: [], resolution: 5 }), []);
+});
+
+test('condense merges the points of one range of steps, and none if there is room', () => {
+  const items = (
+    [
+      [0, 1],
+      [1, Number.NaN],
+      [2, Infinity],
+      [9, -3],
+    ] as const
+  ).map(([step, value]) => ({ attempt: 1, item: pointOf(step, value) }));
+  assert.equal(condense(items, 4).length, 4);
+  assert.deepEqual(condense(items, 2), [
+    {
+      attempt: 1,
+      from: 0,
+      to: 2,
+      count: 3,
+      first: 1,
+      last: 'Infinity',
+      min: 1,
+      max: 1,
+      mean: 1,
+      nan: 1,
+      infinite: 1,
+    },
+    {
+      attempt: 1,
+      from: 9,
+      to: 9,
+      count: 1,
+      first: -3,
+      last: -3,
+      min: -3,
+      max: -3,
+      mean: -3,
+      nan: 0,
+      infinite: 0,
+    },
+  ]);
+  const same = items.map(({ attempt, item }) => ({ attempt, item: { ...item, from: 5, to: 5 } }));
+  assert.equal(condense(same, 3).length, 1);
+  assert.deepEqual(condense([], 3), []);
 });

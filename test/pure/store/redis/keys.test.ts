@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { EchelonError } from '../../../../src/core/errors.ts';
+import { DEFAULT_STORE_LIMITS } from '../../../../src/store/redis/context.ts';
 import { createKeys } from '../../../../src/store/redis/keys.ts';
+import { createWaker, orNothing } from '../../../../src/store/redis/waker.ts';
 import { documentedKeys } from '../../../support/redis-keys.ts';
 
 test('no two keys have one name', () => {
@@ -54,4 +57,33 @@ test('every name of a key in the code is listed', () => {
     }
   }
   assert.deepEqual([...unlisted], []);
+});
+
+test('the default limits agree with one another', () => {
+  for (const [name, value] of Object.entries(DEFAULT_STORE_LIMITS)) assert.ok(value > 0, name);
+  assert.ok(DEFAULT_STORE_LIMITS.acceptShare <= 0.7, 'admission stops far below maxmemory');
+  assert.ok(DEFAULT_STORE_LIMITS.inlineBytes <= DEFAULT_STORE_LIMITS.appendBytes);
+  // 8,000 values are the most that a script can spread into one command.
+  assert.ok(DEFAULT_STORE_LIMITS.appendEvents * 6 < 8000);
+});
+
+test('a wake-up before the wait counts, and a timeout ends the wait', async () => {
+  const waker = createWaker();
+  waker.wake();
+  await waker.wait(60_000);
+  waker.reset();
+  const waiting = waker.wait(60_000);
+  waker.wake();
+  await waiting;
+  waker.reset();
+  await waker.wait(1);
+  waker.stop();
+});
+
+test('orNothing returns undefined for an unavailable server and rethrows other errors', async () => {
+  assert.equal(await orNothing(Promise.resolve(3)), 3);
+  assert.equal(await orNothing(Promise.reject(new EchelonError('store-unavailable', 'away'))), undefined);
+  await assert.rejects(orNothing(Promise.reject(new EchelonError('not-found', 'none'))), {
+    code: 'not-found',
+  });
 });
