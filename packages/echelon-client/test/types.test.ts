@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExperimentEvent, LocalSpec } from '../src/index.ts';
+import { shortNode } from '../src/short-node.ts';
 
 /** Compiles only if every event type is handled and has its own fields. */
 function inWords(event: ExperimentEvent): string {
@@ -43,4 +44,9 @@ test('an estimator type accepts only its own fields', () => {
   // @ts-expect-error: GRPO has no history
   const grpo: LocalSpec['estimator'] = { name: 'grpo', historyLength: 2 };
   assert.equal(grpo.name, 'grpo');
+});
+
+test('a long node id is said by its first letters, a name as it is', () => {
+  assert.equal(shortNode('a'.repeat(56)), 'aaaaaaaa');
+  assert.equal(shortNode('gpu-02'), 'gpu-02');
 });

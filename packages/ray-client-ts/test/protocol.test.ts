@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as ray from '../src/index.ts';
 import { DATAPATH, LOGSTREAM, UNARY } from '../src/protocol.ts';
 
 test('methods have the paths that Ray listens on', () => {
@@ -38,4 +39,20 @@ test('unknown fields are ignored', () => {
   const bytes = Buffer.from('08022a0812' + '03322e342a0178', 'hex');
   const response = DATAPATH.responseDeserialize(bytes);
   assert.equal(response.connection_info?.ray_version, '2.4');
+});
+
+test('the package export holds what a caller needs', () => {
+  for (const name of [
+    'connect',
+    'credentialsFromEnvironment',
+    'functionRef',
+    'sourceActorClass',
+    'RayPythonError',
+  ]) {
+    assert.ok(name in ray, name);
+  }
+});
+
+test('what is generated, and what carries the wire, stays inside', () => {
+  for (const name of Object.keys(ray)) assert.doesNotMatch(name, /Datapath|DataPath|Exchange|rpc/i);
 });

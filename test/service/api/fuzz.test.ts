@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { appFor, LOCAL, REPLAY } from '../../support/http-app.ts';
+import { fuzzApi } from '../../support/schemathesis.ts';
 import { running, storeFor } from '../../support/store.ts';
 
 // Random requests, generated from the OpenAPI document. Each answer is checked against that document by
@@ -133,3 +134,9 @@ function assign(target: Record<string, unknown>, [key, ...rest]: string[], put: 
   const set = rest.length > 0 ? next : put;
   Object.defineProperty(target, key!, { value: set, enumerable: true, configurable: true, writable: true });
 }
+
+test('a fuzzer of the OpenAPI document finds no server error and no undocumented answer', async (t) => {
+  const { ok, cases, report } = await fuzzApi(t, { examples: 8, seed: 20260101, phases: 'fuzzing' });
+  assert.ok(ok, report);
+  t.diagnostic(`${cases} requests`);
+});

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SCREENS } from '../../src/app/screen-paths.ts';
 import {
   batchHref,
   batchPathOf,
@@ -39,4 +40,9 @@ test('links to a trajectory and a state encode their names', () => {
     '/experiments/exp-1/batches/2/7/trajectory?name=a%26b%2Fc&step=3',
   );
   assert.equal(sameStateHref(PATH, 0), '/experiments/exp-1/batches/2/7/same-state?row=0');
+});
+
+test('no screen has a path of the API, of its documents or of the board', () => {
+  for (const taken of ['v1', 'docs', 'queues', 'login', 'logout', 'errors', 'assets', 'healthz', 'readyz'])
+    assert.ok(!(SCREENS as readonly string[]).includes(taken), taken);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { command, quoted } from '../../src/models/commands.ts';
 import * as words from '../../src/models/words.ts';
 import { withNames } from '../../src/models/words.ts';
 
@@ -38,4 +39,13 @@ test('ids of known experiments become their names, and unknown ids stay', () => 
   const [known, unknown] = ['exp-00cz8h3k7n2q4r5s6t7v', 'exp-00cz8h3k7n2q4r5s6t7w'];
   const text = `would delay ${known}, which is next; ${unknown} waits`;
   assert.equal(withNames(text, new Map([[known, 'a']])), `would delay a, which is next; ${unknown} waits`);
+});
+
+test('a command has the options that are set, quoted for a shell', () => {
+  assert.equal(
+    command('ls', { state: ['running', 'queued'], name: "it's", project: undefined, json: true }),
+    `echelon ls --state running,queued --name 'it'\\''s' --json`,
+  );
+  assert.equal(command('get exp-1'), 'echelon get exp-1');
+  assert.equal(quoted('a b; rm -rf /'), "'a b; rm -rf /'");
 });

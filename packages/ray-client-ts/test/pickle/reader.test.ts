@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { RayPickleError } from '../../src/errors.ts';
 import { toJavaScript } from '../../src/pickle/convert.ts';
+import { OP } from '../../src/pickle/opcodes.ts';
 import { readPickle } from '../../src/pickle/reader.ts';
 import {
   type PyDict,
@@ -176,3 +177,9 @@ function normalise(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return Object.is(value, -0) ? 0 : value;
   return Object.entries(value).map(([name, member]) => [name, normalise(member)]);
 }
+
+test('no two opcodes share a byte', () => {
+  const codes = Object.values(OP);
+  assert.equal(new Set(codes).size, codes.length);
+  for (const code of codes) assert.ok(Number.isInteger(code) && code > 0 && code < 256);
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RayPickleError } from '../../src/errors.ts';
-import { PyCall, PyFloat, PyGlobal, PyTuple } from '../../src/pickle/values.ts';
+import { PyCall, PyDict, PyFloat, PyGlobal, PyTuple } from '../../src/pickle/values.ts';
 import { writePickle, writeSourcePickle } from '../../src/pickle/writer.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -125,4 +125,19 @@ describe('writePickle refuses', () => {
 test('the same object twice is no cycle', () => {
   const shared = [1];
   assert.equal(hex(writePickle([shared, shared])), '80045d285d284b01655d284b0165652e');
+});
+
+test('the later of two equal keys wins', () => {
+  const dict = new PyDict();
+  dict.entries.push(['a', 1], ['a', 2]);
+  assert.equal(dict.get('a'), 2);
+  assert.equal(dict.get('b'), undefined);
+});
+
+test('a global prints as Python writes it', () => {
+  assert.equal(String(new PyGlobal('os.path', 'join')), 'os.path.join');
+});
+
+test('a tuple keeps its items', () => {
+  assert.deepEqual(new PyTuple(1, 'a').items, [1, 'a']);
 });

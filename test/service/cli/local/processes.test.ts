@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { processIdentity } from '../../../../src/cli/local/process-identity.ts';
 import { freePort, startServer, waitUntilReady } from '../../../../src/cli/local/processes.ts';
 import { until } from '../../../support/dispatch.ts';
 
@@ -92,4 +95,19 @@ test('a free port can be listened on', async () => {
   const server = createServer().listen(port, '127.0.0.1');
   await new Promise<void>((resolve, reject) => server.once('listening', resolve).once('error', reject));
   server.close();
+});
+
+test('a process keeps its identity, another one has another, and one that has ended has none', async (t) => {
+  const mine = processIdentity(process.pid);
+  assert.match(mine!, /^[0-9a-f-]{36} \d+$/);
+  assert.equal(processIdentity(process.pid), mine);
+  const other = spawn('sleep', ['60'], { stdio: 'ignore' });
+  t.after(() => other.kill('SIGKILL'));
+  await once(other, 'spawn');
+  const theirs = processIdentity(other.pid!);
+  assert.notEqual(theirs, undefined);
+  assert.notEqual(theirs, mine);
+  other.kill('SIGKILL');
+  await once(other, 'exit');
+  assert.equal(processIdentity(other.pid!), undefined);
 });

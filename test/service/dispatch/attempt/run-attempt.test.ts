@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { attemptBench, SUCCEEDED, silence } from '../../../support/attempt-bench.ts';
+import { EchelonError } from '../../../../src/core/errors.ts';
+import type { Ended } from '../../../../src/core/events.ts';
+import { lostAttempt } from '../../../../src/dispatch/attempt/decide.ts';
+import type { AttemptStatus, LaunchOutcome } from '../../../../src/rpc/ray-worker.ts';
+import { RayWorkerError } from '../../../../src/rpc/status.ts';
+import type { Attempt } from '../../../../src/store/attempts/types.ts';
+import { attemptBench, fails, STOPPED, SUCCEEDED, silence } from '../../../support/attempt-bench.ts';
 import { until } from '../../../support/dispatch.ts';
 
 describe('the lifecycle of an attempt', () => {
@@ -64,4 +70,188 @@ describe('the lifecycle of an attempt', () => {
     assert.equal(await attempt.done, null);
     assert.ok(!calls.some((call) => call.startsWith('end') || call.startsWith('stop')));
   });
+});
+
+describe('the context of an attempt', () => {
+  test('after the lease is lost, settle writes nothing', async () => {
+    const { state, calls, run } = attemptBench();
+    state.events = silence;
+    const attempt = run();
+    await attempt.placed;
+    await until(() => calls.includes('attach 1 after 0'), 'it is followed');
+    const before = [...calls];
+    attempt.drop();
+    attempt.cancel();
+    assert.equal(await attempt.done, null);
+    assert.deepEqual(calls, before);
+    const refused = attemptBench();
+    refused.state.appendError = new EchelonError('lease-lost', 'lost');
+    assert.equal(await refused.run().done, null);
+    assert.ok(!refused.calls.some((call) => call.startsWith('end') || call.startsWith('stop')));
+  });
+
+  test('an answer to a launch, good or bad, and a full lease time settle the attempt', async () => {
+    const refused = attemptBench();
+    refused.state.launch = fails('exhausted');
+    await refused.run().done;
+    assert.equal(refused.state.settled, 1);
+    const waiting = attemptBench();
+    waiting.state.launch = () => new Promise<never>(() => {});
+    const attempt = waiting.run();
+    await until(() => waiting.calls.includes('launch 1'), 'it is being launched');
+    attempt.renewed(60_000);
+    assert.equal(waiting.state.settled, 0);
+    attempt.renewed(-1);
+    attempt.renewed(-1);
+    assert.equal(waiting.state.settled, 1);
+    attempt.drop();
+  });
+});
+
+test('a step is retried until the store is back', async () => {
+  const { state, run } = attemptBench();
+  state.appendError = new EchelonError('store-unavailable', 'away');
+  state.endError = new EchelonError('store-unavailable', 'away');
+  const attempt = run();
+  await attempt.placed;
+  state.appendError = null;
+  state.endError = null;
+  assert.equal(await attempt.done, 'succeeded');
+});
+
+test('fencing stops every earlier running attempt', async () => {
+  const { state, calls, run } = attemptBench({ attempt: 4, takenOver: true });
+  state.known = [
+    { attempt: 3, running: false },
+    { attempt: 2, running: true },
+    { attempt: 1, running: false },
+  ];
+  assert.equal(await run().done, 'succeeded');
+  assert.deepEqual(calls.slice(0, 2), ['stop 2 grace 0', 'launch 4']);
+});
+
+test('a launch on a cluster without disk space is retried, then discarded for good', async () => {
+  const { state, calls, run } = attemptBench();
+  state.launch = fails('exhausted');
+  assert.equal(await run().done, 'queued');
+  assert.deepEqual(calls.slice(-2), ['stop 1 grace 0', 'end queued']);
+});
+
+test('a refused launch fails the experiment; a fenced launch leads to another attempt', async () => {
+  const refused = attemptBench();
+  refused.state.launch = fails('invalid');
+  assert.equal(await refused.run().done, 'failed');
+  const fenced = attemptBench();
+  fenced.state.launch = async () => ({ outcome: 'fenced', fencingAttempt: 2, reason: 'r' });
+  assert.equal(await fenced.run().done, 'queued');
+  assert.match(fenced.state.decision?.reason ?? '', /fenced by attempt 2: r/);
+});
+
+test('a cancel ends a launch under way', async () => {
+  const { state, calls, run } = attemptBench();
+  const launching = Promise.withResolvers<LaunchOutcome>();
+  state.launch = async () => {
+    attempt.cancel();
+    launching.reject(new RayWorkerError('aborted', 'given up'));
+    return await launching.promise;
+  };
+  const attempt = run();
+  assert.equal(await attempt.done, 'cancelled');
+  assert.deepEqual(calls, ['launch 1', 'stop 1 grace 7', 'end cancelled']);
+});
+
+test('the plan of a launch has the variables of the cluster', async () => {
+  const { state, deps, run } = attemptBench();
+  state.clusterEnv = { HF_HOME: '/shared/huggingface' };
+  const { compile } = deps;
+  const given: unknown[] = [];
+  deps.compile = (spec, clusterEnv) => {
+    given.push(clusterEnv);
+    return compile(spec);
+  };
+  assert.equal(await run().done, 'succeeded');
+  assert.deepEqual(given[0], state.clusterEnv);
+});
+
+/* Fails without the stop: the driver that the lost dispatcher launched would outlive the end of its experiment. */
+test('a taken-over attempt that cannot be launched is stopped, because it may have been launched', async () => {
+  for (const cannot of ['compile', 'launch']) {
+    const { state, calls, deps, run } = attemptBench({ takenOver: true });
+    if (cannot === 'launch') state.launch = fails('invalid');
+    else
+      deps.compile = () => {
+        throw new Error('an engine of a newer version');
+      };
+    assert.equal(await run().done, 'failed');
+    assert.deepEqual(calls.slice(-2), ['stop 1 grace 0', 'end failed']);
+  }
+});
+
+/* Fails if only the submission looks at the list of the cluster. */
+test('an attempt whose project lost a secret after the submission is not launched', async () => {
+  const { state, calls, run } = attemptBench();
+  state.spec = { project: 'vision', secrets: { WANDB_API_KEY: 'wandb' } };
+  state.secretProjects = { wandb: ['speech'] };
+  assert.equal(await run().done, 'failed');
+  assert.deepEqual(calls, ['end failed']);
+  assert.match(
+    state.decision?.reason ?? '',
+    /\/secrets\/WANDB_API_KEY names wandb, which is no secret that .* vision/,
+  );
+  const listed = attemptBench();
+  Object.assign(listed.state, { spec: state.spec, secretProjects: { wandb: ['speech', 'vision'] } });
+  assert.equal(await listed.run().done, 'succeeded');
+});
+
+test('an attempt that already runs continues when its project loses a secret', async () => {
+  const { state, run } = attemptBench({ confirmed: true, takenOver: true, state: 'running' });
+  Object.assign(state, { spec: { project: 'vision', secrets: { KEY: 'wandb' } }, secretProjects: {} });
+  assert.equal(await run().done, 'succeeded');
+});
+
+test('stopped attempts and given-up attempts are not counted', async () => {
+  const killed = async function* () {
+    yield { sequence: 1, at: 0, event: { ...lostAttempt(''), cause: 'killed' } as Ended };
+  };
+  for (const [earlier, led] of [
+    [[], 'failed'],
+    [[{ attempt: 2, ended: null, givenUpAt: null }], 'failed'],
+    [[{ attempt: 2, ended: STOPPED, givenUpAt: null }], 'queued'],
+    [[{ attempt: 2, ended: null, givenUpAt: 1 }], 'queued'],
+  ] as const) {
+    const { state, run } = attemptBench({ confirmed: true, state: 'running', attempt: 3 });
+    state.earlier = earlier as unknown as Attempt[];
+    state.events = killed;
+    assert.equal(await run().done, led);
+  }
+});
+
+test('a stale record gets the attempt number that the cluster knows, and nothing is launched in its place', async () => {
+  const { state, calls, run } = attemptBench();
+  state.launch = async () => ({ outcome: 'fenced', fencingAttempt: 4, reason: 'r' });
+  state.known = [
+    { attempt: 4, running: true },
+    { attempt: 3, running: false },
+  ];
+  assert.equal(await run().done, 'queued');
+  assert.deepEqual(calls, ['launch 1', 'end queued']);
+  assert.equal((state.decision as { attemptsAbove?: number }).attemptsAbove, 3);
+  assert.match(state.decision?.reason ?? '', /knows attempt 4 .* only attempt 1 .*older copy/);
+});
+
+test('a tombstone above the record gives the next attempt a higher number', async () => {
+  const { state, run } = attemptBench();
+  state.launch = async () => ({ outcome: 'fenced', fencingAttempt: 4, reason: 'r' });
+  state.known = [{ attempt: 4, running: false, tombstone: true } as AttemptStatus];
+  assert.equal(await run().done, 'queued');
+  assert.equal((state.decision as { attemptsAbove?: number }).attemptsAbove, 4);
+});
+
+test('a cancel while a stale record is corrected stops the higher attempt', async () => {
+  const { state, calls, run } = attemptBench();
+  state.launch = async () => ({ outcome: 'fenced', fencingAttempt: 4, reason: 'r' });
+  state.known = [{ attempt: 4, running: true }];
+  state.endAnswer = 'cancelling';
+  assert.equal(await run().done, 'cancelled');
+  assert.deepEqual(calls, ['launch 1', 'end queued', 'stop 4 grace 0', 'end cancelled']);
 });

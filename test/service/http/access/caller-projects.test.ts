@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Caller, SCOPES } from '../../../../src/core/scopes.ts';
 import { listedProject, projectNotFound, seenClusters } from '../../../../src/http/access/caller-projects.ts';
+import { seenWords } from '../../../../src/http/access/seen-words.ts';
 import type { ClusterView } from '../../../../src/schemas/api.ts';
 import { makeProjects } from '../../../support/access.ts';
 import { storeFor, submitInput } from '../../../support/store.ts';
@@ -42,4 +43,20 @@ test('a project-bound caller sees only its own experiments in a cluster, and no 
 
 test('projectNotFound quotes only the start of a name', () => {
   assert.ok(projectNotFound('x'.repeat(500)).message.length < 120);
+});
+
+/* Fails if the reason is returned unchanged. */
+test('a project-bound caller reads the ids of its own experiments only, in every wait reason', async () => {
+  const [own, foreign] = [submitInput({ project: 'mine' }), submitInput({ project: 'other' })];
+  await store.experiments.submit(own);
+  await store.experiments.submit(foreign);
+  const words = `waits for ${foreign.id}, which is before it in the queue of c; ${foreign.id} waits for ${own.id}`;
+  const bound = seenWords(store, { project: 'mine' });
+  assert.equal(
+    await bound(words),
+    `waits for an experiment of another project, which is before it in the queue of c; an experiment of another project waits for ${own.id}`,
+  );
+  assert.equal(await bound(null), null);
+  assert.equal(await bound('needs 4 GPUs on one node'), 'needs 4 GPUs on one node');
+  assert.equal(await seenWords(store, { project: null })(words), words);
 });

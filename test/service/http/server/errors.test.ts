@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { ERRORS } from '../../../../src/core/errors.ts';
 import { appFor } from '../../../support/http-app.ts';
 import { storeOf } from '../../../support/made-up-store.ts';
 
@@ -62,4 +63,15 @@ describe('failures', () => {
     assert.equal(response.statusCode, 503);
     assert.equal(response.json().code, 'store-unavailable');
   });
+});
+
+test('each registered error code has a page, and any other code gets 404', async () => {
+  for (const code of Object.keys(ERRORS)) {
+    const response = await call('GET', `/errors/${code}`);
+    assert.equal(response.statusCode, 200, code);
+    assert.match(response.body, new RegExp(`<h1><code>${code}</code></h1>`));
+  }
+  for (const code of ['nothing', 'toString', '__proto__', '%3Cscript%3E']) {
+    assert.equal((await call('GET', `/errors/${code}`)).statusCode, 404, code);
+  }
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { createSlots } from '../../../../src/http/server/slots.ts';
 import { appFor, LOCAL } from '../../../support/http-app.ts';
+import { coded } from '../../../support/store.ts';
 
 test('each token has its own request limit, and the 429 states when to retry', async () => {
   const settings = { tokens: ['token-one', 'token-two'] };
@@ -16,4 +18,15 @@ test('each token has its own request limit, and the 429 states when to retry', a
   for (let count = 0; count < 5; count++) {
     assert.equal((await call('GET', '/healthz', { token: null })).statusCode, 200);
   }
+});
+
+test('a caller gets no more than its slots, and a released slot can be taken again', () => {
+  const slots = createSlots(2, 'No more than 2 of them at once.');
+  const release = slots.take('one');
+  slots.take('one');
+  assert.throws(() => slots.take('one'), coded('rate-limited'));
+  slots.take('another');
+  release();
+  slots.take('one');
+  assert.throws(() => slots.take('one'), coded('rate-limited'));
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { FeedEntry } from '../../../../src/core/events.ts';
+import { createFeed } from '../../../../src/store/events/feed.ts';
+import type { StoreContext } from '../../../../src/store/redis/context.ts';
 import { coded, running, storeFor, submitInput } from '../../../support/store.ts';
 import { expandedSweep } from '../../../support/sweep.ts';
 
@@ -167,4 +169,11 @@ describe('the feeds', () => {
     stop.abort();
     assert.deepEqual(await ended, []);
   });
+});
+
+test('a place that no feed gave out is refused before the server is asked', async () => {
+  const feed = createFeed({ keys: {}, limits: {} } as StoreContext);
+  for (const after of ['', '01', '-1', '1-0', 'x', '9'.repeat(16)]) {
+    await assert.rejects(feed.read('default', after, 10), coded('invalid-cursor'), after);
+  }
 });

@@ -6,6 +6,8 @@ import {
   commandOf,
   refuseVariables,
 } from '../../../../../src/http/resources/clusters/begin-command.ts';
+import { makeKey } from '../../../../support/access.ts';
+import { appFor } from '../../../../support/http-app.ts';
 import { storeFor } from '../../../../support/store.ts';
 
 test('beginCommand records the command and wakes the dispatchers', async (t) => {
@@ -41,4 +43,16 @@ test("a cluster's variables may hold any plain value, but no secret and no varia
     () => refuseVariables({ HF_TOKEN: token }),
     (error: Error) => !error.message.includes(token),
   );
+});
+
+test('a command is read by its id with the scope admin, and an unknown id gets 404', async (t) => {
+  const { store } = await storeFor(t);
+  const { call } = await appFor(t, { store });
+  const body = { name: 'new', address: 'ray://h:10001', sharedRoot: '/shared' };
+  const added = (await call('POST', '/v1/clusters', { body })).json();
+  const read = await call('GET', `/v1/commands/${added.id}`);
+  assert.deepEqual([read.statusCode, read.json()], [200, added]);
+  assert.equal((await call('GET', '/v1/commands/cmd-00000000000000000000')).statusCode, 404);
+  const { token } = await makeKey(store, { scopes: ['read', 'submit'] });
+  assert.equal((await call('GET', `/v1/commands/${added.id}`, { token })).statusCode, 403);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { newKeyId } from '../../../../../src/http/access/callers.ts';
-import { makeProjects, storedKey } from '../../../../support/access.ts';
+import { makeKey, makeProjects, storedKey } from '../../../../support/access.ts';
 import { appFor, LOCAL } from '../../../../support/http-app.ts';
 import { storeFor } from '../../../../support/store.ts';
 
@@ -169,4 +169,16 @@ test('the list of keys shows when a key was last used', async () => {
   const { items } = (await call('GET', '/v1/keys')).json();
   const found = items.find(({ id }: { id: string }) => id === key.id);
   assert.equal(found.lastUsedAt, now);
+});
+
+test('GET /v1/caller shows the id, name, project and scopes of the key', async (t) => {
+  const { store } = await storeFor(t);
+  const { call } = await appFor(t, { store, settings: { grafanaUrl: 'https://grafana.example' } });
+  const { id, token } = await makeKey(store, { name: 'ci', project: 'default', scopes: ['read', 'submit'] });
+  assert.deepEqual((await call('GET', '/v1/caller', { token })).json(), {
+    ...{ id, name: 'ci', project: 'default', scopes: ['read', 'submit'] },
+    grafana: 'https://grafana.example',
+  });
+  const all = (await call('GET', '/v1/caller')).json();
+  assert.deepEqual([all.project, all.scopes.length], [null, 4]);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { appFor, LOCAL, REPLAY } from '../../../../support/http-app.ts';
+import { appFor, LOCAL, NO_STORE, REPLAY } from '../../../../support/http-app.ts';
 import { storeFor } from '../../../../support/store.ts';
 
 // Without a store: a dry run neither reads nor writes it.
@@ -53,4 +53,12 @@ test('a plan refuses an unknown cluster or label with the same problem as a subm
     assert.deepEqual([planned.statusCode, planned.json().problems[0].field], [400, field]);
     assert.deepEqual(planned.json(), submitted.json());
   }
+});
+
+test('every rule preset is listed with its condition in words', async (t) => {
+  const { call } = await appFor(t, { store: NO_STORE });
+  const { items } = (await call('GET', '/v1/rules/presets')).json();
+  assert.equal(items.length, 11);
+  assert.equal(items[0].rule.name, 'wrong-rows');
+  assert.equal(items[0].condition, 'wrongRows above 0');
 });
