@@ -52,6 +52,14 @@ function optionsFrom(args: string[]) {
   return { ...values, worlds, minutes, seed };
 }
 
+/** Prints the reasons once more after the logs, which the process prints at its end, so that the end of the output states them. */
+function repeatAtEnd(result: Result): void {
+  const reasons = [...result.violations.map((one) => `VIOLATION ${one}`), ...result.exceeded];
+  process.on('exit', () => {
+    for (const reason of reasons.slice(0, 20)) console.error(reason);
+  });
+}
+
 function print(result: Result): void {
   const { measured, experiments, attempts, events, operations } = result;
   console.log(`  ${experiments} experiments, ${attempts} launches, ${events} events; ${result.machine}`);
@@ -91,6 +99,7 @@ async function runWorlds({
     const result = await runCampaign({ world, older, fault, seed, minutes, whileStarved, progress });
     starved ||= result.starved;
     print(result);
+    repeatAtEnd(result);
     if (write) writeCampaign(result);
     if (result.violations.length > 0) return 1;
     if (result.exceeded.length > 0 && !result.starved) return 4;

@@ -7,7 +7,7 @@ const TAKING: ReadonlySet<LeaseOperation['call']> = new Set(['acquire', 'takeOve
 
 /**
  * Takeovers that no fault explains, in words: over the whole time of a lease, its dispatcher got prompt answers from the store
- * and did not renew the lease. A dispatcher that is lost, frozen or cut off from Redis gets none.
+ * and did not try to renew the lease. A dispatcher that is lost, frozen or cut off from Redis gets none.
  */
 export function takeoversWithoutCause(
   byExperiment: ReadonlyMap<string, readonly LeaseOperation[]>,
@@ -29,8 +29,13 @@ export function takeoversWithoutCause(
       if (takeover.call !== 'takeOver') return [];
       const before = sorted.slice(0, index);
       const last = before.findLast(({ call }) => TAKING.has(call) && call !== 'renew');
-      const renewed = before.some(
-        ({ call, token, end }) => token === last?.token && TAKING.has(call) && end > takeover.start - leaseMs,
+      // A fault may lose the renewal or its answer.
+      const renewed = operations.some(
+        ({ call, token, start, end, outcome }) =>
+          token === last?.token &&
+          TAKING.has(call) &&
+          start < takeover.start &&
+          (outcome === 'unknown' ? start : end) > takeover.start - leaseMs,
       );
       // It leaves attempts of clusters that it cannot reach, and those of its end. A fault may lose the answer of that.
       const left = operations.some(

@@ -40,8 +40,8 @@ export interface LeaseOperation extends Pick<Line, 'call' | 'start'>, Partial<Pa
   readonly end: number;
 }
 
-/** Calls without an effect if their answer was lost, as far as the lease is concerned. */
-const HARMLESS: readonly LeaseCall[] = ['renew', 'append'];
+/** Calls that are recorded when they are answered. */
+const RECORDED_LATER: readonly LeaseCall[] = ['append'];
 
 const now = () => Number(process.hrtime.bigint() / 1_000n) / 1_000;
 
@@ -60,10 +60,10 @@ export function recordLeases(
     asked: readonly Part[],
     { make, answer }: { make: () => Promise<R>; answer: (result: R) => readonly Part[] },
   ): Promise<R> {
-    const harmless = HARMLESS.includes(call);
-    const line = { id: ++calls, call, start: now(), asked: harmless ? [] : asked };
+    const isLater = RECORDED_LATER.includes(call);
+    const line = { id: ++calls, call, start: now(), asked: isLater ? [] : asked };
     const before = losses();
-    if (!harmless) write(line);
+    if (!isLater) write(line);
     const end = (answered: readonly Part[]) =>
       write({ ...line, end: now(), answered, resent: losses() !== before });
     try {
@@ -122,7 +122,7 @@ export function readLeases(directory: string): {
         known.push({ ...part, call, process, start, outcome, end: until });
       };
       for (const part of answered ?? []) add(part, part.refused ? 'refused' : 'ok', end!);
-      if ((answered && !resent) || HARMLESS.includes(call)) continue;
+      if (answered && (!resent || call === 'renew')) continue;
       const lost = { outcome: 'unknown', end: Number.POSITIVE_INFINITY } as const;
       if (call === 'takeOver') lostTakeovers.push({ call, process, start, ...lost });
       for (const part of call === 'takeOver' ? [] : asked) add(part, lost.outcome, lost.end);

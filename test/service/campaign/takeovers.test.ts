@@ -47,6 +47,16 @@ describe('a takeover', () => {
     );
   });
 
+  test('of a lease whose last renewal lost its answer is explained', () => {
+    const [acquire, takeOver] = taken;
+    const lost: LeaseOperation = {
+      ...op('renew', 'd1', 60),
+      outcome: 'unknown',
+      end: Number.POSITIVE_INFINITY,
+    };
+    assert.deepEqual(unexplained([acquire!, lost, takeOver!], appends('d1', [20, 50, 80])), []);
+  });
+
   test('of a released lease is explained', () => {
     const [acquire, takeOver] = taken;
     assert.deepEqual(
