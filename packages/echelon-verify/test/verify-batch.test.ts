@@ -60,16 +60,19 @@ describe('verifyBatch', () => {
   });
 
   test('a formula without error bounds makes every row unverifiable, and the finding and the explanation name it', () => {
-    const rows = [1, 0, 0].map((score, i) => ({ trajectory: `t${i}`, score, advantage: 5 }));
-    const batch = handBatch(rows, {
-      estimator: { name: 'grpo', epsilonPlace: 'floor', statistics: 'trajectories' },
-    });
+    const rows = [1, 0, 0].map((reward, i) => ({
+      trajectory: `t${i}`,
+      state: 's',
+      return: reward,
+      advantage: 5,
+    }));
+    const batch = handBatch(rows, { estimator: { mode: 'mean_std_norm', epsilonPlace: 'floor' } });
     const report = verifyBatch(batch);
     assert.deepEqual([report.ok, report.unverifiable, report.wrong], [false, 3, 0]);
     assert.match(report.fingerprint, /eps-place=floor/);
     const found = report.findings.find((f) => f.code === 'bounds-missing');
-    assert.match(found!.message, /There are no error bounds for grpo with statistics over trajectories/);
-    assert.match(formatExplanation(explainRow(batch, 0)), /there are no error bounds for statistics over/);
+    assert.match(found!.message, /There are no error bounds for hgpo with epsilon floor/);
+    assert.match(formatExplanation(explainRow(batch, 0)), /there are no error bounds for epsilon floor/);
   });
 
   test('what only a one-pass deviation gives is rounding if no form is stated, and wrong if the recipe’s form is', () => {

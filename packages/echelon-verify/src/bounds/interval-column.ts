@@ -44,3 +44,27 @@ export function radiusOf({ value, low, high }: IntervalColumn): Float64Array {
     radius[row] = Math.max(value[row]! - low[row]!, high[row]! - value[row]!);
   return radius;
 }
+
+/** A weighted sum of k columns: k + 2 roundings of the sum of the terms' sizes, which are rounded themselves. */
+export function weightedSum(
+  columns: readonly { readonly column: IntervalColumn; readonly weight: number }[],
+  rows: number,
+  { unit }: Arithmetic,
+): IntervalColumn {
+  const sum = { value: new Float64Array(rows), low: new Float64Array(rows), high: new Float64Array(rows) };
+  for (let row = 0; row < rows; row++) {
+    let size = 0;
+    for (const { column, weight } of columns) {
+      const [a, b] = [weight * column.low[row]!, weight * column.high[row]!];
+      sum.value[row]! += weight * column.value[row]!;
+      sum.low[row]! += Math.min(a, b);
+      sum.high[row]! += Math.max(a, b);
+      size += Math.max(Math.abs(a), Math.abs(b));
+    }
+    const relative = (columns.length + 2.1) * unit;
+    const blur = relative * (1 + relative) * size;
+    sum.low[row]! -= blur;
+    sum.high[row]! += blur;
+  }
+  return sum;
+}

@@ -23,6 +23,7 @@ import { present } from '../present.ts';
 import type { RowParts } from './admissible.ts';
 import { boundAnyForm } from './any-form.ts';
 import { type Arithmetic, FLOAT16 } from './arithmetic.ts';
+import { termOfChain } from './chain-term.ts';
 import {
   type ClusterBounds,
   emptyBounds,
@@ -96,14 +97,19 @@ export function createRowModel(batch: Batch): ModelOutcome {
   const { name, params } = batch.estimator;
   const plan = estimatorOf(name).rowPlan(params);
   if ('unbounded' in plan) return plan;
+  if ('terms' in plan) return { model: termModel(batch, inputs, plan) };
+  const term = termOfChain(plan);
+  if (term !== undefined) return { model: termModel(batch, inputs, term) };
   // An ε such as 1e-8 and squares of small numbers leave its range: relative bounds do not hold.
-  if ('stages' in plan && inputs.arithmetic === FLOAT16) return { unbounded: 'each step rounded to float16' };
-  if ('stages' in plan) return { model: stageModel(batch, inputs, plan) };
-  const levels = plan.terms.flatMap((term) =>
+  if (inputs.arithmetic === FLOAT16) return { unbounded: 'each step rounded to float16' };
+  return { model: stageModel(batch, inputs, plan) };
+}
+
+function termModel(batch: Batch, inputs: Inputs, formula: RowFormula): RowModel {
+  const levels = formula.terms.flatMap((term) =>
     term.over === 'group' ? [groupLevel(batch, inputs, term)] : contextLevels(stepsOf(batch), inputs, term),
   );
-  const truth = trueAdvantages(batch, inputs);
-  return { model: { ...rowReader(batch, inputs, levels, plan), truth } };
+  return { ...rowReader(batch, inputs, levels, formula), truth: trueAdvantages(batch, inputs) };
 }
 
 function stepsOf({ rows, group, trajectory, observation }: Batch): StepColumns {
@@ -184,7 +190,8 @@ function stageModel(batch: Batch, inputs: Inputs, plan: StagePlan): RowModel {
   const perToken = isPerToken(batch);
   const input = perToken ? tokenBoundsInput(batch, inputs) : rowBoundsInput(batch, inputs);
   const { column, trace, overflow } = boundStages(plan, input, arithmetic);
-  const groups = { over: 'group', norm: 'none', deviation: 'sample', statistics: 'rows' } as const;
+  const { statistics = 'rows' } = plan;
+  const groups = { over: 'group', norm: 'none', deviation: 'sample', statistics } as const;
   const singleton = plan.singleton === 'raw' ? 'raw' : 'zero';
   const levels =
     inputs.score === undefined || perToken
@@ -215,6 +222,7 @@ function stageModel(batch: Batch, inputs: Inputs, plan: StagePlan): RowModel {
 function rowBoundsInput(batch: Batch, inputs: Inputs): StageBoundsInput {
   return {
     group: batch.group,
+    trajectory: batch.trajectory,
     score: () => given(inputs.score),
     tokens: () => given(batch.responseLength),
     rewards: () => given(inputs.rewards),

@@ -5,28 +5,41 @@
 
 import type { Forms } from '../format/batch.ts';
 import type { TokenSequences } from '../kernel/accumulate.ts';
+import {
+  bestOfOthers,
+  forEachOthers,
+  membersOf,
+  type RowSet,
+  setIds,
+  signalFactor,
+  standInsOf,
+} from '../kernel/row-sets.ts';
 import type { Deviation } from '../kernel/spread.ts';
 import {
   applyMissing,
-  bestOfOthers,
+  type ChainRules,
   type DivideByDeviation,
-  forEachOthers,
   type Guard,
   markUnscored,
   partMissing,
   type RewardColumn,
-  type RowSet,
   type Stage,
   type StagePlan,
   sequencesOf,
-  setIds,
-  signalFactor,
 } from '../kernel/stages.ts';
 import { idCount } from '../kernel/steps.ts';
 import { boundAccumulate } from './accumulate-bounds.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { InputColumn } from './inputs.ts';
-import { blurOf, emptyColumn, type IntervalColumn, keep, put, radiusOf } from './interval-column.ts';
+import {
+  blurOf,
+  emptyColumn,
+  type IntervalColumn,
+  keep,
+  put,
+  radiusOf,
+  weightedSum,
+} from './interval-column.ts';
 import { type SetBounds, tokenSets, valueSets } from './set-bounds.ts';
 
 /** One stage of a chain with the column that it gives. */
@@ -46,6 +59,7 @@ export interface StageBounds {
 /** What the bounds read. `tokens` and `rewards` are called only if a stage needs them. */
 export interface StageBoundsInput {
   readonly group: Int32Array;
+  readonly trajectory?: Int32Array;
   score(): InputColumn;
   tokens(): Int32Array;
   rewards(): readonly { readonly weight: number; readonly column: InputColumn }[];
@@ -103,10 +117,12 @@ interface Context {
 }
 
 interface Chain extends Context {
-  readonly plan: Pick<StagePlan, 'singleton' | 'missing'>;
+  readonly plan: ChainRules;
   readonly scores: IntervalColumn;
   readonly counted: Uint8Array;
   readonly overflow: Uint8Array;
+  /** See `standInsOf`. */
+  readonly standIn: Int32Array | undefined;
   /** Of the division of the chain: its sets serve the stage before it too. */
   readonly deviation: Deviation;
   /** The latest sets and their bounds: two stages over the scores share them. */
@@ -115,7 +131,7 @@ interface Chain extends Context {
 
 function boundChain(
   stages: readonly Stage[],
-  plan: Pick<StagePlan, 'singleton' | 'missing'>,
+  plan: ChainRules,
   context: Context,
   given: IntervalColumn,
 ): StageBounds {
@@ -126,7 +142,8 @@ function boundChain(
     value === given.value ? given : { value, low: ends(given.low), high: ends(given.high) };
   const overflow = new Uint8Array(value.length);
   const deviation = stages.find(isDivision)?.deviation ?? 'population';
-  const chain: Chain = { ...context, plan, scores, counted, overflow, deviation };
+  const standIn = standInsOf(plan, context.input);
+  const chain: Chain = { ...context, plan, scores, counted, overflow, standIn, deviation };
   const trace: BoundedStage[] = [];
   let column = scores;
   for (const stage of stages) {
@@ -212,11 +229,11 @@ interface BoundedSets {
 
 /** The sets of a stage and their bounds. Rows of sets that may overflow are marked. */
 function boundsOf(rowSet: RowSet, deviation: Deviation, chain: Chain, x: IntervalColumn): BoundedSets {
-  const { input, counted, arithmetic, overflow, latest } = chain;
+  const { input, counted, arithmetic, overflow, standIn, latest } = chain;
   const isLatest = latest?.x === x && latest.deviation === deviation;
   if (isLatest && latest.rowSet.over === rowSet.over && latest.rowSet.weight === rowSet.weight) return latest;
   const { ids, sets } = setIds(rowSet, input, counted);
-  const column = { ids, sets, value: x.value, radius: radiusOf(x) };
+  const column = { ids: membersOf(ids, standIn), sets, value: x.value, radius: radiusOf(x) };
   const bounds =
     rowSet.weight === 'token'
       ? tokenSets({ ...column, tokens: input.tokens() }, deviation, arithmetic)
@@ -325,7 +342,7 @@ interface Divisors {
 function divideByDeviation(stage: DivideByDeviation, chain: Chain, x: IntervalColumn): IntervalColumn {
   const of = stage.of === 'scores' ? chain.scores : x;
   const { ids, bounds } = boundsOf(stage.set, stage.deviation, chain, of);
-  const bare = stage.others ? deviationsOfOthers(stage, chain, ids, of, bounds) : deviationsOf(bounds);
+  const bare = stage.others ? deviationsOfOthers(stage, chain, ids, of) : deviationsOf(bounds);
   const isGroup = stage.set.over === 'group';
   const { singleton } = chain.plan;
   const count = bare.value.length;
@@ -369,14 +386,13 @@ function epsilonAdded(sigma: number, { epsilon, epsilonPlace }: DivideByDeviatio
 
 function deviationsOfOthers(
   { deviation }: DivideByDeviation,
-  { arithmetic }: Chain,
+  { arithmetic, standIn }: Chain,
   ids: Int32Array,
   of: IntervalColumn,
-  { rows }: SetBounds,
 ): IntervalColumn {
   const radius = radiusOf(of);
   const divisors = emptyColumn(of);
-  forEachOthers(ids, rows, (row, others) => {
+  forEachOthers(ids, standIn, (row, others) => {
     // The deviation of one value is 0 in every form: x² − x² has no rounding of its own.
     if (others.length < 2) return;
     const column = {
@@ -472,28 +488,4 @@ function putQuotients(
     out.low[row] = first - blur;
     out.high[row] = last + blur;
   }
-}
-
-/** A weighted sum of k columns: k + 2 roundings of the sum of the terms' sizes, which are rounded themselves. */
-function weightedSum(
-  columns: readonly { readonly column: IntervalColumn; readonly weight: number }[],
-  rows: number,
-  { unit }: Arithmetic,
-): IntervalColumn {
-  const sum = { value: new Float64Array(rows), low: new Float64Array(rows), high: new Float64Array(rows) };
-  for (let row = 0; row < rows; row++) {
-    let size = 0;
-    for (const { column, weight } of columns) {
-      const [a, b] = [weight * column.low[row]!, weight * column.high[row]!];
-      sum.value[row]! += weight * column.value[row]!;
-      sum.low[row]! += Math.min(a, b);
-      sum.high[row]! += Math.max(a, b);
-      size += Math.max(Math.abs(a), Math.abs(b));
-    }
-    const relative = (columns.length + 2.1) * unit;
-    const blur = relative * (1 + relative) * size;
-    sum.low[row]! -= blur;
-    sum.high[row]! += blur;
-  }
-  return sum;
 }

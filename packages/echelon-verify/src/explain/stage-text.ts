@@ -1,4 +1,5 @@
-import type { RowSet, Stage } from '../kernel/stages.ts';
+import type { RowSet } from '../kernel/row-sets.ts';
+import type { Stage } from '../kernel/stages.ts';
 
 /** A stage of a chain in words. */
 export function stageText(stage: Stage): string {

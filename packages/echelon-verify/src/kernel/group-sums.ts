@@ -42,18 +42,23 @@ export function groupSums(group: Int32Array, score: Float64Array, counted?: Uint
   return { count, mean, squares, first, allEqual };
 }
 
-/** Marks the first row of each trajectory in each group. Throws a TypeError without trajectories. */
-export function firstRows(group: Int32Array, trajectory: Int32Array | undefined): Uint8Array {
+/**
+ * For each row the first row of its trajectory in its group, which alone counts in statistics over trajectories. Throws a
+ * TypeError without trajectories.
+ */
+export function representatives(group: Int32Array, trajectory: Int32Array | undefined): Int32Array {
   if (trajectory === undefined) throw new TypeError('statistics over trajectories need the trajectory ids');
   checkLength('trajectory', trajectory, group.length);
-  const seen = new Set<number>();
-  const counted = new Uint8Array(group.length);
+  const first = new Map<number, number>();
   const trajectories = idCount('trajectory', trajectory);
-  for (let row = 0; row < group.length; row++) {
-    const pair = group[row]! * trajectories + trajectory[row]!;
-    if (seen.has(pair)) continue;
-    seen.add(pair);
-    counted[row] = 1;
-  }
-  return counted;
+  return group.map((g, row) => {
+    const pair = g * trajectories + trajectory[row]!;
+    if (!first.has(pair)) first.set(pair, row);
+    return first.get(pair)!;
+  });
+}
+
+/** Marks the first row of each trajectory in each group. Throws a TypeError without trajectories. */
+export function firstRows(group: Int32Array, trajectory: Int32Array | undefined): Uint8Array {
+  return Uint8Array.from(representatives(group, trajectory), (first, row) => (first === row ? 1 : 0));
 }

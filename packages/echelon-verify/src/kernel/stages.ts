@@ -4,15 +4,20 @@
  */
 
 import { type Accumulate, accumulate, type TokenSequences } from './accumulate.ts';
-import type { GroupSingleton } from './group-sums.ts';
+import type { GroupSingleton, GroupStatistics } from './group-sums.ts';
+import {
+  bestOfOthers,
+  forEachOthers,
+  membersOf,
+  type RowSet,
+  type SetSums,
+  setIds,
+  setSums,
+  signalFactor,
+  standInsOf,
+} from './row-sets.ts';
 import { type Deviation, divisor, type EpsilonPlace, type Spread } from './spread.ts';
 import { checkLength, idCount } from './steps.ts';
-
-/** The rows that a mean or a deviation runs over, and whether a row counts once or once per response token. */
-export interface RowSet {
-  readonly over: 'group' | 'batch';
-  readonly weight: 'row' | 'token';
-}
 
 /** Division by the deviation of `of`: the scores that the chain starts with, or the current column. */
 export interface DivideByDeviation {
@@ -65,6 +70,8 @@ export interface StagePlan {
   readonly stages: readonly Stage[];
   readonly singleton: AnySingleton;
   readonly missing: MissingRule;
+  /** What means and deviations run over: all rows, or the first row of each trajectory in its group. Default: `rows`. */
+  readonly statistics?: GroupStatistics;
   /** Stages that each reward column passes on its own. The chain then starts with their weighted sum. */
   readonly perReward?: readonly Stage[];
 }
@@ -79,15 +86,14 @@ export interface RewardColumn {
 /** What a chain reads. `tokens` and `rewards` are called only if a stage needs them. */
 export interface StageInput {
   readonly group: Int32Array;
+  /** For statistics over trajectories. */
+  readonly trajectory?: Int32Array | undefined;
   score(): Float64Array;
   tokens(): Int32Array;
   rewards(): readonly RewardColumn[];
   /** The chain runs over tokens, one entry of each column per token. Only tokens of the mask count. */
   readonly sequences?: TokenSequences;
 }
-
-/** Rows of a group that stages with `others` accept: their work grows with the square of it. */
-export const MAX_OTHERS = 8192;
 
 /** Evaluates a chain in float64: one value per row. Throws a RangeError on unequal columns and too large groups. */
 export function runStages(plan: StagePlan, input: StageInput): Float64Array {
@@ -124,25 +130,30 @@ export function markUnscored(sum: Float64Array, rewards: readonly RewardColumn[]
   }
 }
 
+/** The part of a plan that holds for all its stages. */
+export type ChainRules = Pick<StagePlan, 'singleton' | 'missing' | 'statistics'>;
+
 interface Chain {
-  readonly plan: Pick<StagePlan, 'singleton'>;
+  readonly plan: ChainRules;
   readonly input: StageInput;
   readonly scores: Float64Array;
-  /** 0 for rows that no statistic counts. */
+  /** 0 for rows without a value: no statistic counts them, and they get 0. */
   readonly counted: Uint8Array;
+  /** The row that counts in statistics for each row; undefined if each counts itself. */
+  readonly standIn: Int32Array | undefined;
   /** The sums of the latest set and column: two stages over the scores share them. */
   latest?: SummedSets;
 }
 
 function runChain(
   stages: readonly Stage[],
-  plan: Pick<StagePlan, 'singleton' | 'missing'>,
+  plan: ChainRules,
   input: StageInput,
   given: Float64Array,
 ): Float64Array {
   checkLength('score', given, input.group.length);
   const { scores, counted } = applyMissing(plan.missing, given, input.sequences?.mask);
-  const chain: Chain = { plan, input, scores, counted };
+  const chain: Chain = { plan, input, scores, counted, standIn: standInsOf(plan, input) };
   let current = scores;
   for (const stage of stages) current = runStage(stage, chain, current);
   const own = current === scores ? scores.slice() : current;
@@ -208,61 +219,12 @@ export function sequencesOf<S>({ sequences }: { readonly sequences?: S }): S {
   return sequences;
 }
 
-/** The set of each row, -1 for rows that are not counted, and the number of sets. */
-export function setIds(
-  { over }: RowSet,
-  { group }: Pick<StageInput, 'group'>,
-  counted: Uint8Array,
-): { ids: Int32Array; sets: number } {
-  const sets = over === 'batch' ? 1 : idCount('group', group);
-  const isWhole = !counted.includes(0);
-  if (isWhole && over === 'group') return { ids: group, sets };
-  const ids = over === 'batch' ? new Int32Array(group.length) : group.slice();
-  if (isWhole) return { ids, sets };
-  for (let row = 0; row < ids.length; row++) if (counted[row] === 0) ids[row] = -1;
-  return { ids, sets };
-}
-
-/** Sums of the sets of a column. `weight` is the number of rows, or of tokens. */
-export interface SetSums {
-  readonly rows: Int32Array;
-  readonly weight: Float64Array;
-  readonly mean: Float64Array;
-  readonly squares: Float64Array;
-}
-
-/** Two passes in float64. A set of equal values has exactly their mean and no squares. */
-function setSums(ids: Int32Array, sets: number, x: Float64Array, tokens?: Int32Array): SetSums {
-  const column = () => new Float64Array(sets);
-  const sums = { rows: new Int32Array(sets), weight: column(), mean: column(), squares: column() };
-  const { rows, weight, mean, squares } = sums;
-  const first = column();
-  const mixed = new Uint8Array(sets);
-  for (let row = 0; row < ids.length; row++) {
-    const set = ids[row]!;
-    if (set < 0) continue;
-    const w = tokens?.[row] ?? 1;
-    if (rows[set]!++ === 0) first[set] = x[row]!;
-    else if (x[row] !== first[set]) mixed[set] = 1;
-    if (!Number.isFinite(x[row]!)) mixed[set] = 1;
-    weight[set]! += w;
-    mean[set]! += w === 0 ? 0 : w * x[row]!;
-  }
-  for (let set = 0; set < sets; set++) mean[set] = mixed[set] === 1 ? mean[set]! / weight[set]! : first[set]!;
-  for (let row = 0; row < ids.length; row++) {
-    const set = ids[row]!;
-    if (set < 0 || mixed[set] === 0) continue;
-    const w = tokens?.[row] ?? 1;
-    const off = x[row]! - mean[set]!;
-    squares[set]! += w === 0 ? 0 : w * off * off;
-  }
-  return sums;
-}
-
 interface SummedSets {
   readonly set: RowSet;
   readonly x: Float64Array;
   readonly ids: Int32Array;
+  /** As `ids`, -1 for rows that do not count. */
+  readonly members: Int32Array;
   readonly sets: number;
   readonly sums: SetSums;
 }
@@ -272,7 +234,9 @@ function sumsOf(set: RowSet, chain: Chain, x: Float64Array): SummedSets {
   const { latest } = chain;
   if (latest?.x === x && latest.set.over === set.over && latest.set.weight === set.weight) return latest;
   const { ids, sets } = setIds(set, chain.input, chain.counted);
-  chain.latest = { set, x, ids, sets, sums: setSums(ids, sets, x, tokensOf(set, chain.input)) };
+  const members = membersOf(ids, chain.standIn);
+  const sums = setSums(members, sets, x, tokensOf(set, chain.input));
+  chain.latest = { set, x, ids, members, sets, sums };
   return chain.latest;
 }
 
@@ -324,31 +288,6 @@ function subtractMovingAverage(
   });
 }
 
-/** The best of the other rows of each row's group: NaN if there is none. */
-export function bestOfOthers(ids: Int32Array, sets: number, x: Float64Array): Float64Array {
-  const best = new Float64Array(sets).fill(Number.NEGATIVE_INFINITY);
-  const second = new Float64Array(sets).fill(Number.NEGATIVE_INFINITY);
-  const times = new Int32Array(sets);
-  for (let row = 0; row < ids.length; row++) {
-    const set = ids[row]!;
-    if (set < 0) continue;
-    const value = x[row]!;
-    if (value > best[set]!) {
-      second[set] = best[set]!;
-      best[set] = value;
-      times[set] = 1;
-    } else {
-      if (value === best[set]) times[set]! += 1;
-      second[set] = Math.max(second[set]!, value);
-    }
-  }
-  return x.map((value, row) => {
-    const set = ids[row]!;
-    const other = set < 0 ? Number.NaN : value === best[set] && times[set] === 1 ? second[set]! : best[set]!;
-    return Number.isFinite(other) ? other : Number.NaN;
-  });
-}
-
 function bestLessSecond({ input, counted }: Chain, x: Float64Array): Float64Array {
   const { ids, sets } = setIds({ over: 'group', weight: 'row' }, input, counted);
   const { rows } = setSums(ids, sets, x);
@@ -387,7 +326,7 @@ interface Divisors {
 function divisorsOf(stage: DivideByDeviation, chain: Chain, x: Float64Array): Divisors {
   const of = stage.of === 'scores' ? chain.scores : x;
   const { ids, sets, sums } = sumsOf(stage.set, chain, of);
-  const squares = stage.others ? squaresOfOthers(ids, sums, of) : sums.squares;
+  const squares = stage.others ? squaresOfOthers(chain, ids, of) : sums.squares;
   const count = stage.others ? ids.length : sets;
   const divisors = { size: new Float64Array(count), by: new Float64Array(count) };
   // One value has no sample deviation; its population deviation is 0.
@@ -409,9 +348,9 @@ function withoutEpsilon({ deviation }: Spread): Spread {
 }
 
 /** For each row the sum of squares of the other rows of its set about their own mean. */
-function squaresOfOthers(ids: Int32Array, { rows }: SetSums, x: Float64Array): Float64Array {
+function squaresOfOthers({ standIn }: Chain, ids: Int32Array, x: Float64Array): Float64Array {
   const squares = new Float64Array(x.length);
-  forEachOthers(ids, rows, (row, others) => {
+  forEachOthers(ids, standIn, (row, others) => {
     const { squares: own } = setSums(
       new Int32Array(others.length),
       1,
@@ -420,27 +359,6 @@ function squaresOfOthers(ids: Int32Array, { rows }: SetSums, x: Float64Array): F
     squares[row] = own[0]!;
   });
   return squares;
-}
-
-/** Visits each counted row with the other rows of its set. Throws a RangeError above {@link MAX_OTHERS} rows a set. */
-export function forEachOthers(
-  ids: Int32Array,
-  rows: Int32Array,
-  visit: (row: number, others: readonly number[]) => void,
-): void {
-  const members = Array.from(rows, (): number[] => []);
-  for (let row = 0; row < ids.length; row++) if (ids[row]! >= 0) members[ids[row]!]!.push(row);
-  for (const set of members) {
-    if (set.length > MAX_OTHERS)
-      throw new RangeError(
-        `a group has ${set.length} rows, ${MAX_OTHERS} are allowed for the deviation of the others`,
-      );
-    for (const row of set)
-      visit(
-        row,
-        set.filter((other) => other !== row),
-      );
-  }
 }
 
 function divideByMean(
@@ -458,16 +376,4 @@ function divideByMean(
       return guard.otherwise === 'keep' ? value : 0 * value;
     return value === 0 ? 0 : value / (mean[at]! + epsilon);
   });
-}
-
-/** Rows over rows with a score other than 0. */
-export function signalFactor(scores: Float64Array, counted: Uint8Array): number {
-  let rows = 0;
-  let signal = 0;
-  for (let row = 0; row < scores.length; row++) {
-    if (counted[row] === 0) continue;
-    rows++;
-    if (scores[row] !== 0) signal++;
-  }
-  return rows / Math.max(1, signal);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { termOfChain } from '../../src/bounds/chain-term.ts';
 import { createJudge, isClose, type Judge } from '../../src/bounds/outcomes.ts';
 import type { Batch } from '../../src/format/batch.ts';
 import { estimatorNames, estimatorOf } from '../../src/kernel/estimators/registry.ts';
@@ -20,10 +21,16 @@ function judgeOf(batch: Batch): Judge {
   return judge;
 }
 
-/** Estimators that are terms over groups and contexts; stage-bounds.test.ts tries the chains. */
-const OF_TERMS = estimatorNames().filter(
-  (name) => 'terms' in estimatorOf(name).rowPlan(completeParameters(estimatorOf(name).parameters)),
-);
+/** Estimators with the bounds of terms over groups and contexts; stage-bounds.test.ts tries the other chains. */
+const OF_TERMS = estimatorNames().filter((name) => {
+  const { parameters, rowPlan } = estimatorOf(name);
+  const plan = rowPlan(completeParameters(parameters));
+  return 'terms' in plan || ('stages' in plan && termOfChain(plan) !== undefined);
+});
+
+test('HGPO, GiGPO, GRPO and RLOO have the bounds of terms', () => {
+  assert.deepEqual(OF_TERMS, ['hgpo', 'gigpo', 'grpo', 'rloo']);
+});
 
 describe('row outcomes', () => {
   for (const [name, statistics, forms] of OF_TERMS.flatMap((n) =>

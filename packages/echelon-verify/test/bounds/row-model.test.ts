@@ -87,11 +87,8 @@ describe('the row model', () => {
   test('says which part of the formula has no error bounds', () => {
     const unbounded = (estimator: Stated): unknown => createRowModel(handBatch(ROWS, { estimator }));
     const mode = 'mean_std_norm';
-    const statistics = 'trajectories';
-    assert.deepEqual(unbounded({ name: 'grpo', epsilonPlace: 'floor', statistics }), {
-      unbounded: 'statistics over trajectories with other than usual parameters',
-    });
-    assert.ok('model' in (unbounded({ name: 'grpo', epsilonPlace: 'floor' }) as object));
+    for (const statistics of ['rows', 'trajectories'] as const)
+      assert.ok('model' in (unbounded({ name: 'grpo', epsilonPlace: 'floor', statistics }) as object));
     assert.deepEqual(unbounded({ mode, epsilonPlace: 'variance-added' }), {
       unbounded: 'epsilon variance-added',
     });

@@ -192,7 +192,55 @@ function lastTokens({ offset, reward }: TokenColumns, score: Float64Array): Floa
   return own;
 }
 
+/** The batch with each row one to three times, as steps of one trajectory. */
+function repeated(batch: Batch, random: () => number): { batch: Batch; source: Int32Array } {
+  const times = Array.from({ length: batch.rows }, () => 1 + Math.floor(random() * 3));
+  const source = Int32Array.from(times.flatMap((n, row) => new Array<number>(n).fill(row)));
+  const again = <C extends Int32Array | Float64Array>(column: C): C =>
+    (column instanceof Int32Array
+      ? source.map((row) => column[row]!)
+      : Float64Array.from(source, (row) => column[row]!)) as C;
+  const { estimator } = batch;
+  return {
+    source,
+    batch: {
+      ...batch,
+      rows: source.length,
+      estimator: { ...estimator, params: { ...estimator.params, statistics: 'trajectories' } },
+      group: again(batch.group),
+      trajectory: source,
+      tokenLevelRewardSum: again(batch.tokenLevelRewardSum!),
+      responseLength: again(batch.responseLength!),
+    },
+  };
+}
+
 describe('the bounds of chains', () => {
+  for (const [name, changes] of CHAINS.filter(([own]) => own === 'grpo' || own === 'rloo')) {
+    test(`${name} ${JSON.stringify(changes)} with statistics over trajectories admits what it gives trajectories of one row, and finds changes of a tenth`, () => {
+      const random = randomFrom(11);
+      let tried = 0;
+      let found = 0;
+      for (let i = 0; i < 60; i++) {
+        const plain = drawn(random, name, changes);
+        const reported = reportedBy(plain, machineOf(plain.estimator, random)).map(Math.fround);
+        const { batch, source } = repeated(plain, random);
+        const judge = createJudge(batch);
+        const single = createJudge(plain);
+        assert.ok('model' in judge && 'model' in single);
+        source.forEach((row, at) => {
+          const truth = judge.model.truth[at]!;
+          assert.ok(Object.is(truth, single.model.truth[row]), `row ${at} is ${truth}`);
+          assert.notEqual(judge.judge(at, reported[row]!), 'wrong', `row ${at} reports ${reported[row]}`);
+          if (!Number.isFinite(truth) || Math.abs(truth) < 1e-3) return;
+          tried++;
+          if (judge.judge(at, Math.fround(truth * 1.1)) === 'wrong') found++;
+        });
+      }
+      assert.ok(tried > 50 && found / tried > 0.5, `${found} of ${tried}`);
+    });
+  }
+
   for (const [name, changes] of CHAINS) {
     for (const precision of PRECISIONS.filter((one) => one !== 'float16')) {
       test(`no ${precision} evaluation of ${name} ${JSON.stringify(changes)} is called wrong, in any form and order`, () => {

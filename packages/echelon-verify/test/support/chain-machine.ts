@@ -4,7 +4,8 @@
  */
 
 import type { Accumulate } from '../../src/kernel/accumulate.ts';
-import type { DivideByDeviation, RewardColumn, RowSet, Stage, StagePlan } from '../../src/kernel/stages.ts';
+import type { RowSet } from '../../src/kernel/row-sets.ts';
+import type { DivideByDeviation, RewardColumn, Stage, StagePlan } from '../../src/kernel/stages.ts';
 import { deviationOf, gather, lessTheOthers, type Machine, meanOf } from './recipe.ts';
 
 /** The columns that a chain reads. */

@@ -1,9 +1,4 @@
-import type { GroupSums } from '../group-sums.ts';
-import { firstRows, groupSums } from '../group-sums.ts';
-import type { Spread } from '../spread.ts';
-import { divisor } from '../spread.ts';
 import type { Stage, StagePlan } from '../stages.ts';
-import { checkLength } from '../steps.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, NumberRule, ParametersOf } from './parameters.ts';
 import { completeParameters } from './parameters.ts';
@@ -13,6 +8,7 @@ import {
   EPSILON,
   EPSILON_PLACE,
   EPSILON_VARIANTS,
+  evaluateScores,
   evaluateStages,
   GROUP_STATISTICS,
   GUARD_ABOVE,
@@ -96,26 +92,8 @@ export const GRPO: Estimator<GrpoParameters> = {
     scoresOver: p.statistics,
     stepwise: false,
   }),
-  evaluate(input, parameters) {
-    const p = completeParameters(PARAMETERS, parameters);
-    if (isChain(p) && p.statistics === 'rows') return evaluateStages(chainOf(p), input);
-    return grpo(input.steps.group, input.score(), p, input.steps.trajectory);
-  },
-  rowPlan(p) {
-    if (isChain(p)) {
-      if (p.statistics === 'rows') return chainOf(p);
-      return { unbounded: 'statistics over trajectories with other than usual parameters' };
-    }
-    const { deviation, statistics, epsilon } = p;
-    const singleton = p.singleton === 'raw' ? 'raw' : 'zero';
-    const norm = p.normalizeByStd ? 'deviation' : 'none';
-    return {
-      combination: 'sum',
-      terms: [{ over: 'group', norm, deviation, singleton, statistics, weight: 1, overTokens: false }],
-      epsilon,
-      weightEpsilon: epsilon,
-    };
-  },
+  evaluate: (input, p) => evaluateStages(chainOf(completeParameters(PARAMETERS, p)), input),
+  rowPlan: chainOf,
   variants: (p) => [
     deviationVariant(p),
     { text: divisionSwitched(p.normalizeByStd), changes: { normalizeByStd: !p.normalizeByStd } },
@@ -126,17 +104,10 @@ export const GRPO: Estimator<GrpoParameters> = {
   ],
 };
 
-/** True for parameters that are bounded as a chain of stages, not as a term over the group. */
-function isChain(p: GrpoParameters): boolean {
-  const divided = p.epsilonPlace !== 'added' || p.deviationOver !== 'group' || p.guard !== 'none';
-  const other = p.baseline !== 'group' || p.missing !== 'propagate' || p.clip !== 0 || p.singleton === 'nan';
-  return (p.normalizeByStd && divided) || other;
-}
-
 function chainOf(p: GrpoParameters): StagePlan {
   const others = p.baseline === 'leave-one-out';
   const set = { over: 'group', weight: 'row' } as const;
-  const { deviation, epsilon, epsilonPlace, singleton, missing } = p;
+  const { deviation, epsilon, epsilonPlace, singleton, missing, statistics } = p;
   const division: Stage = {
     do: 'divide-by-deviation',
     set: { ...set, over: p.deviationOver },
@@ -155,6 +126,7 @@ function chainOf(p: GrpoParameters): StagePlan {
     ],
     singleton,
     missing,
+    statistics,
   };
 }
 
@@ -180,36 +152,5 @@ export function grpo(
   trajectory?: Int32Array,
 ): Float64Array {
   const p = completeParameters(PARAMETERS, parameters);
-  checkLength('score', score, group.length);
-  const counted = p.statistics === 'trajectories' ? firstRows(group, trajectory) : undefined;
-  const sums = groupSums(group, score, counted);
-  const advantage = new Float64Array(group.length);
-  for (let row = 0; row < group.length; row++) {
-    const g = group[row]!;
-    const s = score[row]!;
-    if (sums.count[g] === 1) advantage[row] = p.singleton === 'zero' ? 0 : alone(s, p);
-    else if (p.baseline === 'group')
-      advantage[row] = sums.allEqual[g] ? s - sums.first[g]! : centred(s, g, sums, p);
-    else advantage[row] = againstOthers(s, g, sums, p);
-  }
-  return advantage;
-}
-
-function alone(s: number, p: GrpoParameters): number {
-  return p.normalizeByStd ? s / divisor({ ...p, deviation: 'population' }, 1, 1) : s;
-}
-
-function centred(s: number, g: number, sums: GroupSums, p: GrpoParameters): number {
-  const off = s - sums.mean[g]!;
-  return p.normalizeByStd ? off / divisor(p, sums.squares[g]!, sums.count[g]!) : off;
-}
-
-function againstOthers(s: number, g: number, sums: GroupSums, p: GrpoParameters): number {
-  const n = sums.count[g]!;
-  const off = ((s - sums.mean[g]!) * n) / (n - 1);
-  if (!p.normalizeByStd || off === 0) return off;
-  // Σ over the others of the squared distance from their own mean; never below 0 but for rounding.
-  const squares = Math.max(0, sums.squares[g]! - (s - sums.mean[g]!) * off);
-  const others: Spread = n === 2 ? { ...p, deviation: 'population' } : p;
-  return off / divisor(others, squares, n - 1);
+  return evaluateScores(chainOf(p), group, score, trajectory);
 }

@@ -1,4 +1,5 @@
-import type { RowSet, Stage, StagePlan } from '../stages.ts';
+import type { RowSet } from '../row-sets.ts';
+import type { Stage, StagePlan } from '../stages.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import {

@@ -1,11 +1,10 @@
-import { firstRows, groupSums } from '../group-sums.ts';
 import type { Stage, StagePlan } from '../stages.ts';
-import { checkLength } from '../steps.ts';
 import type { Estimator } from './estimator.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import { completeParameters } from './parameters.ts';
 import {
   EPSILON,
+  evaluateScores,
   evaluateStages,
   GROUP_SINGLETON,
   GROUP_STATISTICS,
@@ -59,30 +58,8 @@ export const RLOO: Estimator<RlooParameters> = {
     scoresOver: p.statistics,
     stepwise: false,
   }),
-  evaluate(input, parameters) {
-    const p = completeParameters(PARAMETERS, parameters);
-    if (isChain(p) && p.statistics === 'rows') return evaluateStages(chainOf(p), input);
-    return rloo(input.steps.group, input.score(), p, input.steps.trajectory);
-  },
-  rowPlan(p) {
-    const { singleton, statistics } = p;
-    if (isChain(p) && statistics === 'rows') return chainOf(p);
-    if (isChain(p)) return { unbounded: 'statistics over trajectories together with normalize or missing' };
-    const term = {
-      over: 'group',
-      norm: 'leave-one-out',
-      deviation: 'sample',
-      singleton,
-      statistics,
-    } as const;
-    return {
-      combination: 'sum',
-      terms: [{ ...term, weight: 1, overTokens: false }],
-      // Without effect: nothing is divided by a deviation.
-      epsilon: EPSILON.default,
-      weightEpsilon: EPSILON.default,
-    };
-  },
+  evaluate: (input, p) => evaluateStages(chainOf(completeParameters(PARAMETERS, p)), input),
+  rowPlan: chainOf,
   variants: (p) => [
     ...groupVariants(p),
     { text: 'divided by the deviation of the group', changes: { normalize: 'group' } },
@@ -90,12 +67,7 @@ export const RLOO: Estimator<RlooParameters> = {
   ],
 };
 
-/** True for parameters that are bounded as a chain of stages, not as a term over the group. */
-function isChain(p: RlooParameters): boolean {
-  return p.normalize !== 'none' || p.missing !== 'propagate';
-}
-
-function chainOf({ normalize, epsilon, singleton, missing }: RlooParameters): StagePlan {
+function chainOf({ normalize, epsilon, singleton, missing, statistics }: RlooParameters): StagePlan {
   const batch = { over: 'batch', weight: 'row' } as const;
   const division = {
     do: 'divide-by-deviation',
@@ -110,7 +82,7 @@ function chainOf({ normalize, epsilon, singleton, missing }: RlooParameters): St
   } else if (normalize !== 'none') {
     stages.push({ ...division, set: { ...batch, over: normalize }, of: 'scores' });
   }
-  return { stages, singleton, missing };
+  return { stages, singleton, missing, statistics };
 }
 
 /**
@@ -128,15 +100,5 @@ export function rloo(
   trajectory?: Int32Array,
 ): Float64Array {
   const p = completeParameters(PARAMETERS, parameters);
-  checkLength('score', score, group.length);
-  const counted = p.statistics === 'trajectories' ? firstRows(group, trajectory) : undefined;
-  const { count, mean } = groupSums(group, score, counted);
-  const advantage = new Float64Array(group.length);
-  for (let row = 0; row < group.length; row++) {
-    const n = count[group[row]!]!;
-    const s = score[row]!;
-    if (n === 1) advantage[row] = p.singleton === 'zero' ? 0 : s;
-    else advantage[row] = (n / (n - 1)) * (s - mean[group[row]!]!);
-  }
-  return advantage;
+  return evaluateScores(chainOf(p), group, score, trajectory);
 }

@@ -1,8 +1,9 @@
 /** Parameters and variants that several estimators have. */
 
 import type { GroupSingleton, GroupStatistics } from '../group-sums.ts';
+import type { RowSet } from '../row-sets.ts';
 import type { Deviation, EpsilonPlace } from '../spread.ts';
-import type { AnySingleton, Guard, MissingRule, RowSet, Stage, StagePlan } from '../stages.ts';
+import type { AnySingleton, Guard, MissingRule, Stage, StagePlan } from '../stages.ts';
 import { runStages } from '../stages.ts';
 import type { NormMode } from '../steps.ts';
 import type { EstimatorInput, Uses, Variant } from './estimator.ts';
@@ -161,6 +162,19 @@ export function whiteningVariants(p: Whitening): Variant<Whitening>[] {
   ];
 }
 
+/** Evaluates a chain over scores. Throws as {@link runStages} does. */
+export function evaluateScores(
+  plan: StagePlan,
+  group: Int32Array,
+  score: Float64Array,
+  trajectory: Int32Array | undefined,
+): Float64Array {
+  const absent = (): never => {
+    throw new TypeError('the chain needs more than scores');
+  };
+  return runStages(plan, { group, trajectory, score: () => score, tokens: absent, rewards: absent });
+}
+
 /** Evaluates a chain on the columns of a batch. */
 export function evaluateStages(
   plan: StagePlan,
@@ -171,6 +185,7 @@ export function evaluateStages(
   };
   return runStages(plan, {
     group: steps.group,
+    trajectory: steps.trajectory,
     score,
     tokens: responseLength ?? absent('response lengths'),
     rewards: rewards ?? absent('the columns of the reward functions'),
