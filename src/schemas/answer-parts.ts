@@ -1,4 +1,4 @@
-import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
+import { type Static, type TLiteral, type TObject, type TSchema, type TUnsafe, Type } from 'typebox';
 
 /* Parts of many schemas, in the form that the OpenAPI document has, so that generated clients need no hand work. */
 
@@ -25,6 +25,17 @@ export function nullable<T extends TSchema>(schema: T, told: Told = {}): TUnsafe
     return Type.Unsafe({ anyOf: [schema, { type: 'null' }], ...told });
   if (rest.enum) rest.enum = [...rest.enum, null];
   return Type.Unsafe({ ...told, ...rest, type: [type, 'null'], ...told });
+}
+
+/** One of some named objects, which the values of `type` tell apart. */
+export function choice<T extends TObject<{ type: TLiteral<string> }>>(
+  $id: string,
+  oneOf: (T & { $id?: string })[],
+): TUnsafe<Static<T>> & { oneOf: T[] } {
+  const mapping = Object.fromEntries(
+    oneOf.map(({ properties, $id: name }) => [properties.type.const, `#/components/schemas/${name}`]),
+  );
+  return Type.Unsafe<Static<T>>({ $id, oneOf, discriminator: { propertyName: 'type', mapping } }) as never;
 }
 
 /** Of a page: where the next one begins. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { END_CAUSES } from '../core/events.ts';
 import { STATES } from '../core/states.ts';
-import { Count, nullable, oneOf, outcomes } from './answer-parts.ts';
+import { Count, choice, nullable, oneOf, outcomes } from './answer-parts.ts';
 
 /** Events may gain fields: readers ignore unknown ones. */
 const open = { additionalProperties: true } as const;
@@ -15,12 +15,12 @@ const started = Type.Object(
     nodeId: Type.String(),
     command: Type.Array(Type.String()),
   },
-  { ...open, description: 'The driver of the attempt was started.' },
+  { ...open, $id: 'StartedEvent', description: 'The driver of the attempt was started.' },
 );
 
 const stage = Type.Object(
   { type: Type.Literal('stage'), name: Type.String(), step: Count, steps: Count },
-  { ...open, description: 'Current stage of the driver. `steps` is 0 if unknown.' },
+  { ...open, $id: 'StageEvent', description: 'Current stage of the driver. `steps` is 0 if unknown.' },
 );
 
 const log = Type.Object(
@@ -30,7 +30,7 @@ const log = Type.Object(
     lines: Type.Array(Type.String()),
     cutBytes: Type.Integer({ minimum: 0, description: 'Number of bytes cut from lines that were too long.' }),
   },
-  { ...open, description: "Lines of the driver's output." },
+  { ...open, $id: 'LogEvent', description: "Lines of the driver's output." },
 );
 
 const metrics = Type.Object(
@@ -45,7 +45,11 @@ const metrics = Type.Object(
       }),
     ),
   },
-  { ...open, description: 'Metrics of a step as the trainer logged them, at full precision.' },
+  {
+    ...open,
+    $id: 'MetricsEvent',
+    description: 'Metrics of a step as the trainer logged them, at full precision.',
+  },
 );
 
 const batch = Type.Object(
@@ -59,12 +63,12 @@ const batch = Type.Object(
     digest: Type.String({ description: 'SHA-256 of the whole batch, as hex.' }),
     bytes: Type.Integer({ minimum: 0, description: 'Size of this part in bytes.' }),
   },
-  { ...open, description: 'A part of an advantage batch was recorded' },
+  { ...open, $id: 'BatchEvent', description: 'A part of an advantage batch was recorded' },
 );
 
 const checkpoint = Type.Object(
   { type: Type.Literal('checkpoint'), step: Count, path: Type.String() },
-  { ...open, description: 'A checkpoint was saved' },
+  { ...open, $id: 'CheckpointEvent', description: 'A checkpoint was saved' },
 );
 
 const gap = Type.Object(
@@ -77,7 +81,7 @@ const gap = Type.Object(
     rows: Count,
     reason: Type.String(),
   },
-  { ...open, description: 'Data was dropped at its source.' },
+  { ...open, $id: 'GapEvent', description: 'Data was dropped at its source.' },
 );
 
 const ended = Type.Object(
@@ -89,7 +93,7 @@ const ended = Type.Object(
     message: Type.String(),
     lastLines: Type.Array(Type.String()),
   },
-  { ...open, description: 'The driver ended. This is the last event of an attempt.' },
+  { ...open, $id: 'EndedEvent', description: 'The driver ended. This is the last event of an attempt.' },
 );
 
 const state = Type.Object(
@@ -100,7 +104,7 @@ const state = Type.Object(
     attempt: Count,
     reason: Type.String(),
   },
-  { ...open, description: 'The state of the experiment changed.' },
+  { ...open, $id: 'StateEvent', description: 'The state of the experiment changed.' },
 );
 
 const verification = Type.Object(
@@ -120,7 +124,7 @@ const verification = Type.Object(
       }),
     ),
   },
-  { ...open, description: 'A batch was verified. The counts are rows.' },
+  { ...open, $id: 'VerificationEvent', description: 'A batch was verified. The counts are rows.' },
 );
 
 const rule = Type.Object(
@@ -153,16 +157,25 @@ const rule = Type.Object(
       open,
     ),
   },
-  { ...open, description: 'A rule fired' },
+  { ...open, $id: 'RuleEvent', description: 'A rule fired' },
 );
 
 /** Every event that an attempt reports, by its `type`; the same as `AttemptEvent` of `core/events.ts`. */
 export const AttemptEventSchema = Type.Union([started, stage, log, metrics, batch, checkpoint, gap, ended]);
 
 /** Every event of an experiment's stream, by its `type`; the same as `ExperimentEvent` of `core/events.ts`. */
-export const EventSchema = Type.Union(
-  [started, stage, log, metrics, batch, checkpoint, gap, ended, state, verification, rule],
-  { $id: 'ExperimentEvent' },
-);
+export const EventSchema = choice('ExperimentEvent', [
+  started,
+  stage,
+  log,
+  metrics,
+  batch,
+  checkpoint,
+  gap,
+  ended,
+  state,
+  verification,
+  rule,
+]);
 /** See {@link EventSchema}. */
 export type EventSchema = Static<typeof EventSchema>;

@@ -58,6 +58,8 @@ export function apiSurface(document: Document): Surface {
     for (const [name, field] of Object.entries(schema.properties ?? {})) visit(`${place}.${name}`, field);
   }
 
+  const named = ({ $ref }: Schema): Schema => components.schemas[$ref!.split('/').at(-1)!]!;
+
   const asked = new Set<string>();
   function ask(place: string, schema: Schema | undefined): void {
     if (schema?.$ref) {
@@ -84,13 +86,17 @@ export function apiSurface(document: Document): Surface {
       }
       for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
         visit(`${place} body`, schema);
+        // Whether a body has a name of its own is nothing to a client.
+        if (schema?.$ref) visit(`${place} body`, named(schema));
         ask(`${place} body`, schema);
       }
       if (operation.requestBody?.required) needs.add(`${place} body`);
       for (const [status, { content = {} }] of Object.entries(operation.responses)) {
         if (status.startsWith('2')) offers.add(`${place} answers ${status}`);
         for (const { schema } of Object.values(content))
-          if (status.startsWith('2')) visit(`${place} ${status}`, schema);
+          if (status.startsWith('2'))
+            for (const one of schema?.$ref ? [schema, named(schema)] : [schema])
+              visit(`${place} ${status}`, one);
       }
     }
   }

@@ -2,11 +2,18 @@ import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
 import { EXPERIMENT_ID, parseEntryId } from '../../core/ids.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
+import { allEngines, type ExperimentSpec } from '../../engines/registry.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import { strict } from '../../schemas/strict.ts';
 import type { Pause } from '../../store/queue/types.ts';
 import type { Store } from '../../store/store.ts';
-import { located } from '../server/responses.ts';
+import { located } from '../server/operation.ts';
+
+/** The body of a route that takes a spec, with an example of each engine. */
+export const SPEC_BODY = {
+  body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
+  examples: Object.fromEntries(allEngines().map(({ name, example }) => [name, example])),
+};
 
 /** Codes of what a request that brings new work may be refused for, each documented in `error-docs.ts`. */
 export const NEW_WORK_REFUSALS = [

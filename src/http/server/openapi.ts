@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import { allEngines } from '../../engines/registry.ts';
 import * as api from '../../schemas/api.ts';
 import * as audit from '../../schemas/audit.ts';
-import { AddCluster, AllocationList, Command } from '../../schemas/clusters.ts';
+import * as clusters from '../../schemas/clusters.ts';
 import { EventSchema } from '../../schemas/events.ts';
 import { Experiment } from '../../schemas/experiment.ts';
 import * as key from '../../schemas/key.ts';
@@ -18,17 +18,14 @@ import * as streams from '../../schemas/streams.ts';
 import * as sweep from '../../schemas/sweep.ts';
 import { sessionCookie } from '../access/sessions.ts';
 import type { App, AppSettings, Limits, RouteDeps } from './deps.ts';
-import { finishDocument, type OpenApi } from './openapi-document.ts';
+import { documentSchema, type OpenApi, RATE_HEADERS } from './operation.ts';
 import { READ } from './policy.ts';
 
 const SHARED: readonly TSchema[] = [
   Experiment,
-  AllocationList,
-  AddCluster,
-  Command,
   RetentionPreview,
   EventSchema,
-  ...[api, streams, sweep, preset, rules, runs, project, key, audit, records]
+  ...[api, clusters, streams, sweep, preset, rules, runs, project, key, audit, records]
     .flatMap((schemas) => Object.values<unknown>(schemas))
     .filter(isShared),
 ];
@@ -56,34 +53,26 @@ Limits: ${limits.bodyBytes / 1024} kB for a body and ${limits.headerBytes / 1024
 streams. Each address, and each key that is tried, may fail to sign in ${limits.failedSignIns} times a minute. A request must arrive within
 ${limits.requestTimeoutMs / 1000} s. If the client of an event stream reads nothing for ${limits.stallMs / 1000} s, the stream is closed; reconnect with Last-Event-ID.`;
 
-/** The OpenAPI 3.1 document at /openapi.json, made from the routes' own schemas, and its page at /docs. */
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The document, to which each route adds its operation. */
+    document: OpenApi;
+  }
+}
+
+/** The OpenAPI 3.1 document at /openapi.json, to which the routes add their operations, and its page at /docs. */
 export async function addOpenApi(app: App, { settings, limits }: RouteDeps): Promise<void> {
   const engines = allEngines();
-  for (const { schema, summary } of engines) app.addSchema({ ...schema, description: summary });
-  for (const schema of SHARED) app.addSchema(schema);
-  for (const { documentSchemas = [] } of engines) for (const schema of documentSchemas) app.addSchema(schema);
-  app.addSchema(anySpec(engines));
-  const optionalBodies = collectOptionalBodies(app);
-  await app.register(swagger, {
-    // The document says of every body that it is required.
-    transformObject(made) {
-      // A copy: parts of it are the schemas by which requests are checked.
-      const document = JSON.parse(
-        JSON.stringify((made as { openapiObject: OpenApi }).openapiObject),
-      ) as OpenApi;
-      for (const [path, method] of optionalBodies) {
-        const body = document.paths[path]?.[method]?.requestBody;
-        if (body) body.required = false;
-      }
-      finishDocument(document);
-      return document as never;
-    },
-    openapi: documentHead(settings, limits),
-    refResolver: {
-      buildLocalReference: (json, _baseUri, _fragment, index) =>
-        typeof json.$id === 'string' ? json.$id : `schema-${index}`,
-    },
-  });
+  const schemas = [
+    ...engines.map(({ schema, summary }) => ({ ...schema, description: summary })),
+    ...SHARED,
+    ...engines.flatMap(({ documentSchemas = [] }) => documentSchemas),
+    anySpec(engines),
+  ];
+  const document = documentHead(settings, limits);
+  documentSchema(document, schemas);
+  app.decorate('document', document);
+  await app.register(swagger, { mode: 'static', specification: { document: document as never } });
   await addPage(app);
 }
 
@@ -104,7 +93,10 @@ function anySpec(engines: ReturnType<typeof allEngines>): object {
 }
 
 /** What the document says beside the routes. */
-function documentHead({ version, publicUrl }: AppSettings, limits: Limits) {
+function documentHead(
+  { version, publicUrl }: AppSettings,
+  limits: Limits,
+): OpenApi & Record<string, unknown> {
   return {
     openapi: '3.1.0',
     info: {
@@ -127,7 +119,12 @@ function documentHead({ version, publicUrl }: AppSettings, limits: Limits) {
       { name: 'access', description: 'Projects, API keys and the audit log' },
       { name: 'service', description: 'Health, sign-in and documentation' },
     ],
+    paths: {},
     components: {
+      headers: RATE_HEADERS,
+      parameters: {},
+      responses: {},
+      schemas: {},
       securitySchemes: {
         token: {
           type: 'http' as const,
@@ -152,14 +149,4 @@ async function addPage(app: App): Promise<void> {
       uiConfig: { validatorUrl: null, deepLinking: true },
     });
   });
-}
-
-/** Path and method of the routes with an optional body: those that state its schema by media type. */
-function collectOptionalBodies(app: App): [path: string, method: string][] {
-  const found: [string, string][] = [];
-  app.addHook('onRoute', ({ url, method, schema }) => {
-    const body = schema?.body as { content?: object } | undefined;
-    if (body?.content) found.push([url.replace(/:(\w+)/g, '{$1}'), String(method).toLowerCase()]);
-  });
-  return found;
 }

@@ -4,8 +4,8 @@ import { EchelonError, type ErrorCode } from '../../core/errors.ts';
 import type { App } from './deps.ts';
 import { conditionalHeaders, ETAG, isByRevision, REVISION_TAG } from './etag.ts';
 import { keyConflicts, keyHeader, REPLAYED } from './idempotency.ts';
+import { type Answer, addOperation } from './operation.ts';
 import { CHANGE, CREATE, READ, type RoutePolicy } from './policy.ts';
-import { type Answer, problems } from './responses.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -42,6 +42,8 @@ export interface Route<
   body?: Body | null;
   /** In place of `body`: a request without one is answered too. */
   optionalBody?: Optional;
+  /** Bodies that are accepted as they stand, by name. */
+  examples?: Readonly<Record<string, object>>;
   /** The answer 200. */
   answer?: Stated;
   /** The answers that are no errors, by status. */
@@ -81,7 +83,7 @@ export function route<
     method,
     url,
     config: { ...stated.config, policy },
-    schema: schemaOf(method, stated as unknown as AnyRoute, policy),
+    schema: describe(app, { method, url }, { ...(stated as unknown as AnyRoute), policy }),
     handler: stated.body === null ? withoutBody(handler) : handler,
   });
 }
@@ -95,71 +97,87 @@ function withoutBody(handler: (request: FastifyRequest, reply: FastifyReply) => 
   };
 }
 
-/** The route as its requests are checked and its operation is documented. */
-function schemaOf(method: Method, stated: AnyRoute, policy: RoutePolicy): object {
-  const { operationId, summary, description, tag, params, querystring } = stated;
+/** The schema by which the route's requests are checked. Adds its operation to the document. */
+function describe(
+  app: App,
+  at: { method: Method; url: string },
+  stated: AnyRoute & { policy: RoutePolicy },
+): object {
+  const { operationId, params, querystring, policy } = stated;
   const { scope, idempotency, concurrency } = policy;
-  const byRevision = isByRevision(concurrency);
-  const isChange = method === 'PATCH' || method === 'DELETE';
-  const codes: ErrorCode[] = [
-    ...(stated.problems ?? []),
-    // A body is read, and may be too large, wherever one may be sent: also where the route wants none.
-    ...(method === 'GET' ? [] : ['body-too-large' as const]),
-    ...keyConflicts(idempotency),
-    ...(isChange && byRevision ? ['precondition-failed' as const] : []),
-  ];
-  const headers = {
+  const isChange = at.method === 'PATCH' || at.method === 'DELETE';
+  const properties = {
     ...(stated.headers as { properties?: object } | undefined)?.properties,
     ...(idempotency !== 'unsupported' && keyHeader(idempotency)),
     ...conditionalHeaders(concurrency, isChange),
   };
-  const told = {
-    ...(method === 'GET' && concurrency !== 'none' && (byRevision ? REVISION_TAG : ETAG)),
-    ...(idempotency === 'stored' && REPLAYED),
-  };
+  const headers = { type: 'object', properties };
   const body = bodyOf(stated);
+  const isLimited = stated.config?.rateLimit !== false;
+  addOperation(app.document, at, {
+    operationId,
+    summary: stated.summary,
+    ...(stated.description !== undefined && { description: stated.description }),
+    tags: [stated.tag],
+    security: scope === 'public' ? [] : [{ token: [scope] }, { session: [scope] }],
+    inputs: { path: params, query: querystring, header: headers },
+    body: body && { ...body, examples: stated.examples ?? {} },
+    answers: answersOf(at.method, stated),
+    errors: errorsOf(at.method, stated),
+    isLimited,
+  });
+  // An optional body is stated by its type, so that a request without one is not held to the schema.
+  const checked = body?.required
+    ? body.schema
+    : body && { content: { [body.type]: { schema: body.schema } } };
   return {
     operationId,
-    summary,
-    ...(description !== undefined && { description }),
-    tags: [tag],
-    security: scope === 'public' ? [] : [{ token: [scope] }, { session: [scope] }],
     ...(params !== undefined && { params }),
     ...(querystring !== undefined && { querystring }),
-    ...(Object.keys(headers).length > 0 && { headers: { type: 'object', properties: headers } }),
-    ...(body !== undefined && { body }),
-    response: {
-      ...answersOf(stated, told),
-      ...(method === 'GET' && concurrency === 'digest' && { 304: UNCHANGED }),
-      ...problems(codes),
-    },
+    ...(Object.keys(properties).length > 0 && { headers }),
+    ...(checked !== undefined && { body: checked }),
   };
 }
 
-const UNCHANGED = {
-  description: 'The record has not changed since the ETag.',
-  headers: ETAG,
-  type: 'null',
-};
+function errorsOf(
+  method: Method,
+  { problems = [], policy }: AnyRoute & { policy: RoutePolicy },
+): ErrorCode[] {
+  const isChange = method === 'PATCH' || method === 'DELETE';
+  return [
+    ...problems,
+    // A body is read, and may be too large, wherever one may be sent: also where the route wants none.
+    ...(method === 'GET' ? [] : ['body-too-large' as const]),
+    ...keyConflicts(policy.idempotency),
+    ...(isChange && isByRevision(policy.concurrency) ? ['precondition-failed' as const] : []),
+  ];
+}
 
-/** By its type if it is optional, so that a request without one is not held to the schema. */
-function bodyOf({ body, optionalBody, config }: AnyRoute): object | undefined {
-  if (config?.file) return { content: { 'application/octet-stream': { schema: FILE } } };
-  if (optionalBody !== undefined) return { content: { 'application/json': { schema: optionalBody } } };
-  return body ?? undefined;
+const UNCHANGED: Answer = { description: 'The record has not changed since the ETag.', headers: ETAG };
+
+function bodyOf({ body, optionalBody, config }: AnyRoute) {
+  if (config?.file) return { required: false, type: 'application/octet-stream', schema: FILE };
+  const schema = optionalBody ?? body ?? undefined;
+  return schema && { required: optionalBody === undefined, type: 'application/json', schema };
 }
 
 const FILE = { type: 'string', format: 'binary' };
 
-function answersOf({ answer, answers, summary }: AnyRoute, headers: Record<string, object>) {
-  const stated = answers ?? { 200: answer! };
-  return Object.fromEntries(
-    Object.entries(stated).map(([status, one]) => {
-      const whole = wholeAnswer(one, summary);
-      const told = { ...whole.headers, ...(/^2/.test(status) && headers) };
-      return [status, { ...whole, ...(Object.keys(told).length > 0 && { headers: told }) }];
-    }),
-  );
+/** The answers that are no errors. */
+function answersOf(method: Method, { answer, answers, summary, policy }: AnyRoute & { policy: RoutePolicy }) {
+  const { concurrency, idempotency } = policy;
+  const told = {
+    ...(method === 'GET' && concurrency !== 'none' && (isByRevision(concurrency) ? REVISION_TAG : ETAG)),
+    ...(idempotency === 'stored' && REPLAYED),
+  };
+  const stated = Object.entries(answers ?? { 200: answer! }).map(([status, one]) => {
+    const whole = wholeAnswer(one, summary);
+    return [status, { ...whole, headers: { ...whole.headers, ...(status < '300' && told) } }];
+  });
+  return {
+    ...Object.fromEntries(stated),
+    ...(method === 'GET' && concurrency === 'digest' && { 304: UNCHANGED }),
+  };
 }
 
 function wholeAnswer(stated: Stated, summary: string): Answer {

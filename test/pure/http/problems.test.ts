@@ -5,7 +5,6 @@ import { VerifierBusyError } from 'echelon-verify/pool/child';
 import { errorCodes } from 'fastify';
 import { EchelonError, ERRORS } from '../../../src/core/errors.ts';
 import { ADVICE, errorsMarkdown } from '../../../src/http/server/error-docs.ts';
-import { problems } from '../../../src/http/server/responses.ts';
 import { toEchelonError, toProblem } from '../../../src/http/server/to-problem.ts';
 
 test('toEchelonError returns our own errors unchanged, and the problem document has their fields', () => {
@@ -66,16 +65,6 @@ test('docs/reference/errors.md documents each registered error once and no other
   const documented = [...errorsMarkdown().matchAll(/^## (.+)$/gm)].map(([, code]) => code);
   assert.deepEqual(documented, Object.keys(ERRORS));
   assert.deepEqual(Object.keys(ADVICE).sort(), Object.keys(ERRORS).sort());
-});
-
-test('problems() has one response for each status, which names its error codes', () => {
-  const answers = problems(['invalid-spec', 'store-full', 'not-found']) as Record<
-    string,
-    { description: string }
-  >;
-  assert.deepEqual(Object.keys(answers), ['400', '401', '403', '404', '415', '429', '431', '500', '503']);
-  assert.match(answers['400']!.description, /`invalid-request`.*`invalid-spec`/);
-  assert.match(answers['503']!.description, /`store-unavailable`.*`record-too-new`.*`store-full`/);
 });
 
 test('every code has an HTTP error status, a title and a yes or no for retry', () => {

@@ -79,7 +79,7 @@ const sent = (event: ExperimentEvent): EventSchema => event;
 const recorded = (event: EventSchema): ExperimentEvent => event;
 
 test('every event type has one schema', () => {
-  const types = EventSchema.anyOf.map(({ properties }) => properties.type.const);
+  const types = EventSchema.oneOf.map(({ properties }) => properties.type.const);
   assert.deepEqual(types.toSorted(), [...EVENT_TYPES].toSorted());
   const event = { type: 'checkpoint', step: 1, path: '/x' } as const;
   assert.deepEqual(recorded(sent(event)), event);

@@ -10,7 +10,7 @@ import type { Variables } from '../../../schemas/variables.ts';
 import type { Cluster } from '../../../store/clusters/types.ts';
 import type { Store } from '../../../store/store.ts';
 import type { RouteDeps } from '../../server/deps.ts';
-import { located } from '../../server/responses.ts';
+import { located } from '../../server/operation.ts';
 
 /** Path parameters of one cluster. */
 export const ClusterParams = Type.Object(

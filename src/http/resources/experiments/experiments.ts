@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { STATES } from '../../../core/states.ts';
-import type { ExperimentSpec } from '../../../engines/registry.ts';
 import { validateSpec } from '../../../engines/validate-spec.ts';
 import type { Accepted } from '../../../schemas/api.ts';
 import { canonicalJson } from '../../../schemas/json.ts';
@@ -15,7 +14,7 @@ import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { revisionToChange } from '../../server/etag.ts';
 import { idempotencyOf } from '../../server/idempotency.ts';
-import { located } from '../../server/responses.ts';
+import { located } from '../../server/operation.ts';
 import { route } from '../../server/route.ts';
 import { withSilence } from '../clusters/cluster-views.ts';
 import {
@@ -27,12 +26,11 @@ import {
   notFound,
   PageQuery,
   ProjectQuery,
+  SPEC_BODY,
 } from '../common.ts';
 import { acceptExperiment, type Submission } from './accept-experiment.ts';
 import { removeJobs } from './enqueue.ts';
 import { experimentDetail } from './experiment-detail.ts';
-
-const SpecBody = Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' });
 
 /** What an accepted experiment is answered. */
 const ACCEPTED = {
@@ -122,7 +120,7 @@ function addSubmit(app: App, deps: RouteDeps): void {
     description:
       'Status 202 means that the experiment is stored durably. If the response is lost, repeat the request with its Idempotency-Key.',
     tag: 'experiments',
-    body: SpecBody,
+    ...SPEC_BODY,
     answers: ACCEPTED,
     problems: [...NEW_WORK_REFUSALS],
     handler: async (request, reply) => {
@@ -247,6 +245,7 @@ function addCancel(app: App, deps: RouteDeps): void {
     tag: 'experiments',
     params: ExperimentParams,
     optionalBody: CancelBody,
+    examples: { reason: { reason: 'the wrong seed' } },
     answers: {
       202: { $ref: 'ExperimentDetail#' },
     },

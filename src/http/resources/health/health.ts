@@ -3,7 +3,6 @@ import { EchelonError } from '../../../core/errors.ts';
 import { strict } from '../../../schemas/strict.ts';
 import { isLeapt, LEAPT } from '../../../store/clock/judge.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
-import { READ } from '../../server/policy.ts';
 import { route } from '../../server/route.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') }, strict);
@@ -17,25 +16,16 @@ const Readiness = Type.Object(
 
 /** GET /healthz: this process runs. GET /readyz: it can serve, since its store answers. Neither needs a token. */
 export function addHealth(app: App, { store, storeFault = () => null }: RouteDeps): void {
-  app.get(
-    '/healthz',
-    {
-      config: { policy: { ...READ, scope: 'public' }, rateLimit: false },
-      schema: {
-        operationId: 'health',
-        summary: 'Check that the process runs',
-        tags: ['service'],
-        security: [],
-        response: {
-          200: {
-            description: 'Check that the process runs',
-            content: { 'application/json': { schema: Health } },
-          },
-        },
-      },
-    },
-    async () => ({ status: 'ok' as const }),
-  );
+  route(app, {
+    at: 'GET /healthz',
+    operationId: 'health',
+    scope: 'public',
+    summary: 'Check that the process runs',
+    tag: 'service',
+    answer: Health,
+    config: { rateLimit: false },
+    handler: async () => ({ status: 'ok' as const }),
+  });
 
   route(app, {
     at: 'GET /readyz',

@@ -1,9 +1,8 @@
-import { Type } from 'typebox';
-import type { ExperimentSpec } from '../../../engines/registry.ts';
 import { previewPlan } from '../../../plan/preview.ts';
 import { createIntake } from '../../intake/intake.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
+import { SPEC_BODY } from '../common.ts';
 
 /** POST /v1/plans: a dry run, which stores nothing. */
 export function addPlans(app: App, deps: Pick<RouteDeps, 'store' | 'settings'>): void {
@@ -16,7 +15,7 @@ export function addPlans(app: App, deps: Pick<RouteDeps, 'store' | 'settings'>):
     summary: 'Plan an experiment without running it',
     description: 'Refuses every spec that a submission would refuse. Stores nothing.',
     tag: 'experiments',
-    body: Type.Unsafe<ExperimentSpec>({ $ref: 'ExperimentSpec#' }),
+    ...SPEC_BODY,
     answer: 'PlanPreview',
     problems: ['invalid-spec'],
     handler: async (request) => {

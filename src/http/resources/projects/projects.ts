@@ -15,7 +15,7 @@ import type { Store } from '../../../store/store.ts';
 import { projectNotFound, projectOf } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { revisionToChange } from '../../server/etag.ts';
-import { located } from '../../server/responses.ts';
+import { located } from '../../server/operation.ts';
 import { route } from '../../server/route.ts';
 
 const ProjectParams = Type.Object({ name: Type.String({ description: 'Name of the project.' }) }, strict);

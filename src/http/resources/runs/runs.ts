@@ -9,7 +9,7 @@ import { RunEvents, RunSpec } from '../../../schemas/runs.ts';
 import { inOwnProject, projectProblem } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { idempotencyOf } from '../../server/idempotency.ts';
-import { located } from '../../server/responses.ts';
+import { located } from '../../server/operation.ts';
 import { route } from '../../server/route.ts';
 import { ExperimentParams, experimentOf, NEW_WORK_REFUSALS } from '../common.ts';
 

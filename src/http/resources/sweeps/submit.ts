@@ -4,7 +4,7 @@ import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
 import type { Caller } from '../../../core/scopes.ts';
 import { newSweepId } from '../../../core/sweep-ids.ts';
 import { checkpointOf } from '../../../engines/named-training.ts';
-import { fingerprintOf } from '../../../engines/registry.ts';
+import { engineOf, fingerprintOf } from '../../../engines/registry.ts';
 import { resolveSpec } from '../../../plan/resolve-spec.ts';
 import {
   childValues,
@@ -33,6 +33,13 @@ const MAX_CHECKS = 4;
 /** Children shown by a preview. */
 const SHOWN = 10;
 
+const EXAMPLE = {
+  name: 'two estimators',
+  method: 'grid',
+  spec: engineOf('local').example,
+  axes: { 'training.seed': [1, 2, 3] },
+};
+
 /** POST /v1/sweeps and its dry run. */
 export function addSweepSubmit(app: App, deps: RouteDeps): void {
   // A check may judge 10,000 children, and every other request waits for its turns.
@@ -56,6 +63,7 @@ function addSubmit(app: App, deps: RouteDeps, checks: Slots): void {
       'Every child is validated first; an invalid child refuses the whole sweep. Status 202 means that the sweep is stored durably. Its children are queued one after another.',
     tag: 'sweeps',
     body: SweepRequest,
+    examples: { grid: EXAMPLE },
     answers: SWEEP_ACCEPTED,
     problems: [...NEW_WORK_REFUSALS],
     handler: async (request, reply) => {

@@ -1,23 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { finishDocument } from '../../../../src/http/server/openapi-document.ts';
 import { appFor } from '../../../support/http-app.ts';
 import { storeFor } from '../../../support/store.ts';
-
-test('objects with a distinct `type` become named schemas with a discriminator', () => {
-  const one = (type: string) => ({ type: 'object', properties: { type: { type: 'string', enum: [type] } } });
-  const schemas: Record<string, unknown> = { SomeEvent: { anyOf: [one('log'), one('rule')] } };
-  finishDocument({ paths: {}, components: { schemas } });
-  const mapping = { log: '#/components/schemas/LogEvent', rule: '#/components/schemas/RuleEvent' };
-  assert.deepEqual(schemas, {
-    SomeEvent: {
-      oneOf: [{ $ref: mapping.log }, { $ref: mapping.rule }],
-      discriminator: { propertyName: 'type', mapping },
-    },
-    LogEvent: one('log'),
-    RuleEvent: one('rule'),
-  });
-});
 
 test('every example body of the OpenAPI document is accepted unchanged', async () => {
   const { store } = await storeFor({ after });
