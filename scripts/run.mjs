@@ -5,7 +5,8 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { isolation } from './isolation.mjs';
 import { openRelay } from './relay.mjs';
-import { root, SetupError, setup } from './setup.mjs';
+import { root, SetupError } from './setup/commands.mjs';
+import { setup } from './setup.mjs';
 
 const CLI = 'bin/start.mjs';
 const RELAY = new URL('relay.mjs', import.meta.url).href;
@@ -62,7 +63,7 @@ async function main() {
   const [name, ...args] = process.argv.slice(2);
   if (!Object.hasOwn(TASKS, name))
     throw new SetupError(`unknown task ${name}; one of ${Object.keys(TASKS).join(', ')}`);
-  const ready = setup({ tests: name === 'test' || name === 'test:full' });
+  const ready = await setup({ tests: name === 'test' || name === 'test:full' });
   const task = TASKS[name];
   if (!task) {
     process.stderr.write('setup: everything is there; for the command `echelon` in this shell:\n');
@@ -74,7 +75,7 @@ async function main() {
     isolated && task.relayed ? await relayed(plain, ready.node) : { command: plain, variables: {} };
   const [program, ...rest] = command;
   const forIsolated = isolated ? { ECHELON_ISOLATED: '1', ...variables } : {};
-  const env = { ...process.env, ECHELON_PYTHON: ready.python, ...forIsolated };
+  const env = { ...process.env, PATH: ready.path, ECHELON_PYTHON: ready.python, ...forIsolated };
   const child = spawn(program, rest, { stdio: 'inherit', env, cwd: directoryOf(task) });
   // A terminal sends its signals to the whole group; one sent to this process alone must be handed on.
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

@@ -73,7 +73,7 @@ async function redis(): Promise<Check> {
   const { findRedisServer } = await import('../local/redis-server.ts');
   const found = await findRedisServer();
   const remedy =
-    'Install redis-server or valkey-server (Debian: apt-get install redis-server), or set REDIS_URL.';
+    'Run `npm run setup` in a checkout, install redis-server or valkey-server, or set REDIS_URL.';
   return { name: 'Redis', ok: found !== undefined, found: found ? versionOf(found) : 'none on PATH', remedy };
 }
 

@@ -40,7 +40,7 @@ export async function startRedis(options: {
   const { directory, guard, environment } = options;
   const found = await findRedisServer();
   if (!found)
-    throw new Error(`no ${REDIS_PROGRAMS.join(' or ')} on PATH; on Debian: apt-get install redis-server`);
+    throw new Error(`no ${REDIS_PROGRAMS.join(' or ')} on PATH; \`npm run setup\` in a checkout brings one`);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await cutUnfinishedTransaction(found.program, directory);
   await using resources = new AsyncDisposableStack();

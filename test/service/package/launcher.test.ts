@@ -56,6 +56,19 @@ test('the launcher says in a sentence that no Node is new enough, and that packa
   );
 });
 
+test('the launcher puts the Redis server of the set-up before PATH', async () => {
+  const root = await mkdtemp(join(folder, 'checkout-'));
+  for (const part of ['bin', 'node_modules/commander', 'node_modules/.bin', 'src/rpc/gen', '.cache/bin'])
+    await mkdir(join(root, part), { recursive: true });
+  await copyFile(LAUNCHER, join(root, 'bin/echelon'));
+  const node = '#!/bin/sh\ncase $1 in --version) echo v24.0.0 ;; *) redis-server ;; esac\n';
+  await writeFile(join(root, 'node_modules/.bin/node'), node);
+  await writeFile(join(root, '.cache/bin/redis-server'), '#!/bin/sh\necho of the set-up\n');
+  for (const file of ['node_modules/.bin/node', '.cache/bin/redis-server'])
+    await chmod(join(root, file), 0o755);
+  assert.equal(run(join(root, 'bin/echelon'), ['up'], folder).stdout, 'of the set-up\n');
+});
+
 test('npm run echelon reads files from where npm was called', () => {
   const { status, stderr } = spawnSync(
     process.execPath,

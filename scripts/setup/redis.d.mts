@@ -1,0 +1,1 @@
+export function hasRedis(path?: string): boolean;
