@@ -49,7 +49,11 @@ const FOLDERS = {
     [],
     ['proto/echelon/rayworker/v1/rayworker.proto', 'proto/grpc/health/v1/health.proto'],
   ),
-  'packages/echelon-verify/src/gen': stubs('batch', [], ['proto/echelon/batch/v1/batch.proto']),
+  'packages/echelon-verify/src/gen': stubs(
+    'batch',
+    [],
+    ['proto/echelon/batch/v1/batch.proto', 'proto/echelon/batch/v1/step.proto'],
+  ),
   // The last one, because it is built from the others.
   'packages/echelon-dashboard/src/gen': {
     inputs: [

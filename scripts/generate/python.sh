@@ -34,7 +34,7 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for proto in echelon/batch/v1/batch.proto echelon/rayworker/v1/rayworker.proto grpc/health/v1/health.proto tensorboard/event.proto; do
+for proto in echelon/batch/v1/batch.proto echelon/batch/v1/step.proto echelon/rayworker/v1/rayworker.proto grpc/health/v1/health.proto tensorboard/event.proto; do
   "$tools/bin/python" -W ignore -m grpc_tools.protoc --proto_path="$root/proto" --python_out="$work" "$root/proto/$proto"
   # One flat package: the files do not import one another.
   mv "$work/${proto%.proto}_pb2.py" "$work/"

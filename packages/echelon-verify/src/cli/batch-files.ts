@@ -1,8 +1,9 @@
 import type { Batch } from '../format/batch.ts';
 import { type BundleHead, readBundleHead } from '../format/bundle.ts';
 import { BatchFormatError } from '../format/format-error.ts';
-import { readBatchFile } from '../format/read.ts';
+import { readRecorded } from '../format/read.ts';
 import { lastRead } from '../format/reading.ts';
+import type { StepBatch } from '../step/format/step-batch.ts';
 import { inert } from '../text/inert.ts';
 import { nearestName } from '../text/nearest.ts';
 import { EXIT } from './exit.ts';
@@ -21,16 +22,22 @@ export class BatchFileError extends Error {
 
 /** Reads the batches of a file. Throws a {@link BatchFileError} that names the file, the batch, the field and the expectation. */
 export async function readBatchesOf(path: string): Promise<Batch[]> {
-  return (await readBundleOf(path)).batches;
+  const { batches, steps } = await readBundleOf(path);
+  if (steps.length === 0) return batches;
+  throw new BatchFileError(
+    `${path} holds optimizer steps (echelon-batch/3), not advantages. Use verify, identify or explain.`,
+  );
 }
 
-/** {@link readBatchesOf}, with the head of a replay bundle; undefined for any other file. */
+/** What a file of the project's own formats holds, with the head of a replay bundle; undefined for any other file. */
 export async function readBundleOf(
   path: string,
-): Promise<{ batches: Batch[]; bundle: BundleHead | undefined }> {
+): Promise<{ batches: Batch[]; steps: StepBatch[]; bundle: BundleHead | undefined }> {
   try {
     const bytes = await readBounded(path);
-    return { batches: readBatchFile(bytes, path), bundle: readBundleHead(bytes, path) };
+    const recorded = readRecorded(bytes, path);
+    if ('steps' in recorded) return { batches: [], steps: recorded.steps, bundle: undefined };
+    return { batches: recorded.batches, steps: [], bundle: readBundleHead(bytes, path) };
   } catch (error) {
     if (error instanceof BatchFormatError) throw new BatchFileError(error.message, { cause: error });
     const { code, message } = error as NodeJS.ErrnoException;

@@ -6,6 +6,7 @@ import { ADAPTERS, adapterOf } from '../format/dumps/registry.ts';
 import { runsOf } from '../format/dumps/runs.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import type { BatchReport, Finding } from '../report.ts';
+import { verifyStep } from '../step/verify-step.ts';
 import { inert } from '../text/inert.ts';
 import { plural } from '../text/plural.ts';
 import { shellWord } from '../text/shell-word.ts';
@@ -16,7 +17,9 @@ import { sourcesOf } from './dump-files.ts';
 import { optionsText, type StatedFiles } from './dump-options.ts';
 import { dumpHead, unprovenText } from './dump-text.ts';
 import { EXIT } from './exit.ts';
+import { findingLine } from './finding-line.ts';
 import { json } from './output.ts';
+import { describeSteps, type StepFileReport, stepsExit } from './step-text.ts';
 import { table } from './table.ts';
 
 /** A report and the file of its batch. */
@@ -49,9 +52,10 @@ export async function verifyFiles(
   );
   const errors: Error[] = [...broken];
   const runs: AnyReport[][] = [];
+  const steps: StepFileReport[] = [];
   for (const source of sources) {
     const failed = (error: Error): void => void errors.push(error);
-    if ('file' in source) runs.push(await verifyNative(source.file, failed));
+    if ('file' in source) runs.push(await verifyNative(source.file, steps, failed));
     else
       for (const { files } of runsOf(source.adapter, source.files))
         runs.push(withRowsCompared(await verifyRun(source.adapter, files, stated, failed)));
@@ -61,26 +65,41 @@ export async function verifyFiles(
   if (sources.length === 0 && errors.length === 0)
     io.stderr.write(`${inert(skipped.length > 0 ? skippedText(skipped) : emptyText(paths))}\n`);
   const all = runs.flat();
-  if (asJson === true) io.stdout.write(`${json({ batches: all })}\n`);
-  else if (all.length > 0) io.stdout.write(describe(runs, explainText(all, given, program)));
-  return exitOf(all, errors.length > 0 || all.length === 0);
+  if (asJson === true) io.stdout.write(`${json({ batches: all, ...(steps.length > 0 && { steps }) })}\n`);
+  else {
+    if (all.length > 0) io.stdout.write(describe(runs, explainText(all, given, program)));
+    if (steps.length > 0) io.stdout.write(describeSteps(steps, program));
+  }
+  return exitOf(all, steps, errors.length > 0 || all.length + steps.length === 0);
 }
 
 type AnyReport = BatchFileReport | DumpReport;
 
-function exitOf(reports: readonly AnyReport[], unreadable: boolean): number {
+function exitOf(
+  reports: readonly AnyReport[],
+  steps: readonly StepFileReport[],
+  unreadable: boolean,
+): number {
   if (unreadable) return EXIT.usage;
-  if (reports.some((report) => !report.ok && !isConsistent(report))) return EXIT.notOk;
-  return reports.every((report) => report.ok) ? EXIT.ok : EXIT.unproven;
+  const ofSteps = stepsExit(steps);
+  if (ofSteps === EXIT.notOk || reports.some((report) => !report.ok && !isConsistent(report)))
+    return EXIT.notOk;
+  return reports.every((report) => report.ok) ? ofSteps : EXIT.unproven;
 }
 
 function isConsistent(report: AnyReport): boolean {
   return 'consistent' in report && report.consistent;
 }
 
-async function verifyNative(file: string, failed: (error: Error) => void): Promise<BatchFileReport[]> {
+/** The reports of the batches of a file; those of optimizer steps go to `steps`. */
+async function verifyNative(
+  file: string,
+  steps: StepFileReport[],
+  failed: (error: Error) => void,
+): Promise<BatchFileReport[]> {
   try {
-    const { batches, bundle } = await readBundleOf(file);
+    const { batches, steps: own, bundle } = await readBundleOf(file);
+    steps.push(...own.map((step) => ({ file, ...verifyStep(step) })));
     return batches.map((batch, at) => {
       const report = verifyBatch(batch, batches[at - 1]);
       return { file, ...report, ...(bundle && { bundle: bundleOf(bundle, report) }) };
@@ -226,17 +245,11 @@ export function resultText(report: BatchReport & { readonly consistent?: boolean
   return styleText('red', report.unverifiable > 0 && report.wrong === 0 ? 'not verified' : 'NOT OK');
 }
 
-/** A finding as an indented line. */
-export function findingLine({ severity, code, message }: Finding): string {
-  const label = severity === 'error' ? styleText('red', 'error  ') : styleText('yellow', 'warning');
-  return `  ${label} ${code}: ${inert(message)}`;
-}
-
 function summary(reports: readonly AnyReport[]): string {
   const total = (key: 'rows' | 'exact' | 'rounding' | 'wrong' | 'unverifiable'): string =>
     reports.reduce((sum, report) => sum + report[key], 0).toLocaleString('en-US');
   const ok = reports.filter((report) => report.ok).length;
   const text = `${ok} of ${reports.length} batches ok; ${total('rows')} rows: ${total('exact')} exact, ${total('rounding')} rounding, ${total('wrong')} wrong, ${total('unverifiable')} unverifiable`;
   if (ok === reports.length) return styleText('green', text);
-  return exitOf(reports, false) === EXIT.unproven ? styleText('yellow', text) : styleText('red', text);
+  return exitOf(reports, [], false) === EXIT.unproven ? styleText('yellow', text) : styleText('red', text);
 }

@@ -1,5 +1,4 @@
 import { present } from '../present.ts';
-import { nearestName } from '../text/nearest.ts';
 import type { Batch, BatchEstimator } from './batch.ts';
 import { MAX_ROWS } from './batch.ts';
 import { BatchFormatError, describeValue } from './format-error.ts';
@@ -15,6 +14,7 @@ import {
   nameColumn,
   numberColumn,
 } from './json-columns.ts';
+import { objectOf, refuseSlips, textOf } from './json-fields.ts';
 import { readObservations } from './json-observations.ts';
 import type { JsonObject } from './json-params.ts';
 import { isObject, readEstimator, readProvenance, usesReturns } from './json-params.ts';
@@ -56,7 +56,11 @@ const LARGEST_INT32 = 2 ** 31 - 1;
  * parse-json.ts. Keys that the format does not have are ignored, unless they look like a slip of one it has.
  */
 export function readBatches(bytes: Uint8Array, source: string): Batch[] {
-  const parsed = parseJson(isGzip(bytes) ? inflate(bytes, source) : bytes, source);
+  return batchesIn(parseJson(isGzip(bytes) ? inflate(bytes, source) : bytes, source), source);
+}
+
+/** {@link readBatches}, from the parsed JSON. */
+export function batchesIn(parsed: unknown, source: string): Batch[] {
   if (!isObject(parsed)) throw wrongFile(source, 'an object {format, batches}', parsed);
   const { format } = parsed;
   if (typeof format !== 'string' || !FORMATS.includes(format))
@@ -183,31 +187,6 @@ function namesOf(
     });
   }
   return nameColumn(place, field, columnOf(place, field, value, rows ?? value.length)!);
-}
-
-function textOf(place: Place, batch: JsonObject, field: string): string | undefined {
-  const value = batch[field];
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw invalidAt(place, field, 'a text', value);
-  return value;
-}
-
-function objectOf(place: Place, batch: JsonObject, field: string): JsonObject | undefined {
-  const value = batch[field];
-  if (value === undefined || value === null) return undefined;
-  if (!isObject(value)) throw invalidAt(place, field, 'an object', value);
-  return value;
-}
-
-/** A key that is nearly one of the format's would silently be a column that the batch does not have. */
-function refuseSlips(place: Place, prefix: string, object: JsonObject, keys: readonly string[]): void {
-  for (const key of Object.keys(object)) {
-    if (keys.includes(key)) continue;
-    const near = nearestName(key, keys);
-    if (near === undefined) continue;
-    const expected = `no such key (did you mean ${prefix}${near}?)`;
-    throw faultAt(place, { code: 'bad-key', field: `${prefix}${key}`, expected });
-  }
 }
 
 function wrongFile(file: string, expected: string, found: unknown, field?: string): BatchFormatError {

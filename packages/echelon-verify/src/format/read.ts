@@ -1,15 +1,21 @@
+import { isStepFile, readSteps, STEP_FORMAT } from '../step/format/read-step.ts';
+import type { StepBatch } from '../step/format/step-batch.ts';
+import { decodeStep, formatOfWire } from '../step/format/step-wire.ts';
 import type { Batch } from './batch.ts';
 import { BatchFormatError } from './format-error.ts';
 import { inflate, inflateStart, isGzip, MAX_INFLATED_BYTES } from './inflate.ts';
-import { MAX_JSON_BYTES } from './parse-json.ts';
-import { readBatches } from './read-json.ts';
+import { MAX_JSON_BYTES, parseJson } from './parse-json.ts';
+import { batchesIn } from './read-json.ts';
 import { decodeBatch } from './wire.ts';
 
 /** The tag of a protobuf batch's first field. */
 const FIRST_TAG = 0x0a;
 
+/** What a file of the project's own formats holds. */
+export type Recorded = { readonly batches: Batch[] } | { readonly steps: StepBatch[] };
+
 /**
- * Reads whatever a batch file holds: `echelon-batch/1` or `/2` JSON or one protobuf batch of the wire, plain or in gzip,
+ * Reads the advantage batches of a file: `echelon-batch/1` or `/2` JSON or one protobuf batch of the wire, plain or in gzip,
  * told apart by their first bytes. `source` names the file in messages, `maxBytes` bounds what gzip may unfold to.
  * Throws a BatchFormatError for anything else.
  */
@@ -18,6 +24,24 @@ export function readBatchFile(
   source: string,
   maxBytes: number = MAX_INFLATED_BYTES,
 ): Batch[] {
+  const recorded = readRecorded(bytes, source, maxBytes);
+  if ('batches' in recorded) return recorded.batches;
+  const expected = 'echelon-batch/1 or /2 with advantages';
+  throw new BatchFormatError({
+    code: 'invalid',
+    file: source,
+    field: 'format',
+    expected,
+    found: STEP_FORMAT,
+  });
+}
+
+/** As {@link readBatchFile}, and `echelon-batch/3` as well. */
+export function readRecorded(
+  bytes: Uint8Array,
+  source: string,
+  maxBytes: number = MAX_INFLATED_BYTES,
+): Recorded {
   if (!isGzip(bytes)) return readPlain(bytes, source);
   // What it is decides how far it may unfold: a bomb is seen for what it is before it goes off.
   const kind = kindOf(inflateStart(bytes));
@@ -26,15 +50,21 @@ export function readBatchFile(
   return readPlain(inflate(bytes, source, most), source);
 }
 
-function readPlain(bytes: Uint8Array, source: string): Batch[] {
+function readPlain(bytes: Uint8Array, source: string): Recorded {
   const kind = kindOf(bytes);
-  if (kind === 'json') return readBatches(bytes, source);
-  if (kind === 'wire') return [decodeBatch(bytes, source)];
+  if (kind === 'json') {
+    const parsed = parseJson(bytes, source);
+    return isStepFile(parsed) ? { steps: readSteps(parsed, source) } : { batches: batchesIn(parsed, source) };
+  }
+  if (kind === 'wire')
+    return formatOfWire(bytes) === STEP_FORMAT
+      ? { steps: [decodeStep(bytes, source)] }
+      : { batches: [decodeBatch(bytes, source)] };
   throw unknownFile(source, bytes.length === 0 ? 'an empty file' : describeStart(bytes));
 }
 
 function unknownFile(file: string, found: string): BatchFormatError {
-  const expected = 'echelon-batch/1 or /2, as JSON or protobuf, plain or in gzip';
+  const expected = 'echelon-batch/1, /2 or /3, as JSON or protobuf, plain or in gzip';
   return new BatchFormatError({ code: 'unreadable', file, expected, found });
 }
 

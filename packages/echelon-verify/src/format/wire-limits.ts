@@ -26,7 +26,8 @@ const MORE_THAN_ROWS = 1_000;
 /** A row has a group and a trajectory, four bytes each. */
 const BYTES_PER_ROW = 8;
 
-interface Limit {
+/** The most that a field may hold. */
+export interface Limit {
   readonly name: string;
   readonly bytes?: number;
   /** `rows`: about as many as rows. */
@@ -43,14 +44,28 @@ const BATCH: Readonly<Record<number, Limit>> = {
   31: { name: 'action_texts', bytes: MAX_TEXT_BYTES, count: 'rows' },
   32: { name: 'rewards', count: MAX_REWARDS },
 };
+/** Bytes of the JSON in which a step states its settings and its micro-batches. */
+const MAX_STEP_BYTES = 2 ** 27;
+
+/** The limits of a step (step.proto). */
+export const STEP_LIMITS: Readonly<Record<number, Limit>> = {
+  2: { name: 'name', bytes: MAX_NAME_BYTES },
+  4: { name: 'step', bytes: MAX_STEP_BYTES },
+  7: { name: 'group_names', bytes: MAX_NAME_BYTES, count: 'rows' },
+  9: { name: 'trajectory_names', bytes: MAX_NAME_BYTES, count: 'rows' },
+};
 const REWARD: Readonly<Record<number, Limit>> = { 1: { name: 'rewards.name', bytes: MAX_NAME_BYTES } };
 const REWARDS_FIELD = 32;
 const LENGTH_DELIMITED = 2;
 
 /** Throws a BatchFormatError if the message holds more or longer parts than a batch of its size has. */
-export function checkWire(bytes: Uint8Array, file: string): void {
+export function checkWire(
+  bytes: Uint8Array,
+  file: string,
+  limits: Readonly<Record<number, Limit>> = BATCH,
+): void {
   const reader = protobuf.Reader.create(bytes);
-  const fault = faultIn(reader, reader.len, BATCH);
+  const fault = faultIn(reader, reader.len, limits);
   if (fault !== undefined) throw new BatchFormatError({ code: 'too-large', file, ...fault });
 }
 

@@ -1,0 +1,81 @@
+/** Reports of optimizer steps as text. */
+
+import { styleText } from 'node:util';
+import type { StepReport, ValueReport } from '../step/step-report.ts';
+import { STAGES } from '../step/step-report.ts';
+import { inert } from '../text/inert.ts';
+import { plural } from '../text/plural.ts';
+import { shellWord } from '../text/shell-word.ts';
+import { EXIT } from './exit.ts';
+import { findingLine } from './finding-line.ts';
+import { table } from './table.ts';
+
+/** The report of a step and its file. */
+export type StepFileReport = StepReport & { readonly file: string };
+
+/** The exit status for steps alone. */
+export function stepsExit(steps: readonly StepReport[]): number {
+  if (steps.some(({ consistent }) => !consistent)) return EXIT.notOk;
+  return steps.every(({ ok }) => ok) ? EXIT.ok : EXIT.unproven;
+}
+
+/** All steps as text, ending in a newline. */
+export function describeSteps(steps: readonly StepFileReport[], program: string): string {
+  const wrong = steps.find(({ wrongTokens }) => wrongTokens.length > 0);
+  const first = wrong?.wrongTokens[0];
+  const explain =
+    wrong && first
+      ? [
+          `Explain a wrong token with: ${inert(`${program} explain ${shellWord(wrong.file)} --batch ${shellWord(wrong.name)} --row ${first.row} --token ${first.token}`)}`,
+          `Name the arithmetic that was used with: ${inert(`${program} identify ${shellWord(wrong.file)}`)}`,
+          '',
+        ]
+      : [];
+  return `${[...steps.flatMap(stepLines), ...explain, summary(steps)].join('\n')}\n`;
+}
+
+function stepLines(step: StepFileReport): string[] {
+  const { name, trained, rows, arithmetic, precision, precisionInferred, stages, findings } = step;
+  const rowsOfTable = stages.map((stage) => [
+    stage.stage,
+    stage.exact,
+    stage.rounding,
+    stage.wrong === 0 ? '0' : styleText('red', String(stage.wrong)),
+    stage.unverifiable,
+    stage.lacks.length > 0 ? inert(`needs ${stage.lacks.join(', ')}`) : `${stage.of}: ${STAGES[stage.stage]}`,
+  ]);
+  const head = ['stage', 'exact', 'rounding', 'wrong', 'unverifiable', ''];
+  return [
+    styleText(
+      'bold',
+      inert(`${name}: ${plural(trained, 'trained token')} in ${plural(rows, 'row')}, ${resultOf(step)}`),
+    ),
+    inert(`  ${arithmetic}; ${precision}${precisionInferred ? ' (inferred from the log-probs)' : ''}`),
+    '',
+    table(head, rowsOfTable),
+    ...step.values.filter(({ outcome }) => outcome !== 'exact').map(valueLine),
+    ...findings.map(findingLine),
+    '',
+  ];
+}
+
+function valueLine({ name, reported, expected, error, outcome, reduction, lacks }: ValueReport): string {
+  if (lacks.length > 0) return inert(`  ${name}: ${reported} is unverifiable, it needs ${lacks.join(', ')}`);
+  const how = reduction === null ? '' : ` as ${reduction}`;
+  return inert(`  ${name}: ${reported} is ${outcome}, expected ${shown(expected)} ± ${shown(error)}${how}`);
+}
+
+/** The result of a step in a few words. */
+export function resultOf({ ok, consistent }: Pick<StepReport, 'ok' | 'consistent'>): string {
+  if (ok) return 'ok';
+  return consistent ? 'gradient not verified' : 'NOT OK';
+}
+
+function summary(steps: readonly StepReport[]): string {
+  const ok = steps.filter((step) => step.ok).length;
+  const text = `${ok} of ${plural(steps.length, 'step')} ok`;
+  const status = stepsExit(steps);
+  return styleText(status === EXIT.ok ? 'green' : status === EXIT.notOk ? 'red' : 'yellow', text);
+}
+
+const shown = (value: number): string => String(Number(value.toPrecision(7)));

@@ -1,0 +1,333 @@
+/** The chain of one token: from its log-probs to its gradient coefficient, stage by stage, each with the trainer's possible error. */
+
+import { aggregationOf } from './aggregations/registry.ts';
+import {
+  around,
+  emptyTerm,
+  errorOf,
+  exactly,
+  expError,
+  include,
+  type StepArithmetic,
+  stepArithmetic,
+  type Term,
+} from './arithmetic.ts';
+import { type CorrectionModel, correctionModel } from './correction.ts';
+import type { AggregationSettings, StepPrecision } from './format/settings.ts';
+import type { StepBatch } from './format/step-batch.ts';
+import { emptyKl, type KlModel, type KlTerms, klModel } from './kl.ts';
+import { flagsOf, type Layout, layoutOf } from './layout.ts';
+import {
+  emptyLoss,
+  type LossParameters,
+  type LossTerms,
+  type PolicyLoss,
+  type RowState,
+  type TokenState,
+} from './losses/loss.ts';
+import { completeLoss, lossOf } from './losses/registry.ts';
+import {
+  lackingAggregation,
+  lackingGradient,
+  lackingKl,
+  lackingLoss,
+  lackingRatio,
+  lackingWeight,
+} from './needs.ts';
+
+/**
+ * Roundings of the gradient beside those of loss, weight and KL: the product with the weight, the row's count, the rows, a scale
+ * factor, ranks and accumulation (each a division or a product), the mask, and up to three additions where autograd joins the
+ * paths into one log-prob.
+ */
+const GRADIENT_ROUNDINGS = 12;
+/** Numbers below float32's smallest normal one are flushed to 0 by GPUs. */
+const TINY = 2 ** -126;
+
+/** The stages of one token. Reused from token to token. */
+export interface TokenChain {
+  readonly state: TokenState;
+  readonly ratio: Term;
+  /** Policy loss before weight and denominator, its derivative, and the side. */
+  readonly loss: LossTerms;
+  readonly weight: Term;
+  readonly kl: KlTerms;
+  /** Parts of the gradient coefficient, with denominator and scale. */
+  readonly policyPart: Term;
+  readonly klPart: Term;
+  readonly gradient: Term;
+}
+
+/** What can be computed of a step. */
+export interface StepModel {
+  readonly batch: StepBatch;
+  readonly layout: Layout;
+  readonly arithmetic: StepArithmetic;
+  readonly loss: PolicyLoss | undefined;
+  readonly chain: TokenChain;
+  /** 1 for tokens that contribute to the loss; undefined: all do. */
+  readonly kept: Uint8Array | undefined;
+  /** What a stage lacks, by the names of columns and settings; empty: it can be computed. */
+  readonly lacks: Readonly<
+    Record<'ratio' | 'loss' | 'weight' | 'kl' | 'aggregation' | 'gradient', readonly string[]>
+  >;
+  /** What divides the loss of a token of the row, without the scale. */
+  divisorOf(row: number): number;
+  klDivisorOf(row: number): number;
+  /** Factor between the aggregated loss and the one that was passed to `backward()`. */
+  scaleOf(microBatch: number): number;
+  advantageOf(row: number, token: number): number;
+  /** The weight that the stated correction gives, whatever the batch reports. Undefined without what it needs. */
+  readonly computedWeight: ((token: number, weight: Term) => void) | undefined;
+  /** Call it before the tokens of a row. */
+  startRow(row: number): void;
+  /** Fills the chain, as far as the batch has what it needs. */
+  evaluate(row: number, token: number): TokenChain;
+}
+
+/** The model of a step in a precision. */
+export function stepModel(batch: StepBatch, precision: StepPrecision): StepModel {
+  const layout = layoutOf(batch);
+  const arithmetic = stepArithmetic(precision);
+  const lacks = {
+    ratio: lackingRatio(batch),
+    loss: lackingLoss(batch),
+    weight: lackingWeight(batch),
+    kl: lackingKl(batch),
+    aggregation: lackingAggregation(batch, layout),
+    gradient: lackingGradient(batch, layout),
+  };
+  const parts = partsOf(batch, arithmetic, lacks);
+  const { aggregation, kl } = batch.step;
+  const canDivide = lacks.aggregation.length === 0;
+  const divisors = canDivide ? divisorsOf(batch, layout, aggregation!) : undefined;
+  const own = kl?.aggregation;
+  const klDivisors = canDivide && own !== undefined ? divisorsOf(batch, layout, own) : divisors;
+  const scales = batch.step.microBatches.map(
+    ({ gradientScale }, at) => gradientScale ?? neutralScale(batch, layout, at),
+  );
+  const chain = emptyChain();
+  const model = {
+    batch,
+    layout,
+    arithmetic,
+    loss: parts.loss,
+    chain,
+    kept: flagsOf(batch, 'kept'),
+    computedWeight: parts.correction?.fill,
+    lacks,
+    divisorOf: (row: number) => divisors?.[row] ?? Number.NaN,
+    klDivisorOf: (row: number) => klDivisors?.[row] ?? Number.NaN,
+    scaleOf: (microBatch: number) => scales[microBatch]!,
+    advantageOf: (row: number, token: number) =>
+      batch.tokens.reportedAdvantage?.[token] ?? batch.reportedAdvantage?.[row] ?? Number.NaN,
+  };
+  return { ...model, ...evaluation(model, parts) };
+}
+
+/** The factor that makes the update the stated aggregation: gradients are averaged or summed over ranks, and added over micro-batches. */
+export function neutralScale(batch: StepBatch, layout: Layout, microBatch: number): number {
+  const { aggregation, gradientReduction = 'mean' } = batch.step;
+  const ranks = gradientReduction === 'mean' ? layout.ranks : 1;
+  const scope = aggregation?.scope ?? 'global';
+  if (scope === 'global') return ranks;
+  const share = ranks / layout.ranks;
+  return scope === 'rank' ? share : share / layout.microBatchesOfRank(microBatch);
+}
+
+function divisorsOf(batch: StepBatch, layout: Layout, settings: AggregationSettings): Float64Array {
+  const mode = aggregationOf(settings.mode)!;
+  return Float64Array.from({ length: batch.rows }, (_, row) => mode.divide(layout, row, settings));
+}
+
+/** The parts of the arithmetic that are stated and complete. */
+interface Parts {
+  readonly loss: PolicyLoss | undefined;
+  readonly params: LossParameters;
+  readonly logRatioClamp: number;
+  readonly correction: CorrectionModel | undefined;
+  readonly kl: KlModel | undefined;
+}
+
+function partsOf(
+  batch: StepBatch,
+  arithmetic: StepArithmetic,
+  lacks: Readonly<Record<'loss' | 'weight' | 'kl', readonly string[]>>,
+): Parts {
+  const { policyLoss, rolloutCorrection, kl } = batch.step;
+  const { logProb, oldLogProb = logProb, rolloutLogProb } = batch.tokens;
+  const known = lacks.loss.some((key) => key.includes('step.policyLoss')) ? undefined : policyLoss;
+  const loss = known && lossOf(known.name);
+  const complete = loss && completeLoss(loss, known.params);
+  const params = complete !== undefined && 'params' in complete ? complete.params : {};
+  const clamp = params.logRatioClamp;
+  const correction =
+    rolloutCorrection && oldLogProb && rolloutLogProb
+      ? correctionModel(
+          rolloutCorrection,
+          { oldLogProb, rolloutLogProb, counted: batch.tokens.mask },
+          arithmetic,
+        )
+      : undefined;
+  const model = kl && kl.placement === 'loss' && lacks.kl.length === 0 ? klModel(kl) : undefined;
+  return {
+    loss,
+    params,
+    logRatioClamp: clamp === undefined || Number.isNaN(clamp) ? Number.POSITIVE_INFINITY : clamp,
+    correction,
+    kl: model !== undefined && 'fill' in model ? model : undefined,
+  };
+}
+
+function emptyChain(): TokenChain {
+  return {
+    state: {
+      logProb: 0,
+      oldLogProb: 0,
+      advantage: 0,
+      logRatio: 0,
+      ratio: 1,
+      ratioError: 0,
+      rowAdvantage: 0,
+      rowAdvantageError: 0,
+      moves: 1,
+    },
+    ratio: emptyTerm(),
+    loss: emptyLoss(),
+    weight: emptyTerm(),
+    kl: emptyKl(),
+    policyPart: emptyTerm(),
+    klPart: emptyTerm(),
+    gradient: emptyTerm(),
+  };
+}
+
+/** The functions that fill the chain. */
+function evaluation(
+  model: Omit<StepModel, 'startRow' | 'evaluate'>,
+  parts: Parts,
+): Pick<StepModel, 'startRow' | 'evaluate'> {
+  const { batch, arithmetic, chain, lacks, kept } = model;
+  const { offset, logProb, oldLogProb = logProb, referenceLogProb, rolloutWeight } = batch.tokens;
+  const { loss, params, correction, kl } = parts;
+  const canRatio = lacks.ratio.length === 0;
+  const canLoss = lacks.loss.length === 0;
+  const canGradient = lacks.gradient.length === 0;
+  const row: RowState = { ratio: 1, ratioError: 0, advantage: 0, advantageError: 0 };
+  const to = { out: chain.loss, arithmetic };
+  const toKl = { out: chain.kl, arithmetic };
+  return {
+    startRow(at) {
+      const [start, end] = [offset[at]!, offset[at + 1]!];
+      correction?.startRow(start, end);
+      if (!canLoss || loss?.row === undefined) return;
+      const tokens = {
+        start,
+        end,
+        kept,
+        logProb: logProb!,
+        oldLogProb: oldLogProb!,
+        advantageOf: (token: number) => model.advantageOf(at, token),
+        logWeightOf: (token: number) => logWeight(token, chain.weight, { rolloutWeight, correction }),
+      };
+      loss.row(tokens, params, { row, arithmetic });
+    },
+    evaluate(at, token) {
+      const { state } = chain;
+      if (!canRatio) return chain;
+      fillRatio(chain, { now: logProb![token]!, old: oldLogProb![token]! }, parts.logRatioClamp, arithmetic);
+      if (rolloutWeight !== undefined) exactly(chain.weight, rolloutWeight[token]!);
+      else if (correction !== undefined) correction.fill(token, chain.weight);
+      if (kl !== undefined) kl.fill(state.logProb - referenceLogProb![token]!, state, toKl);
+      if (!canLoss) return chain;
+      state.advantage = model.advantageOf(at, token);
+      if (loss!.row !== undefined) {
+        state.ratio = row.ratio;
+        state.ratioError = row.ratioError;
+        state.rowAdvantage = row.advantage;
+        state.rowAdvantageError = row.advantageError;
+      }
+      loss!.token(state, params, to);
+      if (canGradient) fillGradient(model, parts, at);
+      return chain;
+    },
+  };
+}
+
+function logWeight(
+  token: number,
+  scratch: Term,
+  {
+    rolloutWeight,
+    correction,
+  }: { rolloutWeight: Float32Array | undefined; correction: CorrectionModel | undefined },
+): number {
+  if (rolloutWeight !== undefined) return Math.log(rolloutWeight[token]!);
+  if (correction === undefined) return 0;
+  correction.fill(token, scratch);
+  return Math.log(scratch.value);
+}
+
+/** The difference of two inputs rounds once; beyond a clamp the ratio is constant, and within the rounding of it either. */
+function fillRatio(
+  chain: TokenChain,
+  { now, old }: { now: number; old: number },
+  clamp: number,
+  arithmetic: StepArithmetic,
+): void {
+  const { state } = chain;
+  const difference = now - old;
+  const size = Math.abs(difference);
+  const band = 2 * arithmetic.unit * size;
+  state.logProb = now;
+  state.oldLogProb = old;
+  state.logRatio = Math.max(-clamp, Math.min(clamp, difference));
+  state.moves = size + band < clamp ? 1 : size - band > clamp ? 0 : -1;
+  state.ratio = Math.exp(state.logRatio);
+  state.ratioError = difference === 0 ? 0 : state.ratio * expError(state.logRatio, arithmetic);
+  around(chain.ratio, state.ratio, state.ratioError);
+}
+
+/** Joins the parts: policy loss times weight and KL, each divided by its own denominator and scaled. */
+function fillGradient(
+  model: Omit<StepModel, 'startRow' | 'evaluate'>,
+  { loss, kl, correction }: Parts,
+  row: number,
+): void {
+  const { chain, batch, arithmetic } = model;
+  const { policyPart, klPart, gradient, weight } = chain;
+  const scale = model.scaleOf(model.layout.microBatchOf(row));
+  const isWeighted =
+    (correction !== undefined || batch.tokens.rolloutWeight !== undefined) && loss!.usesWeight !== true;
+  scaled(policyPart, chain.loss.gradient, scale / model.divisorOf(row));
+  if (isWeighted) times(policyPart, weight);
+  if (kl === undefined) exactly(klPart, 0);
+  else {
+    scaled(klPart, chain.kl.gradient, (kl.settings.coefficient * scale) / model.klDivisorOf(row));
+    if (batch.step.rolloutCorrection?.appliesTo === 'all') times(klPart, weight);
+  }
+  const size = Math.abs(policyPart.value) + Math.abs(klPart.value);
+  const blur = GRADIENT_ROUNDINGS * arithmetic.unit * size + (size === 0 ? 0 : TINY);
+  gradient.value = policyPart.value + klPart.value;
+  gradient.low = policyPart.low + klPart.low - blur;
+  gradient.high = policyPart.high + klPart.high + blur;
+}
+
+function scaled(to: Term, from: Term, factor: number): void {
+  to.value = from.value * factor;
+  to.low = factor < 0 ? from.high * factor : from.low * factor;
+  to.high = factor < 0 ? from.low * factor : from.high * factor;
+}
+
+/** Multiplies a term by a weight of at least 0. */
+function times(term: Term, weight: Term): void {
+  const { low, high } = term;
+  term.value *= weight.value;
+  term.low = low * (low < 0 ? weight.high : weight.low);
+  term.high = high * (high < 0 ? weight.low : weight.high);
+  // A weight that may be 0 or not is no interval around its value.
+  if (weight.low === 0) include(term, 0);
+}
+
+/** The largest error of a term relative to its size; for texts. */
+export const relativeError = (term: Term): number => errorOf(term) / Math.abs(term.value);

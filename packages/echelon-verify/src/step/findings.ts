@@ -1,0 +1,88 @@
+/** Every finding about a step. Findings are statistics and contradictions, never outcomes of tokens. */
+
+import { type Finding, MAX_LISTED_ROWS, type Severity } from '../report.ts';
+
+/** The meaning of a code. */
+export interface StepFindingKind {
+  readonly severity: Severity;
+  readonly means: string;
+  readonly remedy: string;
+}
+
+/** All codes. */
+export const STEP_FINDINGS = {
+  'support-truncated': {
+    severity: 'warning',
+    means: 'The mean ratio between trainer and rollout engine is below 1, and hardly any ratio is above it.',
+    remedy:
+      'The engine renormalises log-probs after top-p, top-k or min-p: filter the trainer’s likewise, or sample without.',
+  },
+  'temperature-mismatch': {
+    severity: 'warning',
+    means:
+      'The log-probs of trainer and rollout engine differ by a factor, as with a temperature on one side only.',
+    remedy:
+      'Divide the logits by the sampling temperature on both sides, and ask the engine for processed log-probs.',
+  },
+  'ratio-mean': {
+    severity: 'warning',
+    means:
+      'The mean ratio between trainer and rollout engine is not 1, which it is for any two policies with one support.',
+    remedy: 'Compare sampling settings, weights and masks of the two sides.',
+  },
+  'log-probs-shifted': {
+    severity: 'warning',
+    means: 'The rollout log-probs agree better with the trainer’s at the next or the previous token.',
+    remedy: 'Align the log-probs with the token ids: the log-prob at position t belongs to the token t.',
+  },
+  'log-prob-placeholder': {
+    severity: 'warning',
+    means: 'Trained tokens have a log-prob of exactly 0, in runs, as placeholders have.',
+    remedy: 'Drop tokens without a log-prob from the mask, or compute their log-probs anew.',
+  },
+  'wrong-token': {
+    severity: 'warning',
+    means: 'The engine reports likely tokens that the trainer finds unlikely: the log-prob of another token.',
+    remedy: 'Take the log-prob of the sampled token, not that of the likeliest.',
+  },
+  'mismatch-level': {
+    severity: 'warning',
+    means:
+      'The mean KL divergence between rollout engine and trainer is above what engines of one model show.',
+    remedy:
+      'Expect about 0.001 for dense bfloat16 models and 0.05 for 8-bit rollouts; compare weights and kernels.',
+  },
+  'ratio-always-one': {
+    severity: 'warning',
+    means: 'Old and current log-probs are equal for every token of a later pass or update.',
+    remedy: 'Store the old log-probs before the first update of the batch.',
+  },
+  'looks-bfloat16': {
+    severity: 'warning',
+    means: 'Every value of a log-prob column is a bfloat16 number.',
+    remedy: 'Store log-probs in float32: a bfloat16 log-prob of −5 is off by up to 0.016.',
+  },
+  'gradient-scaled': {
+    severity: 'warning',
+    means: 'The stated gradient scale differs from the one that makes the update the stated aggregation.',
+    remedy:
+      'A constant such as the loss scale of mixed precision is fine; otherwise correct the factor of ranks or accumulation.',
+  },
+  'kl-without-gradient': {
+    severity: 'error',
+    means: 'The loss states a KL term, and the gradient coefficients have none.',
+    remedy: 'Compute the KL term with gradients: log-probs under no_grad give a value and no gradient.',
+  },
+  'versions-constant': {
+    severity: 'warning',
+    means: 'All tokens have the policy version 0 although the trainer has made updates.',
+    remedy: 'Give each rollout the version of the weights that generated it.',
+  },
+} as const satisfies Readonly<Record<string, StepFindingKind>>;
+export type StepFindingCode = keyof typeof STEP_FINDINGS;
+
+/** A finding with its numbers. */
+export function stepFinding(code: StepFindingCode, detail: string, rows: readonly number[] = []): Finding {
+  const { severity, remedy } = STEP_FINDINGS[code];
+  return { code, severity, rows: rows.slice(0, MAX_LISTED_ROWS), message: `${detail} ${remedy}` };
+}

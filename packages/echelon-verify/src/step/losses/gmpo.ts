@@ -1,0 +1,51 @@
+import { around, exactly, include } from '../arithmetic.ts';
+import { type PolicyLoss, SIDE } from './loss.ts';
+import { expErrorAround, rowMean } from './sequence.ts';
+
+/**
+ * GMPO (geo_mean): the row's loss is −Ā·exp(mean of e), e the log-ratio clipped at −ε₋ and ε₊ on the side of the sign of A. A row
+ * has one loss, so its aggregation is the mean over rows: state `seq-mean-token-mean`, in which the mean of equal losses is
+ * the row's. Source: verl core_algos.py `geo_mean`.
+ */
+export const GMPO: PolicyLoss = {
+  name: 'gmpo',
+  formula: '-mean(A) exp(mean of e), e = sgn(A) min(sgn(A) d, sgn(A) clip(d, -clipLow, clipHigh))',
+  source: 'verl geo_mean',
+  parameters: {
+    clipLow: { fallback: 0.2, means: 'ε₋: the log-ratio is clipped below −ε₋' },
+    clipHigh: { fallback: 0.2, means: 'ε₊: the log-ratio is clipped above ε₊' },
+  },
+  row(tokens, { clipLow, clipHigh }, { row, arithmetic }) {
+    const { logProb, oldLogProb } = tokens;
+    const held = (token: number) => {
+      const d = logProb[token]! - oldLogProb[token]!;
+      const advantage = tokens.advantageOf(token);
+      if (advantage === 0) return 0;
+      return advantage > 0 ? Math.min(d, clipHigh!) : Math.max(d, -clipLow!);
+    };
+    const exponent = rowMean(tokens, held, 2, arithmetic);
+    const advantage = rowMean(tokens, tokens.advantageOf, 1, arithmetic);
+    row.ratio = Math.exp(exponent.mean);
+    row.ratioError = row.ratio * expErrorAround(exponent.mean, exponent.error, arithmetic);
+    row.advantage = advantage.mean;
+    row.advantageError = advantage.error;
+  },
+  token(token, { clipLow, clipHigh }, { out, arithmetic: { unit } }) {
+    const { advantage, ratio, ratioError, logRatio, rowAdvantage, rowAdvantageError } = token;
+    const full = -rowAdvantage * ratio;
+    const error =
+      Math.abs(rowAdvantage) * ratioError +
+      rowAdvantageError * (ratio + ratioError) +
+      2 * unit * Math.abs(full);
+    around(out.loss, full, error);
+    const [low, high, own] = [-clipLow!, clipHigh!, unit * Math.abs(logRatio)];
+    const isIn = logRatio - own > low + unit * low && logRatio + own < high - unit * high;
+    const isOut = logRatio + own < low - unit * low || logRatio - own > high + unit * high;
+    out.side = isIn ? SIDE.none : isOut ? SIDE.clip : SIDE.undecided;
+    const stops = advantage === 0 || (advantage > 0 ? logRatio > high : logRatio < low);
+    if (stops && isOut) exactly(out.gradient, 0);
+    else around(out.gradient, full, error);
+    if (!isIn && !isOut) include(out.gradient, 0);
+    if (advantage === 0) exactly(out.gradient, 0);
+  },
+};

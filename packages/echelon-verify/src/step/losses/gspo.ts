@@ -1,0 +1,31 @@
+import { clippedProduct } from './clip.ts';
+import { type PolicyLoss, SIDE } from './loss.ts';
+import { expErrorAround, rowMean } from './sequence.ts';
+
+/**
+ * GSPO: PPO clip with one ratio per row, s = exp(mean over the row of logProb − oldLogProb). verl carries the gradient by a
+ * stop-gradient form, TRL by the mean itself: both give −A·s to each token as long as the row has one advantage and one
+ * denominator. Source: verl core_algos.py `gspo`, TRL `importance_sampling_level="sequence"`.
+ */
+export const GSPO: PolicyLoss = {
+  name: 'gspo',
+  formula: 'max(-A s, -A clip(s, 1 - clipLow, 1 + clipHigh)), s = exp(mean of the log-ratios of the row)',
+  source: 'verl gspo; TRL importance_sampling_level="sequence"; NeMo-RL, slime, SkyRL, AReaL',
+  parameters: {
+    clipLow: { fallback: 0.2, means: 'ε₋: s is clipped below 1 − ε₋' },
+    clipHigh: { fallback: 0.2, means: 'ε₊: s is clipped above 1 + ε₊' },
+  },
+  row(tokens, _params, { row, arithmetic }) {
+    const { logProb, oldLogProb } = tokens;
+    const logRatio = (token: number) => logProb[token]! - oldLogProb[token]!;
+    const { mean, error } = rowMean(tokens, logRatio, 1, arithmetic);
+    row.ratio = Math.exp(mean);
+    row.ratioError = row.ratio * expErrorAround(mean, error, arithmetic);
+  },
+  token(token, { clipLow, clipHigh }, to) {
+    const isUp = token.advantage >= 0;
+    const low = isUp ? Number.NEGATIVE_INFINITY : 1 - clipLow!;
+    const high = isUp ? 1 + clipHigh! : Number.POSITIVE_INFINITY;
+    clippedProduct(token, { low, high, above: SIDE.clip }, to);
+  },
+};

@@ -1,0 +1,87 @@
+/** What a policy loss is: one file for each in this folder. */
+
+import type { StepArithmetic, Term } from '../arithmetic.ts';
+import { emptyTerm } from '../arithmetic.ts';
+
+/** One token on its way through a loss. Inputs are exact; the ratio has the trainer's possible error. */
+export interface TokenState {
+  logProb: number;
+  advantage: number;
+  /** logProb − oldLogProb, within the clamp. */
+  logRatio: number;
+  /** exp of it; for a loss with one ratio per row, that ratio. */
+  ratio: number;
+  /** How far the trainer's ratio may be from it. */
+  ratioError: number;
+  /** exp(oldLogProb), used by losses on probabilities only. */
+  oldLogProb: number;
+  /** The advantage of the row, if the loss averages it. */
+  rowAdvantage: number;
+  rowAdvantageError: number;
+  /** 1: the ratio changes with the log-prob. 0: the log-ratio is clamped. -1: either. */
+  moves: number;
+}
+
+/** Side of a token: whether it is clipped, as the trainer's clip fraction counts it. */
+export const SIDE = { undecided: -1, none: 0, clip: 1, dual: 2 } as const;
+
+/** What a loss gives for a token: its loss, the derivative by logProb, and its side. */
+export interface LossTerms {
+  readonly loss: Term;
+  readonly gradient: Term;
+  side: number;
+}
+
+/** Terms to reuse. */
+export const emptyLoss = (): LossTerms => ({ loss: emptyTerm(), gradient: emptyTerm(), side: SIDE.none });
+
+/** The tokens of one row, for losses with one ratio per row. */
+export interface RowTokens {
+  readonly start: number;
+  readonly end: number;
+  /** 1 for tokens that contribute. */
+  readonly kept: Uint8Array | undefined;
+  readonly logProb: Float32Array;
+  readonly oldLogProb: Float32Array;
+  /** The advantage of a token. */
+  advantageOf(token: number): number;
+  /** The logarithm of the rollout weight of a token; 0 without a correction. */
+  logWeightOf(token: number): number;
+}
+
+/** What a row gives all its tokens. */
+export interface RowState {
+  /** The ratio of the row, and its possible error. */
+  ratio: number;
+  ratioError: number;
+  /** The advantage of the row, if the loss averages it. */
+  advantage: number;
+  advantageError: number;
+}
+
+/** A parameter: the value if omitted, and its meaning for the documentation. null: switched off. */
+export interface LossParameter {
+  readonly fallback: number | null;
+  readonly means: string;
+}
+
+/** The parameters of a loss: complete, numbers by name. Those that are switched off are NaN. */
+export type LossParameters = Readonly<Record<string, number>>;
+
+/** One policy loss. Values are those before mask, rollout weight and denominator. */
+export interface PolicyLoss {
+  readonly name: string;
+  /** The loss of a token, as text. */
+  readonly formula: string;
+  /** Where trainers define it. */
+  readonly source: string;
+  readonly parameters: Readonly<Record<string, LossParameter>>;
+  /** True if the loss does not depend on the old log-probs. */
+  readonly ignoresOld?: boolean;
+  /** True if the rollout weight is part of the loss, so that it does not multiply the loss once more. */
+  readonly usesWeight?: boolean;
+  /** One ratio per row: filled before the tokens of the row. */
+  row?(tokens: RowTokens, params: LossParameters, to: { row: RowState; arithmetic: StepArithmetic }): void;
+  /** Fills `out` from the token. */
+  token(token: TokenState, params: LossParameters, to: { out: LossTerms; arithmetic: StepArithmetic }): void;
+}

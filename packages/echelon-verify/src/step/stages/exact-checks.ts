@@ -1,0 +1,107 @@
+/** Stages that are decided exactly, from integers and flags. */
+
+import type { StepBatch } from '../format/step-batch.ts';
+
+/** What an exact stage found: how many tokens are right and wrong, and where the first wrong ones are. */
+export interface ExactStage {
+  readonly right: number;
+  readonly wrong: number;
+  /** Tokens of the batch, the first {@link MAX_LISTED}. */
+  readonly listed: readonly number[];
+}
+
+/** Wrong tokens that a stage lists. */
+export const MAX_LISTED = 100;
+
+/** Counts the tokens for which `isWrong` holds among those for which `counts` does. */
+function count(tokens: number, counts: (t: number) => boolean, isWrong: (t: number) => boolean): ExactStage {
+  const listed: number[] = [];
+  let right = 0;
+  let wrong = 0;
+  for (let token = 0; token < tokens; token++) {
+    if (!counts(token)) continue;
+    if (!isWrong(token)) right++;
+    else if (++wrong <= MAX_LISTED) listed.push(token);
+  }
+  return { right, wrong, listed };
+}
+
+/** Trained ids equal the sampled ones. Undefined without both columns. */
+export function checkIds({ tokens, rows }: StepBatch): ExactStage | undefined {
+  const { id, sampledId, mask, offset } = tokens;
+  if (id === undefined || sampledId === undefined) return undefined;
+  return count(
+    offset[rows]!,
+    (t) => mask?.[t] !== 0,
+    (t) => id[t] !== sampledId[t],
+  );
+}
+
+/** The mask holds sampled tokens only, `kept` is part of the mask, and no token outside has a gradient. Undefined without a column. */
+export function checkMask({ tokens, rows }: StepBatch): ExactStage | undefined {
+  const { mask, sampled, kept, lossGradient, offset } = tokens;
+  if (mask === undefined && kept === undefined) return undefined;
+  if (sampled === undefined && kept === undefined && lossGradient === undefined) return undefined;
+  const isTrained = (t: number) => (kept ?? mask)![t] !== 0;
+  return count(
+    offset[rows]!,
+    () => true,
+    (t) => {
+      if (mask?.[t] === 0 && kept?.[t] === 1) return true;
+      if (mask?.[t] === 1 && sampled?.[t] === 0) return true;
+      return !isTrained(t) && lossGradient !== undefined && lossGradient[t] !== 0;
+    },
+  );
+}
+
+/** No (trajectory, position) is trained twice in a pass. Undefined without the columns. */
+export function checkOnce(batch: StepBatch): ExactStage | undefined {
+  const { trajectory, microBatch, tokens, step, rows } = batch;
+  const { position, mask, offset } = tokens;
+  if (position === undefined || trajectory === undefined) return undefined;
+  const seen = new Map<string, Set<number>>();
+  const isRepeated = new Uint8Array(offset[rows]!);
+  for (let row = 0; row < rows; row++) {
+    const pass = step.microBatches[microBatch?.[row] ?? 0]!.pass;
+    const key = `${trajectory.ids[row]}/${pass}`;
+    const positions = seen.get(key) ?? new Set();
+    seen.set(key, positions);
+    for (let t = offset[row]!; t < offset[row + 1]!; t++) {
+      if (mask?.[t] === 0) continue;
+      if (positions.has(position[t]!)) isRepeated[t] = 1;
+      else positions.add(position[t]!);
+    }
+  }
+  return count(
+    offset[rows]!,
+    (t) => mask?.[t] !== 0,
+    (t) => isRepeated[t] === 1,
+  );
+}
+
+/**
+ * A token's version is at most the version of the weights that are trained, at most `maxStaleness` updates older, not older than
+ * that of the token before it, and within the row's stated first and last version. Undefined without the columns.
+ */
+export function checkVersions(batch: StepBatch): ExactStage | undefined {
+  const { tokens, step, rows, policyVersionStart: first, policyVersionEnd: last } = batch;
+  const { policyVersion, mask, offset } = tokens;
+  const { optimizerStep, maxStaleness = Number.POSITIVE_INFINITY } = step;
+  if (optimizerStep === undefined || (policyVersion === undefined && first === undefined)) return undefined;
+  const isWrong = new Uint8Array(offset[rows]!);
+  for (let row = 0; row < rows; row++) {
+    for (let t = offset[row]!; t < offset[row + 1]!; t++) {
+      const version = policyVersion?.[t] ?? first![row]!;
+      const before = t > offset[row]! ? policyVersion?.[t - 1] : undefined;
+      const isPossible = version <= optimizerStep && optimizerStep - version <= maxStaleness;
+      const inOrder = before === undefined || before <= version;
+      const inRow = version >= (first?.[row] ?? version) && version <= (last?.[row] ?? version);
+      isWrong[t] = isPossible && inOrder && inRow ? 0 : 1;
+    }
+  }
+  return count(
+    offset[rows]!,
+    (t) => mask?.[t] !== 0,
+    (t) => isWrong[t] === 1,
+  );
+}

@@ -1,0 +1,180 @@
+/** Reported values of a step: each is recomputed from the sums of the micro-batches and the stated reduction. */
+
+import type { StepModel } from '../chain.ts';
+import type { ReportedKey, ReportedValue } from '../format/settings.ts';
+import { CODE, judge, OUTCOMES } from '../judge.ts';
+import type { ValueReport } from '../step-report.ts';
+import { errorOfSum, type MicroBatchSums, type Sum } from '../sums.ts';
+
+/** A value of one micro-batch, with the trainer's possible error. */
+export interface Part {
+  readonly value: number;
+  readonly error: number;
+  /** Tokens that it is a mean over. */
+  readonly tokens: number;
+}
+
+/** Values whose micro-batches are parts of a sum; the others are means over tokens. */
+const IS_LOSS: readonly ReportedKey[] = ['loss', 'policyLoss', 'klLoss', 'entropy'];
+
+/** The reduction of a key if the step has several micro-batches and states none. */
+export function reductionsOf(key: ReportedKey): readonly NonNullable<ReportedValue['reduction']>[] {
+  const all = ['sum-of-micro-batches', 'mean-of-micro-batches', 'last-micro-batch', 'sum'] as const;
+  return IS_LOSS.includes(key) ? all : ['mean-of-micro-batches', 'tokens', 'last-micro-batch', 'sum'];
+}
+
+/** The values of the micro-batches; or what is missing to compute them. */
+export function partsOf(
+  model: StepModel,
+  sums: readonly MicroBatchSums[],
+  key: ReportedKey,
+): { parts: Part[] } | { lacks: readonly string[] } {
+  const lacks = lackingFor(model, key);
+  if (lacks.length > 0) return { lacks };
+  return {
+    parts: sums.map((own, at) => (IS_LOSS.includes(key) ? lossPart : meanPart)(model, own, { key, at })),
+  };
+}
+
+function lackingFor({ lacks, batch }: StepModel, key: ReportedKey): string[] {
+  const column = (name: 'entropy' | 'rolloutLogProb') =>
+    batch.tokens[name] === undefined ? [`tokens.${name}`] : [];
+  const { loss, weight, kl, aggregation, ratio } = lacks;
+  if (key === 'approxKl') return [...ratio];
+  if (key === 'rolloutKl') return [...ratio, ...column('rolloutLogProb')];
+  if (key === 'clipFraction' || key === 'clipFractionLower') return [...loss];
+  if (key === 'entropy') return [...aggregation, ...column('entropy')];
+  if (key === 'klLoss') return [...aggregation, ...kl, ...(batch.step.kl === undefined ? ['step.kl'] : [])];
+  const own = key === 'loss' ? kl : [];
+  const entropy = key === 'loss' && (batch.step.entropyCoefficient ?? 0) !== 0 ? column('entropy') : [];
+  return [...new Set([...aggregation, ...loss, ...weight, ...own, ...entropy])];
+}
+
+/** The loss that the micro-batch passed to `backward()`, or one of its parts: with the scale. */
+function lossPart(
+  model: StepModel,
+  sums: MicroBatchSums,
+  { key, at }: { key: ReportedKey; at: number },
+): Part {
+  const scale = model.scaleOf(at);
+  const of = (sum: Sum, factor = 1): Part => ({
+    value: sum.value * factor * scale,
+    error: Math.abs(factor * scale) * errorOfSum(sum, model.arithmetic),
+    tokens: sums.tokens,
+  });
+  if (key === 'policyLoss') return of(sums.policyLoss);
+  if (key === 'klLoss') return of(sums.klLoss);
+  if (key === 'entropy') return of(sums.entropy);
+  const { kl, entropyCoefficient = 0 } = model.batch.step;
+  const parts = [
+    of(sums.policyLoss),
+    of(sums.klLoss, kl?.placement === 'loss' ? kl.coefficient : 0),
+    of(sums.entropy, -entropyCoefficient),
+  ];
+  const size = parts.reduce((sum, { value }) => sum + Math.abs(value), 0);
+  return {
+    value: parts.reduce((sum, { value }) => sum + value, 0),
+    error: parts.reduce((sum, { error }) => sum + error, 0) + 4 * model.arithmetic.unit * size,
+    tokens: sums.tokens,
+  };
+}
+
+/** A mean over the tokens of the micro-batch. A count is exact; its division rounds once, and once more in a float32 mean. */
+function meanPart(
+  { arithmetic }: StepModel,
+  sums: MicroBatchSums,
+  { key }: { key: ReportedKey; at: number },
+): Part {
+  const tokens = Math.max(1, sums.tokens);
+  if (key === 'approxKl' || key === 'rolloutKl') {
+    const sum = sums[key];
+    return { value: sum.value / tokens, error: errorOfSum(sum, arithmetic) / tokens, tokens };
+  }
+  // verl counts a dual-clipped token in the lower fraction only.
+  const clipped = key === 'clipFraction' ? sums.clipped : sums.dual;
+  const value = (clipped + sums.undecided / 2) / tokens;
+  return { value, error: sums.undecided / 2 / tokens + 4 * arithmetic.sumUnit * value, tokens };
+}
+
+/**
+ * One value from those of the micro-batches. `sum-of-micro-batches`: the mean over ranks of the sums, which is the loss of the step
+ * if each part carries its factor. `tokens`: weighted with the tokens.
+ */
+export function reduced(parts: readonly Part[], reduction: ReportedValue['reduction'], ranks: number): Part {
+  const last = parts.at(-1)!;
+  if (parts.length === 1 || reduction === 'last-micro-batch') return last;
+  const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
+  const total = (of: (part: Part) => number) => parts.reduce((sum, part) => sum + of(part), 0);
+  if (reduction === 'tokens') {
+    const value = total((part) => part.value * part.tokens) / Math.max(1, tokens);
+    return { value, error: total((part) => part.error * part.tokens) / Math.max(1, tokens), tokens };
+  }
+  const divisor = { 'sum-of-micro-batches': ranks, 'mean-of-micro-batches': parts.length, sum: 1 }[
+    reduction!
+  ];
+  return {
+    value: total((part) => part.value) / divisor,
+    error: total((part) => part.error) / divisor,
+    tokens,
+  };
+}
+
+/** All reported values: those of `step.reported`, then the losses of the micro-batches. */
+export function checkValues(model: StepModel, sums: readonly MicroBatchSums[]): ValueReport[] {
+  const { reported, microBatches } = model.batch.step;
+  const ofStep = (Object.keys(reported) as ReportedKey[]).map((key) => checkValue(model, sums, key));
+  const found = partsOf(model, sums, 'loss');
+  const ofMicroBatches = microBatches.flatMap(({ reportedLoss }, at): ValueReport[] => {
+    if (reportedLoss === undefined) return [];
+    const name = `microBatches[${at}].reportedLoss` as const;
+    const stated = { value: reportedLoss };
+    return ['lacks' in found ? unknown(name, stated, found.lacks) : judged(name, stated, found.parts[at]!)];
+  });
+  return [...ofStep, ...ofMicroBatches];
+}
+
+function checkValue(model: StepModel, sums: readonly MicroBatchSums[], key: ReportedKey): ValueReport {
+  const stated = model.batch.step.reported[key]!;
+  const found = partsOf(model, sums, key);
+  if ('lacks' in found) return unknown(key, stated, found.lacks);
+  const isOne = found.parts.length === 1;
+  if (!isOne && stated.reduction === undefined)
+    return unknown(key, stated, [`step.reported.${key}.reduction`]);
+  return judged(key, stated, reduced(found.parts, stated.reduction, model.layout.ranks));
+}
+
+function unknown(name: ValueReport['name'], stated: ReportedValue, lacks: readonly string[]): ValueReport {
+  const { value: reported, reduction = null } = stated;
+  return {
+    name,
+    reported,
+    expected: Number.NaN,
+    error: Number.NaN,
+    outcome: 'unverifiable',
+    reduction,
+    lacks: [...lacks],
+  };
+}
+
+/** A tracker's digits add half a unit of the last one; a float32 value adds its rounding. */
+export function printError({ value, digits }: ReportedValue): number {
+  if (digits === undefined || value === 0) return 2 ** -24 * Math.abs(value);
+  return 0.5 * 10 ** (Math.floor(Math.log10(Math.abs(value))) - digits + 1);
+}
+
+function judged(name: ValueReport['name'], stated: ReportedValue, { value, error }: Part): ValueReport {
+  const own = error + printError(stated);
+  const term = { value, low: value - own, high: value + own };
+  const code = judge(stated.value, term, Math.abs(value));
+  // A sum that cancels has no relative size of its own: what is admitted is exact.
+  const outcome = code === CODE.rounding && own > Math.abs(value) ? 'exact' : OUTCOMES[code]!;
+  return {
+    name,
+    reported: stated.value,
+    expected: value,
+    error: own,
+    outcome,
+    reduction: stated.reduction ?? null,
+    lacks: [],
+  };
+}

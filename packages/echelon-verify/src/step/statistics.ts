@@ -1,0 +1,106 @@
+/**
+ * Findings about a step: identities that hold in expectation, with a standard error and a number of tokens, and contradictions
+ * between what is stated and what the columns hold. None of them is an outcome of a token.
+ */
+
+import type { Finding } from '../report.ts';
+import { neutralScale, type StepModel } from './chain.ts';
+import { engineFindings } from './engine-statistics.ts';
+import { stepFinding } from './findings.ts';
+import type { StepBatch } from './format/step-batch.ts';
+import { isBfloat16 } from './precision.ts';
+
+/** Tokens below which no share is meaningful. */
+const MIN_TOKENS = 64;
+
+/** All findings of a step. */
+export function stepFindings(model: StepModel): Finding[] {
+  const { batch } = model;
+  const all = [
+    ...engineFindings(batch),
+    ratioAlwaysOne(batch),
+    looksBfloat16(batch),
+    gradientScaled(model),
+    klWithoutGradient(model),
+    versionsConstant(batch),
+  ];
+  return all.filter((found) => found !== undefined);
+}
+
+/** In a later pass, or a later mini-batch of the same rollouts, an unchanged ratio of every token means that nothing was learnt or stored. */
+function ratioAlwaysOne({ step, tokens }: StepBatch): Finding | undefined {
+  const { logProb, oldLogProb } = tokens;
+  if (logProb === undefined || oldLogProb === undefined || logProb.length < MIN_TOKENS) return undefined;
+  if (!step.microBatches.some(({ pass }) => pass > 0)) return undefined;
+  if (logProb.some((value, at) => value !== oldLogProb[at])) return undefined;
+  return stepFinding(
+    'ratio-always-one',
+    `Old and current log-probs are equal for all ${logProb.length} tokens, although this is not the first pass.`,
+  );
+}
+
+function looksBfloat16({ step, tokens }: StepBatch): Finding | undefined {
+  if (step.precision === 'bfloat16') return undefined;
+  const columns = ['logProb', 'oldLogProb', 'rolloutLogProb', 'referenceLogProb'] as const;
+  const found = columns.filter((key) => {
+    const column = tokens[key];
+    return column !== undefined && isBfloat16(column);
+  });
+  if (found.length === 0) return undefined;
+  return stepFinding('looks-bfloat16', `Every value of ${found.join(', ')} is a bfloat16 number.`);
+}
+
+/** One constant factor beside the neutral one is legitimate, so this is no error. */
+function gradientScaled({ batch, layout, lacks }: StepModel): Finding | undefined {
+  if (lacks.aggregation.length > 0) return undefined;
+  const { microBatches } = batch.step;
+  const at = microBatches.findIndex(
+    ({ gradientScale }, index) =>
+      gradientScale !== undefined && gradientScale !== neutralScale(batch, layout, index),
+  );
+  if (at < 0) return undefined;
+  const factor = microBatches[at]!.gradientScale! / neutralScale(batch, layout, at);
+  return stepFinding(
+    'gradient-scaled',
+    `Micro-batch ${at} states the gradient scale ${microBatches[at]!.gradientScale}, which makes the update ${Number(factor.toPrecision(7))} times the stated aggregation.`,
+  );
+}
+
+/**
+ * The value of a KL term says nothing about its gradient. Without it, the gradient coefficient is the policy part; the KL part is
+ * seen where its size is above the errors.
+ */
+function klWithoutGradient(model: StepModel): Finding | undefined {
+  const { batch, lacks, kept, chain } = model;
+  const { kl } = batch.step;
+  const { lossGradient, offset } = batch.tokens;
+  if (kl === undefined || kl.placement === 'reward' || kl.coefficient === 0) return undefined;
+  if (lossGradient === undefined || lacks.gradient.length > 0) return undefined;
+  let seen = 0;
+  let without = 0;
+  for (let row = 0; row < batch.rows; row++) {
+    model.startRow(row);
+    for (let token = offset[row]!; token < offset[row + 1]!; token++) {
+      if (kept?.[token] === 0) continue;
+      model.evaluate(row, token);
+      const { policyPart, gradient, klPart } = chain;
+      const value = lossGradient[token]!;
+      const blur = gradient.high - gradient.value;
+      if (Math.abs(klPart.value) <= 4 * blur) continue;
+      seen++;
+      if (value >= policyPart.low - blur && value <= policyPart.high + blur) without++;
+    }
+  }
+  if (seen < MIN_TOKENS || without < seen) return undefined;
+  return stepFinding(
+    'kl-without-gradient',
+    `The gradient coefficients of all ${seen} tokens whose KL part would show are the policy loss alone.`,
+  );
+}
+
+function versionsConstant({ step, tokens, policyVersionStart }: StepBatch): Finding | undefined {
+  const column = tokens.policyVersion ?? policyVersionStart;
+  if (column === undefined || column.length === 0 || (step.optimizerStep ?? 0) < 2) return undefined;
+  if (column.some((version) => version !== 0)) return undefined;
+  return stepFinding('versions-constant', `All versions are 0 at update ${step.optimizerStep}.`);
+}

@@ -1,0 +1,79 @@
+/** What the verification of a step says. All plain JSON. */
+
+import type { Finding, RowOutcome } from '../report.ts';
+import type { ReportedKey, StepPrecision } from './format/settings.ts';
+
+/** The stages of a step that have outcomes, in the order in which a token passes them. */
+export const STAGES = {
+  tokens: 'trained token ids are the sampled ones',
+  mask: 'the mask holds sampled tokens only, and no other token has a gradient',
+  once: 'each token is trained once per pass',
+  versions: 'policy versions are possible and within the stated staleness',
+  ratio: 'importance ratio',
+  weight: 'weight of the rollout correction',
+  clip: 'clip side',
+  loss: 'policy loss of the token',
+  kl: 'value of the KL estimator',
+  gradient: 'gradient coefficient: advantage, ratio, clip side, weight, KL and denominator',
+  denominator: 'denominators of the micro-batches',
+  reported: 'reported values of the step and its micro-batches',
+} as const;
+export type StageName = keyof typeof STAGES;
+
+/** Counts of outcomes of one stage, over tokens, rows, micro-batches or values. */
+export interface StageReport {
+  stage: StageName;
+  of: 'tokens' | 'micro-batches' | 'values';
+  exact: number;
+  rounding: number;
+  wrong: number;
+  unverifiable: number;
+  /** Columns and settings that the stage needs and the step does not have. */
+  lacks: string[];
+}
+
+/** A token that breaks a stage. */
+export interface WrongToken {
+  row: number;
+  /** Position in the row, from 0. */
+  token: number;
+  stage: StageName;
+}
+
+/** A reported value beside the recomputed one. */
+export interface ValueReport {
+  /** The key of `step.reported`, or of a micro-batch. */
+  name: ReportedKey | `microBatches[${number}].reportedLoss`;
+  reported: number;
+  expected: number;
+  /** How far a correct trainer's value may be from the expected one. */
+  error: number;
+  outcome: RowOutcome;
+  /** How the micro-batches were reduced; null for one micro-batch. */
+  reduction: string | null;
+  /** Why it is unverifiable. */
+  lacks: string[];
+}
+
+/** What verification found in one step. */
+export interface StepReport {
+  name: string;
+  rows: number;
+  tokens: number;
+  /** Tokens that contribute to the loss. */
+  trained: number;
+  /** The stated arithmetic, in one line. */
+  arithmetic: string;
+  precision: StepPrecision;
+  /** True if the precision was not stated and follows from the values. */
+  precisionInferred: boolean;
+  stages: StageReport[];
+  values: ValueReport[];
+  /** The first wrong tokens; the counts of the stages are complete. */
+  wrongTokens: WrongToken[];
+  findings: Finding[];
+  /** Nothing is wrong, no finding is an error, and every trained token's gradient coefficient was verified. */
+  ok: boolean;
+  /** Nothing is wrong and no finding is an error, whether or not anything was verified. */
+  consistent: boolean;
+}

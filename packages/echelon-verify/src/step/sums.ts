@@ -1,0 +1,111 @@
+/** Sums over the tokens of each micro-batch, from which the reported values of a step are recomputed. */
+
+import { errorOf, type StepArithmetic, sumError } from './arithmetic.ts';
+import type { StepModel, TokenChain } from './chain.ts';
+import { SIDE } from './losses/loss.ts';
+
+/** A sum of terms: its value, the errors of the terms, the sizes of the terms and their number. */
+export interface Sum {
+  value: number;
+  error: number;
+  size: number;
+  count: number;
+}
+
+/** The sums of one micro-batch. Losses are divided by their denominators and have no scale. */
+export interface MicroBatchSums {
+  readonly policyLoss: Sum;
+  /** Without the coefficient. */
+  readonly klLoss: Sum;
+  readonly entropy: Sum;
+  /** Σ (oldLogProb − logProb), and Σ (rolloutLogProb − oldLogProb). */
+  readonly approxKl: Sum;
+  readonly rolloutKl: Sum;
+  clipped: number;
+  dual: number;
+  /** Tokens whose side is not decided. */
+  undecided: number;
+  /** Tokens of the mask, and of those the tokens that contribute. */
+  tokens: number;
+}
+
+const emptySum = (): Sum => ({ value: 0, error: 0, size: 0, count: 0 });
+
+/** Sums of 0 for each micro-batch. */
+export function emptySums(microBatches: number): MicroBatchSums[] {
+  return Array.from({ length: microBatches }, () => ({
+    policyLoss: emptySum(),
+    klLoss: emptySum(),
+    entropy: emptySum(),
+    approxKl: emptySum(),
+    rolloutKl: emptySum(),
+    clipped: 0,
+    dual: 0,
+    undecided: 0,
+    tokens: 0,
+  }));
+}
+
+/** Adds a number that is off by `error` at most. */
+function add(sum: Sum, value: number, error: number): void {
+  sum.value += value;
+  sum.error += error;
+  sum.size += Math.abs(value);
+  sum.count++;
+}
+
+/** Adds a trained token, whose chain is filled, to the sums of its micro-batch. */
+export function addToken(sums: MicroBatchSums, model: StepModel, at: { row: number; token: number }): void {
+  const { chain, batch, loss, arithmetic, lacks } = model;
+  const { entropy, rolloutLogProb, oldLogProb, logProb } = batch.tokens;
+  const { unit } = arithmetic;
+  sums.tokens++;
+  const { logRatio } = chain.state;
+  if (lacks.ratio.length === 0) add(sums.approxKl, -logRatio, unit * Math.abs(logRatio));
+  if (rolloutLogProb !== undefined && lacks.ratio.length === 0) {
+    const gap = rolloutLogProb[at.token]! - (oldLogProb ?? logProb)![at.token]!;
+    add(sums.rolloutKl, gap, unit * Math.abs(gap));
+  }
+  if (lacks.aggregation.length > 0) return;
+  const divisor = model.divisorOf(at.row);
+  if (entropy !== undefined) add(sums.entropy, entropy[at.token]! / divisor, 0);
+  if (
+    batch.tokens.referenceLogProb !== undefined &&
+    batch.step.kl?.placement === 'loss' &&
+    lacks.kl.length === 0
+  )
+    add(
+      sums.klLoss,
+      chain.kl.value.value / model.klDivisorOf(at.row),
+      errorOf(chain.kl.value) / model.klDivisorOf(at.row),
+    );
+  if (lacks.loss.length > 0) return;
+  addLoss(sums, chain, { divisor, isWeighted: isWeighted(model) && loss?.usesWeight !== true });
+}
+
+/** True if a rollout weight multiplies the loss. */
+function isWeighted({ batch }: StepModel): boolean {
+  return batch.step.rolloutCorrection !== undefined || batch.tokens.rolloutWeight !== undefined;
+}
+
+function addLoss(
+  sums: MicroBatchSums,
+  { loss: { loss, side }, weight }: TokenChain,
+  { divisor, isWeighted: weighted }: { divisor: number; isWeighted: boolean },
+): void {
+  const factor = weighted ? weight.value : 1;
+  const most = weighted ? weight.high : 1;
+  const spread = weighted ? Math.abs(loss.value) * errorOf(weight) : 0;
+  add(sums.policyLoss, (loss.value * factor) / divisor, (errorOf(loss) * most + spread) / divisor);
+  if (side === SIDE.clip) sums.clipped++;
+  else if (side === SIDE.dual) sums.dual++;
+  else if (side === SIDE.undecided) sums.undecided++;
+}
+
+/**
+ * How far a trainer's sum may be off: the errors of its terms, the additions, and eight roundings of each term (products with
+ * mask, weight, coefficient and scale, and the divisions of row, rows, ranks and accumulation).
+ */
+export function errorOfSum({ error, size, count }: Sum, arithmetic: StepArithmetic): number {
+  return error + sumError(count, size, 8, arithmetic);
+}

@@ -1,0 +1,206 @@
+/** Verifies one optimizer step, stage by stage. */
+
+import { plural } from '../text/plural.ts';
+import { describeArithmetic } from './arithmetic-text.ts';
+import { type StepModel, stepModel } from './chain.ts';
+import type { StepPrecision } from './format/settings.ts';
+import type { StepBatch } from './format/step-batch.ts';
+import { CODE } from './judge.ts';
+import { isBfloat16 } from './precision.ts';
+import { checkDenominators } from './stages/denominators.ts';
+import {
+  checkIds,
+  checkMask,
+  checkOnce,
+  checkVersions,
+  type ExactStage,
+  MAX_LISTED,
+} from './stages/exact-checks.ts';
+import { checkValues } from './stages/reported-values.ts';
+import { tokenChecks } from './stages/token-checks.ts';
+import { stepFindings } from './statistics.ts';
+import { STAGES, type StageName, type StageReport, type StepReport, type WrongToken } from './step-report.ts';
+import { addToken, emptySums, type MicroBatchSums } from './sums.ts';
+
+/** Verifies a step. A stage without its columns is unverifiable and names them. */
+export function verifyStep(batch: StepBatch): StepReport {
+  const { precision, isInferred } = precisionOf(batch);
+  const model = stepModel(batch, precision);
+  const ofTokens = verifyTokens(model);
+  const exact = exactStages(batch);
+  const values = checkValues(model, ofTokens.sums);
+  const stages = inOrder([
+    ...exact.stages,
+    ...ofTokens.stages,
+    ...denominatorStage(model),
+    ...valueStage(values),
+  ]);
+  const findings = stepFindings(model);
+  const consistent =
+    stages.every(({ wrong }) => wrong === 0) && findings.every(({ severity }) => severity !== 'error');
+  const gradient = stages.find(({ stage }) => stage === 'gradient');
+  return {
+    name: batch.name,
+    rows: batch.rows,
+    tokens: batch.tokens.offset[batch.rows]!,
+    trained: ofTokens.trained,
+    arithmetic: describeArithmetic(batch),
+    precision,
+    precisionInferred: isInferred,
+    stages,
+    values,
+    wrongTokens: [...exact.wrong, ...ofTokens.wrong].slice(0, MAX_LISTED),
+    findings,
+    ok: consistent && gradient !== undefined && gradient.unverifiable === 0 && ofTokens.trained > 0,
+    consistent,
+  };
+}
+
+/** As stated; otherwise bfloat16 if every log-prob is a bfloat16 number, since its bounds admit float32 as well. */
+export function precisionOf({ step, tokens }: StepBatch): { precision: StepPrecision; isInferred: boolean } {
+  if (step.precision !== undefined) return { precision: step.precision, isInferred: false };
+  const inferred = tokens.logProb !== undefined && isBfloat16(tokens.logProb);
+  return { precision: inferred ? 'bfloat16' : 'float32', isInferred: inferred };
+}
+
+interface TokensFound {
+  readonly stages: StageReport[];
+  readonly wrong: WrongToken[];
+  readonly sums: MicroBatchSums[];
+  readonly trained: number;
+}
+
+/** One pass over all trained tokens: nothing is stored per token. */
+function verifyTokens(model: StepModel): TokensFound {
+  const { batch, layout, kept } = model;
+  const { offset, mask } = batch.tokens;
+  const all = tokenChecks(model);
+  const checks = all.filter(({ lacks }) => lacks.length === 0);
+  const counts = checks.map(() => new Float64Array(4));
+  const sums = emptySums(layout.microBatches);
+  const wrong: WrongToken[] = [];
+  let trained = 0;
+  for (let row = 0; row < batch.rows; row++) {
+    model.startRow(row);
+    const own = sums[layout.microBatchOf(row)]!;
+    for (let token = offset[row]!; token < offset[row + 1]!; token++) {
+      if (kept?.[token] === 0) {
+        own.tokens += mask?.[token] === 0 ? 0 : 1;
+        continue;
+      }
+      trained++;
+      const chain = model.evaluate(row, token);
+      addToken(own, model, { row, token });
+      for (let check = 0; check < checks.length; check++) {
+        const code = checks[check]!.judge(chain, token);
+        counts[check]![code]!++;
+        if (code === CODE.wrong && wrong.length < MAX_LISTED)
+          wrong.push({ row, token: token - offset[row]!, stage: checks[check]!.stage });
+      }
+    }
+  }
+  const stages = all.map(({ stage, lacks }): StageReport => {
+    const found = counts[checks.findIndex((check) => check.stage === stage)];
+    const none = { exact: 0, rounding: 0, wrong: 0, unverifiable: trained };
+    return { stage, of: 'tokens', ...(found ? countsOf(found) : none), lacks: [...lacks] };
+  });
+  return { stages, wrong, sums, trained };
+}
+
+function countsOf(found: Float64Array): Pick<StageReport, 'exact' | 'rounding' | 'wrong' | 'unverifiable'> {
+  return {
+    exact: found[CODE.exact]!,
+    rounding: found[CODE.rounding]!,
+    wrong: found[CODE.wrong]!,
+    unverifiable: found[CODE.unverifiable]!,
+  };
+}
+
+const EXACT: readonly { stage: StageName; check: (batch: StepBatch) => ExactStage | undefined }[] = [
+  { stage: 'tokens', check: checkIds },
+  { stage: 'mask', check: checkMask },
+  { stage: 'once', check: checkOnce },
+  { stage: 'versions', check: checkVersions },
+];
+
+function exactStages(batch: StepBatch): { stages: StageReport[]; wrong: WrongToken[] } {
+  const { offset } = batch.tokens;
+  const wrong: WrongToken[] = [];
+  const stages = EXACT.flatMap(({ stage, check }): StageReport[] => {
+    const found = check(batch);
+    if (found === undefined) return [];
+    for (const token of found.listed) {
+      const row = rowOf(offset, token);
+      wrong.push({ row, token: token - offset[row]!, stage });
+    }
+    return [
+      {
+        stage,
+        of: 'tokens',
+        exact: found.right,
+        rounding: 0,
+        wrong: found.wrong,
+        unverifiable: 0,
+        lacks: [],
+      },
+    ];
+  });
+  return { stages, wrong };
+}
+
+/** The row of a token: the last one that starts at or before it and is not empty. */
+function rowOf(offset: Int32Array, token: number): number {
+  let [low, high] = [0, offset.length - 1];
+  while (low + 1 < high) {
+    const middle = (low + high) >> 1;
+    if (offset[middle]! <= token) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function denominatorStage(model: StepModel): StageReport[] {
+  const stated = model.batch.step.microBatches.filter((one) => one.reportedDenominator !== undefined);
+  if (stated.length === 0) return [];
+  const found = checkDenominators(model);
+  const wrong = found?.filter(({ isRight }) => !isRight).length ?? 0;
+  const exact = (found?.length ?? 0) - wrong;
+  const unverifiable = stated.length - (found?.length ?? 0);
+  const lacks = found === undefined ? [...model.lacks.aggregation] : [];
+  return [{ stage: 'denominator', of: 'micro-batches', exact, rounding: 0, wrong, unverifiable, lacks }];
+}
+
+function valueStage(values: StepReport['values']): StageReport[] {
+  if (values.length === 0) return [];
+  const count = (outcome: string) => values.filter((value) => value.outcome === outcome).length;
+  const lacks = [...new Set(values.flatMap((value) => value.lacks))];
+  return [
+    {
+      stage: 'reported',
+      of: 'values',
+      exact: count('exact'),
+      rounding: count('rounding'),
+      wrong: count('wrong'),
+      unverifiable: count('unverifiable'),
+      lacks,
+    },
+  ];
+}
+
+function inOrder(stages: readonly StageReport[]): StageReport[] {
+  const names = Object.keys(STAGES);
+  return [...stages].sort((a, b) => names.indexOf(a.stage) - names.indexOf(b.stage));
+}
+
+/** A stage in one line, for people. */
+export function stageText({ stage, of, exact, rounding, wrong, unverifiable, lacks }: StageReport): string {
+  if (lacks.length > 0 && exact + rounding + wrong === 0) return `unverifiable: it needs ${lacks.join(', ')}`;
+  const parts = [
+    `${exact.toLocaleString('en-US')} exact`,
+    ...(rounding > 0 ? [`${rounding.toLocaleString('en-US')} rounding`] : []),
+    ...(wrong > 0 ? [`${wrong.toLocaleString('en-US')} WRONG`] : []),
+    ...(unverifiable > 0 ? [`${unverifiable.toLocaleString('en-US')} unverifiable`] : []),
+  ];
+  const total = exact + rounding + wrong + unverifiable;
+  return `${parts.join(', ')} of ${plural(total, of.replace(/s$/, ''))} (${STAGES[stage]})`;
+}
