@@ -23,6 +23,7 @@ import {
   type LossTerms,
   type PolicyLoss,
   type RowState,
+  type RowTokens,
   type TokenState,
 } from './losses/loss.ts';
 import { completeLoss, lossOf } from './losses/registry.ts';
@@ -207,7 +208,7 @@ function evaluation(
   model: Omit<StepModel, 'startRow' | 'evaluate'>,
   parts: Parts,
 ): Pick<StepModel, 'startRow' | 'evaluate'> {
-  const { batch, arithmetic, chain, lacks, kept } = model;
+  const { batch, arithmetic, chain, lacks } = model;
   const { offset, logProb, oldLogProb = logProb, referenceLogProb, rolloutWeight } = batch.tokens;
   const { loss, params, correction, kl } = parts;
   const canRatio = lacks.ratio.length === 0;
@@ -221,15 +222,7 @@ function evaluation(
       const [start, end] = [offset[at]!, offset[at + 1]!];
       correction?.startRow(start, end);
       if (!canLoss || loss?.row === undefined) return;
-      const tokens = {
-        start,
-        end,
-        kept,
-        logProb: logProb!,
-        oldLogProb: oldLogProb!,
-        advantageOf: (token: number) => model.advantageOf(at, token),
-        logWeightOf: (token: number) => logWeight(token, chain.weight, { rolloutWeight, correction }),
-      };
+      const tokens = rowTokens(model, parts, { row: at, start, end });
       loss.row(tokens, params, { row, arithmetic });
     },
     evaluate(at, token) {
@@ -251,6 +244,26 @@ function evaluation(
       if (canGradient) fillGradient(model, parts, at);
       return chain;
     },
+  };
+}
+
+/** The tokens of a row that has what its loss needs. */
+function rowTokens(
+  { batch, chain, kept, advantageOf }: Omit<StepModel, 'startRow' | 'evaluate'>,
+  { correction }: Parts,
+  { row, start, end }: { row: number; start: number; end: number },
+): RowTokens {
+  const { logProb, oldLogProb = logProb, rolloutWeight } = batch.tokens;
+  const settings = correction?.settings;
+  return {
+    start,
+    end,
+    kept,
+    logProb: logProb!,
+    oldLogProb: oldLogProb!,
+    advantageOf: (token) => advantageOf(row, token),
+    hasRowWeight: settings?.level === 'sequence' && settings.keptWeight === 'statistic',
+    logWeightOf: (token) => logWeight(token, chain.weight, { rolloutWeight, correction }),
   };
 }
 

@@ -82,12 +82,13 @@ export function lackingGradient(batch: StepBatch, layout: Layout): string[] {
  */
 function notPerToken({ step }: StepBatch): string[] {
   const { policyLoss, rolloutCorrection, kl } = step;
-  if (lossOf(policyLoss?.name ?? '')?.row === undefined) return [];
+  const loss = lossOf(policyLoss?.name ?? '');
+  if (loss?.row === undefined) return [];
   const lacks: string[] = [];
   const isOne = rolloutCorrection?.level === 'sequence' && rolloutCorrection.keptWeight === 'statistic';
-  const usesWeight = lossOf(policyLoss!.name)!.usesWeight === true;
-  if (rolloutCorrection !== undefined && !isOne && !usesWeight)
+  if (rolloutCorrection !== undefined && !isOne && loss.usesWeight !== true)
     lacks.push('a form of the gradient (one ratio per row with weights per token)');
-  if (kl?.weight === 'ratio') lacks.push('a form of the gradient (the KL term times the ratio of the row)');
+  if (kl?.weight === 'ratio' && loss.hasRowRatio === true)
+    lacks.push('a form of the gradient (the KL term times the ratio of the row)');
   return lacks;
 }

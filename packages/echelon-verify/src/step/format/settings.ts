@@ -141,7 +141,7 @@ export interface StepSettings {
   readonly gradientReduction?: 'mean' | 'sum';
   readonly sampling?: SamplingSettings;
   readonly precision?: StepPrecision;
-  /** Optimizer steps by which a token's policy version may lag behind. */
+  /** Optimizer steps by which a token's policy version may be older. */
   readonly maxStaleness?: number;
   /** At least one. */
   readonly microBatches: readonly MicroBatch[];

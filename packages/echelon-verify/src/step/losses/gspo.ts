@@ -15,6 +15,7 @@ export const GSPO: PolicyLoss = {
     clipLow: { fallback: 0.2, means: 'ε₋: s is clipped below 1 − ε₋' },
     clipHigh: { fallback: 0.2, means: 'ε₊: s is clipped above 1 + ε₊' },
   },
+  hasRowRatio: true,
   row(tokens, _params, { row, arithmetic }) {
     const { logProb, oldLogProb } = tokens;
     const logRatio = (token: number) => logProb[token]! - oldLogProb[token]!;

@@ -47,6 +47,8 @@ export interface RowTokens {
   advantageOf(token: number): number;
   /** The logarithm of the rollout weight of a token; 0 without a correction. */
   logWeightOf(token: number): number;
+  /** True if the row has one rollout weight. */
+  readonly hasRowWeight: boolean;
 }
 
 /** What a row gives all its tokens. */
@@ -80,7 +82,9 @@ export interface PolicyLoss {
   readonly ignoresOld?: boolean;
   /** True if the rollout weight is part of the loss, so that it does not multiply the loss once more. */
   readonly usesWeight?: boolean;
-  /** One ratio per row: filled before the tokens of the row. */
+  /** True if the importance ratio itself is one per row. */
+  readonly hasRowRatio?: boolean;
+  /** What a row gives all its tokens: filled before the tokens of the row. */
   row?(tokens: RowTokens, params: LossParameters, to: { row: RowState; arithmetic: StepArithmetic }): void;
   /** Fills `out` from the token. */
   token(token: TokenState, params: LossParameters, to: { out: LossTerms; arithmetic: StepArithmetic }): void;

@@ -23,11 +23,14 @@ export const VESPO: PolicyLoss = {
   usesWeight: true,
   row(tokens, params, { row, arithmetic }) {
     const { logProb, oldLogProb } = tokens;
+    const logWeight = (token: number) => Math.max(LEAST, Math.min(MOST, tokens.logWeightOf(token)));
     const logRatio = (token: number) =>
-      Math.max(-MOST, Math.min(MOST, logProb[token]! - oldLogProb[token]!)) + tokens.logWeightOf(token);
+      Math.max(-MOST, Math.min(MOST, logProb[token]! - oldLogProb[token]!)) +
+      (tokens.hasRowWeight ? 0 : logWeight(token));
     const sum = rowMean(tokens, logRatio, 4, arithmetic);
-    const logW = Math.max(LEAST, Math.min(MOST, sum.mean * sum.count));
-    const error = sum.error * sum.count + arithmetic.unit * Math.abs(logW);
+    const ofRow = tokens.hasRowWeight ? logWeight(tokens.start) : 0;
+    const logW = Math.max(LEAST, Math.min(MOST, sum.mean * sum.count + ofRow));
+    const error = sum.error * sum.count + arithmetic.unit * (Math.abs(logW) + 4 * Math.abs(ofRow));
     const isUp = tokens.advantageOf(tokens.start) >= 0;
     const k = isUp ? params.kPositive! : params.kNegative!;
     const lambda = isUp ? params.lambdaPositive! : params.lambdaNegative!;
