@@ -23,7 +23,7 @@ test('anything else is refused in words', () => {
         assert.ok(error instanceof BatchFormatError && error.code === 'unreadable');
         assert.match(
           error.message,
-          /x.csv: expected echelon-batch\/1 or \/2, as JSON or protobuf, plain or in gzip/,
+          /x.csv: expected echelon-batch\/1, \/2 or \/3, as JSON or protobuf, plain or in gzip/,
         );
         return true;
       },
