@@ -185,6 +185,18 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     assert.equal(new URL(page.url()).search, '');
   });
 
+  test('the first screen shows a succeeded experiment with a wrong signal in red, once', async () => {
+    await open('/');
+    const entry = page.locator('.entries li', { has: page.locator(`a[href="/experiments/${faulty}"]`) });
+    await entry.waitFor();
+    assert.equal(await entry.count(), 1);
+    const badge = entry.locator('.badge');
+    assert.equal(await badge.textContent(), 'succeeded, signal wrong');
+    const colourOf = (selector: string) =>
+      page.locator(selector).first().evaluate('(element) => getComputedStyle(element).color');
+    assert.equal(await colourOf('.badge.s-signal-wrong'), await colourOf('.outcome.wrong'));
+  });
+
   test('a late answer for an old filter does not replace the list of the new filter', async () => {
     await open('/experiments');
     const asked = Promise.withResolvers<void>();

@@ -49,16 +49,14 @@ interface Considered {
   verification: { signal: string | null };
 }
 
-/** The experiments that a person should look at, and those that run; each list keeps the order. */
-export function attention<T extends Considered>(
-  experiments: readonly T[],
-): { wrong: T[]; failed: T[]; running: T[] } {
-  return {
-    wrong: experiments.filter(({ verification }) => verification.signal === 'wrong'),
-    failed: experiments.filter(({ state, stoppedBy }) => state === 'failed' || stoppedBy !== null),
-    running: experiments.filter(({ state }) => ['launching', 'running', 'cancelling'].includes(state)),
-  };
-}
+const ACTIVE = new Set(['launching', 'running', 'cancelling']);
+
+/** The experiments that a person should look at, in the same order. Active ones are in the list of those that run. */
+export const attention = <T extends Considered>(experiments: readonly T[]): T[] =>
+  experiments.filter(
+    ({ state, stoppedBy, verification }) =>
+      !ACTIVE.has(state) && (verification.signal === 'wrong' || state === 'failed' || stoppedBy !== null),
+  );
 
 /** The experiments of all lists, once each, the newest first. */
 export function newestOf<T extends { id: string; submittedAt: number }>(...lists: readonly T[][]): T[] {

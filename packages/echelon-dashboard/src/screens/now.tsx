@@ -1,30 +1,34 @@
-import type { Experiment } from 'echelon-client/calls';
-import { counted } from 'echelon-verify/text/plural';
+import { useEffect, useState } from 'preact/hooks';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useGet, usePolling } from '../app/resource.ts';
 import { command } from '../models/commands.ts';
-import { attention, newestOf, progressOf } from '../models/experiments.ts';
-import { count, inert } from '../models/words.ts';
-import { Card } from '../parts/card.tsx';
+import { attention, newestOf } from '../models/experiments.ts';
+import { sinceInWords } from '../models/now.ts';
+import { count } from '../models/words.ts';
 import { Start } from '../parts/empty-installation.tsx';
 import { Head } from '../parts/head.tsx';
-import { Ago, Fact, Outcomes, Status } from '../parts/marks.tsx';
+import { Ago, Fact } from '../parts/marks.tsx';
 import { Notices } from '../parts/notices.tsx';
 import { Await } from '../parts/states.tsx';
+import { Attention } from './now/attention.tsx';
+import { Queued } from './now/queued.tsx';
+import { Running } from './now/running.tsx';
 
 const LOOKED_AT = 100;
+const ACTIVE = ['launching', 'running', 'cancelling'] as const;
 
-/** What needs a person: wrong signals, failures, experiments that cannot start; and the running ones. */
+/** The running experiments first, then what needs a person, then the queue. */
 export function Now() {
-  const list = useGet('/v1/experiments', { query: { limit: LOOKED_AT } });
-  const queue = useGet('/v1/queues', { query: { limit: 200 } });
+  const newest = useGet('/v1/experiments', { query: { limit: LOOKED_AT } });
+  const active = useGet('/v1/experiments', { query: { state: [...ACTIVE], limit: LOOKED_AT } });
   const wrong = useGet('/v1/experiments', { query: { outcome: 'wrong', limit: LOOKED_AT } });
   const failed = useGet('/v1/experiments', { query: { state: ['failed'], limit: LOOKED_AT } });
+  const queue = useGet('/v1/queues', { query: { limit: 200 } });
+  const allocations = useGet('/v1/allocations', {});
+  const [tick, setTick] = useState(0);
   const refresh = useThrottled(() => {
-    wrong.reload();
-    failed.reload();
-    list.reload();
-    queue.reload();
+    for (const one of [newest, active, wrong, failed, queue, allocations]) one.reload();
+    setTick((n) => n + 1);
   }, 1000);
   useFeed(refresh);
   const counts = queue.data?.counts;
@@ -44,45 +48,22 @@ export function Now() {
           <Fact name="batches not yet verified">{count(queue.data.verificationBacklog)}</Fact>
         </dl>
       )}
-      <Await of={list}>
-        {({ items, next }) => {
+      <Await of={newest}>
+        {({ items }) => {
           if (items.length === 0) return <Start />;
-          const found = attention(items);
-          const { running } = found;
-          const stuck = queue.data?.items.filter(({ estimate }) => estimate === null) ?? [];
-          const among = next === null ? '' : `among the newest ${LOOKED_AT}`;
+          const found = attention(newestOf(items, wrong.data?.items ?? [], failed.data?.items ?? []));
+          const hasMore = Boolean(wrong.data?.next ?? failed.data?.next);
           return (
-            <div class="now">
-              <List
-                title="Signal wrong"
-                items={newestOf(wrong.data?.items ?? [], found.wrong)}
-                among={wrong.data?.next ? 'and more' : ''}
-                all="/experiments?outcome=wrong"
-                none="Every verified row is right."
-              />
-              <List
-                title="Failed or stopped by a rule"
-                items={newestOf(failed.data?.items ?? [], found.failed)}
-                among={failed.data?.next ? 'and more' : ''}
-                all="/experiments?state=failed"
-                none="Nothing has failed."
-              />
-              <Card title="Queued with an unknown start" note={count(stuck.length)}>
-                {stuck.length === 0 ? (
-                  <p class="card-body muted">Every queued experiment has an estimated start.</p>
-                ) : (
-                  <ul class="entries">
-                    {stuck.slice(0, 8).map(({ experiment, name, waitReason, noEstimate }) => (
-                      <li key={experiment}>
-                        <a href={`/experiments/${experiment}`}>{inert(name)}</a>
-                        <span class="muted">{inert(waitReason ?? noEstimate ?? '')}</span>
-                      </li>
-                    ))}
-                  </ul>
-                )}
-              </Card>
-              <List title="Running" items={running} among={among} none="Nothing runs." />
-            </div>
+            <>
+              <SinceLast experiments={items} />
+              <div class="stack">
+                <Running experiments={active.data?.items ?? []} allocations={allocations.data} tick={tick} />
+                <div class="now">
+                  <Attention experiments={found} hasMore={hasMore} />
+                  {queue.data && <Queued queue={queue.data} />}
+                </div>
+              </div>
+            </>
           );
         }}
       </Await>
@@ -90,60 +71,17 @@ export function Now() {
   );
 }
 
-const SHOWN = 8;
+const LAST_LOOK = 'echelon.last-look';
 
-interface ListProps {
-  title: string;
-  items: Experiment[];
-  among: string;
-  none: string;
-  /** A screen with all of them. */
-  all?: string;
-}
-
-function List({ title, items, among, none, all }: ListProps) {
+/** What ended since this browser last showed the screen. */
+function SinceLast({ experiments }: { experiments: Parameters<typeof sinceInWords>[0] }) {
+  const [last] = useState(() => Number(localStorage.getItem(LAST_LOOK)) || undefined);
+  useEffect(() => localStorage.setItem(LAST_LOOK, String(Date.now())));
+  const words = last && sinceInWords(experiments, last);
+  if (!words) return null;
   return (
-    <Card
-      title={title}
-      note={`${items.length > SHOWN ? `${SHOWN} of ${count(items.length)}` : counted(items.length, 'experiment')} ${among}`}
-      end={all && items.length > 0 && <a href={all}>Show all</a>}
-    >
-      {items.length === 0 ? (
-        <p class="card-body muted">{none}</p>
-      ) : (
-        <ul class="entries">
-          {items.slice(0, SHOWN).map((one) => (
-            <Entry key={one.id} experiment={one} />
-          ))}
-        </ul>
-      )}
-    </Card>
-  );
-}
-
-function Entry({ experiment }: { experiment: Experiment }) {
-  const { id, name, state, reason, stoppedBy, verification, submittedAt, endedAt } = experiment;
-  return (
-    <li>
-      <span class="line-of-parts">
-        <a href={`/experiments/${id}`} class="clip">
-          {inert(name)}
-        </a>
-        <Status of={experiment} />
-        <span class="muted">
-          <Ago at={endedAt ?? submittedAt} />
-        </span>
-      </span>
-      <span class="line-of-parts">
-        {state === 'running' && <span class="muted">{progressOf(experiment).text}</span>}
-        {verification.rowsSeen > 0 && <Outcomes counts={verification} rows={verification.rowsSeen} />}
-      </span>
-      {state === 'failed' && <span class="muted">{inert(reason)}</span>}
-      {stoppedBy && (
-        <span class="muted">
-          Rule {stoppedBy.rule}: {inert(stoppedBy.reason)}
-        </span>
-      )}
-    </li>
+    <p class="reason-line muted">
+      Since you last looked, <Ago at={last} />: {words}.
+    </p>
   );
 }

@@ -46,17 +46,19 @@ const one = (id: string, state: string, signal: string | null = 'right', stopped
   verification: { signal },
 });
 
-test('wrong rows, failures and stops by a rule need attention; running experiments have their own list', () => {
+test('wrong signals, failures and stops by a rule need attention once each, and active experiments do not', () => {
   const found = attention([
     one('ok', 'succeeded'),
     one('bad', 'running', 'wrong'),
+    one('both', 'failed', 'wrong'),
     one('ended', 'failed'),
     one('stopped', 'cancelled', 'unverified', { rule: 'plateau' }),
+    one('prompted', 'succeeded', 'unverified'),
   ]);
-  const ids = (list: { id: string }[]) => list.map(({ id }) => id);
-  assert.deepEqual(ids(found.wrong), ['bad']);
-  assert.deepEqual(ids(found.failed), ['ended', 'stopped']);
-  assert.deepEqual(ids(found.running), ['bad']);
+  assert.deepEqual(
+    found.map(({ id }) => id),
+    ['both', 'ended', 'stopped'],
+  );
 });
 
 test('an experiment of several lists is there once, the newest first', () => {

@@ -1,0 +1,74 @@
+import type { Experiment } from 'echelon-client/calls';
+import { counted } from 'echelon-verify/text/plural';
+import { count, inert } from '../../models/words.ts';
+import { Card } from '../../parts/card.tsx';
+import { Ago, Outcomes, Status } from '../../parts/marks.tsx';
+
+const SHOWN = 12;
+
+interface AttentionProps {
+  experiments: readonly Experiment[];
+  /** Whether there are older ones than those given. */
+  hasMore: boolean;
+}
+
+/** What needs a person: wrong signals, failures, and experiments that a rule stopped. Each is there once. */
+export function Attention({ experiments, hasMore }: AttentionProps) {
+  const { length } = experiments;
+  const note =
+    length > SHOWN
+      ? `${SHOWN} of ${count(length)}${hasMore ? ' or more' : ''}`
+      : counted(length, 'experiment');
+  return (
+    <Card
+      title="Needs attention"
+      note={note}
+      end={
+        length > 0 && (
+          <>
+            <a href="/experiments?outcome=wrong">Wrong rows</a> ·{' '}
+            <a href="/experiments?state=failed">Failed</a>
+          </>
+        )
+      }
+    >
+      {length === 0 ? (
+        <p class="card-body muted">Every verified row is right, and nothing has failed.</p>
+      ) : (
+        <ul class="entries">
+          {experiments.slice(0, SHOWN).map((one) => (
+            <Entry key={one.id} experiment={one} />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function Entry({ experiment }: { experiment: Experiment }) {
+  const { id, name, state, reason, stoppedBy, verification, submittedAt, endedAt } = experiment;
+  return (
+    <li>
+      <span class="line-of-parts">
+        <a href={`/experiments/${id}`} class="clip">
+          {inert(name)}
+        </a>
+        <Status of={experiment} />
+        <span class="muted">
+          <Ago at={endedAt ?? submittedAt} />
+        </span>
+      </span>
+      {verification.signal === 'wrong' && (
+        <span class="line-of-parts">
+          <Outcomes counts={verification} rows={verification.rowsSeen} />
+        </span>
+      )}
+      {state === 'failed' && <span class="muted">{inert(reason)}</span>}
+      {stoppedBy && (
+        <span class="muted">
+          Rule {stoppedBy.rule}: {inert(stoppedBy.reason)}
+        </span>
+      )}
+    </li>
+  );
+}
