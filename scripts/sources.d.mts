@@ -1,2 +1,2 @@
-/** Makes every generated folder that is absent or out of date. */
-export function makeSources(): Promise<void>;
+/** Makes the generated folders of `only` that are absent or out of date. Default: all. */
+export function makeSources(only?: readonly string[]): Promise<void>;

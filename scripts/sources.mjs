@@ -54,7 +54,19 @@ const FOLDERS = {
     [],
     ['proto/echelon/batch/v1/batch.proto', 'proto/echelon/batch/v1/step.proto'],
   ),
-  // The last one, because it is built from the others.
+  // After the others, because they are built from them.
+  'deploy/python/echelon_verify/gen': {
+    inputs: [
+      'scripts/bundle.ts',
+      'node_modules/vite/package.json',
+      'proto/echelon/batch/v1',
+      'packages/echelon-verify/src',
+      'packages/ray-client-ts/src/pickle',
+      'packages/ray-client-ts/src/errors.ts',
+    ],
+    files: ['echelon-verify.mjs', 'frames.mjs'],
+    make: makePythonBundle,
+  },
   'packages/echelon-dashboard/src/gen': {
     inputs: [
       'packages/echelon-dashboard/build.ts',
@@ -109,6 +121,16 @@ async function makeDashboard(folder) {
   await buildDashboard(folder);
 }
 
+/** The programs inside of the Python package echelon-verify. */
+async function makePythonBundle(folder) {
+  const { bundle } = await import('./bundle.ts');
+  const entries = {
+    'echelon-verify': 'packages/echelon-verify/src/cli/main.ts',
+    frames: 'packages/echelon-verify/src/frames/main.ts',
+  };
+  await bundle({ entries, to: folder });
+}
+
 function stubs(name, options, protos) {
   const make = (folder) => {
     const scratch = mkdtempSync(join(tmpdir(), 'echelon-stubs-'));
@@ -130,9 +152,11 @@ function pbjs(args) {
   if (status !== 0) throw new Error(`pbjs ended with ${status}`);
 }
 
-/** Makes every generated folder that is absent or out of date. Needs Node 24, for the parts in TypeScript. */
-export async function makeSources() {
-  for (const folder of staleSources()) {
+/**
+ * Makes the generated folders of `only` that are absent or out of date. Default: all. Needs Node 24, for the parts in TypeScript.
+ */
+export async function makeSources(only = Object.keys(FOLDERS)) {
+  for (const folder of Object.keys(FOLDERS).filter((one) => only.includes(one) && !isCurrent(one))) {
     const path = join(root, folder);
     rmSync(path, { recursive: true, force: true });
     mkdirSync(path, { recursive: true });
@@ -141,4 +165,7 @@ export async function makeSources() {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await makeSources();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const named = process.argv.slice(2);
+  await makeSources(named.length > 0 ? named : undefined);
+}

@@ -25,6 +25,7 @@ export const SUITES: readonly Suite[] = [
   { name: 'service/dispatch', files: 'test/service/dispatch/**/*.test.ts', together: true },
   { name: 'python', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'not ray' },
   { name: 'python-capture', files: 'deploy/capture/tests/**/test_*.py', marked: 'not ray' },
+  { name: 'python-verify', files: 'deploy/python/tests/**/test_*.py', marked: 'not ray' },
   { name: 'system', files: 'test/system/*.test.ts' },
   { name: 'service/store', files: 'test/service/{store,queue}/**/*.test.ts', together: true },
   { name: 'service/http', files: 'test/service/http/**/*.test.ts', together: true },
@@ -67,6 +68,9 @@ export function environmentOf(suite: Suite): Record<string, string> {
     // Ray makes its processes nice: beside other suites they would starve.
     RAY_worker_niceness: '0',
     // With CI pytest does not cut what it says of failures.
-    ...(suite.marked !== undefined && { PYTHONPATH: 'deploy/ray-worker:deploy/capture', CI: 'true' }),
+    ...(suite.marked !== undefined && {
+      PYTHONPATH: 'deploy/ray-worker:deploy/capture:deploy/python',
+      CI: 'true',
+    }),
   };
 }

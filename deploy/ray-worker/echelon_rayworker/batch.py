@@ -51,6 +51,8 @@ _ESTIMATOR_FIELDS = {
     "deviation": 11, "precision": 12, "statistics": 13, "forms": 14, "parameters": 15,
 }  # fmt: skip
 _REWARD_FIELDS = {"name": 1, "weight": 2, "value": 3}
+# Most lengths and tags: a batch has many names.
+_ONE_BYTE = tuple(bytes((value,)) for value in range(0x80))
 _DOUBLES = frozenset(("length_weight_alpha", "step_advantage_weight", "gamma", "invalid_action_penalty", "epsilon"))
 
 
@@ -459,8 +461,9 @@ def _same_length(arrays: Mapping[str, array]) -> None:
 
 def _named(ids: Sequence[Hashable]) -> tuple[array, list[str]]:
     """Indices into the distinct ids, and these as texts."""
-    known: dict[Hashable, int] = {}
-    index = array("i", (known.setdefault(one, len(known)) for one in _listed(ids)))
+    listed = _listed(ids)
+    known = {one: at for at, one in enumerate(dict.fromkeys(listed))}
+    index = array("i", map(known.__getitem__, listed))
     names = [str(one) for one in known]
     return index, names if len(set(names)) == len(names) else [repr(one) for one in known]
 
@@ -550,6 +553,8 @@ def _reward_message(name: str, weight: float, values: array) -> bytes:
 
 
 def _varint(value: int) -> bytes:
+    if 0 <= value <= 0x7F:
+        return _ONE_BYTE[value]
     encoded = bytearray()
     while value > 0x7F:
         encoded.append(value & 0x7F | 0x80)
@@ -571,9 +576,10 @@ def _message(fields: Mapping[str, Any], numbers: Mapping[str, int]) -> bytes:
             if value:
                 parts.append(_varint(number << 3) + _varint(int(value)))
         elif value:
+            tag = _varint(number << 3 | 2)
             for item in value if isinstance(value, list) else [value]:
                 data = item if isinstance(item, bytes) else str(item).encode("utf-8", "replace")
-                parts.append(_varint(number << 3 | 2) + _varint(len(data)) + data)
+                parts += (tag, _varint(len(data)), data)
     return b"".join(parts)
 
 

@@ -1,0 +1,153 @@
+"""Verification of arrays."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, Mapping, Protocol, Sequence, Union
+
+from .report import ArrayReport, counts_from
+from .shared.batch import build_batch
+from .verifier import BUDGET_BYTES, shared
+
+
+class SupportsToList(Protocol):
+    """An array or tensor of any library."""
+
+    def tolist(self) -> Any:
+        """Its values as lists of Python's numbers."""
+        ...
+
+
+Column = Union[Sequence[Any], SupportsToList]
+"""One entry per row: a list, or an array or tensor on any device."""
+
+_ROUNDED = ("bfloat16", "float16")
+
+
+def verify(
+    *,
+    advantages: Column,
+    rewards: Column | Mapping[str, Column] | None = None,
+    groups: Column | None = None,
+    group_size: int | None = None,
+    estimator: str | Mapping[str, Any],
+    trajectories: Column | None = None,
+    mask: Column | None = None,
+    precision: str | None = None,
+    name: str = "batch",
+    timeout: float = 60.0,
+    **columns: Any,
+) -> ArrayReport:
+    """Verifies the advantages of one batch.
+
+    `advantages`: one per row, or one per token (rows × tokens) with `mask`, which is 0 at padding. `rewards`: one per row, or
+    one per token, or a column for each reward function by its name (with NaN in rows that the function did not score; see also
+    `reward_weights`). `groups`: what identifies the prompt of each row; or state `group_size` if the rows of a prompt
+    follow one another. `estimator`: a trainer's form such as "trl/grpo" (see `forms`), or an estimator with the parameters that
+    are not its defaults, such as `{"name": "grpo", "epsilon": 1e-4}`. `precision`: the trainer's arithmetic; it must be stated
+    for advantages in 16 bits. `columns`: more columns by the names of docs/guides/batch-from-a-trainer.md, such as
+    `observation` and `step_reward`.
+
+    ValueError or TypeError if a column or parameter is missing or does not fit. VerifierError if there is no answer within
+    `timeout` seconds.
+    """
+    if (groups is None) == (group_size is None):
+        raise ValueError("state either groups or group_size")
+    rows = len(advantages)  # type: ignore[arg-type]
+    group = groups if groups is not None else _blocks(rows, group_size or 0)
+    stated = _estimator(estimator, _precision(advantages, precision))
+    wire = build_batch(
+        estimator=stated,
+        name=name,
+        group=group,  # type: ignore[arg-type]
+        trajectory=range(rows) if trajectories is None else trajectories,  # type: ignore[arg-type]
+        provenance=None if group_size is None else {"group_size": group_size},
+        **_values(advantages, rewards, mask),
+        **columns,
+    )
+    answer = shared.request("verify", wire, timeout=timeout, budgetBytes=BUDGET_BYTES)
+    explained = answer["explained"]
+    return ArrayReport(
+        **counts_from(answer["report"]),
+        explanation=explained and explained["text"],
+        likely_cause=explained and explained["row"]["likelyCause"],
+        _wire=wire,
+    )
+
+
+@lru_cache(maxsize=1)
+def forms() -> Mapping[str, Mapping[str, Any]]:
+    """The estimators of known trainers by their ids, such as "trl/grpo", as `verify` takes them."""
+    answer = shared.request("forms", timeout=60.0)
+    return {
+        form: {"name": one["estimator"], **{_snake(key): value for key, value in one["params"].items()}}
+        for form, one in answer.items()
+    }
+
+
+def _estimator(estimator: str | Mapping[str, Any], precision: str | None) -> dict[str, Any]:
+    stated = {"precision": precision} if precision else {}
+    if not isinstance(estimator, str):
+        return {**stated, **estimator}
+    if "/" not in estimator:
+        return {**stated, "name": estimator}
+    known = forms()
+    if estimator not in known:
+        of_trainer = [form for form in known if form.startswith(estimator.split("/")[0] + "/")]
+        raise ValueError(f"no known form {estimator!r}; there are {', '.join(of_trainer or known)}")
+    return {**stated, **known[estimator]}
+
+
+def _precision(advantages: Any, precision: str | None) -> str | None:
+    dtype = str(getattr(advantages, "dtype", "")).rpartition(".")[2]
+    if precision is None and dtype in _ROUNDED:
+        raise ValueError(
+            f"the advantages are {dtype}: state precision={dtype!r} if they were computed in it, or "
+            f"precision='{dtype}-output' if they were computed in float32 and rounded at the end"
+        )
+    return precision
+
+
+def _blocks(rows: int, size: int) -> list[int]:
+    if size < 1 or rows % size:
+        raise ValueError(f"{rows} rows are no multiple of group_size={size}")
+    return [row // size for row in range(rows)]
+
+
+def _values(advantages: Any, rewards: Any, mask: Any) -> dict[str, Any]:
+    """The columns of rewards and advantages, of tokens if they have two dimensions."""
+    values: dict[str, Any] = {}
+    tokens: dict[str, Any] = {}
+    if _is_nested(advantages):
+        tokens["advantage"] = advantages
+    else:
+        values["advantage"] = advantages
+    if isinstance(rewards, Mapping):
+        values["rewards"] = rewards
+    elif rewards is not None and _is_nested(rewards):
+        tokens["reward"] = rewards
+        values["token_level_reward_sum"] = _row_sums(rewards)
+    elif rewards is not None:
+        values["token_level_reward_sum"] = rewards
+    if tokens:
+        if mask is None:
+            raise ValueError("values per token need mask, which is 0 at padding")
+        values["tokens"] = {**tokens, "mask": mask}
+    return values
+
+
+def _row_sums(rewards: Any) -> Any:
+    # In the array's own arithmetic, as trainers do, so that the sums have the same bits.
+    return rewards.sum(-1) if hasattr(rewards, "sum") else [sum(row) for row in rewards]
+
+
+def _is_nested(values: Any) -> bool:
+    dimensions = getattr(values, "ndim", None)
+    if dimensions is None:
+        return len(values) > 0 and hasattr(values[0], "__len__")
+    return int(dimensions) > 1
+
+
+def _snake(name: str) -> str:
+    return re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", name)

@@ -1,0 +1,154 @@
+"""The verifier's process: Node answers the requests of this Python process, one after another, as long as it lives."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import tempfile
+import threading
+from typing import IO, Any
+
+from .errors import VerifierError
+from .node import FRAMES, find_node
+
+# Memory of one batch's verification, by an estimate that is made before. A batch beyond it is unverifiable.
+BUDGET_BYTES = 2**30
+# Memory of the JavaScript objects.
+_HEAP_MEBIBYTES = 1024
+# A process that holds more after a request makes room for a fresh one.
+_MAX_IDLE_BYTES = 2**29
+_LENGTH_BYTES = 4
+_CLOSE_SECONDS = 2.0
+_MAX_STDERR_BYTES = 2_000
+
+
+class Verifier:
+    """One process of Node, which starts with the first request. Threads take turns.
+
+    Node ends when its standard input ends: with `close`, and when this process ends in whatever way. A request that is
+    interrupted or takes too long ends it too, and the next one starts another.
+    """
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stderr: IO[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of Node; None if it does not run."""
+        return None if self._process is None else self._process.pid
+
+    def request(self, name: str, wire: bytes | None = None, *, timeout: float, **fields: Any) -> Any:
+        """The answer to a request of requests.ts. ValueError if the request is at fault, VerifierError if there is no answer."""
+        with self._turn:
+            process = self._running()
+            over = threading.Event()
+            timer = threading.Timer(timeout, lambda: (over.set(), process.kill()))
+            timer.daemon = True
+            timer.start()
+            try:
+                response = self._exchange(process, json.dumps({"name": name, **fields}).encode(), wire)
+            except BaseException as error:
+                is_over = isinstance(error, (OSError, EOFError))
+                # Whatever the other end sends later would be read as the answer to another request.
+                reason = self._end(_CLOSE_SECONDS if is_over else 0)
+                if over.is_set():
+                    raise VerifierError("timeout", f"The verifier took longer than {timeout:g} s, so it was ended.") from None
+                if not is_over:
+                    raise
+                raise VerifierError("crashed", f"The verifier ended ({reason}).", retry=True) from None
+            finally:
+                timer.cancel()
+            if response["rssBytes"] > _MAX_IDLE_BYTES:
+                self._end()
+        if "answer" in response:
+            return response["answer"]
+        if response["invalid"]:
+            raise ValueError(response["problem"])
+        raise VerifierError("failed", f"The verifier failed: {response['problem']}")
+
+    def close(self) -> None:
+        """Ends Node; a later request starts it again."""
+        with self._turn:
+            self._end(_CLOSE_SECONDS)
+
+    def abandon(self) -> None:
+        """In a forked process: leaves Node to the parent, and closes this process's ends of its pipes."""
+        process, self._process, self._turn = self._process, None, threading.Lock()
+        if process is None:
+            return
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        # It is no child of this process, which must not wait for it.
+        process.returncode = 0
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self._end()
+        self._stderr = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            [find_node(), f"--max-old-space-size={_HEAP_MEBIBYTES}", str(FRAMES)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            bufsize=0,
+            # Signals of the terminal are for this process alone.
+            start_new_session=True,
+        )
+        return self._process
+
+    def _exchange(self, process: subprocess.Popen[bytes], request: bytes, wire: bytes | None) -> Any:
+        assert process.stdin is not None and process.stdout is not None
+        _write(process.stdin, request)
+        if wire is not None:
+            _write(process.stdin, wire)
+        length = int.from_bytes(_read(process.stdout, _LENGTH_BYTES), "little")
+        return json.loads(_read(process.stdout, length))
+
+    def _end(self, seconds: float = 0) -> str:
+        """Ends Node within `seconds`, then by force. Returns how it ended, with the end of its standard error."""
+        process, self._process = self._process, None
+        stderr, self._stderr = self._stderr, None
+        if process is None:
+            return ""
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        try:
+            status = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            status = process.wait()
+        with stderr or tempfile.TemporaryFile() as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _MAX_STDERR_BYTES))
+            text = file.read().decode("utf-8", "replace").strip()
+        return f"exit status {status}{': ' if text else ''}{text}"
+
+
+def _write(pipe: IO[bytes], payload: bytes) -> None:
+    left = memoryview(len(payload).to_bytes(_LENGTH_BYTES, "little") + payload)
+    while len(left) > 0:
+        left = left[pipe.write(left) :]
+
+
+def _read(pipe: IO[bytes], length: int) -> bytes:
+    data = bytearray()
+    while len(data) < length:
+        part = pipe.read(length - len(data))
+        if not part:
+            raise EOFError
+        data += part
+    return bytes(data)
+
+
+shared = Verifier()
+"""The verifier of this process."""
+
+atexit.register(shared.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=shared.abandon)
