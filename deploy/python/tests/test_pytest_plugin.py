@@ -1,0 +1,85 @@
+"""The pytest plugin, in runs of pytest with files of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+CASES = """
+import sys
+sys.path.insert(0, {tests!r})
+from conftest import right_batch, with_fault
+
+COLUMNS = dict(estimator=dict(name="grpo", epsilon=1e-4, singleton="zero"), trajectory=range(16))
+
+def columns(batch):
+    return dict(COLUMNS, group=batch["groups"], token_level_reward_sum=batch["rewards"], advantage=batch["advantages"])
+
+def test_right(advantage_check):
+    assert advantage_check(**right_batch()).ok
+
+def test_wrong(advantage_check):
+    advantage_check(**with_fault(right_batch()))
+
+def test_loop(advantage_check):
+    for step in range(3):
+        advantage_check.recorder.batch(step, **columns(right_batch(seed=step)))
+
+def test_wrong_loop(advantage_check):
+    for step in range(3):
+        batch = right_batch(seed=step)
+        advantage_check.recorder.batch(step, **columns(with_fault(batch) if step == 1 else batch))
+
+def test_loop_without_rewards(advantage_check):
+    advantage_check.recorder.batch(0, **dict(columns(right_batch()), token_level_reward_sum=None))
+
+def test_after_the_failures(advantage_check):
+    assert advantage_check(**right_batch()).ok
+"""
+
+
+
+def run(folder: Path, *options: str) -> tuple[int, str]:
+    installed = any(one.name == "echelon" for one in entry_points(group="pytest11"))
+    plugin = [] if installed else ["-p", "echelon_verify.pytest_plugin"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), *plugin, *options, str(folder)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=170, env=environment, cwd=folder)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def cases(tmp_path):
+    """A folder with the tests of CASES."""
+    (tmp_path / "test_cases.py").write_text(CASES.format(tests=str(Path(__file__).parent)))
+    return tmp_path
+
+
+def test_a_test_with_a_wrong_row_fails_with_the_explanation_and_the_others_pass(cases):
+    report = cases / "report.json"
+    status, output = run(cases, "--echelon-report", str(report))
+    assert status == 1
+    assert "3 failed, 3 passed" in output
+    assert "Row 5 of batch is WRONG" in output and "Row 5 of step 1 is WRONG" in output
+    assert "no batch could be verified: ValueError: the column token_level_reward_sum is missing" in output
+    assert "9 batches, 144 rows, 2 wrong; 1 batches not verified" in output
+    written = json.loads(report.read_text())
+    wrong = [batch for batch in written["batches"] if batch["wrong"]]
+    assert [batch["test"].rpartition("::")[2] for batch in wrong] == ["test_wrong", "test_wrong_loop"]
+    assert wrong[0]["wrongRows"] == [5] and "is WRONG" in wrong[0]["explanation"]
+    assert len(written["batches"]) == 9
+    assert [gap["test"].rpartition("::")[2] for gap in written["gaps"]] == ["test_loop_without_rewards"]
+
+
+def test_a_run_that_uses_nothing_of_the_plugin_shows_nothing_of_it_and_imports_no_verifier(tmp_path):
+    (tmp_path / "test_plain.py").write_text(
+        "import sys\ndef test_plain():\n    assert 'echelon_verify.verifier' not in sys.modules\n"
+    )
+    status, output = run(tmp_path)
+    assert (status, "advantages" in output) == (0, False)
