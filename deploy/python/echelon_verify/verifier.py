@@ -43,25 +43,16 @@ class Verifier:
 
     def request(self, name: str, wire: bytes | None = None, *, timeout: float, **fields: Any) -> Any:
         """The answer to a request of requests.ts. ValueError if the request is at fault, VerifierError if there is no answer."""
+        payload = json.dumps({"name": name, **fields}).encode()
         with self._turn:
-            process = self._running()
-            over = threading.Event()
-            timer = threading.Timer(timeout, lambda: (over.set(), process.kill()))
-            timer.daemon = True
-            timer.start()
+            may_be_gone = self._process is not None
             try:
-                response = self._exchange(process, json.dumps({"name": name, **fields}).encode(), wire)
-            except BaseException as error:
-                is_over = isinstance(error, (OSError, EOFError))
-                # Whatever the other end sends later would be read as the answer to another request.
-                reason = self._end(_CLOSE_SECONDS if is_over else 0)
-                if over.is_set():
-                    raise VerifierError("timeout", f"The verifier took longer than {timeout:g} s, so it was ended.") from None
-                if not is_over:
+                response = self._answered(payload, wire, timeout)
+            except VerifierError as error:
+                # The system may have ended an idle process; the request is not at fault then.
+                if error.code != "crashed" or not may_be_gone:
                     raise
-                raise VerifierError("crashed", f"The verifier ended ({reason}).", retry=True) from None
-            finally:
-                timer.cancel()
+                response = self._answered(payload, wire, timeout)
             if response["rssBytes"] > _MAX_IDLE_BYTES:
                 self._end()
         if "answer" in response:
@@ -85,6 +76,26 @@ class Verifier:
                 pipe.close()
         # It is no child of this process, which must not wait for it.
         process.returncode = 0
+
+    def _answered(self, request: bytes, wire: bytes | None, timeout: float) -> Any:
+        process = self._running()
+        over = threading.Event()
+        timer = threading.Timer(timeout, lambda: (over.set(), process.kill()))
+        timer.daemon = True
+        timer.start()
+        try:
+            return self._exchange(process, request, wire)
+        except BaseException as error:
+            is_over = isinstance(error, (OSError, EOFError))
+            # Whatever the other end sends later would be read as the answer to another request.
+            reason = self._end(_CLOSE_SECONDS if is_over else 0)
+            if over.is_set():
+                raise VerifierError("timeout", f"The verifier took longer than {timeout:g} s, so it was ended.") from None
+            if not is_over:
+                raise
+            raise VerifierError("crashed", f"The verifier ended ({reason}).", retry=True) from None
+        finally:
+            timer.cancel()
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is None:

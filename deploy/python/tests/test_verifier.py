@@ -131,3 +131,18 @@ def test_an_interrupted_call_leaves_no_answer_for_the_next(batch, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             echelon_verify.verify(**right_batch(groups=9))
     assert echelon_verify.verify(**batch).rows == 16
+
+
+def test_a_process_that_ends_between_two_calls_fails_none_of_them(batch, monkeypatch):
+    echelon_verify.verify(**batch)
+    killed = shared.pid
+    exchange = shared._exchange
+
+    def ended_first(process, *rest):
+        if process.pid == killed:
+            process.kill()
+        return exchange(process, *rest)
+
+    monkeypatch.setattr(shared, "_exchange", ended_first)
+    assert echelon_verify.verify(**batch).ok
+    assert shared.pid != killed
