@@ -99,7 +99,9 @@ export const GRPO: Estimator<GrpoParameters> = {
     { text: divisionSwitched(p.normalizeByStd), changes: { normalizeByStd: !p.normalizeByStd } },
     ...EPSILON_VARIANTS,
     { text: 'leave-one-out baseline', changes: { baseline: 'leave-one-out' } },
-    { text: 'divided by the deviation of the whole batch', changes: { deviationOver: 'batch' } },
+    p.deviationOver === 'batch'
+      ? { text: 'divided by the deviation of the group, not the batch', changes: { deviationOver: 'group' } }
+      : { text: 'divided by the deviation of the whole batch', changes: { deviationOver: 'batch' } },
     ...groupVariants(p),
   ],
 };
