@@ -110,18 +110,19 @@ export function forEachOthers(
   standIn: Int32Array | undefined,
   visit: (row: number, others: readonly number[]) => void,
 ): void {
+  // A set without a row that counts is a hole.
   const members: number[][] = [];
   membersOf(ids, standIn).forEach((set, row) => {
     if (set < 0) return;
     members[set] ??= [];
     members[set].push(row);
   });
-  for (const { length } of members) {
+  members.forEach(({ length }) => {
     if (length > MAX_OTHERS)
       throw new RangeError(
         `a group has ${length} rows, ${MAX_OTHERS} are allowed for the deviation of the others`,
       );
-  }
+  });
   ids.forEach((set, row) => {
     if (set < 0) return;
     const own = standIn?.[row] ?? row;

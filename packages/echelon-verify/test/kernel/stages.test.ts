@@ -61,6 +61,11 @@ describe('chains of stages', () => {
     const stages = [{ do: 'subtract-others' }, divide] as const;
     const run = (...score: number[]) =>
       Array.from(runStages({ stages, singleton: 'zero', missing: 'propagate' }, input(score)));
+    const withUnscored = runStages(
+      { stages, singleton: 'zero', missing: 'exclude' },
+      input([NAN, 1, 2, 4], [0, 1, 1, 1]),
+    );
+    assert.deepEqual(Array.from(withUnscored), [0, ...run(1, 2, 4)]);
     const [, , far] = run(1e-3, 2e-3, 1e9);
     assert.ok(Math.abs(far! / ((1e9 - 1.5e-3) / Math.sqrt(5e-7)) - 1) < 1e-12);
     // The others of the last row are equal: their deviation is exactly 0, and the guard keeps the difference.

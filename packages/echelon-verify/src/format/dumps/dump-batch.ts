@@ -1,4 +1,4 @@
-import { KNOWN_FORMS, knownForm } from '../../identify/fingerprints.ts';
+import { formOfSettings, KNOWN_FORMS, knownForm, type TrainerSettings } from '../../identify/fingerprints.ts';
 import { estimatorOfForm } from '../../identify/identify.ts';
 import { present } from '../../present.ts';
 import type { Batch, BatchEstimator } from '../batch.ts';
@@ -7,6 +7,12 @@ import type { DumpStep, Names } from './adapter.ts';
 /** The estimator of a known form, by its id. */
 export function estimatorOfId(id: string): BatchEstimator {
   return estimatorOfForm(knownForm(id));
+}
+
+/** The estimator that a trainer's settings select; undefined if none is known for them. */
+export function estimatorOfSettings(trainer: string, settings: TrainerSettings): BatchEstimator | undefined {
+  const form = formOfSettings(trainer, settings);
+  return form && estimatorOfForm(form);
 }
 
 /** The estimators of a trainer that the table of known forms lists, its default first. */

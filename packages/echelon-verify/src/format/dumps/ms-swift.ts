@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
-import { estimatorOfId, formsOf } from './dump-batch.ts';
+import { estimatorOfSettings, formsOf } from './dump-batch.ts';
 import { evaluationFindings, evaluationPlan } from './evaluation.ts';
 import { type Line, linesOf } from './json-lines.ts';
 import { keysOfJson } from './pick-json.ts';
@@ -17,19 +17,6 @@ import { numberOf, promptKey } from './rewards.ts';
 import { openSource } from './source.ts';
 import { findTrainerState, type TrainerState } from './trainer-state.ts';
 
-/** Forms by `advantage_estimator` and `scale_rewards`. */
-const FORMS: Readonly<Record<string, string>> = {
-  'grpo group': 'grpo',
-  'grpo batch': 'grpo-batch',
-  'grpo none': 'dr-grpo',
-  'grpo gdpo': 'gdpo',
-  'rloo none': 'rloo',
-  'rloo group': 'rloo-group',
-  'rloo batch': 'rloo-batch',
-  'reinforce_plus_plus batch': 'reinforce-plus-plus',
-  'reinforce_plus_plus group': 'reinforce-plus-plus-group',
-  'reinforce_plus_plus none': 'dr-grpo',
-};
 /** Before 3.10, `scale_rewards` was a flag. */
 const FLAGS: Readonly<Record<string, string>> = { true: 'group', false: 'none' };
 /** `scale_rewards` if it is omitted. */
@@ -119,7 +106,7 @@ function fromSettings(
       ...(evaluation === undefined ? {} : { evaluation }),
       ...(rowsPerStep === undefined ? {} : { rowsPerStep }),
     },
-    estimator: estimatorOfSettings(settings),
+    estimator: estimatorOf(settings),
   };
 }
 
@@ -130,15 +117,14 @@ function rowsOf(settings: Record<string, unknown>): number | undefined {
   return typeof stated === 'number' && stated > 0 && !varies ? stated : undefined;
 }
 
-function estimatorOfSettings(settings: Record<string, unknown>): FoundConfiguration['estimator'] {
-  const { advantage_estimator: stated, kl_in_reward: klInReward, beta } = settings;
-  const name = typeof stated === 'string' ? stated : 'grpo';
-  const given = settings.scale_rewards ?? SCALES[name] ?? 'group';
-  const scale = FLAGS[String(given)] ?? given;
-  const form = FORMS[`${name} ${scale}`];
+function estimatorOf(settings: Record<string, unknown>): FoundConfiguration['estimator'] {
+  const { advantage_estimator: name = 'grpo', kl_in_reward: klInReward, beta } = settings;
   // Without a factor the term is 0.
   const hasKl = klInReward === true && beta !== 0;
-  if (form !== undefined && !hasKl) return estimatorOfId(`ms-swift/${form}`);
+  const known = hasKl ? undefined : estimatorOfSettings('ms-swift', settings);
+  if (known !== undefined) return known;
+  const given = settings.scale_rewards ?? SCALES[String(name)] ?? 'group';
+  const scale = FLAGS[String(given)] ?? given;
   const kl = hasKl ? ', kl_in_reward=true' : '';
   return { unsupported: `advantage_estimator=${name}, scale_rewards=${scale}${kl}` };
 }

@@ -10,7 +10,7 @@ import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';
-import { estimatorOfId, formsOf, namesOf } from './dump-batch.ts';
+import { estimatorOfSettings, formsOf, namesOf } from './dump-batch.ts';
 import { pickedLines } from './records.ts';
 import { numberOf } from './rewards.ts';
 import { type DumpSource, withSource } from './source.ts';
@@ -37,26 +37,15 @@ export const NEMO_RL: DumpAdapter = {
   find: async (file, once = (_key, read) => read()) =>
     await once(dirname(file), async () => {
       const found = await findConfigYaml(file, 'grpo');
-      const estimator = found && estimatorOfSettings(found.settings);
+      const estimator = found && estimatorOf(found.settings);
       return (
         estimator && { file: found.file, options: optionsOf(settingsOf(found.settings.grpo)), estimator }
       );
     }),
 };
 
-/** Forms by the name of `adv_estimator` and the settings that decide its arithmetic. */
-const FORMS: Readonly<Record<string, string>> = {
-  'name=grpo, normalize_rewards=true, use_leave_one_out_baseline=true': 'nemo-rl/grpo',
-  'name=grpo, normalize_rewards=false, use_leave_one_out_baseline=true': 'nemo-rl/rloo',
-  'name=grpo, normalize_rewards=true, use_leave_one_out_baseline=false': 'nemo-rl/grpo-mean',
-  'name=grpo, normalize_rewards=false, use_leave_one_out_baseline=false': 'nemo-rl/dr-grpo',
-  'name=gdpo, normalize_rewards=true, use_leave_one_out_baseline=true': 'nemo-rl/gdpo',
-  'name=reinforce_plus_plus, minus_baseline=true': 'nemo-rl/reinforce-plus-plus',
-  'name=reinforce_plus_plus, minus_baseline=false': 'nemo-rl/reinforce-plus-plus-raw',
-};
-
 /** Undefined if the file does not state it: another file, from which it inherits, may. */
-function estimatorOfSettings({ grpo, loss_fn: loss }: Settings): FoundConfiguration['estimator'] | undefined {
+function estimatorOf({ grpo, loss_fn: loss }: Settings): FoundConfiguration['estimator'] | undefined {
   const own = settingsOf(grpo) ?? {};
   // Before there was a section adv_estimator, grpo was the only estimator.
   const section = settingsOf(own.adv_estimator) ?? { ...own, name: 'grpo' };
@@ -72,8 +61,8 @@ function estimatorOfSettings({ grpo, loss_fn: loss }: Settings): FoundConfigurat
     ...changesOf(own, section, keys.slice(1)),
     ...(settingsOf(loss)?.use_kl_in_reward ? ['use_kl_in_reward'] : []),
   ];
-  const form = FORMS[stated];
-  if (form !== undefined && changes.length === 0) return estimatorOfId(form);
+  const known = changes.length === 0 ? estimatorOfSettings('nemo-rl', section) : undefined;
+  if (known !== undefined) return known;
   return { unsupported: [`adv_estimator with ${stated}`, ...changes].join(', ') };
 }
 

@@ -7,17 +7,10 @@ import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { FoundConfiguration } from './adapter.ts';
 import { readSmall, type Settings, settingsOf } from './config-yaml.ts';
-import { estimatorOfId } from './dump-batch.ts';
+import { estimatorOfSettings } from './dump-batch.ts';
 import { foldersOfRun } from './run-folders.ts';
 
 const NAMES = ['orchestrator.toml', 'rl.toml'];
-
-/** Forms by `algo.type`. `rae` is none of them: its baselines are in memory only. */
-const FORMS: Readonly<Record<string, string>> = {
-  grpo: 'prime-rl/grpo',
-  echo: 'prime-rl/grpo',
-  max_rl: 'prime-rl/max-rl',
-};
 
 /** Settings of an algorithm that leave the advantages as they are. */
 const NEUTRAL = ['type', 'sampling', 'failsafe_min_members', 'loss_aggregation', 'roles', 'filter'];
@@ -45,7 +38,7 @@ async function readConfig(file: string): Promise<FoundConfiguration['estimator']
   const { parse, TomlError } = await import('smol-toml');
   try {
     const whole = parse(Buffer.from(bytes).toString('utf8'));
-    return estimatorOfSettings(settingsOf(whole.orchestrator) ?? whole);
+    return estimatorOf(settingsOf(whole.orchestrator) ?? whole);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [reason] = error.message.split('\n');
@@ -54,14 +47,14 @@ async function readConfig(file: string): Promise<FoundConfiguration['estimator']
 }
 
 /** Undefined if the file does not state an algorithm. */
-function estimatorOfSettings(orchestrator: Settings): FoundConfiguration['estimator'] | undefined {
+function estimatorOf(orchestrator: Settings): FoundConfiguration['estimator'] | undefined {
   const [first, ...others] = algorithmsOf(orchestrator).map(decidingOf);
   if (first?.type === undefined) return undefined;
   if (others.some((own) => !isDeepStrictEqual(own, first)))
     return { unsupported: 'different algorithms for its environments' };
-  const form = FORMS[String(first.type)];
   const stated = Object.entries(first).map(([key, value]) => `algo.${key}=${JSON.stringify(value)}`);
-  if (form !== undefined && stated.length === 1) return estimatorOfId(form);
+  const known = stated.length === 1 ? estimatorOfSettings('prime-rl', first) : undefined;
+  if (known !== undefined) return known;
   return { unsupported: stated.join(', ') };
 }
 

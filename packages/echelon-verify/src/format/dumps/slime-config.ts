@@ -8,13 +8,12 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { FoundConfiguration } from './adapter.ts';
 import { readSmall, readYaml, type Settings, settingsOf } from './config-yaml.ts';
-import { estimatorOfId } from './dump-batch.ts';
+import { estimatorOfSettings } from './dump-batch.ts';
 import { readArguments } from './training-args.ts';
 
 const NAMES = ['args.json', 'args.yaml', 'config.yaml'];
 /** Arguments of which one is in every configuration of a run. */
 const STATING = ['advantage_estimator', 'n_samples_per_prompt'];
-const GROUPED = ['grpo', 'gspo', 'cispo'];
 /** Arguments of which each turns another one off. */
 const DISABLED: Readonly<Record<string, string>> = {
   disable_grpo_std_normalization: 'grpo_std_normalization',
@@ -30,7 +29,7 @@ export async function findSlimeConfig(folders: readonly string[]): Promise<Found
     for (const [file, read] of placesIn(folder)) {
       const settings = await read(file);
       if (settings === undefined || !STATING.some((name) => name in settings)) continue;
-      const found = { file, options: optionsOf(settings), estimator: estimatorOfSettings(settings) };
+      const found = { file, options: optionsOf(settings), estimator: estimatorOf(settings) };
       if (read !== fromScript) return found;
       scripts.push(found);
     }
@@ -112,12 +111,12 @@ function optionsOf({ n_samples_per_prompt: size, rollout_batch_size: groups }: S
   return { groupSize: size, ...(typeof groups === 'number' ? { blockRows: size * groups } : {}) };
 }
 
-function estimatorOfSettings(settings: Settings): FoundConfiguration['estimator'] {
+function estimatorOf(settings: Settings): FoundConfiguration['estimator'] {
   const open = Object.keys(settings).find((name) => DECIDING.includes(name) && settings[name] === undefined);
   if (open !== undefined) return { unreadable: `${open} is a variable of the script` };
-  const form = formOf(settings);
   const changes = CHANGES.filter((name) => (settings[name] ?? false) !== false);
-  if (form !== undefined && changes.length === 0) return estimatorOfId(`slime/${form}`);
+  const known = changes.length === 0 ? estimatorOfSettings('slime', settings) : undefined;
+  if (known !== undefined) return known;
   const deciding = [...DECIDING, ...changes].filter((name) => settings[name] !== undefined);
   return { unsupported: deciding.map((name) => `${name}=${String(settings[name])}`).join(', ') };
 }
@@ -131,20 +130,3 @@ const DECIDING = [
   'lambd',
   'kl_coef',
 ];
-
-function formOf(settings: Settings): string | undefined {
-  const { advantage_estimator: name = 'grpo', normalize_advantages: whitens = false } = settings;
-  const { rewards_normalization: normalizes = true, grpo_std_normalization: divides = true } = settings;
-  const { gamma = 1, lambd: lambda = 1, kl_coef: kl = 0 } = settings;
-  if (GROUPED.includes(String(name))) {
-    if (whitens === true || normalizes !== true) return undefined;
-    return divides === true ? 'grpo' : 'dr-grpo';
-  }
-  if (gamma !== 1 || kl !== 0) return undefined;
-  if (name === 'reinforce_plus_plus_baseline')
-    return normalizes === true ? 'reinforce-plus-plus-baseline' : undefined;
-  if (name === 'reinforce_plus_plus') return 'reinforce-plus-plus';
-  if (name !== 'ppo') return undefined;
-  if (whitens === true) return lambda === 1 ? 'ppo-normalized' : undefined;
-  return lambda === 1 ? 'ppo' : lambda === 0.95 ? 'ppo-0.95' : undefined;
-}

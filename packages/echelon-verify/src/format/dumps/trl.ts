@@ -10,7 +10,7 @@ import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
-import { estimatorOfId } from './dump-batch.ts';
+import { estimatorOfId, estimatorOfSettings } from './dump-batch.ts';
 import { evaluationFindings, evaluationPlan } from './evaluation.ts';
 import { type ParquetHead, parquetRows, readParquetHead } from './parquet.ts';
 import { promptBlocksStep, unscoredAsNaN } from './prompt-blocks.ts';
@@ -23,14 +23,6 @@ import { findTrainingArguments, type TrainingArguments } from './training-args.t
 /** The folder of the dumps in that of the run. */
 const FOLDER = 'completions';
 const NOT_REWARDS = ['step', 'prompt', 'completion', 'advantage'];
-/** Forms by `scale_rewards`; `normalize_then_sum` ignores it. */
-const FORMS: Readonly<Record<string, string>> = {
-  group: 'trl/grpo',
-  true: 'trl/grpo',
-  batch: 'trl/grpo-batch',
-  none: 'trl/dr-grpo',
-  false: 'trl/dr-grpo',
-};
 /** Up to 1.5, a row that no function scored counts as 0. The arguments of later versions have this setting. */
 const SINCE_1_6 = 'vllm_importance_sampling_clip_max';
 const UP_TO_1_5 = '-1.5';
@@ -168,7 +160,7 @@ function fromSettings(
       ...(evaluation === undefined ? {} : { evaluation }),
       ...recordedRewards(state, Array.isArray(weights)),
     },
-    estimator: estimatorOfSettings(settings),
+    estimator: estimatorOf(settings),
   };
 }
 
@@ -186,13 +178,11 @@ function recordedRewards(state: TrainerState | undefined, isWeighted: boolean): 
   return { functions: state.rewards.length, ...(state.sharesNames ? { sharesNames: true } : {}) };
 }
 
-function estimatorOfSettings(settings: TrainingArguments): FoundConfiguration['estimator'] {
+function estimatorOf(settings: TrainingArguments): FoundConfiguration['estimator'] {
+  const known = estimatorOfSettings('trl', { ...settings, before_1_6: !(SINCE_1_6 in settings) });
+  if (known !== undefined) return known;
   const { multi_objective_aggregation: aggregation = 'sum_then_normalize', scale_rewards: scale = 'group' } =
     settings;
-  const version = SINCE_1_6 in settings ? '' : UP_TO_1_5;
-  if (aggregation === 'normalize_then_sum') return estimatorOfId(`trl/gdpo${version}`);
-  const form = FORMS[String(scale)];
-  if (aggregation === 'sum_then_normalize' && form !== undefined) return estimatorOfId(form + version);
   return { unsupported: `multi_objective_aggregation=${aggregation}, scale_rewards=${scale}` };
 }
 

@@ -6,7 +6,7 @@
 import { dirname } from 'node:path';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';
-import { estimatorOfId, formsOf, namesOf } from './dump-batch.ts';
+import { estimatorOfSettings, formsOf, namesOf } from './dump-batch.ts';
 import { hasColumns, tableSteps } from './table.ts';
 
 /** See the head of this file. */
@@ -27,39 +27,25 @@ export const VERL: DumpAdapter = {
   find: async (file, once = (_key, read) => read()) =>
     await once(dirname(file), async () => {
       const found = await findConfigYaml(file, 'algorithm');
-      const estimator = found && estimatorOfSettings(settingsOf(found.settings.algorithm) ?? {});
+      const estimator = found && estimatorOf(settingsOf(found.settings.algorithm) ?? {});
       return estimator && { file: found.file, options: {}, estimator };
     }),
 };
 
-/** Forms by `adv_estimator`, with `norm_adv_by_std_in_grpo` for those that it changes. */
-const FORMS: Readonly<Record<string, string>> = {
-  'grpo true': 'grpo',
-  'grpo false': 'dr-grpo',
-  'grpo_vectorized true': 'grpo',
-  'grpo_vectorized false': 'dr-grpo',
-  grpo_passk: 'grpo-passk',
-  rloo: 'rloo',
-  rloo_vectorized: 'rloo-vectorized',
-  reinforce_plus_plus: 'reinforce-plus-plus',
-  reinforce_plus_plus_baseline: 'reinforce-plus-plus-baseline',
-  gdpo: 'gdpo',
-  opo: 'opo',
-  gpg: 'gpg',
-};
-
 /** Undefined if the file does not state it: another file, from which it inherits, may. */
-function estimatorOfSettings(algorithm: Settings): FoundConfiguration['estimator'] | undefined {
+function estimatorOf(algorithm: Settings): FoundConfiguration['estimator'] | undefined {
   const { adv_estimator: name, norm_adv_by_std_in_grpo: divides, use_kl_in_reward: kl, gamma } = algorithm;
-  const isGrpo = name === 'grpo' || name === 'grpo_vectorized';
-  if (name === undefined || (isGrpo && divides === undefined)) return undefined;
-  const form = FORMS[isGrpo ? `${name} ${String(divides)}` : String(name)];
-  const isDiscounted = name === 'reinforce_plus_plus' && gamma !== 1;
-  if (form !== undefined && kl !== true && !isDiscounted) return estimatorOfId(`verl/${form}`);
-  const settings = { adv_estimator: name, ...(isGrpo ? { norm_adv_by_std_in_grpo: divides } : {}) };
-  const more = { ...(kl === true ? { use_kl_in_reward: kl } : {}), ...(isDiscounted ? { gamma } : {}) };
+  if (name === undefined || (name === 'grpo' && divides === undefined)) return undefined;
+  const known = kl === true ? undefined : estimatorOfSettings('verl', algorithm);
+  if (known !== undefined) return known;
+  const settings = {
+    adv_estimator: name,
+    ...(name === 'grpo' ? { norm_adv_by_std_in_grpo: divides } : {}),
+    ...(kl === true ? { use_kl_in_reward: kl } : {}),
+    ...(name === 'reinforce_plus_plus' && gamma !== 1 ? { gamma } : {}),
+  };
   return {
-    unsupported: Object.entries({ ...settings, ...more })
+    unsupported: Object.entries(settings)
       .map(([key, value]) => `${key}=${String(value)}`)
       .join(', '),
   };

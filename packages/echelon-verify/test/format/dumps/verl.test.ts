@@ -48,6 +48,10 @@ test('without advantages nothing is verified, and the report says what they shou
 
 for (const [algorithm, expected] of [
   ['adv_estimator: grpo, norm_adv_by_std_in_grpo: false', [0.75, -0.25]],
+  // The vectorised function divides whatever the setting says.
+  ['adv_estimator: grpo_vectorized, norm_adv_by_std_in_grpo: false', [1.5, -0.5]],
+  ['adv_estimator: grpo_passk, norm_adv_by_std_in_grpo: true', [2, 0]],
+  ['adv_estimator: grpo_passk, norm_adv_by_std_in_grpo: false', [1, 0]],
   ['adv_estimator: rloo', [1, -0.3333]],
   // It needs the lengths of the responses, which the dump does not have.
   ['adv_estimator: opo', undefined],
