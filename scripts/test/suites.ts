@@ -49,8 +49,10 @@ export function commandOf(suite: Suite, failed: string): [string, ...string[]] |
   return [
     process.execPath,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
-    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
-    ...['--test-reporter=./scripts/test/failed-tests.ts', `--test-reporter-destination=${failed}`],
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    '--test-reporter=./scripts/test/failed-tests.ts',
+    `--test-reporter-destination=${failed}`,
     ...(suite.together
       ? ['scripts/test/together.ts']
       : ['--test', `--test-concurrency=${suite.concurrency ?? 1}`]),

@@ -17,7 +17,10 @@ export function run(args: readonly string[]): void {
   const timings = timeArms(armsOf());
   const least = timings['node -e 0']!.best;
   const results = Object.entries(timings).map(([arm, { best, median, worst }]) => ({
-    ...{ arm, best, median, worst },
+    arm,
+    best,
+    median,
+    worst,
     ratio: round(best / least),
   }));
   if (args.includes('--json')) console.log(JSON.stringify({ results, machine: machine() }));

@@ -37,7 +37,8 @@ export async function addTraining(store: Store, steps: number): Promise<string> 
   const events = Array.from(
     { length: steps },
     (_, step): AttemptEvent => ({
-      ...{ type: 'metrics', step },
+      type: 'metrics',
+      step,
       values: valuesOf(step),
     }),
   );
@@ -54,7 +55,9 @@ export async function addLog(store: Store, lines: number): Promise<string> {
   const events = Array.from(
     { length: lines / 100 },
     (_, event): AttemptEvent => ({
-      ...{ type: 'log', source: 'stdout', cutBytes: 0 },
+      type: 'log',
+      source: 'stdout',
+      cutBytes: 0,
       lines: Array.from({ length: 100 }, (_v, index) => textOf(event * 100 + index + 1)),
     }),
   );
@@ -72,8 +75,13 @@ export function batchFile(): Buffer {
   const batch = {
     name: '6,400 rows',
     params: {
-      ...{ historyLength: 3, mode: 'mean_std_norm', lengthWeightAlpha: 1, baseGroup: true },
-      ...{ gamma: 0.95, invalidActionPenalty: 0.1, epsilon: 1e-6 },
+      historyLength: 3,
+      mode: 'mean_std_norm',
+      lengthWeightAlpha: 1,
+      baseGroup: true,
+      gamma: 0.95,
+      invalidActionPenalty: 0.1,
+      epsilon: 1e-6,
     },
     observation: of((row) => `g${Math.floor(row / 64)}:s${Math.floor(random() * 12)}`),
     group: of((row) => `g${Math.floor(row / 64)}`),

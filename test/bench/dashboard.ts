@@ -69,12 +69,10 @@ async function prepare(resources: AsyncDisposableStack): Promise<Bench> {
   const api = fork(new URL('dashboard-api.ts', import.meta.url), {
     env: {
       ...process.env,
-      ...{
-        REDIS_URL: server.url,
-        ECHELON_STATE_DIR: directory,
-        ECHELON_PORT: '0',
-        ECHELON_LOG_LEVEL: 'warn',
-      },
+      REDIS_URL: server.url,
+      ECHELON_STATE_DIR: directory,
+      ECHELON_PORT: '0',
+      ECHELON_LOG_LEVEL: 'warn',
     },
   });
   resources.defer(async () => {
@@ -180,7 +178,9 @@ async function trainings({ page, url, ids }: Bench): Promise<Figure[]> {
     { what: 'Curves of a training of 100,000 steps', unit: 'ms', budget: null, values: times.long },
     { what: 'The latter as a share of the former', unit: '×', budget: 1.5, values: ratios },
     {
-      ...{ what: 'Values behind a point of a small selected range', unit: '', budget: 1 },
+      what: 'Values behind a point of a small selected range',
+      unit: '',
+      budget: 1,
       values: [Math.max(...points.map(({ count }) => count))],
     },
   ];

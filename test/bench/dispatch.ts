@@ -13,6 +13,7 @@ import { createStore } from '../../src/store/store.ts';
 import { until } from '../support/dispatch.ts';
 import { startFakeRayWorker } from '../support/fake-ray-worker.ts';
 import { startRedis } from '../support/redis.ts';
+import { clusterRecord } from '../support/store.ts';
 import { quantile, spreadOf } from './rounds.ts';
 
 /*
@@ -102,10 +103,7 @@ async function startSystem(resources: AsyncDisposableStack, callers: number) {
   const store = createStore({ redis, archive: createDirectoryArchive(join(directory, 'archive')) });
   resources.defer(() => store.close());
   const { address, token } = rayWorker;
-  await store.clusters.put({
-    ...{ name: 'fake', address, token, ca: null, backfill: false },
-    ...{ generation: null, lastSeenAt: null, nodes: [] },
-  });
+  await store.clusters.put(clusterRecord({ name: 'fake', address, token }));
   const tokens = Array.from({ length: callers }, (_, caller) => `token-of-the-bench-0123456789-${caller}`);
   const environment = {
     ...process.env,
@@ -135,7 +133,9 @@ async function startSystem(resources: AsyncDisposableStack, callers: number) {
   resources.defer(() => queue.close());
   const started = new Map<string, (at: number) => void>();
   const serving = new Worker('bare', async ({ id }) => started.get(id!)?.(performance.now()), {
-    ...{ ...bare, connection: receives, concurrency: 64 },
+    ...bare,
+    connection: receives,
+    concurrency: 64,
   });
   resources.defer(() => serving.close());
   await until(async () => (await store.clusters.list())[0]?.nodes.length, 'the cluster is seen');

@@ -16,12 +16,17 @@ export async function startDurableApi() {
   const archive = { put: unexpected, get: unexpected, remove: unexpected };
   const store = createStore({ redis, archive, limits: { queuedOfProject: 10_000_000 } });
   const queue = createExperimentsQueue({
-    ...{ redis, prefix: '{echelon}', onError: () => {} },
+    redis,
+    prefix: '{echelon}',
+    onError: () => {},
     statesOf: store.queue.states,
   });
   const log = pino({ level: 'silent' });
   const app = await createApp({
-    ...{ store, queue, log, clock: Date },
+    store,
+    queue,
+    log,
+    clock: Date,
     verifier: {
       explain: async () => ({}),
       rows: async () => new Uint8Array(),
@@ -31,12 +36,20 @@ export async function startDurableApi() {
 
     settings: {
       promptEndpoints: [],
-      ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'], tokens: [TOKEN] },
-      ...{ cookieSecret: 'x'.repeat(32), limits: { requests: 100_000_000 } },
+      version: '0',
+      publicUrl: 'http://127.0.0.1',
+      allowedHosts: ['127.0.0.1'],
+      tokens: [TOKEN],
+      cookieSecret: 'x'.repeat(32),
+      limits: { requests: 100_000_000 },
     },
   } as AppDeps);
   return {
-    ...{ app, redis, store, queue, log },
+    app,
+    redis,
+    store,
+    queue,
+    log,
     redisVersion: /redis_version:(\S+)/.exec(await redis.info('server'))?.[1],
     /** Address of the api; more routes come before. */
     listen: () => app.listen({ host: '127.0.0.1', port: 0 }),

@@ -52,7 +52,11 @@ export async function run(args: readonly string[]): Promise<void> {
 function fullCluster(count: number) {
   const nodes = Array.from({ length: NODES }, (_, at) => node(`n${at}`, 8, 64));
   const running = nodes.map(({ id }, at) => ({
-    ...{ experiment: `r${at}`, node: id, gpus: 8, cpus: 8, project: `p${at % PROJECTS}` },
+    experiment: `r${at}`,
+    node: id,
+    gpus: 8,
+    cpus: 8,
+    project: `p${at % PROJECTS}`,
   }));
   const queued = Array.from({ length: count }, (_, at) =>
     waits(`w${at}`, 2 ** (at % 4), 1, { project: `p${at % PROJECTS}` }),

@@ -23,13 +23,19 @@ export interface ApiFigures {
 const redis = new Redis(Number(redisPort), { maxRetriesPerRequest: 1, enableOfflineQueue: false });
 const store = createStore({ redis, archive: { put: unexpected, get: unexpected, remove: unexpected } });
 const app = await createApp({
-  ...{ store, clock: Date, log: pino({ level: 'silent' }) },
+  store,
+  clock: Date,
+  log: pino({ level: 'silent' }),
   queue: { enqueue: unexpected, remove: unexpected, queues: [] },
   verifier: { explain: unexpected, rows: unexpected, bundle: unexpected, verifyFile: unexpected },
   settings: {
-    ...{ version: '0', publicUrl: 'http://127.0.0.1', allowedHosts: ['127.0.0.1'] },
+    version: '0',
+    publicUrl: 'http://127.0.0.1',
+    allowedHosts: ['127.0.0.1'],
     promptEndpoints: [],
-    ...{ tokens, cookieSecret: 'x'.repeat(32), limits: { allStreams: 20_000, connections: 20_000 } },
+    tokens,
+    cookieSecret: 'x'.repeat(32),
+    limits: { allStreams: 20_000, connections: 20_000 },
   },
 } as AppDeps);
 await app.listen({ host: '127.0.0.1', port: Number(port), backlog: 4096 });
@@ -43,8 +49,11 @@ process.on('message', async () => {
   for (let times = 0; times < 2; times += 1) globalThis.gc?.();
   const { rss, heapUsed: heap, external } = process.memoryUsage();
   process.send!({
-    ...{ rss, heap, external },
-    ...{ cpuMs: (used.user + used.system) / 1000, loopMs },
+    rss,
+    heap,
+    external,
+    cpuMs: (used.user + used.system) / 1000,
+    loopMs,
     connections: await connectionsOf(app.server),
   } satisfies ApiFigures);
   cpu = process.cpuUsage();

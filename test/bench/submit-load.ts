@@ -46,11 +46,15 @@ async function flood({ url, path, token, seconds, connections }: LoadSettings): 
     path === '/healthz'
       ? { path, headers: { authorization: `Bearer ${token}` } }
       : {
-          ...{ path, method: 'POST' as const, body },
+          path,
+          method: 'POST' as const,
+          body,
           setupRequest: (plain: autocannon.Request) => ({ ...plain, headers: headersOf(token) }),
         };
   const { requests, latency, non2xx, errors } = await autocannon({
-    ...{ url, duration: seconds, connections },
+    url,
+    duration: seconds,
+    connections,
     requests: [asked],
   });
   return { answers: requests.total, rate: requests.average, p99: latency.p99, refused: non2xx + errors };

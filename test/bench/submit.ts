@@ -42,8 +42,10 @@ export async function run(args: readonly string[]): Promise<void> {
   });
   const service = await startService();
   const load = {
-    ...{ url: service.url, token: TOKEN },
-    ...{ seconds: Number(values.seconds), connections: Number(values.connections) },
+    url: service.url,
+    token: TOKEN,
+    seconds: Number(values.seconds),
+    connections: Number(values.connections),
   };
   const rounds: Round[] = [];
   try {
@@ -163,8 +165,10 @@ async function startService() {
       const each = (name: keyof typeof after) => (after[name] - before[name]) / figures.answers;
       return {
         ...figures,
-        ...{ apiUs: (user + system) / figures.answers, redisUs: each('redisUs') },
-        ...{ fileBytes: each('fileBytes'), memoryBytes: each('memoryBytes') },
+        apiUs: (user + system) / figures.answers,
+        redisUs: each('redisUs'),
+        fileBytes: each('fileBytes'),
+        memoryBytes: each('memoryBytes'),
       };
     },
   };

@@ -113,8 +113,15 @@ async function startService() {
       await redis.config('SET', 'slowlog-log-slower-than', '500');
       await redis.call('SLOWLOG', 'RESET');
       await store.sweeps.create({
-        ...{ id, project: 'default', name: 'bench', method: 'grid', seed: null, spec: draft.spec },
-        ...{ axes: draft.axes, entries: draft.entries, fingerprints: draft.entries.map(() => null) },
+        id,
+        project: 'default',
+        name: 'bench',
+        method: 'grid',
+        seed: null,
+        spec: draft.spec,
+        axes: draft.axes,
+        entries: draft.entries,
+        fingerprints: draft.entries.map(() => null),
       });
       const before = await cpuOf(redis);
       let steps = 0;

@@ -87,7 +87,9 @@ const STEPWISE: Readonly<Record<string, (dir: Folder, rows: number) => Promise<s
   },
   async rllm(dir, rows) {
     const episode = ({ group, reward }: WrittenRow, at: number) => ({
-      ...{ training_step: 1, session_id: 's', episode_id: `${group}:${at}` },
+      training_step: 1,
+      session_id: 's',
+      episode_id: `${group}:${at}`,
       trajectories: [{ name: 'solver', reward, steps: [{ observation: TEXT, action: TEXT, reward }] }],
     });
     const files: string[] = [];

@@ -73,8 +73,11 @@ export async function runCampaign(options: Options): Promise<Result> {
     const history = await readHistory(world, users, watch.measured);
     const recorded = [...history.experiments.values()];
     result = {
-      ...{ world: options.world, seed: options.seed, minutes: options.minutes },
-      ...{ measured: watch.measured, omitted },
+      world: options.world,
+      seed: options.seed,
+      minutes: options.minutes,
+      measured: watch.measured,
+      omitted,
       operations: new Map([...users.operations, ...(history.leases?.operations ?? [])]),
       violations: [...violationsOf(history), ...(world.violations?.(history) ?? [])],
       experiments: recorded.length,

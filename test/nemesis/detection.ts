@@ -78,13 +78,20 @@ function edit(path: string, { file, from, to }: Defect): void {
 function commandOf(cell: Cell): string[] {
   if ('failpoint' in cell)
     return [
-      ...['--test', `--test-name-pattern=${cell.failpoint.replaceAll('.', '\\.')}$`],
+      '--test',
+      `--test-name-pattern=${cell.failpoint.replaceAll('.', '\\.')}$`,
       'test/system/full/failpoints.test.ts',
     ];
   const { world, minutes, fault } = cell;
   const only = fault === undefined ? [] : ['--fault', fault];
   return [
-    ...['test/nemesis/main.ts', '--world', world, '--minutes', String(minutes), '--seed', String(SEED)],
+    'test/nemesis/main.ts',
+    '--world',
+    world,
+    '--minutes',
+    String(minutes),
+    '--seed',
+    String(SEED),
     ...only,
   ];
 }

@@ -13,8 +13,18 @@ const TABLES = {
 fault until the next event of an exposed attempt is recorded. A run fails if the recovery of an attempt or the wait of an event
 exceeds the bound of its world: two leases and 5 s, in \`system\` two leases and 20 s. A starved machine had CPU pressure above
 50 % or late timers for 10 s. Its times say nothing, and the run counts as inconclusive.`,
-    ...['world', 'minutes, seed', 'experiments', 'launches', 'events', 'faults', 'exposures', 'violations'],
-    ...['recovery p50', 'recovery p99', 'longest wait of an event', 'machine'],
+    'world',
+    'minutes, seed',
+    'experiments',
+    'launches',
+    'events',
+    'faults',
+    'exposures',
+    'violations',
+    'recovery p50',
+    'recovery p99',
+    'longest wait of an event',
+    'machine',
   ],
   Faults: ['Exposures: attempts that ran when a fault occurred.', 'world', 'fault', 'faults', 'exposures'],
   Operations: [
@@ -26,7 +36,12 @@ exceeds the bound of its world: two leases and 5 s, in \`system\` two leases and
   'Detection power': [
     `\`npm run test:nemesis -- --defects --write\`: each defect removes one mechanism by one edit in a copy of the sources.
 Unclear: the tests failed without the defect, too.`,
-    ...['guarantee', 'removed', 'in', 'tried at', 'outcome', 'machine'],
+    'guarantee',
+    'removed',
+    'in',
+    'tried at',
+    'outcome',
+    'machine',
   ],
 } as const;
 
@@ -60,8 +75,15 @@ export function writeCampaign(result: Result): void {
   const sum = (name: 'count' | 'exposures') => faults.values().reduce((all, one) => all + one[name], 0);
   const times = [percentile(recoveries, 0.5), percentile(recoveries, 0.99), lagMs].map((ms) => `${ms} ms`);
   const row = [
-    ...[world, `${result.minutes}, ${result.seed}`, result.experiments, result.attempts, result.events],
-    ...[sum('count'), sum('exposures'), result.violations.length, ...times],
+    world,
+    `${result.minutes}, ${result.seed}`,
+    result.experiments,
+    result.attempts,
+    result.events,
+    sum('count'),
+    sum('exposures'),
+    result.violations.length,
+    ...times,
     `${setup()}; ${result.starved ? 'starved: ' : ''}${machine}`,
   ];
   writeRows('Campaigns', [row], world);

@@ -27,7 +27,9 @@ export function followFeed(
     while (!signal.aborted) {
       const pause = AbortSignal.timeout(between(random, 500, 5_500));
       const options = {
-        ...{ signal: AbortSignal.any([pause, signal]), patienceMs: 300_000, pauseMs: 100 },
+        signal: AbortSignal.any([pause, signal]),
+        patienceMs: 300_000,
+        pauseMs: 100,
         after: received.at(-1)?.id ?? '0',
       };
       for await (const { data } of follow<FeedMessage>(open, options)) received.push(data);

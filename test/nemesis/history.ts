@@ -66,7 +66,12 @@ export async function readHistory(world: Observed, users: Users, measured: Measu
     'queued experiments': (await store.queue.ids(PAGE, 0)).length,
   };
   return {
-    ...{ experiments, users, left, measured, selfEnded: world.selfEnded, quota: world.quota },
+    experiments,
+    users,
+    left,
+    measured,
+    selfEnded: world.selfEnded,
+    quota: world.quota,
     clockErrorMs: world.clockErrorMs ?? 0,
     leases: world.leases && checkLeases(world.leases.directory, world.leases),
     launches: rayWorker.launches(),

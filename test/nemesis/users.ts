@@ -151,8 +151,15 @@ export function startUsers({
   });
 
   return {
-    ...{ accepted, sweeps, cancelled, cancelRefused, reprioritized, followed, feed },
-    ...{ contradictions, operations },
+    accepted,
+    sweeps,
+    cancelled,
+    cancelRefused,
+    reprioritized,
+    followed,
+    feed,
+    contradictions,
+    operations,
     async leave() {
       left = true;
       await Promise.all(using);
@@ -177,7 +184,10 @@ export function specOfFake(random: () => number): ExperimentSpec {
     batchBytes: pick(random, [0, 0, 500, 500, 100_000]),
   };
   const common = {
-    ...{ name: 'one of many', maxAttempts: 20, rules: [], gracePeriodSeconds: 1 },
+    name: 'one of many',
+    maxAttempts: 20,
+    rules: [],
+    gracePeriodSeconds: 1,
     env: { [FAKE_DRIVER]: fakeArguments(driver).join(' ') },
   };
   if (random() < WITH_GPU)

@@ -93,7 +93,9 @@ export function startWatch({ store, rayWorker }: Observed['bench']): Watch {
       for (const line of running) open.set(`${line.experiment}/${line.attempt}`, line);
       const exposed = running.map((line) => ({
         ...line,
-        ...{ kind, since, sequence: rayWorker.events(line.experiment, line.attempt) + 1 },
+        kind,
+        since,
+        sequence: rayWorker.events(line.experiment, line.attempt) + 1,
       }));
       exposures.push(...exposed);
       if (!outage) return () => {};

@@ -6,9 +6,19 @@ import type { Store } from '../../src/store/store.ts';
 /** A key as it is stored, with values that do not matter. */
 export function storedKey(changes: Partial<StoredKey> = {}): StoredKey {
   return {
-    ...{ version: 1, id: '0123456789abcdef', name: 'a key', project: null, scopes: ['read'] },
-    ...{ createdAt: 1, createdBy: 'another-key', expiresAt: null, rotatedAt: null, overlapUntil: null },
-    ...{ revokedAt: null, digest: 'd'.repeat(64), previousDigest: null },
+    version: 1,
+    id: '0123456789abcdef',
+    name: 'a key',
+    project: null,
+    scopes: ['read'],
+    createdAt: 1,
+    createdBy: 'another-key',
+    expiresAt: null,
+    rotatedAt: null,
+    overlapUntil: null,
+    revokedAt: null,
+    digest: 'd'.repeat(64),
+    previousDigest: null,
     ...changes,
   };
 }

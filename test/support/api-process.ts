@@ -25,7 +25,12 @@ shiftClock(setup.clockMs ?? 0);
 const { redis, store, queue } = connectTo(setup, setup.archive);
 const installation = await bindStore(store);
 const watch = watchStore({
-  ...{ store, connection: redis, installation, allowUnfit: false, log: QUIET, everyMs: WATCH_MS },
+  store,
+  connection: redis,
+  installation,
+  allowUnfit: false,
+  log: QUIET,
+  everyMs: WATCH_MS,
 });
 const unused = async () => {
   throw new Error('no batch is recomputed on demand here');

@@ -23,6 +23,7 @@ import { type FakeDriver, fakeArguments } from './fake-driver.ts';
 import { type FakeRayWorker, startFakeRayWorker } from './fake-ray-worker.ts';
 import { createLineLog, keepLine } from './kept-log.ts';
 import { type RedisServer, type RedisServerOptions, startRedis } from './redis.ts';
+import { clusterRecord } from './store.ts';
 
 /** A log that keeps quiet, unless a test fails; `ECHELON_TEST_LOG=1` makes it talk. */
 export const QUIET = createLineLog((line) => keepLine('this process', line));
@@ -194,16 +195,9 @@ export async function startBench({
   const started: Dispatcher[] = [];
   // As every process does: if all that watch it are dead, the store's time stands still, and no lease ends.
   const clock = await watchClock(store);
-  await store.clusters.put({
-    name: 'fake',
-    address: rayWorker.address,
-    token: rayWorker.token,
-    ca: null,
-    backfill: false,
-    generation: null,
-    lastSeenAt: null,
-    nodes: [],
-  });
+  await store.clusters.put(
+    clusterRecord({ name: 'fake', address: rayWorker.address, token: rayWorker.token }),
+  );
 
   return {
     ...connected,

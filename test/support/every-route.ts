@@ -28,7 +28,9 @@ export function everyRoute(app: App): Route[] {
   };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
-      ...{ method: method.toUpperCase(), path, operationId: operation.operationId },
+      method: method.toUpperCase(),
+      path,
+      operationId: operation.operationId,
       scope: scopeOf(operation),
       queries: (operation.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name),
       url: (values: Record<string, string>) => urlOf(path, operation, values),

@@ -114,7 +114,9 @@ async function assertGuarantees(bench: Bench, expected: ReadonlyMap<string, Stat
 /** Lets a dispatcher die in the middle of its attempts. */
 async function leaveAttempts(bench: Bench, t: Parameters<typeof startDispatcherProcess>[1]): Promise<void> {
   const first = await startDispatcherProcess(bench, t, {
-    ...{ id: 'first', leaseMs: LEASE_MS, retentionMs: RETENTION_MS },
+    id: 'first',
+    leaseMs: LEASE_MS,
+    retentionMs: RETENTION_MS,
   });
   await until(async () => (await bench.store.experiments.counts()).running > 0, 'an attempt runs');
   first.kill('SIGKILL');
@@ -134,7 +136,10 @@ export async function tryFailpoint(
   const world = await createWorld(bench);
   if (AFTER_DEATH.includes(failpoint.commit)) await leaveAttempts(bench, t);
   const victim = await startDispatcherProcess(bench, t, {
-    ...{ id: 'victim', leaseMs: LEASE_MS, retentionMs: RETENTION_MS, failpoint },
+    id: 'victim',
+    leaseMs: LEASE_MS,
+    retentionMs: RETENTION_MS,
+    failpoint,
   });
   let over = false;
   const acting = (async () => {
@@ -145,7 +150,10 @@ export async function tryFailpoint(
     // A lost answer is the victim's own to survive.
     if (failpoint.fault !== 'answer lost')
       await bench.dispatcher({
-        ...{ id: 'successor', verifications: 3, retentionMs: RETENTION_MS, archiveAfterMs: 0 },
+        id: 'successor',
+        verifications: 3,
+        retentionMs: RETENTION_MS,
+        archiveAfterMs: 0,
       });
     if (failpoint.fault === 'frozen before') {
       await delay(3 * LEASE_MS);

@@ -10,7 +10,7 @@ import { startServices } from '../../src/main.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claim } from './claim.ts';
 import { redisFor } from './redis.ts';
-import { storeFor, submitInput } from './store.ts';
+import { clusterRecord, storeFor, submitInput } from './store.ts';
 
 /** An api whose cluster has GPUs, running experiments with expected ends, and a queue. No dispatcher changes it. */
 export interface QueueScene {
@@ -51,7 +51,10 @@ export async function startQueueScene(resources: AsyncDisposableStack): Promise<
   const directory = await mkdtemp(join(tmpdir(), 'echelon-queue-'));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
   const services = await startServices({
-    ...{ roles: ['api'], redis: null, clusters: [], logFile: join(directory, 'api.log') },
+    roles: ['api'],
+    redis: null,
+    clusters: [],
+    logFile: join(directory, 'api.log'),
     settings: loadSettings({ REDIS_URL: server.url, ECHELON_STATE_DIR: directory, ECHELON_PORT: '0' }),
   });
   resources.defer(() => services.stop());
@@ -63,21 +66,15 @@ export async function startQueueScene(resources: AsyncDisposableStack): Promise<
     cpusUsed: 0,
     gpusUsed: 0,
   }));
-  await store.clusters.put({
-    ...{
-      name: 'fleet',
-      address: 'a:1',
-      token: 't',
-      ca: null,
-      backfill: true,
-      generation: 'g',
-      lastSeenAt: null,
-    },
-    nodes,
-  });
+  await store.clusters.put(
+    clusterRecord({ name: 'fleet', address: 'a:1', backfill: true, generation: 'g', nodes }),
+  );
   const decide = createRoundDecider({ store, elapsed: () => performance.now() });
   return {
-    ...{ url, token, client: connect({ url, token }), store },
+    url,
+    token,
+    client: connect({ url, token }),
+    store,
     async run({ name, node, gpus, timeoutSeconds, sinceMs = 0 }) {
       const resolved = { engine: 'verl-agent', ...(timeoutSeconds && { timeoutSeconds }) };
       const { id } = await store.experiments.submit(submitInput({ name, gpus, cpus: 32, resolved }));

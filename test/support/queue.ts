@@ -171,7 +171,10 @@ export function play({
       .map((item) => ({ ...item, expected: notBefore(now, item.expected) }));
     while (coming[0] !== undefined && coming[0].at <= now) queued = joined(queued, coming.shift()!);
     const input: ScheduleInput = {
-      ...{ queued, clusters, projects, now },
+      queued,
+      clusters,
+      projects,
+      now,
       allocations: Map.groupBy(running, (item) => item.cluster),
       ends: new Map(running.filter(isKnown).map(({ experiment, expected }) => [experiment, expected])),
       lengths: new Map(

@@ -120,9 +120,13 @@ function signatureFault({ method, url, headers }: IncomingMessage, body: Buffer)
     .sort()
     .join('&');
   const canonical = [
-    ...[method, path, query],
+    method,
+    path,
+    query,
     ...names!.split(';').map((name) => `${name}:${String(headers[name]).trim()}`),
-    ...['', names, payload],
+    '',
+    names,
+    payload,
   ].join('\n');
   const time = String(headers['x-amz-date']);
   if (!time.startsWith(day!)) return 'the day is another one';

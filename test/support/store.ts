@@ -8,6 +8,7 @@ import { newExperimentId } from '../../src/core/ids.ts';
 import type { Archive } from '../../src/store/archive/archive.ts';
 import { createDirectoryArchive } from '../../src/store/archive/archive-directory.ts';
 import type { Lease } from '../../src/store/attempts/types.ts';
+import type { Cluster } from '../../src/store/clusters/types.ts';
 import type { SubmitInput } from '../../src/store/experiments/types.ts';
 import type { StoreLimits } from '../../src/store/redis/context.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
@@ -84,6 +85,21 @@ export function submitInput(changes: Partial<SubmitInput> = {}): SubmitInput {
     defaults: ['/priority'],
     fingerprint: null,
     customCode: false,
+    ...changes,
+  };
+}
+
+/** The record of a cluster without nodes, which no process has reached yet. */
+export function clusterRecord(changes: Partial<Cluster> = {}): Cluster {
+  return {
+    name: 'local',
+    address: '127.0.0.1:9',
+    token: 't',
+    ca: null,
+    backfill: false,
+    generation: null,
+    lastSeenAt: null,
+    nodes: [],
     ...changes,
   };
 }

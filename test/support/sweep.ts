@@ -69,7 +69,15 @@ export function chainInput(
   );
   const { name, method, spec, axes, entries, after: waits } = draftChain('a chain', children);
   return {
-    ...{ id: newSweepId(), project: 'swept', name, method, seed: null, spec, axes, entries, after: waits },
+    id: newSweepId(),
+    project: 'swept',
+    name,
+    method,
+    seed: null,
+    spec,
+    axes,
+    entries,
+    after: waits,
     fingerprints: entries.map(() => null),
     ...changes,
   };

@@ -7,7 +7,9 @@ import { running, submitInput } from './store.ts';
 export const DIRECTORY = 'qwen2.5_1.5b_alfworld_train/k4_hgpo-0123456789';
 
 const TRAINING = {
-  ...{ engine: 'verl-agent', name: 'training', recipe: 'qwen2.5_1.5b_alfworld_train' },
+  engine: 'verl-agent',
+  name: 'training',
+  recipe: 'qwen2.5_1.5b_alfworld_train',
   resources: { gpus: 4 },
 } as const;
 

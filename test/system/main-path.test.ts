@@ -219,7 +219,8 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     const { id } = await system.submit({ name: 'talking', engine: 'replay', replay: { logLines: 500 } });
     await finished(id);
     const { lines } = await system.client.get('/v1/experiments/{id}/logs', {
-      ...{ path: { id }, query: { tail: 1000 } },
+      path: { id },
+      query: { tail: 1000 },
     });
     assert.ok(lines.length >= 500);
   });

@@ -52,7 +52,9 @@ export function testRules(running: () => { system: System; dispatcher: RoleProce
   test('a training with wrong rows is marked once and stopped by a rule after its dispatcher dies, and its bundle verifies offline', async () => {
     const { dispatcher: first } = running();
     const { id } = await system.submit({
-      ...{ name: 'faulty', engine: 'replay', gracePeriodSeconds: 2 },
+      name: 'faulty',
+      engine: 'replay',
+      gracePeriodSeconds: 2,
       replay: { fault: 'zero-levels-kept', batches: 500, delaySeconds: 0.2 },
       rules: [
         { preset: 'wrong-rows' },
@@ -116,7 +118,9 @@ export function testRules(running: () => { system: System; dispatcher: RoleProce
   ] as const) {
     test(`a replay with ${fault} is stopped by the rule on its finding, and its bundle verifies with the same finding`, async () => {
       const { id } = await system.submit({
-        ...{ name: fault, engine: 'replay', gracePeriodSeconds: 2 },
+        name: fault,
+        engine: 'replay',
+        gracePeriodSeconds: 2,
         replay: { fault, batches: 500, delaySeconds: 0.2 },
         rules: [{ name: 'finding', when: { errors: [code] }, do: 'stop' }],
       });

@@ -80,7 +80,8 @@ test('a request to a server that is silent beyond the timeout throws unreachable
 test("the client opens a file unread, and uses the caller's `fetch` and `toError`", async () => {
   const asked: string[] = [];
   const own = connect({
-    ...{ url, token: TOKEN },
+    url,
+    token: TOKEN,
     fetch: (address, init) => {
       asked.push(`${init.method} ${new URL(address).pathname}`);
       return fetch(address, init);

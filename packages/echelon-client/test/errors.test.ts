@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { ApiError, ClientError, refusal, unanswered } from '../src/errors.ts';
 
 const PROBLEM = {
-  ...{
-    type: '/errors/invalid-spec',
-    title: 'The spec is not valid',
-    status: 400,
-    detail: 'It has one problem.',
-  },
-  ...{ code: 'invalid-spec', retry: false, problems: [{ field: '/engine', message: 'is missing' }] },
+  type: '/errors/invalid-spec',
+  title: 'The spec is not valid',
+  status: 400,
+  detail: 'It has one problem.',
+  code: 'invalid-spec',
+  retry: false,
+  problems: [{ field: '/engine', message: 'is missing' }],
 };
 
 test('a problem document becomes an ApiError with all its fields', async () => {

@@ -68,12 +68,11 @@ export function shownGroups(
   const rows = grown
     .slice(0, SHOWN)
     .map(({ name, ...group }) => [
-      ...[
-        `\`${name}\``,
-        `${group.keys} (${signed(group.moreKeys)})`,
-        `${group.entries} (${signed(group.moreEntries)})`,
-      ],
-      ...[(group.bytes / 1000).toFixed(1), (group.more / 1000 / hours).toFixed(1)],
+      `\`${name}\``,
+      `${group.keys} (${signed(group.moreKeys)})`,
+      `${group.entries} (${signed(group.moreEntries)})`,
+      (group.bytes / 1000).toFixed(1),
+      (group.more / 1000 / hours).toFixed(1),
     ]);
   const retained = grown
     .filter(({ name }) => name.startsWith('x:ID'))

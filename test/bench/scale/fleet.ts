@@ -10,6 +10,7 @@ import { createStore, type Store } from '../../../src/store/store.ts';
 import { until } from '../../support/dispatch.ts';
 import type { FakeDriver } from '../../support/fake-driver.ts';
 import { freePort, type RedisServer, startRedis } from '../../support/redis.ts';
+import { clusterRecord } from '../../support/store.ts';
 import { type RoleProcess, spawnRole } from '../../support/system.ts';
 
 /** A token may send so many requests in ten seconds; a bench that sends more uses several. */
@@ -48,7 +49,9 @@ export async function startBase(
   const archive = createDirectoryArchive(join(directory, 'archive'));
   const store = createStore({ redis, archive, limits: { queuedOfProject: 10_000_000 } });
   const queue = createExperimentsQueue({
-    ...{ redis, prefix: '{echelon}', onError: () => {} },
+    redis,
+    prefix: '{echelon}',
+    onError: () => {},
     statesOf: store.queue.states,
   });
   resources.defer(async () => {
@@ -79,10 +82,7 @@ export async function startFleet(
     await ended;
   });
   const [address] = (await once(rayWorker, 'message')) as [string];
-  await store.clusters.put({
-    ...{ name: 'fake', address, token: 'fake-token', ca: null, backfill: false },
-    ...{ generation: null, lastSeenAt: null, nodes: [] },
-  });
+  await store.clusters.put(clusterRecord({ name: 'fake', address, token: 'fake-token' }));
   const tokens = Array.from({ length: TOKENS }, (_token, at) => `token-of-the-bench-0123456789-${at}`);
   const port = await freePort();
   const environment = {
@@ -104,7 +104,10 @@ export async function startFleet(
     return process;
   };
   return {
-    ...{ ...base, tokens, url: `http://127.0.0.1:${port}`, rayWorkerPid: rayWorker.pid! },
+    ...base,
+    tokens,
+    url: `http://127.0.0.1:${port}`,
+    rayWorkerPid: rayWorker.pid!,
     async startDispatcher() {
       const dispatcher = await start('dispatcher', /(dispatching)/);
       await until(async () => (await store.clusters.list())[0]?.nodes.length, 'the cluster is seen');

@@ -88,7 +88,9 @@ async function measure({ store, server }: Base, { api, groups, tokens, count }: 
   const empty = await api.figures();
   const start = performance.now();
   await askAll(groups, (group) => ({
-    ...{ ask: 'open', port: api.port, reads: true },
+    ask: 'open',
+    port: api.port,
+    reads: true,
     clients: clients.filter((_client, at) => at % groups.length === group),
   }));
   const openMs = performance.now() - start;
@@ -104,7 +106,11 @@ async function measure({ store, server }: Base, { api, groups, tokens, count }: 
   const passed = performance.now() - began;
   const { cpuMs, loopMs } = await api.figures();
   return {
-    ...{ followers: count, openMs, lags, loopMs, wrong },
+    followers: count,
+    openMs,
+    lags,
+    loopMs,
+    wrong,
     heap: (open.heap - empty.heap) / count,
     rss: (open.rss - empty.rss) / count,
     cpu: (100 * cpuMs) / passed,
@@ -114,21 +120,30 @@ async function measure({ store, server }: Base, { api, groups, tokens, count }: 
 
 function rowOf({ followers: count, openMs, lags, ...point }: Point): string[] {
   return [
-    ...[
-      count.toLocaleString('en'),
-      `${(openMs / 1000).toFixed(1)} s`,
-      point.cpu.toFixed(1),
-      point.redisCpu.toFixed(1),
-    ],
-    ...[(point.heap / 1000).toFixed(1), (point.rss / 1000).toFixed(1)],
+    count.toLocaleString('en'),
+    `${(openMs / 1000).toFixed(1)} s`,
+    point.cpu.toFixed(1),
+    point.redisCpu.toFixed(1),
+    (point.heap / 1000).toFixed(1),
+    (point.rss / 1000).toFixed(1),
     ...[0.5, 0.99, 1].map((q) => quantile(lags, q).toFixed(0)),
-    ...[point.loopMs.toFixed(0), String(point.wrong)],
+    point.loopMs.toFixed(0),
+    String(point.wrong),
   ];
 }
 
 const HEAD = [
-  ...['followers', 'all open after', 'api, % of a core', 'Redis, % of a core', 'heap per follower, kB'],
-  ...['RSS per follower, kB', 'lag p50, ms', 'p99, ms', 'most, ms', 'longest turn, ms', 'wrong frames'],
+  'followers',
+  'all open after',
+  'api, % of a core',
+  'Redis, % of a core',
+  'heap per follower, kB',
+  'RSS per follower, kB',
+  'lag p50, ms',
+  'p99, ms',
+  'most, ms',
+  'longest turn, ms',
+  'wrong frames',
 ];
 
 function toOutcome(points: readonly Point[], setup: string): Outcome {

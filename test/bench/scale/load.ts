@@ -20,8 +20,18 @@ const { spec, defaults } = resolveSpec(SPEC);
 export function inputOf(project: string, gpus = 0): SubmitInput {
   const { name, priority, cluster, resources } = spec;
   return {
-    ...{ id: newExperimentId(), project, name, priority, cluster, cpus: resources.cpus, gpus },
-    ...{ submitted: SPEC, resolved: spec, defaults, fingerprint: null, customCode: false },
+    id: newExperimentId(),
+    project,
+    name,
+    priority,
+    cluster,
+    cpus: resources.cpus,
+    gpus,
+    submitted: SPEC,
+    resolved: spec,
+    defaults,
+    fingerprint: null,
+    customCode: false,
   };
 }
 

@@ -35,7 +35,9 @@ export const logRun: LongRun = {
   lengths: LINES,
   perEvent: LINES_PER_EVENT,
   event: () => ({
-    ...{ type: 'log', source: 'stdout', cutBytes: 0 },
+    type: 'log',
+    source: 'stdout',
+    cutBytes: 0,
     lines: Array<string>(LINES_PER_EVENT).fill(LINE),
   }),
   reads: (length) => ({

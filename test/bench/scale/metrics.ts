@@ -64,7 +64,10 @@ async function grow(fleet: Fleet, run: LongRun): Promise<Point[]> {
     const isShort = async () => (await store.archive.longStreams()).length === 0;
     await until(isShort, 'the stream is short', { seconds: 180 });
     const point = {
-      ...{ length, perSecond: (1000 * added) / ms, peak, times: await read(fleet, lease, run.reads(length)) },
+      length,
+      perSecond: (1000 * added) / ms,
+      peak,
+      times: await read(fleet, lease, run.reads(length)),
       redis: (await usedMemory(redis)) - before.redis,
       archived: (await bytesOf(join(directory, 'archive'))) - before.archived,
     };

@@ -62,7 +62,10 @@ async function curve(fleet: Fleet, count: number): Promise<Point[]> {
     const launchesPerSecond = (1000 * added) / (performance.now() - start);
     const measured = await measure(fleet, dispatchers, ids);
     const point = {
-      ...{ dispatchers: count, attempts, launchesPerSecond, ...measured },
+      dispatchers: count,
+      attempts,
+      launchesPerSecond,
+      ...measured,
       memory: (memoryOf(dispatchers) - idle) / attempts,
       redisMemory: ((await usedMemory(fleet.redis)) - idleRedis) / attempts,
     };
@@ -102,18 +105,33 @@ function memoryOf(dispatchers: readonly RoleProcess[]): number {
 }
 
 const HEAD = [
-  ...['dispatchers', 'running', 'dispatchers, % of a core', 'per 100 attempts', 'busiest dispatcher'],
-  ...['dispatcher memory per attempt', 'Redis, % of a core', 'Redis memory per attempt'],
-  ...['event lag p50', 'p99', 'launches/s'],
+  'dispatchers',
+  'running',
+  'dispatchers, % of a core',
+  'per 100 attempts',
+  'busiest dispatcher',
+  'dispatcher memory per attempt',
+  'Redis, % of a core',
+  'Redis memory per attempt',
+  'event lag p50',
+  'p99',
+  'launches/s',
 ];
 
 function rowOf({ dispatchers, attempts, cpu, redisCpu, ...rest }: Point): string[] {
   const ms = (q: number) => `${quantile(rest.lags, q)} ms`;
   return [
-    ...[String(dispatchers), attempts.toLocaleString('en'), spreadOf(cpu, 1)],
-    ...[((quantile(cpu, 0.5) * 100) / attempts).toFixed(2), `${rest.busiest.toFixed(0)} %`],
-    ...[`${(rest.memory / 1000).toFixed(0)} kB`, spreadOf(redisCpu, 1)],
-    ...[`${(rest.redisMemory / 1000).toFixed(1)} kB`, ms(0.5), ms(0.99), rest.launchesPerSecond.toFixed(0)],
+    String(dispatchers),
+    attempts.toLocaleString('en'),
+    spreadOf(cpu, 1),
+    ((quantile(cpu, 0.5) * 100) / attempts).toFixed(2),
+    `${rest.busiest.toFixed(0)} %`,
+    `${(rest.memory / 1000).toFixed(0)} kB`,
+    spreadOf(redisCpu, 1),
+    `${(rest.redisMemory / 1000).toFixed(1)} kB`,
+    ms(0.5),
+    ms(0.99),
+    rest.launchesPerSecond.toFixed(0),
   ];
 }
 

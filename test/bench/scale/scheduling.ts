@@ -1,29 +1,35 @@
 import { createRoundDecider } from '../../../src/dispatch/placement/round-decision.ts';
 import { estimateStarts } from '../../../src/scheduler/estimate.ts';
 import { claim } from '../../support/claim.ts';
+import { clusterRecord } from '../../support/store.ts';
 import { timed } from '../rounds.ts';
 import type { Base } from './fleet.ts';
 import { inputOf } from './load.ts';
 
 const NODES = Array.from({ length: 16 }, (_node, at) => ({
-  ...{ id: `n${at}`, cpusTotal: 64, gpusTotal: 8, cpusUsed: 0, gpusUsed: 0 },
+  id: `n${at}`,
+  cpusTotal: 64,
+  gpusTotal: 8,
+  cpusUsed: 0,
+  gpusUsed: 0,
 }));
 
 /** Two clusters: `full`, on which an experiment has each node, and `free`, which is draining. */
 export async function fillClusters({ store }: Base): Promise<void> {
   for (const name of ['full', 'free']) {
-    await store.clusters.put({
-      ...{ name, address: '127.0.0.1:1', token: 't', ca: null, backfill: false },
-      ...{ generation: 'g', lastSeenAt: null, nodes: NODES },
-    });
+    await store.clusters.put(clusterRecord({ name, address: '127.0.0.1:1', generation: 'g', nodes: NODES }));
   }
   await store.clusters.setDraining('free', true);
   for (const { id } of NODES) {
     const { id: experiment } = await store.experiments.submit({ ...inputOf('default'), gpus: 8 });
     const { version: allocationVersion } = await store.clusters.allocations('full');
     const claimed = await claim(store, {
-      ...{ experiment, cluster: 'full', nodes: [{ id, gpus: 8, cpus: 8 }], allocationVersion },
-      ...{ dispatcher: 'd', leaseMs: 3_600_000 },
+      experiment,
+      cluster: 'full',
+      nodes: [{ id, gpus: 8, cpus: 8 }],
+      allocationVersion,
+      dispatcher: 'd',
+      leaseMs: 3_600_000,
     });
     if (claimed.outcome !== 'claimed') throw new Error(claimed.outcome);
     await store.attempts.confirm(claimed.lease);

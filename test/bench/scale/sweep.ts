@@ -74,19 +74,29 @@ async function isIdle(redis: Redis, jobs: number): Promise<boolean> {
 function sweepOf(children: number) {
   const seeds = Array.from({ length: children / 2 }, (_seed, at) => at);
   return {
-    ...{ name: 'bench', method: 'grid', spec: { engine: 'local' } },
+    name: 'bench',
+    method: 'grid',
+    spec: { engine: 'local' },
     axes: { estimator: [{ name: 'hgpo' }, { name: 'grpo' }], 'training.seed': seeds },
   };
 }
 
 function toOutcome(points: readonly Point[], setup: string): Outcome {
   const rows = points.map(({ children, postMs, queuedMs, cancelMs, redisCpuMs, bytes }) => [
-    ...[children.toLocaleString('en'), spreadOf(postMs, 0), spreadOf(queuedMs, 0), spreadOf(cancelMs, 0)],
-    ...[((1000 * quantile(redisCpuMs, 0.5)) / children).toFixed(0), spreadOf(bytes, 0)],
+    children.toLocaleString('en'),
+    spreadOf(postMs, 0),
+    spreadOf(queuedMs, 0),
+    spreadOf(cancelMs, 0),
+    ((1000 * quantile(redisCpuMs, 0.5)) / children).toFixed(0),
+    spreadOf(bytes, 0),
   ]);
   const head = [
-    ...['children', 'POST to 202, ms', 'POST until every child has its job, ms', 'cancel of all, ms'],
-    ...['Redis per child, µs of CPU', 'Redis memory per child, B'],
+    'children',
+    'POST to 202, ms',
+    'POST until every child has its job, ms',
+    'cancel of all, ms',
+    'Redis per child, µs of CPU',
+    'Redis memory per child, B',
   ];
   const per = ({ queuedMs, children }: Point) => (1000 * quantile(queuedMs, 0.5)) / children;
   const [first, last] = [points[0]!, points.at(-1)!];

@@ -115,7 +115,11 @@ export const WORLDS: Readonly<Record<string, Kind>> = {
   store: withFakeRayWorker(STORE_FAULTS),
   clock: CLOCK,
   mixed: withFakeRayWorker([
-    ...[...DISPATCHER_FAULTS, ...RAY_WORKER_FAULTS, ...REDIS_FAULTS, ...STORE_FAULTS, ...API_FAULTS],
+    ...DISPATCHER_FAULTS,
+    ...RAY_WORKER_FAULTS,
+    ...REDIS_FAULTS,
+    ...STORE_FAULTS,
+    ...API_FAULTS,
   ]),
   system: kindOf(SYSTEM),
   upgrade: kindOf({ ...TERMS, start: startMixed, faults: UPGRADE_FAULTS }),

@@ -28,16 +28,22 @@ export const SYSTEM: KindOf<SystemWorld> = {
 };
 
 const COMMON = {
-  ...{ name: 'one of many', maxAttempts: 20, rules: [] },
-  ...{ gracePeriodSeconds: 1, resources: { cpus: 0.3 } },
+  name: 'one of many',
+  maxAttempts: 20,
+  rules: [],
+  gracePeriodSeconds: 1,
+  resources: { cpus: 0.3 },
 };
 
 /** Mostly drivers that stream recorded batches, some of which are quiet for longer than a lease; few real trainings. */
 function specOf(random: () => number): ExperimentSpec {
   if (random() < 0.04)
     return {
-      ...{ ...COMMON, engine: 'local', estimator: { name: 'hgpo', historyLength: 2 } },
-      ...{ rollout: { groups: 2, groupSize: 4 }, evaluation: { games: 4 } },
+      ...COMMON,
+      engine: 'local',
+      estimator: { name: 'hgpo', historyLength: 2 },
+      rollout: { groups: 2, groupSize: 4 },
+      evaluation: { games: 4 },
       training: { steps: 12, saveEvery: 2, stepDelaySeconds: 1 },
     };
   const quiet = random() < 0.15;

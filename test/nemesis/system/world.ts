@@ -79,7 +79,10 @@ async function startIn(
   const killed = new Set<string>();
   return {
     bench: { store: connected.store, rayWorker: witness.rayWorker },
-    ...{ cluster: CLUSTER, api: { url: system.url, token: TOKEN }, witness, killed },
+    cluster: CLUSTER,
+    api: { url: system.url, token: TOKEN },
+    witness,
+    killed,
     part(target, random) {
       if (target === 'supervisor' || target === 'driver')
         return partOfAttempt(target, { random, witness, killed });

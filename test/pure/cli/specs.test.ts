@@ -96,11 +96,19 @@ test('values are read as YAML and set in a copy of the spec', () => {
       'flag=true',
       'text=a=b',
     ),
-    ...{ name: 'b', priority: -3, project: 'vision' },
+    name: 'b',
+    priority: -3,
+    project: 'vision',
   });
   assert.deepEqual(changed, {
-    ...{ name: 'b', training: { seed: 2, steps: 5 }, labels: ['x', 'y'], estimator: { name: 'hgpo' } },
-    ...{ flag: true, text: 'a=b', priority: -3, project: 'vision' },
+    name: 'b',
+    training: { seed: 2, steps: 5 },
+    labels: ['x', 'y'],
+    estimator: { name: 'hgpo' },
+    flag: true,
+    text: 'a=b',
+    priority: -3,
+    project: 'vision',
   });
   assert.deepEqual(spec, { name: 'a', training: { seed: 1 } });
 });

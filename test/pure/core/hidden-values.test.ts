@@ -37,8 +37,11 @@ test('a hidden value with umlauts and quotes is masked as JSON and as percent-en
   const hidden = createHiddenValues();
   hidden.hide("pä'ss!wörd-9");
   for (const form of [
-    ...["p\\u00e4'ss!w\\u00f6rd-9", "p\\\\u00e4'ss!w\\\\u00f6rd-9"],
-    ...["p%C3%A4'ss!w%C3%B6rd-9", 'p%C3%A4%27ss%21w%C3%B6rd-9', 'p%25c3%25a4%2527ss%2521w%25c3%25b6rd-9'],
+    "p\\u00e4'ss!w\\u00f6rd-9",
+    "p\\\\u00e4'ss!w\\\\u00f6rd-9",
+    "p%C3%A4'ss!w%C3%B6rd-9",
+    'p%C3%A4%27ss%21w%C3%B6rd-9',
+    'p%25c3%25a4%2527ss%2521w%25c3%25b6rd-9',
   ])
     assert.equal(hidden.redact(`before ${form} after`), 'before *** after', form);
 });

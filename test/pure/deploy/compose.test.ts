@@ -61,7 +61,9 @@ describe('docker-compose.yml', () => {
     );
     const { archiveUrl, archiveDir } = loadSettings({
       ...Object.fromEntries([...image].map(([, name, value]) => [name, value])),
-      ...{ ECHELON_ARCHIVE_URL: 's3://b', ECHELON_ARCHIVE_ACCESS_KEY: 'a', ECHELON_ARCHIVE_SECRET_KEY: 'b' },
+      ECHELON_ARCHIVE_URL: 's3://b',
+      ECHELON_ARCHIVE_ACCESS_KEY: 'a',
+      ECHELON_ARCHIVE_SECRET_KEY: 'b',
     });
     assert.deepEqual([archiveUrl?.name, archiveDir], ['b', null]);
     for (const { file } of Object.values(bucket.secrets))

@@ -94,8 +94,14 @@ test('a sweep over a parameter gives each child its arguments', () => {
 test('a parameter replaces its name in every argument once, and other braces stay', () => {
   const argv = ['--lr={lr}', '{"a":{lr}}', '{tag}', '{other} {}', ...PLACES.map((name) => `{${name}}`)];
   assert.deepEqual(withParameters(argv, { lr: 1e-7, tag: '{lr}', on: true }), [
-    ...['--lr=1e-7', '{"a":1e-7}', '{lr}', '{other} {}'],
-    ...['{sharedRoot}', '{experimentDir}', '{attemptDir}', '{checkpoint}'],
+    '--lr=1e-7',
+    '{"a":1e-7}',
+    '{lr}',
+    '{other} {}',
+    '{sharedRoot}',
+    '{experimentDir}',
+    '{attemptDir}',
+    '{checkpoint}',
   ]);
 });
 

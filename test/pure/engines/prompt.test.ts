@@ -140,8 +140,13 @@ test('an endpoint is listed by scheme, host and port', () => {
   for (const listed of ['https://api.openai.com/v1', 'https://API.openai.com:443/v1', 'http://vllm:8000'])
     assert.deepEqual(unlistedProblem(listed, origins), [], listed);
   for (const other of [
-    ...['http://api.openai.com/v1', 'https://api.openai.com:8443', 'https://api.openai.com.example.org'],
-    ...['https://h/v1', 'http://127.0.0.1:8000/v1', 'http://vllm:8001', 'https://vllm:8000'],
+    'http://api.openai.com/v1',
+    'https://api.openai.com:8443',
+    'https://api.openai.com.example.org',
+    'https://h/v1',
+    'http://127.0.0.1:8000/v1',
+    'http://vllm:8001',
+    'https://vllm:8000',
   ]) {
     const [problem] = unlistedProblem(other, origins);
     assert.equal(problem?.field, '/model/baseUrl', other);

@@ -55,7 +55,9 @@ test('an export needs a checkpoint directory', () => {
 
 const fields = (more: object) =>
   specProblems({
-    ...{ engine: 'verl-agent-export', name: 'x', checkpoint: { directory: 'p/run' } },
+    engine: 'verl-agent-export',
+    name: 'x',
+    checkpoint: { directory: 'p/run' },
     ...more,
   }).map(({ field }) => field);
 

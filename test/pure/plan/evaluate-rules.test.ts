@@ -13,8 +13,17 @@ function metrics(step: number, values: Record<string, MetricValue>, attempt = 1)
 
 function report(batch: number, changes: object = {}, attempt = 1): Signal {
   const event = {
-    ...{ type: 'verification', attempt, batch, step: batch, rows: 10, exact: 10, rounding: 0, wrong: 0 },
-    ...{ unverifiable: 0, errors: [], ok: true },
+    type: 'verification',
+    attempt,
+    batch,
+    step: batch,
+    rows: 10,
+    exact: 10,
+    rounding: 0,
+    wrong: 0,
+    unverifiable: 0,
+    errors: [],
+    ok: true,
     ...changes,
   } as ExperimentEvent;
   return { attempt, at: batch * 1000, event };

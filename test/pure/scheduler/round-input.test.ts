@@ -10,17 +10,15 @@ import type { Cluster } from '../../../src/store/clusters/types.ts';
 import type { Pace } from '../../../src/store/queue/types.ts';
 import { partialStore } from '../../support/partial-store.ts';
 import { node } from '../../support/queue.ts';
+import { clusterRecord } from '../../support/store.ts';
 
-const CLUSTER: Cluster = {
+const CLUSTER: Cluster = clusterRecord({
   name: 'c',
   address: 'h:1',
-  token: 't',
-  ca: null,
   backfill: true,
-  generation: null,
   lastSeenAt: 1,
   nodes: [node('n', 8, 64)],
-};
+});
 
 test('a cluster answers and drains as its record says', () => {
   const { answering, draining } = toSchedulerCluster(CLUSTER);
@@ -54,17 +52,13 @@ test('the input of a round has the pauses of the queue, of projects and of clust
 
 test('running experiments get an expected end, queued ones an expected run time', async () => {
   const pace: Pace = {
-    ...{
-      name: 'a name',
-      state: 'running',
-      attempt: 1,
-      startedAt: 0,
-      steps: 0,
-      step: null,
-      perStep: null,
-      kept: 0,
-      sweep: null,
-    },
+    attempt: 1,
+    startedAt: 0,
+    steps: 0,
+    step: null,
+    perStep: null,
+    kept: 0,
+    sweep: null,
     timeoutMs: 50,
     timeoutAt: 70,
   };

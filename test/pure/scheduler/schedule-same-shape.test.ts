@@ -89,13 +89,11 @@ function inputOf(
         ? []
         : [
             {
-              ...{
-                experiment: `o${at}${index}`,
-                project: 'default',
-                node: `n${index}`,
-                gpus: Math.min(held.gpus, gpus),
-                cpus: 1,
-              },
+              experiment: `o${at}${index}`,
+              project: 'default',
+              node: `n${index}`,
+              gpus: Math.min(held.gpus, gpus),
+              cpus: 1,
               end: held.end,
             },
           ],

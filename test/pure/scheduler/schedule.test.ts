@@ -255,7 +255,7 @@ describe('scheduleRound', () => {
     const truncated = new Set(['a']);
     for (const policy of [{ gpuQuota: 1 }, { gpuQuota: null, paused: ' by ann' }]) {
       const projects = new Map([['a', { weight: 1, ...policy }]]);
-      const schedule = scheduleRound({ ...{ queued, clusters, projects, truncated }, allocations: none });
+      const schedule = scheduleRound({ queued, clusters, projects, truncated, allocations: none });
       assert.ok(started(schedule).includes('b1'));
       assert.equal(schedule.dry, null);
     }

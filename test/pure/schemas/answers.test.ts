@@ -40,10 +40,14 @@ const json = (schema: object): unknown => JSON.parse(JSON.stringify(schema));
 
 test('a nullable value of one type has a list of types', () => {
   assert.deepEqual(json(nullable(Type.Integer({ minimum: 0 }), { description: 'a' })), {
-    ...{ type: ['integer', 'null'], minimum: 0, description: 'a' },
+    type: ['integer', 'null'],
+    minimum: 0,
+    description: 'a',
   });
   assert.deepEqual(json(nullable(Type.Enum(['a'], { type: 'string', description: 'b' }))), {
-    ...{ type: ['string', 'null'], enum: ['a', null], description: 'b' },
+    type: ['string', 'null'],
+    enum: ['a', null],
+    description: 'b',
   });
   assert.deepEqual(json(nullable(Type.Object({}))), { type: ['object', 'null'], properties: {} });
 });
@@ -60,14 +64,27 @@ test('a nullable value without one type of its own is a choice', () => {
 
 test('a choice of texts is one enumeration', () => {
   assert.deepEqual(json(oneOf(['a', 'b', 'c'], { description: 'd' })), {
-    ...{ type: 'string', enum: ['a', 'b', 'c'], description: 'd' },
+    type: 'string',
+    enum: ['a', 'b', 'c'],
+    description: 'd',
   });
 });
 
 test('the schema of an audit entry refuses a body', () => {
   const entry = {
-    ...{ id: '1-1', at: 1, caller: null, name: null, project: null, action: 'a', target: null, status: 401 },
-    ...{ outcome: 'refused', code: 'unauthenticated', requestId: 'r', address: '::1', note: null },
+    id: '1-1',
+    at: 1,
+    caller: null,
+    name: null,
+    project: null,
+    action: 'a',
+    target: null,
+    status: 401,
+    outcome: 'refused',
+    code: 'unauthenticated',
+    requestId: 'r',
+    address: '::1',
+    note: null,
   };
   const ajv = new Ajv(STRICT_AJV);
   assert.ok(ajv.validate(AuditEntry, entry), ajv.errorsText());
@@ -100,8 +117,16 @@ test('the schema of the verification counts is closed', () => {
 
 test('a batch report may have additional fields, an artifact may not', () => {
   const report = {
-    ...{ name: 'x', rows: 1, exact: 1, rounding: 0, wrong: 0, unverifiable: 0, findings: [], ok: true },
-    ...{ fingerprint: 'hgpo', levels: [] },
+    name: 'x',
+    rows: 1,
+    exact: 1,
+    rounding: 0,
+    wrong: 0,
+    unverifiable: 0,
+    findings: [],
+    ok: true,
+    fingerprint: 'hgpo',
+    levels: [],
   };
   assert.ok(Value.Check(BatchReportView, report));
   const artifact = { kind: 'checkpoint', step: 1, path: '/x', attempt: 1, at: 5 };

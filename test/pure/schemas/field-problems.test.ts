@@ -78,7 +78,10 @@ test('a field problem of an array or map states its counts and equal values', ()
     few: Type.Optional(Type.Array(Type.Integer(), { minItems: 1, maxItems: 2, uniqueItems: true })),
     keys: Type.Optional(
       Type.Record(Type.String({ pattern: '^[a-c]$' }), Type.Integer(), {
-        ...{ minProperties: 1, maxProperties: 2, additionalProperties: false, description: 'one letter' },
+        minProperties: 1,
+        maxProperties: 2,
+        additionalProperties: false,
+        description: 'one letter',
       }),
     ),
   });

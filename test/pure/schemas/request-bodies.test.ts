@@ -19,7 +19,11 @@ const LEAST = { name: 'a', address: 'ray://h:10001', sharedRoot: '/shared' };
 
 test('a new cluster with an unknown field or a bad value is refused', () => {
   const all = {
-    ...{ token: 't', node: 'n', port: 7400, advertise: 'lb.example:30740', backfill: true },
+    token: 't',
+    node: 'n',
+    port: 7400,
+    advertise: 'lb.example:30740',
+    backfill: true,
     tls: { ca: 'x', cert: 'x', key: 'x', serverName: 'h' },
   };
   for (const good of [
@@ -160,8 +164,13 @@ test('a sweep request with a missing, unknown or out-of-range value is refused',
 test('a new project has the defaults and fits its schema', () => {
   const project = newProject({ name: 'a-team' }, 5);
   assert.deepEqual(project, {
-    ...{ version: 1, name: 'a-team', weight: 1, gpuQuota: null, createdAt: 5 },
-    ...{ storeQuotaBytes: null, retention: null },
+    version: 1,
+    name: 'a-team',
+    weight: 1,
+    gpuQuota: null,
+    createdAt: 5,
+    storeQuotaBytes: null,
+    retention: null,
   });
   assert.ok(ajv.validate(Project, project));
 });

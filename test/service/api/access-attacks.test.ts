@@ -11,7 +11,7 @@ import { until } from '../../support/dispatch.ts';
 import { openStream } from '../../support/event-stream.ts';
 import { appFor, LOCAL, REPLAY, TOKEN } from '../../support/http-app.ts';
 import { storeThrough } from '../../support/made-up-store.ts';
-import { claimed, running, storeFor, submitInput } from '../../support/store.ts';
+import { claimed, clusterRecord, running, storeFor, submitInput } from '../../support/store.ts';
 
 /*
  * Attacks on identity, each with the expected answer. access.test.ts checks that every route refuses callers without a
@@ -93,7 +93,9 @@ describe('guessing the secret of a known key', () => {
     const guess = async (remoteAddress: string) =>
       (
         await app.inject({
-          ...{ method: 'GET', url: '/v1/experiments', remoteAddress },
+          method: 'GET',
+          url: '/v1/experiments',
+          remoteAddress,
           headers: { host: 'echelon.test', authorization: `Bearer ${newKeyToken(id).token}` },
         })
       ).statusCode;
@@ -272,8 +274,12 @@ describe('cursors', () => {
 
 describe('custom code', () => {
   const spec = {
-    ...{ engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_1.5b_alfworld_train' },
-    ...{ home: '/h', allowCustomCode: true, overrides: { 'data.custom_cls.path': '/x.py' } },
+    engine: 'verl-agent',
+    name: 'x',
+    recipe: 'qwen2.5_1.5b_alfworld_train',
+    home: '/h',
+    allowCustomCode: true,
+    overrides: { 'data.custom_cls.path': '/x.py' },
   };
 
   test('custom code needs its scope in a submission, a sweep, a dry run and a rerun', async () => {
@@ -335,10 +341,7 @@ describe('custom code', () => {
 
   test('a directory of a cluster needs the scope custom-code or a code path that the cluster allows', async () => {
     const { call } = await appOf();
-    const cluster = (name: string) => ({
-      ...{ name, address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
-      ...{ lastSeenAt: null, nodes: [] },
-    });
+    const cluster = (name: string) => clusterRecord({ name, address: 'h:1' });
     for (const name of ['allowing', 'strict']) await store.clusters.put(cluster(name));
     const without = await makeKey(store, { scopes: ['read', 'submit'] });
     const having = await makeKey(store, { scopes: ['read', 'submit', 'custom-code'] });
@@ -378,10 +381,7 @@ describe('custom code', () => {
 
 test('a secret of another project is refused like an absent one in every route, and its list shows only what is its own', async () => {
   const { call } = await appOf();
-  await store.clusters.put({
-    ...{ name: 'shared', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
-    ...{ lastSeenAt: null, nodes: [] },
-  });
+  await store.clusters.put(clusterRecord({ name: 'shared', address: 'h:1' }));
   const scopes = SCOPES.filter((scope) => scope !== 'admin');
   const { token } = await makeKey(store, { project: 'mine', scopes });
   const { token: unbound } = await makeKey(store, { scopes });
@@ -493,8 +493,12 @@ describe('the endpoint of a prompted model', () => {
   test('a metadata service, a port above 65535, an incomplete IPv6 address and a path that is left get 400', async () => {
     const { token } = await makeKey(store, { scopes: [...SCOPES] });
     for (const baseUrl of [
-      ...['http://169.254.169.254/latest', 'http://h:99999/v1', 'http://[1:2:3]/v1', 'https://h/v1/../admin'],
-      ...['https://h/v1/%2e%2e/admin', 'http://metadata.google.internal'],
+      'http://169.254.169.254/latest',
+      'http://h:99999/v1',
+      'http://[1:2:3]/v1',
+      'https://h/v1/../admin',
+      'https://h/v1/%2e%2e/admin',
+      'http://metadata.google.internal',
     ])
       for (const { path, response } of await ask(baseUrl, token)) {
         assert.equal(response.statusCode, 400, `${path} ${baseUrl}: ${response.body}`);

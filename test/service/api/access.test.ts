@@ -8,7 +8,7 @@ import { makeKey, makeProjects } from '../../support/access.ts';
 import { everyRoute, type Route } from '../../support/every-route.ts';
 import { appFor, REPLAY } from '../../support/http-app.ts';
 import { storeThrough } from '../../support/made-up-store.ts';
-import { running, storeFor, submitInput } from '../../support/store.ts';
+import { clusterRecord, running, storeFor, submitInput } from '../../support/store.ts';
 import { sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 /*
@@ -236,10 +236,7 @@ describe('a key of one project and resources of another', () => {
       submitInput({ project: 'theirs', name: 'SECRET-NAME' }),
     );
     const sweep = await sweepOf('theirs');
-    await store.clusters.put({
-      ...{ name: 'local', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
-      ...{ lastSeenAt: null, nodes: [] },
-    });
+    await store.clusters.put(clusterRecord({ address: 'h:1' }));
     const { experiment: held } = await running(store, { input: { project: 'theirs', name: 'SECRET-NAME' } });
     const lists = routes.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
     let seen = 0;

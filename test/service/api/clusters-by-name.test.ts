@@ -23,7 +23,10 @@ const { store } = await storeFor({ after }, { server });
 const settings = loadSettings({ REDIS_URL: server.url, ECHELON_STATE_DIR: stateDir, ECHELON_PORT: '0' });
 const named = (name: string) => ({ name, address: '127.0.0.1:1', token: `token-of-${name}` });
 const services = await startServices({
-  ...{ roles: ['api'], settings, redis: null, logFile: join(stateDir, 'services.log') },
+  roles: ['api'],
+  settings,
+  redis: null,
+  logFile: join(stateDir, 'services.log'),
   clusters: [named('first'), named('second')],
 });
 resources.defer(() => services.stop());

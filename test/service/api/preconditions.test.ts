@@ -22,7 +22,9 @@ async function answerTo(route: Route, token: string, id: string, ifMatch: string
     method: route.method as 'GET',
     url: route.url({ id, attempt: '1', batch: '1' }),
     headers: {
-      ...{ host: 'echelon.test', authorization: `Bearer ${token}`, 'if-match': ifMatch },
+      host: 'echelon.test',
+      authorization: `Bearer ${token}`,
+      'if-match': ifMatch,
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { payload: JSON.stringify(body) }),

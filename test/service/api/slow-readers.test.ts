@@ -42,12 +42,10 @@ async function startApi(): Promise<{ url: string; child: ChildProcess }> {
   const child = spawn(process.execPath, ['--max-old-space-size=512', 'src/cli/main.ts', 'api'], {
     env: {
       ...process.env,
-      ...{
-        REDIS_URL: server.url,
-        ECHELON_STATE_DIR: stateDir,
-        ECHELON_TOKENS: TOKENS.join(','),
-        ECHELON_PORT: '0',
-      },
+      REDIS_URL: server.url,
+      ECHELON_STATE_DIR: stateDir,
+      ECHELON_TOKENS: TOKENS.join(','),
+      ECHELON_PORT: '0',
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

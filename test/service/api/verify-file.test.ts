@@ -53,11 +53,9 @@ describe('POST /v1/verify', () => {
     const rows = [1, 0, 0, 0].map((reward) => `p,${reward},${reward - 0.25}`);
     const body = Buffer.from(['prompt_id,score,adv', ...rows, ''].join('\n'));
     const query = {
-      ...{
-        name: 'run.csv',
-        estimator: 'grpo' as const,
-        param: ['normalizeByStd=false'],
-      },
+      name: 'run.csv',
+      estimator: 'grpo' as const,
+      param: ['normalizeByStd=false'],
       map: ['group=prompt_id', 'reward=score', 'advantage=adv'],
     };
     const { batches } = await client.post('/v1/verify', { query, body });
@@ -100,7 +98,9 @@ describe('POST /v1/verify', () => {
     const deep = Buffer.from(`{"format":"echelon-batch/1","batches":${'['.repeat(100_000)}`);
     for (const body of [bomb, slow, deep]) {
       await assert.rejects(client.post('/v1/verify', { query: { name: 'a.csv' }, body }), {
-        ...{ code: 'body-too-large', status: 413, retry: false },
+        code: 'body-too-large',
+        status: 413,
+        retry: false,
       });
     }
     const body = readFileSync(GOLDEN[0]!);
@@ -150,7 +150,9 @@ describe('POST /v1/verify', () => {
     );
     const leaving = new AbortController();
     const sent = client.post('/v1/verify', {
-      ...{ query: { name: 'a.csv' }, body: Buffer.from('x'), signal: leaving.signal },
+      query: { name: 'a.csv' },
+      body: Buffer.from('x'),
+      signal: leaving.signal,
     });
     const signal = await begun.promise;
     leaving.abort();

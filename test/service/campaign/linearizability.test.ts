@@ -25,24 +25,39 @@ const confirmed = op('confirm', 'a', [20, 30]);
 describe('the search for an order of the operations on a lease', () => {
   const orders: Record<string, LeaseOperation[]> = {
     'a lease that is acquired, confirmed, renewed and ended': [
-      ...[acquired, confirmed, op('renew', 'a', [40, 50]), op('end', 'a', [60, 70])],
+      acquired,
+      confirmed,
+      op('renew', 'a', [40, 50]),
+      op('end', 'a', [60, 70]),
     ],
     'a takeover at the same time as the renewal that it refuses': [
-      ...[acquired, confirmed, op('renew', 'a', [140, 170], refused), takenOver],
+      acquired,
+      confirmed,
+      op('renew', 'a', [140, 170], refused),
+      takenOver,
     ],
     'an acquisition and a confirmation whose answers were lost': [
-      ...[{ ...acquired, ...lost }, op('confirm', 'a', [20, 0], lost)],
-      ...[op('append', 'a', [30, 40]), takenOver],
+      { ...acquired, ...lost },
+      op('confirm', 'a', [20, 0], lost),
+      op('append', 'a', [30, 40]),
+      takenOver,
     ],
     'an end that was sent twice and refused the second time': [
-      ...[acquired, confirmed, op('end', 'a', [40, 0], lost), op('end', 'a', [40, 60], refused)],
+      acquired,
+      confirmed,
+      op('end', 'a', [40, 0], lost),
+      op('end', 'a', [40, 60], refused),
     ],
     'a write that is refused after a takeover whose answer was lost': [
-      ...[acquired, confirmed, lostTakeover],
+      acquired,
+      confirmed,
+      lostTakeover,
       op('append', 'a', [200, 210], refused),
     ],
     'a lease that was released and taken over at once': [
-      ...[acquired, confirmed, op('release', 'a', [40, 50])],
+      acquired,
+      confirmed,
+      op('release', 'a', [40, 50]),
       op('takeOver', 'b', [50, 60], { confirmed: true }),
     ],
   };
@@ -53,20 +68,28 @@ describe('the search for an order of the operations on a lease', () => {
 
   const contradictions: Record<string, LeaseOperation[]> = {
     'a write of the old holder after a takeover': [
-      ...[acquired, confirmed, takenOver, op('append', 'a', [170, 180])],
+      acquired,
+      confirmed,
+      takenOver,
+      op('append', 'a', [170, 180]),
     ],
     'a takeover before the lease has expired': [
-      ...[acquired, confirmed, op('renew', 'a', [40, 50])],
+      acquired,
+      confirmed,
+      op('renew', 'a', [40, 50]),
       op('takeOver', 'b', [100, 110], { confirmed: true }),
     ],
     'a takeover that does not know of the confirmed launch': [
-      ...[acquired, confirmed, { ...takenOver, confirmed: false, attempt: 2 }],
+      acquired,
+      confirmed,
+      { ...takenOver, confirmed: false, attempt: 2 },
     ],
     'an attempt that is acquired twice': [acquired, op('acquire', 'b', [20, 30])],
     'a refusal of the holder': [acquired, op('confirm', 'a', [20, 30], refused)],
     'a write without the lease, beside a hundred takeovers whose answers were lost': [
       ...Array.from({ length: 100 }, (_, index) => ({ ...lostTakeover, start: 25 + index })),
-      ...[acquired, op('append', 'c', [200, 210])],
+      acquired,
+      op('append', 'c', [200, 210]),
     ],
     'a second end of an attempt': [acquired, op('end', 'a', [20, 30]), op('end', 'a', [40, 50])],
   };

@@ -11,8 +11,13 @@ const op = (
   start: number,
   token = process,
 ): LeaseOperation => ({
-  ...{ call, process, token, attempt: 1, outcome: 'ok' },
-  ...{ start, end: start + 1 },
+  call,
+  process,
+  token,
+  attempt: 1,
+  outcome: 'ok',
+  start,
+  end: start + 1,
 });
 
 /** Appends of a process to another experiment, at these times. */

@@ -21,11 +21,9 @@ test('a full archive delays the events of a large batch until it has room, and n
   await mkdir(archive);
   const fill = `mount -t tmpfs -o size=8m tmpfs ${archive} && { head -c 9m /dev/zero > ${archive}/filler; exec "$@"; }`;
   const dispatcher = spawnPart(t, {
-    ...{
-      script: 'dispatcher-process.ts',
-      name: 'dispatcher',
-      wrapper: [...OWN_MOUNTS, 'sh', '-c', fill, 'sh'],
-    },
+    script: 'dispatcher-process.ts',
+    name: 'dispatcher',
+    wrapper: [...OWN_MOUNTS, 'sh', '-c', fill, 'sh'],
     setup: { url: bench.server.url, archive, id: 'd1', leaseMs: LEASE_MS, deadlySteps: [] },
   });
   await dispatcher.says('ready');

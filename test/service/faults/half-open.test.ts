@@ -28,9 +28,13 @@ async function startProxiedFleet(t: Scope, timeoutMs: number) {
   const rayWorker = await startFakeRayWorker({ directory });
   resources.defer(() => rayWorker.stop());
   const settings = loadSettings({
-    ...{ ECHELON_STATE_DIR: directory, REDIS_URL: `redis://${proxy.address}`, ECHELON_PORT: '0' },
-    ...{ ECHELON_TOKENS: TOKEN, ECHELON_LOG_LEVEL: 'silent' },
-    ...{ ECHELON_REDIS_TIMEOUT_MS: String(timeoutMs), ECHELON_LEASE_MS: String(timeoutMs) },
+    ECHELON_STATE_DIR: directory,
+    REDIS_URL: `redis://${proxy.address}`,
+    ECHELON_PORT: '0',
+    ECHELON_TOKENS: TOKEN,
+    ECHELON_LOG_LEVEL: 'silent',
+    ECHELON_REDIS_TIMEOUT_MS: String(timeoutMs),
+    ECHELON_LEASE_MS: String(timeoutMs),
   });
   const clusters = [{ name: 'fake', address: rayWorker.address, token: 'fake-token' }];
   const services = await startServices({ roles: ['api', 'dispatcher'], settings, redis: null, clusters });

@@ -47,7 +47,10 @@ describe('a process that dies between two steps of a start', () => {
 
   async function acquire(id: string): Promise<Lease> {
     const acquired = await bench.store.attempts.acquire({
-      ...{ experiment: id, dispatcher: 'dead', leaseMs: LEASE_MS, token: randomUUID() },
+      experiment: id,
+      dispatcher: 'dead',
+      leaseMs: LEASE_MS,
+      token: randomUUID(),
     });
     assert.ok(acquired.outcome === 'acquired');
     return acquired.lease;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadSettings } from '../../../src/config/settings.ts';
 import { hiddenValues, hideTokens } from '../../../src/main/hide-secrets.ts';
-import { storeFor } from '../../support/store.ts';
+import { clusterRecord, storeFor } from '../../support/store.ts';
 
 test('secrets of the settings, the password in an address and tokens of clusters do not show', () => {
   const settings = loadSettings({
@@ -24,16 +24,7 @@ test('so do those of clusters that the store names later', async (t) => {
   const { store: plain } = await storeFor(t);
   const hidden = hiddenValues(loadSettings({}), []);
   const store = hideTokens(plain, hidden);
-  await store.clusters.put({
-    name: 'a',
-    address: 'a:1',
-    token: 'plain-later-value',
-    backfill: false,
-    generation: null,
-    lastSeenAt: null,
-    nodes: [],
-    ca: null,
-  });
+  await store.clusters.put(clusterRecord({ name: 'a', address: 'a:1', token: 'plain-later-value' }));
   assert.match(hidden.redact('plain-later-value'), /plain-later-value/);
   assert.equal((await store.clusters.list()).length, 1);
   assert.doesNotMatch(hidden.redact('plain-later-value'), /plain/);

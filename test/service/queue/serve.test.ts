@@ -23,14 +23,12 @@ async function bench(t: Scope, served: (experiment: string) => Promise<Served>, 
   const reported: [string, string][] = [];
   const start = () =>
     serveQueue(served, {
-      ...{
-        name: 'q',
-        prefix: '{p}',
-        redis,
-        concurrency: 4,
-        lockMs: serving ? 20_000 : 300,
-        queuedMs: QUEUED_MS,
-      },
+      name: 'q',
+      prefix: '{p}',
+      redis,
+      concurrency: 4,
+      lockMs: serving ? 20_000 : 300,
+      queuedMs: QUEUED_MS,
       onError: (error) => errors.push(error.message),
       onServed: async (experiment, how) => void reported.push([experiment, how]),
     });

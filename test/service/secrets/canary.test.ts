@@ -192,17 +192,19 @@ describe('a secret that a training prints in every way', () => {
   test('a printed secret is in no answer and no export of the api', async () => {
     const base = `/v1/experiments/${id}`;
     const answers = [
-      ...[
-        '',
-        '/attempts',
-        '/events?limit=1000',
-        '/logs',
-        '/logs?tail=1000',
-        '/metrics',
-        '/verification',
-        '/artifacts',
-      ],
-      ...['/batches', '/batches/1/1/bundle', '/logs/download', '/rules', '/explain?batch=1&row=0'],
+      '',
+      '/attempts',
+      '/events?limit=1000',
+      '/logs',
+      '/logs?tail=1000',
+      '/metrics',
+      '/verification',
+      '/artifacts',
+      '/batches',
+      '/batches/1/1/bundle',
+      '/logs/download',
+      '/rules',
+      '/explain?batch=1&row=0',
     ].map((path) => base + path);
     // Future routes are included. Feeds never end, so their messages are searched in Redis.
     const named = { id, attempt: '1', batch: '1', row: '0', experiments: id, names: '*' };

@@ -27,7 +27,10 @@ test('the log of the services shows no token from their settings or from the sto
   await store.clusters.put({ ...named(found), ...rest });
   const logFile = join(stateDir, 'services.log');
   const services = await startServices({
-    ...{ roles: ['api', 'dispatcher'], settings, redis: null, logFile },
+    roles: ['api', 'dispatcher'],
+    settings,
+    redis: null,
+    logFile,
     clusters: [named(given), named(control, made('another'))],
   });
   // Stop the services before `t` stops Redis.

@@ -10,7 +10,7 @@ import type { BatchRecord } from '../../../src/store/batches/types.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeKey } from '../../support/access.ts';
 import { documentedKeys, everyKey, everyKeyWith, familyOf } from '../../support/redis-keys.ts';
-import { claimed, lost, storeFor, submitInput } from '../../support/store.ts';
+import { claimed, clusterRecord, lost, storeFor, submitInput } from '../../support/store.ts';
 import { chainInput, expandAll } from '../../support/sweep.ts';
 
 /** Looks at all keys; `lose` lets the lease of an experiment expire. */
@@ -27,16 +27,7 @@ const EVENTS: NumberedEvent['event'][] = [
   { type: 'metrics', step: 1, values: { loss: 1.5 } },
   { type: 'checkpoint', step: 1, path: '../../checkpoints/p/run/global_step_1' },
 ];
-const CLUSTER = {
-  name: 'local',
-  address: 'a:1',
-  token: 't',
-  ca: null,
-  backfill: false,
-  generation: null,
-  lastSeenAt: null,
-  nodes: [],
-};
+const CLUSTER = clusterRecord({ address: 'a:1' });
 
 /** Everything that people set up beside experiments. Returns the id of the command. */
 async function setUp(store: Store): Promise<string> {

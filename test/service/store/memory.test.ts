@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { AttemptEvent } from '../../../src/core/events.ts';
 import { RETENTION_STAGES } from '../../../src/schemas/retention.ts';
 import type { TestStore } from '../../support/store.ts';
-import { claimed, coded, running, storeFor, submitInput } from '../../support/store.ts';
+import { claimed, clusterRecord, coded, running, storeFor, submitInput } from '../../support/store.ts';
 
 const MAX_BYTES = 24 * 1024 * 1024;
 
@@ -59,16 +59,7 @@ describe('memory', () => {
     assert.equal(await store.attempts.confirm(next), 'running');
     assert.equal((await store.attempts.renew([next], 60_000))[0]?.status, 'held');
     assert.equal(await store.experiments.cancel(inputs[1]!.id, ''), 'cancelled');
-    await store.clusters.put({
-      name: 'local',
-      address: '127.0.0.1:1',
-      token: 't',
-      ca: null,
-      backfill: false,
-      generation: null,
-      lastSeenAt: 1,
-      nodes: [],
-    });
+    await store.clusters.put(clusterRecord({ address: '127.0.0.1:1', lastSeenAt: 1 }));
     await store.queue.note(new Map([[inputs[1]!.id, { reason: 'no room' }]]));
     assert.equal((await store.queue.first(5)).length, 0);
     assert.equal((await store.experiments.counts()).running, 2);

@@ -29,14 +29,12 @@ test('one caller makes the store keep no more than 40 MB of answers and audit en
     project: 'default',
     action: 'preflight',
     target: 'cmd-1',
-    ...{
-      status: 202,
-      outcome: 'done',
-      code: null,
-      requestId: 'r'.repeat(36),
-      address: '10.0.0.1',
-      note: null,
-    },
+    status: 202,
+    outcome: 'done',
+    code: null,
+    requestId: 'r'.repeat(36),
+    address: '10.0.0.1',
+    note: null,
   });
   await keep('of-another', 'other', '{}');
   await store.audit.record(entry('other'));

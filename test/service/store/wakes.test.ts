@@ -5,7 +5,7 @@ import type { NumberedEvent } from '../../../src/core/events.ts';
 import { newCommandId } from '../../../src/core/ids.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
 import { createKeys } from '../../../src/store/redis/keys.ts';
-import { claimed, running, type Scope, storeFor, submitInput } from '../../support/store.ts';
+import { claimed, clusterRecord, running, type Scope, storeFor, submitInput } from '../../support/store.ts';
 import { chainInput, expandAll, sweepInput, sweepRequest } from '../../support/sweep.ts';
 
 /*
@@ -13,16 +13,7 @@ import { chainInput, expandAll, sweepInput, sweepRequest } from '../../support/s
  * of these fails, by itself, where its step in Redis does not say whom it wakes.
  */
 
-const CLUSTER = {
-  name: 'local',
-  address: '',
-  token: '',
-  ca: null,
-  backfill: false,
-  generation: null,
-  lastSeenAt: null,
-  nodes: [],
-};
+const CLUSTER = clusterRecord({ address: '', token: '' });
 const PAUSE = { reason: null, by: 'an operator', at: 1 };
 
 /** A store, and the topics that its steps have woken since the last question. */

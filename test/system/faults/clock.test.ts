@@ -24,7 +24,11 @@ describe('two replicas of the api whose clocks differ by an hour', () => {
   async function start(clockMs: number): Promise<string> {
     const port = await freePort();
     const setup = {
-      ...{ url: bench.server.url, archive: join(bench.directory, 'archive'), port, token: TOKEN, clockMs },
+      url: bench.server.url,
+      archive: join(bench.directory, 'archive'),
+      port,
+      token: TOKEN,
+      clockMs,
     };
     await spawnPart(releases, { script: 'api-process.ts', name: 'api', setup }).says('ready');
     return `http://127.0.0.1:${port}`;
@@ -33,7 +37,9 @@ describe('two replicas of the api whose clocks differ by an hour', () => {
   async function signIn(url: string): Promise<string> {
     const body = JSON.stringify({ token: TOKEN });
     const answer = await fetch(`${url}/login`, {
-      ...{ method: 'POST', body, headers: { 'content-type': 'application/json' } },
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json' },
     });
     assert.equal(answer.status, 204);
     return answer.headers.get('set-cookie')!.split(';')[0]!;

@@ -57,16 +57,12 @@ test('bands lie on common steps; a step without a value is a gap, a mean without
   ]);
   assert.deepEqual(columns, [
     [0.5, 2.5],
-    ...[
-      [5, null],
-      [7, null],
-      [4, null],
-    ],
-    ...[
-      [2, 3],
-      [2, 3],
-      [2, 3],
-    ],
+    [5, null],
+    [7, null],
+    [4, null],
+    [2, 3],
+    [2, 3],
+    [2, 3],
   ]);
   assert.deepEqual(
     series.map(({ name }) => name),

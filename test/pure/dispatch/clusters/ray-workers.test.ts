@@ -5,18 +5,10 @@ import type { RayWorkerClient } from '../../../../src/rpc/ray-worker.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
 import type { Cluster } from '../../../../src/store/clusters/types.ts';
 import { partialStore } from '../../../support/partial-store.ts';
+import { clusterRecord } from '../../../support/store.ts';
 
 function cluster(name: string, address: string): Cluster {
-  return {
-    name,
-    address,
-    token: 't',
-    ca: null,
-    backfill: false,
-    generation: null,
-    lastSeenAt: null,
-    nodes: [],
-  };
+  return clusterRecord({ name, address });
 }
 
 test('a cluster has one client, which is replaced when the cluster moves and closed when it is removed', async () => {

@@ -4,6 +4,7 @@ import { createRoundDecider } from '../../../../src/dispatch/placement/round-dec
 import type { Pace, QueuedExperiment } from '../../../../src/store/queue/types.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { node, snapshotFrom, waits } from '../../../support/queue.ts';
+import { clusterRecord } from '../../../support/store.ts';
 
 function bench(
   queued: QueuedExperiment[],
@@ -22,19 +23,15 @@ function bench(
   const store = {
     clusters: {
       list: async () => [
-        {
-          ...{
-            name: 'c',
-            address: '',
-            token: '',
-            ca: null,
-            backfill,
-            generation: null,
-            lastSeenAt: 0,
-            answering: true,
-          },
+        clusterRecord({
+          name: 'c',
+          address: '',
+          token: '',
+          backfill,
+          lastSeenAt: 0,
+          answering: true,
           nodes: [node('n', gpus, 1000)],
-        },
+        }),
       ],
       allocations: async () => ({
         version: 3,
@@ -143,16 +140,14 @@ test('wait reasons name the person who paused a queue', async () => {
 test('reads paces at most once a second', async () => {
   const { decide, state } = bench(many(1, 'p', 4));
   state.pace = {
-    ...{
-      attempt: 1,
-      startedAt: 0,
-      steps: 2,
-      kept: 0,
-      sweep: null,
-      timeoutMs: null,
-      timeoutAt: null,
-      step: { number: 2, at: 0 },
-    },
+    attempt: 1,
+    startedAt: 0,
+    steps: 2,
+    kept: 0,
+    sweep: null,
+    timeoutMs: null,
+    timeoutAt: null,
+    step: { number: 2, at: 0 },
     perStep: { count: 2, meanMs: 60_000, deviationMs: 0 },
   };
   const { schedule } = await decide();

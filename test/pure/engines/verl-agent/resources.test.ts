@@ -51,7 +51,8 @@ test('the CPUs of a training are those of actors, trainer and GPUs', () => {
   assert.deepEqual(cpusNeeded(train), { actors: 256, actorCpus: 25.6, total: 28.6 });
   assert.equal(train.resources.cpus, 28.6);
   const gang = resolveVerlAgent({
-    ...{ ...BASE, recipe: 'qwen2.5_1.5b_alfworld_train' },
+    ...BASE,
+    recipe: 'qwen2.5_1.5b_alfworld_train',
     resources: { nodes: 2 },
   });
   assert.equal(cpusNeeded(gang).total, 30.6, 'two GPUs on each of two nodes');

@@ -5,7 +5,10 @@ import type { VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';
 import { completeEvaluation, trainedSettings } from '../../../../src/engines/verl-agent/trained.ts';
 
 const TRAINING: VerlAgentSpec = {
-  ...{ engine: 'verl-agent', name: 'x', recipe: 'qwen2.5_1.5b_webshop_train', home: '/opt/v' },
+  engine: 'verl-agent',
+  name: 'x',
+  recipe: 'qwen2.5_1.5b_webshop_train',
+  home: '/opt/v',
   resources: { nodes: 2, gpus: 2 },
 };
 const EVALUATION: VerlAgentSpec = { ...TRAINING, recipe: 'qwen2.5_1.5b_webshop_eval', home: '/opt/other' };
@@ -17,9 +20,14 @@ const settings = () => {
 
 test('the directory of a training is that of its reported checkpoint, even if an older version has named it', () => {
   assert.deepEqual(settings(), {
-    ...{ directory: 'p/run', home: '/opt/v', env: {}, resources: { nodes: 2, gpus: 2 } },
-    ...{ model: { path: 'Qwen/Qwen2.5-1.5B-Instruct', loraRank: 0, loraAlpha: 16 }, tensorParallelSize: 2 },
-    ...{ step: 80, cluster: 'fleet' },
+    directory: 'p/run',
+    home: '/opt/v',
+    env: {},
+    resources: { nodes: 2, gpus: 2 },
+    model: { path: 'Qwen/Qwen2.5-1.5B-Instruct', loraRank: 0, loraAlpha: 16 },
+    tensorParallelSize: 2,
+    step: 80,
+    cluster: 'fleet',
   });
 });
 

@@ -68,7 +68,10 @@ describe('the cluster of a checkpoint', () => {
     { name: 'c', labels: {} },
   ];
   const reading = (more: object) => ({
-    ...{ engine: 'verl-agent-export', checkpoint: { directory: 'p/run' }, cluster: null, clusterLabels: {} },
+    engine: 'verl-agent-export',
+    checkpoint: { directory: 'p/run' },
+    cluster: null,
+    clusterLabels: {},
     ...more,
   });
 

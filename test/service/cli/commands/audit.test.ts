@@ -6,8 +6,19 @@ import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 
 const { store, connection } = await apiFor({ after });
 const ENTRY: AuditEntry = {
-  ...{ id: '1-1', at: 0, caller: 'k', name: 'a key', project: null, action: 'cancelExperiment', target: 't' },
-  ...{ status: 202, outcome: 'done', code: null, requestId: 'r', address: '::1', note: null },
+  id: '1-1',
+  at: 0,
+  caller: 'k',
+  name: 'a key',
+  project: null,
+  action: 'cancelExperiment',
+  target: 't',
+  status: 202,
+  outcome: 'done',
+  code: null,
+  requestId: 'r',
+  address: '::1',
+  note: null,
 };
 
 async function run(...argv: string[]) {

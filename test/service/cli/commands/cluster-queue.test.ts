@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { ClusterView } from '../../../../src/schemas/api.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
+import { clusterRecord } from '../../../support/store.ts';
 
 const { store, connection } = await apiFor({ after });
-await store.clusters.put({
-  ...{ name: 'fleet', address: '127.0.0.1:9', token: 't', ca: null, backfill: false },
-  ...{ generation: 'g', lastSeenAt: Date.now(), nodes: [] },
-});
+await store.clusters.put(clusterRecord({ name: 'fleet', generation: 'g', lastSeenAt: Date.now() }));
 
 async function run(...argv: string[]) {
   const output = keptOutput();

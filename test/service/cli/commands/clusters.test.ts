@@ -51,9 +51,16 @@ test('clusters add sends its options, shows the progress and returns at the end'
   assert.deepEqual(output.remarks, ['  connecting', 'warning: open\n  close it']);
   assert.deepEqual(output.lines, ['add new: connecting']);
   assert.deepEqual(given, {
-    ...{ lease: undefined, kind: 'add', tries: 1, secret: '{"token":"the-token","tls":null}' },
+    lease: undefined,
+    kind: 'add',
+    tries: 1,
+    secret: '{"token":"the-token","tls":null}',
     request: {
-      ...{ address: 'ray://h:1', sharedRoot: '~/echelon', node: null, port: 7400, advertise: null },
+      address: 'ray://h:1',
+      sharedRoot: '~/echelon',
+      node: null,
+      port: 7400,
+      advertise: null,
       backfill: false,
     },
   });
@@ -110,16 +117,22 @@ test('wrong usage is refused before a request is sent', async () => {
 test('the table counts nodes, free and allocated resources', () => {
   const node = { cpusTotal: 8, gpusTotal: 4, cpusUsed: 2, gpusUsed: 1, cpusAllocated: 3, gpusAllocated: 2 };
   const cluster: ClusterView = {
-    ...{
-      name: 'a',
-      address: 'h:1',
-      tls: false,
-      rayAddress: null,
-      rayVersion: '2.60.0',
-      rayWorkerVersion: '0.1.0',
-    },
-    ...{ sharedRoot: '/s', draining: false, answering: true, backfill: false, lastSeenAt: 1000 },
-    ...{ labels: {}, codePaths: [], secretProjects: null, env: {}, paused: null },
+    name: 'a',
+    address: 'h:1',
+    tls: false,
+    rayAddress: null,
+    rayVersion: '2.60.0',
+    rayWorkerVersion: '0.1.0',
+    sharedRoot: '/s',
+    draining: false,
+    answering: true,
+    backfill: false,
+    lastSeenAt: 1000,
+    labels: {},
+    codePaths: [],
+    secretProjects: null,
+    env: {},
+    paused: null,
     nodes: [
       { id: 'n', ...node },
       { id: 'm', ...node, gpusUsed: 4 },

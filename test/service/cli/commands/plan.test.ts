@@ -6,16 +6,14 @@ import { after, describe, test } from 'node:test';
 import { faithfulPlan } from '../../../../src/engines/verl-agent/recipe-plan.ts';
 import { RECIPE_NAMES } from '../../../../src/engines/verl-agent/spec.ts';
 import { apiFor, runProgram } from '../../../support/cli.ts';
+import { clusterRecord } from '../../../support/store.ts';
 import { DIRECTORY, recordTraining } from '../../../support/training.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'echelon-plan-'));
 after(() => rm(folder, { recursive: true }));
 
 const { store, connection } = await apiFor({ after });
-await store.clusters.put({
-  ...{ name: 'local', address: 'h:1', token: 't', ca: null, backfill: false },
-  ...{ generation: null, lastSeenAt: null, nodes: [] },
-});
+await store.clusters.put(clusterRecord({ address: 'h:1' }));
 
 async function plan(...args: string[]): Promise<string> {
   const lines: string[] = [];

@@ -6,16 +6,14 @@ import { after, test } from 'node:test';
 import type { PreflightFinding } from '../../../../src/schemas/clusters.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { until } from '../../../support/dispatch.ts';
+import { clusterRecord } from '../../../support/store.ts';
 
 const { store, connection } = await apiFor({ after });
 const directory = mkdtempSync(join(tmpdir(), 'echelon-preflight-'));
 after(() => rmSync(directory, { recursive: true }));
 const file = join(directory, 'spec.yaml');
 writeFileSync(file, 'name: x\nengine: replay\n');
-await store.clusters.put({
-  ...{ name: 'fleet', address: 'h:1', token: 't', ca: null, backfill: false },
-  ...{ generation: null, lastSeenAt: null, nodes: [] },
-});
+await store.clusters.put(clusterRecord({ name: 'fleet', address: 'h:1' }));
 
 const GOOD: PreflightFinding = { severity: 'ok', check: 'recipe', message: 'fine', remedy: '' };
 const BAD: PreflightFinding = { severity: 'error', check: 'model', message: 'not there', remedy: 'copy it' };

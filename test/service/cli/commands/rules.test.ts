@@ -27,7 +27,12 @@ test('rules shows the rules of an experiment and when they fired', async () => {
   const reason = 'rule kl-high: actor/ppo_kl was 1 at step 7';
   const evidence = { condition: 'actor/ppo_kl above 0.1', values: [] };
   await store.rules.advance({
-    ...{ experiment, cursor, last, memory: {}, due: null, stop: { rule: 'kl-high', reason } },
+    experiment,
+    cursor,
+    last,
+    memory: {},
+    due: null,
+    stop: { rule: 'kl-high', reason },
     fired: [
       {
         type: 'rule',

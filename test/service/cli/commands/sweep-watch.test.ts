@@ -8,8 +8,10 @@ import { expandAll } from '../../../support/sweep.ts';
 
 const { store, client, connection } = await apiFor({ after });
 const SWEEP = {
-  ...{ name: 's', method: 'grid' as const },
-  ...{ spec: { engine: 'replay' }, axes: { 'replay.batches': [1, 2] } },
+  name: 's',
+  method: 'grid' as const,
+  spec: { engine: 'replay' },
+  axes: { 'replay.batches': [1, 2] },
 };
 
 async function echelon(...argv: string[]) {

@@ -29,7 +29,11 @@ test('priority --dry-run answers for a queued experiment, and changes nothing', 
 test('the answer names the start, the place and the delayed experiments', () => {
   const at = (minutes: number) => ({ startAt: minutes * 60_000, earliest: 0, latest: minutes * 120_000 });
   const outcome = {
-    ...{ startsNow: false, position: 2, waitReason: 'needs 8 GPUs', estimate: at(10), noEstimate: null },
+    startsNow: false,
+    position: 2,
+    waitReason: 'needs 8 GPUs',
+    estimate: at(10),
+    noEstimate: null,
     place: { cluster: 'fleet', nodes: ['n1', 'n2'], endAt: null, isHead: false },
   };
   const none = { ...outcome, startsNow: true, position: null, waitReason: null, place: null };

@@ -297,10 +297,8 @@ describe('verification with a store that fails, and processes that die', () => {
     const { store, reported } = await recorded(t, 2);
     const takePending = losing(store.batches.takePending, 6);
     const verification = createVerification({
-      ...{
-        store: { ...store, batches: { ...store.batches, takePending } },
-        verifier: { verify: async () => GOOD },
-      },
+      store: { ...store, batches: { ...store.batches, takePending } },
+      verifier: { verify: async () => GOOD },
       concurrency: 1,
       holder: 'verifier',
       ...SHORT,
@@ -324,10 +322,8 @@ describe('verification with a store that fails, and processes that die', () => {
       await store.batches.returnPending(...args);
     };
     const verification = createVerification({
-      ...{
-        store: { ...store, batches: { ...store.batches, beginPending, returnPending } },
-        verifier: { verify: async () => GOOD },
-      },
+      store: { ...store, batches: { ...store.batches, beginPending, returnPending } },
+      verifier: { verify: async () => GOOD },
       concurrency: 1,
       holder: 'verifier',
       ...SHORT,
@@ -356,13 +352,11 @@ describe('verification with a store that fails, and processes that die', () => {
       },
     };
     const verification = createVerification({
-      ...{
-        store: { ...store, batches: { ...store.batches, report } },
-        verifier,
-        concurrency: 1,
-        holder: 'verifier',
-        ...SHORT,
-      },
+      store: { ...store, batches: { ...store.batches, report } },
+      verifier,
+      concurrency: 1,
+      holder: 'verifier',
+      ...SHORT,
     });
     verification.start();
     await until(reported, 'it has its report');

@@ -6,6 +6,7 @@ import { RayWorkerError } from '../../../../src/rpc/status.ts';
 import type { Cluster, Seen } from '../../../../src/store/clusters/types.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
+import { clusterRecord } from '../../../support/store.ts';
 
 const DESCRIPTION: RayWorkerDescription = {
   version: '0.1.0',
@@ -30,16 +31,13 @@ const DESCRIPTION: RayWorkerDescription = {
     },
   ],
 };
-const CLUSTER: Cluster = {
+const CLUSTER: Cluster = clusterRecord({
   name: 'a',
   address: 'h:1',
-  token: 't',
-  ca: null,
   backfill: true,
   generation: 'g1',
   lastSeenAt: 100,
-  nodes: [],
-};
+});
 
 describe('clusters', () => {
   test('have their live nodes with the amounts used in Ray', () => {

@@ -6,18 +6,16 @@ import type { Pause, QueuedExperiment, WaitNote } from '../../../../src/store/qu
 import type { Store } from '../../../../src/store/store.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 import { snapshotFrom } from '../../../support/queue.ts';
+import { clusterRecord } from '../../../support/store.ts';
 
-const CLUSTER: Cluster = {
+const CLUSTER: Cluster = clusterRecord({
   name: 'c',
   address: '',
   token: '',
-  ca: null,
-  backfill: false,
-  generation: null,
   lastSeenAt: 0,
   answering: true,
   nodes: [{ id: 'n', cpusTotal: 2, gpusTotal: 0, cpusUsed: 0, gpusUsed: 0 }],
-};
+});
 
 function waits(experiment: string): QueuedExperiment {
   return {

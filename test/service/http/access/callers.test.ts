@@ -80,7 +80,9 @@ describe('an API key', () => {
     const next = newKeyToken(id);
     await store.access.changeKey(id, (key) => ({
       ...key,
-      ...{ digest: next.digest, previousDigest: key.digest, overlapUntil: now + 100 },
+      digest: next.digest,
+      previousDigest: key.digest,
+      overlapUntil: now + 100,
     }));
     for (const one of [token, next.token]) assert.equal((await callers.byToken(one))?.caller.id, id);
     assert.ok(await callers.bySignIn(await signInOf(old)));

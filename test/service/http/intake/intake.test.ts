@@ -7,17 +7,14 @@ import { inOwnProject, projectProblem } from '../../../../src/http/access/caller
 import { createIntake } from '../../../../src/http/intake/intake.ts';
 import { makeProjects } from '../../../support/access.ts';
 import { appFor, REPLAY } from '../../../support/http-app.ts';
-import { storeFor, submitInput } from '../../../support/store.ts';
+import { clusterRecord, storeFor, submitInput } from '../../../support/store.ts';
 import { DIRECTORY, recordTraining, type TrainingOptions } from '../../../support/training.ts';
 
 const { store } = await storeFor({ after });
 const deps = { store, settings: { promptEndpoints: [] } };
 await makeProjects(store, 'mine', 'other');
 for (const name of ['local', 'spare']) {
-  await store.clusters.put({
-    ...{ name, address: 'h:1', token: 't', ca: null, backfill: false },
-    ...{ generation: null, lastSeenAt: null, nodes: [] },
-  });
+  await store.clusters.put(clusterRecord({ name, address: 'h:1' }));
 }
 const { call } = await appFor({ after }, { store });
 const BOUND: Caller = { id: 'a', name: 'a', project: 'mine', scopes: SCOPES };
@@ -30,7 +27,9 @@ const evaluationOf = (experiment: string, more: object = {}, step?: number) => (
   ...more,
 });
 const exportOf = (experiment: string) => ({
-  ...{ engine: 'verl-agent-export', name: 'x', checkpoint: { experiment } },
+  engine: 'verl-agent-export',
+  name: 'x',
+  checkpoint: { experiment },
 });
 
 /** The only problem of a refused submission. */
@@ -181,7 +180,9 @@ describe('an evaluation that names its training', () => {
 
 describe('a sweep whose spec names a training', () => {
   const sweep = (experiment: string, axes: object) => ({
-    ...{ name: 's', method: 'grid', axes },
+    name: 's',
+    method: 'grid',
+    axes,
     spec: evaluationOf(experiment),
   });
 
@@ -243,7 +244,8 @@ describe('an export that names its training', () => {
 
 test('a spec with a checkpoint directory is refused on clusters that do not have it, and while its cluster is not known', async () => {
   const reading = (directory: string, more: object = {}) => ({
-    ...{ ...EVALUATION, evaluation: { checkpoint: { directory } } },
+    ...EVALUATION,
+    evaluation: { checkpoint: { directory } },
     ...more,
   });
   const sweep = (spec: object) => ({ name: 's', method: 'grid', spec, axes: { 'environment.seed': [1, 2] } });

@@ -24,9 +24,19 @@ describe('the audit log', () => {
     assert.deepEqual(
       { ...entry, id: undefined, at: undefined, requestId: undefined },
       {
-        ...{ id: undefined, at: undefined, requestId: undefined, address: '127.0.0.1', note: null },
-        ...{ caller, name: 'ci', project: null, action: 'submitExperiment', target: id, status: 202 },
-        ...{ outcome: 'done', code: null },
+        id: undefined,
+        at: undefined,
+        requestId: undefined,
+        address: '127.0.0.1',
+        note: null,
+        caller,
+        name: 'ci',
+        project: null,
+        action: 'submitExperiment',
+        target: id,
+        status: 202,
+        outcome: 'done',
+        code: null,
       },
     );
     await call('POST', `/v1/experiments/${id}/cancel`, { token });

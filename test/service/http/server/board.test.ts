@@ -10,7 +10,9 @@ const redis = new Redis({ port: server.port, host: server.host, maxRetriesPerReq
 redis.on('error', () => {});
 const id = 'exp-00000000000000000001';
 const queue = createExperimentsQueue({
-  ...{ redis, prefix: '{board}', onError: () => {} },
+  redis,
+  prefix: '{board}',
+  onError: () => {},
   statesOf: async () => new Map([[id, 'queued']]),
 });
 after(async () => {

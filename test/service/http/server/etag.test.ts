@@ -5,7 +5,7 @@ import { claim as claimOn } from '../../../support/claim.ts';
 import { appFor, REPLAY } from '../../../support/http-app.ts';
 import { storeThrough } from '../../../support/made-up-store.ts';
 import { wholeOperations } from '../../../support/openapi.ts';
-import { storeFor, submitInput } from '../../../support/store.ts';
+import { clusterRecord, storeFor, submitInput } from '../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });
 const { app, call } = await appFor({ after }, { store });
@@ -78,13 +78,13 @@ test('a GET with If-None-Match gets 304 if it names the current ETag', async () 
 describe('the ETag of a cluster', async () => {
   const path = '/v1/clusters/live';
   const seen = (cpusUsed: number) => ({
-    ...{ address: '127.0.0.1:1', generation: 'g', rayVersion: '2.60.0', rayWorkerVersion: '1' },
+    address: '127.0.0.1:1',
+    generation: 'g',
+    rayVersion: '2.60.0',
+    rayWorkerVersion: '1',
     nodes: [{ id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed, gpusUsed: 0 }],
   });
-  await store.clusters.put({
-    ...{ name: 'live', address: '127.0.0.1:1', token: 'token', ca: null, backfill: false },
-    ...{ generation: null, lastSeenAt: null, nodes: [] },
-  });
+  await store.clusters.put(clusterRecord({ name: 'live', address: '127.0.0.1:1', token: 'token' }));
   const tag = async () => String((await call('GET', path)).headers.etag);
 
   // Fails if the ETag is a digest of the answer, or if the version covers allocations.
@@ -95,8 +95,12 @@ describe('the ETag of a cluster', async () => {
     const { id: started } = await store.experiments.submit(submitInput());
     const { version } = await store.clusters.allocations('live');
     const claim = await claimOn(store, {
-      ...{ experiment: started, cluster: 'live', nodes: [{ id: 'node-1', gpus: 0, cpus: 1 }] },
-      ...{ allocationVersion: version, dispatcher: 'd', leaseMs: 1000 },
+      experiment: started,
+      cluster: 'live',
+      nodes: [{ id: 'node-1', gpus: 0, cpus: 1 }],
+      allocationVersion: version,
+      dispatcher: 'd',
+      leaseMs: 1000,
     });
     assert.equal(claim.outcome, 'claimed');
     const shown = await call('GET', path);
@@ -160,10 +164,7 @@ describe('two changes with one ETag', async () => {
   }
 
   async function cluster(name: string): Promise<string> {
-    await store.clusters.put({
-      ...{ name, address: '127.0.0.1:1', token: 'token', ca: null, backfill: false },
-      ...{ generation: null, lastSeenAt: null, nodes: [] },
-    });
+    await store.clusters.put(clusterRecord({ name, address: '127.0.0.1:1', token: 'token' }));
     return `/v1/clusters/${name}`;
   }
 
@@ -182,31 +183,42 @@ describe('two changes with one ETag', async () => {
   const named = (path: string) => path.slice(path.lastIndexOf('/') + 1);
   const CASES = {
     'PATCH of an experiment': {
-      ...{ make: waiting, method: 'PATCH', body: { priority: 5 } },
+      make: waiting,
+      method: 'PATCH',
+      body: { priority: 5 },
       other: (path: string) => store.queue.setPriority(named(path), 3),
     },
     'DELETE of an experiment': {
-      ...{ make: ended, method: 'DELETE' },
+      make: ended,
+      method: 'DELETE',
       other: (path: string) => redis.hincrby(`{echelon}:x:${named(path)}`, 'revision', 1),
     },
     'PATCH of a project': {
-      ...{ make: () => project('a'), method: 'PATCH', body: { weight: 5 } },
+      make: () => project('a'),
+      method: 'PATCH',
+      body: { weight: 5 },
       other: (path: string) => store.projects.change(named(path), { weight: 3 }),
     },
     'PATCH of the project that is always there': {
-      ...{ make: async () => '/v1/projects/default', method: 'PATCH', body: { weight: 5 } },
+      make: async () => '/v1/projects/default',
+      method: 'PATCH',
+      body: { weight: 5 },
       other: (path: string) => store.projects.change(named(path), { weight: 3 }),
     },
     'DELETE of a project': {
-      ...{ make: () => project('b'), method: 'DELETE' },
+      make: () => project('b'),
+      method: 'DELETE',
       other: (path: string) => store.projects.change(named(path), { weight: 3 }),
     },
     'PATCH of a cluster': {
-      ...{ make: () => cluster('c'), method: 'PATCH', body: { labels: { gpu: 'h100' } } },
+      make: () => cluster('c'),
+      method: 'PATCH',
+      body: { labels: { gpu: 'h100' } },
       other: (path: string) => store.clusters.set(named(path), { backfill: true }),
     },
     'DELETE of a cluster': {
-      ...{ make: () => cluster('d'), method: 'DELETE' },
+      make: () => cluster('d'),
+      method: 'DELETE',
       other: (path: string) => store.clusters.set(named(path), { backfill: true }),
     },
   };

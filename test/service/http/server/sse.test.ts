@@ -114,7 +114,9 @@ describe('sendEvents', () => {
     timeout: 30_000,
   }, async (t) => {
     const { port, end } = await serve(t, {
-      ...{ stallMs: 100, heartbeatMs: 10, bufferBytes: 64 * 1024 * 1024 },
+      stallMs: 100,
+      heartbeatMs: 10,
+      bufferBytes: 64 * 1024 * 1024,
       async *entries(signal) {
         // More than the two kernels' buffers hold, less than the stream's own.
         for (let sequence = 1; sequence <= 32; sequence++) yield entry(sequence, 'x'.repeat(1024 * 1024));

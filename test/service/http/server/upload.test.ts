@@ -7,8 +7,12 @@ import { test } from 'node:test';
 import { removeLeftUploads, type Upload, withUpload } from '../../../../src/http/server/upload.ts';
 
 const upload = (chunks: Iterable<Buffer>, rest: Partial<Upload> = {}): Upload => ({
-  ...{ body: Readable.from(chunks), length: 0, name: 'a.csv', maxBytes: 8 },
-  ...{ signal: new AbortController().signal, ...rest },
+  body: Readable.from(chunks),
+  length: 0,
+  name: 'a.csv',
+  maxBytes: 8,
+  signal: new AbortController().signal,
+  ...rest,
 });
 const FOUR = Buffer.from('1234');
 

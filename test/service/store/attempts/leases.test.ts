@@ -11,13 +11,11 @@ const keys = createKeys('echelon');
 
 /** A start of an experiment on the cluster `local`, decided on version `allocationVersion`. */
 const startOf = (experiment: string, allocationVersion = 0) => ({
-  ...{
-    experiment,
-    cluster: 'local',
-    nodes: [{ id: 'n', gpus: 1, cpus: 1 }],
-    project: 'default',
-    allocationVersion,
-  },
+  experiment,
+  cluster: 'local',
+  nodes: [{ id: 'n', gpus: 1, cpus: 1 }],
+  project: 'default',
+  allocationVersion,
 });
 
 describe('an allocation', () => {

@@ -3,21 +3,16 @@ import { test } from 'node:test';
 import type { Cluster } from '../../../../src/store/clusters/types.ts';
 import { claim as claimOn } from '../../../support/claim.ts';
 import { shiftClock } from '../../../support/shifted-clock.ts';
-import { claimed, storeFor, submitInput } from '../../../support/store.ts';
+import { claimed, clusterRecord, storeFor, submitInput } from '../../../support/store.ts';
 
 function cluster(name: string, changes: Partial<Cluster> = {}): Cluster {
-  return {
+  return clusterRecord({
     name,
     address: '127.0.0.1:1',
-    token: 't',
-    ca: null,
-    backfill: false,
-    generation: null,
-    lastSeenAt: null,
     answering: false,
     nodes: [{ id: 'n', cpusTotal: 4.5, gpusTotal: 1, cpusUsed: 0, gpusUsed: 0 }],
     ...changes,
-  };
+  });
 }
 
 test('clusters are kept whole, by name, until they are removed', async (t) => {

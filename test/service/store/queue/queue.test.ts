@@ -5,7 +5,7 @@ import { newProject } from '../../../../src/schemas/project.ts';
 import type { Lease } from '../../../../src/store/attempts/types.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { claim as claimOn } from '../../../support/claim.ts';
-import { claimed, coded, running, storeFor, submitInput } from '../../../support/store.ts';
+import { claimed, clusterRecord, coded, running, storeFor, submitInput } from '../../../support/store.ts';
 import { expandedSweep } from '../../../support/sweep.ts';
 
 const PAUSE = { by: 'ann', at: 5, reason: 'upgrade' };
@@ -77,16 +77,7 @@ describe('a pause', () => {
   ] as const)
     test(`of ${what} refuses a claim that was decided before, until it is resumed`, async (t) => {
       const { store } = await storeFor(t);
-      await store.clusters.put({
-        name: 'local',
-        address: '',
-        token: '',
-        ca: null,
-        backfill: false,
-        generation: null,
-        lastSeenAt: null,
-        nodes: [],
-      });
+      await store.clusters.put(clusterRecord({ address: '', token: '' }));
       const id = await submitted(store);
       assert.equal(await store.queue.setPaused(target, PAUSE), true);
       await assert.rejects(claimed(store, id), /not claimed: changed/);
@@ -101,16 +92,7 @@ describe('a pause', () => {
   test('of a cluster that is not known is none; a pause goes with its cluster or project', async (t) => {
     const { store } = await storeFor(t);
     assert.equal(await store.queue.setPaused({ kind: 'cluster', name: 'x' }, PAUSE), false);
-    await store.clusters.put({
-      name: 'x',
-      address: '',
-      token: '',
-      ca: null,
-      backfill: false,
-      generation: null,
-      lastSeenAt: null,
-      nodes: [],
-    });
+    await store.clusters.put(clusterRecord({ name: 'x', address: '', token: '' }));
     await store.projects.create(newProject({ name: 'x' }, 0));
     await store.queue.setPaused({ kind: 'cluster', name: 'x' }, PAUSE);
     await store.queue.setPaused({ kind: 'project', name: 'x' }, PAUSE);
@@ -166,16 +148,7 @@ test('notes are kept while an experiment waits, and give its place where project
 
 test('what people set of a cluster outlives the next record of it, and goes with the cluster', async (t) => {
   const { store } = await storeFor(t);
-  const record = {
-    name: 'c',
-    address: '',
-    token: '',
-    ca: null,
-    backfill: false,
-    generation: null,
-    lastSeenAt: null,
-    nodes: [],
-  };
+  const record = clusterRecord({ name: 'c', address: '', token: '' });
   assert.equal(await store.clusters.set('c', { labels: {} }), false);
   await store.clusters.put(record);
   assert.equal(await store.clusters.set('c', { labels: { gpu: 'h100' }, backfill: true }), true);

@@ -3,21 +3,12 @@ import { after, describe, test } from 'node:test';
 import { newCommandId } from '../../../../src/core/ids.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
 import { changedSince, type RevisedKind, unlessChanged } from '../../../../src/store/redis/revisions.ts';
-import { claimed, coded, running, storeFor, submitInput } from '../../../support/store.ts';
+import { claimed, clusterRecord, coded, running, storeFor, submitInput } from '../../../support/store.ts';
 
 const { store } = await storeFor({ after });
 
 async function addCluster(name: string): Promise<void> {
-  await store.clusters.put({
-    name,
-    address: '127.0.0.1:1',
-    token: 'token',
-    ca: null,
-    backfill: false,
-    generation: null,
-    lastSeenAt: null,
-    nodes: [],
-  });
+  await store.clusters.put(clusterRecord({ name, address: '127.0.0.1:1', token: 'token' }));
 }
 
 /** The revision rises by one with `change`, and stays when it is read. */

@@ -3,11 +3,9 @@ import { test } from 'node:test';
 import { clusterViews, withSilence } from '../../../../../src/http/resources/clusters/cluster-views.ts';
 import type { Cluster } from '../../../../../src/store/clusters/types.ts';
 import { partialStore } from '../../../../support/partial-store.ts';
+import { clusterRecord } from '../../../../support/store.ts';
 
-const CLUSTER: Cluster = {
-  ...{ name: 'b', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
-  ...{ lastSeenAt: 100_000, answering: true, nodes: [] },
-};
+const CLUSTER: Cluster = clusterRecord({ name: 'b', address: 'h:1', lastSeenAt: 100_000, answering: true });
 const PAUSES = {
   all: null,
   projects: new Map(),

@@ -3,17 +3,21 @@ import { after, test } from 'node:test';
 import { newProject } from '../../../../../src/schemas/project.ts';
 import { claim } from '../../../../support/claim.ts';
 import { appFor } from '../../../../support/http-app.ts';
-import { claimed, storeFor, submitInput } from '../../../../support/store.ts';
+import { claimed, clusterRecord, storeFor, submitInput } from '../../../../support/store.ts';
 
 const scope = { after };
 const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store, now: () => 10_000 });
 
-await store.clusters.put({
-  ...{ name: 'local', address: '127.0.0.1:9', token: 'CANARY-TOKEN', ca: null, backfill: true },
-  ...{ generation: 'g1', lastSeenAt: 5 },
-  nodes: [{ id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed: 1, gpusUsed: 0 }],
-});
+await store.clusters.put(
+  clusterRecord({
+    token: 'CANARY-TOKEN',
+    backfill: true,
+    generation: 'g1',
+    lastSeenAt: 5,
+    nodes: [{ id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed: 1, gpusUsed: 0 }],
+  }),
+);
 
 test('an allocation has its node and its expected end; a queued experiment has none', async () => {
   assert.deepEqual((await call('GET', '/v1/allocations')).json(), { total: 0, items: [] });
@@ -25,8 +29,15 @@ test('an allocation has its node and its expected end; a queued experiment has n
   const [{ startedAt, end, ...rest }] = items;
   assert.equal(total, 1);
   assert.deepEqual(rest, {
-    ...{ experiment: id, name: 'running', project: rest.project, attempt: 1, state: 'running' },
-    ...{ cluster: 'local', node: 'node-1', gpus: rest.gpus, cpus: 1 },
+    experiment: id,
+    name: 'running',
+    project: rest.project,
+    attempt: 1,
+    state: 'running',
+    cluster: 'local',
+    node: 'node-1',
+    gpus: rest.gpus,
+    cpus: 1,
   });
   assert.equal(typeof startedAt, 'number');
   // Nothing was measured and there is no timeout.

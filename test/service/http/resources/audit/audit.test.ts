@@ -7,8 +7,17 @@ import { storeFor } from '../../../../support/store.ts';
 const { store } = await storeFor({ after });
 const { call } = await appFor({ after }, { store });
 const entry = (changes: Partial<AuditInput>): AuditInput => ({
-  ...{ caller: 'k', name: 'a key', project: null, action: 'cancelExperiment', target: 't', status: 202 },
-  ...{ outcome: 'done', code: null, requestId: 'r', address: '::1', note: null },
+  caller: 'k',
+  name: 'a key',
+  project: null,
+  action: 'cancelExperiment',
+  target: 't',
+  status: 202,
+  outcome: 'done',
+  code: null,
+  requestId: 'r',
+  address: '::1',
+  note: null,
   ...changes,
 });
 const read = async (query: string) => {

@@ -8,7 +8,7 @@ import {
 } from '../../../../../src/http/resources/clusters/begin-command.ts';
 import { makeKey } from '../../../../support/access.ts';
 import { appFor } from '../../../../support/http-app.ts';
-import { storeFor } from '../../../../support/store.ts';
+import { clusterRecord, storeFor } from '../../../../support/store.ts';
 
 test('beginCommand records the command and wakes the dispatchers', async (t) => {
   const { store } = await storeFor(t);
@@ -23,10 +23,7 @@ test('beginCommand records the command and wakes the dispatchers', async (t) => 
 
 test('an unknown cluster or command is refused with the nearest name', async (t) => {
   const { store } = await storeFor(t);
-  await store.clusters.put({
-    ...{ name: 'fleet', address: 'h:1', token: 't', ca: null, backfill: false },
-    ...{ generation: null, lastSeenAt: null, nodes: [] },
-  });
+  await store.clusters.put(clusterRecord({ name: 'fleet', address: 'h:1' }));
   assert.equal((await clusterOf(store, 'fleet')).name, 'fleet');
   await assert.rejects(clusterOf(store, 'fleat'), /Did you mean fleet/);
   await assert.rejects(commandOf(store, 'nonsense'), /There is no command nonsense/);

@@ -2,20 +2,33 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { COMMAND_ID } from '../../../../../src/core/ids.ts';
 import { appFor } from '../../../../support/http-app.ts';
-import { claimed, storeFor, submitInput } from '../../../../support/store.ts';
+import { claimed, clusterRecord, storeFor, submitInput } from '../../../../support/store.ts';
 
 const scope = { after };
 const { store, redis } = await storeFor(scope);
 const { call, logged } = await appFor(scope, { store });
 const NODE = { id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed: 1, gpusUsed: 0 };
 const RAY = {
-  ...{ address: 'ray://h:10001', token: 'CANARY-RAY', tls: { key: 'CANARY-KEY' } },
-  ...{ sharedRoot: '/s', node: null, port: null, advertise: null },
+  address: 'ray://h:10001',
+  token: 'CANARY-RAY',
+  tls: { key: 'CANARY-KEY' },
+  sharedRoot: '/s',
+  node: null,
+  port: null,
+  advertise: null,
 };
-await store.clusters.put({
-  ...{ name: 'local', address: '127.0.0.1:9', token: 'CANARY-TOKEN', ca: 'CANARY-CA', backfill: true },
-  ...{ generation: 'g1', lastSeenAt: Date.now(), nodes: [NODE], ray: RAY, rayVersion: '2.60.0' },
-});
+await store.clusters.put(
+  clusterRecord({
+    token: 'CANARY-TOKEN',
+    ca: 'CANARY-CA',
+    backfill: true,
+    generation: 'g1',
+    lastSeenAt: Date.now(),
+    nodes: [NODE],
+    ray: RAY,
+    rayVersion: '2.60.0',
+  }),
+);
 const ADD = { name: 'new', address: 'ray://h:10001', sharedRoot: '/shared' };
 
 test('POST /v1/clusters records a command with a Location, and no answer, log or request shows the token', async () => {
@@ -36,7 +49,11 @@ test('POST /v1/clusters records a command with a Location, and no answer, log or
   assert.ok(taken.outcome === 'claimed');
   assert.deepEqual(JSON.parse(taken.claimed.secret!), { token: 'CANARY-SENT', tls: { ca: 'CANARY-PEM' } });
   assert.deepEqual(taken.claimed.request, {
-    ...{ address: 'ray://h:10001', sharedRoot: '/shared', node: null, port: 7400, advertise: null },
+    address: 'ray://h:10001',
+    sharedRoot: '/shared',
+    node: null,
+    port: 7400,
+    advertise: null,
     backfill: false,
   });
   assert.ok(!JSON.stringify(await redis.hget(`{echelon}:command:${id}`, 'request')).includes('CANARY'));
@@ -89,10 +106,7 @@ test('the removal of a cluster with a running experiment gets 409 cluster-busy',
 
 // Fails if the script that records a command does not check for an open one.
 test('two removals of one cluster with the same ETag return the same command', async () => {
-  await store.clusters.put({
-    ...{ name: 'twice', address: '127.0.0.1:9', token: 't', ca: null, backfill: false },
-    ...{ generation: null, lastSeenAt: null, nodes: [] },
-  });
+  await store.clusters.put(clusterRecord({ name: 'twice' }));
   const path = '/v1/clusters/twice';
   const headers = { 'if-match': String((await call('GET', path)).headers.etag) };
   const answers = await Promise.all([1, 2].map(() => call('DELETE', path, { headers })));

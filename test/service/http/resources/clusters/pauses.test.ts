@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { appFor } from '../../../../support/http-app.ts';
-import { storeFor } from '../../../../support/store.ts';
+import { clusterRecord, storeFor } from '../../../../support/store.ts';
 
 const scope = { after };
 const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store, now: () => 1_000 });
-await store.clusters.put({
-  ...{ name: 'local', address: '127.0.0.1:9', token: 't', ca: null, backfill: false },
-  ...{ generation: 'g', lastSeenAt: 5, nodes: [] },
-});
+await store.clusters.put(clusterRecord({ generation: 'g', lastSeenAt: 5 }));
 
 test('a cluster is paused immediately, and resume ends a pause and a drain', async () => {
   const paused = (await call('POST', '/v1/clusters/local/pause', { body: { reason: 'dust' } })).json();

@@ -2,15 +2,12 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { makeKey } from '../../../../support/access.ts';
 import { appFor } from '../../../../support/http-app.ts';
-import { storeFor } from '../../../../support/store.ts';
+import { clusterRecord, storeFor } from '../../../../support/store.ts';
 
 const scope = { after };
 const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store });
-await store.clusters.put({
-  ...{ name: 'large', address: '127.0.0.1:9', token: 't', ca: null, backfill: false },
-  ...{ generation: 'g', lastSeenAt: 1000, nodes: [] },
-});
+await store.clusters.put(clusterRecord({ name: 'large', generation: 'g', lastSeenAt: 1000 }));
 
 test('a preflight of a cluster needs no spec, and is not found as the preflight of a spec', async () => {
   const response = await call('POST', '/v1/clusters/large/preflight');

@@ -8,8 +8,16 @@ const { call } = await appFor({ after }, { store });
 const data = Buffer.from('a batch');
 const finding = { code: 'rows-missing', severity: 'error', message: 'two are missing', rows: [1] };
 const report = {
-  ...{ name: 'step 1', rows: 4, exact: 2, rounding: 1, wrong: 1, unverifiable: 0, ok: false },
-  ...{ findings: [finding, finding], fingerprint: 'hgpo(K=2)', levels: [] },
+  name: 'step 1',
+  rows: 4,
+  exact: 2,
+  rounding: 1,
+  wrong: 1,
+  unverifiable: 0,
+  ok: false,
+  findings: [finding, finding],
+  fingerprint: 'hgpo(K=2)',
+  levels: [],
 };
 
 describe('batch routes', () => {
@@ -31,7 +39,11 @@ describe('batch routes', () => {
   test('the list of batches shows a summary of each report', async () => {
     const first = (await call('GET', `${path}?limit=2`)).json();
     assert.deepEqual(first.items[0].verification, {
-      ...{ ok: false, exact: 2, rounding: 1, wrong: 1, unverifiable: 0 },
+      ok: false,
+      exact: 2,
+      rounding: 1,
+      wrong: 1,
+      unverifiable: 0,
       findings: ['rows-missing'],
     });
     assert.equal(first.items[1].verification, null);

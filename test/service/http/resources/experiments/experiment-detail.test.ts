@@ -16,7 +16,9 @@ test('a queued experiment shows its queue position, its wait reason and its esti
   };
   const position = { rank: 1, length: 1 };
   assert.deepEqual(await shown(), {
-    ...{ position, waitReason: null, estimate: null },
+    position,
+    waitReason: null,
+    estimate: null,
     noEstimate: 'no scheduling round has read it yet',
   });
   const estimate = { startAt: 30, earliest: 20, latest: 40 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { ExperimentSpec } from '../../../../../src/engines/registry.ts';
 import { appFor, LOCAL, REPLAY } from '../../../../support/http-app.ts';
-import { storeFor } from '../../../../support/store.ts';
+import { clusterRecord, storeFor } from '../../../../support/store.ts';
 
 const scope = { after };
 const { store } = await storeFor(scope);
@@ -77,16 +77,7 @@ describe('POST /v1/experiments', () => {
   });
 
   test('a submission to an unknown cluster is refused with the nearest name', async () => {
-    await store.clusters.put({
-      name: 'gpu-one',
-      address: '127.0.0.1:1',
-      token: 'secret',
-      ca: null,
-      backfill: false,
-      generation: null,
-      lastSeenAt: null,
-      nodes: [],
-    });
+    await store.clusters.put(clusterRecord({ name: 'gpu-one', address: '127.0.0.1:1', token: 'secret' }));
     await submit({ ...REPLAY, cluster: 'gpu-one' });
     const response = await call('POST', '/v1/experiments', { body: { ...REPLAY, cluster: 'gpu-onee' } });
     assert.equal(response.statusCode, 400);

@@ -129,7 +129,8 @@ describe('GET /v1/experiments/:id/logs of a long run', () => {
     assert.equal((await count('contains=line&attempt=2')).matching, wanted('attempt 2'));
     const { after } = (await call('GET', `/v1/experiments/${id}/logs`)).json();
     assert.deepEqual(await count(`contains=nothing%20of%20this&after=${after}`), {
-      ...{ matching: 0, more: false },
+      matching: 0,
+      more: false,
       after: (await call('GET', `/v1/experiments/${id}/logs?tail=1`)).json().after,
     });
   });

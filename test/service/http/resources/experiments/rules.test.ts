@@ -21,7 +21,11 @@ test('an experiment shows its rules with their conditions in words and when they
   };
   const fired = { attempt: 1, step: 7, at: 1, batch: null, reason: 'rule kl-high', evidence };
   await store.rules.advance({
-    ...{ experiment: lease.experiment, cursor, last, memory: {}, due: null },
+    experiment: lease.experiment,
+    cursor,
+    last,
+    memory: {},
+    due: null,
     fired: [{ type: 'rule', rule: 'kl-high', do: 'stop', ...fired }],
     stop: { rule: 'kl-high', reason: 'rule kl-high' },
   });

@@ -176,7 +176,10 @@ test('GET /v1/caller shows the id, name, project and scopes of the key', async (
   const { call } = await appFor(t, { store, settings: { grafanaUrl: 'https://grafana.example' } });
   const { id, token } = await makeKey(store, { name: 'ci', project: 'default', scopes: ['read', 'submit'] });
   assert.deepEqual((await call('GET', '/v1/caller', { token })).json(), {
-    ...{ id, name: 'ci', project: 'default', scopes: ['read', 'submit'] },
+    id,
+    name: 'ci',
+    project: 'default',
+    scopes: ['read', 'submit'],
     grafana: 'https://grafana.example',
   });
   const all = (await call('GET', '/v1/caller')).json();

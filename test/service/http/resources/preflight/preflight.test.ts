@@ -2,16 +2,14 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { makeKey, makeProjects } from '../../../../support/access.ts';
 import { appFor, LOCAL } from '../../../../support/http-app.ts';
-import { storeFor } from '../../../../support/store.ts';
+import { clusterRecord, storeFor } from '../../../../support/store.ts';
 
 const scope = { after };
 const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store });
 const node = (gpusTotal: number) => ({ id: 'n', cpusTotal: 64, gpusTotal, cpusUsed: 0, gpusUsed: 0 });
-const cluster = (name: string, gpus: number, lastSeenAt: number) => ({
-  ...{ name, address: '127.0.0.1:9', token: 't', ca: null, backfill: false, generation: 'g', lastSeenAt },
-  nodes: [node(gpus)],
-});
+const cluster = (name: string, gpus: number, lastSeenAt: number) =>
+  clusterRecord({ name, generation: 'g', lastSeenAt, nodes: [node(gpus)] });
 const VERL = { name: 'v', engine: 'verl-agent', recipe: 'qwen2.5_1.5b_alfworld_train' };
 
 async function take(id: string) {

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { makeChild } from '../../../../../src/plan/sweep.ts';
 import { makeKey } from '../../../../support/access.ts';
 import { appFor } from '../../../../support/http-app.ts';
-import { claimed, storeFor } from '../../../../support/store.ts';
+import { claimed, clusterRecord, storeFor } from '../../../../support/store.ts';
 import { expandAll } from '../../../../support/sweep.ts';
 
 const scope = { after };
@@ -86,13 +86,14 @@ test('an unknown preset, run, cluster or project is refused by name, and no swee
 });
 
 test('a preset that is too large for the named cluster is refused with the list, and a part that fits is accepted', async () => {
-  await store.clusters.put({
-    ...{ name: 'small', address: '127.0.0.1:9', token: 't', ca: null, backfill: false, generation: 'g' },
-    ...{
+  await store.clusters.put(
+    clusterRecord({
+      name: 'small',
+      generation: 'g',
       lastSeenAt: Date.now(),
       nodes: [{ id: 'n', cpusTotal: 64, gpusTotal: 2, cpusUsed: 0, gpusUsed: 0 }],
-    },
-  });
+    }),
+  );
   const before = (await store.sweeps.list({ limit: 100 })).items.length;
   const refused = await submit('paper-main-table', { cluster: 'small' });
   assert.equal(refused.statusCode, 400, refused.body);

@@ -2,16 +2,13 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { newProject } from '../../../../../src/schemas/project.ts';
 import { appFor } from '../../../../support/http-app.ts';
-import { claimed, storeFor, submitInput } from '../../../../support/store.ts';
+import { claimed, clusterRecord, storeFor, submitInput } from '../../../../support/store.ts';
 
 const scope = { after };
 const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store, now: () => 1_000 });
 await store.projects.create(newProject({ name: 'team-a' }, 0));
-await store.clusters.put({
-  ...{ name: 'local', address: '127.0.0.1:9', token: 't', ca: null, backfill: false },
-  ...{ generation: 'g', lastSeenAt: 5, nodes: [] },
-});
+await store.clusters.put(clusterRecord({ generation: 'g', lastSeenAt: 5 }));
 
 test('a paused queue shows the caller and the reason, refuses claims, and accepts them after it is resumed', async () => {
   const { id } = await store.experiments.submit(submitInput());
@@ -19,7 +16,8 @@ test('a paused queue shows the caller and the reason, refuses claims, and accept
   assert.equal(paused.statusCode, 200);
   const { by } = paused.json().paused;
   assert.deepEqual(paused.json(), {
-    ...{ queue: '_all', closed: null },
+    queue: '_all',
+    closed: null,
     paused: { by, at: 1_000, reason: 'upgrade' },
   });
   assert.deepEqual((await call('GET', '/v1/queues')).json().paused, {

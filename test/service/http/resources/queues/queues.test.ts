@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { newProject } from '../../../../../src/schemas/project.ts';
 import { appFor } from '../../../../support/http-app.ts';
-import { claimed, storeFor, submitInput } from '../../../../support/store.ts';
+import { claimed, clusterRecord, storeFor, submitInput } from '../../../../support/store.ts';
 
 const scope = { after };
 const { store } = await storeFor(scope);
 const { call } = await appFor(scope, { store });
 
-await store.clusters.put({
-  name: 'local',
-  address: '127.0.0.1:9',
-  token: 'CANARY-TOKEN',
-  ca: 'CANARY-CA',
-  backfill: true,
-  generation: 'g1',
-  lastSeenAt: 5,
-  nodes: [{ id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed: 1, gpusUsed: 0 }],
-});
+await store.clusters.put(
+  clusterRecord({
+    token: 'CANARY-TOKEN',
+    ca: 'CANARY-CA',
+    backfill: true,
+    generation: 'g1',
+    lastSeenAt: 5,
+    nodes: [{ id: 'node-1', cpusTotal: 8, gpusTotal: 2, cpusUsed: 1, gpusUsed: 0 }],
+  }),
+);
 
 test('GET /v1/queues shows experiments in queue order with wait reasons, and the allocations of the clusters', async () => {
   const { id: low } = await store.experiments.submit(submitInput({ priority: -1, name: 'low' }));

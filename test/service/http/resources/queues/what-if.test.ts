@@ -9,7 +9,7 @@ import type { Store } from '../../../../../src/store/store.ts';
 import { claim } from '../../../../support/claim.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { redisFor } from '../../../../support/redis.ts';
-import { type Scope, storeFor, submitInput } from '../../../../support/store.ts';
+import { clusterRecord, type Scope, storeFor, submitInput } from '../../../../support/store.ts';
 
 const NOW = Date.now();
 const RUN = { engine: 'verl-agent', name: 'a run', recipe: 'qwen2.5_1.5b_alfworld_train' } as const;
@@ -21,10 +21,9 @@ let namespaces = 0;
 async function installation(t: Scope) {
   const { store } = await storeFor(t, { server, prefix: `w${namespaces++}` });
   const nodes = ['n1', 'n2'].map((id) => ({ id, cpusTotal: 96, gpusTotal: 8, cpusUsed: 0, gpusUsed: 0 }));
-  await store.clusters.put({
-    ...{ name: 'c', address: 'a', token: 't', ca: null, backfill: true, generation: 'g', lastSeenAt: null },
-    nodes,
-  });
+  await store.clusters.put(
+    clusterRecord({ name: 'c', address: 'a', backfill: true, generation: 'g', nodes }),
+  );
   await store.clusters.see('c', { address: 'a', nodes, generation: 'g' });
   for (const name of ['p', 'q']) await store.projects.create(newProject({ name }, 0));
   const { id } = await store.experiments.submit(submitInput({ resolved: { timeoutSeconds: 3600 }, gpus: 8 }));

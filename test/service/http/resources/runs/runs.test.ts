@@ -16,7 +16,8 @@ async function openRun(body: object = {}) {
 
 const ENDED = { type: 'ended', exitCode: 1, signal: 0, message: 'ValueError', lastLines: [] };
 const metrics = (sequence: number) => ({
-  ...{ sequence, at: 1 },
+  sequence,
+  at: 1,
   event: { type: 'metrics', step: sequence, values: { loss: 0.5 } },
 });
 

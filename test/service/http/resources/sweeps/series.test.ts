@@ -10,7 +10,17 @@ const { store } = await storeFor({ after });
 const { call } = await appFor({ after }, { store });
 
 const point = (from: number, to: number, mean: number | null, count = 1, nan = 0): SeriesPoint => ({
-  ...{ attempt: 1, from, to, count, first: 0, last: 0, min: mean, max: mean, mean, nan, infinite: 0 },
+  attempt: 1,
+  from,
+  to,
+  count,
+  first: 0,
+  last: 0,
+  min: mean,
+  max: mean,
+  mean,
+  nan,
+  infinite: 0,
 });
 
 test('a band has the mean over the curves, each of which counts once per bin', () => {
@@ -48,7 +58,9 @@ test('a bin in which no curve has a finite value has no point', () => {
 
 test('GET /v1/sweeps/:id/series has a band for each combination and pages them', async () => {
   const request = {
-    ...{ name: 'seeds', method: 'grid' as const, spec: { engine: 'replay', project: 'swept' } },
+    name: 'seeds',
+    method: 'grid' as const,
+    spec: { engine: 'replay', project: 'swept' },
     axes: { '/replay/batches': [1, 2], '/replay/seed': [1, 2] },
   };
   const { id } = await store.sweeps.create(sweepInput(request));
@@ -58,7 +70,8 @@ test('GET /v1/sweeps/:id/series has a band for each combination and pages them',
     const lease = await claimed(store, child);
     await store.attempts.confirm(lease);
     const entries = [1, 2].map((step) => ({
-      ...{ sequence: step, at: step },
+      sequence: step,
+      at: step,
       event: { type: 'metrics' as const, step, values: { 'val/success_rate': step === 1 ? 0.5 : at / 4 } },
     }));
     await store.events.append(lease, entries);

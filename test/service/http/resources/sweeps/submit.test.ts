@@ -4,7 +4,7 @@ import { SWEEP_ID } from '../../../../../src/core/sweep-ids.ts';
 import { makeProjects } from '../../../../support/access.ts';
 import { cpuTimeOf } from '../../../../support/cpu-time.ts';
 import { appFor } from '../../../../support/http-app.ts';
-import { storeFor } from '../../../../support/store.ts';
+import { clusterRecord, storeFor } from '../../../../support/store.ts';
 import { expandAll, sweepRequest } from '../../../../support/sweep.ts';
 
 const { store } = await storeFor({ after });
@@ -156,10 +156,13 @@ describe('POST /v1/sweeps/preview', () => {
 });
 
 test('a sweep that needs more than any node has is accepted and previewed with a warning', async () => {
-  await store.clusters.put({
-    ...{ name: 'small', address: 'h:1', token: 't', ca: null, backfill: false, generation: null },
-    ...{ lastSeenAt: null, nodes: [{ id: 'n', cpusTotal: 1, gpusTotal: 0, cpusUsed: 0, gpusUsed: 0 }] },
-  });
+  await store.clusters.put(
+    clusterRecord({
+      name: 'small',
+      address: 'h:1',
+      nodes: [{ id: 'n', cpusTotal: 1, gpusTotal: 0, cpusUsed: 0, gpusUsed: 0 }],
+    }),
+  );
   const body = { ...ESTIMATORS, spec: { engine: 'local', resources: { cpus: 2 } } };
   const accepted = (await call('POST', '/v1/sweeps', { body })).json();
   const previewed = (await call('POST', '/v1/sweeps/preview', { body })).json();

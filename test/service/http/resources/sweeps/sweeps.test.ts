@@ -64,7 +64,12 @@ test('GET of a sweep shows its children in pages, before and after they become e
   assert.deepEqual(
     seen,
     ids.map((experiment, index) => ({
-      ...{ index, experiment, run: 0, state: 'queued', after: null, skipped: null },
+      index,
+      experiment,
+      run: 0,
+      state: 'queued',
+      after: null,
+      skipped: null,
       values: { '/replay/batches': index },
       verification: child.verification,
     })),
@@ -124,7 +129,9 @@ test('POST rerun-failed runs each failed child once again, with a job', async ()
 describe('GET /v1/sweeps/:id/comparison', () => {
   test('the comparison of a sweep has a row for each combination, aggregated over its seeds', async () => {
     const request = {
-      ...{ name: 'compared', method: 'grid' as const, spec: { engine: 'local' } },
+      name: 'compared',
+      method: 'grid' as const,
+      spec: { engine: 'local' },
       axes: { estimator: [{ name: 'hgpo' }, { name: 'grpo' }], 'training.seed': [1, 2] },
     };
     const { id } = await store.sweeps.create(sweepInput(request));

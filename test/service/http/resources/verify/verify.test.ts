@@ -15,8 +15,14 @@ test('the options of the query reach the verifier', async (t) => {
     },
   });
   const query = new URLSearchParams({
-    ...{ name: 'run.csv', from: 'table', estimator: 'grpo', param: 'epsilon=1e-4,normalizeByStd=false' },
-    ...{ groupSize: '4', rewards: 'a,b', weights: '1,0.5', map: 'group=g,reward=r' },
+    name: 'run.csv',
+    from: 'table',
+    estimator: 'grpo',
+    param: 'epsilon=1e-4,normalizeByStd=false',
+    groupSize: '4',
+    rewards: 'a,b',
+    weights: '1,0.5',
+    map: 'group=g,reward=r',
   });
   const response = await call('POST', `/v1/verify?${query}`, { headers, raw });
   assert.deepEqual([response.statusCode, response.json()], [200, { batches: [] }]);
@@ -26,8 +32,12 @@ test('the options of the query reach the verifier', async (t) => {
     name: 'run.csv',
     from: 'table',
     stated: {
-      ...{ estimator: 'grpo', params: { epsilon: 1e-4, normalizeByStd: false }, groupSize: 4 },
-      ...{ rewards: ['a', 'b'], weights: [1, 0.5], map: { group: 'g', reward: 'r' } },
+      estimator: 'grpo',
+      params: { epsilon: 1e-4, normalizeByStd: false },
+      groupSize: 4,
+      rewards: ['a', 'b'],
+      weights: [1, 0.5],
+      map: { group: 'g', reward: 'r' },
     },
   });
 });
