@@ -10,6 +10,7 @@ export const COMMON_DEFAULTS = {
   clusterLabels: {},
   priority: 0,
   maxAttempts: 3,
+  maxClusterFaults: 20,
   gracePeriodSeconds: 30,
   timeoutSeconds: null,
   deadline: null,

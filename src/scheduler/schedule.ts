@@ -247,9 +247,9 @@ function place(item: QueuedExperiment, round: Round): Placed {
 }
 
 /** An experiment whose last attempt was lost waits a while, and blocks no cluster meanwhile. */
-function pauseAfterLoss({ notBefore }: QueuedExperiment): string | null {
+function pauseAfterLoss({ notBefore, waitsFor }: QueuedExperiment): string | null {
   if (notBefore == null) return null;
-  return `its last attempt was lost: the next one starts after ${new Date(notBefore).toISOString()}`;
+  return `${waitsFor ?? 'its last attempt was lost'}: the next one starts after ${new Date(notBefore).toISOString()}`;
 }
 
 function startOn({ experiment, project, checkpoint }: QueuedExperiment, { cluster, parts }: Room): Start {

@@ -101,7 +101,16 @@ export const commonFields = {
     Type.Integer({
       minimum: 1,
       maximum: 20,
-      description: 'Maximum number of attempts if attempts end by a cause outside of the experiment.',
+      description:
+        'Maximum number of attempts that end because the driver or its supervisor was killed. Faults of the cluster do not count.',
+    }),
+  ),
+  maxClusterFaults: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000,
+      description:
+        'Maximum number of attempts that faults of the cluster (a lost node, a GPU, the head of Ray) end before the experiment fails.',
     }),
   ),
   gracePeriodSeconds: Type.Optional(

@@ -125,8 +125,15 @@ def view_cluster(node_id: str) -> ClusterView:
             id=node["NodeID"], address=node["NodeManagerAddress"], alive=node["Alive"],
             cpus_total=total.get("CPU", 0), gpus_total=total.get("GPU", 0),
             cpus_available=free.get("CPU", 0), gpus_available=free.get("GPU", 0),
+            state_reason="" if node["Alive"] else _death_reason(node),
         ))
     return ClusterView(ray_version=ray.__version__, node_id=node_id, nodes=nodes)
+
+
+def _death_reason(node: Mapping[str, Any]) -> str:
+    """Why Ray lists a node as dead. Older releases of Ray do not say."""
+    reason, message = str(node.get("DeathReason") or ""), str(node.get("DeathReasonMessage") or "")
+    return ": ".join(part for part in (reason if reason != "UNSPECIFIED" else "", message) if part)
 
 
 def _available_by_node() -> Mapping[str, Mapping[str, float]]:

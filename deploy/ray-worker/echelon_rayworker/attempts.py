@@ -61,7 +61,8 @@ class AttemptStore:
     ) -> None:
         """``environment``: what supervisors and drivers start from (``launch.base_environment``). ``masked``: values
         that never show in what a driver prints, though it is not given them."""
-        self._experiments = os.path.join(os.path.abspath(state_dir), "experiments")
+        self.state_dir = os.path.abspath(state_dir)
+        self._experiments = os.path.join(self.state_dir, "experiments")
         self._shared_root = os.path.abspath(shared_root)
         self._node_id = node_id
         self._environment = dict(environment)

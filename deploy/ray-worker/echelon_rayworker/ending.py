@@ -6,28 +6,17 @@ import os
 import re
 import signal
 from dataclasses import dataclass
-from typing import Optional
+from typing import Callable, Mapping, Optional
 
+from echelon_rayworker.failures import failed_part
 from echelon_rayworker.gen import rayworker_pb2 as pb
 
 # What Ray prints when its memory monitor killed a task or an actor of the driver.
 RAY_MEMORY = re.compile(r"ray\.exceptions\.OutOfMemoryError|due to the node running low on memory")
 # What a driver prints when a GPU had no memory left: it ends with a code of its own.
-GPU_MEMORY = re.compile(r"CUDA out of memory|torch(?:\.cuda)?\.OutOfMemoryError|CUDA error: out of memory")
-# What the driver prints when a part of the cluster failed, which another attempt may not meet again.
-_CLUSTER_FAILURE = re.compile(
-    r"(?P<node>NodeDiedError|its node has died|node it was running on is dead or unavailable|OwnerDiedError"
-    r"|ActorUnavailableError|(?:Actor|Task)UnschedulableError|LocalRayletDiedError|is not in the cluster any more"
-    r"|Object(?:Lost|ReconstructionFailed|FetchTimedOut)Error)"
-    r"|(?P<nccl>Watchdog caught collective operation timeout|NCCL watchdog thread terminated|ncclRemoteError"
-    r"|ncclSystemError)"
-    r"|(?P<ecc>uncorrectable ECC error)"
+GPU_MEMORY = re.compile(
+    r"CUDA out of memory|torch(?:\.cuda)?\.OutOfMemoryError|CUDA error: out of memory|Cuda failure (?:\d+ )?'out of memory'"
 )
-_FAILED_PART = {
-    "node": "another node of the cluster, or a process on it, was lost",
-    "nccl": "the connection between GPUs failed",
-    "ecc": "a GPU reported an uncorrectable memory error",
-}
 # What verl raises when it makes its resource pools, before it has taken a GPU.
 GPU_SHORTAGE = re.compile(
     r"Total available GPUs [\d.]+ is less than total desired GPUs|cannot be satisfied in this ray cluster"
@@ -52,6 +41,8 @@ class Circumstances:
     kernel_oom_kills: int
     """Kills for memory that the kernel counted during the attempt."""
     last_lines: list[str]
+    lost_nodes: Callable[[], Mapping[str, str]] = dict
+    """Gives the allocated nodes that are no longer alive, with the reasons. Called once at most: it may wait for Ray."""
 
 
 def describe_end(status: int, known: Circumstances) -> pb.Ended:
@@ -71,8 +62,8 @@ def describe_end(status: int, known: Circumstances) -> pb.Ended:
         ended.cause, ended.message = pb.Ended.OUT_OF_MEMORY, f"{memory} ({how})"
     elif DISK_FULL.search(text):
         ended.cause, ended.message = pb.Ended.DISK_FULL, f"no space was left, or a quota was used up ({how})"
-    elif failure := _CLUSTER_FAILURE.search(text):
-        ended.cause, ended.message = pb.Ended.CLUSTER_FAILED, f"{_FAILED_PART[str(failure.lastgroup)]} ({how})"
+    elif part := failed_part(known.last_lines, known.lost_nodes):
+        ended.cause, ended.message = pb.Ended.CLUSTER_FAILED, f"{part} ({how})"
     elif GPU_SHORTAGE.search(text):
         ended.cause, ended.message = pb.Ended.GPUS_SHORT, f"Ray had fewer free GPUs than the run needs ({how})"
     elif number:

@@ -21,6 +21,7 @@ from echelon_rayworker.eventreader import EventLogReader, OutOfRange
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.health import health_handlers
 from echelon_rayworker.launch import ENGINES, InvalidLaunch, check_id
+from echelon_rayworker.nodestates import note_states
 from echelon_rayworker.owner import Owner
 from echelon_rayworker.secretstore import UnusableSecret
 
@@ -52,6 +53,7 @@ class RayWorkerService(grpc.GenericRpcHandler):
     ) -> None:
         """``executor`` runs what blocks: as many threads as calls shall wait at once."""
         self._store = store
+        self._state_dir = store.state_dir
         self._owner = owner
         self._started_at_unix_ms = time.time_ns() // 1_000_000
         self._token = token.encode()
@@ -94,7 +96,7 @@ class RayWorkerService(grpc.GenericRpcHandler):
         return self._methods[method]
 
     async def _describe(self, _request: pb.DescribeRequest, context: grpc.aio.ServicerContext) -> pb.DescribeResponse:
-        view = await self._blocking(context, self._view_cluster)
+        view = await self._blocking(context, self._view_nodes)
         return pb.DescribeResponse(
             version=__version__,
             generation=self._store.generation,
@@ -107,6 +109,11 @@ class RayWorkerService(grpc.GenericRpcHandler):
             free_disk_bytes=shutil.disk_usage(self._store.shared_root).free,
             started_at_unix_ms=self._started_at_unix_ms,
         )
+
+    def _view_nodes(self) -> ClusterView:
+        view = self._view_cluster()
+        note_states(self._state_dir, view.nodes)
+        return view
 
     async def _launch(self, request: pb.LaunchRequest, context: grpc.aio.ServicerContext) -> pb.LaunchResponse:
         return await self._blocking(context, lambda: self._store.launch(request))

@@ -29,6 +29,7 @@ from echelon_rayworker.ending import Circumstances, describe_end
 from echelon_rayworker.eventlog import EventLogWriter
 from echelon_rayworker.files import is_regular, read_regular, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.nodestates import lost_nodes
 from echelon_rayworker.recorder import Recorder
 from echelon_rayworker.redaction import Redactor, secret_values
 from echelon_rayworker.reports import Report, redact_report
@@ -125,6 +126,7 @@ class Supervisor:
         driver.stdout.close()
         driver.stderr.close()
         status = self._watch(driver.pid, drain)
+        ended_at = time.time()
         self._end_remnants(driver.pid)
         drain.join(2.0)
         self._take(drain)
@@ -134,7 +136,14 @@ class Supervisor:
             told_to_end=self._told_to_end,
             kernel_oom_kills=processes.oom_kills() - self._oom_kills_before,
             last_lines=drain.last_lines(pb.LogLines.STDERR) or drain.last_lines(pb.LogLines.STDOUT),
+            lost_nodes=lambda: self._lost_nodes(ended_at),
         )))
+
+    def _lost_nodes(self, since: float) -> dict[str, str]:
+        # This process shows that its own node is alive.
+        others = {node.id for node in self._request.plan.nodes} - {self._node_id}
+        state_dir = os.path.dirname(os.path.dirname(self._directories.experiment))
+        return lost_nodes(state_dir, others, since)
 
     def _start_driver(self, command: list[str], environment: dict[str, str]) -> subprocess.Popen:
         parent = os.getpid()

@@ -71,6 +71,17 @@ def test_the_cause_of_the_end(client: Client, arguments: list[str], cause: int, 
     assert (ended.cause, ended.exit_code, ended.signal) == (cause, code, number)
 
 
+def test_an_attempt_on_a_node_that_is_gone_ends_as_a_failure_of_the_cluster(client: Client) -> None:
+    client.describe()
+    here = client.describe().nodes[0].id
+    client.launch("exit=1", experiment="here", nodes=[pb.AllocatedNode(id=here, cpus=1)])
+    assert client.events("here")[-1].ended.cause == pb.Ended.FAILED
+    client.launch("exit=1", experiment="gone", nodes=[pb.AllocatedNode(id="gone", cpus=1)])
+    ended = client.events("gone")[-1].ended
+    assert ended.cause == pb.Ended.CLUSTER_FAILED
+    assert ended.message == "node gone is no longer alive (Ray does not list it any more) (exit code 1)"
+
+
 def test_the_last_fifty_lines_of_stderr_come_with_the_end(client: Client) -> None:
     client.launch("lines=80", "raise=no such file")
     ended = client.events()[-1].ended

@@ -2,15 +2,21 @@ import type { EndCause, Ended } from '../../core/events.ts';
 import { QUARANTINE_AFTER } from '../../core/states.ts';
 import type { MemorySettings } from '../../engines/engine.ts';
 import { findEngine } from '../../engines/registry.ts';
-import type { EndDecision } from '../../store/attempts/types.ts';
+import type { Attempt, EndDecision } from '../../store/attempts/types.ts';
 
-/** What an end with some cause leads to. `counted`: another attempt if one is left; `free`: another attempt in any case. */
+/**
+ * What an end with some cause leads to. `program` and `cluster`: whose fault it is; another attempt follows while the limit of
+ * such faults allows. `free`: another attempt in any case.
+ */
 interface CauseRule {
   words: string;
-  again: 'counted' | 'free' | 'never';
+  again: Fault | 'free' | 'never';
   /** Whether the next attempt waits a while. */
   waits: boolean;
 }
+
+/** Whose fault ended an attempt that may be tried again. The two have separate counts, limits and waits. */
+export type Fault = 'program' | 'cluster';
 
 /**
  * Every cause of an attempt's end, and whether another attempt follows; docs/guides/runs.md has the same table. No attempt
@@ -20,18 +26,21 @@ export const CAUSE_RULES: Readonly<Record<EndCause, CauseRule>> = {
   succeeded: { words: 'the driver ended by itself, successfully', again: 'never', waits: false },
   failed: { words: 'the driver failed', again: 'never', waits: false },
   stopped: { words: 'the driver was stopped', again: 'free', waits: false },
-  killed: { words: 'the driver was killed by a signal that was not ours', again: 'counted', waits: true },
+  killed: { words: 'the driver was killed by a signal that was not ours', again: 'program', waits: true },
   'out-of-memory': { words: 'the driver was killed for memory', again: 'never', waits: false },
-  'supervisor-lost': { words: "the attempt's supervisor was lost", again: 'counted', waits: true },
-  'not-started': { words: 'the driver could not be started', again: 'counted', waits: true },
-  'node-lost': { words: 'the attempt is gone from the cluster', again: 'counted', waits: true },
-  'cluster-failed': { words: 'a part of the cluster failed', again: 'counted', waits: true },
+  'supervisor-lost': { words: "the attempt's supervisor was lost", again: 'program', waits: true },
+  'not-started': { words: 'the driver could not be started', again: 'cluster', waits: true },
+  'node-lost': { words: 'the attempt is gone from the cluster', again: 'cluster', waits: true },
+  'cluster-failed': { words: 'a part of the cluster failed', again: 'cluster', waits: true },
   'gpus-short': { words: 'the cluster had too few free GPUs', again: 'free', waits: true },
   'disk-full': { words: 'a disk was full', again: 'never', waits: false },
 };
 
-/** How long the next attempt waits after a lost attempt; the wait doubles with each. */
-const RETRY_WAIT = { firstMs: 5_000, longestMs: 300_000 } as const;
+/** How long the next attempt waits after a lost attempt; the wait doubles with each of its kind. */
+const RETRY_WAIT = {
+  program: { firstMs: 5_000, longestMs: 300_000 },
+  cluster: { firstMs: 10_000, longestMs: 600_000 },
+} as const;
 
 /** How a driver ended, in one sentence; after a failure, with the line of its output that states the reason. */
 export function endInWords({ cause, exitCode, signal, message, lastLines }: Ended): string {
@@ -63,10 +72,12 @@ function errorLine(lines: readonly string[]): string {
 /** The circumstances that decide what an end leads to. */
 interface Circumstances {
   attempt: number;
-  /** What the spec allows. */
+  /** What the spec allows: attempts that a fault of the program may end, the last one included. */
   maxAttempts: number;
-  /** Earlier attempts that do not count against it. */
-  uncounted?: number;
+  /** Faults of the cluster after which another attempt follows. */
+  maxClusterFaults: number;
+  /** Earlier attempts by the fault that ended them. Default: none. */
+  faults?: Readonly<Record<Fault, number>>;
   cancelling: boolean;
   engine?: string;
   /** Why the dispatcher stopped the attempt (its timeout, its deadline), in words; null: it did not. */
@@ -85,7 +96,7 @@ interface Circumstances {
  * {@link CAUSE_RULES}.
  */
 export function decide(ended: Ended, known: Circumstances): EndDecision {
-  const { attempt, maxAttempts, uncounted = 0, cancelling, wait = RETRY_WAIT } = known;
+  const { attempt, cancelling, faults = { program: 0, cluster: 0 } } = known;
   const { limitReached = null, quarantine = null } = known;
   const words = endInWords(ended);
   if (cancelling) return { to: 'cancelled', reason: `cancelled; ${words}` };
@@ -104,17 +115,45 @@ export function decide(ended: Ended, known: Circumstances): EndDecision {
   const rule = CAUSE_RULES[ended.cause];
   if (rule.again === 'never') return { to: 'failed', reason: withAdvice(words, ended, known.engine) };
   if (rule.again === 'free') {
-    const waitMs = rule.waits ? waitBefore(uncounted + 1, wait) : 0;
-    return { to: 'queued', waitMs, reason: `${words}; the next attempt follows${inWords(waitMs)}` };
+    const before = attempt - 1 - faults.program - faults.cluster;
+    const waitMs = rule.waits ? waitBefore(before + 1, known.wait ?? RETRY_WAIT.cluster) : 0;
+    const reason = `${words}; the next attempt follows${inWords(waitMs)}`;
+    return {
+      to: 'queued',
+      waitMs,
+      reason,
+      ...(rule.waits && { waitsFor: `${rule.words} for its last attempt` }),
+    };
   }
-  const counted = attempt - uncounted;
-  const count =
-    uncounted === 0
-      ? `attempt ${attempt} of ${maxAttempts}`
-      : `attempt ${attempt} (${counted} of ${maxAttempts} that count)`;
-  if (counted >= maxAttempts) return { to: 'failed', reason: `${count}: ${words}` };
-  const waitMs = rule.waits ? waitBefore(counted, wait) : 0;
-  return { to: 'queued', waitMs, reason: `${count}: ${words}; it will be tried again${inWords(waitMs)}` };
+  const count = faults[rule.again] + 1;
+  const limit = rule.again === 'program' ? known.maxAttempts : known.maxClusterFaults;
+  const counted = `attempt ${attempt}, ${rule.again} fault ${count} of at most ${limit}`;
+  const isLast = rule.again === 'program' ? count >= limit : count > limit;
+  if (isLast) return { to: 'failed', reason: `${counted}: ${words}` };
+  const waitMs = rule.waits ? waitBefore(count, known.wait ?? RETRY_WAIT[rule.again]) : 0;
+  const waitsFor = `${rule.again} fault ${count} of at most ${limit} ended its last attempt`;
+  return {
+    to: 'queued',
+    waitMs,
+    waitsFor,
+    reason: `${counted}: ${words}; it will be tried again${inWords(waitMs)}`,
+  };
+}
+
+/**
+ * The faults of earlier attempts, counted. An orderly stop, a shortage of GPUs and a hand-over between dispatchers are none. An
+ * attempt without a recorded end counts as a fault of the program, so that no experiment is tried without a limit.
+ */
+export function countFaults(
+  attempts: readonly Pick<Attempt, 'ended' | 'givenUpAt'>[],
+): Record<Fault, number> {
+  const faults = { program: 0, cluster: 0 };
+  for (const { ended, givenUpAt } of attempts) {
+    if (givenUpAt !== null) continue;
+    const again = ended === null ? 'program' : CAUSE_RULES[ended.cause].again;
+    if (again === 'program' || again === 'cluster') faults[again] += 1;
+  }
+  return faults;
 }
 
 /** The pause after the nth such end, in ms. */

@@ -1,3 +1,4 @@
+import { COMMON_DEFAULTS } from '../../engines/common-defaults.ts';
 import type { Lease } from '../../store/attempts/types.ts';
 import {
   type AttemptContext,
@@ -82,6 +83,8 @@ async function lifecycle(context: AttemptContext, markPlaced: () => void): Promi
           attempt,
           engine: terms.spec.engine,
           maxAttempts: terms.spec.maxAttempts,
+          // Absent in records of older versions.
+          maxClusterFaults: terms.spec.maxClusterFaults ?? COMMON_DEFAULTS.maxClusterFaults,
           cancelling: context.cancelling.signal.aborted,
           limitReached: context.limitReached,
           quarantine: quarantine?.reason ?? null,

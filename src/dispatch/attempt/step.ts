@@ -4,7 +4,7 @@ import { type Backoff, retryUntil } from '../../core/retry.ts';
 import type { ResolvedSpec } from '../../engines/registry.ts';
 import type { SecretProjects } from '../../engines/secret-projects.ts';
 import { type AttemptContext, cancelAttempt, settle } from './context.ts';
-import { CAUSE_RULES } from './decide.ts';
+import { countFaults, type Fault } from './decide.ts';
 import { isRetryable } from './faults.ts';
 
 /** The result of one step of an attempt's lifecycle. A step never rejects. */
@@ -68,8 +68,8 @@ export interface Terms {
   secretProjects: SecretProjects;
   /** The nodes on which it must run. */
   nodes: readonly AllocatedNode[];
-  /** Earlier attempts that do not count against `maxAttempts`. */
-  uncounted: number;
+  /** Earlier attempts by the fault that ended them. */
+  faults: Readonly<Record<Fault, number>>;
   /** Earlier attempts whose supervisor was lost. */
   supervisorsLost: number;
 }
@@ -88,17 +88,12 @@ export function readTerms(context: AttemptContext): Promise<{ kind: 'terms'; ter
     if (record === undefined || record.attempt !== attempt) return YIELDED;
     if (record.state === 'cancelling') cancelAttempt(context);
     const earlier = attempts.filter((one) => one.attempt < attempt);
-    // An orderly stop, a shortage of GPUs and a hand-over between dispatchers are not the training's fault.
-    const uncounted = earlier.filter(
-      ({ ended, givenUpAt }) =>
-        givenUpAt !== null || (ended !== null && CAUSE_RULES[ended.cause].again === 'free'),
-    );
     const terms = {
       spec: record.resolved as ResolvedSpec['spec'],
       clusterEnv: cluster?.env ?? {},
       secretProjects: cluster?.secretProjects ?? null,
       nodes,
-      uncounted: uncounted.length,
+      faults: countFaults(earlier),
       supervisorsLost: earlier.filter((one) => one.ended?.cause === 'supervisor-lost').length,
     };
     return { kind: 'terms', terms };

@@ -158,6 +158,7 @@ async function end(run: RunScript, lease: Lease, decision: EndDecision): Promise
     attempt: String(lease.attempt),
     attemptsAbove: 0,
     waitMs: 0,
+    waitsFor: '',
     ...decision,
     after: `,${after.join()},`,
   };

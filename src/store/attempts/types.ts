@@ -20,9 +20,9 @@ export type EndDecision =
   | { to: 'failed'; reason: string; quarantined?: true }
   /**
    * `attemptsAbove`: the next attempt is numbered above this, because a cluster knows attempts up to there. `waitMs`: the
-   * next attempt waits so long.
+   * next attempt waits so long. `waitsFor`: why, in words.
    */
-  | { to: 'queued'; reason: string; attemptsAbove?: number; waitMs?: number };
+  | { to: 'queued'; reason: string; attemptsAbove?: number; waitMs?: number; waitsFor?: string };
 
 /** The outcome of a lease's renewal. */
 export interface Renewal {

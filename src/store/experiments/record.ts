@@ -108,6 +108,7 @@ export function toQueuedExperiment(id: string, fields: Fields): QueuedExperiment
     submittedAt: count(fields.submittedAt),
     reason: fields.waitReason ?? null,
     notBefore: time(fields.notBefore),
+    waitsFor: fields.waitsFor || null,
     ...(fields.wantedLabels ? { labels: json(fields.wantedLabels) as Record<string, string> } : {}),
     sweep: fields.sweep ?? null,
     rank: fields.waitRank ? Number(fields.waitRank) : null,

@@ -17,6 +17,7 @@ export const QUEUED_FIELDS = [
   'submittedAt',
   'waitReason',
   'notBefore',
+  'waitsFor',
   'wantedLabels',
   'sweep',
   'waitRank',

@@ -112,6 +112,8 @@ export interface QueuedExperiment {
   reason: string | null;
   /** ms since 1970 before which it does not start, because its last attempt was lost; null if that time has passed. */
   notBefore?: number | null;
+  /** Why it waits until then, in words; null: unknown. */
+  waitsFor?: string | null;
   /** The last checkpoint of its earlier attempts: it starts on that cluster, unless the cluster was removed. */
   checkpoint?: { cluster: string; step: number } | null;
   /** Labels that its cluster must have, all of them; absent if it may have any. */

@@ -108,7 +108,7 @@ describe('limits', () => {
       bench.rayWorker.kill(id, attempt);
     }
     const record = await bench.reaches(id, 'failed');
-    assert.match(record.reason, /^attempt 2 of 2: the driver was killed/);
+    assert.match(record.reason, /^attempt 2, program fault 2 of at most 2: the driver was killed/);
     assert.equal(launchesOf(bench, id), 2);
   });
 

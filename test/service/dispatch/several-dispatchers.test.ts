@@ -53,7 +53,7 @@ describe('a dispatcher', () => {
       bench.rayWorker.kill(id, attempt);
     }
     const record = await bench.reaches(id, 'failed');
-    assert.match(record.reason, /attempt 2 of 2/);
+    assert.match(record.reason, /attempt 2, program fault 2 of at most 2/);
     assert.equal(bench.rayWorker.overlaps(), 0);
   });
 

@@ -19,7 +19,7 @@ local function endUnacquired(root, id, change)
   end
   redis.call('ZREM', root .. ':deadlines', id)
   redis.call('HSET', x, 'endedAt', int(change.now))
-  redis.call('HDEL', x, 'allocation', 'waitReason', 'waitRank', 'waitEstimate', 'notBefore')
+  redis.call('HDEL', x, 'allocation', 'waitReason', 'waitRank', 'waitEstimate', 'notBefore', 'waitsFor')
   moveState(root, id, change)
   redis.call('PUBLISH', root .. ':wake', 'queue')
 end

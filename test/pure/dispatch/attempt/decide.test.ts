@@ -6,6 +6,7 @@ import { END_CAUSES, type EndCause, type Ended } from '../../../../src/core/even
 import { createLaunches } from '../../../../src/dispatch/attempt/context.ts';
 import {
   CAUSE_RULES,
+  countFaults,
   decide,
   endInWords,
   lostAttempt,
@@ -23,7 +24,7 @@ describe('decide', () => {
     const leads = Object.fromEntries(
       END_CAUSES.map((cause) => [
         cause,
-        decide(ended(cause), { attempt: 1, maxAttempts: 3, cancelling: false }).to,
+        decide(ended(cause), { attempt: 1, maxAttempts: 3, maxClusterFaults: 20, cancelling: false }).to,
       ]),
     );
     assert.deepEqual(leads, {
@@ -42,28 +43,43 @@ describe('decide', () => {
   });
 
   test('after the last attempt, the experiment fails', () => {
-    const decision = decide(ended('killed'), { attempt: 3, maxAttempts: 3, cancelling: false });
+    const faults = { program: 2, cluster: 0 };
+    const decision = decide(ended('killed'), {
+      attempt: 3,
+      maxAttempts: 3,
+      maxClusterFaults: 20,
+      faults,
+      cancelling: false,
+    });
     assert.equal(decision.to, 'failed');
-    assert.match(decision.reason, /attempt 3 of 3/);
+    assert.match(decision.reason, /^attempt 3, program fault 3 of at most 3: /);
   });
 
   test('an attempt that was stopped without a cancel is followed by another, after any number of attempts', () => {
-    const decision = decide(ended('stopped'), { attempt: 3, maxAttempts: 3, cancelling: false });
+    const decision = decide(ended('stopped'), {
+      attempt: 3,
+      maxAttempts: 3,
+      maxClusterFaults: 20,
+      cancelling: false,
+    });
     assert.equal(decision.to, 'queued');
     assert.match(decision.reason, /was stopped; the next attempt follows/);
   });
 
   test('a cancelled experiment is cancelled however its driver ended', () => {
     for (const cause of END_CAUSES)
-      assert.equal(decide(ended(cause), { attempt: 1, maxAttempts: 3, cancelling: true }).to, 'cancelled');
+      assert.equal(
+        decide(ended(cause), { attempt: 1, maxAttempts: 3, maxClusterFaults: 20, cancelling: true }).to,
+        'cancelled',
+      );
   });
 });
 
 test('the table of causes equals the table in docs/guides/runs.md', () => {
   const page = readFileSync(new URL('../../../../docs/guides/runs.md', import.meta.url), 'utf8');
-  const rows = [...page.matchAll(/^\| `([a-z-]+)` \|[^|]*\| (counted|free|never)[^|]*\| (yes|no) \|/gm)].map(
-    ([, cause, again, waits]) => [cause, { again, waits: waits === 'yes' }],
-  );
+  const rows = [
+    ...page.matchAll(/^\| `([a-z-]+)` \|[^|]*\| (program|cluster|free|never)[^|]*\| (yes|no) \|/gm),
+  ].map(([, cause, again, waits]) => [cause, { again, waits: waits === 'yes' }]);
   const rules = Object.entries(CAUSE_RULES).map(([cause, { again, waits }]) => [cause, { again, waits }]);
   assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(rules));
 });
@@ -72,49 +88,88 @@ test('a shortage of GPUs never uses up the attempts, and each one waits longer',
   const wait = { firstMs: 1_000, longestMs: 9_000 };
   const decision = decide(ended('gpus-short'), {
     attempt: 4,
-    uncounted: 2,
+    faults: { program: 0, cluster: 2 },
     maxAttempts: 1,
+    maxClusterFaults: 20,
     cancelling: false,
     wait,
   });
   assert.deepEqual(decision, {
     to: 'queued',
-    waitMs: 4_000,
-    reason: 'the cluster had too few free GPUs; the next attempt follows in 4 s',
+    waitMs: 2_000,
+    waitsFor: 'the cluster had too few free GPUs for its last attempt',
+    reason: 'the cluster had too few free GPUs; the next attempt follows in 2 s',
   });
 });
 
-test('the wait before the next attempt doubles with each lost attempt', () => {
+test('the wait before the next attempt doubles with each fault of the same kind, and not with one of the other', () => {
   const wait = { firstMs: 1_000, longestMs: 3_000 };
-  const waits = [1, 2, 3, 4].map((attempt) => {
-    const decision = decide(ended('node-lost'), { attempt, maxAttempts: 9, cancelling: false, wait });
-    return decision.to === 'queued' && decision.waitMs;
-  });
-  assert.deepEqual(waits, [1_000, 2_000, 3_000, 3_000]);
+  const known = { attempt: 9, maxAttempts: 9, maxClusterFaults: 20, cancelling: false, wait };
+  const waits = (cause: EndCause, kind: 'program' | 'cluster') =>
+    [0, 1, 2, 3].map((before) => {
+      const faults = { program: 4, cluster: 4, [kind]: before };
+      const decision = decide(ended(cause), { ...known, faults });
+      return decision.to === 'queued' && decision.waitMs;
+    });
+  assert.deepEqual(waits('node-lost', 'cluster'), [1_000, 2_000, 3_000, 3_000]);
+  assert.deepEqual(waits('killed', 'program'), [1_000, 2_000, 3_000, 3_000]);
 });
 
-test('an uncounted attempt neither uses up an attempt nor lengthens the wait', () => {
-  const known = {
-    maxAttempts: 2,
-    uncounted: 2,
-    cancelling: false,
-    wait: { firstMs: 1_000, longestMs: 9_000 },
-  };
-  const again = decide(ended('killed'), { ...known, attempt: 3 });
-  assert.equal(again.to === 'queued' && again.waitMs, 1_000);
-  assert.match(again.reason, /^attempt 3 \(1 of 2 that count\): /);
-  assert.equal(decide(ended('killed'), { ...known, attempt: 4 }).to, 'failed');
+test('each kind of fault has its own limit: the faults of the other kind do not count', () => {
+  const known = { attempt: 9, maxAttempts: 2, maxClusterFaults: 3, cancelling: false };
+  const to = (cause: EndCause, faults: { program: number; cluster: number }) =>
+    decide(ended(cause), { ...known, faults }).to;
+  assert.equal(to('killed', { program: 0, cluster: 8 }), 'queued');
+  assert.equal(to('killed', { program: 1, cluster: 0 }), 'failed');
+  assert.equal(to('cluster-failed', { program: 8, cluster: 2 }), 'queued');
+  assert.equal(to('cluster-failed', { program: 0, cluster: 3 }), 'failed');
+});
+
+test('a wait reason names the fault and its count', () => {
+  const known = { attempt: 4, maxAttempts: 3, maxClusterFaults: 20, cancelling: false };
+  const decision = decide(ended('cluster-failed'), { ...known, faults: { program: 2, cluster: 1 } });
+  assert.ok(decision.to === 'queued');
+  assert.equal(decision.waitsFor, 'cluster fault 2 of at most 20 ended its last attempt');
+  assert.match(
+    decision.reason,
+    /^attempt 4, cluster fault 2 of at most 20: a part of the cluster failed; it will/,
+  );
+});
+
+test('orderly stops, shortages of GPUs and attempts that were given up are no faults; an attempt without an end is one', () => {
+  const attempts = [
+    { ended: ended('stopped'), givenUpAt: null },
+    { ended: ended('gpus-short'), givenUpAt: null },
+    { ended: null, givenUpAt: 1 },
+    { ended: null, givenUpAt: null },
+    { ended: ended('node-lost'), givenUpAt: null },
+    { ended: ended('killed'), givenUpAt: null },
+    { ended: ended('cluster-failed'), givenUpAt: null },
+  ];
+  assert.deepEqual(countFaults(attempts), { program: 2, cluster: 2 });
 });
 
 test('the reason of an out-of-memory end names the settings that help', () => {
   const end = ended('out-of-memory', { message: 'a GPU ran out of memory' });
-  const decision = decide(end, { attempt: 1, maxAttempts: 3, cancelling: false, engine: 'verl-agent' });
+  const decision = decide(end, {
+    attempt: 1,
+    maxAttempts: 3,
+    maxClusterFaults: 20,
+    cancelling: false,
+    engine: 'verl-agent',
+  });
   assert.equal(decision.to, 'failed');
   assert.match(decision.reason, /lower \/training\/microBatchSizePerGpu/);
 });
 
 test('a limit fails the experiment, except after a success or a cancel', () => {
-  const known = { attempt: 1, maxAttempts: 3, cancelling: false, limitReached: 'its deadline has passed' };
+  const known = {
+    attempt: 1,
+    maxAttempts: 3,
+    maxClusterFaults: 20,
+    cancelling: false,
+    limitReached: 'its deadline has passed',
+  };
   assert.deepEqual(
     ['stopped', 'killed', 'succeeded'].map((cause) => decide(ended(cause as EndCause), known).to),
     ['failed', 'failed', 'succeeded'],
@@ -123,7 +178,7 @@ test('a limit fails the experiment, except after a success or a cancel', () => {
 });
 
 test('the third lost supervisor fails the experiment although attempts are left', () => {
-  const known = { attempt: 3, maxAttempts: 20, cancelling: false };
+  const known = { attempt: 3, maxAttempts: 20, maxClusterFaults: 20, cancelling: false };
   assert.equal(decide(ended('supervisor-lost'), { ...known, supervisorsLost: 1 }).to, 'queued');
   const decision = decide(ended('supervisor-lost'), { ...known, supervisorsLost: 2 });
   assert.ok(decision.to === 'failed' && decision.quarantined);
@@ -134,6 +189,7 @@ test('an experiment in quarantine fails, except after a success or a cancel', ()
   const known = {
     attempt: 1,
     maxAttempts: 20,
+    maxClusterFaults: 20,
     cancelling: false,
     quarantine: 'quarantined after 3 crashes: …',
   };
