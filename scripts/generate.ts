@@ -14,6 +14,7 @@ const GENERATED = [
   'docs/reference/estimators.md',
   'docs/reference/fingerprints.md',
   'docs/evidence/detection-power-trainers.md',
+  'docs/evidence/step-detection.md',
   'docs/reference/findings.md',
   'docs/reference/metrics.md',
   'docs/reference/spec.md',

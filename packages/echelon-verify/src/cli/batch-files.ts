@@ -1,8 +1,11 @@
+import { open, stat } from 'node:fs/promises';
 import type { Batch } from '../format/batch.ts';
 import { type BundleHead, readBundleHead } from '../format/bundle.ts';
 import { BatchFormatError } from '../format/format-error.ts';
+import { inflateStart, isGzip } from '../format/inflate.ts';
 import { readRecorded } from '../format/read.ts';
 import { lastRead } from '../format/reading.ts';
+import { STEP_FORMAT } from '../step/format/read-step.ts';
 import type { StepBatch } from '../step/format/step-batch.ts';
 import { inert } from '../text/inert.ts';
 import { nearestName } from '../text/nearest.ts';
@@ -48,6 +51,34 @@ export async function readBundleOf(
         cause: error,
       },
     );
+  }
+}
+
+/** The optimizer steps of a file; undefined if the path is a folder or the file holds anything else. */
+export async function stepsOf(path: string): Promise<StepBatch[] | undefined> {
+  const start = await startOf(path);
+  if (start === undefined || !start.includes(STEP_FORMAT)) return undefined;
+  const { steps } = await readBundleOf(path);
+  return steps.length === 0 ? undefined : steps;
+}
+
+/** Bytes in which a file names its format. */
+const START_BYTES = 4096;
+
+/** The start of a file, unfolded; undefined for a folder, a pipe, or what cannot be opened. */
+async function startOf(path: string): Promise<string | undefined> {
+  try {
+    if (!(await stat(path)).isFile()) return undefined;
+    const file = await open(path);
+    try {
+      const { buffer, bytesRead } = await file.read(new Uint8Array(START_BYTES), 0, START_BYTES, 0);
+      const bytes = buffer.subarray(0, bytesRead);
+      return new TextDecoder('latin1').decode(isGzip(bytes) ? inflateStart(bytes) : bytes);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return undefined;
   }
 }
 

@@ -2,10 +2,21 @@ import { explainRow } from '../explain/explain.ts';
 import { formatExplanation } from '../explain/explain-text.ts';
 import type { Batch } from '../format/batch.ts';
 import { adapterOf } from '../format/dumps/registry.ts';
+import { explainToken } from '../step/explain-step.ts';
+import { formatToken } from '../step/explain-text.ts';
+import type { StepBatch } from '../step/format/step-batch.ts';
+import { verifyStep } from '../step/verify-step.ts';
 import { inert } from '../text/inert.ts';
 import { verifyBatch } from '../verify-batch.ts';
 import { configurationText, type DumpReport, verifySteps } from '../verify-dump.ts';
-import { BatchFileError, notChosen, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
+import {
+  BatchFileError,
+  notChosen,
+  orUnreadable,
+  readBatchesOf,
+  stepsOf,
+  type TextStreams,
+} from './batch-files.ts';
 import { sourcesOf } from './dump-files.ts';
 import type { StatedFiles } from './dump-options.ts';
 import { EXIT } from './exit.ts';
@@ -16,6 +27,8 @@ export interface ExplainFileOptions extends StatedFiles {
   readonly batch?: string | undefined;
   /** Default: the first wrong row. */
   readonly row?: number | undefined;
+  /** Of a row of an optimizer step. Default: the first wrong token, else the first of the row. */
+  readonly token?: number | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -31,6 +44,8 @@ interface Readable {
  */
 export function explainFile(path: string, options: ExplainFileOptions, io: TextStreams): Promise<number> {
   return orUnreadable(io, async () => {
+    const steps = await stepsOf(path);
+    if (steps !== undefined) return explainStep(path, steps, options, io);
     const { batch, report, row } = await placeOf(path, options);
     if (!Number.isInteger(row) || row < 0 || row >= batch.rows) {
       throw new BatchFileError(
@@ -43,6 +58,32 @@ export function explainFile(path: string, options: ExplainFileOptions, io: TextS
     io.stdout.write(options.json === true ? `${json(explanation)}\n` : formatExplanation(explanation));
     return EXIT.ok;
   });
+}
+
+/** Explains a token of one of the steps of a file. */
+function explainStep(
+  path: string,
+  steps: readonly StepBatch[],
+  { batch: name, row, token, json: asJson }: ExplainFileOptions,
+  io: TextStreams,
+): number {
+  const named = name === undefined ? steps : steps.filter((step) => step.name === name);
+  const [chosen] = named;
+  if (chosen === undefined || named.length > 1)
+    throw notChosen(
+      path,
+      name,
+      steps.map((step) => step.name),
+    );
+  const wrong = verifyStep(chosen).wrongTokens.find((one) => row === undefined || one.row === row);
+  const place = { row: row ?? wrong?.row, token: token ?? wrong?.token ?? 0 };
+  if (place.row === undefined)
+    throw new BatchFileError(
+      `${path}: no token is wrong. Give the token to explain with --row and --token, from 0.`,
+    );
+  const explanation = explainToken(chosen, place.row, place.token);
+  io.stdout.write(asJson === true ? `${json(explanation)}\n` : formatToken(explanation));
+  return EXIT.ok;
 }
 
 async function placeOf(path: string, options: ExplainFileOptions): Promise<Readable & { row: number }> {

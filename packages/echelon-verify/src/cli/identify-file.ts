@@ -21,9 +21,12 @@ import {
 import { type Difference, probeTable, shortValue } from '../identify/probes.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { present } from '../present.ts';
+import { formatIdentification } from '../step/explain-text.ts';
+import type { StepBatch } from '../step/format/step-batch.ts';
+import { identifyStep } from '../step/identify/identify-step.ts';
 import { inert } from '../text/inert.ts';
 import { nearestName } from '../text/nearest.ts';
-import { BatchFileError, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
+import { BatchFileError, orUnreadable, readBatchesOf, stepsOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { json } from './output.ts';
 import { table } from './table.ts';
@@ -53,6 +56,8 @@ export async function identifyFile(
   io: TextStreams & { readonly stdin?: AsyncIterable<Uint8Array | string> },
 ): Promise<number> {
   return await orUnreadable(io, async () => {
+    const steps = path === undefined || path === '-' ? undefined : await stepsOf(path);
+    if (steps !== undefined) return identifySteps(steps, options, io);
     const read =
       path === undefined || path === '-'
         ? await fromInput(io.stdin ?? process.stdin, options)
@@ -64,6 +69,23 @@ export async function identifyFile(
     else io.stdout.write(`${described(found, blocks)}\n`);
     return found.fits.length > 0 ? EXIT.unproven : EXIT.notOk;
   });
+}
+
+/** Identifies each step of a file. A step whose stated arithmetic fits needs no explanation. */
+function identifySteps(
+  steps: readonly StepBatch[],
+  options: IdentifyOptions,
+  { stdout }: TextStreams,
+): number {
+  const found = steps.map(identifyStep);
+  stdout.write(
+    options.json === true ? `${json({ steps: found })}\n` : found.map(formatIdentification).join('\n'),
+  );
+  const isExplained = found.every(
+    ({ tokens, statedExplains, explanations }) =>
+      tokens > 0 && (statedExplains === tokens || explanations.length > 0),
+  );
+  return isExplained ? EXIT.unproven : EXIT.notOk;
 }
 
 interface Read {

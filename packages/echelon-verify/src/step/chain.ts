@@ -77,6 +77,8 @@ export interface StepModel {
   klDivisorOf(row: number): number;
   /** Factor between the aggregated loss and the one that was passed to `backward()`. */
   scaleOf(microBatch: number): number;
+  /** The same for the KL term, whose aggregation may be its own. */
+  klScaleOf(microBatch: number): number;
   advantageOf(row: number, token: number): number;
   /** The weight that the stated correction gives, whatever the batch reports. Undefined without what it needs. */
   readonly computedWeight: ((token: number, weight: Term) => void) | undefined;
@@ -86,9 +88,12 @@ export interface StepModel {
   evaluate(row: number, token: number): TokenChain;
 }
 
-/** The model of a step in a precision. */
-export function stepModel(batch: StepBatch, precision: StepPrecision): StepModel {
-  const layout = layoutOf(batch);
+/** The model of a step in a precision. `layout`: that of the batch, if it is known. */
+export function stepModel(
+  batch: StepBatch,
+  precision: StepPrecision,
+  layout: Layout = layoutOf(batch),
+): StepModel {
   const arithmetic = stepArithmetic(precision);
   const lacks = {
     ratio: lackingRatio(batch),
@@ -107,6 +112,12 @@ export function stepModel(batch: StepBatch, precision: StepPrecision): StepModel
   const scales = batch.step.microBatches.map(
     ({ gradientScale }, at) => gradientScale ?? neutralScale(batch, layout, at),
   );
+  // A constant factor beside the neutral one multiplies the whole loss, so the KL term's own aggregation as well.
+  const klScales = scales.map((scale, at) =>
+    own === undefined
+      ? scale
+      : (scale / neutralScale(batch, layout, at)) * neutralScale(batch, layout, at, own),
+  );
   const chain = emptyChain();
   const model = {
     batch,
@@ -120,6 +131,7 @@ export function stepModel(batch: StepBatch, precision: StepPrecision): StepModel
     divisorOf: (row: number) => divisors?.[row] ?? Number.NaN,
     klDivisorOf: (row: number) => klDivisors?.[row] ?? Number.NaN,
     scaleOf: (microBatch: number) => scales[microBatch]!,
+    klScaleOf: (microBatch: number) => klScales[microBatch]!,
     advantageOf: (row: number, token: number) =>
       batch.tokens.reportedAdvantage?.[token] ?? batch.reportedAdvantage?.[row] ?? Number.NaN,
   };
@@ -127,10 +139,14 @@ export function stepModel(batch: StepBatch, precision: StepPrecision): StepModel
 }
 
 /** The factor that makes the update the stated aggregation: gradients are averaged or summed over ranks, and added over micro-batches. */
-export function neutralScale(batch: StepBatch, layout: Layout, microBatch: number): number {
-  const { aggregation, gradientReduction = 'mean' } = batch.step;
-  const ranks = gradientReduction === 'mean' ? layout.ranks : 1;
-  const scope = aggregation?.scope ?? 'global';
+export function neutralScale(
+  { step }: StepBatch,
+  layout: Layout,
+  microBatch: number,
+  settings: AggregationSettings | undefined = step.aggregation,
+): number {
+  const ranks = (step.gradientReduction ?? 'mean') === 'mean' ? layout.ranks : 1;
+  const scope = settings?.scope ?? 'global';
   if (scope === 'global') return ranks;
   const share = ranks / layout.ranks;
   return scope === 'rank' ? share : share / layout.microBatchesOfRank(microBatch);
@@ -316,7 +332,8 @@ function fillGradient(
   if (isWeighted) times(policyPart, weight);
   if (kl === undefined) exactly(klPart, 0);
   else {
-    scaled(klPart, chain.kl.gradient, (kl.settings.coefficient * scale) / model.klDivisorOf(row));
+    const klScale = model.klScaleOf(model.layout.microBatchOf(row));
+    scaled(klPart, chain.kl.gradient, (kl.settings.coefficient * klScale) / model.klDivisorOf(row));
     if (batch.step.rolloutCorrection?.appliesTo === 'all') times(klPart, weight);
   }
   const size = Math.abs(policyPart.value) + Math.abs(klPart.value);

@@ -33,8 +33,11 @@ export interface EngineStatistics {
   readonly meanKl: number;
   /** Share of tokens with ρ > 1.001. */
   readonly shareAbove: number;
-  /** Slope of the trainer's log-prob over the engine's. */
-  readonly slope: number;
+  /**
+   * Slope of the trainer's log-prob over the engine's, and its inverse the other way round. Noise makes the first smaller and the
+   * second larger than the factor between the two.
+   */
+  readonly slopes: readonly [number, number];
   /** Mean |difference| at shift −1, 0 and 1. */
   readonly gapAt: readonly [number, number, number];
   readonly zeros: number;
@@ -72,23 +75,24 @@ export function engineFindings(batch: StepBatch): Finding[] {
 }
 
 function ratioFindings(found: EngineStatistics): Finding[] {
-  const { tokens, rows, meanRatio, standardError, meanKl, shareAbove, slope } = found;
+  const { tokens, rows, meanRatio, standardError, meanKl, shareAbove, slopes } = found;
   const off = (meanRatio - 1) / standardError;
   const text = `The mean ratio is ${show(meanRatio)} with a standard error of ${show(standardError)} (${tokens} tokens in ${rows} rows).`;
   const kl = `The mean KL divergence is ${show(meanKl)} over ${tokens} tokens.`;
-  const isScaled = Math.abs(slope - 1) > SLOPE_OFF && meanKl > 0.005;
+  const [least, most] = [Math.min(...slopes), Math.max(...slopes)];
+  const isScaled = (least > 1 + SLOPE_OFF || most < 1 - SLOPE_OFF) && meanKl > 0.005;
+  if (isScaled)
+    return [
+      stepFinding(
+        'temperature-mismatch',
+        `${text} The trainer’s log-probs grow by ${show(least)} to ${show(most)} for each unit of the engine’s.`,
+      ),
+    ];
   if (off < -DEVIATIONS && shareAbove < MAX_SHARE_ABOVE)
     return [
       stepFinding(
         'support-truncated',
         `${text} ${(100 * shareAbove).toFixed(1)} % of the ratios are above 1.`,
-      ),
-    ];
-  if (isScaled)
-    return [
-      stepFinding(
-        'temperature-mismatch',
-        `${text} The trainer’s log-probs grow by ${show(slope)} for each unit of the engine’s.`,
       ),
     ];
   const level = meanKl > MAX_MISMATCH ? [stepFinding('mismatch-level', kl)] : [];
@@ -127,6 +131,7 @@ const emptySums = () => ({
   engine: 0,
   trainer: 0,
   squares: 0,
+  ownSquares: 0,
   products: 0,
   gap: 0,
   before: 0,
@@ -154,6 +159,7 @@ function addPair(
   sums.engine += engine;
   sums.trainer += trainer;
   sums.squares += engine * engine;
+  sums.ownSquares += trainer * trainer;
   sums.products += engine * trainer;
   sums.gap += Math.abs(log);
   sums.unlikely += engine > LIKELY && log < -FAR && engine !== 0 ? 1 : 0;
@@ -175,6 +181,7 @@ function summary(sums: Sums, rows: readonly { sum: number; count: number }[]): E
   const residuals = rows.reduce((all, { sum, count }) => all + (sum - meanRatio * count) ** 2, 0);
   const standardError = Math.sqrt((residuals * rows.length) / (rows.length - 1)) / tokens;
   const variance = sums.squares - (sums.engine * sums.engine) / tokens;
+  const own = sums.ownSquares - (sums.trainer * sums.trainer) / tokens;
   const covariance = sums.products - (sums.engine * sums.trainer) / tokens;
   const inner = Math.max(1, sums.inner);
   return {
@@ -185,7 +192,7 @@ function summary(sums: Sums, rows: readonly { sum: number; count: number }[]): E
     standardError: Math.max(standardError, 2 ** -23),
     meanKl: sums.kl / tokens,
     shareAbove: sums.above / tokens,
-    slope: variance > 0 ? covariance / variance : 1,
+    slopes: covariance > 0 ? [covariance / variance, own / covariance] : [1, 1],
     gapAt: [sums.before / inner, sums.innerGap / inner, sums.after / inner],
     zeros: sums.zeros,
     longestZeros: sums.longest,

@@ -21,6 +21,8 @@ export interface Layout {
   tokensOfRow(row: number, settings: Pick<AggregationSettings, 'counts'>): number;
   /** Counted tokens in the scope of the row, at least 1. */
   tokensOf(row: number, settings: Pick<AggregationSettings, 'counts' | 'scope'>): number;
+  /** Counted tokens of the step, where a row without any counts as one. */
+  tokensWithEmptyRows(counts: Counted): number;
   tokensOfGroup(row: number, settings: Pick<AggregationSettings, 'counts'>): number;
   /** Rows in the scope of the row, at least 1; a configured number has precedence. */
   rowsOf(row: number, settings: AggregationSettings): number;
@@ -69,6 +71,7 @@ export function layoutOf(batch: StepBatch): Layout {
     tokensOfRow: (row, { counts }) => Math.max(1, countsOf(counts).row[row]!),
     tokensOf: (row, { counts, scope }) =>
       Math.max(1, countsOf(counts).scopes[scope].tokens[placeOf(row, scope)]!),
+    tokensWithEmptyRows: (counts) => countsOf(counts).row.reduce((sum, count) => sum + Math.max(1, count), 0),
     tokensOfGroup: (row, { counts }) => Math.max(1, countsOf(counts).group[groupOf(row)]!),
     rowsOf(row, { counts, scope, rowCount }) {
       if (typeof rowCount === 'number') return rowCount;

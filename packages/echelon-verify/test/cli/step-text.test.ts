@@ -3,6 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { explainFile } from '../../src/cli/explain-file.ts';
+import { identifyFile } from '../../src/cli/identify-file.ts';
 import { verifyFiles } from '../../src/cli/verify-files.ts';
 import { exampleBatch, stepFile } from '../step/sample-step.ts';
 
@@ -53,4 +55,41 @@ test('echelon verify --json prints steps beside batches', async () => {
   const { text, status } = await verified(exampleBatch(), true);
   const { batches, steps } = JSON.parse(text);
   assert.deepEqual([status, batches.length, steps[0].name, steps[0].ok], [0, 0, 'update 40', true]);
+});
+
+/** Runs a command on the example with a clipped token that moves. */
+async function onWrong(command: (path: string, io: { stdout: Writer; stderr: Writer }) => Promise<number>) {
+  const path = join(folder, 'wrong.json');
+  const batch = exampleBatch();
+  batch.tokens.lossGradient = [-0.2, -0.2 * Math.exp(0.3), -0.2, 0.2, 0.2];
+  await writeFile(path, stepFile(batch));
+  let text = '';
+  const stream: Writer = {
+    write(part) {
+      text += part;
+    },
+  };
+  const status = await command(path, { stdout: stream, stderr: stream });
+  return { text, status };
+}
+interface Writer {
+  write(part: string): void;
+}
+
+test('echelon explain of a step without a token explains the first wrong one', async () => {
+  const { text, status } = await onWrong((path, io) => explainFile(path, {}, io));
+  assert.equal(status, 0);
+  assert.match(text, /^Token 1 of row 0 of update 40 is WRONG, broken at the stage gradient/);
+});
+
+test('echelon explain of a token that is not there ends with 2', async () => {
+  const { text, status } = await onWrong((path, io) => explainFile(path, { row: 7, token: 0 }, io));
+  assert.equal(status, 2);
+  assert.match(text, /no token 0 of row 7/);
+});
+
+test('echelon identify of a step ends with 3 if a change explains it, and names the change', async () => {
+  const { text, status } = await onWrong((path, io) => identifyFile(path, {}, io));
+  assert.equal(status, 3);
+  assert.match(text, /not clipped|clipHigh|reinforce/);
 });

@@ -36,18 +36,25 @@ export function fileCommands(streams: TextStreams): Command[] {
         '--batch <name>',
         'name of the batch, or of the step of a dump; needed only if there are several',
       )
-      .option('--row <number>', 'the row, from 0 (default: the first wrong row)', wholeNumber(0, 1e9)),
+      .option('--row <number>', 'the row, from 0 (default: the first wrong row)', wholeNumber(0, 1e9))
+      .option(
+        '--token <number>',
+        'token of the row of an optimizer step, from 0 (default: the first wrong one)',
+        wholeNumber(0, 1e9),
+      ),
     parameterOf,
   )
     .addHelpText(
       'after',
       `
 The explanation lists the row's clusters level by level with members, mean and deviation, dropped levels with reasons,
-the weights, the aggregate, and every value that float32 arithmetic can give.
+the weights, the aggregate, and every value that float32 arithmetic can give. For a token of an optimizer step, it lists
+the stages from the log-prob to the gradient coefficient, the stage that breaks first, and likely causes.
 ${examples('echelon explain dump.json.gz', 'echelon explain dump.json.gz --batch step-12 --row 3', "echelon explain outputs/completions --batch 'step 3' --row 5")}`,
     )
-    .action((path: string, options: DumpFlags & { batch?: string; row?: number; json?: boolean }) =>
-      ends(explainFile(path, statedBy(options), io(options))),
+    .action(
+      (path: string, options: DumpFlags & { batch?: string; row?: number; token?: number; json?: boolean }) =>
+        ends(explainFile(path, statedBy(options), io(options))),
     );
 
   const estimate = file('estimate', 'Estimate the advantages of recorded batches with any estimator.')

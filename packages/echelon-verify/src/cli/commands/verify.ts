@@ -6,7 +6,7 @@ import { type DumpFlags, statedBy, withDumpOptions } from '../dump-options.ts';
 import { verifyFiles } from '../verify-files.ts';
 
 const HELP = `
-Formats, each also in gzip: echelon-batch/1 and /2 (JSON or protobuf) and the dumps of other trainers:
+Formats, each also in gzip: echelon-batch/1, /2 and /3 (JSON or protobuf) and the dumps of other trainers:
 ${ADAPTERS.map(({ name, title }) => `  ${name.padEnd(16)} ${title}`).join('\n')}
 The content decides the format. In a folder, every file in a known format is read, in step order. Each run, which is
 a folder of one trainer, is judged by its own configuration.
@@ -21,9 +21,11 @@ gives it) or unverifiable (the batch lacks data). A batch is ok if no row is wro
 error. Exit status: 0 all batches are ok, 1 a batch is not ok, 2 a file is unreadable, 3 nothing is wrong but something
 is not verified: the estimator or the reward columns were inferred, the rows are of an evaluation, or the dump has no
 advantages.
+A file of the format echelon-batch/3 holds optimizer steps. Each stage is reported on its own, from the ratio to the reported
+loss. A step is ok if nothing is wrong and the gradient coefficient of every trained token was verified.
 --json prints {"batches": [{"name", "rows", "exact", "rounding", "wrong", "unverifiable", "wrongRows", "roundingRows",
 "findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}; for a dump also
-"format", "configuration", "signal" and "consistent".
+"format", "configuration", "signal" and "consistent"; for optimizer steps "steps" with "stages", "values" and "wrongTokens".
 
 Examples:
   echelon verify outputs/completions                      # TRL with log_completions=True

@@ -5,6 +5,7 @@ import { SEQ_MEAN_TOKEN_MEAN } from './seq-mean-token-mean.ts';
 import { SEQ_MEAN_TOKEN_SUM } from './seq-mean-token-sum.ts';
 import { SEQ_MEAN_TOKEN_SUM_NORM } from './seq-mean-token-sum-norm.ts';
 import { TOKEN_MEAN } from './token-mean.ts';
+import { TOKEN_MEAN_BY_ROWS } from './token-mean-by-rows.ts';
 import { TOKEN_SUM } from './token-sum.ts';
 
 /** Every mode of aggregation. */
@@ -14,6 +15,7 @@ export const AGGREGATIONS: readonly Aggregation[] = [
   SEQ_MEAN_TOKEN_SUM,
   SEQ_MEAN_TOKEN_SUM_NORM,
   TOKEN_SUM,
+  TOKEN_MEAN_BY_ROWS,
   PROMPT_MEAN,
   CONSTANT,
 ];

@@ -1,4 +1,5 @@
 import { CISPO } from './cispo.ts';
+import { CROSS_ENTROPY } from './cross-entropy.ts';
 import { DPPO } from './dppo.ts';
 import { DRO } from './dro.ts';
 import { GMPO } from './gmpo.ts';
@@ -10,7 +11,18 @@ import { SAPO } from './sapo.ts';
 import { VESPO } from './vespo.ts';
 
 /** Every policy loss. */
-export const LOSSES: readonly PolicyLoss[] = [PPO_CLIP, CISPO, GSPO, REINFORCE, SAPO, DPPO, GMPO, VESPO, DRO];
+export const LOSSES: readonly PolicyLoss[] = [
+  PPO_CLIP,
+  CISPO,
+  GSPO,
+  REINFORCE,
+  SAPO,
+  DPPO,
+  GMPO,
+  VESPO,
+  DRO,
+  CROSS_ENTROPY,
+];
 
 /** The loss with a name; undefined if there is none. */
 export function lossOf(name: string): PolicyLoss | undefined {

@@ -56,20 +56,20 @@ function lossPart(
   sums: MicroBatchSums,
   { key, at }: { key: ReportedKey; at: number },
 ): Part {
-  const scale = model.scaleOf(at);
-  const of = (sum: Sum, factor = 1): Part => ({
+  const [ofPolicy, ofKl] = [model.scaleOf(at), model.klScaleOf(at)];
+  const of = (sum: Sum, scale: number, factor = 1): Part => ({
     value: sum.value * factor * scale,
     error: Math.abs(factor * scale) * errorOfSum(sum, model.arithmetic),
     tokens: sums.tokens,
   });
-  if (key === 'policyLoss') return of(sums.policyLoss);
-  if (key === 'klLoss') return of(sums.klLoss);
-  if (key === 'entropy') return of(sums.entropy);
+  if (key === 'policyLoss') return of(sums.policyLoss, ofPolicy);
+  if (key === 'klLoss') return of(sums.klLoss, ofKl);
+  if (key === 'entropy') return of(sums.entropy, ofPolicy);
   const { kl, entropyCoefficient = 0 } = model.batch.step;
   const parts = [
-    of(sums.policyLoss),
-    of(sums.klLoss, kl?.placement === 'loss' ? kl.coefficient : 0),
-    of(sums.entropy, -entropyCoefficient),
+    of(sums.policyLoss, ofPolicy),
+    of(sums.klLoss, ofKl, kl?.placement === 'loss' ? kl.coefficient : 0),
+    of(sums.entropy, ofPolicy, -entropyCoefficient),
   ];
   const size = parts.reduce((sum, { value }) => sum + Math.abs(value), 0);
   return {

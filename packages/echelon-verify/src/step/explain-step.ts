@@ -1,0 +1,250 @@
+/** Explains one token: the chain from its log-probs to its gradient coefficient, and the first stage that breaks. */
+
+import type { RowOutcome } from '../report.ts';
+import { errorOf, type Term } from './arithmetic.ts';
+import { type StepModel, stepModel } from './chain.ts';
+import type { StepBatch } from './format/step-batch.ts';
+import { CODE, OUTCOMES } from './judge.ts';
+import { SIDE } from './losses/loss.ts';
+import { tokenChecks } from './stages/token-checks.ts';
+import type { StageName } from './step-report.ts';
+import { precisionOf } from './verify-step.ts';
+
+/** One line of the chain. */
+export interface ChainLine {
+  readonly stage: StageName | 'log-prob' | 'divisor';
+  readonly title: string;
+  /** null: not known, because the step lacks a column. */
+  readonly value: number | null;
+  /** How far a correct trainer's number may be off. */
+  readonly error: number | null;
+  readonly reported: number | null;
+  readonly outcome: RowOutcome | null;
+  readonly note: string;
+}
+
+/** The explanation of a token. */
+export interface TokenExplanation {
+  readonly batch: string;
+  readonly row: number;
+  /** Position in the row. */
+  readonly token: number;
+  readonly outcome: RowOutcome;
+  /** The first stage that breaks; null if none does. */
+  readonly breaks: StageName | null;
+  readonly group: string | null;
+  readonly trajectory: string | null;
+  readonly microBatch: number;
+  readonly lines: readonly ChainLine[];
+  /** Likely causes, the nearest first. */
+  readonly causes: readonly string[];
+}
+
+/** Explains the token at a position of a row. Throws a RangeError if there is no such token. */
+export function explainToken(batch: StepBatch, row: number, token: number): TokenExplanation {
+  const { offset } = batch.tokens;
+  const at = (offset[row] ?? Number.NaN) + token;
+  if (!(row >= 0 && row < batch.rows && token >= 0 && at < offset[row + 1]!))
+    throw new RangeError(`batch ${batch.name}: there is no token ${token} of row ${row}`);
+  const model = stepModel(batch, precisionOf(batch).precision);
+  model.startRow(row);
+  model.evaluate(row, at);
+  const isTrained = model.kept?.[at] !== 0;
+  const lines = isTrained ? chainLines(model, row, at) : untrainedLines(batch, at);
+  const outcomes = lines.flatMap(({ outcome }) => outcome ?? []);
+  const breaks = lines.find(({ outcome }) => outcome === 'wrong')?.stage ?? null;
+  const order: readonly RowOutcome[] = ['wrong', 'unverifiable', 'rounding', 'exact'];
+  return {
+    batch: batch.name,
+    row,
+    token,
+    outcome: order.find((one) => outcomes.includes(one)) ?? 'unverifiable',
+    breaks: breaks === 'log-prob' || breaks === 'divisor' ? null : breaks,
+    group: nameOf(batch, 'group', row),
+    trajectory: nameOf(batch, 'trajectory', row),
+    microBatch: model.layout.microBatchOf(row),
+    lines,
+    causes: isTrained ? causesOf(model, row, at) : [],
+  };
+}
+
+function nameOf(batch: StepBatch, key: 'group' | 'trajectory', row: number): string | null {
+  const column = batch[key];
+  return column === undefined ? null : column.names[column.ids[row]!]!;
+}
+
+/** A token outside the mask has no gradient. */
+function untrainedLines({ tokens }: StepBatch, at: number): ChainLine[] {
+  const { lossGradient } = tokens;
+  const reported = lossGradient === undefined ? null : lossGradient[at]!;
+  const outcome = reported === null ? 'unverifiable' : reported === 0 ? 'exact' : 'wrong';
+  const note = 'the token is outside the mask, so it has no gradient';
+  return [{ stage: 'mask', title: 'gradient', value: 0, error: 0, reported, outcome, note }];
+}
+
+function chainLines(model: StepModel, row: number, at: number): ChainLine[] {
+  const line = lineMaker(model, at);
+  return [
+    ...inputLines(model, at, line),
+    ...lossLines(model, at, line),
+    ...gradientLines(model, { row, at }, line),
+  ];
+}
+
+interface Found {
+  readonly term?: Term | undefined;
+  readonly reported?: number | undefined;
+  readonly lacks?: readonly string[];
+  readonly note?: string;
+}
+type MakeLine = (stage: ChainLine['stage'], title: string, found: Found) => ChainLine;
+
+function lineMaker(model: StepModel, at: number): MakeLine {
+  const outcomeOf = outcomes(model, at);
+  return (stage, title, { term, reported, lacks = [], note = '' }) => {
+    const known = lacks.length === 0 ? term : undefined;
+    return {
+      stage,
+      title,
+      value: known?.value ?? null,
+      error: known === undefined ? null : errorOf(known),
+      reported: reported ?? null,
+      outcome: outcomeOf.get(stage as StageName) ?? null,
+      note: known === undefined ? `needs ${lacks.join(', ')}` : note,
+    };
+  };
+}
+
+const known = (value: number | undefined): Term | undefined =>
+  value === undefined ? undefined : { value, low: value, high: value };
+
+function inputLines(model: StepModel, at: number, line: MakeLine): ChainLine[] {
+  const { batch, chain, lacks } = model;
+  const { tokens, step } = batch;
+  const old = (tokens.oldLogProb ?? tokens.logProb)?.[at] ?? Number.NaN;
+  const note = `old ${show(old)}, difference ${show(chain.state.logRatio)}`;
+  const weighted = step.rolloutCorrection !== undefined || tokens.rolloutWeight !== undefined;
+  const ratio = { term: chain.ratio, reported: tokens.reportedRatio?.[at], lacks: lacks.ratio };
+  const weight = { term: chain.weight, reported: tokens.rolloutWeight?.[at], lacks: lacks.weight };
+  return [
+    line('log-prob', 'log-prob', { term: known(tokens.logProb?.[at]), lacks: lacks.ratio, note }),
+    line('ratio', 'ratio', { ...ratio, note: ratioNote(model) }),
+    ...(weighted ? [line('weight', 'rollout weight', weight)] : []),
+  ];
+}
+
+function lossLines({ batch, chain, lacks }: StepModel, at: number, line: MakeLine): ChainLine[] {
+  const { reportedLoss, reportedClipped, reportedKl } = batch.tokens;
+  const note = `advantage ${show(chain.state.advantage)}`;
+  const loss = { term: chain.loss.loss, reported: reportedLoss?.[at], lacks: lacks.loss, note };
+  const side = known(Math.max(0, chain.loss.side));
+  const clip = { term: side, reported: reportedClipped?.[at], lacks: lacks.loss };
+  const kl = { term: chain.kl.value, reported: reportedKl?.[at], lacks: lacks.kl };
+  return [
+    line('loss', 'policy loss', loss),
+    ...(reportedClipped === undefined ? [] : [line('clip', 'clip side', clip)]),
+    ...(hasKl(batch) ? [line('kl', 'KL value', kl)] : []),
+  ];
+}
+
+const hasKl = ({ step }: StepBatch): boolean => step.kl !== undefined && step.kl.placement === 'loss';
+
+function gradientLines(
+  model: StepModel,
+  { row, at }: { row: number; at: number },
+  line: MakeLine,
+): ChainLine[] {
+  const { batch, chain, lacks, layout } = model;
+  const { aggregation } = batch.step;
+  const scale = show(model.scaleOf(layout.microBatchOf(row)));
+  return [
+    line('divisor', 'divisor', {
+      term: known(model.divisorOf(row)),
+      lacks: lacks.aggregation,
+      note: `${aggregation?.mode} ${aggregation?.scope}, times ${scale}`,
+    }),
+    line('gradient', 'gradient', {
+      term: chain.gradient,
+      reported: batch.tokens.lossGradient?.[at],
+      lacks: lacks.gradient,
+      note: hasKl(batch) ? `policy ${show(chain.policyPart.value)}, KL ${show(chain.klPart.value)}` : '',
+    }),
+  ];
+}
+
+/** The outcome of each stage that the token has. */
+function outcomes(model: StepModel, at: number): Map<StageName, RowOutcome> {
+  return new Map(
+    tokenChecks(model).map(({ stage, lacks, judge }) => {
+      const code = lacks.length > 0 ? CODE.unverifiable : judge(model.chain, at);
+      return [stage, OUTCOMES[code]!] as const;
+    }),
+  );
+}
+
+function ratioNote({ chain: { loss, state }, lacks }: StepModel): string {
+  if (lacks.loss.length > 0) return '';
+  const where = state.ratio > 1 ? 'above' : 'below';
+  if (loss.side === SIDE.clip) return `clipped ${where} 1, advantage ${state.advantage > 0 ? '> 0' : '< 0'}`;
+  if (loss.side === SIDE.dual) return 'beyond the dual clip, advantage < 0';
+  return loss.side === SIDE.undecided ? 'at a clip edge: either side is admitted' : '';
+}
+
+/** Simple relations between the reported gradient and the parts of the expected one. */
+function causesOf(model: StepModel, row: number, at: number): string[] {
+  const { batch, chain, lacks, layout } = model;
+  const reported = batch.tokens.lossGradient?.[at];
+  if (reported === undefined || lacks.gradient.length > 0) return [];
+  const { policyPart, klPart, gradient, state, weight, loss } = chain;
+  if (reported >= gradient.low && reported <= gradient.high) return [];
+  const size = Math.abs(policyPart.value) + Math.abs(klPart.value);
+  const isNear = (value: number) =>
+    Math.abs(reported - value) <= 8 * errorOf(gradient) + 1e-6 * Math.abs(value);
+  const rest = klPart.value;
+  const unclipped =
+    (-state.advantage * state.ratio * model.scaleOf(layout.microBatchOf(row))) / model.divisorOf(row);
+  const causes: [boolean, string][] = [
+    [rest !== 0 && isNear(policyPart.value), 'the KL term has no gradient'],
+    [rest !== 0 && isNear(policyPart.value - rest), 'the KL term has the opposite sign'],
+    [rest !== 0 && isNear(rest), 'the policy term has no gradient'],
+    [isNear(-gradient.value), 'the sign is reversed'],
+    [loss.side > 0 && isNear(unclipped + rest), 'the clip has no effect on this token'],
+    [
+      loss.side === 0 && reported === 0 && size > 0,
+      'the token is clipped, masked or detached although it should move',
+    ],
+    [
+      weight.value > 0 && weight.value !== 1 && isNear(policyPart.value / weight.value + rest),
+      'the rollout weight is missing',
+    ],
+    [
+      isNear(policyPart.value / state.ratio + rest) && state.ratio !== 1,
+      'the ratio is 1: the old log-probs have no effect',
+    ],
+    ...factorCauses(model, row, reported / gradient.value),
+  ];
+  return causes.filter(([holds]) => holds).map(([, text]) => text);
+}
+
+/** Counts of the layout by which the gradient may be divided in place of the stated one. */
+function factorCauses({ layout, batch }: StepModel, row: number, factor: number): [boolean, string][] {
+  const counts = batch.step.aggregation?.counts ?? 'mask';
+  const tokens = (scope: 'global' | 'rank' | 'micro-batch') => layout.tokensOf(row, { counts, scope });
+  const is = (value: number) => value !== 1 && Math.abs(factor / value - 1) < 1e-5;
+  return [
+    [is(layout.ranks), `a factor ${layout.ranks} too much, the number of ranks`],
+    [is(1 / layout.ranks), `divided once more by ${layout.ranks}, the number of ranks`],
+    [is(layout.microBatches), `a factor ${layout.microBatches} too much, the number of micro-batches`],
+    [is(1 / layout.microBatches), `divided once more by ${layout.microBatches}, the number of micro-batches`],
+    [
+      is(tokens('global') / tokens('micro-batch')),
+      `divided by the ${tokens('micro-batch')} tokens of the micro-batch instead of all ${tokens('global')}`,
+    ],
+    [
+      is(tokens('global') / tokens('rank')),
+      `divided by the ${tokens('rank')} tokens of the rank instead of all ${tokens('global')}`,
+    ],
+  ];
+}
+
+const show = (value: number): string => String(Number(value.toPrecision(8)));

@@ -1,0 +1,213 @@
+/** Facts that are read off a step's numbers without a guess at the whole arithmetic. */
+
+import { roundToBfloat16 } from '../../bounds/arithmetic.ts';
+import type { StepModel } from '../chain.ts';
+import type { ReportedKey } from '../format/settings.ts';
+import { COUNTED, REPORTED_KEYS } from '../format/settings.ts';
+import type { StepBatch } from '../format/step-batch.ts';
+import { checkDenominators } from '../stages/denominators.ts';
+import { type Part, partsOf, printError, reduced, reductionsOf } from '../stages/reported-values.ts';
+import type { StepReport } from '../step-report.ts';
+import { addToken, emptySums, type MicroBatchSums } from '../sums.ts';
+
+/** Between which ratios the gradient stops, if it stops at another edge than the stated one. */
+export function clipEdges(batch: StepBatch, model: StepModel): string[] {
+  const { lossGradient, offset } = batch.tokens;
+  const { policyLoss, kl } = batch.step;
+  const hasKl = kl !== undefined && kl.placement === 'loss';
+  if (lossGradient === undefined || model.lacks.loss.length > 0 || hasKl || policyLoss?.name !== 'ppo-clip')
+    return [];
+  let anyMoves = false;
+  const up = { moved: 1, stopped: Number.POSITIVE_INFINITY };
+  const down = { moved: 1, stopped: 0 };
+  for (let row = 0; row < batch.rows; row++) {
+    model.startRow(row);
+    for (let token = offset[row]!; token < offset[row + 1]!; token++) {
+      if (model.kept?.[token] === 0) continue;
+      const { state } = model.evaluate(row, token);
+      const moves = lossGradient[token] !== 0;
+      anyMoves ||= moves;
+      if (Number.isNaN(lossGradient[token])) return ['gradient coefficients are not numbers, as after 0 / 0'];
+      if (state.advantage > 0 && moves) up.moved = Math.max(up.moved, state.ratio);
+      else if (state.advantage > 0) up.stopped = Math.min(up.stopped, state.ratio);
+      else if (state.advantage < 0 && moves) down.moved = Math.min(down.moved, state.ratio);
+      else if (state.advantage < 0 && state.ratio < 1) down.stopped = Math.max(down.stopped, state.ratio);
+    }
+  }
+  if (!anyMoves) return ['no trained token has a gradient'];
+  const high = 1 + Number(policyLoss.params.clipHigh ?? 0.2);
+  const low = 1 - Number(policyLoss.params.clipLow ?? 0.2);
+  return [
+    ...edgeClue('above', { moved: up.moved, stopped: up.stopped, stated: high, isUp: true }),
+    ...edgeClue('below', { moved: down.moved, stopped: down.stopped, stated: low, isUp: false }),
+  ];
+}
+
+function edgeClue(
+  side: string,
+  { moved, stopped, stated, isUp }: { moved: number; stopped: number; stated: number; isUp: boolean },
+): string[] {
+  const isOff = isUp
+    ? moved > stated * 1.0001 || stopped < stated * 0.9999
+    : moved < stated * 0.9999 || stopped > stated * 1.0001;
+  const inOrder = isUp ? moved < stopped : moved > stopped;
+  if (!isOff || !inOrder) return [];
+  const [from, to] = isUp ? [moved, stopped] : [stopped, moved];
+  const edge = Number.isFinite(to)
+    ? `between the ratios ${show(from)} and ${show(to)}`
+    : `nowhere up to the ratio ${show(from)}`;
+  return [`the gradient stops ${side} 1 ${edge}; you said ${show(stated)}`];
+}
+
+/** One factor between all reported and expected gradient coefficients. */
+export function constantFactor({ batch, kept, lacks, ...model }: StepModel): string[] {
+  const { lossGradient, offset } = batch.tokens;
+  if (lossGradient === undefined || lacks.gradient.length > 0) return [];
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  for (let row = 0; row < batch.rows; row++) {
+    model.startRow(row);
+    for (let token = offset[row]!; token < offset[row + 1]!; token++) {
+      const { gradient } = model.evaluate(row, token);
+      const isZero = gradient.low <= 0 && gradient.high >= 0;
+      if (kept?.[token] === 0 || isZero) continue;
+      least = Math.min(least, lossGradient[token]! / gradient.value);
+      most = Math.max(most, lossGradient[token]! / gradient.value);
+    }
+  }
+  const isConstant = Math.abs(most - least) <= 1e-5 * Math.abs(most) && most !== 0;
+  if (!isConstant || Math.abs(most - 1) < 1e-5) return [];
+  return [`every gradient coefficient is ${show(most)} times the expected one`];
+}
+
+/** What a reported denominator counts, if it is not what is stated. */
+export function denominatorNames(model: StepModel): string[] {
+  const wrong = checkDenominators(model)?.find(({ isRight }) => !isRight);
+  if (wrong === undefined) return [];
+  const { layout, batch } = model;
+  const row = firstRowOf(model, wrong.microBatch);
+  const { tokens } = batch;
+  const has = {
+    mask: true,
+    all: true,
+    kept: tokens.kept !== undefined,
+    sampled: tokens.sampled !== undefined,
+  };
+  const names: [string, number][] = COUNTED.filter((counts) => has[counts]).flatMap(
+    (counts): [string, number][] => [
+      [`tokens counted by ${counts}, over everything`, layout.tokensOf(row, { counts, scope: 'global' })],
+      [`tokens counted by ${counts}, of the rank`, layout.tokensOf(row, { counts, scope: 'rank' })],
+      [
+        `tokens counted by ${counts}, of the micro-batch`,
+        layout.tokensOf(row, { counts, scope: 'micro-batch' }),
+      ],
+      [`tokens counted by ${counts}, with one for each empty row`, layout.tokensWithEmptyRows(counts)],
+    ],
+  );
+  const all: [string, number][] = [
+    ...names,
+    ['the count in bfloat16', roundToBfloat16(wrong.expected)],
+    ['rows of the micro-batch', layout.rowsOfMicroBatch(wrong.microBatch)],
+    ['all rows', batch.rows],
+    ['the count divided by the ranks', wrong.expected / layout.ranks],
+    ['the count times the ranks', wrong.expected * layout.ranks],
+  ];
+  const fits = all.filter(([, value]) => value === wrong.reported).map(([name]) => name);
+  const text = fits.length === 0 ? 'no count of this step' : fits.slice(0, 3).join('; or ');
+  return [
+    `micro-batch ${wrong.microBatch} divides by ${wrong.reported}, expected ${wrong.expected}: ${text}`,
+  ];
+}
+
+function firstRowOf({ batch, layout }: StepModel, microBatch: number): number {
+  for (let row = 0; row < batch.rows; row++) if (layout.microBatchOf(row) === microBatch) return row;
+  return 0;
+}
+
+/** What a wrong reported value is: another reduction, another value, or with a factor of the layout. */
+export function valueNames(model: StepModel, { values }: StepReport): string[] {
+  const wrong = values.filter(
+    ({ name, outcome }) =>
+      outcome !== 'exact' && outcome !== 'rounding' && (REPORTED_KEYS as readonly string[]).includes(name),
+  );
+  if (wrong.length === 0) return [];
+  const sums = allSums(model);
+  return wrong.map(({ name, reported, reduction }) => {
+    const fits = fitting(model, sums, { name: name as ReportedKey, reported });
+    const said = reduction === null ? '' : `; you said ${reduction}`;
+    const text = fits.length === 0 ? 'no known reduction gives it' : fits.slice(0, 4).join('; or ');
+    return `reported ${name} ${show(reported)}: ${text}${said}`;
+  });
+}
+
+function allSums(model: StepModel): MicroBatchSums[] {
+  const { batch, layout, kept } = model;
+  const { offset, mask } = batch.tokens;
+  const sums = emptySums(layout.microBatches);
+  for (let row = 0; row < batch.rows; row++) {
+    model.startRow(row);
+    const own = sums[layout.microBatchOf(row)]!;
+    for (let token = offset[row]!; token < offset[row + 1]!; token++) {
+      if (kept?.[token] === 0) own.tokens += mask?.[token] === 0 ? 0 : 1;
+      else {
+        model.evaluate(row, token);
+        addToken(own, model, { row, token });
+      }
+    }
+  }
+  return sums;
+}
+
+/** Means over the tokens that rejection kept, in place of the mask: the same factor for a mean over all tokens only. */
+function keptFactor({ layout }: StepModel): [number, string][] {
+  const at = (counts: 'mask' | 'kept' | 'all') => layout.tokensOf(0, { counts, scope: 'global' });
+  const all: [number, string][] = [
+    [at('mask') / at('kept'), ' divided by the tokens that rejection kept'],
+    [at('mask') / at('all'), ' divided by all tokens, untrained ones included'],
+  ];
+  return all.filter(([factor]) => factor !== 1);
+}
+
+const REDUCTION_TEXT = {
+  'sum-of-micro-batches': 'the sum of the micro-batches, as a mean over ranks',
+  'mean-of-micro-batches': 'the mean of the micro-batches',
+  'last-micro-batch': 'the last micro-batch',
+  sum: 'the sum over micro-batches and ranks',
+  tokens: 'the mean over tokens',
+};
+
+function fitting(
+  model: StepModel,
+  sums: readonly MicroBatchSums[],
+  { name, reported }: { name: ReportedKey; reported: number },
+): string[] {
+  const { layout } = model;
+  const stated = model.batch.step.reported[name] ?? { value: reported };
+  const factors = new Map<number, string>([
+    [1, ''],
+    [layout.ranks, ' times the ranks'],
+    [1 / layout.ranks, ' divided by the ranks'],
+    [1 / layout.microBatches, ' divided by all micro-batches'],
+    ...keptFactor(model),
+  ]);
+  const { kl, entropyCoefficient = 0 } = model.batch.step;
+  const hasMore = kl?.placement === 'loss' || entropyCoefficient !== 0;
+  const isLoss = hasMore && (name === 'loss' || name === 'policyLoss');
+  const keys: readonly ReportedKey[] = isLoss ? [name, name === 'loss' ? 'policyLoss' : 'loss'] : [name];
+  return keys.flatMap((key) => {
+    const found = partsOf(model, sums, key);
+    if ('lacks' in found) return [];
+    return reductionsOf(key).flatMap((reduction) =>
+      [...factors].flatMap(([factor, text]) => {
+        const part: Part = reduced(found.parts, reduction, layout.ranks);
+        const error = part.error * factor + printError(stated);
+        const isNear = Math.abs(part.value * factor - reported) <= error;
+        const what =
+          key === name ? '' : key === 'loss' ? ', with the KL and entropy terms' : ', the policy term alone';
+        return isNear ? [`it is ${REDUCTION_TEXT[reduction]}${what}${text}`] : [];
+      }),
+    );
+  });
+}
+
+const show = (value: number): string => String(Number(value.toPrecision(6)));

@@ -1,0 +1,37 @@
+import { neutralScale } from '../chain.ts';
+import type { StepBatch } from '../format/step-batch.ts';
+import type { Layout } from '../layout.ts';
+import { type Change, withSettings } from './change.ts';
+
+/** Constant factors that are integers of the layout, and their inverses. Factors of one value are one change with all names. */
+export function scaleChanges({ step }: StepBatch, layout: Layout): Change[] {
+  const perRank = layout.microBatchesOfRank(0);
+  const named: [string, number][] = [
+    ['ranks', layout.ranks],
+    ['micro-batches of a rank', perRank],
+    ['ranks times micro-batches', layout.ranks * perRank],
+    ['context-parallel size', step.contextParallelSize ?? 1],
+  ];
+  const byFactor = new Map<number, string[]>();
+  for (const [name, integer] of named) {
+    if (integer === 1) continue;
+    for (const [factor, sign] of [
+      [integer, '×'],
+      [1 / integer, '÷'],
+    ] as const)
+      byFactor.set(factor, [...(byFactor.get(factor) ?? []), `${sign} ${integer} (${name})`]);
+  }
+  return [...byFactor].map(([factor, names]) => ({
+    dimension: 'scale',
+    text: `an extra factor ${names.join(', or ')}`,
+    apply: (batch) => scaled(batch, layout, factor),
+  }));
+}
+
+function scaled(batch: StepBatch, layout: Layout, factor: number): StepBatch {
+  const microBatches = batch.step.microBatches.map((one, at) => ({
+    ...one,
+    gradientScale: (one.gradientScale ?? neutralScale(batch, layout, at)) * factor,
+  }));
+  return withSettings(batch, { microBatches });
+}

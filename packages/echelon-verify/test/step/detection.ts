@@ -1,0 +1,67 @@
+/** What finds and names a planted bug, and the table of all of them. */
+
+import { explainToken } from '../../src/step/explain-step.ts';
+import type { StepBatch } from '../../src/step/format/step-batch.ts';
+import { identifyStep } from '../../src/step/identify/identify-step.ts';
+import type { StepReport } from '../../src/step/step-report.ts';
+import { verifyStep } from '../../src/step/verify-step.ts';
+import { MISSED, PLANTED } from './planted.ts';
+
+/** Stages with something wrong, wrong values, and findings. */
+export function foundBy({ stages, values, findings }: StepReport): string[] {
+  return [
+    ...stages.filter(({ wrong }) => wrong > 0).map(({ stage }) => `stage ${stage}`),
+    ...values.filter(({ outcome }) => outcome === 'wrong').map(({ name }) => `value ${name}`),
+    ...findings.map(({ code }) => `finding ${code}`),
+  ];
+}
+
+/** What `identify` says, or the likely causes of the first wrong token. */
+export function nameOf(batch: StepBatch, report: StepReport): string {
+  const { explanations, clues } = identifyStep(batch);
+  const all = [...explanations.map((changes) => changes.join(', and ')), ...clues];
+  if (all.length > 0) return all.join(' | ');
+  const [wrong] = report.wrongTokens;
+  return wrong === undefined ? '' : explainToken(batch, wrong.row, wrong.token).causes.join(' | ');
+}
+
+/** The table of docs/evidence/step-detection.md. */
+export function detectionPage(): string {
+  const rows = PLANTED.map(({ source, what, batch: make }) => {
+    const batch = make();
+    const report = verifyStep(batch);
+    const name = nameOf(batch, report).split(' | ').slice(0, 2).join('; or ');
+    return `| ${source} | ${what} | ${foundBy(report).join(', ')} | ${cell(name)} |`;
+  });
+  const named = rows.filter((row) => !row.endsWith('| – |')).length;
+  return `# Detection of bugs of the training step
+
+${PLANTED.length} bugs that were public in trainers, or can be read in their sources, are planted into simulated optimizer steps of two ranks
+with three micro-batches of unequal size each. \`echelon verify\` finds all of them; \`echelon identify\` or
+\`echelon explain\` names ${named}, and for the others the stage or the finding says what is wrong.
+\`npm run generate\` writes this page; the tests in \`packages/echelon-verify/test/step/planted.test.ts\` fail if one is no longer found.
+
+A finding is a statistic with a standard error; everything else is an outcome from a derived bound or an equality of integers.
+
+| bug | what was planted | found by | explanation |
+| --- | --- | --- | --- |
+${rows.join('\n')}
+
+## Not found
+
+| bug | why |
+| --- | --- |
+${MISSED.map(({ source, why }) => `| ${source} | ${why} |`).join('\n')}
+
+## No false alarm
+
+All stages of ${GOLDEN_STEPS} steps that verl's and TRL's own functions computed in float32 and bfloat16, with up to four micro-batches and two
+ranks, are exact or rounding (\`packages/echelon-verify/test/step/golden-steps.test.ts\`; values by \`scripts/golden/step_verl.py\` and
+\`scripts/golden/step_trl.py\`, seed 20261124).
+`;
+}
+
+/** Steps in test/golden/steps; a test counts them. */
+export const GOLDEN_STEPS = 344;
+
+const cell = (text: string): string => (text === '' ? '–' : text.replaceAll('|', '\\|'));
