@@ -3,6 +3,7 @@ import type { Experiment, ExperimentDetail } from 'echelon-client/calls';
 import { secondsOf, wholeNumber } from 'echelon-verify/cli/arguments';
 import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
+import { plural } from 'echelon-verify/text/plural';
 import { STATES } from '../../core/states.ts';
 import { MAX_PAGE } from '../client.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';
@@ -150,7 +151,7 @@ function describe(experiment: ExperimentDetail): string {
     ['name', inert(experiment.name)],
     ['state', `${coloredStatus(experiment)} (${inert(experiment.reason)})`],
     ...queueFacts(experiment),
-    ['attempt', `${experiment.attempt}${experiment.cluster ? ` on cluster ${experiment.cluster}` : ''}`],
+    ['attempt', attemptOf(experiment)],
     ['submitted', when(experiment.submittedAt)],
     ['started', when(experiment.startedAt)],
     ['ended', when(experiment.endedAt)],
@@ -167,6 +168,12 @@ function describe(experiment: ExperimentDetail): string {
     ['checkpoint', experiment.checkpoint ? `step ${experiment.checkpoint.step}` : '-'],
   ];
   return facts.map(([name, value]) => `${name.padEnd(13)} ${value}`).join('\n');
+}
+
+/** "3 (2 restarts) on cluster a100". */
+function attemptOf({ attempt, cluster }: Experiment): string {
+  const restarts = attempt > 1 ? ` (${plural(attempt - 1, 'restart')})` : '';
+  return `${attempt}${restarts}${cluster ? ` on cluster ${inert(cluster)}` : ''}`;
 }
 
 /** Stage and step. A trainer may report the step as its stage. */

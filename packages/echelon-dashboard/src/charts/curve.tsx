@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import { colour, paint } from '../app/theme.ts';
 import type { CurveData } from '../models/curves.ts';
 import type { Outcome } from '../models/outcomes.ts';
+import { restartsOf } from '../models/strip.ts';
 import { inert } from '../models/words.ts';
 
 /** A batch under the curve: its step and its worst outcome; null if it has no report yet. */
@@ -118,7 +119,10 @@ function optionsOf(data: CurveData, latest: { current: Latest }, width: number):
       fill: `color-mix(in srgb, ${colour(`curve-${(at % 5) + 1}`)} 16%, transparent)`,
     })),
     hooks: {
-      draw: [(self) => drawStrip(self, latest.current.strip)],
+      draw: [
+        (self) => drawStrip(self, latest.current.strip),
+        (self) => drawRestarts(self, latest.current.strip),
+      ],
       setSelect: [(self) => zoom(self, latest.current)],
     },
   };
@@ -149,6 +153,26 @@ function drawStrip(self: uPlot, strip: StripCell[]): void {
       const high = outcome === 'wrong' ? STRIP : outcome === 'exact' ? STRIP - 4 : STRIP - 2;
       ctx.fillRect(at - wide / 2, top + ((STRIP - high) / 2) * unit, wide, high * unit);
     }
+  }
+  ctx.restore();
+}
+
+/** A line at the first step of each attempt after the first, with its number. */
+function drawRestarts(self: uPlot, strip: StripCell[]): void {
+  const { ctx, bbox } = self;
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = colour('muted');
+  ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textAlign = 'left';
+  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+  for (const { attempt, step } of restartsOf(strip)) {
+    const at = self.valToPos(step, 'x', true);
+    if (at < bbox.left || at > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(at, bbox.top);
+    ctx.lineTo(at, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.fillText(`attempt ${attempt}`, at + 4 * devicePixelRatio, bbox.top + 10 * devicePixelRatio);
   }
   ctx.restore();
 }

@@ -1,5 +1,5 @@
 import { OUTCOMES, SHAPES } from '../models/outcomes.ts';
-import { cellsOf, type ListedBatch } from '../models/strip.ts';
+import { cellsOf, type ListedBatch, restartInWords, restartsOf } from '../models/strip.ts';
 import { count } from '../models/words.ts';
 import { Card } from './card.tsx';
 import { Outcome } from './marks.tsx';
@@ -16,6 +16,8 @@ export function Strip({
 }) {
   const cells = cellsOf(batches);
   const each = cells[0]?.batches ?? 1;
+  const restarts = new Map(restartsOf(batches).map((one) => [one.attempt, one]));
+  let shown = cells[0]?.first.attempt;
   return (
     <Card
       class="strip-card"
@@ -34,18 +36,28 @@ export function Strip({
       }
     >
       <div class="strip">
-        {cells.map(({ first, worst, target, label }) => (
-          <a
-            key={`${first.attempt}/${first.batch}`}
-            class={worst ?? 'pending'}
-            href={`/experiments/${experiment}/batches/${target.attempt}/${target.batch}`}
-            title={label}
-          >
-            <span class="hidden">{label}</span>
-            <span aria-hidden="true">{cells.length <= 60 ? SHAPES[worst ?? 'pending'] : ''}</span>
-          </a>
-        ))}
+        {cells.map(({ first, worst, target, label: own }) => {
+          const restart = first.attempt === shown ? undefined : restarts.get(first.attempt);
+          shown = first.attempt;
+          const label = restart ? `${restartInWords(restart)}; ${own}` : own;
+          return (
+            <a
+              key={`${first.attempt}/${first.batch}`}
+              class={`${worst ?? 'pending'}${restart ? ' restart' : ''}`}
+              href={`/experiments/${experiment}/batches/${target.attempt}/${target.batch}`}
+              title={label}
+            >
+              <span class="hidden">{label}</span>
+              <span aria-hidden="true">{cells.length <= 60 ? SHAPES[worst ?? 'pending'] : ''}</span>
+            </a>
+          );
+        })}
       </div>
+      {restarts.size > 0 && (
+        <p class="card-body muted small">
+          Restarts: {[...restarts.values()].map(restartInWords).join('; ')}.
+        </p>
+      )}
     </Card>
   );
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellsOf, settledPages } from '../../src/models/strip.ts';
+import { cellsOf, restartInWords, restartsOf, settledPages } from '../../src/models/strip.ts';
 
 const batch = (number: number, wrong = 0) => ({
   attempt: 1,
@@ -47,4 +47,15 @@ test('full pages of final reports are settled; a page with another batch and all
   const third = { items: [batch(3), unverifiable], next: 'b' };
   assert.deepEqual(settledPages([first, third, last]), [first], 'its batch may be verified again');
   assert.deepEqual(settledPages([]), []);
+});
+
+test('a restart is at the first step of its attempt and counts the steps that were trained before', () => {
+  const of = (attempt: number, step: number) => ({ attempt, step });
+  const batches = [of(1, 1), of(1, 2), of(1, 3), of(2, 2), of(2, 3), of(2, 4), of(3, 5)];
+  assert.deepEqual(restartsOf(batches), [
+    { attempt: 2, step: 2, repeated: 2 },
+    { attempt: 3, step: 5, repeated: 0 },
+  ]);
+  assert.deepEqual(restartsOf([]), []);
+  assert.equal(restartInWords(restartsOf(batches)[0]!), 'attempt 2 starts at step 2, 2 steps trained again');
 });
