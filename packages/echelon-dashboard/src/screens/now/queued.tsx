@@ -39,7 +39,7 @@ export function Queued({ queue }: { queue: Answer<'get', '/v1/queues'> }) {
         </ul>
       )}
       {groups.length > SHOWN && (
-        <p class="note muted small">
+        <p class="card-body muted small">
           {counted(groups.length - SHOWN, 'more line')} are on the queue's screen.
         </p>
       )}
