@@ -19,6 +19,7 @@ const GENERATED = [
   'docs/reference/metrics.md',
   'docs/reference/spec.md',
   'deploy/ray-worker/echelon_rayworker/batch.py',
+  'deploy/ray-worker/echelon_rayworker/forms.py',
 ];
 
 const check = process.argv.includes('--check');

@@ -8,18 +8,15 @@ import {
   type ParameterRule,
 } from 'echelon-verify/kernel/estimators/parameters';
 import { estimatorNames, estimatorOf } from 'echelon-verify/kernel/estimators/registry';
+import { pythonValue, replaceGenerated, snake } from '../sources/python-text.ts';
 
 const BATCH_PY = 'deploy/ray-worker/echelon_rayworker/batch.py';
-const OPENING = '# Generated from packages/echelon-verify/src/kernel/estimators by `npm run generate`.\n';
-const CLOSING = '# End of what is generated.\n';
 
 const estimators = estimatorNames().map(estimatorOf);
 
 function main(): void {
   writeFileSync('docs/reference/estimators.md', reference());
-  const python = readFileSync(BATCH_PY, 'utf8');
-  const [from, to] = [python.indexOf(OPENING) + OPENING.length, python.indexOf(CLOSING)];
-  writeFileSync(BATCH_PY, python.slice(0, from) + pythonRegistry() + python.slice(to));
+  writeFileSync(BATCH_PY, replaceGenerated(readFileSync(BATCH_PY, 'utf8'), pythonRegistry()));
 }
 
 function reference(): string {
@@ -139,16 +136,6 @@ function pythonParameter(rule: ParameterRule): string {
   const type = { number: 'float', flag: 'bool', string: 'str' }[kind as 'number' | 'flag' | 'string'];
   const source = rule.alias ?? (rule.kind === 'number' ? rule.sameAs : undefined);
   return `_Parameter(${type}, ${usual}${source === undefined ? '' : `, ${JSON.stringify(snake(source))}`})`;
-}
-
-function pythonValue(value: number | boolean | string): string {
-  if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (typeof value === 'string') return JSON.stringify(value);
-  return Number.isInteger(value) ? String(value) : value.toExponential();
-}
-
-function snake(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 main();

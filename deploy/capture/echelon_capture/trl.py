@@ -18,6 +18,8 @@ from typing import Any
 
 import echelon_capture as capture
 
+from .shared.forms import form_of
+
 from .follower import Follower
 
 
@@ -48,21 +50,12 @@ def follow(trainer: Any, into: Follower = capture) -> None:
 
 def estimator_of(trainer: Any) -> dict[str, Any]:
     """The estimator that the trainer's settings select. ValueError if no estimator is known for them."""
-    aggregation = getattr(trainer, "multi_objective_aggregation", "sum_then_normalize")
-    if aggregation == "normalize_then_sum":
-        return {"name": "gdpo", "epsilon": 1e-4, "batch_epsilon": 1e-4, "missing": "exclude"}
-    if aggregation != "sum_then_normalize":
-        raise ValueError(f"not verifiable: multi_objective_aggregation={aggregation!r}")
-    # Older versions of TRL have a boolean.
-    scale = str(trainer.scale_rewards).lower()
-    return {
-        "name": "grpo",
-        "normalize_by_std": scale not in ("none", "false"),
-        "deviation_over": "batch" if scale == "batch" else "group",
-        "epsilon": 1e-4,
-        "singleton": "zero",
-        "missing": "exclude",
-    }
+    names = ("multi_objective_aggregation", "scale_rewards")
+    settings = {name: getattr(trainer, name, None) for name in names}
+    form = form_of("trl", settings)
+    if form is None:
+        raise ValueError(f"not verifiable: {', '.join(f'{name}={value!r}' for name, value in settings.items())}")
+    return form.of(settings)
 
 
 def _capture(into: Follower, trainer: Any, rewards: Any, result: Any) -> None:

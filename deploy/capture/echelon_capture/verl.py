@@ -18,15 +18,11 @@ from typing import Any, Callable
 
 import echelon_capture as capture
 
+from .shared.batch import without_padding
+from .shared.forms import Form, form_of
+
 TRAINER_MODULE = "verl.trainer.ppo.ray_trainer"
 _MARK = "_echelon_capture"
-
-# adv_estimator → its estimator here, from the arguments of compute_advantage. The others become gaps.
-_ESTIMATORS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    "grpo": lambda call: {"name": "grpo", "normalize_by_std": bool(call["norm_adv_by_std_in_grpo"])},
-    "rloo": lambda call: {"name": "rloo"},
-    "rloo_vectorized": lambda call: {"name": "rloo", "singleton": "zero"},
-}
 
 
 def follow(module: str = TRAINER_MODULE) -> None:
@@ -85,20 +81,41 @@ def _capture(trainer: Any, original: Callable, arguments: tuple, keywords: dict[
 
 def _columns(call: dict[str, Any], result: Any) -> dict[str, Any]:
     name = str(getattr(call["adv_estimator"], "value", call["adv_estimator"]))
-    if name not in _ESTIMATORS:
+    settings = {**call, "adv_estimator": name, "tokens": True}
+    form = form_of("verl", settings)
+    if form is None:
         raise ValueError(f"not verifiable: the capture does not know the estimator {name!r}")
+    if name == "gae" and (call.get("config") or {}).get("use_pf_ppo"):
+        raise ValueError("not verifiable: use_pf_ppo draws the rows again after the advantages")
     tensors, mask = result.batch, result.batch["response_mask"]
-    # A row has one advantage at all its response tokens. The first of them need not be the first of the row.
-    first = mask.long().argmax(-1).unsqueeze(-1)
     return {
-        "estimator": _ESTIMATORS[name](call),
+        "estimator": form.of(settings),
         "group": result.non_tensor_batch["uid"],
         "trajectory": range(len(mask)),
         # As verl computes it, so that it has the same bits.
         "token_level_reward_sum": tensors["token_level_rewards"].sum(-1),
         "response_length": mask.sum(-1).long(),
-        "advantage": tensors["advantages"].gather(-1, first).squeeze(-1),
+        **(_of_tokens(form, tensors, mask) if form.tokens else _of_rows(tensors, mask)),
     }
+
+
+def _of_rows(tensors: Any, mask: Any) -> dict[str, Any]:
+    """One advantage for all response tokens of a row. The first of them need not be the first of the row."""
+    first = mask.long().argmax(-1).unsqueeze(-1)
+    return {"advantage": tensors["advantages"].gather(-1, first).squeeze(-1)}
+
+
+# Column of the tokens → verl's tensor.
+_TENSORS = {"reward": "token_level_rewards", "value": "values"}
+
+
+def _of_tokens(form: Form, tensors: Any, mask: Any) -> dict[str, Any]:
+    """What the estimator starts from and gives, token by token."""
+    columns = {"mask": mask.bool(), **{column: tensors[_TENSORS[column]].float() for column in form.tokens}}
+    columns["advantage"] = tensors["advantages"].float()
+    # Clones, because the trainer may change its tensors in place.
+    copies = {column: values.detach().cpu().clone().numpy() for column, values in columns.items()}
+    return {"tokens": without_padding(copies)}
 
 
 def _provenance(trainer: Any) -> dict[str, Any]:

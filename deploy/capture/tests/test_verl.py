@@ -17,6 +17,8 @@ class Estimator(str, enum.Enum):
     GRPO = "grpo"
     RLOO = "rloo"
     GAE = "gae"
+    PLUS = "reinforce_plus_plus"
+    REMAX = "remax"
 
 
 def data():
@@ -26,12 +28,17 @@ def data():
     mask[5, 0] = 0
     rewards = torch.zeros(6, 4)
     rewards[:, 2] = torch.tensor([0.0, 1.0, 0.35, 0.7, 1.0, 0.1])
-    batch = {"token_level_rewards": rewards, "response_mask": mask}
+    values = torch.arange(24.0).view(6, 4) / 10
+    batch = {"token_level_rewards": rewards, "response_mask": mask, "values": values}
     return SimpleNamespace(batch=batch, non_tensor_batch={"uid": ["a", "a", "b", "b", "c", "c"]})
 
 
 def compute_advantage(data, adv_estimator, gamma=1.0, lam=1.0, num_repeat=1, norm_adv_by_std_in_grpo=True, config=None):
     """The formulas of verl's core_algos for groups of two rows."""
+    if adv_estimator in (Estimator.GAE, Estimator.PLUS):
+        data.batch["advantages"] = of_tokens(data.batch, adv_estimator, gamma, lam)
+        data.batch["advantages"][4, 1] *= config["factors"].pop(0)
+        return data
     scores = data.batch["token_level_rewards"].sum(dim=-1).view(-1, 2)
     if adv_estimator == Estimator.GRPO:
         values = scores - scores.mean(1, keepdim=True)
@@ -41,6 +48,23 @@ def compute_advantage(data, adv_estimator, gamma=1.0, lam=1.0, num_repeat=1, nor
         values = scores - scores.flip(1)
     data.batch["advantages"] = values.view(-1, 1) * data.batch["response_mask"]
     return data
+
+
+def of_tokens(batch, adv_estimator, gamma, lam):
+    """Sums over the tokens of the mask from the last to the first, whitened over the mask."""
+    rewards, mask, values = batch["token_level_rewards"], batch["response_mask"], batch["values"]
+    sums, running, after = torch.zeros_like(rewards), torch.zeros(6), torch.zeros(6)
+    for token in reversed(range(4)):
+        if adv_estimator == Estimator.GAE:
+            next_sum = rewards[:, token] + gamma * after - values[:, token] + gamma * lam * running
+        else:
+            next_sum = rewards[:, token] + gamma * running
+        running = torch.where(mask[:, token] == 1, next_sum, running)
+        after = torch.where(mask[:, token] == 1, values[:, token], after)
+        sums[:, token] = running
+    mean = (sums * mask).sum() / mask.sum()
+    variance = ((sums - mean) ** 2 * mask).sum() / (mask.sum() - 1)
+    return (sums - mean) * torch.rsqrt(variance + 1e-8) * mask
 
 
 @pytest.fixture
@@ -53,7 +77,7 @@ def trainers(monkeypatch):
 
         def fit(self, estimators, **settings):
             for self.global_steps, estimator in enumerate(estimators, 1):
-                module.compute_advantage(data(), adv_estimator=estimator, gamma=1.0, lam=1.0, num_repeat=2, **settings)
+                module.compute_advantage(data(), adv_estimator=estimator, **{"gamma": 1.0, "lam": 1.0, **settings})
                 tracking.Tracking().log(data={"loss": 0.5}, step=self.global_steps)
             return "done"
 
@@ -78,9 +102,22 @@ def test_every_advantage_of_a_training_is_captured_and_exact(folder, verify, tra
     assert [line["values"] for line in read_lines(folder / "metrics.jsonl")] == [{"loss": 0.5}] * 3
 
 
-def test_a_batch_of_an_estimator_that_is_not_verifiable_is_a_gap(folder, trainers, read_lines):
+@pytest.mark.parametrize("estimator", [Estimator.GAE, Estimator.PLUS])
+@pytest.mark.parametrize(("gamma", "lam"), [(1.0, 1.0), (0.99, 0.95)])
+def test_advantages_of_tokens_are_captured_and_exact_and_a_changed_one_is_wrong(folder, verify, trainers, estimator, gamma, lam):
     hook.follow()
-    trainers.RayPPOTrainer().fit([Estimator.GAE])
-    [gap] = read_lines(folder / "gaps.jsonl")
-    assert (gap["step"], gap["rows"]) == (1, 6)
-    assert "'gae'" in gap["reason"]
+    settings = {"gamma": gamma, "lam": lam, "config": {"factors": [1.0, 1.01]}}
+    trainers.RayPPOTrainer().fit([estimator, estimator], **settings)
+    status, (clean, faulty) = verify(folder)
+    assert (status, clean["wrong"], clean["exact"] + clean["rounding"]) == (1, 0, 6)
+    assert (faulty["wrong"], faulty["wrongRows"]) == (1, [4])
+
+
+def test_a_batch_that_is_not_verifiable_is_a_gap_with_the_reason(folder, trainers, read_lines):
+    hook.follow()
+    config = {"use_pf_ppo": True, "factors": [1.0]}
+    trainers.RayPPOTrainer().fit([Estimator.REMAX, Estimator.GAE], config=config)
+    unknown, drawn = read_lines(folder / "gaps.jsonl")
+    assert (unknown["step"], unknown["rows"]) == (1, 6)
+    assert "'remax'" in unknown["reason"]
+    assert "use_pf_ppo" in drawn["reason"]

@@ -19,6 +19,7 @@ import gzip
 import hashlib
 import json
 import math
+import operator
 import os
 import re
 import struct
@@ -26,6 +27,7 @@ import sys
 from array import array
 from decimal import Decimal
 from difflib import get_close_matches
+from functools import reduce
 from itertools import accumulate
 from typing import Any, Hashable, Iterable, Mapping, NamedTuple, Sequence
 
@@ -373,6 +375,16 @@ def canonical_text(observation: Any) -> str:
     if hasattr(value, "dtype") and hasattr(value, "tolist"):  # an array, a tensor or a scalar of one
         return canonical_text(value.flatten().tolist() if getattr(value, "shape", ()) else value.item())
     raise TypeError(f"an observation of type {type(value).__name__} has no equality to group by")
+
+
+def without_padding(tokens: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The columns of tokens, arrays of one row a response, each row up to the last token that can change a sum: a later one has no
+    reward, no value and is not trained."""
+    inputs = [values != 0 for column, values in tokens.items() if column != "advantage"]
+    counts = reduce(operator.or_, inputs)
+    places = counts * range(1, counts.shape[1] + 1)
+    lengths = places.max(axis=1).tolist()
+    return {column: [row[:length] for row, length in zip(values, lengths)] for column, values in tokens.items()}
 
 
 def uses_returns(name: str) -> bool:

@@ -306,11 +306,20 @@ def test_advantages_of_tokens_and_of_the_best_row_verify(tmp_path, estimator: st
     assert capture.not_verifiable(call) is None
     capture.copy_advantages(result, columns)
     facts = {**capture.estimator_facts(estimator, call, CONFIG), "forms": capture.forms_of(estimator, result)}
-    message = capture.serialize(columns, facts, {"training_step": 9, "group_size": 4, "groups": 3})
-    batch = batch_pb2.AdvantageBatch.FromString(message)
-    (report,) = verify([batch], tmp_path / "batch.json")["batches"]
+    row = int(result.batch["advantages"].abs().sum(-1).argmax())
+
+    def report_of():
+        message = capture.serialize(columns, facts, {"training_step": 9, "group_size": 4, "groups": 3})
+        (report,) = verify([batch_pb2.AdvantageBatch.FromString(message)], tmp_path / "batch.json")["batches"]
+        return report
+
+    report = report_of()
     assert report["ok"] and report["rows"] == report["exact"] + report["rounding"] == SIZE[0], report
     assert report["fingerprint"].startswith(fingerprint), report["fingerprint"]
+    # One planted fault: a row's advantages are too large by a hundredth.
+    result.batch["advantages"][row] *= 1.01
+    capture.copy_advantages(result, columns)
+    assert report_of()["wrongRows"] == [row]
 
 
 def test_what_cannot_be_verified_has_a_reason():

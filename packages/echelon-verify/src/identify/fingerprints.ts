@@ -74,7 +74,8 @@ export function formOfSettings(trainer: string, settings: TrainerSettings): Know
 
 /** Some configurations have words for flags, some versions of a trainer flags for words: `True`, `true` and true are the same. */
 function isSame(given: unknown, allowed: ParameterValue | null): boolean {
-  return String(given ?? null).toLowerCase() === String(allowed).toLowerCase();
+  if (given === undefined || given === null || allowed === null) return (given ?? null) === allowed;
+  return String(given).toLowerCase() === String(allowed).toLowerCase();
 }
 
 /** Repository, commit, file and line of a form. */

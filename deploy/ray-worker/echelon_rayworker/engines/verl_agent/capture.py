@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 import re
 from collections import defaultdict, deque
-from typing import Any, Callable, Mapping, NamedTuple
+from typing import Any, Mapping
 
 from echelon_rayworker import __version__
-from echelon_rayworker.batch import build_batch, uses_returns
+from echelon_rayworker.batch import build_batch, uses_returns, without_padding
+from echelon_rayworker.forms import Form, form_of
 
 PRODUCER = f"echelon-capture/{__version__}"
 # What a copy holds beside the columns of a batch.
@@ -27,7 +28,7 @@ def not_verifiable(call: Mapping[str, Any]) -> str | None:
     name = estimator_name(call["adv_estimator"])
     if name == "remax":
         return "remax compares with a greedy rollout that the batch does not hold"
-    if name not in VERIFIABLE:
+    if _form(name, call) is None:
         return f"there is no kernel for the estimator {name!r}"
     if name == "gae" and call.get("use_pf_ppo"):
         return "use_pf_ppo draws the rows again after the advantages"
@@ -50,72 +51,16 @@ def estimator_facts(name: str, call: Mapping[str, Any], config: Any) -> dict[str
     """The fingerprint: `call` holds compute_advantage's arguments, `config` the trainer's configuration."""
     actor = config.actor_rollout_ref.actor
     penalty = float(actor.invalid_action_penalty_coef) if actor.get("use_invalid_action_penalty", True) else 0.0
-    known = VERIFIABLE[name]
     return {
-        "name": known.kernel,
         "gamma": float(config.algorithm.gamma),
         "invalid_action_penalty": penalty,
-        "epsilon": WHITENING_EPSILON if known.whitens else 1e-6,
-        **known.parameters(call),
+        **_form(name, call).of(call),
     }
 
 
-def _hgpo_facts(call: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "history_length": int(call.get("history_length", 2)),
-        "mode": str(call.get("hgpo_mode", "mean_std_norm")),
-        "length_weight_alpha": float(call.get("hgpo_length_weight_alpha", 1.0)),
-        "base_group": bool(call.get("hgpo_base_group", False)),
-    }
-
-
-def _gigpo_facts(call: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "mode": str(call.get("gigpo_mode", "mean_std_norm")),
-        "step_advantage_weight": float(call.get("step_advantage_w", 1.0)),
-    }
-
-
-# What masked_whiten adds to the variance.
-WHITENING_EPSILON = 1e-8
-
-
-class Verifiable(NamedTuple):
-    """What verl-agent computes under a name: the kernel's estimator, and its parameters from the arguments of
-    compute_advantage."""
-
-    kernel: str
-    parameters: Callable[[Mapping[str, Any]], dict[str, Any]]
-    # Columns of each token that the kernel starts from. None: one advantage a row.
-    tokens: tuple[str, ...] = ()
-    # It divides by a deviation over the response tokens of the batch.
-    whitens: bool = False
-
-
-def _deviation_facts(call: Mapping[str, Any]) -> dict[str, Any]:
-    return {"normalize_by_std": bool(call.get("norm_adv_by_std_in_grpo", True))}
-
-
-def _gae_facts(call: Mapping[str, Any]) -> dict[str, Any]:
-    # Its sums run through the padding, where the critic's first value counts.
-    return {"discount": float(call["gamma"]), "lambda": float(call["lam"]), "masked_tokens": "include"}
-
-
-def _token_return_facts(call: Mapping[str, Any]) -> dict[str, Any]:
-    return {"discount": float(call["gamma"]), "masked_tokens": "reset"}
-
-
-# An estimator that is not here is a visible gap: a kernel of its name says nothing about what verl-agent computes under it.
-VERIFIABLE = {
-    "hgpo": Verifiable("hgpo", _hgpo_facts),
-    "gigpo": Verifiable("gigpo", _gigpo_facts),
-    "grpo": Verifiable("grpo", _deviation_facts),
-    "grpo_passk": Verifiable("grpo_passk", _deviation_facts),
-    "rloo": Verifiable("rloo", lambda call: {}),
-    "gae": Verifiable("gae", _gae_facts, tokens=("reward", "value"), whitens=True),
-    "reinforce_plus_plus": Verifiable("reinforce_plus_plus_token", _token_return_facts, tokens=("reward",), whitens=True),
-    "reinforce_plus_plus_baseline": Verifiable("reinforce_plus_plus", lambda call: {"baseline": "group"}, whitens=True),
-}
+def _form(name: str, call: Mapping[str, Any]) -> Form | None:
+    """None for an estimator without a known form: a kernel of its name says nothing about what verl-agent computes under it."""
+    return form_of("verl-agent", {**call, "adv_estimator": name})
 
 
 def provenance_facts(config: Any, step: int, experiment: str, attempt: int) -> dict[str, Any]:
@@ -148,8 +93,9 @@ def copy_inputs(data: Any, name: str) -> dict[str, Any]:
         columns["response_length"] = _numbers(tensors["response_mask"].sum(-1).int())
     if uses_returns(name) and "step_rewards" in keys:
         columns["step_reward"] = _numbers(tensors["step_rewards"].float())
-    if name in VERIFIABLE and VERIFIABLE[name].tokens:
-        columns["tokens"] = _copy_tokens(tensors, VERIFIABLE[name].tokens)
+    form = _form(name, {})
+    if form is not None and form.tokens:
+        columns["tokens"] = _copy_tokens(tensors, form.tokens)
     columns["lengths"] = objects["episode_lengths"].copy() if "episode_lengths" in objects else None
     columns["marks"] = checksums(tensors["responses"]) if "responses" in keys else None
     return columns
@@ -187,15 +133,6 @@ def copy_advantages(data: Any, columns: dict[str, Any]) -> None:
         columns["tokens"]["advantage"] = _numbers(advantages.float())
     else:
         columns["advantage"] = _numbers(advantages[:, 0].float())
-
-
-def _without_padding(tokens: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Each row up to the last token that can change a sum: a later one has no reward, no value and is not trained."""
-    inputs = [values != 0 for column, values in tokens.items() if column != "advantage"]
-    counts = functools.reduce(lambda a, b: a | b, inputs)
-    places = counts * range(1, counts.shape[1] + 1)
-    lengths = places.max(axis=1).tolist()
-    return {column: [row[:length] for row, length in zip(values, lengths)] for column, values in tokens.items()}
 
 
 def checksums(responses: Any) -> Any:
@@ -290,7 +227,7 @@ def serialize(
         steps, source = positions(columns["trajectory"]), None
     given = {key: value for key, value in columns.items() if key not in _NOT_COLUMNS and value is not None}
     if "tokens" in given:
-        given["tokens"] = _without_padding(given["tokens"])
+        given["tokens"] = without_padding(given["tokens"])
     responses = columns.get("responses") if texts else None
     return build_batch(
         **given,

@@ -1,0 +1,245 @@
+"""What the settings of a trainer mean: the estimator of its batches, as build_batch takes it.
+
+    form = form_of("verl", {"adv_estimator": "gae", "gamma": 1.0, "lam": 0.95, "tokens": True})
+    form.of(settings)  # {"name": "gae", "discount": 1.0, "lambda": 0.95}
+
+Only the standard library is used, so that this file can be loaded into any trainer's process.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, NamedTuple
+
+
+class Form(NamedTuple):
+    """One arithmetic of a trainer."""
+
+    # The settings that select it, each with the values that it can have; None: it is omitted. One entry is enough.
+    when: tuple[Mapping[str, tuple[Any, ...]], ...]
+    # Its name, and parameters other than the defaults.
+    estimator: Mapping[str, Any]
+    # Parameter → the setting whose value it has.
+    settings: Mapping[str, str]
+    # Columns of the tokens that it starts from. None: it has one advantage a row.
+    tokens: tuple[str, ...]
+
+    def of(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The estimator with the values of the settings; the parameters of omitted ones are the form's."""
+        stated = {parameter: settings.get(setting) for parameter, setting in self.settings.items()}
+        return {**self.estimator, **{parameter: value for parameter, value in stated.items() if value is not None}}
+
+
+def form_of(trainer: str, settings: Mapping[str, Any]) -> Form | None:
+    """The form that a trainer's settings select; None if none is known for them. `tokens` in the settings says that the
+    rewards and advantages of each token are recorded; all other names are the trainer's."""
+    for form in _FORMS[trainer]:
+        if any(all(_is_one(settings.get(key), values) for key, values in one.items()) for one in form.when):
+            return form
+    return None
+
+
+def _is_one(given: Any, values: tuple[Any, ...]) -> bool:
+    """Some versions of a trainer have words for flags: "False" and False are the same."""
+    if given is None:
+        return None in values
+    if isinstance(given, (int, float)) and not isinstance(given, bool):
+        return given in [value for value in values if not isinstance(value, bool)]
+    return str(given).lower() in [str(value).lower() for value in values if value is not None]
+
+
+# Generated from packages/echelon-verify/src/identify/trainers.json by `npm run generate`.
+_FORMS: dict[str, tuple[Form, ...]] = {
+    "trl": (
+        Form(
+            when=({"scale_rewards": ("group", True, None), "multi_objective_aggregation": ("sum_then_normalize", None), "before_1_6": (False, None)},),
+            estimator={"name": "grpo", "singleton": "zero", "epsilon": 1e-4, "missing": "exclude"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"scale_rewards": ("batch",), "multi_objective_aggregation": ("sum_then_normalize", None), "before_1_6": (False, None)},),
+            estimator={"name": "grpo", "singleton": "zero", "epsilon": 1e-4, "missing": "exclude", "deviation_over": "batch"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"scale_rewards": ("none", False), "multi_objective_aggregation": ("sum_then_normalize", None), "before_1_6": (False, None)},),
+            estimator={"name": "grpo", "normalize_by_std": False, "singleton": "zero", "missing": "exclude"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"multi_objective_aggregation": ("normalize_then_sum",), "before_1_6": (False, None)},),
+            estimator={"name": "gdpo", "missing": "exclude"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"scale_rewards": ("group", True, None), "multi_objective_aggregation": ("sum_then_normalize", None), "before_1_6": (True,)},),
+            estimator={"name": "grpo", "singleton": "zero", "epsilon": 1e-4, "missing": "zero"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"scale_rewards": ("batch",), "multi_objective_aggregation": ("sum_then_normalize", None), "before_1_6": (True,)},),
+            estimator={"name": "grpo", "singleton": "zero", "epsilon": 1e-4, "missing": "zero", "deviation_over": "batch"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"scale_rewards": ("none", False), "multi_objective_aggregation": ("sum_then_normalize", None), "before_1_6": (True,)},),
+            estimator={"name": "grpo", "normalize_by_std": False, "singleton": "zero", "missing": "zero"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"multi_objective_aggregation": ("normalize_then_sum",), "before_1_6": (True,)},),
+            estimator={"name": "gdpo", "missing": "zero"},
+            settings={},
+            tokens=(),
+        ),
+    ),
+    "verl": (
+        Form(
+            when=({"adv_estimator": ("grpo",), "norm_adv_by_std_in_grpo": (True,)}, {"adv_estimator": ("grpo_vectorized",)}),
+            estimator={"name": "grpo"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("grpo",), "norm_adv_by_std_in_grpo": (False,)},),
+            estimator={"name": "grpo", "normalize_by_std": False},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("rloo",)},),
+            estimator={"name": "rloo"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("rloo_vectorized",)},),
+            estimator={"name": "rloo", "singleton": "zero"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("reinforce_plus_plus",), "gamma": (1,), "tokens": (False, None)},),
+            estimator={"name": "reinforce_plus_plus"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("reinforce_plus_plus_baseline",)},),
+            estimator={"name": "reinforce_plus_plus", "baseline": "group"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("gdpo",)},),
+            estimator={"name": "gdpo", "epsilon": 1e-6, "batch_epsilon": 1e-8, "batch_epsilon_place": "variance-added", "weight": "token", "singleton": "raw"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("gae",), "tokens": (True,)},),
+            estimator={"name": "gae"},
+            settings={"discount": "gamma", "lambda": "lam"},
+            tokens=("reward", "value"),
+        ),
+        Form(
+            when=({"adv_estimator": ("reinforce_plus_plus",), "tokens": (True,)},),
+            estimator={"name": "reinforce_plus_plus_token"},
+            settings={"discount": "gamma"},
+            tokens=("reward",),
+        ),
+        Form(
+            when=({"adv_estimator": ("opo",)},),
+            estimator={"name": "opo"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("gpg",)},),
+            estimator={"name": "gpg"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("grpo_passk",)},),
+            estimator={"name": "grpo_passk"},
+            settings={"normalize_by_std": "norm_adv_by_std_in_grpo"},
+            tokens=(),
+        ),
+    ),
+    "verl-agent": (
+        Form(
+            when=({"adv_estimator": ("gigpo",), "gigpo_mode": ("mean_norm",)},),
+            estimator={"name": "gigpo", "mode": "mean_norm"},
+            settings={"step_advantage_weight": "step_advantage_w"},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("gigpo",), "gigpo_mode": ("mean_std_norm", None)},),
+            estimator={"name": "gigpo", "mode": "mean_std_norm"},
+            settings={"step_advantage_weight": "step_advantage_w"},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("hgpo",), "hgpo_mode": ("mean_norm",)},),
+            estimator={"name": "hgpo", "history_length": 2, "mode": "mean_norm", "length_weight_alpha": 1, "base_group": False},
+            settings={"history_length": "history_length", "length_weight_alpha": "hgpo_length_weight_alpha", "base_group": "hgpo_base_group"},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("hgpo",), "hgpo_mode": ("mean_std_norm", None)},),
+            estimator={"name": "hgpo", "history_length": 2, "mode": "mean_std_norm", "length_weight_alpha": 1, "base_group": False},
+            settings={"history_length": "history_length", "length_weight_alpha": "hgpo_length_weight_alpha", "base_group": "hgpo_base_group"},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("grpo",), "norm_adv_by_std_in_grpo": (True, None)},),
+            estimator={"name": "grpo"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("grpo",), "norm_adv_by_std_in_grpo": (False,)},),
+            estimator={"name": "grpo", "normalize_by_std": False},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("grpo_passk",)},),
+            estimator={"name": "grpo_passk"},
+            settings={"normalize_by_std": "norm_adv_by_std_in_grpo"},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("rloo",)},),
+            estimator={"name": "rloo"},
+            settings={},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("gae",)},),
+            estimator={"name": "gae", "masked_tokens": "include"},
+            settings={"discount": "gamma", "lambda": "lam"},
+            tokens=("reward", "value"),
+        ),
+        Form(
+            when=({"adv_estimator": ("reinforce_plus_plus",)},),
+            estimator={"name": "reinforce_plus_plus_token", "masked_tokens": "reset"},
+            settings={"discount": "gamma"},
+            tokens=("reward",),
+        ),
+        Form(
+            when=({"adv_estimator": ("reinforce_plus_plus_baseline",)},),
+            estimator={"name": "reinforce_plus_plus", "baseline": "group"},
+            settings={},
+            tokens=(),
+        ),
+    ),
+}
+# End of what is generated.

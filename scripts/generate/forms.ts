@@ -1,0 +1,42 @@
+// Writes what trainers' settings mean (trainers.json) into forms.py, which the captures read.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { KNOWN_FORMS, type KnownForm } from 'echelon-verify/identify/fingerprints';
+import { type AnyParameters, completeParameters } from 'echelon-verify/kernel/estimators/parameters';
+import { estimatorOf } from 'echelon-verify/kernel/estimators/registry';
+import { pythonValue, replaceGenerated, snake } from '../sources/python-text.ts';
+
+const FORMS_PY = 'deploy/ray-worker/echelon_rayworker/forms.py';
+/** Trainers that a capture follows. */
+const CAPTURED = ['trl', 'verl', 'verl-agent'];
+
+function formsOf(trainer: string): string {
+  const forms = KNOWN_FORMS.filter((form) => form.trainer === trainer && form.when !== undefined);
+  return `    ${JSON.stringify(trainer)}: (\n${forms.map(pythonForm).join('')}    ),\n`;
+}
+
+function pythonForm({ estimator: name, params, when = [], from = {} }: KnownForm): string {
+  const estimator = estimatorOf(name);
+  const complete = completeParameters(estimator.parameters, params) as AnyParameters;
+  const { tokens = [] } = estimator.uses(complete);
+  const settings = Object.fromEntries(Object.entries(from).map(([key, setting]) => [snake(key), setting]));
+  const named = Object.fromEntries(Object.entries(params).map(([key, value]) => [snake(key), value]));
+  return `        Form(
+            when=${tupleOf(when.map((one) => dictOf(one, (value) => tupleOf([value].flat().map(pythonValue)))))},
+            estimator=${dictOf({ name, ...named }, pythonValue)},
+            settings=${dictOf(settings, pythonValue)},
+            tokens=${tupleOf(tokens.map(pythonValue))},
+        ),
+`;
+}
+
+function dictOf<V>(object: Readonly<Record<string, V>>, text: (value: V) => string): string {
+  const pairs = Object.entries(object).map(([key, value]) => `${JSON.stringify(key)}: ${text(value)}`);
+  return `{${pairs.join(', ')}}`;
+}
+
+function tupleOf(items: readonly string[]): string {
+  return `(${items.join(', ')}${items.length === 1 ? ',' : ''})`;
+}
+
+const table = `_FORMS: dict[str, tuple[Form, ...]] = {\n${CAPTURED.map(formsOf).join('')}}\n`;
+writeFileSync(FORMS_PY, replaceGenerated(readFileSync(FORMS_PY, 'utf8'), table));
