@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { machine, round, type Timing, timingOf } from './rounds.ts';
+import { machine, round, type Timing, timingOf } from './harness.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ROUNDS = 21;

@@ -1,5 +1,5 @@
 /** The page docs/evidence/dashboard.md. */
-import { machine, quantile } from './rounds.ts';
+import { machine, quantile } from './harness.ts';
 
 /** Something measured; `budget` is the largest median that is allowed, null: there is none. */
 export interface Figure {

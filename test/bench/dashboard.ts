@@ -11,7 +11,7 @@ import { startRedis } from '../support/redis.ts';
 import { storeFor } from '../support/store.ts';
 import { addExperiments, addLog, addTraining, batchFile, EVERY, RARE } from './dashboard-data.ts';
 import { dashboardPage, type Figure } from './dashboard-page.ts';
-import { timed } from './rounds.ts';
+import { timed } from './harness.ts';
 
 /*
  * What the dashboard costs in headless Chromium against an api in a process of its own and a Redis with 10,000

@@ -14,7 +14,7 @@ import { until } from '../support/dispatch.ts';
 import { startFakeRayWorker } from '../support/fake-ray-worker.ts';
 import { startRedis } from '../support/redis.ts';
 import { clusterRecord } from '../support/store.ts';
-import { quantile, spreadOf } from './rounds.ts';
+import { quantile, spreadOf } from './harness.ts';
 
 /*
  * From the answer 202 to the arrival of the Launch at an idle ray-worker: an api and a dispatcher as processes of their

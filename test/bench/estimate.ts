@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { estimateStarts } from '../../src/scheduler/estimate.ts';
 import { scheduleRound } from '../../src/scheduler/schedule.ts';
 import { cluster, exactly, node, waits } from '../support/queue.ts';
-import { machine, spreadOf } from './rounds.ts';
+import { machine, spreadOf } from './harness.ts';
 
 /*
  * The estimates of a long line, as a dispatcher makes them about once a second on the thread that also launches: 16 nodes

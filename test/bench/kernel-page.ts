@@ -1,7 +1,7 @@
 /** What `npm run bench -- kernel` found, in words: for the terminal, and as the page docs/evidence/kernel.md. */
 
 import type { Report } from './kernel.ts';
-import { round, type Timing } from './rounds.ts';
+import { round, type Timing } from './harness.ts';
 
 /** The figures as lines of text. */
 export function describe(report: Report): string {

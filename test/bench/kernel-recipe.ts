@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { hgpo, stepReturns } from 'echelon-verify/kernel/index';
 import { benchBatch, benchTexts } from './kernel-data.ts';
-import type { Timing } from './rounds.ts';
-import { round, timeInTurn, timingOf } from './rounds.ts';
+import type { Timing } from './harness.ts';
+import { round, timeInTurn, timingOf } from './harness.ts';
 
 /** The official recipe beside the kernel, on a batch of the size of one ALFWorld training step. */
 export interface RecipeComparison {

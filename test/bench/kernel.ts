@@ -9,8 +9,8 @@ import { benchBatch } from './kernel-data.ts';
 import { describe, kernelPage } from './kernel-page.ts';
 import { compareRecipe } from './kernel-recipe.ts';
 import { splitBatch } from './kernel-threads.ts';
-import type { Timing } from './rounds.ts';
-import { machine, round, timeInTurn } from './rounds.ts';
+import type { Timing } from './harness.ts';
+import { machine, round, timeInTurn } from './harness.ts';
 
 const SMALL = 10_000;
 

@@ -8,7 +8,7 @@ import { actorClass } from 'ray-client-ts/code';
 import { connect } from 'ray-client-ts/connect';
 import type { RayConnection } from 'ray-client-ts/connection';
 import { type RayHead, rayPython, startRayHead } from '../../packages/ray-client-ts/test/support/ray-head.ts';
-import { machine } from './rounds.ts';
+import { machine } from './harness.ts';
 
 /*
  * This client against Python's own, on one head and in one run, the arms in turn: what is said is a ratio. Times are

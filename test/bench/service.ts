@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { table } from 'echelon-verify/cli/table';
-import { machine } from './rounds.ts';
+import { machine } from './harness.ts';
 
 /*
  * What the service promises of its speed, each beside the bare primitive, in one go. Each arm is a bench that also runs

@@ -9,7 +9,7 @@ import { createKeys } from '../../src/store/redis/keys.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { claim as claimOn } from '../support/claim.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
-import { quantile, spreadOf, timed } from './rounds.ts';
+import { quantile, spreadOf, timed } from './harness.ts';
 
 /*
  * The store against the bare primitive, in one run and on one server, the arms in turn: what is said is a ratio.

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import { quantile } from './rounds.ts';
+import { quantile } from './harness.ts';
 
 /** One load. Without `rate` each connection sends its next request as soon as it has the answer to the one before. */
 export interface LoadSettings {

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import { CREATE } from '../../src/http/server/policy.ts';
 import { startDurableApi, TOKEN } from './durable-api.ts';
-import { machine, spreadOf } from './rounds.ts';
+import { machine, spreadOf } from './harness.ts';
 import type { LoadFigures, LoadSettings } from './submit-load.ts';
 
 /*

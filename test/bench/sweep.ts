@@ -6,7 +6,7 @@ import { advanceSweeps } from '../../src/dispatch/background/sweeps.ts';
 import { draftSweep, makeChild } from '../../src/plan/sweep.ts';
 import type { SweepRequest } from '../../src/schemas/sweep.ts';
 import { startDurableApi, TOKEN } from './durable-api.ts';
-import { spreadOf, timed } from './rounds.ts';
+import { spreadOf, timed } from './harness.ts';
 
 /*
  * One sweep against as many single submissions, over HTTP, on one server and one Redis that writes every answer to

@@ -18,7 +18,7 @@ import { findWarnings } from 'echelon-verify/provenance/warnings';
 import { verifyBatch } from 'echelon-verify/verify-batch';
 import { goldenBatch } from '../../packages/echelon-verify/test/support/golden-batches.ts';
 import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
-import { machine, quantile } from './rounds.ts';
+import { machine, quantile } from './harness.ts';
 
 const ROUNDS = 61;
 const PAGE = new URL('../../docs/evidence/verify-cost.md', import.meta.url);

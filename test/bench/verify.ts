@@ -12,7 +12,7 @@ import { pick, reportBy } from '../../packages/echelon-verify/test/support/mutan
 import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
 import { advantagesOn, randomMachine } from '../../packages/echelon-verify/test/support/recipe.ts';
 import { restated } from '../../packages/echelon-verify/test/support/stated.ts';
-import { timeInTurn } from './rounds.ts';
+import { timeInTurn } from './harness.ts';
 import { runDumps } from './verify-dumps.ts';
 import { runStages } from './verify-stages.ts';
 import { runTrainers } from './verify-trainers.ts';

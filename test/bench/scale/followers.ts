@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Lease } from '../../../src/store/attempts/types.ts';
 import { running } from '../../support/store.ts';
-import { quantile } from '../rounds.ts';
+import { quantile } from '../harness.ts';
 import {
   type Api,
   append,

@@ -1,4 +1,4 @@
-import { quantile, spreadOf, timed } from '../rounds.ts';
+import { quantile, spreadOf, timed } from '../harness.ts';
 import { type Base, startBase } from './fleet.ts';
 import { fill, makeProjects } from './load.ts';
 import { createRounds, fillClusters, longestRounds } from './scheduling.ts';

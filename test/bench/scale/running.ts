@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RoleProcess } from '../../support/system.ts';
-import { quantile, spreadOf } from '../rounds.ts';
+import { quantile, spreadOf } from '../harness.ts';
 import { PROBED, startProbe } from './event-lag.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { ENDLESS, fill } from './load.ts';

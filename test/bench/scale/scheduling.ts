@@ -2,7 +2,7 @@ import { createRoundDecider } from '../../../src/dispatch/placement/round-decisi
 import { estimateStarts } from '../../../src/scheduler/estimate.ts';
 import { claim } from '../../support/claim.ts';
 import { clusterRecord } from '../../support/store.ts';
-import { timed } from '../rounds.ts';
+import { timed } from '../harness.ts';
 import type { Base } from './fleet.ts';
 import { inputOf } from './load.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RoleProcess } from '../../support/system.ts';
-import { quantile } from '../rounds.ts';
+import { quantile } from '../harness.ts';
 import { type KeyGroups, keyGroups, shownGroups } from './census.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { projectOf } from './load.ts';

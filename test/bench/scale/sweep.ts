@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { until } from '../../support/dispatch.ts';
-import { quantile, spreadOf, timed } from '../rounds.ts';
+import { quantile, spreadOf, timed } from '../harness.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { ENDLESS } from './load.ts';
 import { markdownTable, type Outcome, type Section } from './section.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { machine } from '../rounds.ts';
+import { machine } from '../harness.ts';
 
 /** What a process has used so far, and its memory now. */
 export interface Usage {
