@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { machine, round, type Timing, timingOf } from './harness.ts';
+import { machine, optionsOf, round, show, type Timing, timingOf } from './harness.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ROUNDS = 21;
@@ -14,6 +14,7 @@ const LS = ['ls', '--state-dir', '/nowhere'];
 
 /** Prints one line an arm. Arguments: `--json`. */
 export function run(args: readonly string[]): void {
+  const { json } = optionsOf(args, { json: false });
   const timings = timeArms(armsOf());
   const least = timings['node -e 0']!.best;
   const results = Object.entries(timings).map(([arm, { best, median, worst }]) => ({
@@ -23,11 +24,10 @@ export function run(args: readonly string[]): void {
     worst,
     ratio: round(best / least),
   }));
-  if (args.includes('--json')) console.log(JSON.stringify({ results, machine: machine() }));
-  else {
+  show({ results, machine: machine() }, json, () => {
     console.table(results);
     console.log(`ms of CPU time, ${ROUNDS} rounds in turn, ratio of the best; ${machine()}`);
-  }
+  });
 }
 
 function armsOf(): Record<string, readonly string[]> {

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,7 +11,8 @@ import { startRedis } from '../support/redis.ts';
 import { storeFor } from '../support/store.ts';
 import { addExperiments, addLog, addTraining, batchFile, EVERY, RARE } from './dashboard-data.ts';
 import { dashboardPage, type Figure } from './dashboard-page.ts';
-import { timed } from './harness.ts';
+import { optionsOf, timed, writePage } from './harness.ts';
+import { usageOf } from './scale/usage.ts';
 
 /*
  * What the dashboard costs in headless Chromium against an api in a process of its own and a Redis with 10,000
@@ -28,7 +29,7 @@ interface Bench {
   url: string;
   token: string;
   /** CPU time of the api so far, seconds. */
-  cpu(): Promise<number>;
+  cpu(): number;
   browser: Browser;
   page: Page;
   ids: { short: string; long: string; log: string };
@@ -36,6 +37,7 @@ interface Bench {
 
 /** `--write`: also writes docs/evidence/dashboard.md. */
 export async function run(args: readonly string[]): Promise<void> {
+  const { write } = optionsOf(args, { write: false });
   if (NO_BROWSER) throw new Error(NO_BROWSER);
   await using resources = new AsyncDisposableStack();
   const bench = await prepare(resources);
@@ -47,7 +49,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
   const { text, isWithin } = dashboardPage(figures, bench.browser.version());
   console.log(text);
-  if (args.includes('--write')) await writeFile('docs/evidence/dashboard.md', text);
+  if (write) writePage('evidence/dashboard', () => text);
   if (!isWithin) process.exitCode = 1;
 }
 
@@ -87,14 +89,7 @@ async function prepare(resources: AsyncDisposableStack): Promise<Bench> {
   const browser = await openBrowser(resources);
   const page = await pageOf(browser);
   await signIn(page, url, token, '/experiments');
-  return { url, token, cpu: () => cpuOf(api.pid!), browser, page, ids };
-}
-
-/** User and system time of a process, seconds; Linux counts 100 ticks a second. */
-async function cpuOf(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  return { url, token, cpu: () => usageOf(api.pid!).cpuMs / 1000, browser, page, ids };
 }
 
 /** When elements first were there and the frame after them began, ms since the navigation. */

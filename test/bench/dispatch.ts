@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { newExperimentId } from '../../src/core/ids.ts';
@@ -14,7 +13,7 @@ import { until } from '../support/dispatch.ts';
 import { startFakeRayWorker } from '../support/fake-ray-worker.ts';
 import { startRedis } from '../support/redis.ts';
 import { clusterRecord } from '../support/store.ts';
-import { quantile, spreadOf } from './harness.ts';
+import { afterWarmUp, optionsOf, quantile, setupOf, spreadOf } from './harness.ts';
 
 /*
  * From the answer 202 to the arrival of the Launch at an idle ray-worker: an api and a dispatcher as processes of their
@@ -27,45 +26,36 @@ const SPEC = { engine: 'local', name: 'bench', estimator: { name: 'hgpo' } };
 
 /** `--rounds N` (3), `--seconds N` of one round (8), `--rate N` submissions a second (50). */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: 'string', default: '3' },
-      seconds: { type: 'string', default: '8' },
-      rate: { type: 'string', default: '50' },
-    },
-  });
-  const [rounds, seconds, rate] = [values.rounds, values.seconds, values.rate].map(Number) as [
-    number,
-    number,
-    number,
-  ];
+  const { rounds, seconds, rate } = optionsOf(args, { rounds: 3, seconds: 8, rate: 50 });
   await using resources = new AsyncDisposableStack();
   const system = await startSystem(resources, rounds + 1);
-  console.log(`node ${process.version}, redis ${system.redisVersion}, ${cpus().length} cores`);
-  const p99: number[] = [];
-  const sent: number[] = [];
-  const ratio: number[] = [];
-  for (let round = -1; round < rounds; round += 1) {
-    const count = (round < 0 ? 1 : seconds) * rate; // the first warms every process
+  console.log(system.setup);
+  const found = await afterWarmUp(rounds, async (round) => {
+    const count = (round === 0 ? 1 : seconds) * rate;
     const bare = await atRate({ count, rate }, system.add);
-    const launched = await atRate({ count, rate }, () => system.submit(round + 1));
-    if (round < 0) continue;
+    const launched = await atRate({ count, rate }, () => system.submit(round));
     const fromAnswer = launched.map(({ answered, launched: at }) => Math.max(0, at - answered));
     const fromSending = launched.map(({ sent: at, launched: end }) => end - at);
-    p99.push(quantile(fromAnswer, 0.99));
-    sent.push(quantile(fromSending, 0.99));
-    ratio.push(quantile(fromSending, 0.5) / quantile(bare, 0.5));
-    console.log(`round ${round + 1}: 202 → Launch ${inWords(fromAnswer)}`);
+    console.log(`round ${round}: 202 → Launch ${inWords(fromAnswer)}`);
     console.log(
-      `round ${round + 1}: request sent → Launch ${inWords(fromSending)}; bare BullMQ ${inWords(bare)}`,
+      `round ${round}: request sent → Launch ${inWords(fromSending)}; bare BullMQ ${inWords(bare)}`,
     );
-  }
+    return {
+      p99: quantile(fromAnswer, 0.99),
+      sent: quantile(fromSending, 0.99),
+      ratio: quantile(fromSending, 0.5) / quantile(bare, 0.5),
+    };
+  });
+  const spread = (of: 'p99' | 'sent' | 'ratio') =>
+    spreadOf(
+      found.map(({ [of]: value }) => value),
+      1,
+    );
   const at = `at ${rate}/s`;
-  console.log(`202 → Launch received ${at}, p99, ms: ${spreadOf(p99, 1)}`);
-  console.log(`request sent → Launch received ${at}, p99, ms: ${spreadOf(sent, 1)}`);
+  console.log(`202 → Launch received ${at}, p99, ms: ${spread('p99')}`);
+  console.log(`request sent → Launch received ${at}, p99, ms: ${spread('sent')}`);
   console.log(
-    `request sent → Launch received ${at}, ratio to BullMQ's add → start (median): ${spreadOf(ratio, 1)}`,
+    `request sent → Launch received ${at}, ratio to BullMQ's add → start (median): ${spread('ratio')}`,
   );
 }
 
@@ -141,7 +131,7 @@ async function startSystem(resources: AsyncDisposableStack, callers: number) {
   await until(async () => (await store.clusters.list())[0]?.nodes.length, 'the cluster is seen');
 
   return {
-    redisVersion: /redis_version:(\S+)/.exec(await redis.info('server'))?.[1],
+    setup: await setupOf(redis),
     /** Times of one submission, by `performance.now`. */
     async submit(caller: number) {
       const sent = performance.now();
@@ -192,5 +182,3 @@ async function startRole(
   void ended.then(() => reject(new Error(`the ${role} has ended: ${said}`)));
   return await promise;
 }
-
-if (import.meta.main) await run(process.argv.slice(2));

@@ -5,6 +5,7 @@ import type { AppDeps } from '../../src/http/server/deps.ts';
 import { createExperimentsQueue } from '../../src/queue/experiments-queue.ts';
 import { createStore } from '../../src/store/store.ts';
 import { startRedis } from '../support/redis.ts';
+import { setupOf } from './harness.ts';
 
 /** What requests to {@link startDurableApi} are authorized with. */
 export const TOKEN = 'token-of-the-bench-0123456789';
@@ -50,7 +51,8 @@ export async function startDurableApi() {
     store,
     queue,
     log,
-    redisVersion: /redis_version:(\S+)/.exec(await redis.info('server'))?.[1],
+    /** The machine in words. */
+    setup: await setupOf(redis),
     /** Address of the api; more routes come before. */
     listen: () => app.listen({ host: '127.0.0.1', port: 0 }),
     async stop() {

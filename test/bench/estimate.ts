@@ -1,8 +1,7 @@
-import { parseArgs } from 'node:util';
 import { estimateStarts } from '../../src/scheduler/estimate.ts';
 import { scheduleRound } from '../../src/scheduler/schedule.ts';
 import { cluster, exactly, node, waits } from '../support/queue.ts';
-import { machine, spreadOf } from './harness.ts';
+import { afterWarmUp, machine, optionsOf, spreadOf, timed } from './harness.ts';
 
 /*
  * The estimates of a long line, as a dispatcher makes them about once a second on the thread that also launches: 16 nodes
@@ -18,13 +17,9 @@ const LONG_QUEUE = 100_000;
 
 /** `--queued N` (10000), `--rounds N` (9). */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { queued: { type: 'string', default: '10000' }, rounds: { type: 'string', default: '9' } },
-  });
-  const input = fullCluster(Number(values.queued));
-  const times: { schedule: number[]; estimates: number[] } = { schedule: [], estimates: [] };
-  for (let round = -1; round < Number(values.rounds); round += 1) {
+  const { queued, rounds } = optionsOf(args, { queued: 10_000, rounds: 9 });
+  const input = fullCluster(queued);
+  const times = await afterWarmUp(rounds, () => {
     const start = performance.now();
     const schedule = scheduleRound(input);
     const chosen = performance.now();
@@ -32,20 +27,19 @@ export async function run(args: readonly string[]): Promise<void> {
     const over = performance.now();
     const known = [...found.values()].filter(({ at }) => at !== null);
     if (known.length !== input.queued.length) throw new Error(`only ${known.length} are estimated`);
-    if (round < 0) continue; // warms both
-    times.schedule.push(chosen - start);
-    times.estimates.push(over - chosen);
-  }
-  const long = fullCluster(LONG_QUEUE);
-  const longTimes = Array.from({ length: Number(values.rounds) }, () => {
-    const start = performance.now();
-    scheduleRound(long);
-    return performance.now() - start;
+    return { schedule: chosen - start, estimates: over - chosen };
   });
+  const long = fullCluster(LONG_QUEUE);
+  const longTimes = await afterWarmUp(rounds, () => timed(async () => scheduleRound(long)));
+  const spread = (of: 'schedule' | 'estimates') =>
+    spreadOf(
+      times.map(({ [of]: ms }) => ms),
+      1,
+    );
   console.log(machine());
-  console.log(`schedule over ${values.queued} queued experiments, ms: ${spreadOf(times.schedule, 1)}`);
+  console.log(`schedule over ${queued} queued experiments, ms: ${spread('schedule')}`);
   console.log(`schedule over ${LONG_QUEUE} queued experiments, ms: ${spreadOf(longTimes, 1)}`);
-  console.log(`estimates of ${values.queued} queued experiments, ms: ${spreadOf(times.estimates, 1)}`);
+  console.log(`estimates of ${queued} queued experiments, ms: ${spread('estimates')}`);
 }
 
 /** A cluster on which one experiment of 8 GPUs runs on each node, and the line that waits for it. */
@@ -70,5 +64,3 @@ function fullCluster(count: number) {
     now: 0,
   };
 }
-
-if (import.meta.main) await run(process.argv.slice(2));

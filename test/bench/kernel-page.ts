@@ -1,7 +1,7 @@
 /** What `npm run bench -- kernel` found, in words: for the terminal, and as the page docs/evidence/kernel.md. */
 
+import { markdownTable, round, type Timing } from './harness.ts';
 import type { Report } from './kernel.ts';
-import { round, type Timing } from './harness.ts';
 
 /** The figures as lines of text. */
 export function describe(report: Report): string {
@@ -69,9 +69,10 @@ export function kernelPage(report: Report, args: readonly string[]): string {
     describe(report),
     '```',
     '',
-    '| ns per step | best | median | worst | rounds |',
-    '| --- | --- | --- | --- | --- |',
-    ...arms.map(([name, t]) => `| ${name} | ${t.best} | ${t.median} | ${t.worst} | ${t.rounds} |`),
+    markdownTable(
+      ['ns per step', 'best', 'median', 'worst', 'rounds'],
+      arms.map(([name, t]) => [name, t.best, t.median, t.worst, t.rounds]),
+    ),
     '',
   ].join('\n');
 }

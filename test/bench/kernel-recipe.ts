@@ -3,9 +3,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { hgpo, stepReturns } from 'echelon-verify/kernel/index';
+import { round, type Timing, timeInTurn, timingOf } from './harness.ts';
 import { benchBatch, benchTexts } from './kernel-data.ts';
-import type { Timing } from './harness.ts';
-import { round, timeInTurn, timingOf } from './harness.ts';
 
 /** The official recipe beside the kernel, on a batch of the size of one ALFWorld training step. */
 export interface RecipeComparison {

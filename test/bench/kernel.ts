@@ -1,16 +1,13 @@
-import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
 import { hgpo } from 'echelon-verify/kernel/index';
 import { orderRows } from 'echelon-verify/kernel/order';
+import { machine, optionsOf, round, show, type Timing, timeInTurn, writePage } from './harness.ts';
 import { buildC } from './kernel-c.ts';
 import type { BenchBatch } from './kernel-data.ts';
 import { benchBatch } from './kernel-data.ts';
 import { describe, kernelPage } from './kernel-page.ts';
 import { compareRecipe } from './kernel-recipe.ts';
 import { splitBatch } from './kernel-threads.ts';
-import type { Timing } from './harness.ts';
-import { machine, round, timeInTurn } from './harness.ts';
 
 const SMALL = 10_000;
 
@@ -23,40 +20,32 @@ const SMALL = 10_000;
  * Ratios within a run are what can be compared with another machine's.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      steps: { type: 'string', default: '1000000' },
-      history: { type: 'string', default: '4' },
-      mode: { type: 'string', default: 'mean_std_norm' },
-      rounds: { type: 'string', default: '11' },
-      json: { type: 'boolean', default: false },
-      write: { type: 'boolean', default: false },
-      recipe: { type: 'string' },
-      python: { type: 'string', default: '.venv/bin/python' },
-    },
+  const values = optionsOf(args, {
+    steps: 1_000_000,
+    history: 4,
+    mode: 'mean_std_norm',
+    rounds: 11,
+    json: false,
+    write: false,
+    recipe: '',
+    python: '.venv/bin/python',
   });
   const plan = {
     steps: positive('--steps', values.steps),
-    historyLength: Number(values.history),
+    historyLength: values.history,
     mode: values.mode === 'mean_norm' ? ('mean_norm' as const) : ('mean_std_norm' as const),
     rounds: positive('--rounds', values.rounds),
   };
   // First, since it may lack what it needs.
-  const beside = values.recipe === undefined ? {} : await recipeOf(values.recipe, values.python, plan);
+  const beside = values.recipe === '' ? {} : await recipeOf(values.recipe, values.python, plan);
   if (beside instanceof Error) {
     console.error(beside.message);
     process.exitCode = 2;
     return;
   }
   const report = { ...(await measure(plan)), ...beside };
-  if (values.json) console.log(JSON.stringify(report, undefined, 2));
-  else console.log(describe(report));
-  if (values.write)
-    writeFileSync(
-      new URL('../../docs/evidence/kernel.md', import.meta.url),
-      kernelPage(report, ['kernel', ...args]),
-    );
+  show(report, values.json, () => console.log(describe(report)));
+  if (values.write) writePage('evidence/kernel', () => kernelPage(report, ['kernel', ...args]));
 }
 
 interface Plan {
@@ -172,9 +161,8 @@ function repeat(times: number, work: () => unknown): void {
   for (let round = 0; round < times; round++) work();
 }
 
-function positive(option: string, text: string): number {
-  const value = Number(text);
+function positive(option: string, value: number): number {
   if (!Number.isInteger(value) || value <= 0)
-    throw new Error(`${option} takes a positive integer, not ${text}`);
+    throw new Error(`${option} takes a positive integer, not ${value}`);
   return value;
 }

@@ -14,7 +14,7 @@ const names = readdirSync(here)
 
 if (name === undefined || !names.includes(name) || !existsSync(new URL(`${name}.ts`, here))) {
   console.error(`usage: npm run bench -- NAME [arguments]\nbenches: ${names.join(', ')}`);
-  process.exitCode = 2;
+  process.exitCode = name === '--help' ? 0 : 2;
 } else {
   const bench = (await import(new URL(`${name}.ts`, here).href)) as {
     run(args: string[]): Promise<void> | void;

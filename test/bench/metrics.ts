@@ -1,11 +1,10 @@
-import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
 import type { Redis } from 'ioredis';
 import type { NumberedEvent } from '../../src/core/events.ts';
 import { createKeys } from '../../src/store/redis/keys.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startRedis } from '../support/redis.ts';
 import { running, storeFor } from '../support/store.ts';
+import { optionsOf, setupOf, spreadOf, timed } from './harness.ts';
 
 /*
  * Metrics in the store: bytes of Redis for each recorded value, beside an entry of a stream for each value and one of
@@ -14,19 +13,16 @@ import { running, storeFor } from '../support/store.ts';
 
 /** `--steps` (lengths of the run, by comma), `--wide` (metrics and steps of the run whose bytes are counted, by x). */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      steps: { type: 'string', default: '100,1000,10000,100000' },
-      wide: { type: 'string', default: '1x5000,40x3000,200x160,200x2000' },
-    },
+  const values = optionsOf(args, {
+    steps: '100,1000,10000,100000',
+    wide: '1x5000,40x3000,200x160,200x2000',
   });
   const server = await startRedis({ appendfsync: 'no' });
   const releases: (() => Promise<void>)[] = [];
   const scope = { after: (release: () => Promise<void>) => void releases.push(release) };
   try {
     const { store, redis } = await storeFor(scope, { server });
-    console.log(`node ${process.version}, ${cpus().length} cores`);
+    console.log(await setupOf(redis));
     for (const size of values.wide.split(',')) {
       const [metrics, steps] = size.split('x').map(Number) as [number, number];
       await countBytes(store, redis, { metrics, steps });
@@ -104,14 +100,8 @@ async function timeChart(store: Store, redis: Redis, steps: number): Promise<voi
   const sent = async () => Number(/total_net_output_bytes:(\d+)/.exec(await redis.info('stats'))![1]);
   const times: number[] = [];
   const before = await sent();
-  for (let round = 0; round < 21; round++) {
-    const start = performance.now();
-    await store.metrics.series(id, { names: ['actor/metric_0'], resolution: 500 });
-    times.push(performance.now() - start);
-  }
+  for (let round = 0; round < 21; round++)
+    times.push(await timed(() => store.metrics.series(id, { names: ['actor/metric_0'], resolution: 500 })));
   const bytes = ((await sent()) - before) / times.length;
-  times.sort((a, b) => a - b);
-  console.log(
-    `chart of ${steps} steps: ${times[10]!.toFixed(1)} ms (median of 21), ${Math.round(bytes / 1000)} kB read`,
-  );
+  console.log(`chart of ${steps} steps, ms: ${spreadOf(times, 1)}; ${Math.round(bytes / 1000)} kB read`);
 }

@@ -3,18 +3,18 @@
  * docs/evidence/mutants.md and docs/evidence/detection-power.md are written anew.
  */
 
-import { writeFile } from 'node:fs/promises';
 import {
   detectionPowerPage,
   mutantsPage,
 } from '../../packages/echelon-verify/test/support/mutants/tables.ts';
+import { optionsOf, writePage } from './harness.ts';
 
 /** Runs the suite. Arguments: `--write`. */
-export async function run(args: readonly string[]): Promise<void> {
+export function run(args: readonly string[]): void {
+  const { write } = optionsOf(args, { write: false });
   const pages = { mutants: mutantsPage(), 'detection-power': detectionPowerPage() };
   for (const [name, text] of Object.entries(pages)) {
-    if (args.includes('--write'))
-      await writeFile(new URL(`../../docs/evidence/${name}.md`, import.meta.url), text);
+    if (write) writePage(`evidence/${name}`, () => text);
     else console.log(text);
   }
 }

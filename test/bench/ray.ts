@@ -1,14 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type { ActorHandle } from 'ray-client-ts/actor';
 import { actorClass } from 'ray-client-ts/code';
 import { connect } from 'ray-client-ts/connect';
 import type { RayConnection } from 'ray-client-ts/connection';
 import { type RayHead, rayPython, startRayHead } from '../../packages/ray-client-ts/test/support/ray-head.ts';
-import { machine } from './harness.ts';
+import { machine, markdownTable, optionsOf, quantile, show, today, writePage } from './harness.ts';
 
 /*
  * This client against Python's own, on one head and in one run, the arms in turn: what is said is a ratio. Times are
@@ -32,26 +30,21 @@ const WHAT: Record<Measure, string> = {
   get: 'get',
 };
 
-const PAGE = new URL('../../docs/guides/ray-client.md', import.meta.url);
-
 /** `--rounds`, `--calls` (per round and arm), `--mib` (size of the object put and got), `--json`, `--write` (docs/guides/ray-client.md). */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: 'string', default: '7' },
-      calls: { type: 'string', default: '300' },
-      mib: { type: 'string', default: '64' },
-      json: { type: 'boolean', default: false },
-      write: { type: 'boolean', default: false },
-    },
+  const { rounds, calls, mib, json, write } = optionsOf(args, {
+    rounds: 7,
+    calls: 300,
+    mib: 64,
+    json: false,
+    write: false,
   });
   const counts: Record<Measure, number> = {
-    sequential: Number(values.calls),
-    pipelined: Number(values.calls),
-    batch: Number(values.calls),
-    put: Number(values.mib),
-    get: Number(values.mib),
+    sequential: calls,
+    pipelined: calls,
+    batch: calls,
+    put: mib,
+    get: mib,
   };
   await using head = await startRayHead({
     pythonPath: ['packages/ray-client-ts/test/with-ray/python'],
@@ -66,7 +59,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const samples = new Map(
     MEASURES.map((measure) => [measure, { ours: [] as number[], python: [] as number[] }]),
   );
-  for (let round = 0; round <= Number(values.rounds); round++) {
+  for (let round = 0; round <= rounds; round++) {
     for (const measure of MEASURES) {
       const count = counts[measure];
       // Each arm goes first in every other round.
@@ -80,8 +73,8 @@ export async function run(args: readonly string[]): Promise<void> {
     }
   }
   const report = { rayVersion: ray.rayVersion, counts, rows: summarise(samples) };
-  console.log(values.json ? JSON.stringify(report, null, 2) : describe(report));
-  if (values.write) writeFileSync(PAGE, withFigures(readFileSync(PAGE, 'utf8'), report, args));
+  show(report, json, () => console.log(describe(report)));
+  if (write) writePage('guides/ray-client', (page) => withFigures(page, report, args));
 }
 
 async function measureOurs(
@@ -162,6 +155,7 @@ interface Report {
 function summarise(samples: Samples): Row[] {
   return [...samples].map(([measure, { ours, python }]) => {
     const ratios = ours.map((seconds, index) => (python[index] ?? Number.NaN) / seconds);
+    const median = (values: readonly number[]) => quantile(values, 0.5);
     return { measure, ours: median(ours), python: median(python), ratio: median(ratios), ratios };
   });
 }
@@ -188,23 +182,16 @@ function withFigures(page: string, report: Report, args: readonly string[]): str
   const rounds = report.rows[0]?.ratios.length ?? 0;
   const figures = [
     `Ray ${report.rayVersion}, ${rounds} rounds of ${report.counts.sequential} calls and of one object of ${report.counts.put} MiB, both clients`,
-    `in turn on one head; ${new Date().toISOString().slice(0, 10)}, ${machine()}.`,
+    `in turn on one head; ${today()}, ${machine()}.`,
     `\`npm run bench -- ${['ray', ...args].join(' ')}\``,
     '',
-    '| What | Ratio | Least to most | This client | Python |',
-    '| --- | --- | --- | --- | --- |',
-    ...report.rows.map((row) => `| ${cells(report, row).join(' | ')} |`),
+    markdownTable(
+      ['What', 'Ratio', 'Least to most', 'This client', 'Python'],
+      report.rows.map((row) => cells(report, row)),
+    ),
   ];
   return page.replace(
     /(?<=<!-- figures -->\n)[\s\S]*(?=<!-- end of figures -->)/,
     () => `\n${figures.join('\n')}\n\n`,
   );
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1
-    ? (sorted[middle] ?? 0)
-    : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 }

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { optionsOf } from './harness.ts';
 import { followers } from './scale/followers.ts';
 import { heap } from './scale/heap.ts';
 import { metrics } from './scale/metrics.ts';
@@ -31,33 +31,26 @@ sections: ${Object.keys(SECTIONS).join(', ')}`;
 
 /** `--section NAME`, `--minutes N` of a long one (480), `--write`. */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      section: { type: 'string' },
-      minutes: { type: 'string', default: '480' },
-      write: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
+  const { section, minutes, write, help } = optionsOf(args, {
+    section: '',
+    minutes: 480,
+    write: false,
+    help: false,
   });
-  const { section, minutes } = values;
-  if (values.help || (section !== undefined && !Object.hasOwn(SECTIONS, section))) {
+  if (help || (section !== '' && !Object.hasOwn(SECTIONS, section))) {
     console.log(HELP);
-    if (!values.help) process.exitCode = 2;
+    if (!help) process.exitCode = 2;
     return;
   }
-  const names =
-    section === undefined ? Object.keys(SECTIONS).filter((name) => !LONG.includes(name)) : [section];
+  const names = section === '' ? Object.keys(SECTIONS).filter((name) => !LONG.includes(name)) : [section];
   for (const name of names) {
     const began = performance.now();
     console.log(`\n${name}`);
-    const outcome = await SECTIONS[name]!({ minutes: Number(minutes) });
+    const outcome = await SECTIONS[name]!({ minutes });
     console.log(`\n${outcome.text}\n(${Math.round((performance.now() - began) / 1000)} s)`);
-    if (!values.write) continue;
+    if (!write) continue;
     // Not loaded before: the page may have changed while a soak ran for hours.
     const { writeSection } = await import('./scale/page.ts');
     writeSection(name, outcome);
   }
 }
-
-if (import.meta.main) await run(process.argv.slice(2));

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { loadavg } from 'node:os';
 import { table } from 'echelon-verify/cli/table';
-import { machine } from './harness.ts';
+import { machine, today } from './harness.ts';
 
 /*
  * What the service promises of its speed, each beside the bare primitive, in one go. Each arm is a bench that also runs
@@ -125,9 +125,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
   const load = loadavg().map((value) => value.toFixed(1));
   console.log(`\n${table(['figure', 'target', 'median', 'spread', 'met'], rows)}`);
-  console.log(
-    `${machine()}, ${new Date().toISOString().slice(0, 10)}; load of the last 1, 5 and 15 minutes ${load.join(', ')}`,
-  );
+  console.log(`${machine()}, ${today()}; load of the last 1, 5 and 15 minutes ${load.join(', ')}`);
   if (rows.some((row) => ['no', 'not said'].includes(row.at(-1)!))) process.exitCode = 1;
 }
 
@@ -153,5 +151,3 @@ async function wordsOf({ name, args }: Arm): Promise<string> {
   if (status !== 0) console.log(`${name} ended with status ${status}`);
   return words;
 }
-
-if (import.meta.main) await run(process.argv.slice(2));

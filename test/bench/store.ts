@@ -1,15 +1,14 @@
-import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import type { NumberedEvent } from '../../src/core/events.ts';
 import { newExperimentId } from '../../src/core/ids.ts';
 import type { Archive } from '../../src/store/archive/archive.ts';
+import type { Lease } from '../../src/store/attempts/types.ts';
 import type { SubmitInput } from '../../src/store/experiments/types.ts';
 import { createKeys } from '../../src/store/redis/keys.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { claim as claimOn } from '../support/claim.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
-import { quantile, spreadOf, timed } from './harness.ts';
+import { afterWarmUp, optionsOf, quantile, setupOf, spreadOf, timed } from './harness.ts';
 
 /*
  * The store against the bare primitive, in one run and on one server, the arms in turn: what is said is a ratio.
@@ -22,38 +21,25 @@ const archive: Archive = {
   remove: () => Promise.reject(new Error('nothing here is long')),
 };
 
-interface Sample {
-  name: string;
-  ratio: number[];
-}
-
 /**
  * `--rounds`, `--events` (appended per round and arm), `--depths` (queued experiments, by comma), `--fsync`, `--only`
  * (`append` or `depth`).
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: 'string', default: '9' },
-      events: { type: 'string', default: '6400' },
-      depths: { type: 'string', default: '1000,100000' },
-      fsync: { type: 'string', default: 'always' },
-      only: { type: 'string' },
-    },
+  const { rounds, events, depths, fsync, only } = optionsOf(args, {
+    rounds: 9,
+    events: 6400,
+    depths: '1000,100000',
+    fsync: 'always',
+    only: '',
   });
-  const rounds = Number(values.rounds);
-  const appendfsync = values.fsync === 'everysec' ? 'everysec' : values.fsync === 'no' ? 'no' : 'always';
+  const appendfsync = fsync === 'everysec' ? 'everysec' : fsync === 'no' ? 'no' : 'always';
   const server = await startRedis({ appendfsync });
   const redis = new Redis(server.port, { maxRetriesPerRequest: null });
   try {
-    const version = /redis_version:(\S+)/.exec(await redis.info('server'))?.[1];
-    console.log(
-      `node ${process.version}, redis ${version}, appendfsync ${appendfsync}, ${cpus().length} cores`,
-    );
-    if (values.only !== 'depth') await benchAppend(redis, { rounds, events: Number(values.events) });
-    if (values.only !== 'append')
-      await benchDepth(server, redis, { rounds, depths: values.depths.split(',').map(Number) });
+    console.log(`${await setupOf(redis)}, appendfsync ${appendfsync}`);
+    if (only !== 'depth') await benchAppend(redis, { rounds, events });
+    if (only !== 'append') await benchDepth(server, redis, { rounds, depths: depths.split(',').map(Number) });
   } finally {
     redis.disconnect();
     await server.stop();
@@ -83,17 +69,20 @@ async function benchAppend(
     ['40 metrics', metricsEvent],
   ] as const) {
     const source = Array.from({ length: events }, (_v, at) => make(at + 1));
-    const sample: Sample = { name: `append of ${name}, ratio to plain XADD (rate)`, ratio: [] };
-    const rates: number[] = [];
-    for (let round = -1; round < rounds; round++) {
+    const found = await afterWarmUp(rounds, async (round) => {
       const bareMs = await timed(() => plainXadd(redis, `{bench-append}:plain:${name}:${round}`, source));
       const lease = await runningLease(store);
       const storeMs = await timed(() => store.events.append(lease, source));
-      if (round < 0) continue; // warms both arms
-      sample.ratio.push(bareMs / storeMs);
-      rates.push((events / storeMs) * 1000);
-    }
-    print(sample, `${Math.round(quantile(rates, 0.5))} events/s`);
+      return { ratio: bareMs / storeMs, rate: (events / storeMs) * 1000 };
+    });
+    const ratio = found.map((one) => one.ratio);
+    const rate = quantile(
+      found.map((one) => one.rate),
+      0.5,
+    );
+    console.log(
+      `append of ${name}, ratio to plain XADD (rate): ${spreadOf(ratio, 2)}; ${Math.round(rate)} events/s`,
+    );
   }
   await store.close();
 }
@@ -140,21 +129,20 @@ async function benchDepth(
     ['position', async (store) => store.queue.position((await store.queue.ids(1))[0]!)],
   ];
   for (const [name, step] of steps) {
-    const times = arms.map((): number[] => []);
-    for (let round = -1; round < rounds; round++) {
-      for (const [index, { store }] of arms.entries()) {
-        const ms = await timed(async () => {
-          for (let at = 0; at < 30; at++) await step(store);
-        });
-        if (round >= 0) times[index]!.push(ms / 30);
-      }
-    }
+    const times = await afterWarmUp(rounds, async () => {
+      const ms: number[] = [];
+      for (const { store } of arms) ms.push(await timeThirty(() => step(store)));
+      return ms;
+    });
     for (const [index, { depth }] of arms.entries()) {
       if (index === 0) continue;
-      const ratio = times[index]!.map((ms, round) => ms / times[0]![round]!);
-      print(
-        { name: `${name} at depth ${depth}, ratio to depth ${depths[0]} (time)`, ratio },
-        `${quantile(times[index]!, 0.5).toFixed(3)} ms`,
+      const ratio = times.map((ms) => ms[index]! / ms[0]!);
+      const ms = quantile(
+        times.map((own) => own[index]!),
+        0.5,
+      );
+      console.log(
+        `${name} at depth ${depth}, ratio to depth ${depths[0]} (time): ${spreadOf(ratio, 2)}; ${ms.toFixed(3)} ms`,
       );
     }
   }
@@ -162,6 +150,14 @@ async function benchDepth(
     await store.close();
     own.disconnect();
   }
+}
+
+/** Milliseconds of one of thirty. */
+async function timeThirty(step: () => Promise<unknown>): Promise<number> {
+  const ms = await timed(async () => {
+    for (let at = 0; at < 30; at++) await step();
+  });
+  return ms / 30;
 }
 
 async function submitMany(store: Store, count: number): Promise<void> {
@@ -174,17 +170,7 @@ async function submitMany(store: Store, count: number): Promise<void> {
 
 async function claimAndEnd(store: Store): Promise<void> {
   const [experiment] = await store.queue.ids(1);
-  const { version } = await store.clusters.allocations('c');
-  const claim = await claimOn(store, {
-    experiment: experiment!,
-    cluster: 'c',
-    nodes: [{ id: 'n', gpus: 1, cpus: 1 }],
-    allocationVersion: version,
-    dispatcher: 'd',
-    leaseMs: 60_000,
-  });
-  if (claim.outcome !== 'claimed') throw new Error(claim.outcome);
-  await store.attempts.end(claim.lease, { to: 'queued', reason: 'bench' });
+  await store.attempts.end(await leaseOf(store, experiment!), { to: 'queued', reason: 'bench' });
 }
 
 async function cancelOne(store: Store): Promise<void> {
@@ -192,11 +178,17 @@ async function cancelOne(store: Store): Promise<void> {
   await store.experiments.cancel(id, 'bench');
 }
 
-async function runningLease(store: Store) {
+async function runningLease(store: Store): Promise<Lease> {
   const { id } = await store.experiments.submit(input());
+  const lease = await leaseOf(store, id);
+  await store.attempts.confirm(lease);
+  return lease;
+}
+
+async function leaseOf(store: Store, experiment: string): Promise<Lease> {
   const { version } = await store.clusters.allocations('c');
   const claim = await claimOn(store, {
-    experiment: id,
+    experiment,
     cluster: 'c',
     nodes: [{ id: 'n', gpus: 1, cpus: 1 }],
     allocationVersion: version,
@@ -204,7 +196,6 @@ async function runningLease(store: Store) {
     leaseMs: 600_000,
   });
   if (claim.outcome !== 'claimed') throw new Error(claim.outcome);
-  await store.attempts.confirm(claim.lease);
   return claim.lease;
 }
 
@@ -230,9 +221,3 @@ function input(): SubmitInput {
     customCode: false,
   };
 }
-
-function print({ name, ratio }: Sample, information: string): void {
-  console.log(`${name}: ${spreadOf(ratio, 2)}; ${information}`);
-}
-
-if (import.meta.main) await run(process.argv.slice(2));

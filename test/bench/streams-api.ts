@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { createApp } from '../../src/http/app.ts';
 import type { AppDeps } from '../../src/http/server/deps.ts';
 import { createStore } from '../../src/store/store.ts';
+import { cpuClock } from './harness.ts';
 
 const [redisPort, port, ...tokens] = process.argv.slice(2) as [string, string, ...string[]];
 
@@ -42,9 +43,9 @@ await app.listen({ host: '127.0.0.1', port: Number(port), backlog: 4096 });
 
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
-let cpu = process.cpuUsage();
+let cpu = cpuClock();
 process.on('message', async () => {
-  const used = process.cpuUsage(cpu);
+  const cpuMs = cpu() / 1000;
   const loopMs = delay.max / 1e6;
   for (let times = 0; times < 2; times += 1) globalThis.gc?.();
   const { rss, heapUsed: heap, external } = process.memoryUsage();
@@ -52,11 +53,11 @@ process.on('message', async () => {
     rss,
     heap,
     external,
-    cpuMs: (used.user + used.system) / 1000,
+    cpuMs,
     loopMs,
     connections: await connectionsOf(app.server),
   } satisfies ApiFigures);
-  cpu = process.cpuUsage();
+  cpu = cpuClock();
   delay.reset();
 });
 process.once('SIGTERM', () => {

@@ -2,10 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
-import { cpus, loadavg } from 'node:os';
 import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import type { AttemptEvent } from '../../src/core/events.ts';
 import type { Archive } from '../../src/store/archive/archive.ts';
@@ -13,6 +11,7 @@ import type { Lease } from '../../src/store/attempts/types.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { freePort, startRedis } from '../support/redis.ts';
 import { running, submitInput } from '../support/store.ts';
+import { optionsOf, setupOf } from './harness.ts';
 import type { ApiFigures } from './streams-api.ts';
 import type { ClientsAsk, ClientsFigures } from './streams-clients.ts';
 
@@ -40,18 +39,12 @@ interface Bench {
 
 /** `--clients N` (2000), `--entries N` of each arm (50), `--rate N` entries/s (10), `--stalled N` clients that do not read (50). */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      clients: { type: 'string', default: '2000' },
-      entries: { type: 'string', default: '50' },
-      rate: { type: 'string', default: '10' },
-      stalled: { type: 'string', default: '50' },
-    },
+  const { clients, entries, rate, stalled } = optionsOf(args, {
+    clients: 2000,
+    entries: 50,
+    rate: 10,
+    stalled: 50,
   });
-  const [clients, entries, rate, stalled] = [values.clients, values.entries, values.rate, values.stalled].map(
-    Number,
-  ) as [number, number, number, number];
   if (!hasFilesFor(clients)) return;
   await using resources = new AsyncDisposableStack();
   const server = await startRedis({ appendfsync: 'always' });
@@ -73,10 +66,7 @@ export async function run(args: readonly string[]): Promise<void> {
     for (const { stop } of groups) await stop();
   });
   const bench = { store, redis, api, groups, tokens, clients, entries };
-  const version = /redis_version:(\S+)/.exec(await redis.info('server'))?.[1];
-  console.log(
-    `node ${process.version}, redis ${version}, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)}; ${clients} clients, ${entries} entries at ${rate}/s in each arm`,
-  );
+  console.log(`${await setupOf(redis)}; ${clients} clients, ${entries} entries at ${rate}/s in each arm`);
   const lease = await running(store);
   await arm(bench, {
     name: 'one experiment',
@@ -392,5 +382,3 @@ function noArchive(): Archive {
   const unexpected = () => Promise.reject(new Error('nothing here is archived'));
   return { put: unexpected, get: unexpected, remove: unexpected };
 }
-
-if (import.meta.main) await run(process.argv.slice(2));

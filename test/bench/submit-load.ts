@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import { quantile } from './harness.ts';
+import { cpuClock, quantile } from './harness.ts';
 
 /** One load. Without `rate` each connection sends its next request as soon as it has the answer to the one before. */
 export interface LoadSettings {
@@ -97,8 +97,7 @@ function statusOf({ url, path, token }: LoadSettings, agent: Agent): Promise<num
 
 const settings = JSON.parse(process.argv[2]!) as LoadSettings;
 const { rate } = settings;
-const cpu = process.cpuUsage();
+const cpu = cpuClock();
 const answered = await (rate === undefined ? flood(settings) : pace({ ...settings, rate }));
-const { user, system } = process.cpuUsage(cpu);
-const figures: LoadFigures = { ...answered, loadUs: (user + system) / answered.answers };
+const figures: LoadFigures = { ...answered, loadUs: cpu() / answered.answers };
 console.log(JSON.stringify(figures));

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { cpus } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
 import { CREATE } from '../../src/http/server/policy.ts';
 import { startDurableApi, TOKEN } from './durable-api.ts';
-import { machine, spreadOf } from './harness.ts';
+import { afterWarmUp, cpuClock, optionsOf, spreadOf } from './harness.ts';
 import type { LoadFigures, LoadSettings } from './submit-load.ts';
 
 /*
@@ -31,43 +31,30 @@ type Round = Record<'health' | 'noop' | 'unqueued' | 'submit' | 'paced', Sample>
 
 /** `--rounds N` (7), `--seconds N` of one arm (4), `--connections N` (50), `--rate N` of the evenly spread arm (1000). */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: 'string', default: '7' },
-      seconds: { type: 'string', default: '4' },
-      connections: { type: 'string', default: '50' },
-      rate: { type: 'string', default: '1000' },
-    },
-  });
+  const options = optionsOf(args, { rounds: 7, seconds: 4, connections: 50, rate: 1000 });
+  const { seconds, connections } = options;
   const service = await startService();
-  const load = {
-    url: service.url,
-    token: TOKEN,
-    seconds: Number(values.seconds),
-    connections: Number(values.connections),
-  };
-  const rounds: Round[] = [];
+  const load = { url: service.url, token: TOKEN, seconds, connections };
   try {
-    console.log(`${machine()}, redis ${service.redisVersion}`);
-    for (let at = -1; at < Number(values.rounds); at += 1) {
-      const round: Round = {
+    console.log(service.setup);
+    const rounds = await afterWarmUp(
+      options.rounds,
+      async (): Promise<Round> => ({
         health: await service.sample({ ...load, path: '/healthz' }),
         noop: await service.sample({ ...load, path: NOOP }),
         unqueued: await service.sample({ ...load, path: SUBMIT }, { jobs: false }),
         submit: await service.sample({ ...load, path: SUBMIT }),
-        paced: await service.sample({ ...load, path: SUBMIT, rate: Number(values.rate) }),
-      };
-      if (at >= 0) rounds.push(round); // the first warms the arms
-    }
+        paced: await service.sample({ ...load, path: SUBMIT, rate: options.rate }),
+      }),
+    );
+    reportSpeed(rounds, options);
+    reportCosts(rounds);
   } finally {
     await service.stop();
   }
-  reportSpeed(rounds, values);
-  reportCosts(rounds);
 }
 
-function reportSpeed(rounds: readonly Round[], { connections, rate }: { connections: string; rate: string }) {
+function reportSpeed(rounds: readonly Round[], { connections, rate }: { connections: number; rate: number }) {
   const ratioTo = (arm: 'noop' | 'health') =>
     spreadOf(
       rounds.map(({ submit, [arm]: other }) => submit.rate / other.rate),
@@ -157,15 +144,15 @@ async function startService() {
     async sample(load: LoadSettings, { jobs = true } = {}): Promise<Sample> {
       await empty();
       queue.enqueue = jobs ? enqueue : async () => {};
-      const [before, cpu] = [await info(), process.cpuUsage()];
+      const [before, cpu] = [await info(), cpuClock()];
       const figures = await loadOf(load);
       if (jobs) await everyJob();
-      const { user, system } = process.cpuUsage(cpu);
+      const apiUs = cpu() / figures.answers;
       const after = await info();
       const each = (name: keyof typeof after) => (after[name] - before[name]) / figures.answers;
       return {
         ...figures,
-        apiUs: (user + system) / figures.answers,
+        apiUs,
         redisUs: each('redisUs'),
         fileBytes: each('fileBytes'),
         memoryBytes: each('memoryBytes'),
@@ -173,5 +160,3 @@ async function startService() {
     },
   };
 }
-
-if (import.meta.main) await run(process.argv.slice(2));

@@ -1,12 +1,10 @@
-import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
 import type { Redis } from 'ioredis';
 import { newSweepId } from '../../src/core/sweep-ids.ts';
 import { advanceSweeps } from '../../src/dispatch/background/sweeps.ts';
 import { draftSweep, makeChild } from '../../src/plan/sweep.ts';
 import type { SweepRequest } from '../../src/schemas/sweep.ts';
 import { startDurableApi, TOKEN } from './durable-api.ts';
-import { spreadOf, timed } from './harness.ts';
+import { afterWarmUp, optionsOf, spreadOf, timed } from './harness.ts';
 
 /*
  * One sweep against as many single submissions, over HTTP, on one server and one Redis that writes every answer to
@@ -16,35 +14,29 @@ import { spreadOf, timed } from './harness.ts';
 
 /** `--children N` of a sweep (1000), `--rounds N` (5), `--connections N` of the second arm (50). */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      children: { type: 'string', default: '1000' },
-      rounds: { type: 'string', default: '5' },
-      connections: { type: 'string', default: '50' },
-    },
+  const { children, rounds, connections } = optionsOf(args, {
+    children: 1000,
+    rounds: 5,
+    connections: 50,
   });
-  const [children, rounds, connections] = [values.children, values.rounds, values.connections].map(Number);
   const service = await startService();
   try {
-    console.log(`node ${process.version}, redis ${service.redisVersion}, ${cpus().length} cores`);
-    const times: Record<string, number[]> = {};
-    const note = (name: string, ms: number) => {
-      times[name] = [...(times[name] ?? []), ms];
-    };
-    for (let round = -1; round < rounds!; round += 1) {
-      const sweep = await timed(() => service.post('/v1/sweeps', sweepOf(children!)));
+    console.log(service.setup);
+    const found = await afterWarmUp(rounds, async () => {
+      const sweep = await timed(() => service.post('/v1/sweeps', sweepOf(children)));
       const expansion = await timed(service.expand);
-      const one = await timed(() => service.submitAll(children!, 1));
-      const many = await timed(() => service.submitAll(children!, connections!));
-      if (round < 0) continue; // warms every arm
-      note('POST of the sweep', sweep);
-      note('and until every child is in the queue', sweep + expansion);
-      note('single submissions, one after another', one);
-      note(`single submissions, ${connections} at a time`, many);
-    }
-    report(times, children!);
-    const { cpuMs, longestMs, steps } = await service.expansionCost(children!);
+      const one = await timed(() => service.submitAll(children, 1));
+      const many = await timed(() => service.submitAll(children, connections));
+      return {
+        'POST of the sweep': sweep,
+        'and until every child is in the queue': sweep + expansion,
+        'single submissions, one after another': one,
+        [`single submissions, ${connections} at a time`]: many,
+      } as Record<string, number>;
+    });
+    const arms = Object.keys(found[0]!);
+    report(Object.fromEntries(arms.map((arm) => [arm, found.map(({ [arm]: ms }) => ms!)])), children);
+    const { cpuMs, longestMs, steps } = await service.expansionCost(children);
     console.log(
       `expansion: ${(cpuMs / steps).toFixed(1)} ms of the server's CPU for each of ${steps} steps; ` +
         `longest command by the clock on the wall ${longestMs.toFixed(1)} ms`,
@@ -138,5 +130,3 @@ async function startService() {
 async function cpuOf(redis: Redis): Promise<number> {
   return 1000 * Number(/used_cpu_user_main_thread:(\S+)/.exec(await redis.info('cpu'))?.[1]);
 }
-
-if (import.meta.main) await run(process.argv.slice(2));

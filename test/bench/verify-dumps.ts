@@ -16,6 +16,7 @@ import {
   type WrittenRow,
   type WrittenStep,
 } from '../../packages/echelon-verify/test/support/dump-writers.ts';
+import { cpuClock, show } from './harness.ts';
 
 const GROUP = 8;
 const TOKENS = Array.from({ length: 2_000 }, (_, i) => 1_000 + ((i * 7_919) % 30_000));
@@ -109,9 +110,8 @@ function steps(rows: number): WrittenStep[] {
   );
 }
 
-/** Prints one line a format. Arguments: `--json`, `--rows N`. */
-export async function runDumps(args: readonly string[]): Promise<void> {
-  const rows = Number(args[args.indexOf('--rows') + 1]) || 16_000;
+/** Prints one line a format, or JSON. */
+export async function runDumps({ rows, json }: { rows: number; json: boolean }): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'echelon-bench-'));
   const results: object[] = [];
   try {
@@ -128,8 +128,7 @@ export async function runDumps(args: readonly string[]): Promise<void> {
   } finally {
     await rm(folder, { recursive: true });
   }
-  if (args.includes('--json')) console.log(JSON.stringify(results));
-  else console.table(results);
+  show(results, json, () => console.table(results));
 }
 
 async function write(path: string, groups: number, lines: (group: number) => string): Promise<void> {
@@ -151,7 +150,7 @@ async function trlFiles(folder: string, files: number): Promise<string[]> {
 async function measure(format: string, files: readonly string[], stated: StatedDump): Promise<object> {
   let bytes = 0;
   for (const file of files) bytes += (await stat(file)).size;
-  const started = process.cpuUsage();
+  const cpu = cpuClock();
   const [begun, before] = [performance.now(), process.memoryUsage().rss];
   let [rows, wrong, most] = [0, 0, 0];
   for await (const report of verifyDump(adapterOf(format), files, stated)) {
@@ -159,8 +158,7 @@ async function measure(format: string, files: readonly string[], stated: StatedD
     wrong += report.wrong;
     most = Math.max(most, process.memoryUsage().rss);
   }
-  const { user, system } = process.cpuUsage(started);
-  const seconds = (user + system) / 1e6;
+  const seconds = cpu() / 1e6;
   return {
     format,
     megabytes: Math.round(bytes / 1e6),

@@ -3,7 +3,6 @@
  * batches that people have. Prints a table a batch; `--write` puts them into docs/evidence/verify-cost.md.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs';
 import { chooseInputs } from 'echelon-verify/bounds/inputs';
 import { judgeRow } from 'echelon-verify/bounds/judged-row';
 import { createJudge } from 'echelon-verify/bounds/outcomes';
@@ -18,10 +17,9 @@ import { findWarnings } from 'echelon-verify/provenance/warnings';
 import { verifyBatch } from 'echelon-verify/verify-batch';
 import { goldenBatch } from '../../packages/echelon-verify/test/support/golden-batches.ts';
 import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
-import { machine, quantile } from './harness.ts';
+import { cpuClock, machine, markdownTable, quantile, show, today, writePage } from './harness.ts';
 
 const ROUNDS = 61;
-const PAGE = new URL('../../docs/evidence/verify-cost.md', import.meta.url);
 
 interface Case {
   readonly name: string;
@@ -42,12 +40,12 @@ interface Breakdown extends Case {
   readonly stages: Readonly<Record<string, Spread>>;
 }
 
-/** Prints the breakdown. Arguments: `--json`, `--write`. */
-export function runStages(args: readonly string[]): void {
+/** Prints the breakdown, or JSON; `write` also writes its section of the page. */
+export function runStages({ json, write }: { json: boolean; write: boolean }): void {
   const results = cases().map((one): Breakdown => ({ ...one, stages: measure(one) }));
-  if (args.includes('--write')) write(results);
-  if (args.includes('--json')) console.log(JSON.stringify(results.map(({ batch: _, ...result }) => result)));
-  else console.log(results.map(table).join('\n\n'));
+  if (write) writeSection(results);
+  const figures = results.map(({ batch: _, ...result }) => result);
+  show(figures, json, () => console.log(results.map(table).join('\n\n')));
 }
 
 function cases(): Case[] {
@@ -156,10 +154,9 @@ function spreadOf(times: readonly number[]): Spread {
 function timeOnce(batch: Batch, bytes: Uint8Array): Times {
   const times: Record<string, number> = {};
   const timed = <T>(stage: keyof Times, work: () => T): T => {
-    const before = process.cpuUsage();
+    const cpu = cpuClock();
     const result = work();
-    const { user, system } = process.cpuUsage(before);
-    times[stage] = user + system;
+    times[stage] = cpu();
     return result;
   };
   timed('decode', () => decodeBatch(bytes));
@@ -185,20 +182,16 @@ function timeOnce(batch: Batch, bytes: Uint8Array): Times {
 }
 
 function table({ name, unit, stages }: Breakdown): string {
-  const rows = Object.entries(stages).map(
-    ([stage, { median, low, high }]) => `| ${stage} | ${median} | ${low} to ${high} |`,
-  );
-  return [
-    `### ${name}`,
-    '',
-    `| stage, ns per ${unit} | median | 10 % to 90 % |`,
-    '| --- | --- | --- |',
-    ...rows,
-  ].join('\n');
+  const rows = Object.entries(stages).map(([stage, { median, low, high }]) => [
+    stage,
+    median,
+    `${low} to ${high}`,
+  ]);
+  return `### ${name}\n\n${markdownTable([`stage, ns per ${unit}`, 'median', '10 % to 90 %'], rows)}`;
 }
 
 /** Replaces the section of the page. */
-function write(results: readonly Breakdown[]): void {
+function writeSection(results: readonly Breakdown[]): void {
   const text = [
     '## Where the time goes',
     '',
@@ -208,17 +201,10 @@ function write(results: readonly Breakdown[]): void {
     '',
     results.map(table).join('\n\n'),
     '',
-    `Made by \`npm run bench -- verify --stages --write\` on ${new Date().toISOString().slice(0, 10)}: ${machine()}.`,
+    `Made by \`npm run bench -- verify --stages --write\` on ${today()}: ${machine()}.`,
     '',
     '',
   ].join('\n');
-  const page = readFileSync(PAGE, 'utf8');
   const section = /## Where the time goes\n[\s\S]*?(?=\n## |$(?![\s\S]))/;
-  const place = page.indexOf('## Reading a dump');
-  writeFileSync(
-    PAGE,
-    section.test(page)
-      ? page.replace(section, () => text.trimEnd().concat('\n'))
-      : page.slice(0, place) + text + page.slice(place),
-  );
+  writePage('evidence/verify-cost', (page) => page.replace(section, () => text.trimEnd().concat('\n')));
 }

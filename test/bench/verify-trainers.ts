@@ -4,10 +4,10 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { cpus } from 'node:os';
 import { batchOf, estimatorOfId } from 'echelon-verify/format/dumps/dump-batch';
 import { verifyBatch } from 'echelon-verify/verify-batch';
 import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
+import { afterWarmUp, cpuClock, machine, quantile, show } from './harness.ts';
 
 const ROWS = 4096;
 const SIZE = 8;
@@ -21,18 +21,18 @@ interface Cost {
   readonly advantage: readonly number[];
 }
 
-/** Prints one line a function. Arguments: `--trainers PYTHON`, `--json`. */
-export function runTrainers(args: readonly string[]): void {
-  const python = args[args.indexOf('--trainers') + 1] ?? 'python3';
+/** Prints one line a function, or JSON. `trainers` is a Python. */
+export async function runTrainers({ trainers, json }: { trainers: string; json: boolean }): Promise<void> {
   const random = randomFrom(1);
   const rewards = Float64Array.from({ length: ROWS }, () =>
     Math.fround([0, 0.1, 0.35, 1][Math.floor(4 * random())]!),
   );
-  const costs = trainerCosts(python, rewards);
-  const results = Object.entries(costs).map(([name, cost]) => {
-    const own = verificationCost(name.split(',')[0]!, rewards, cost.advantage);
+  const costs = trainerCosts(trainers, rewards);
+  const results: object[] = [];
+  for (const [name, cost] of Object.entries(costs)) {
+    const own = await verificationCost(name.split(',')[0]!, rewards, cost.advantage);
     const perRow = (seconds: number): number => Math.round((seconds / ROWS) * 1e9);
-    return {
+    results.push({
       function: name,
       'trainer, ns a row': perRow(cost.seconds),
       'least to most': `${perRow(cost.least)} to ${perRow(cost.most)}`,
@@ -40,14 +40,13 @@ export function runTrainers(args: readonly string[]): void {
       'its least to most': `${perRow(own.least)} to ${perRow(own.most)}`,
       ratio: Number((own.seconds / cost.seconds).toFixed(3)),
       wrong: own.wrong,
-    };
-  });
-  const machine = `${cpus()[0]?.model}, ${cpus().length} cores, node ${process.version}, ${ROWS} rows, ${ROUNDS} rounds`;
-  if (args.includes('--json')) console.log(JSON.stringify({ results, machine }));
-  else {
-    console.table(results);
-    console.log(machine);
+    });
   }
+  const setup = `${machine()}, ${ROWS} rows, ${ROUNDS} rounds`;
+  show({ results, machine: setup }, json, () => {
+    console.table(results);
+    console.log(setup);
+  });
 }
 
 function trainerCosts(python: string, rewards: Float64Array): Record<string, Cost> {
@@ -63,23 +62,25 @@ function trainerCosts(python: string, rewards: Float64Array): Record<string, Cos
 }
 
 /** CPU time of a report of the trainer's own values, the model and the bounds included. */
-function verificationCost(
+async function verificationCost(
   form: string,
   reward: Float64Array,
   advantage: readonly number[],
-): { seconds: number; least: number; most: number; wrong: number } {
+): Promise<{ seconds: number; least: number; most: number; wrong: number }> {
   const ids = Int32Array.from({ length: ROWS }, (_, row) => Math.floor(row / SIZE));
   const names = Array.from({ length: ROWS / SIZE }, (_, group) => `group ${group}`);
   const step = { name: form, file: form, group: { ids, names }, reward, findings: [] };
   const batch = batchOf({ ...step, advantage: Float64Array.from(advantage) }, estimatorOfId(form));
-  const times: number[] = [];
-  let wrong = 0;
-  for (let round = -5; round < ROUNDS; round++) {
-    const before = process.cpuUsage();
-    wrong = verifyBatch(batch).wrong;
-    const { user, system } = process.cpuUsage(before);
-    if (round >= 0) times.push((user + system) / 1e6);
-  }
-  times.sort((a, b) => a - b);
-  return { seconds: times[ROUNDS >> 1]!, least: times[0]!, most: times.at(-1)!, wrong };
+  for (let warming = 0; warming < 4; warming++) verifyBatch(batch);
+  const times = await afterWarmUp(ROUNDS, () => {
+    const cpu = cpuClock();
+    verifyBatch(batch);
+    return cpu() / 1e6;
+  });
+  return {
+    seconds: quantile(times, 0.5),
+    least: Math.min(...times),
+    most: Math.max(...times),
+    wrong: verifyBatch(batch).wrong,
+  };
 }

@@ -3,7 +3,6 @@
  * whether the cost stays linear; `--json` for scripts.
  */
 
-import { cpus } from 'node:os';
 import type { Batch } from 'echelon-verify/format/batch';
 import { stepReturns } from 'echelon-verify/kernel/returns';
 import { verifyBatch } from 'echelon-verify/verify-batch';
@@ -12,7 +11,7 @@ import { pick, reportBy } from '../../packages/echelon-verify/test/support/mutan
 import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
 import { advantagesOn, randomMachine } from '../../packages/echelon-verify/test/support/recipe.ts';
 import { restated } from '../../packages/echelon-verify/test/support/stated.ts';
-import { timeInTurn } from './harness.ts';
+import { machine, optionsOf, show, timeInTurn } from './harness.ts';
 import { runDumps } from './verify-dumps.ts';
 import { runStages } from './verify-stages.ts';
 import { runTrainers } from './verify-trainers.ts';
@@ -25,9 +24,17 @@ const SIZES = [6_400, 64_000, 256_000] as const;
  * PYTHON` the cost against trainers' own functions; `--stages [--write]` the time of each stage.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  if (args.includes('--dumps')) return await runDumps(args);
-  if (args.includes('--trainers')) return runTrainers(args);
-  if (args.includes('--stages')) return runStages(args);
+  const options = optionsOf(args, {
+    dumps: false,
+    rows: 16_000,
+    trainers: '',
+    stages: false,
+    json: false,
+    write: false,
+  });
+  if (options.dumps) return await runDumps(options);
+  if (options.trainers !== '') return runTrainers(options);
+  if (options.stages) return runStages(options);
   const batches = [...SIZES.map((rows) => largeBatch(rows)), lateBatch()];
   const arms = Object.fromEntries(
     batches.map((batch, i) => [i, { run: () => verifyBatch(batch), steps: batch.rows }]),
@@ -44,18 +51,16 @@ export async function run(args: readonly string[]): Promise<void> {
       nsPerRow: Math.round(best),
     };
   });
-  const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version };
   const scaling = round3(results[SIZES.length - 1]!.nsPerRow / results[0]!.nsPerRow);
-  if (args.includes('--json')) console.log(JSON.stringify({ results, scaling, rounds: ROUNDS, machine }));
-  else {
+  show({ results, scaling, rounds: ROUNDS, machine: machine() }, options.json, () => {
     for (const r of results) {
       console.log(
         `${r.rows} rows, ${r.batch}: ${r.leastMs} ms at best, ${r.medianMs} ms median, ${r.nsPerRow} ns per row`,
       );
     }
     console.log(`cost per row at ${SIZES.at(-1)} rows against ${SIZES[0]}: ${scaling}`);
-    console.log(`CPU time, ${ROUNDS} rounds, ${machine.cpu}, ${machine.cores} cores, node ${machine.node}`);
-  }
+    console.log(`CPU time, ${ROUNDS} rounds, ${machine()}`);
+  });
 }
 
 /** The golden ALFWorld-size batch, repeated under new ids until it has `rows` rows; K = 4, reported anew. */

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { runAll } from '../../../src/store/redis/errors.ts';
-import { markdownTable } from './section.ts';
+import { markdownTable } from '../harness.ts';
 
 /** Keys by kind: their name without ids. */
 export type KeyGroups = ReadonlyMap<string, { keys: number; bytes: number; entries: number }>;

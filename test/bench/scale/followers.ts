@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Lease } from '../../../src/store/attempts/types.ts';
 import { running } from '../../support/store.ts';
-import { quantile } from '../harness.ts';
+import { markdownTable, quantile } from '../harness.ts';
 import {
   type Api,
   append,
@@ -15,7 +15,7 @@ import {
   startClients,
 } from '../streams.ts';
 import { type Base, startBase } from './fleet.ts';
-import { markdownTable, type Outcome, type Section } from './section.ts';
+import type { Outcome, Section } from './section.ts';
 import { setupLine, usageOf } from './usage.ts';
 
 /*

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RoleProcess } from '../../support/system.ts';
+import { markdownTable } from '../harness.ts';
 import { startFleet } from './fleet.ts';
 import { type Inspector, inspect, type Objects } from './inspector.ts';
 import { projectOf } from './load.ts';
-import { markdownTable, type Outcome, type Section } from './section.ts';
+import type { Outcome, Section } from './section.ts';
 import { slopeOf } from './slope.ts';
 import { STEADY, startSteadyLoad } from './steady-load.ts';
 import { inMB, setupLine, usageOf } from './usage.ts';

@@ -4,11 +4,11 @@ import type { NumberedEvent } from '../../../src/core/events.ts';
 import type { Lease } from '../../../src/store/attempts/types.ts';
 import { until } from '../../support/dispatch.ts';
 import { running } from '../../support/store.ts';
-import { quantile, spreadOf, timed } from '../harness.ts';
+import { markdownTable, quantile, spreadOf, timed } from '../harness.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { ENDLESS } from './load.ts';
 import { LINES_PER_EVENT, type LongRun, logRun, METRICS, metricsRun } from './long-runs.ts';
-import { markdownTable, type Outcome, type Section } from './section.ts';
+import type { Outcome, Section } from './section.ts';
 import { inMB, setupLine, usedMemory } from './usage.ts';
 
 /*

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readPage, writePage } from '../harness.ts';
 import type { Outcome } from './section.ts';
 import { sizing } from './sizing.ts';
 
@@ -20,7 +20,7 @@ This page shows how the cost of the service grows with what it carries, and whic
 each names its machine. A stand-in process takes the part of the cluster, so that two cores can carry thousands of attempts. Redis writes
 to disk before it answers, and all programs share the cores.`;
 
-const PAGE = new URL('../../../docs/evidence/scale.md', import.meta.url);
+const PAGE = 'evidence/scale';
 
 /** Replaces one section of the page; the others stay as they were measured. */
 export function writeSection(name: string, outcome: Outcome): void {
@@ -32,24 +32,15 @@ export function writeSection(name: string, outcome: Outcome): void {
   });
   const needed = sizing(new Map([...sections].map(([key, { figures }]) => [key, figures])));
   const tail = needed === undefined ? [] : [`## What to add for ten times the load\n\n${needed}`];
-  writeFileSync(PAGE, `${[HEAD, ...parts, ...tail].join('\n\n')}\n`);
+  writePage(PAGE, () => `${[HEAD, ...parts, ...tail].join('\n\n')}\n`);
 }
 
 /** A comment under each title holds the section's name and figures. */
 function readSections(): Map<string, Outcome> {
   const found = new Map<string, Outcome>();
-  for (const part of textOfPage().split(/^## /m).slice(1)) {
+  for (const part of readPage(PAGE).split(/^## /m).slice(1)) {
     const match = /<!-- (\S+) (\{.*\}) -->\n([\s\S]*)/.exec(part);
     if (match) found.set(match[1]!, { figures: JSON.parse(match[2]!), text: match[3]!.trim() });
   }
   return found;
-}
-
-function textOfPage(): string {
-  try {
-    return readFileSync(PAGE, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
 }

@@ -1,8 +1,8 @@
-import { quantile, spreadOf, timed } from '../harness.ts';
+import { markdownTable, quantile, spreadOf, timed } from '../harness.ts';
 import { type Base, startBase } from './fleet.ts';
 import { fill, makeProjects } from './load.ts';
 import { createRounds, fillClusters, longestRounds } from './scheduling.ts';
-import { markdownTable, type Outcome, type Section } from './section.ts';
+import type { Outcome, Section } from './section.ts';
 import { setupLine, usedMemory } from './usage.ts';
 
 /*

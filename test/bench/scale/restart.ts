@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { runAll } from '../../../src/store/redis/errors.ts';
 import { createKeys } from '../../../src/store/redis/keys.ts';
 import { until } from '../../support/dispatch.ts';
-import { spreadOf } from '../harness.ts';
+import { markdownTable, spreadOf } from '../harness.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { ENDLESS, fill } from './load.ts';
-import { markdownTable, type Outcome, type Section } from './section.ts';
+import type { Outcome, Section } from './section.ts';
 import { inMB, setupLine, usedMemory } from './usage.ts';
 
 /*

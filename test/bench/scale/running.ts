@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RoleProcess } from '../../support/system.ts';
-import { quantile, spreadOf } from '../harness.ts';
+import { markdownTable, quantile, spreadOf } from '../harness.ts';
 import { PROBED, startProbe } from './event-lag.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { ENDLESS, fill } from './load.ts';
-import { markdownTable, type Outcome, type Section } from './section.ts';
+import type { Outcome, Section } from './section.ts';
 import { cpuShares, setupLine, usageOf, usedMemory } from './usage.ts';
 
 /*

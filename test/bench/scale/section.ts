@@ -12,8 +12,3 @@ export interface Outcome {
   text: string;
   figures: Readonly<Record<string, number>>;
 }
-
-/** A table in Markdown. */
-export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}

@@ -1,4 +1,4 @@
-import { markdownTable } from './section.ts';
+import { markdownTable } from '../harness.ts';
 
 /** The figures of every section of the page, by its name. */
 export type Figures = ReadonlyMap<string, Readonly<Record<string, number>>>;

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RoleProcess } from '../../support/system.ts';
-import { quantile } from '../harness.ts';
+import { markdownTable, quantile } from '../harness.ts';
 import { type KeyGroups, keyGroups, shownGroups } from './census.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { projectOf } from './load.ts';
-import { markdownTable, type Outcome, type Section } from './section.ts';
+import type { Outcome, Section } from './section.ts';
 import { slopeOf } from './slope.ts';
 import { STEADY, startSteadyLoad } from './steady-load.ts';
 import { inMB, setupLine, usageOf, usedMemory } from './usage.ts';

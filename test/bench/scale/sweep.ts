@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { until } from '../../support/dispatch.ts';
-import { quantile, spreadOf, timed } from '../harness.ts';
+import { markdownTable, quantile, spreadOf, timed } from '../harness.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { ENDLESS } from './load.ts';
-import { markdownTable, type Outcome, type Section } from './section.ts';
+import type { Outcome, Section } from './section.ts';
 import { setupLine, usageOf, usedMemory } from './usage.ts';
 
 /* Sweeps of 10² to 10⁴ children over HTTP, with an api and a dispatcher; the queue is paused, so that no child starts. */

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { machine } from '../harness.ts';
+import { setupOf } from '../harness.ts';
 
 /** What a process has used so far, and its memory now. */
 export interface Usage {
@@ -39,9 +38,7 @@ export async function usedMemory(redis: Redis): Promise<number> {
 
 /** The first line of a section: machine, versions, date and load, without which a figure means nothing. */
 export async function setupLine(redis: Redis, command: string): Promise<string> {
-  const version = /redis_version:(\S+)/.exec(await redis.info('server'))?.[1];
-  const load = loadavg()[0]!.toFixed(1);
-  return `\`${command}\` on ${new Date().toISOString().slice(0, 10)}: ${machine()}, Redis ${version}, load ${load} at the start.`;
+  return `\`${command}\`: ${await setupOf(redis)} at the start.`;
 }
 
 /** Bytes in megabytes. */
