@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { labelOption, variableOption } from '../../../../src/cli/commands/cluster-values.ts';
+import type { ClusterView } from '../../../../src/schemas/api.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { clusterRecord } from '../../../support/store.ts';
 
@@ -54,4 +55,14 @@ test('labels that several people set at once are all set', async () => {
   for (const { error } of ran) assert.equal(error, undefined);
   const shown = (await run('label', 'fleet')).output.lines[0]!;
   for (const word of words) assert.ok(shown.includes(word), `${word} in ${shown}`);
+});
+
+await store.clusters.put(clusterRecord({ name: 'fleet', generation: 'g', lastSeenAt: Date.now() }));
+
+test('a cluster is paused with a reason, shown so, and resumed', async () => {
+  assert.deepEqual((await run('pause', 'fleet', '--reason', 'dust')).output.lines, ['fleet is paused']);
+  assert.equal((await store.queue.pauses()).clusters.get('fleet')?.reason, 'dust');
+  assert.match((await run()).output.lines.join('\n'), /fleet +paused/);
+  const { output } = await run('resume', 'fleet', '--json');
+  assert.equal(output.json<ClusterView>().paused, null);
 });

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { EXIT } from 'echelon-verify/cli/exit';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
+import { REPLAY } from '../../../support/http-app.ts';
 import { claimed, submitInput } from '../../../support/store.ts';
 
 describe('commands on experiments', () => {
@@ -114,6 +115,35 @@ describe('commands on experiments', () => {
     ]);
     assert.deepEqual((await run('logs', lease.experiment)).output.lines, ['one', '\\u001b[31mtwo']);
     assert.deepEqual((await run('logs', lease.experiment, '--tail', '1')).output.lines, ['\\u001b[31mtwo']);
+  });
+
+  test('rerun prints the id of a new one, the same for the same key', async () => {
+    const id = (await api.client.post('/v1/experiments', { body: REPLAY })).id;
+    const [first, second] = [
+      await run('rerun', id, '--idempotency-key', 'r1'),
+      await run('rerun', id, '--idempotency-key', 'r1'),
+    ];
+    assert.deepEqual(first.output.lines, second.output.lines);
+    assert.equal((await api.store.experiments.get(first.output.lines[0]!))?.rerunOf, id);
+    assert.equal((await run('rerun', 'exp-00000000000000000000')).exitCode, EXIT.refused);
+  });
+
+  test('rerun with changes submits the changed spec in the same project', async () => {
+    const id = (await api.client.post('/v1/experiments', { body: REPLAY })).id;
+    const { output } = await run(
+      'rerun',
+      id,
+      '--set',
+      'replay.batches=7',
+      '--name',
+      'again',
+      '--priority',
+      '3',
+    );
+    const made = (await api.store.experiments.get(output.lines[0]!))!;
+    assert.deepEqual([made.name, made.priority, made.project], ['again', 3, 'default']);
+    assert.equal((made.resolved as { replay: { batches: number } }).replay.batches, 7);
+    assert.equal((await run('rerun', id, '--set', 'name.x=1')).exitCode, EXIT.usage);
   });
 
   test('a refusal names the field and the remedy, and an unknown id is refused', async () => {

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { EXIT } from 'echelon-verify/cli/exit';
+import { differencesOf } from '../../../../src/cli/commands/diff.ts';
+import type { Artifact } from '../../../../src/schemas/records.ts';
+import type { SweepSeries } from '../../../../src/schemas/sweep.ts';
+import { keptOutput, runProgram } from '../../../support/cli.ts';
+import { recordedApi } from '../../../support/recorded-answers.ts';
+
+/* What commands print of recorded answers; test/service/contract/recorded-answers.test.ts compares these with the API. */
+
+const { ids, connection } = await recordedApi({ after });
+
+async function run(...argv: string[]) {
+  const output = keptOutput();
+  const ended = await runProgram(output, [...argv, ...connection]);
+  return { ...ended, output, text: output.lines.join('\n') };
+}
+
+test('attempts tells where each ran and how it ended, inert', async () => {
+  const { text } = await run('attempts', ids.failed);
+  assert.match(text, /\n1 +\S+ +2\S+Z +2\S+Z +1 +failed: no room\\u001b\[2J$/);
+  const asJson = await run('attempts', ids.failed, '--json');
+  assert.equal(asJson.output.json<{ items: unknown[] }>().items.length, 1);
+  assert.match((await run('attempts', ids.one)).text, /No attempts yet/);
+});
+
+test('attempts says once that one was stopped', async () => {
+  const { text } = await run('attempts', ids.stopped);
+  assert.match(text, / stopped: by a rule \(exit code 143\)$/);
+  assert.doesNotMatch(text, /stopped: stopped/);
+});
+
+test('artifacts lists checkpoints, paths inert', async () => {
+  const { text } = await run('artifacts', ids.saved);
+  assert.match(text, /checkpoint +5 +1 +1970-01-01T00:00:00\.000Z +\/shared\/\\u001b\[31m5/);
+  const asJson = await run('artifacts', ids.saved, '--json');
+  assert.equal(asJson.output.json<{ items: Artifact[] }>().items[0]!.path, '/shared/\u001b[31m5');
+  assert.match((await run('artifacts', ids.failed)).text, /No artifacts/);
+});
+
+test('metrics lists names with their last values, inert', async () => {
+  const { text } = await run('metrics', ids.measured);
+  assert.match(text, /^METRIC +LAST\nactor\/kl +33\nactor\/x\\u001b\[2J +1\nloss +2$/);
+  const { output } = await run('metrics', ids.measured, '--json');
+  assert.equal(output.json<{ items: unknown[] }>().items.length, 3);
+});
+
+test('metrics shows the named metrics over the steps', async () => {
+  const { text } = await run('metrics', ids.measured, 'actor/*', '--resolution', '4');
+  assert.match(text, /^actor\/kl\nSTEPS +VALUES +MEAN/);
+  assert.match(text, /^0-24 +25 +4 +0 +8 +8$/m);
+  assert.match(text, /^0-24 +25 +1 +1 +1 +1 +1$/m);
+  const part = await run('metrics', ids.measured, 'actor/kl', '--from', '3', '--to', '4', '--json');
+  const { series } = part.output.json<{ series: { points: { first: number }[] }[] }>();
+  assert.deepEqual(
+    series[0]?.points.map(({ first }) => first),
+    [1, 4 / 3],
+  );
+  assert.equal((await run('metrics', ids.measured, 'nothing-like-it')).exitCode, EXIT.notOk);
+  assert.match((await run('metrics', ids.measured, 'actor/kll')).error!.message, /Did you mean actor\/kl\?/);
+});
+
+test('metrics prints every value at full precision', async () => {
+  const { output } = await run('metrics', ids.measured, 'actor/kl', '--points');
+  assert.equal(output.lines[0], 'metric\tattempt\tstep\tvalue');
+  assert.equal(output.lines[2], `actor/kl\t1\t1\t${1 / 3}`);
+  assert.equal(output.lines.length, 101);
+  await assert.rejects(
+    run('metrics', ids.measured, '--points', '--json'),
+    /cannot be used with option '--json'/,
+  );
+});
+
+test('rules lists the presets without a server', async () => {
+  const listed = async (...argv: string[]) => {
+    const output = keptOutput();
+    await runProgram(output, ['rules', ...argv]);
+    return output;
+  };
+  assert.match((await listed()).lines.join('\n'), /kl-high +actor\/ppo_kl above 0\.1, 3 times in a row +\S/);
+  assert.equal((await listed('--json')).json<unknown[]>().length, 11);
+});
+
+test('rules shows the rules of an experiment and when they fired', async () => {
+  assert.match((await run('rules', ids.ruled)).text, /kl-high +stop +\S.* -\n/);
+  assert.match((await run('get', ids.ruled)).text, /rules +2, none fired/);
+  const reason = 'rule kl-high: actor/ppo_kl was 1 at step 7';
+  const { text } = await run('rules', ids.fired);
+  assert.match(text, /kl-high .*attempt 1, step 7/);
+  assert.ok(text.includes(`  ${reason}`) && text.includes('stopped by kl-high'));
+  assert.ok((await run('get', ids.fired)).text.includes(`fired once: ${reason}`));
+});
+
+test('rules prints a message for an experiment without rules', async () => {
+  assert.deepEqual((await run('rules', ids.saved)).output.lines, ['The experiment has no rules.']);
+});
+
+test('two specs differ in the values that one has otherwise, or alone', () => {
+  assert.deepEqual(differencesOf({ a: 1, b: { c: [1], 'x/y': 1 } }, { a: 1, b: { c: [2] }, d: null }), [
+    { pointer: '/b/c', a: [1], b: [2] },
+    { pointer: '/b/x~1y', a: 1, b: undefined },
+    { pointer: '/d', a: undefined, b: null },
+  ]);
+});
+
+test('diff shows the values in which two experiments differ, and both results', async () => {
+  const { one, two } = ids;
+  const { text } = await run('diff', 'one', two);
+  assert.match(text, new RegExp(`^SPEC +${one} +${two}\\n/name +one +two$`, 'm'));
+  assert.match(text, /^state +queued +queued$/m);
+  const { output } = await run('diff', one, two, '--json');
+  assert.deepEqual(
+    output.json<{ differences: { pointer: string }[] }>().differences.map(({ pointer }) => pointer),
+    ['/name'],
+  );
+  assert.equal((await run('diff', one, one)).output.lines[0], 'The specs are equal.');
+});
+
+test('the series of a sweep is a table of means per combination and steps, or JSON', async () => {
+  const { text } = await run('sweeps', 'series', ids.newSweep);
+  assert.match(text, /^No child has recorded val\/success_rate\./);
+  const found = await run('sweeps', 'series', ids.sweep, 'm');
+  assert.match(found.text, /\/replay\/batches +STEPS +N +MEAN.*\n0 +3 +1 +0\.2500 +-/);
+  const [first] = (await run('sweeps', 'series', ids.sweep, 'm', '--json')).output.json<SweepSeries>().items;
+  assert.deepEqual([first!.points.length, first!.points[0]!.mean], [1, 0.25]);
+});
