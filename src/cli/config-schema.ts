@@ -1,35 +1,29 @@
 import { type Static, Type } from 'typebox';
+import { Text } from '../schemas/answer-parts.ts';
 import { createCheck } from '../schemas/check.ts';
-import { strict } from '../schemas/strict.ts';
+import { StrictObject } from '../schemas/objects.ts';
 
 /** The configuration file of the command line: APIs by name, and which of them is current. */
-export const ConfigFile = Type.Object(
-  {
-    current: Type.Optional(Type.String({ description: 'Name of the context that is used by default' })),
-    contexts: Type.Optional(
-      Type.Record(
-        Type.String(),
-        Type.Object(
-          {
-            url: Type.String({ pattern: '^https?://', description: 'Address of an API' }),
-            token: Type.Optional(
-              Type.String({ minLength: 1, description: 'Requires that only the user can read the file' }),
-            ),
-            tokenFile: Type.Optional(
-              Type.String({
-                minLength: 1,
-                description: 'File that holds the token; `~/` is the home directory',
-              }),
-            ),
-          },
-          strict,
+export const ConfigFile = StrictObject({
+  current: Type.Optional(Text('Name of the context that is used by default')),
+  contexts: Type.Optional(
+    Type.Record(
+      Type.String(),
+      StrictObject({
+        url: Type.String({ pattern: '^https?://', description: 'Address of an API' }),
+        token: Type.Optional(
+          Type.String({ minLength: 1, description: 'Requires that only the user can read the file' }),
         ),
-      ),
+        tokenFile: Type.Optional(
+          Type.String({
+            minLength: 1,
+            description: 'File that holds the token; `~/` is the home directory',
+          }),
+        ),
+      }),
     ),
-  },
-  strict,
-);
-/** See {@link ConfigFile}. */
+  ),
+});
 export type ConfigFile = Static<typeof ConfigFile>;
 
 /** The problems of a configuration; none if it is valid. */

@@ -8,6 +8,12 @@ type Told = { description?: string };
 /** A number of things. */
 export const Count = Type.Integer({ minimum: 0 });
 
+/** A {@link Count} with a description. */
+export const CountOf = (description: string) => Type.Integer({ minimum: 0, description });
+
+/** A text with a description. */
+export const Text = (description: string) => Type.String({ description });
+
 export const Instant = Type.Integer({ description: 'Time in ms since 1970.' });
 
 /** The rows of a batch, or of several, by outcome. */
@@ -28,7 +34,7 @@ export function nullable<T extends TSchema>(schema: T, told: Told = {}): TUnsafe
 }
 
 /** One of some named objects, which the values of `type` tell apart. */
-export function choice<T extends TObject<{ type: TLiteral<string> }>>(
+export function tagged<T extends TObject<{ type: TLiteral<string> }>>(
   $id: string,
   oneOf: (T & { $id?: string })[],
 ): TUnsafe<Static<T>> & { oneOf: T[] } {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { strict } from './objects.ts';
 import { SECRET_NAME } from './secrets.ts';
-import { strict } from './strict.ts';
 
 const SECRET_PROJECTS =
   'Secrets of the cluster, each with the projects whose experiments may name it; `*` is every project. No experiment may name a secret that is not listed. null: no list; only experiments of the project `default` may name secrets.';

@@ -1,84 +1,62 @@
 import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
-import { Instant, nullable } from './answer-parts.ts';
+import { CountOf, Instant, nullable, Text } from './answer-parts.ts';
 import { SecretProjects } from './cluster-secrets.ts';
+import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
+import { count, flag, text } from './optional-fields.ts';
 import { Labels, Name } from './spec-parts.ts';
-import { strict } from './strict.ts';
 import { Variables } from './variables.ts';
 
 const Pem = Type.String({ minLength: 1, maxLength: 65_536, description: 'PEM text.' });
 
 /** The body of POST /v1/clusters: where a Ray cluster is, and how its ray-worker is to run. */
-export const AddCluster = Type.Object(
-  {
-    name: Name,
-    address: Type.String({
+export const AddCluster = NamedObject('AddCluster', {
+  name: Name,
+  address: Type.String({
+    maxLength: 300,
+    pattern: '^ray://(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$',
+    description: "Address of Ray's client server, as ray://host:port. Ray's default port is 10001.",
+  }),
+  token: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      pattern: '^[\\x21-\\x7e]+$',
+      description: 'Authentication token of Ray. No response contains it.',
+    }),
+  ),
+  sharedRoot: Type.String({
+    maxLength: 1000,
+    pattern: '^(/|~(/|$))[^\\u0000-\\u001f\\u007f]*$',
+    description: "Directory that all nodes of the cluster share. `~` is the home directory of Ray's user.",
+  }),
+  node: text(1, 300, "Node of the ray-worker: id, address or host name. Default: Ray's head node."),
+  port: count(1, 65_535, 'Port of the ray-worker. Default: a free port.'),
+  advertise: Type.Optional(
+    Type.String({
       maxLength: 300,
-      pattern: '^ray://(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$',
-      description: "Address of Ray's client server, as ray://host:port. Ray's default port is 10001.",
+      pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+):[0-9]{1,5}$',
+      description:
+        'Address at which dispatchers reach the ray-worker, as host:port. Default: the address of its node.',
     }),
-    token: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        pattern: '^[\\x21-\\x7e]+$',
-        description: 'Authentication token of Ray. No response contains it.',
-      }),
+  ),
+  backfill: flag(
+    'Whether smaller experiments may start before a blocked one if they do not delay its estimated start. Default: false.',
+  ),
+  labels: Type.Optional(Labels),
+  env: Type.Optional(Variables),
+  tls: Type.Optional(
+    DescribedObject(
+      "TLS material for the connection to Ray. Ray's built-in TLS is mutual and needs ca, cert and key.",
+      {
+        ca: Type.Optional(Pem),
+        cert: Type.Optional(Pem),
+        key: Type.Optional(Pem),
+        serverName: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
+      },
     ),
-    sharedRoot: Type.String({
-      maxLength: 1000,
-      pattern: '^(/|~(/|$))[^\\u0000-\\u001f\\u007f]*$',
-      description: "Directory that all nodes of the cluster share. `~` is the home directory of Ray's user.",
-    }),
-    node: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 300,
-        description: "Node of the ray-worker: id, address or host name. Default: Ray's head node.",
-      }),
-    ),
-    port: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 65_535,
-        description: 'Port of the ray-worker. Default: a free port.',
-      }),
-    ),
-    advertise: Type.Optional(
-      Type.String({
-        maxLength: 300,
-        pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+):[0-9]{1,5}$',
-        description:
-          'Address at which dispatchers reach the ray-worker, as host:port. Default: the address of its node.',
-      }),
-    ),
-    backfill: Type.Optional(
-      Type.Boolean({
-        description:
-          'Whether smaller experiments may start before a blocked one if they do not delay its estimated start. Default: false.',
-      }),
-    ),
-    labels: Type.Optional(Labels),
-    env: Type.Optional(Variables),
-    tls: Type.Optional(
-      Type.Object(
-        {
-          ca: Type.Optional(Pem),
-          cert: Type.Optional(Pem),
-          key: Type.Optional(Pem),
-          serverName: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
-        },
-        {
-          ...strict,
-          description:
-            "TLS material for the connection to Ray. Ray's built-in TLS is mutual and needs ca, cert and key.",
-        },
-      ),
-    ),
-  },
-  { ...strict, $id: 'AddCluster' },
-);
-/** See {@link AddCluster}. */
+  ),
+});
 export type AddCluster = Static<typeof AddCluster>;
 
 /** Directories of a cluster from which specs may load code without the scope `custom-code`. */
@@ -90,7 +68,8 @@ const CodePaths = Type.Array(Type.String({ pattern: '^/(?!.*\\.\\.)[A-Za-z0-9._/
 });
 
 /** The body of PATCH /v1/clusters/:name: what people decide of a cluster. */
-export const ClusterChange = Type.Object(
+export const ClusterChange = NamedObject(
+  'ClusterChange',
   {
     labels: Type.Optional(Labels),
     backfill: Type.Optional(Type.Boolean()),
@@ -98,9 +77,8 @@ export const ClusterChange = Type.Object(
     secretProjects: Type.Optional(nullable(SecretProjects)),
     env: Type.Optional(Variables),
   },
-  { ...strict, $id: 'ClusterChange', minProperties: 1 },
+  { minProperties: 1 },
 );
-/** See {@link ClusterChange}. */
 export type ClusterChange = Static<typeof ClusterChange>;
 
 /** What a command does to its cluster. */
@@ -114,48 +92,36 @@ export const COMMAND_STATES = ['queued', 'running', 'succeeded', 'failed'] as co
 export type CommandState = (typeof COMMAND_STATES)[number];
 
 /** Something that a command found: an `error` ended it, a `warning` did not. `remedy`: what to do about it. */
-export const CommandProblem = Type.Object(
-  {
-    severity: Type.Enum(['warning', 'error'], { type: 'string' }),
-    message: Type.String(),
-    remedy: Type.String({ description: 'Remedy, in one sentence.' }),
-  },
-  strict,
-);
-/** See {@link CommandProblem}. */
+export const CommandProblem = StrictObject({
+  severity: Type.Enum(['warning', 'error'], { type: 'string' }),
+  message: Type.String(),
+  remedy: Text('Remedy, in one sentence.'),
+});
 export type CommandProblem = Static<typeof CommandProblem>;
 
 /** What a preflight looked at: an `error` cannot work, a `warning` may not. `remedy`: what to do; empty: nothing. */
-export const PreflightFinding = Type.Object(
-  {
-    severity: Type.Enum(['ok', 'warning', 'error'], { type: 'string' }),
-    check: Type.String({ description: 'Subject of the check, in a word or two.' }),
-    message: Type.String(),
-    remedy: Type.String({ description: 'Remedy; empty if nothing needs to be done.' }),
-  },
-  strict,
-);
-/** See {@link PreflightFinding}. */
+export const PreflightFinding = StrictObject({
+  severity: Type.Enum(['ok', 'warning', 'error'], { type: 'string' }),
+  check: Text('Subject of the check, in a word or two.'),
+  message: Type.String(),
+  remedy: Text('Remedy; empty if nothing needs to be done.'),
+});
 export type PreflightFinding = Static<typeof PreflightFinding>;
 
 /** A request on a cluster, carried out by a dispatcher: poll it until its state is final. */
-export const Command = Type.Object(
-  {
-    id: Type.String(),
-    cluster: Type.String(),
-    kind: Type.Enum([...COMMAND_KINDS], { type: 'string' }),
-    state: Type.Enum([...COMMAND_STATES], { type: 'string' }),
-    report: Type.Array(Type.String(), { description: 'Steps that are done, one sentence each.' }),
-    problems: Type.Array(CommandProblem),
-    findings: Type.Array(PreflightFinding, {
-      description: 'Findings of a preflight, errors first; empty for other commands.',
-    }),
-    createdAt: Instant,
-    endedAt: nullable(Instant),
-  },
-  { ...strict, $id: 'Command' },
-);
-/** See {@link Command}. */
+export const Command = NamedObject('Command', {
+  id: Type.String(),
+  cluster: Type.String(),
+  kind: Type.Enum([...COMMAND_KINDS], { type: 'string' }),
+  state: Type.Enum([...COMMAND_STATES], { type: 'string' }),
+  report: Type.Array(Type.String(), { description: 'Steps that are done, one sentence each.' }),
+  problems: Type.Array(CommandProblem),
+  findings: Type.Array(PreflightFinding, {
+    description: 'Findings of a preflight, errors first; empty for other commands.',
+  }),
+  createdAt: Instant,
+  endedAt: nullable(Instant),
+});
 export type Command = Static<typeof Command>;
 
 /** Whether a command is over. */
@@ -164,36 +130,28 @@ export function isCommandOver({ state }: Pick<Command, 'state'>): boolean {
 }
 
 /** The resources that attempts hold, by cluster and node. */
-export const AllocationList = Type.Object(
-  {
-    total: Type.Integer({ minimum: 0, description: 'Number of allocations that the caller may see.' }),
-    items: Type.Array(
-      Type.Object(
-        {
-          experiment: Type.String(),
-          name: Type.String({ description: 'Name of the experiment.' }),
-          project: Type.String(),
-          attempt: Type.Integer({ minimum: 0 }),
-          state: nullable(
-            Type.Enum([...STATES], { type: 'string', description: 'State of the experiment.' }),
-          ),
-          cluster: Type.String(),
-          node: Type.String({ description: 'Id of the node in Ray.' }),
-          gpus: Type.Number({ minimum: 0 }),
-          cpus: Type.Number({ minimum: 0 }),
-          startedAt: nullable(Instant),
-          end: nullable(
-            Type.Object(
-              { endAt: Instant, earliest: Instant, latest: Instant },
-              { ...strict, description: 'Expected end; null if nothing is known about it.' },
-            ),
-          ),
-        },
-        strict,
+export const AllocationList = NamedObject('AllocationList', {
+  total: CountOf('Number of allocations that the caller may see.'),
+  items: Type.Array(
+    StrictObject({
+      experiment: Type.String(),
+      name: Text('Name of the experiment.'),
+      project: Type.String(),
+      attempt: Type.Integer({ minimum: 0 }),
+      state: nullable(Type.Enum([...STATES], { type: 'string', description: 'State of the experiment.' })),
+      cluster: Type.String(),
+      node: Text('Id of the node in Ray.'),
+      gpus: Type.Number({ minimum: 0 }),
+      cpus: Type.Number({ minimum: 0 }),
+      startedAt: nullable(Instant),
+      end: nullable(
+        DescribedObject('Expected end; null if nothing is known about it.', {
+          endAt: Instant,
+          earliest: Instant,
+          latest: Instant,
+        }),
       ),
-    ),
-  },
-  { ...strict, $id: 'AllocationList' },
-);
-/** See {@link AllocationList}. */
+    }),
+  ),
+});
 export type AllocationList = Static<typeof AllocationList>;

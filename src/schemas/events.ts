@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { END_CAUSES } from '../core/events.ts';
 import { STATES } from '../core/states.ts';
-import { Count, choice, nullable, oneOf, outcomes } from './answer-parts.ts';
+import { Count, CountOf, nullable, oneOf, outcomes, Text, tagged } from './answer-parts.ts';
 
 /** Events may gain fields: readers ignore unknown ones. */
 const open = { additionalProperties: true } as const;
@@ -28,7 +28,7 @@ const log = Type.Object(
     type: Type.Literal('log'),
     source: oneOf(['stdout', 'stderr']),
     lines: Type.Array(Type.String()),
-    cutBytes: Type.Integer({ minimum: 0, description: 'Number of bytes cut from lines that were too long.' }),
+    cutBytes: CountOf('Number of bytes cut from lines that were too long.'),
   },
   { ...open, $id: 'LogEvent', description: "Lines of the driver's output." },
 );
@@ -38,12 +38,7 @@ const metrics = Type.Object(
     type: Type.Literal('metrics'),
     step: Count,
     values: Type.Record(Type.String(), MetricValue),
-    omitted: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'Number of values that were omitted because there were too many.',
-      }),
-    ),
+    omitted: Type.Optional(CountOf('Number of values that were omitted because there were too many.')),
   },
   {
     ...open,
@@ -57,11 +52,11 @@ const batch = Type.Object(
     type: Type.Literal('batch'),
     step: Count,
     batch: Type.Integer({ minimum: 1, description: 'Number of the batch within the attempt, from 1.' }),
-    index: Type.Integer({ minimum: 0, description: 'Index of this part, from 0.' }),
+    index: CountOf('Index of this part, from 0.'),
     count: Type.Integer({ minimum: 1, description: 'Number of parts of the batch.' }),
     rows: Count,
-    digest: Type.String({ description: 'SHA-256 of the whole batch, as hex.' }),
-    bytes: Type.Integer({ minimum: 0, description: 'Size of this part in bytes.' }),
+    digest: Text('SHA-256 of the whole batch, as hex.'),
+    bytes: CountOf('Size of this part in bytes.'),
   },
   { ...open, $id: 'BatchEvent', description: 'A part of an advantage batch was recorded' },
 );
@@ -164,7 +159,7 @@ const rule = Type.Object(
 export const AttemptEventSchema = Type.Union([started, stage, log, metrics, batch, checkpoint, gap, ended]);
 
 /** Every event of an experiment's stream, by its `type`; the same as `ExperimentEvent` of `core/events.ts`. */
-export const EventSchema = choice('ExperimentEvent', [
+export const EventSchema = tagged('ExperimentEvent', [
   started,
   stage,
   log,
@@ -177,5 +172,4 @@ export const EventSchema = choice('ExperimentEvent', [
   verification,
   rule,
 ]);
-/** See {@link EventSchema}. */
 export type EventSchema = Static<typeof EventSchema>;

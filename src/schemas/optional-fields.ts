@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { strict } from './strict.ts';
+import { StrictObject } from './objects.ts';
 
 /** The description of a field as options of its schema; none if it has no description. */
 const described = (description: string | undefined) => (description === undefined ? {} : { description });
@@ -25,4 +25,8 @@ export const positive = (maximum: number, description?: string) =>
 
 /** An optional object that accepts only the fields that it names. */
 export const section = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
-  Type.Optional(Type.Object(fields, strict));
+  Type.Optional(StrictObject(fields));
+
+/** An optional text of a length within both limits. */
+export const text = (minLength: number, maxLength: number, description: string) =>
+  Type.Optional(Type.String({ minLength, maxLength, description }));

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { nullable } from './answer-parts.ts';
+import { CountOf, nullable } from './answer-parts.ts';
+import { NamedObject, StrictObject } from './objects.ts';
 import { Retention } from './retention.ts';
 import { Name } from './spec-parts.ts';
-import { strict } from './strict.ts';
 
 /** Layout version of stored projects. */
 const PROJECT_VERSION = 1;
@@ -22,72 +22,57 @@ const StoreQuota = nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_
   description:
     'Maximum number of bytes that the project stores in Redis; null means half of `maxmemory`. New work above it is refused; accepted experiments continue.',
 });
-const ProjectRetention = nullable(Type.Object(Retention.properties, strict), {
+const ProjectRetention = nullable(StrictObject(Retention.properties), {
   description: "How long the data of the project's experiments is retained; null means the defaults.",
 });
 
 /** A project: what keeps the experiments of one team apart from those of others. */
-export const Project = Type.Object(
-  {
-    version: Type.Literal(PROJECT_VERSION),
-    name: Name,
-    weight: Weight,
-    gpuQuota: GpuQuota,
-    storeQuotaBytes: StoreQuota,
-    retention: ProjectRetention,
-    createdAt: Type.Integer({
-      description: 'Time of creation in ms since 1970; 0 for the built-in project.',
-    }),
-  },
-  strict,
-);
-/** See {@link Project}. */
+export const Project = StrictObject({
+  version: Type.Literal(PROJECT_VERSION),
+  name: Name,
+  weight: Weight,
+  gpuQuota: GpuQuota,
+  storeQuotaBytes: StoreQuota,
+  retention: ProjectRetention,
+  createdAt: Type.Integer({
+    description: 'Time of creation in ms since 1970; 0 for the built-in project.',
+  }),
+});
 export type Project = Static<typeof Project>;
 
 /** A project with what it stores. */
-export const ProjectView = Type.Object(
-  {
-    ...Project.properties,
-    storeBytes: Type.Integer({
-      minimum: 0,
-      description:
-        'Bytes that the project stores in Redis: records, live events and reports. What the archive has does not count.',
-    }),
-    storeLimitBytes: nullable(Type.Integer({ minimum: 0 }), {
-      description: 'Its quota, or the quota of every project without one; null means no limit.',
-    }),
-  },
-  { ...strict, $id: 'Project' },
-);
-/** See {@link ProjectView}. */
+export const ProjectView = NamedObject('Project', {
+  ...Project.properties,
+  storeBytes: CountOf(
+    'Bytes that the project stores in Redis: records, live events and reports. What the archive has does not count.',
+  ),
+  storeLimitBytes: nullable(Type.Integer({ minimum: 0 }), {
+    description: 'Its quota, or the quota of every project without one; null means no limit.',
+  }),
+});
 export type ProjectView = Static<typeof ProjectView>;
 
 /** What a project can be changed in. */
-export const ProjectChange = Type.Object(
+export const ProjectChange = NamedObject(
+  'ProjectChange',
   {
     weight: Type.Optional(Weight),
     gpuQuota: Type.Optional(GpuQuota),
     storeQuotaBytes: Type.Optional(StoreQuota),
     retention: Type.Optional(ProjectRetention),
   },
-  { ...strict, $id: 'ProjectChange', minProperties: 1 },
+  { minProperties: 1 },
 );
-/** See {@link ProjectChange}. */
 export type ProjectChange = Static<typeof ProjectChange>;
 
 /** The body of POST /v1/projects. */
-export const ProjectInput = Type.Object(
-  { name: Name, ...ProjectChange.properties },
-  { ...strict, $id: 'ProjectInput' },
-);
-/** See {@link ProjectInput}. */
+export const ProjectInput = NamedObject('ProjectInput', { name: Name, ...ProjectChange.properties });
 export type ProjectInput = Static<typeof ProjectInput>;
 
 /** Projects, by name. */
-export const ProjectList = Type.Object(
-  { items: Type.Array(Type.Unsafe<ProjectView>({ $ref: 'Project#' })) },
-  { ...strict, $id: 'ProjectList' },
-);
+export const ProjectList = NamedObject('ProjectList', {
+  items: Type.Array(Type.Unsafe<ProjectView>({ $ref: 'Project#' })),
+});
 
 /** A project with what it was given, and defaults for the rest. */
 export function newProject(

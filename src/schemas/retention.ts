@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Count, nullable } from './answer-parts.ts';
-import { strict } from './strict.ts';
+import { Count, CountOf, nullable } from './answer-parts.ts';
+import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -20,21 +20,17 @@ const Days = (what: string) =>
 const MIN_LOG_DAYS = 7;
 
 /** How long a project keeps what its experiments leave; omitted fields have defaults. */
-export const Retention = Type.Object(
-  {
-    batchesDays: Days('the bytes of its batches are kept (default 30)'),
-    streamsDays: Days('its events, logs, metrics and reports are kept (default 90)'),
-    recordsDays: Days('its record is kept (default 730)'),
-    eventLogsDays: Type.Optional(
-      nullable(Type.Integer({ minimum: MIN_LOG_DAYS, maximum: 36_500 }), {
-        description:
-          "Days after an experiment's end for which the clusters that ran it keep its event logs (default 7, which a restore of a backup needs); null: as long as its record",
-      }),
-    ),
-  },
-  strict,
-);
-/** See {@link Retention}. */
+export const Retention = StrictObject({
+  batchesDays: Days('the bytes of its batches are kept (default 30)'),
+  streamsDays: Days('its events, logs, metrics and reports are kept (default 90)'),
+  recordsDays: Days('its record is kept (default 730)'),
+  eventLogsDays: Type.Optional(
+    nullable(Type.Integer({ minimum: MIN_LOG_DAYS, maximum: 36_500 }), {
+      description:
+        "Days after an experiment's end for which the clusters that ran it keep its event logs (default 7, which a restore of a backup needs); null: as long as its record",
+    }),
+  ),
+});
 export type Retention = Static<typeof Retention>;
 
 /** What holds where a project says nothing: everything ends one day, so that Redis does not fill by itself. */
@@ -82,55 +78,36 @@ export function cutoffsOf(policy: RetentionPolicy, now: number): Record<Retentio
 }
 
 /** What retention would delete of a project now. */
-export const RetentionPreview = Type.Object(
-  {
-    project: Type.String(),
-    at: Type.Integer({ description: 'Time of the preview, in ms since 1970.' }),
-    stages: Type.Array(
-      Type.Object(
-        {
-          stage: Type.Enum([...RETENTION_STAGES], { type: 'string' }),
-          days: nullable(Count, { description: 'Retention in days; null means forever.' }),
-          endedBefore: nullable(Type.Integer(), {
-            description:
-              'Experiments that ended before this time (ms since 1970) are due; null if none is ever due.',
-          }),
-          experiments: Type.Integer({
-            minimum: 0,
-            description: 'Number of experiments that lose this data.',
-          }),
-          bytes: Type.Integer({ minimum: 0, description: 'Size of this data in the archive, in bytes.' }),
-          complete: Type.Boolean({
-            description: 'If false, `bytes` counts only the experiments that ended first.',
-          }),
-          first: Type.Array(Type.String(), {
-            description: 'The due experiments that ended first, at most ten.',
-          }),
-        },
-        strict,
-      ),
-    ),
-    eventLogs: Type.Object(
-      {
-        days: nullable(Count, { description: 'Retention in days; null means forever.' }),
-        endedBefore: nullable(Type.Integer(), {
-          description:
-            'Event logs of experiments that ended before this time (ms since 1970) are due; null if none is ever due.',
-        }),
-        experiments: Type.Integer({
-          minimum: 0,
-          description: 'Number of experiments whose event logs are due.',
-        }),
-        complete: Type.Boolean({ description: 'If false, there may be more.' }),
-      },
-      { ...strict, description: 'Event logs on the clusters.' },
-    ),
-    retained: Type.Integer({
-      minimum: 0,
-      description: 'Due batches that are not deleted because a rule retains them',
+export const RetentionPreview = NamedObject('RetentionPreview', {
+  project: Type.String(),
+  at: Type.Integer({ description: 'Time of the preview, in ms since 1970.' }),
+  stages: Type.Array(
+    StrictObject({
+      stage: Type.Enum([...RETENTION_STAGES], { type: 'string' }),
+      days: nullable(Count, { description: 'Retention in days; null means forever.' }),
+      endedBefore: nullable(Type.Integer(), {
+        description:
+          'Experiments that ended before this time (ms since 1970) are due; null if none is ever due.',
+      }),
+      experiments: CountOf('Number of experiments that lose this data.'),
+      bytes: CountOf('Size of this data in the archive, in bytes.'),
+      complete: Type.Boolean({
+        description: 'If false, `bytes` counts only the experiments that ended first.',
+      }),
+      first: Type.Array(Type.String(), {
+        description: 'The due experiments that ended first, at most ten.',
+      }),
     }),
-  },
-  { ...strict, $id: 'RetentionPreview' },
-);
-/** See {@link RetentionPreview}. */
+  ),
+  eventLogs: DescribedObject('Event logs on the clusters.', {
+    days: nullable(Count, { description: 'Retention in days; null means forever.' }),
+    endedBefore: nullable(Type.Integer(), {
+      description:
+        'Event logs of experiments that ended before this time (ms since 1970) are due; null if none is ever due.',
+    }),
+    experiments: CountOf('Number of experiments whose event logs are due.'),
+    complete: Type.Boolean({ description: 'If false, there may be more.' }),
+  }),
+  retained: CountOf('Due batches that are not deleted because a rule retains them'),
+});
 export type RetentionPreview = Static<typeof RetentionPreview>;

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { Count, nullable, oneOf } from './answer-parts.ts';
-import { strict } from './strict.ts';
+import { Count, CountOf, nullable, Text } from './answer-parts.ts';
+import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
+import { choice, count } from './optional-fields.ts';
 
 /** What a rule does when it fires. */
 export const RULE_ACTIONS = ['mark', 'stop', 'stop-at-checkpoint'] as const;
@@ -69,65 +70,50 @@ const RuleName = Type.String({
 const MetricName = Type.String({ minLength: 1, maxLength: 200 });
 
 /** When a rule holds: exactly one of `metric`, `verification` and `errors`. */
-export const RuleCondition = Type.Object(
-  {
-    metric: Type.Optional(
-      Type.Array(MetricName, {
-        minItems: 1,
-        maxItems: 8,
-        description:
-          'Metric names as the trainer logs them. The condition holds if it holds for any of them.',
+export const RuleCondition = StrictObject({
+  metric: Type.Optional(
+    Type.Array(MetricName, {
+      minItems: 1,
+      maxItems: 8,
+      description: 'Metric names as the trainer logs them. The condition holds if it holds for any of them.',
+    }),
+  ),
+  verification: Type.Optional(
+    Type.Enum([...VERIFICATION_FIGURES], {
+      type: 'string',
+      description:
+        'Figure of each verified batch. `coverage` is the share of verified rows among all rows that the attempt has reported or dropped so far.',
+    }),
+  ),
+  errors: Type.Optional(
+    Type.Array(Type.Enum([...ERROR_CODES], { type: 'string' }), {
+      minItems: 1,
+      maxItems: ERROR_CODES.length,
+      description: 'Codes of error findings. The condition holds if a verified batch has any of them.',
+    }),
+  ),
+  above: Type.Optional(Type.Number({ description: 'The condition holds if the value is greater.' })),
+  below: Type.Optional(Type.Number({ description: 'The condition holds if the value is less.' })),
+  notFinite: Type.Optional(
+    Type.Literal(true, {
+      description: 'For `metric` only: the condition holds if the value is NaN or infinite.',
+    }),
+  ),
+  plateau: Type.Optional(
+    DescribedObject('For `metric` only: the condition holds if the best value has stopped improving.', {
+      window: Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: 'Number of consecutive values without an improvement.',
       }),
-    ),
-    verification: Type.Optional(
-      Type.Enum([...VERIFICATION_FIGURES], {
-        type: 'string',
-        description:
-          'Figure of each verified batch. `coverage` is the share of verified rows among all rows that the attempt has reported or dropped so far.',
+      minDelta: Type.Number({
+        minimum: 0,
+        description: 'Smallest difference that counts as an improvement.',
       }),
-    ),
-    errors: Type.Optional(
-      Type.Array(Type.Enum([...ERROR_CODES], { type: 'string' }), {
-        minItems: 1,
-        maxItems: ERROR_CODES.length,
-        description: 'Codes of error findings. The condition holds if a verified batch has any of them.',
-      }),
-    ),
-    above: Type.Optional(Type.Number({ description: 'The condition holds if the value is greater.' })),
-    below: Type.Optional(Type.Number({ description: 'The condition holds if the value is less.' })),
-    notFinite: Type.Optional(
-      Type.Literal(true, {
-        description: 'For `metric` only: the condition holds if the value is NaN or infinite.',
-      }),
-    ),
-    plateau: Type.Optional(
-      Type.Object(
-        {
-          window: Type.Integer({
-            minimum: 1,
-            maximum: 1_000_000,
-            description: 'Number of consecutive values without an improvement.',
-          }),
-          minDelta: Type.Number({
-            minimum: 0,
-            description: 'Smallest difference that counts as an improvement.',
-          }),
-          goal: Type.Optional(
-            oneOf(['max', 'min'], {
-              description: 'Whether a higher or a lower value is better. Default: max.',
-            }),
-          ),
-        },
-        {
-          ...strict,
-          description: 'For `metric` only: the condition holds if the best value has stopped improving.',
-        },
-      ),
-    ),
-  },
-  strict,
-);
-/** See {@link RuleCondition}. */
+      goal: choice(['max', 'min'], 'Whether a higher or a lower value is better. Default: max.'),
+    }),
+  ),
+});
 export type RuleCondition = Static<typeof RuleCondition>;
 
 const within = {
@@ -136,51 +122,31 @@ const within = {
 };
 
 /** A rule as it is submitted: a preset's name, or a condition. */
-export const RuleSpec = Type.Object(
-  {
-    name: Type.Optional(RuleName),
-    preset: Type.Optional(
-      Type.Enum([...RULE_PRESET_NAMES], {
-        type: 'string',
-        description: 'Name of a preset condition, instead of `when`.',
-      }),
+export const RuleSpec = StrictObject({
+  name: Type.Optional(RuleName),
+  preset: Type.Optional(
+    Type.Enum([...RULE_PRESET_NAMES], {
+      type: 'string',
+      description: 'Name of a preset condition, instead of `when`.',
+    }),
+  ),
+  when: Type.Optional(RuleCondition),
+  do: Type.Optional(
+    Type.Enum([...RULE_ACTIONS], {
+      type: 'string',
+      description:
+        'Action when the condition holds. `mark` records it. `stop` cancels the experiment. `stop-at-checkpoint` cancels it after its next checkpoint. Default: mark.',
+    }),
+  ),
+  for: count(1, 100_000, 'Number of consecutive times that the condition must hold. Default: 1.'),
+  after: count(0, 1_000_000_000, 'The rule ignores steps up to this one. Default: 0.'),
+  within: Type.Optional(
+    DescribedObject(
+      'For `stop-at-checkpoint` only: the latest stop, in steps or minutes after the rule fired.',
+      { steps: Type.Optional(within.steps), minutes: Type.Optional(within.minutes) },
     ),
-    when: Type.Optional(RuleCondition),
-    do: Type.Optional(
-      Type.Enum([...RULE_ACTIONS], {
-        type: 'string',
-        description:
-          'Action when the condition holds. `mark` records it. `stop` cancels the experiment. `stop-at-checkpoint` cancels it after its next checkpoint. Default: mark.',
-      }),
-    ),
-    for: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100_000,
-        description: 'Number of consecutive times that the condition must hold. Default: 1.',
-      }),
-    ),
-    after: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 1_000_000_000,
-        description: 'The rule ignores steps up to this one. Default: 0.',
-      }),
-    ),
-    within: Type.Optional(
-      Type.Object(
-        { steps: Type.Optional(within.steps), minutes: Type.Optional(within.minutes) },
-        {
-          ...strict,
-          description:
-            'For `stop-at-checkpoint` only: the latest stop, in steps or minutes after the rule fired.',
-        },
-      ),
-    ),
-  },
-  strict,
-);
-/** See {@link RuleSpec}. */
+  ),
+});
 export type RuleSpec = Static<typeof RuleSpec>;
 
 /** The `rules` of a spec. */
@@ -190,119 +156,86 @@ export const Rules = Type.Array(RuleSpec, {
 });
 
 /** A rule with its defaults, and with its preset's condition; as a rule of a spec it means the same. */
-export const ResolvedRule = Type.Object(
-  {
-    name: RuleName,
-    when: RuleCondition,
-    do: Type.Enum([...RULE_ACTIONS], { type: 'string' }),
-    for: Type.Integer({ minimum: 1 }),
-    after: Count,
-    within: Type.Optional(Type.Object(within, strict)),
-  },
-  { ...strict, $id: 'Rule' },
-);
-/** See {@link ResolvedRule}. */
+export const ResolvedRule = NamedObject('Rule', {
+  name: RuleName,
+  when: RuleCondition,
+  do: Type.Enum([...RULE_ACTIONS], { type: 'string' }),
+  for: Type.Integer({ minimum: 1 }),
+  after: Count,
+  within: Type.Optional(StrictObject(within)),
+});
 export type ResolvedRule = Static<typeof ResolvedRule>;
 
 /** Why a rule fired. */
-export const RuleEvidence = Type.Object(
-  {
-    condition: Type.String({ description: 'In words' }),
-    values: Type.Array(
-      Type.Object(
-        {
-          name: Type.String({ description: 'Name of the metric, the figure or the finding.' }),
-          step: Count,
-          value: Type.Union([Type.Number(), Type.String()], {
-            description: 'The value. NaN, Infinity and -Infinity are strings.',
-          }),
-          batch: nullable(Type.Integer({ minimum: 1 })),
-        },
-        strict,
-      ),
-      { description: 'Latest values that met the condition, oldest first.' },
-    ),
-  },
-  strict,
-);
-/** See {@link RuleEvidence}. */
+export const RuleEvidence = StrictObject({
+  condition: Text('In words'),
+  values: Type.Array(
+    StrictObject({
+      name: Text('Name of the metric, the figure or the finding.'),
+      step: Count,
+      value: Type.Union([Type.Number(), Type.String()], {
+        description: 'The value. NaN, Infinity and -Infinity are strings.',
+      }),
+      batch: nullable(Type.Integer({ minimum: 1 })),
+    }),
+    { description: 'Latest values that met the condition, oldest first.' },
+  ),
+});
 export type RuleEvidence = Static<typeof RuleEvidence>;
 
 /** A rule that fired: at most once in an attempt. */
-export const RuleFired = Type.Object(
-  {
-    attempt: Type.Integer({ minimum: 0 }),
-    step: Count,
-    at: Type.Integer({ description: 'Time in ms since 1970.' }),
-    batch: nullable(Type.Integer({ minimum: 1 }), {
-      description:
-        'Number of the batch in question. Retention does not delete this batch, and it can be downloaded as a bundle.',
-    }),
-    reason: Type.String({ description: 'What happened, in one sentence.' }),
-    evidence: RuleEvidence,
-  },
-  strict,
-);
-/** See {@link RuleFired}. */
+export const RuleFired = StrictObject({
+  attempt: Type.Integer({ minimum: 0 }),
+  step: Count,
+  at: Type.Integer({ description: 'Time in ms since 1970.' }),
+  batch: nullable(Type.Integer({ minimum: 1 }), {
+    description:
+      'Number of the batch in question. Retention does not delete this batch, and it can be downloaded as a bundle.',
+  }),
+  reason: Text('What happened, in one sentence.'),
+  evidence: RuleEvidence,
+});
 export type RuleFired = Static<typeof RuleFired>;
 
 /** A rule of an experiment and when it fired. */
-export const RuleStatus = Type.Object(
-  {
-    name: Type.String(),
-    do: Type.Enum([...RULE_ACTIONS], { type: 'string' }),
-    fired: Type.Array(RuleFired),
-  },
-  strict,
-);
-/** See {@link RuleStatus}. */
+export const RuleStatus = StrictObject({
+  name: Type.String(),
+  do: Type.Enum([...RULE_ACTIONS], { type: 'string' }),
+  fired: Type.Array(RuleFired),
+});
 export type RuleStatus = Static<typeof RuleStatus>;
 
 /** What ended an experiment in the place of a person. */
-export const StoppedBy = Type.Object(
-  {
-    rule: Type.String({ description: 'Name of the rule; `early-stopping` is the rule of the sweep.' }),
-    reason: Type.String(),
-    at: Type.Integer({ description: 'Time in ms since 1970.' }),
-  },
-  strict,
-);
-/** See {@link StoppedBy}. */
+export const StoppedBy = StrictObject({
+  rule: Text('Name of the rule; `early-stopping` is the rule of the sweep.'),
+  reason: Type.String(),
+  at: Type.Integer({ description: 'Time in ms since 1970.' }),
+});
 export type StoppedBy = Static<typeof StoppedBy>;
 
 /** The rules of an experiment, what they look at, and when they fired. */
-export const ExperimentRules = Type.Object(
-  {
-    rules: Type.Array(
-      Type.Object(
-        { ...ResolvedRule.properties, condition: Type.String(), fired: RuleStatus.properties.fired },
-        strict,
-      ),
-    ),
-    marks: Type.Integer({ minimum: 0, description: 'Number of times that any rule fired.' }),
-    stoppedBy: nullable(StoppedBy),
-  },
-  { ...strict, $id: 'ExperimentRules' },
-);
-/** See {@link ExperimentRules}. */
+export const ExperimentRules = NamedObject('ExperimentRules', {
+  rules: Type.Array(
+    StrictObject({
+      ...ResolvedRule.properties,
+      condition: Type.String(),
+      fired: RuleStatus.properties.fired,
+    }),
+  ),
+  marks: CountOf('Number of times that any rule fired.'),
+  stoppedBy: nullable(StoppedBy),
+});
 export type ExperimentRules = Static<typeof ExperimentRules>;
 
 /** The conditions that have a name. */
-export const RulePresets = Type.Object(
-  {
-    items: Type.Array(
-      Type.Object(
-        {
-          name: Type.Enum([...RULE_PRESET_NAMES], { type: 'string' }),
-          means: Type.String(),
-          condition: Type.String({ description: 'In words' }),
-          rule: Type.Unsafe<ResolvedRule>({ $ref: 'Rule#' }),
-        },
-        strict,
-      ),
-    ),
-  },
-  { ...strict, $id: 'RulePresets' },
-);
-/** See {@link RulePresets}. */
+export const RulePresets = NamedObject('RulePresets', {
+  items: Type.Array(
+    StrictObject({
+      name: Type.Enum([...RULE_PRESET_NAMES], { type: 'string' }),
+      means: Type.String(),
+      condition: Text('In words'),
+      rule: Type.Unsafe<ResolvedRule>({ $ref: 'Rule#' }),
+    }),
+  ),
+});
 export type RulePresets = Static<typeof RulePresets>;

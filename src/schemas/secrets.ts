@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { FieldProblem } from '../core/errors.ts';
 import { isSecretName, looksRandom, MASK, mayBeSecret, secretKind } from '../core/secret-patterns.ts';
 import { clip, escapePointer } from './json.ts';
-import { strict } from './strict.ts';
+import { strict } from './objects.ts';
 
 /** Variables that change what is run, or that are ours: none of them holds a secret. */
 const VARIABLE = '^(?!(?:ECHELON_|RAY_|LD_|PYTHON)|(?:PATH|HOME|SHELL|USER)$)[A-Za-z_][A-Za-z0-9_]{0,127}$';
@@ -23,7 +23,6 @@ export const Secrets = Type.Record(
     description: 'Environment variables of the driver whose values come from secrets on the cluster.',
   },
 );
-/** See {@link Secrets}. */
 export type Secrets = Static<typeof Secrets>;
 
 const REMEDY =

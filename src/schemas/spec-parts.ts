@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
+import { DescribedObject, strict } from './objects.ts';
+import { count, number } from './optional-fields.ts';
 import { Rules } from './rules.ts';
 import { Secrets } from './secrets.ts';
-import { strict } from './strict.ts';
 import { Variables } from './variables.ts';
 
 /** Characters of a pattern's class that control, turn or take no room: a name must look like what it is, in tables. */
@@ -33,38 +34,26 @@ const Cpus = Type.Number({
 });
 
 /** What an experiment takes of a cluster. */
-export const Resources = Type.Object(
-  {
-    nodes: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 64,
-        description: 'Number of nodes; the experiment starts when all of them have room. Default: 1.',
-      }),
-    ),
-    gpus: Type.Optional(Type.Integer({ minimum: 0, maximum: 1024, description: 'GPUs of each node.' })),
-    cpus: Type.Optional(Cpus),
-  },
-  { ...strict, description: 'Resources that the experiment needs.' },
-);
+export const Resources = DescribedObject('Resources that the experiment needs.', {
+  nodes: count(1, 64, 'Number of nodes; the experiment starts when all of them have room. Default: 1.'),
+  gpus: count(0, 1024, 'GPUs of each node.'),
+  cpus: Type.Optional(Cpus),
+});
 
 /** {@link Resources} of an engine that uses no GPU. A resolved spec states both fixed values, and can be submitted. */
-export const CpuResources = Type.Object(
-  {
-    nodes: Type.Optional(
-      Type.Unsafe<1>({
-        type: 'integer',
-        const: 1,
-        description: 'Always 1: this engine runs on one node.',
-      }),
-    ),
-    gpus: Type.Optional(
-      Type.Unsafe<0>({ type: 'integer', const: 0, description: 'Always 0: this engine uses no GPU.' }),
-    ),
-    cpus: Type.Optional(Cpus),
-  },
-  { ...strict, description: 'Resources that the experiment needs.' },
-);
+export const CpuResources = DescribedObject('Resources that the experiment needs.', {
+  nodes: Type.Optional(
+    Type.Unsafe<1>({
+      type: 'integer',
+      const: 1,
+      description: 'Always 1: this engine runs on one node.',
+    }),
+  ),
+  gpus: Type.Optional(
+    Type.Unsafe<0>({ type: 'integer', const: 0, description: 'Always 0: this engine uses no GPU.' }),
+  ),
+  cpus: Type.Optional(Cpus),
+});
 
 /** Labels of a cluster, and those that an experiment asks for. */
 export const Labels = Type.Record(
@@ -97,37 +86,22 @@ export const commonFields = {
   clusterLabels: Type.Optional(Labels),
   priority: Type.Optional(Priority),
   resources: Type.Optional(Resources),
-  maxAttempts: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 20,
-      description:
-        'Maximum number of attempts that end because the driver or its supervisor was killed. Faults of the cluster do not count.',
-    }),
+  maxAttempts: count(
+    1,
+    20,
+    'Maximum number of attempts that end because the driver or its supervisor was killed. Faults of the cluster do not count.',
   ),
-  maxClusterFaults: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 1_000,
-      description:
-        'Maximum number of attempts that faults of the cluster (a lost node, a GPU, the head of Ray) end before the experiment fails.',
-    }),
+  maxClusterFaults: count(
+    0,
+    1_000,
+    'Maximum number of attempts that faults of the cluster (a lost node, a GPU, the head of Ray) end before the experiment fails.',
   ),
-  gracePeriodSeconds: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      maximum: 3600,
-      description: 'Seconds between SIGTERM and SIGKILL when the driver is stopped.',
-    }),
-  ),
+  gracePeriodSeconds: number(0, 3600, 'Seconds between SIGTERM and SIGKILL when the driver is stopped.'),
   rules: Type.Optional(Rules),
-  timeoutSeconds: Type.Optional(
-    Type.Number({
-      minimum: 1,
-      maximum: 31_536_000,
-      description:
-        'Time limit of an attempt, in seconds. An attempt that exceeds it is stopped, and the experiment fails.',
-    }),
+  timeoutSeconds: number(
+    1,
+    31_536_000,
+    'Time limit of an attempt, in seconds. An attempt that exceeds it is stopped, and the experiment fails.',
   ),
   deadline: Type.Optional(
     Type.String({

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { strict } from './strict.ts';
+import { strict } from './objects.ts';
 
 /** Plain environment variables. Values of secrets come from `secrets`. */
 export const Variables = Type.Record(
@@ -12,5 +12,4 @@ export const Variables = Type.Record(
       'Environment variables of the driver and of its Ray processes, in plain text. Variables of a spec replace those of its cluster.',
   },
 );
-/** See {@link Variables}. */
 export type Variables = Static<typeof Variables>;

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { MAX_FILE_BYTES, MAX_FILES } from '../../core/launch-plan.ts';
+import { DescribedObject, NamedObject, strict } from '../../schemas/objects.ts';
 import { choice } from '../../schemas/optional-fields.ts';
 import { commonFields } from '../../schemas/spec-parts.ts';
-import { strict } from '../../schemas/strict.ts';
 import type { Resolved } from '../engine.ts';
 
 /** Relative, without `..`: it cannot leave the directory that it starts from, symbolic links aside. */
@@ -25,7 +25,8 @@ const LinePattern = Type.String({
 });
 
 /** Where metrics are found: exactly one field. */
-export const MetricSource = Type.Object(
+export const MetricSource = DescribedObject(
+  'Where the metrics of the program are found: exactly one field. Default: nowhere.',
   {
     lines: Type.Optional(
       Type.Record(Type.String({ pattern: METRIC }), LinePattern, {
@@ -48,74 +49,65 @@ export const MetricSource = Type.Object(
     ),
     tensorboard: Type.Optional(path('Directory in the working directory with event files of TensorBoard.')),
   },
-  {
-    ...strict,
-    description: 'Where the metrics of the program are found: exactly one field. Default: nowhere.',
-  },
 );
 
 /** Any program of the user's own. */
-export const CommandSpec = Type.Object(
-  {
-    ...commonFields,
-    engine: Type.Literal('command'),
-    command: argv(
-      'Program and arguments, never read by a shell. `{name}` is replaced by `parameters.name`; {sharedRoot}, {experimentDir} and {attemptDir} by the directories of the cluster.',
+export const CommandSpec = NamedObject('CommandSpec', {
+  ...commonFields,
+  engine: Type.Literal('command'),
+  command: argv(
+    'Program and arguments, never read by a shell. `{name}` is replaced by `parameters.name`; {sharedRoot}, {experimentDir} and {attemptDir} by the directories of the cluster.',
+  ),
+  parameters: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: '^[a-z][A-Za-z0-9_]{0,63}$' }),
+      Type.Union([
+        Type.Boolean(),
+        Type.Number({ minimum: -1e15, maximum: 1e15 }),
+        Type.String({ maxLength: 1000, pattern: '^[^\\u0000]*$' }),
+      ]),
+      {
+        ...strict,
+        maxProperties: 64,
+        description:
+          'Values for `{name}` in the arguments. A sweep sets them with axes such as `parameters.lr`.',
+      },
     ),
-    parameters: Type.Optional(
-      Type.Record(
-        Type.String({ pattern: '^[a-z][A-Za-z0-9_]{0,63}$' }),
-        Type.Union([
-          Type.Boolean(),
-          Type.Number({ minimum: -1e15, maximum: 1e15 }),
-          Type.String({ maxLength: 1000, pattern: '^[^\\u0000]*$' }),
-        ]),
-        {
-          ...strict,
-          maxProperties: 64,
-          description:
-            'Values for `{name}` in the arguments. A sweep sets them with axes such as `parameters.lr`.',
-        },
-      ),
+  ),
+  workingDir: Type.Optional(
+    path(
+      "Directory below the cluster's shared root in which the program starts. Default: an empty directory of the attempt.",
     ),
-    workingDir: Type.Optional(
-      path(
-        "Directory below the cluster's shared root in which the program starts. Default: an empty directory of the attempt.",
-      ),
+  ),
+  files: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: RELATIVE_PATH }),
+      Type.String({ maxLength: MAX_FILE_BYTES, pattern: '^[^\\u0000]*$' }),
+      {
+        ...strict,
+        maxProperties: MAX_FILES,
+        description:
+          'Text files of the program by relative path, 128 KiB in all. The program starts in a new directory that holds them. The command line takes the path of a folder instead and reads its files. Replaces `workingDir`.',
+      },
     ),
-    files: Type.Optional(
-      Type.Record(
-        Type.String({ pattern: RELATIVE_PATH }),
-        Type.String({ maxLength: MAX_FILE_BYTES, pattern: '^[^\\u0000]*$' }),
-        {
-          ...strict,
-          maxProperties: MAX_FILES,
-          description:
-            'Text files of the program by relative path, 128 KiB in all. The program starts in a new directory that holds them. The command line takes the path of a folder instead and reads its files. Replaces `workingDir`.',
-        },
-      ),
+  ),
+  start: choice(
+    ['per-node', 'once'],
+    '`per-node` starts the program on each allocated node, and Ray reserves its GPUs and CPUs. `once` starts it on the first node and reserves nothing: for a program that takes its resources from Ray by itself. Default: per-node.',
+  ),
+  resume: Type.Optional(
+    argv(
+      'Arguments that are appended if an earlier attempt reported a checkpoint; {checkpoint} is its path. Default: a further attempt starts like the first.',
     ),
-    start: choice(
-      ['per-node', 'once'],
-      '`per-node` starts the program on each allocated node, and Ray reserves its GPUs and CPUs. `once` starts it on the first node and reserves nothing: for a program that takes its resources from Ray by itself. Default: per-node.',
+  ),
+  metrics: Type.Optional(MetricSource),
+  batches: Type.Optional(
+    path(
+      'Directory in the working directory in which the program writes files in the format echelon-batch/1. Default: only batches of the capture package.',
     ),
-    resume: Type.Optional(
-      argv(
-        'Arguments that are appended if an earlier attempt reported a checkpoint; {checkpoint} is its path. Default: a further attempt starts like the first.',
-      ),
-    ),
-    metrics: Type.Optional(MetricSource),
-    batches: Type.Optional(
-      path(
-        'Directory in the working directory in which the program writes files in the format echelon-batch/1. Default: only batches of the capture package.',
-      ),
-    ),
-  },
-  { ...strict, $id: 'CommandSpec' },
-);
-/** See {@link CommandSpec}. */
+  ),
+});
 export type CommandSpec = Static<typeof CommandSpec>;
-/** See {@link MetricSource}. */
 export type MetricSource = Static<typeof MetricSource>;
 
 type Optional = 'workingDir' | 'files' | 'resume' | 'metrics' | 'batches' | 'parameters';

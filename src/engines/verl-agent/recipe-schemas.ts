@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { Text } from '../../schemas/answer-parts.ts';
+import { DescribedObject, NamedObject, StrictObject } from '../../schemas/objects.ts';
 import type { PlanCheck, PlanCorrection } from '../../schemas/records.ts';
-import { strict } from '../../schemas/strict.ts';
 import { RECIPE_NAMES } from './spec.ts';
 
 const Count = Type.Integer({ minimum: 0 });
@@ -14,60 +15,47 @@ const recipeFields = {
 };
 
 /** A script of verl-agent's recipe/hgpo. */
-export const RecipeSummary = Type.Object(recipeFields, { ...strict, $id: 'RecipeSummary' });
+export const RecipeSummary = NamedObject('RecipeSummary', recipeFields);
 
 /** All recipes. */
-export const RecipeList = Type.Object(
-  { items: Type.Array(Type.Unsafe<Static<typeof RecipeSummary>>({ $ref: 'RecipeSummary#' })) },
-  { ...strict, $id: 'RecipeList' },
-);
+export const RecipeList = NamedObject('RecipeList', {
+  items: Type.Array(Type.Unsafe<Static<typeof RecipeSummary>>({ $ref: 'RecipeSummary#' })),
+});
 
 const command = {
-  program: Type.String({ description: 'Python module' }),
+  program: Text('Python module'),
   overrides: Type.Array(Type.String(), { description: '`key=value`, in order' }),
   environment: Environment,
-  commandLine: Type.String({ description: 'Quoted for a POSIX shell' }),
+  commandLine: Text('Quoted for a POSIX shell'),
 };
 
 /** A recipe: what its script runs, what is run here instead, and the fields of its spec. */
-export const RecipeDetail = Type.Object(
-  {
-    ...recipeFields,
-    faithful: Type.Object(
-      {
-        ...command,
-        dataPreparation: Type.Object(
-          { program: Type.String(), arguments: Type.Array(Type.String()) },
-          { ...strict, description: 'Command that the script runs first.' },
-        ),
-      },
-      { ...strict, description: 'Arguments exactly as the script passes them, with its placeholders.' },
-    ),
-    corrected: Type.Object(
-      {
-        ...command,
-        corrections: Type.Array(Type.Unsafe<Static<typeof PlanCorrection>>({ $ref: 'PlanCorrection#' })),
-        checks: Type.Array(Type.Unsafe<Static<typeof PlanCheck>>({ $ref: 'PlanCheck#' })),
-      },
-      { ...strict, description: 'The plan as Echelon runs it.' },
-    ),
-    spec: Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' }),
-    fields: Type.Array(
-      Type.Object(
-        {
-          field: Type.String({ description: 'JSON pointer into the spec.' }),
-          keys: Type.Array(Type.String(), {
-            description: 'Keys of the merged configuration that the field sets.',
-          }),
-          value: Type.Unknown({ description: 'Default of the field; null if unset.' }),
-        },
-        strict,
-      ),
-      { description: 'Fields of the spec that set keys of the configuration.' },
-    ),
-  },
-  { ...strict, $id: 'Recipe' },
-);
+export const RecipeDetail = NamedObject('Recipe', {
+  ...recipeFields,
+  faithful: DescribedObject('Arguments exactly as the script passes them, with its placeholders.', {
+    ...command,
+    dataPreparation: DescribedObject('Command that the script runs first.', {
+      program: Type.String(),
+      arguments: Type.Array(Type.String()),
+    }),
+  }),
+  corrected: DescribedObject('The plan as Echelon runs it.', {
+    ...command,
+    corrections: Type.Array(Type.Unsafe<Static<typeof PlanCorrection>>({ $ref: 'PlanCorrection#' })),
+    checks: Type.Array(Type.Unsafe<Static<typeof PlanCheck>>({ $ref: 'PlanCheck#' })),
+  }),
+  spec: Type.Unsafe<unknown>({ $ref: 'VerlAgentSpec#' }),
+  fields: Type.Array(
+    StrictObject({
+      field: Text('JSON pointer into the spec.'),
+      keys: Type.Array(Type.String(), {
+        description: 'Keys of the merged configuration that the field sets.',
+      }),
+      value: Type.Unknown({ description: 'Default of the field; null if unset.' }),
+    }),
+    { description: 'Fields of the spec that set keys of the configuration.' },
+  ),
+});
 const presetFields = {
   name: Type.String(),
   title: Type.String(),
@@ -76,10 +64,7 @@ const presetFields = {
 };
 
 /** Sweeps that reproduce the paper's tables. */
-export const PresetList = Type.Object(
-  { items: Type.Array(Type.Object(presetFields, strict)) },
-  { ...strict, $id: 'PresetList' },
-);
+export const PresetList = NamedObject('PresetList', { items: Type.Array(StrictObject(presetFields)) });
 
 const Percent = Type.Optional(Type.Number({ description: 'Success rate in per cent.' }));
 
@@ -87,29 +72,20 @@ const Percent = Type.Optional(Type.Number({ description: 'Success rate in per ce
 const PresetSpec = Type.Unsafe<unknown>({ anyOf: [{ $ref: 'VerlAgentSpec#' }, { $ref: 'PromptSpec#' }] });
 
 /** A preset: its trainings, each with its evaluations and what the paper has for them. */
-export const PresetDetail = Type.Object(
-  {
-    ...presetFields,
-    notes: Type.Array(Type.String()),
-    runs: Type.Array(
-      Type.Object(
-        {
-          name: Type.String(),
-          figures: Type.Object(
-            {
-              inDomainSuccess: Percent,
-              outOfDomainSuccess: Percent,
-              webshopScore: Percent,
-              webshopSuccess: Percent,
-            },
-            { ...strict, description: 'Figures of the paper.' },
-          ),
-          train: PresetSpec,
-          evaluations: Type.Array(PresetSpec),
-        },
-        strict,
-      ),
-    ),
-  },
-  { ...strict, $id: 'PresetDetail' },
-);
+export const PresetDetail = NamedObject('PresetDetail', {
+  ...presetFields,
+  notes: Type.Array(Type.String()),
+  runs: Type.Array(
+    StrictObject({
+      name: Type.String(),
+      figures: DescribedObject('Figures of the paper.', {
+        inDomainSuccess: Percent,
+        outOfDomainSuccess: Percent,
+        webshopScore: Percent,
+        webshopSuccess: Percent,
+      }),
+      train: PresetSpec,
+      evaluations: Type.Array(PresetSpec),
+    }),
+  ),
+});

@@ -6,28 +6,24 @@ import type { Permissions } from '../../engines/engine.ts';
 import { completeSpec, namedTraining, type TrainingRecord } from '../../engines/named-training.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../../engines/registry.ts';
 import { invalidSpec } from '../../engines/validate-spec.ts';
+import { resolveRun } from '../../plan/external-run.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
 import { DEFAULT_PROJECT } from '../../schemas/project.ts';
+import type { RunSpec } from '../../schemas/runs.ts';
 import type { Cluster } from '../../store/clusters/types.ts';
 import type { Store } from '../../store/store.ts';
 import { inOwnProject, projectProblem } from '../access/caller-projects.ts';
 import type { AppSettings } from '../server/deps.ts';
 import { type Place, placeProblem } from './placement.ts';
 
-type TrainingStore = Store;
-
 /**
  * Takes the specs of one request in: every route that submits, plans or judges a spec calls it, so that all refuse the same.
  * Projects and clusters are read once for all specs of the request that name the same ones.
  */
 export function createIntake(
-  deps: {
-    store: TrainingStore & Store;
-    settings: Pick<AppSettings, 'promptEndpoints'>;
-  },
+  { store, settings }: { store: Store; settings: Pick<AppSettings, 'promptEndpoints'> },
   caller: Caller,
 ) {
-  const { store, settings } = deps;
   let all: Promise<Cluster[]> | undefined;
   const named = remembered(
     async (name: string) =>
@@ -76,6 +72,14 @@ export function createIntake(
       return { ...resolved, defaults: missingFrom(spec, resolved.spec as unknown as Tree) };
     },
 
+    /** A run that Echelon does not start, likewise: it reads no training, loads no code and takes no place. */
+    async takeRun(run: RunSpec) {
+      const resolved = resolveRun(inOwnProject(caller, run));
+      const problem = await ofProject(resolved.spec.project);
+      if (problem) throw invalidSpec([problem]);
+      return resolved;
+    },
+
     // The steps of `take`, for the children of a sweep, which are judged together.
     permissions,
     complete: <T extends object>(spec: T) => withNamedTraining(store, caller, spec),
@@ -100,11 +104,7 @@ function remembered<A, R>(ask: (argument: A) => Promise<R>): (argument: A) => Pr
  * A spec that names a training by its id, with that training's checkpoint and cluster; every other spec as it is. Throws
  * EchelonError `invalid-spec` if the caller sees no such training in the spec's project, or if its checkpoint cannot be read.
  */
-async function withNamedTraining<T extends object>(
-  store: TrainingStore,
-  caller: Caller,
-  spec: T,
-): Promise<T> {
+async function withNamedTraining<T extends object>(store: Store, caller: Caller, spec: T): Promise<T> {
   const named = namedTraining(spec);
   if (named === undefined) return spec;
   const refuse = (problem: FieldProblem) => invalidSpec([problem]);
@@ -127,7 +127,7 @@ async function withNamedTraining<T extends object>(
 
 /** The cluster of the attempt that saved the last checkpoint; a later attempt may have run elsewhere. */
 async function clusterOf(
-  store: TrainingStore,
+  store: Store,
   { id, checkpoint }: Pick<TrainingRecord, 'id' | 'checkpoint'>,
 ): Promise<string | null> {
   if (checkpoint === null) return null;

@@ -3,8 +3,10 @@ import { EchelonError } from '../../core/errors.ts';
 import { EXPERIMENT_ID, parseEntryId } from '../../core/ids.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
 import { allEngines, type ExperimentSpec } from '../../engines/registry.ts';
+import { Text } from '../../schemas/answer-parts.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
-import { strict } from '../../schemas/strict.ts';
+import { StrictObject } from '../../schemas/objects.ts';
+import { count, text } from '../../schemas/optional-fields.ts';
 import type { Pause } from '../../store/queue/types.ts';
 import type { Store } from '../../store/store.ts';
 import { located } from '../server/operation.ts';
@@ -32,25 +34,18 @@ export const PageQuery = {
   cursor: Type.Optional(
     Type.String({ maxLength: 1000, description: '`next` of the previous page. Default: the first page.' }),
   ),
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 200, description: 'Maximum number of items per page. Default: 50.' }),
-  ),
+  limit: count(1, 200, 'Maximum number of items per page. Default: 50.'),
 };
 
 /** Query of a list: what belongs to a project. */
 export const ProjectQuery = {
-  project: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 63, description: 'Return only items of this project.' }),
-  ),
+  project: text(1, 63, 'Return only items of this project.'),
 };
 
 /** The optional body of a cancel. */
-export const CancelBody = Type.Object(
-  {
-    reason: Type.Optional(Type.String({ maxLength: 200, description: 'Reason to show with the state.' })),
-  },
-  strict,
-);
+export const CancelBody = StrictObject({
+  reason: Type.Optional(Type.String({ maxLength: 200, description: 'Reason to show with the state.' })),
+});
 
 /** The reason that is kept with what a request cancels. */
 export function cancelReason(body: Static<typeof CancelBody> | undefined): string {
@@ -58,14 +53,9 @@ export function cancelReason(body: Static<typeof CancelBody> | undefined): strin
 }
 
 /** The optional body of a pause. */
-export const PauseBody = Type.Object(
-  {
-    reason: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'Reason to show with the pause' }),
-    ),
-  },
-  strict,
-);
+export const PauseBody = StrictObject({
+  reason: text(1, 200, 'Reason to show with the pause'),
+});
 
 /** The pause that a request with this body means. */
 export function pauseBy(
@@ -83,15 +73,10 @@ export function namesQuery(maxItems: number, description: string) {
 }
 
 /** Path parameters of everything below an experiment. */
-export const ExperimentParams = Type.Object(
-  { id: Type.String({ description: 'Id of the experiment.' }) },
-  strict,
-);
+export const ExperimentParams = StrictObject({ id: Text('Id of the experiment.') });
 
 /** `after` of the endpoints that read a stream. */
-export const AfterParam = Type.Optional(
-  Type.String({ description: 'Return only entries after this stream id.' }),
-);
+export const AfterParam = Type.Optional(Text('Return only entries after this stream id.'));
 
 /**
  * The experiment of that id, where the caller may see it. Throws EchelonError `not-found`, the same for one of another

@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib';
 import { SCREENS } from 'echelon-dashboard/screen-paths';
 import { Type } from 'typebox';
 import { EchelonError } from '../../core/errors.ts';
-import { strict } from '../../schemas/strict.ts';
+import { StrictObject } from '../../schemas/objects.ts';
 import type { App } from './deps.ts';
 import { htmlPage } from './pages.ts';
 import { READ } from './policy.ts';
@@ -73,7 +73,7 @@ const NOT_BUILT = htmlPage(
 );
 
 function addAssets(app: App, assets: Map<string, Asset>): void {
-  const params = Type.Object({ name: Type.String({ maxLength: 200 }) }, strict);
+  const params = StrictObject({ name: Type.String({ maxLength: 200 }) });
   app.get(
     '/assets/:name',
     { config: { policy: { ...READ, scope: 'public' } }, schema: { hide: true, params } },

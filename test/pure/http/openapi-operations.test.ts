@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Type } from 'typebox';
 import type { ErrorCode } from '../../../src/core/errors.ts';
 import { addOperation, documentSchema, type OpenApi } from '../../../src/http/server/operation.ts';
-import { choice } from '../../../src/schemas/answer-parts.ts';
+import { tagged } from '../../../src/schemas/answer-parts.ts';
 
 interface Written {
   parameters: object[];
@@ -90,7 +90,7 @@ test('of two parameters with one name only the first is shared, and the other st
 
 test('a choice of objects refers to their named schemas, with a discriminator', () => {
   const one = <T extends string>(type: T, $id: string) => Type.Object({ type: Type.Literal(type) }, { $id });
-  const written = choice<ReturnType<typeof one<string>>>('SomeEvent', [
+  const written = tagged<ReturnType<typeof one<string>>>('SomeEvent', [
     one('log', 'LogEvent'),
     one('rule', 'RuleEvent'),
   ]);

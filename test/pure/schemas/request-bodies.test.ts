@@ -7,10 +7,10 @@ import { createCheck, STRICT_AJV } from '../../../src/schemas/check.ts';
 import { SecretProjects } from '../../../src/schemas/cluster-secrets.ts';
 import { AddCluster, COMMAND_STATES, isCommandOver } from '../../../src/schemas/clusters.ts';
 import { ApiKeyInput, ApiKeyRotation, isLive } from '../../../src/schemas/key.ts';
+import { strict } from '../../../src/schemas/objects.ts';
 import { SubmitPreset } from '../../../src/schemas/preset.ts';
 import { newProject, Project, ProjectChange, ProjectInput } from '../../../src/schemas/project.ts';
 import { RunEvents, RunSpec } from '../../../src/schemas/runs.ts';
-import { strict } from '../../../src/schemas/strict.ts';
 import { SweepRequest } from '../../../src/schemas/sweep.ts';
 import { Variables } from '../../../src/schemas/variables.ts';
 

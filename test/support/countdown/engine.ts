@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import { merge } from '../../../src/core/trees.ts';
 import { COMMON_DEFAULTS } from '../../../src/engines/common-defaults.ts';
 import type { Engine, Resolved } from '../../../src/engines/engine.ts';
+import { strict } from '../../../src/schemas/objects.ts';
 import { commonFields } from '../../../src/schemas/spec-parts.ts';
-import { strict } from '../../../src/schemas/strict.ts';
 
 const CountdownSpec = Type.Object(
   {

@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import type { AuditEntry, AuditPage } from '../../../schemas/audit.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
+import { text } from '../../../schemas/optional-fields.ts';
 import { AUDIT_DAYS, AUDIT_ENTRIES } from '../../../store/access/audit.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
@@ -11,18 +11,12 @@ import { PageQuery } from '../common.ts';
 const CHUNK = 500;
 const MAX_READ = 5000;
 
-const text = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
-
-const Query = Type.Object(
-  {
-    ...PageQuery,
-    caller: text('Return only entries of the key or token with this id.'),
-    action: text('Return only entries of this operation, e.g. cancelExperiment.'),
-    target: text('Return only entries about the resource with this id or name.'),
-  },
-  strict,
-);
+const Query = StrictObject({
+  ...PageQuery,
+  caller: text(1, 200, 'Return only entries of the key or token with this id.'),
+  action: text(1, 200, 'Return only entries of this operation, e.g. cancelExperiment.'),
+  target: text(1, 200, 'Return only entries about the resource with this id or name.'),
+});
 
 /** GET /v1/audit. */
 export function addAuditLog(app: App, { store, settings }: RouteDeps): void {

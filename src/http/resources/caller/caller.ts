@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { SCOPES } from '../../../core/scopes.ts';
 import { nullable } from '../../../schemas/answer-parts.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 
@@ -12,20 +12,17 @@ export function addCaller(app: App, { settings }: Pick<RouteDeps, 'settings'>): 
     operationId: 'getCaller',
     summary: 'Get the caller: name, project and scopes of the current credentials',
     tag: 'access',
-    answer: Type.Object(
-      {
-        id: Type.String(),
-        name: Type.String(),
-        project: nullable(Type.String(), {
-          description: 'Project to which the caller is bound; null means all projects.',
-        }),
-        scopes: Type.Array(Type.Enum([...SCOPES], { type: 'string' })),
-        grafana: nullable(Type.String(), {
-          description: 'URL of Grafana; null if the operator has stated none.',
-        }),
-      },
-      strict,
-    ),
+    answer: StrictObject({
+      id: Type.String(),
+      name: Type.String(),
+      project: nullable(Type.String(), {
+        description: 'Project to which the caller is bound; null means all projects.',
+      }),
+      scopes: Type.Array(Type.Enum([...SCOPES], { type: 'string' })),
+      grafana: nullable(Type.String(), {
+        description: 'URL of Grafana; null if the operator has stated none.',
+      }),
+    }),
     handler: async ({ caller: { id, name, project, scopes } }) => ({
       id,
       name,

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { strict } from '../../../schemas/strict.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import { isLeapt } from '../../../store/clock/judge.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 
-const Clock = Type.Object(
+const Clock = StrictObject(
   {
     time: Type.String({
       format: 'date-time',
@@ -16,7 +16,7 @@ const Clock = Type.Object(
         'Whether the clock of Redis has leapt by more than ten minutes. Retention then deletes nothing until the clock is right again or an operator confirms it.',
     }),
   },
-  { ...strict, title: 'Clock' },
+  { title: 'Clock' },
 );
 
 /** GET /v1/clock, and POST /v1/clock/confirm. */

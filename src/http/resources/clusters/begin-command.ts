@@ -1,11 +1,11 @@
 import { nearestName } from 'echelon-verify/text/nearest';
-import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { COMMAND_ID, newCommandId } from '../../../core/ids.ts';
 import { variableProblems } from '../../../engines/variables.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
 import type { Command, CommandKind } from '../../../schemas/clusters.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import { plainSecretProblems } from '../../../schemas/secrets.ts';
-import { strict } from '../../../schemas/strict.ts';
 import type { Variables } from '../../../schemas/variables.ts';
 import type { Cluster } from '../../../store/clusters/types.ts';
 import type { Store } from '../../../store/store.ts';
@@ -13,10 +13,7 @@ import type { RouteDeps } from '../../server/deps.ts';
 import { located } from '../../server/operation.ts';
 
 /** Path parameters of one cluster. */
-export const ClusterParams = Type.Object(
-  { name: Type.String({ description: 'Name of the cluster.' }) },
-  strict,
-);
+export const ClusterParams = StrictObject({ name: Text('Name of the cluster.') });
 
 /** The answer 202 of a request that begins a command. */
 export const accepted = {

@@ -1,10 +1,10 @@
-import { Type } from 'typebox';
-import { strict } from '../../../schemas/strict.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 import { commandOf } from '../clusters/begin-command.ts';
 
-const CommandParams = Type.Object({ id: Type.String({ description: 'Id of the command' }) }, strict);
+const CommandParams = StrictObject({ id: Text('Id of the command') });
 
 /** GET /v1/commands/:id. */
 export function addCommands(app: App, { store }: RouteDeps): void {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { EchelonError, ERRORS, type ErrorCode } from '../../../core/errors.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import type { App } from '../../server/deps.ts';
 import { ADVICE } from '../../server/error-docs.ts';
 import { escapeHtml, htmlPage } from '../../server/pages.ts';
@@ -12,7 +12,7 @@ export function addErrorPages(app: App): void {
     '/errors/:code',
     {
       config: { policy: READ, page: true },
-      schema: { hide: true, params: Type.Object({ code: Type.String() }, strict) },
+      schema: { hide: true, params: StrictObject({ code: Type.String() }) },
     },
     async (request, reply) => {
       const { code } = request.params;

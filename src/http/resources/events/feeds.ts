@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import type { FeedEntry } from '../../../core/events.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import { projectOf } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { createFanOut, type Frame, type Source } from '../../server/fan-out.ts';
@@ -10,20 +11,13 @@ import { route } from '../../server/route.ts';
 import { formatEntry } from '../../server/sse.ts';
 import type { Streams } from '../../server/streams.ts';
 
-const Query = Type.Object(
-  {
-    after: Type.Optional(
-      Type.String({
-        description: 'Return only entries after this id; 0 starts with the first. Default: new entries only.',
-      }),
-    ),
-  },
-  strict,
-);
-const Headers = Type.Object({
-  'last-event-id': Type.Optional(
-    Type.String({ description: 'Stream id after which to continue. Takes precedence over `after`.' }),
+const Query = StrictObject({
+  after: Type.Optional(
+    Text('Return only entries after this id; 0 starts with the first. Default: new entries only.'),
   ),
+});
+const Headers = Type.Object({
+  'last-event-id': Type.Optional(Text('Stream id after which to continue. Takes precedence over `after`.')),
 });
 const ANSWERS = {
   200: {
@@ -80,7 +74,7 @@ export function addFeeds(app: App, { store, limits }: RouteDeps, streams: Stream
     summary: 'Stream the events of a project (server-sent events)',
     description: DESCRIPTION,
     ...common,
-    params: Type.Object({ name: Type.String({ description: 'Name of the project.' }) }, strict),
+    params: StrictObject({ name: Text('Name of the project.') }),
     problems: ['project-not-found', 'invalid-cursor', 'history-trimmed'],
     handler: async (request, reply) => {
       const { name } = await projectOf(store, request.caller, request.params.name);

@@ -1,6 +1,5 @@
-import { Type } from 'typebox';
+import { StrictObject } from '../../../schemas/objects.ts';
 import type { ArtifactPage } from '../../../schemas/records.ts';
-import { strict } from '../../../schemas/strict.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
@@ -17,7 +16,7 @@ export function addArtifacts(app: App, { store, settings }: RouteDeps): void {
       'Lists the registered checkpoints of all attempts, at most the last 10,000. Echelon does not check whether the files still exist.',
     tag: 'experiments',
     params: ExperimentParams,
-    querystring: Type.Object(PageQuery, strict),
+    querystring: StrictObject(PageQuery),
     answer: 'ArtifactPage',
     problems: ['not-found', 'invalid-cursor'],
     handler: async (request): Promise<ArtifactPage> => {

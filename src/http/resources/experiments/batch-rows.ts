@@ -1,32 +1,24 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
+import { count } from '../../../schemas/optional-fields.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 import { experimentOf } from '../common.ts';
 import { BatchParams, batchOf, recomputed } from './batches.ts';
 
-const RowsQuery = Type.Object(
-  {
-    first: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'Skip this many rows. Default: 0.' }),
-    ),
-    count: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100_000, description: 'Maximum number of rows. Default: 10,000.' }),
-    ),
-    trajectory: Type.Optional(
-      Type.String({ maxLength: 1000, description: 'Return only rows of the trajectory with this name.' }),
-    ),
-    sameStateAs: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 2 ** 31 - 1,
-        description: 'Return only rows of the same group and with the same observation as this row, from 0.',
-      }),
-    ),
-  },
-  strict,
-);
+const RowsQuery = StrictObject({
+  first: count(0, 2 ** 31 - 1, 'Skip this many rows. Default: 0.'),
+  count: count(1, 100_000, 'Maximum number of rows. Default: 10,000.'),
+  trajectory: Type.Optional(
+    Type.String({ maxLength: 1000, description: 'Return only rows of the trajectory with this name.' }),
+  ),
+  sameStateAs: count(
+    0,
+    2 ** 31 - 1,
+    'Return only rows of the same group and with the same observation as this row, from 0.',
+  ),
+});
 
 /** GET …/batches/:attempt/:batch/rows. */
 export function addBatchRows(app: App, { store, verifier, onDemand }: RouteDeps): void {

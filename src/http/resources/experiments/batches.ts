@@ -1,8 +1,9 @@
 import { BatchFormatError } from 'echelon-verify/format/format-error';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import type { BatchDetail, BatchPage, BatchView } from '../../../schemas/records.ts';
-import { strict } from '../../../schemas/strict.ts';
 import type { BatchRecord } from '../../../store/batches/types.ts';
 import type { Store } from '../../../store/store.ts';
 import { createCursors } from '../../server/cursor.ts';
@@ -13,14 +14,11 @@ import { ExperimentParams, experimentOf, PageQuery } from '../common.ts';
 const Number32 = { minimum: 1, maximum: 2 ** 31 - 1 } as const;
 
 /** Path parameters of one batch. */
-export const BatchParams = Type.Object(
-  {
-    id: Type.String({ description: 'Id of the experiment.' }),
-    attempt: Type.Integer({ ...Number32, description: 'Number of the attempt, from 1.' }),
-    batch: Type.Integer({ ...Number32, description: 'Number of the batch within the attempt, from 1.' }),
-  },
-  strict,
-);
+export const BatchParams = StrictObject({
+  id: Text('Id of the experiment.'),
+  attempt: Type.Integer({ ...Number32, description: 'Number of the attempt, from 1.' }),
+  batch: Type.Integer({ ...Number32, description: 'Number of the batch within the attempt, from 1.' }),
+});
 
 /** GET …/batches and one of them. */
 export function addBatches(app: App, deps: RouteDeps): void {
@@ -38,7 +36,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
       '`verification` is null until the batch is verified. The complete reports are at …/verification.',
     tag: 'verification',
     params: ExperimentParams,
-    querystring: Type.Object(PageQuery, strict),
+    querystring: StrictObject(PageQuery),
     answer: 'BatchPage',
     problems: ['not-found', 'invalid-cursor'],
     handler: async (request): Promise<BatchPage> => {

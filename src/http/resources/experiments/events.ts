@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { StreamEntry } from '../../../core/events.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import { compareIds } from '../../../store/archive/archive-segments.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { createFanOut, type Source } from '../../server/fan-out.ts';
@@ -24,10 +25,10 @@ export function addEvents(app: App, { store, limits }: RouteDeps, streams: Strea
       'The `id` of each event is its stream id. Send the last one as Last-Event-ID (or `after`) to continue without loss or repetition. After the last event of an ended experiment, the stream sends `end`; reconnect if it stops without one. Status 204 means that there is nothing more. If the API key becomes invalid, the last event is `closed`, with the reason.',
     tag: 'streams',
     params: ExperimentParams,
-    querystring: Type.Object({ after: AfterParam }, strict),
+    querystring: StrictObject({ after: AfterParam }),
     headers: Type.Object({
       'last-event-id': Type.Optional(
-        Type.String({ description: 'Stream id after which to continue. Takes precedence over `after`.' }),
+        Text('Stream id after which to continue. Takes precedence over `after`.'),
       ),
     }),
     answers: {

@@ -3,10 +3,12 @@ import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { STATES } from '../../../core/states.ts';
 import { validateSpec } from '../../../engines/validate-spec.ts';
+import { CountOf } from '../../../schemas/answer-parts.ts';
 import type { Accepted } from '../../../schemas/api.ts';
 import { canonicalJson } from '../../../schemas/json.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
+import { text } from '../../../schemas/optional-fields.ts';
 import { DEFAULT_PROJECT } from '../../../schemas/project.ts';
-import { strict } from '../../../schemas/strict.ts';
 import type { ExperimentFilter } from '../../../store/experiments/types.ts';
 import { listedProject } from '../../access/caller-projects.ts';
 import { auditEntry } from '../../server/audit.ts';
@@ -37,51 +39,38 @@ const ACCEPTED = {
   202: located('Accepted; the experiment is queued.', 'Accepted', 'Path of the experiment.'),
 };
 
-const ListQuery = Type.Object(
-  {
-    ...PageQuery,
-    state: Type.Optional(
-      Type.Array(Type.Enum([...STATES], { type: 'string' }), {
-        maxItems: STATES.length,
-        description: 'Return only experiments in one of these states, separated by commas or repeated.',
-      }),
-    ),
-    ...ProjectQuery,
-    sweep: Type.Optional(Type.String({ maxLength: 63, description: 'Return only children of this sweep.' })),
-    id: Type.Optional(
-      Type.String({ pattern: '^exp-[0-9a-z]{1,20}$', maxLength: 24, description: 'Prefix of the id.' }),
-    ),
-    name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: 'Prefix of the name. It is case-sensitive.' }),
-    ),
-    outcome: Type.Optional(
-      Type.Enum(['wrong', 'unverifiable', 'rounding'], {
-        type: 'string',
-        description: 'Return only experiments with at least one row of this outcome.',
-      }),
-    ),
-    estimator: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 200,
-        description: 'Prefix of the fingerprint of the estimator, such as `hgpo(`. It is case-sensitive.',
-      }),
-    ),
-    submittedFrom: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'Return only experiments submitted at or after this time, in ms since 1970.',
-      }),
-    ),
-    submittedBefore: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'Return only experiments submitted before this time, in ms since 1970.',
-      }),
-    ),
-  },
-  strict,
-);
+const ListQuery = StrictObject({
+  ...PageQuery,
+  state: Type.Optional(
+    Type.Array(Type.Enum([...STATES], { type: 'string' }), {
+      maxItems: STATES.length,
+      description: 'Return only experiments in one of these states, separated by commas or repeated.',
+    }),
+  ),
+  ...ProjectQuery,
+  sweep: Type.Optional(Type.String({ maxLength: 63, description: 'Return only children of this sweep.' })),
+  id: Type.Optional(
+    Type.String({ pattern: '^exp-[0-9a-z]{1,20}$', maxLength: 24, description: 'Prefix of the id.' }),
+  ),
+  name: text(1, 100, 'Prefix of the name. It is case-sensitive.'),
+  outcome: Type.Optional(
+    Type.Enum(['wrong', 'unverifiable', 'rounding'], {
+      type: 'string',
+      description: 'Return only experiments with at least one row of this outcome.',
+    }),
+  ),
+  estimator: text(
+    1,
+    200,
+    'Prefix of the fingerprint of the estimator, such as `hgpo(`. It is case-sensitive.',
+  ),
+  submittedFrom: Type.Optional(
+    CountOf('Return only experiments submitted at or after this time, in ms since 1970.'),
+  ),
+  submittedBefore: Type.Optional(
+    CountOf('Return only experiments submitted before this time, in ms since 1970.'),
+  ),
+});
 
 /** POST and GET /v1/experiments, GET and DELETE one, POST its rerun and its cancel. */
 export function addExperiments(app: App, deps: RouteDeps): void {

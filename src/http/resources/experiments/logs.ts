@@ -4,8 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
+import { count, text } from '../../../schemas/optional-fields.ts';
 import type { LogCount } from '../../../schemas/streams.ts';
-import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 import { createSlots, type Slots } from '../../server/slots.ts';
@@ -15,37 +16,22 @@ import { countLines, type LogFilter, logText, readLastLines, readLines } from '.
 
 const LARGEST = 2 ** 48;
 const FilterQuery = {
-  attempt: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: LARGEST, description: 'Return only entries of this attempt.' }),
-  ),
+  attempt: count(1, LARGEST, 'Return only entries of this attempt.'),
   source: Type.Optional(
     Type.Enum(['stdout', 'stderr'], {
       type: 'string',
       description: 'Return only lines of this output of the driver.',
     }),
   ),
-  contains: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'Return only lines that contain this text. It is case-sensitive and not a pattern.',
-    }),
-  ),
+  contains: text(1, 200, 'Return only lines that contain this text. It is case-sensitive and not a pattern.'),
 };
-const Since = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: LARGEST, description: 'Number of the first line to return.' }),
-);
-const Query = Type.Object(
-  {
-    tail: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Number of last lines to return.' }),
-    ),
-    since: Since,
-    after: AfterParam,
-    ...FilterQuery,
-  },
-  strict,
-);
+const Since = count(1, LARGEST, 'Number of the first line to return.');
+const Query = StrictObject({
+  tail: count(1, 10_000, 'Number of last lines to return.'),
+  since: Since,
+  after: AfterParam,
+  ...FilterQuery,
+});
 
 /** The driver's output: lines as JSON or text, and the whole log as a file. */
 export function addLogs(app: App, deps: RouteDeps, streams: Streams): void {
@@ -116,7 +102,7 @@ function addCount(app: App, { store }: RouteDeps, searches: Slots): void {
       'Counts the lines that match the filter, without lines that mark gaps. An answer covers 10,000 events; while `more` is true, continue with `after` and add the counts. The request is a search; a caller may run two at a time.',
     tag: 'streams',
     params: ExperimentParams,
-    querystring: Type.Object({ after: AfterParam, ...FilterQuery }, strict),
+    querystring: StrictObject({ after: AfterParam, ...FilterQuery }),
     answer: 'LogCount',
     problems: ['not-found', 'invalid-cursor'],
     handler: async (request): Promise<LogCount> => {
@@ -163,7 +149,7 @@ function addDownload(app: App, { store, log }: RouteDeps, streams: Streams): voi
       'Returns all lines up to now as they were recorded, with control characters. The download counts as an open event stream. A caller may run four at a time. If it is interrupted, continue with `since` set to the number of complete lines plus one.',
     tag: 'streams',
     params: ExperimentParams,
-    querystring: Type.Object({ since: Since, ...FilterQuery }, strict),
+    querystring: StrictObject({ since: Since, ...FilterQuery }),
     answer: DOWNLOADED,
     problems: ['not-found'],
     options: { exposeHeadRoute: false },

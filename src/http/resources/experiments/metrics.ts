@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import type { StreamEntry } from '../../../core/events.ts';
 import { parseEntryId } from '../../../core/ids.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
+import { count } from '../../../schemas/optional-fields.ts';
 import type { MetricChart, MetricPoints } from '../../../schemas/streams.ts';
-import { strict } from '../../../schemas/strict.ts';
 import type { Store } from '../../../store/store.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
@@ -29,12 +30,10 @@ const Step = (description: string) => Type.Integer({ minimum: 0, maximum: LAST_S
 const ChartQuery = {
   from: Type.Optional(Step('First step to return.')),
   to: Type.Optional(Step('Last step to return.')),
-  resolution: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: MAX_RESOLUTION,
-      description: `Points of a series at most; default ${DEFAULT_RESOLUTION}. An answer has at most ${MAX_POINTS} points, so many series have fewer each`,
-    }),
+  resolution: count(
+    1,
+    MAX_RESOLUTION,
+    `Points of a series at most; default ${DEFAULT_RESOLUTION}. An answer has at most ${MAX_POINTS} points, so many series have fewer each`,
   ),
 };
 
@@ -62,7 +61,7 @@ function addChart(app: App, store: Store): void {
       'Each point summarizes consecutive recorded values: steps, count, and first, last, smallest, largest and mean value. Non-finite values are counted, and shown if they are first or last. From the first step of a later attempt, only its values count. The cost does not depend on the number of steps. Unknown names are omitted.',
     tag: 'streams',
     params: ExperimentParams,
-    querystring: Type.Object({ names: Type.Optional(Names), ...ChartQuery }, strict),
+    querystring: StrictObject({ names: Type.Optional(Names), ...ChartQuery }),
     answer: 'MetricChart',
     problems: ['not-found'],
     handler: async (request): Promise<MetricChart> => {
@@ -80,19 +79,16 @@ function addComparison(app: App, store: Store): void {
     summary: 'Compare metrics of several experiments',
     description: 'Returns the chart of each experiment at the same resolution.',
     tag: 'streams',
-    querystring: Type.Object(
-      {
-        experiments: Type.Array(Type.String(), {
-          minItems: 1,
-          maxItems: MAX_EXPERIMENTS,
-          uniqueItems: true,
-          description: 'Ids of the experiments, separated by commas or repeated.',
-        }),
-        names: Names,
-        ...ChartQuery,
-      },
-      strict,
-    ),
+    querystring: StrictObject({
+      experiments: Type.Array(Type.String(), {
+        minItems: 1,
+        maxItems: MAX_EXPERIMENTS,
+        uniqueItems: true,
+        description: 'Ids of the experiments, separated by commas or repeated.',
+      }),
+      names: Names,
+      ...ChartQuery,
+    }),
     answer: 'MetricCharts',
     problems: ['not-found'],
     handler: async (request) => {
@@ -131,7 +127,7 @@ function addPoints(app: App, store: Store): void {
       'Returns values of all attempts at full precision, in recorded order. A page ends after 2,000 steps or the step that reaches 50,000 values. Continue with `after` while `more` is true.',
     tag: 'streams',
     params: ExperimentParams,
-    querystring: Type.Object({ names: Type.Optional(Names), after: AfterParam }, strict),
+    querystring: StrictObject({ names: Type.Optional(Names), after: AfterParam }),
     answer: 'MetricPoints',
     problems: ['not-found', 'invalid-cursor'],
     handler: async (request) => {

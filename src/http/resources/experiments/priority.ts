@@ -1,8 +1,7 @@
-import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import type { State } from '../../../core/states.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import { Priority } from '../../../schemas/spec-parts.ts';
-import { strict } from '../../../schemas/strict.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { revisionToChange } from '../../server/etag.ts';
 import { route } from '../../server/route.ts';
@@ -18,7 +17,7 @@ export function notQueued(state: State): EchelonError {
   );
 }
 
-const Change = Type.Object({ priority: Priority }, strict);
+const Change = StrictObject({ priority: Priority });
 
 /** PATCH /v1/experiments/:id. */
 export function addPriority(app: App, deps: RouteDeps): void {

@@ -1,26 +1,24 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { CountOf } from '../../../schemas/answer-parts.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 import { ExperimentParams, experimentOf, PageQuery } from '../common.ts';
 import { batchOf, createBatchPages, recomputed } from './batches.ts';
 
 const Number32 = { maximum: 2 ** 31 - 1 } as const;
-const ExplainQuery = Type.Object(
-  {
-    batch: Type.Integer({ minimum: 1, ...Number32, description: 'Number of the batch, from 1.' }),
-    row: Type.Integer({ minimum: 0, ...Number32, description: 'Index of the row, from 0.' }),
-    attempt: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        ...Number32,
-        description: 'Number of the attempt. Default: the current one.',
-      }),
-    ),
-  },
-  strict,
-);
+const ExplainQuery = StrictObject({
+  batch: Type.Integer({ minimum: 1, ...Number32, description: 'Number of the batch, from 1.' }),
+  row: Type.Integer({ minimum: 0, ...Number32, description: 'Index of the row, from 0.' }),
+  attempt: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      ...Number32,
+      description: 'Number of the attempt. Default: the current one.',
+    }),
+  ),
+});
 
 /** GET …/verification, GET …/explain and POST …/verify-again. */
 export function addVerification(app: App, deps: RouteDeps): void {
@@ -39,10 +37,7 @@ function addVerifyAgain(app: App, { store }: RouteDeps): void {
     tag: 'verification',
     params: ExperimentParams,
     answers: {
-      202: Type.Object(
-        { batches: Type.Integer({ minimum: 0, description: 'Number of these batches.' }) },
-        strict,
-      ),
+      202: StrictObject({ batches: CountOf('Number of these batches.') }),
     },
     problems: ['not-found'],
     handler: async (request, reply) => {
@@ -62,7 +57,7 @@ function addReports(app: App, { store, settings }: RouteDeps): void {
       'Counts cover all batches, not only those of the page. A report is null until its batch is verified.',
     tag: 'verification',
     params: ExperimentParams,
-    querystring: Type.Object(PageQuery, strict),
+    querystring: StrictObject(PageQuery),
     answer: 'Verification',
     problems: ['not-found', 'invalid-cursor'],
     handler: async (request) => {

@@ -1,18 +1,15 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import { isLeapt, LEAPT } from '../../../store/clock/judge.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 
-const Health = Type.Object({ status: Type.Literal('ok') }, strict);
-const Readiness = Type.Object(
-  {
-    status: Type.Literal('ok'),
-    warnings: Type.Array(Type.String(), { description: 'Faults that an operator must repair' }),
-  },
-  strict,
-);
+const Health = StrictObject({ status: Type.Literal('ok') });
+const Readiness = StrictObject({
+  status: Type.Literal('ok'),
+  warnings: Type.Array(Type.String(), { description: 'Faults that an operator must repair' }),
+});
 
 /** GET /healthz: this process runs. GET /readyz: it can serve, since its store answers. Neither needs a token. */
 export function addHealth(app: App, { store, storeFault = () => null }: RouteDeps): void {

@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import type { Caller, Scope } from '../../../core/scopes.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
 import {
   type ApiKey,
   ApiKeyInput,
@@ -9,7 +9,7 @@ import {
   isLive,
   KEY_VERSION,
 } from '../../../schemas/key.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import type { StoredKey } from '../../../store/access/api-keys.ts';
 import { requireScope } from '../../access/auth.ts';
 import { projectProblem } from '../../access/caller-projects.ts';
@@ -19,7 +19,7 @@ import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 import { PageQuery } from '../common.ts';
 
-const KeyParams = Type.Object({ id: Type.String({ description: 'Id of the API key.' }) }, strict);
+const KeyParams = StrictObject({ id: Text('Id of the API key.') });
 
 /** Keys that are valid at once at most. */
 const MAX_KEYS = 1000;
@@ -65,7 +65,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
     summary: 'List API keys without their secrets, newest first',
     description: 'Revoked and expired keys are listed for another 90 days.',
     tag: 'access',
-    querystring: Type.Object(PageQuery, strict),
+    querystring: StrictObject(PageQuery),
     answer: 'ApiKeyList',
     problems: ['invalid-cursor'],
     handler: async ({ query: { cursor, limit = 50 } }) => {

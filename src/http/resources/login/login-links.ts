@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import { LINK_MS, type Sessions } from '../../access/sessions.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
@@ -17,17 +18,12 @@ export function addLoginLinks(app: App, { callers, clock }: RouteDeps, sessions:
       'The session has the scopes and the project of the API key. A session cannot create a link, because the link would extend it.',
     tag: 'access',
     answers: {
-      201: Type.Object(
-        {
-          path: Type.String({
-            description: 'Path and query to open at the address of the API. It is a secret.',
-          }),
-          expiresAt: Type.Integer({
-            description: 'Time in milliseconds after which the link is invalid.',
-          }),
-        },
-        strict,
-      ),
+      201: StrictObject({
+        path: Text('Path and query to open at the address of the API. It is a secret.'),
+        expiresAt: Type.Integer({
+          description: 'Time in milliseconds after which the link is invalid.',
+        }),
+      }),
     },
     handler: async (request, reply) => {
       if (request.headers.authorization === undefined)

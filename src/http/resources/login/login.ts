@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import { type FailureCounter, requireOwnOrigin, wantsHtml } from '../../access/auth.ts';
 import type { Known } from '../../access/callers.ts';
 import { SESSION_MS, type Sessions, sessionCookie } from '../../access/sessions.ts';
@@ -49,10 +49,7 @@ function addLoginPage(
       schema: {
         hide: true,
         operationId: 'signInByLink',
-        querystring: Type.Object(
-          { next: Next, code: Type.Optional(Type.String({ maxLength: 200 })) },
-          strict,
-        ),
+        querystring: StrictObject({ next: Next, code: Type.Optional(Type.String({ maxLength: 200 })) }),
       },
     },
     async (request, reply) => {
@@ -110,7 +107,7 @@ function addLoginPost(
     scope: 'public',
     summary: 'Sign in: exchange an API key for a session cookie',
     tag: 'service',
-    body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 512 }), next: Next }, strict),
+    body: StrictObject({ token: Type.String({ minLength: 1, maxLength: 512 }), next: Next }),
     answers: {
       204: { type: 'null', description: 'Signed in; the cookie is set.' },
       303: { type: 'null', description: 'Signed in by an HTML form; the cookie is set.' },

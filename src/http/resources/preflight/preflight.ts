@@ -4,8 +4,9 @@ import { COMMAND_ID } from '../../../core/ids.ts';
 import { sees } from '../../../core/scopes.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../../../engines/registry.ts';
 import { couldFit, needOf } from '../../../scheduler/placement.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
 import type { Command } from '../../../schemas/clusters.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import type { Cluster } from '../../../store/clusters/types.ts';
 import { createIntake } from '../../intake/intake.ts';
 import { labelProblem } from '../../intake/placement.ts';
@@ -13,7 +14,7 @@ import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 import { accepted, beginCommand, commandOf } from '../clusters/begin-command.ts';
 
-const Params = Type.Object({ id: Type.String({ description: 'Id of the preflight.' }) }, strict);
+const Params = StrictObject({ id: Text('Id of the preflight.') });
 
 /** POST /v1/preflight, GET /v1/preflight/:id. */
 export function addPreflight(app: App, deps: RouteDeps): void {

@@ -1,14 +1,14 @@
 import { nearestName } from 'echelon-verify/text/nearest';
-import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import type { Preset } from '../../../engines/engine.ts';
 import { allPresets } from '../../../engines/presets.ts';
 import type { ExperimentSpec } from '../../../engines/registry.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import type { App } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 
-const PresetParams = Type.Object({ name: Type.String({ description: 'Name of the preset.' }) }, strict);
+const PresetParams = StrictObject({ name: Text('Name of the preset.') });
 
 /** GET /v1/presets and one of them. */
 export function addPresets(app: App): void {

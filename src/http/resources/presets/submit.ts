@@ -1,13 +1,13 @@
 import { nearestName } from 'echelon-verify/text/nearest';
-import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { newSweepId } from '../../../core/sweep-ids.ts';
 import type { Preset } from '../../../engines/engine.ts';
 import { fingerprintOf, type ResolvedSpec } from '../../../engines/registry.ts';
 import { type ChainDraft, draftPreset } from '../../../plan/preset-sweep.ts';
 import { childValues } from '../../../plan/sweep.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import { SubmitPreset } from '../../../schemas/preset.ts';
-import { strict } from '../../../schemas/strict.ts';
 import type { SweepAccepted } from '../../../schemas/sweep.ts';
 import type { Cluster } from '../../../store/clusters/types.ts';
 import type { Store } from '../../../store/store.ts';
@@ -21,7 +21,7 @@ import { route } from '../../server/route.ts';
 import { NEW_WORK_REFUSALS, SWEEP_ACCEPTED } from '../common.ts';
 import { presetNamed } from './presets.ts';
 
-const Params = Type.Object({ name: Type.String({ description: 'Name of the preset.' }) }, strict);
+const Params = StrictObject({ name: Text('Name of the preset.') });
 
 /** POST /v1/presets/:name/submit. */
 export function addPresetSubmit(app: App, deps: RouteDeps): void {

@@ -1,6 +1,7 @@
-import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { sees } from '../../../core/scopes.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import {
   newProject,
   type Project,
@@ -9,7 +10,6 @@ import {
   type ProjectView,
   viewOf,
 } from '../../../schemas/project.ts';
-import { strict } from '../../../schemas/strict.ts';
 import type { ProjectRemoval } from '../../../store/access/projects.ts';
 import type { Store } from '../../../store/store.ts';
 import { projectNotFound, projectOf } from '../../access/caller-projects.ts';
@@ -18,7 +18,7 @@ import { revisionToChange } from '../../server/etag.ts';
 import { located } from '../../server/operation.ts';
 import { route } from '../../server/route.ts';
 
-const ProjectParams = Type.Object({ name: Type.String({ description: 'Name of the project.' }) }, strict);
+const ProjectParams = StrictObject({ name: Text('Name of the project.') });
 
 /** Projects at most. */
 const MAX_PROJECTS = 1000;

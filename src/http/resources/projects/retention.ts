@@ -1,13 +1,13 @@
-import { Type } from 'typebox';
+import { Text } from '../../../schemas/answer-parts.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import type { Project } from '../../../schemas/project.ts';
 import { cutoffsOf, eventLogDaysOf, policyOf, RETENTION_STAGES } from '../../../schemas/retention.ts';
-import { strict } from '../../../schemas/strict.ts';
 import type { Store } from '../../../store/store.ts';
 import { projectOf } from '../../access/caller-projects.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 
-const Params = Type.Object({ name: Type.String({ description: 'Name of the project.' }) }, strict);
+const Params = StrictObject({ name: Text('Name of the project.') });
 
 const DAY_MS = 24 * 3600 * 1000;
 

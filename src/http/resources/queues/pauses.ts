@@ -1,7 +1,7 @@
 import { nearestName } from 'echelon-verify/text/nearest';
-import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import type { QueueTarget } from '../../../store/queue/types.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
@@ -10,12 +10,9 @@ import { PauseBody, pauseBy } from '../common.ts';
 /** Stands for all projects. No project's name begins with an underscore. */
 const ALL_PROJECTS = '_all';
 
-const QueueParams = Type.Object(
-  {
-    name: Type.String({ description: `A project's name, or ${ALL_PROJECTS} for the queue of all projects` }),
-  },
-  strict,
-);
+const QueueParams = StrictObject({
+  name: Text(`A project's name, or ${ALL_PROJECTS} for the queue of all projects`),
+});
 /** POST pause, close and resume of queues. */
 export function addQueuePauses(app: App, deps: RouteDeps): void {
   addPause(app, deps);

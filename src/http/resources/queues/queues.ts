@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../../core/scopes.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
+import { count } from '../../../schemas/optional-fields.ts';
 import type { Pauses, QueuedExperiment } from '../../../store/queue/types.ts';
 import { seenClusters } from '../../access/caller-projects.ts';
 import { seenWords } from '../../access/seen-words.ts';
@@ -10,17 +11,12 @@ import { route } from '../../server/route.ts';
 import { clusterViews } from '../clusters/cluster-views.ts';
 import { estimateFields } from './estimate-fields.ts';
 
-const Query = Type.Object(
-  {
-    cursor: Type.Optional(
-      Type.String({ maxLength: 200, description: '`next` of the page before. Default: the first page' }),
-    ),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1000, description: 'Queued experiments per page. Default: 100' }),
-    ),
-  },
-  strict,
-);
+const Query = StrictObject({
+  cursor: Type.Optional(
+    Type.String({ maxLength: 200, description: '`next` of the page before. Default: the first page' }),
+  ),
+  limit: count(1, 1000, 'Queued experiments per page. Default: 100'),
+});
 
 /** GET /v1/queues. */
 export function addQueues(app: App, deps: RouteDeps): void {

@@ -8,9 +8,10 @@ import { needOf } from '../../../scheduler/placement.ts';
 import { pacedOf, readPaces, roundInput } from '../../../scheduler/round-input.ts';
 import { expectedLength } from '../../../scheduler/spans.ts';
 import { type Change, type Outcome, type Shift, whatIf } from '../../../scheduler/what-if.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
 import type { QueueOutcome, WhatIfView } from '../../../schemas/api.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import { Priority } from '../../../schemas/spec-parts.ts';
-import { strict } from '../../../schemas/strict.ts';
 import { queueClosed } from '../../../store/experiments/admission.ts';
 import type { Pauses } from '../../../store/queue/types.ts';
 import type { Store } from '../../../store/store.ts';
@@ -30,18 +31,15 @@ const MAX_SHIFTS = 100;
 /** Stands for the id of an experiment that was not submitted, in wait reasons of others. */
 const NEW = 'the new experiment';
 
-const Body = Type.Object(
-  {
-    spec: Type.Optional(
-      Type.Unsafe<ExperimentSpec>(
-        Type.Object({}, { additionalProperties: true, description: 'Spec of an experiment to submit.' }),
-      ),
+const Body = StrictObject({
+  spec: Type.Optional(
+    Type.Unsafe<ExperimentSpec>(
+      Type.Object({}, { additionalProperties: true, description: 'Spec of an experiment to submit.' }),
     ),
-    experiment: Type.Optional(Type.String({ description: 'Id of a queued experiment.' })),
-    priority: Type.Optional(Priority),
-  },
-  strict,
-);
+  ),
+  experiment: Type.Optional(Text('Id of a queued experiment.')),
+  priority: Type.Optional(Priority),
+});
 
 /** POST /v1/queues/what-if. */
 export function addWhatIf(app: App, deps: RouteDeps): void {

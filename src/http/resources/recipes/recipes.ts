@@ -1,14 +1,14 @@
 import { nearestName } from 'echelon-verify/text/nearest';
-import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import type { RecipeSummary } from '../../../engines/engine.ts';
 import { allRecipes, recipesWith } from '../../../engines/recipes.ts';
 import { commandLine } from '../../../plan/command-line.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import type { App } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 
-const RecipeParams = Type.Object({ name: Type.String({ description: 'Name of the recipe.' }) }, strict);
+const RecipeParams = StrictObject({ name: Text('Name of the recipe.') });
 
 /** GET /v1/recipes and one of them. */
 export function addRecipes(app: App): void {

@@ -3,10 +3,9 @@ import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
 import type { AttemptEvent, NumberedEvent } from '../../../core/events.ts';
 import { newExperimentId } from '../../../core/ids.ts';
 import { EXTERNAL_ENGINE, endOfRun, RUN_ATTEMPT } from '../../../engines/external-run.ts';
-import { invalidSpec } from '../../../engines/validate-spec.ts';
-import { type ResolvedRun, resolveRun } from '../../../plan/external-run.ts';
+import type { ResolvedRun } from '../../../plan/external-run.ts';
 import { RunEvents, RunSpec } from '../../../schemas/runs.ts';
-import { inOwnProject, projectProblem } from '../../access/caller-projects.ts';
+import { createIntake } from '../../intake/intake.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { idempotencyOf } from '../../server/idempotency.ts';
 import { located } from '../../server/operation.ts';
@@ -23,7 +22,7 @@ export function addRuns(app: App, deps: RouteDeps): void {
   addAppend(app, deps);
 }
 
-function addOpen(app: App, { store }: RouteDeps): void {
+function addOpen(app: App, deps: RouteDeps): void {
   route(app, {
     at: 'POST /v1/runs',
     operationId: 'openRun',
@@ -36,12 +35,9 @@ function addOpen(app: App, { store }: RouteDeps): void {
     answers: OPENED,
     problems: ['limit-reached', ...NEW_WORK_REFUSALS],
     handler: async (request, reply) => {
-      const submitted = inOwnProject(request.caller, request.body);
-      const { spec, defaults } = resolveRun(submitted);
-      const problem = await projectProblem(store, request.caller, spec.project);
-      if (problem) throw invalidSpec([problem]);
+      const { spec, defaults } = await createIntake(deps, request.caller).takeRun(request.body);
       const idempotency = idempotencyOf(request);
-      const { id, token } = await store.runs.open({
+      const { id, token } = await deps.store.runs.open({
         id: newExperimentId(),
         project: spec.project,
         name: spec.name,

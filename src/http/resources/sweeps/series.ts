@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { strict } from '../../../schemas/strict.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
+import { count } from '../../../schemas/optional-fields.ts';
 import type { SweepSeries } from '../../../schemas/sweep.ts';
 import type { SeriesPoint } from '../../../store/metrics/series-items.ts';
 import type { Store } from '../../../store/store.ts';
@@ -18,26 +19,15 @@ const DEFAULT_RESOLUTION = 200;
 /** Points read per band point, so that no point of a child is wider than a band point. */
 const FINER = 4;
 
-const Query = Type.Object(
-  {
-    ...PageQuery,
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MAX_BANDS, description: 'Combinations per page. Default: 10.' }),
-    ),
-    metric: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the metric.' }),
-    over: Type.Optional(
-      namesQuery(16, 'JSON pointers of the axes to aggregate over. Default: axes that end in `seed`.'),
-    ),
-    resolution: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 500,
-        description: `Maximum number of points of a band. Default: ${DEFAULT_RESOLUTION}.`,
-      }),
-    ),
-  },
-  strict,
-);
+const Query = StrictObject({
+  ...PageQuery,
+  limit: count(1, MAX_BANDS, 'Combinations per page. Default: 10.'),
+  metric: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the metric.' }),
+  over: Type.Optional(
+    namesQuery(16, 'JSON pointers of the axes to aggregate over. Default: axes that end in `seed`.'),
+  ),
+  resolution: count(1, 500, `Maximum number of points of a band. Default: ${DEFAULT_RESOLUTION}.`),
+});
 
 /** GET /v1/sweeps/:id/series. */
 export function addSweepSeries(app: App, { store, settings }: RouteDeps): void {

@@ -5,7 +5,8 @@ import { MAX_CHILDREN, SWEEP_ID } from '../../../core/sweep-ids.ts';
 import { customCodeOf, type ExperimentSpec, permissionProblems } from '../../../engines/registry.ts';
 import { childReference, referenceMetrics } from '../../../plan/preset-sweep.ts';
 import { childSpec, childValues, makeChild } from '../../../plan/sweep.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { Text } from '../../../schemas/answer-parts.ts';
+import { StrictObject } from '../../../schemas/objects.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../../schemas/sweep.ts';
 import type { Store } from '../../../store/store.ts';
 import type { SweepChild, SweepRecord } from '../../../store/sweeps/types.ts';
@@ -24,7 +25,7 @@ import { addSweepSubmit } from './submit.ts';
 const PAGE = 500;
 
 /** Path parameters of one sweep. */
-export const SweepParams = Type.Object({ id: Type.String({ description: 'Id of the sweep.' }) }, strict);
+export const SweepParams = StrictObject({ id: Text('Id of the sweep.') });
 
 /** Everything under /v1/sweeps. */
 export function addSweeps(app: App, deps: RouteDeps): void {
@@ -70,7 +71,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
     description:
       'Each sweep has the number of children in each state. The spec and the axes are only in GET of one sweep.',
     tag: 'sweeps',
-    querystring: Type.Object({ ...PageQuery, ...ProjectQuery }, strict),
+    querystring: StrictObject({ ...PageQuery, ...ProjectQuery }),
     answer: 'SweepPage',
     problems: ['invalid-cursor'],
     handler: async (request) => {
@@ -98,7 +99,7 @@ function addRead(app: App, { store, settings }: RouteDeps): void {
       'Children are listed by index. Before a child exists, `state` is null and `experiment` is its future id. A child that was run again replaces the failed one.',
     tag: 'sweeps',
     params: SweepParams,
-    querystring: Type.Object(PageQuery, strict),
+    querystring: StrictObject(PageQuery),
     answer: 'SweepDetail',
     problems: ['not-found', 'invalid-cursor'],
     handler: async (request): Promise<SweepDetail> => {
@@ -131,21 +132,18 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
       'For each metric: mean, standard deviation, count and confidence interval of the last values of succeeded children. Row counts are totals of the combination.',
     tag: 'sweeps',
     params: SweepParams,
-    querystring: Type.Object(
-      {
-        ...PageQuery,
-        metrics: Type.Optional(
-          namesQuery(
-            16,
-            'Metrics to compare. Default: val/success_rate; for a preset, the metrics with published figures.',
-          ),
+    querystring: StrictObject({
+      ...PageQuery,
+      metrics: Type.Optional(
+        namesQuery(
+          16,
+          'Metrics to compare. Default: val/success_rate; for a preset, the metrics with published figures.',
         ),
-        over: Type.Optional(
-          namesQuery(16, 'JSON pointers of the axes to aggregate over. Default: axes that end in `seed`.'),
-        ),
-      },
-      strict,
-    ),
+      ),
+      over: Type.Optional(
+        namesQuery(16, 'JSON pointers of the axes to aggregate over. Default: axes that end in `seed`.'),
+      ),
+    }),
     answer: 'SweepComparison',
     problems: ['not-found', 'invalid-cursor'],
     handler: async (request): Promise<SweepComparison> => {

@@ -11,7 +11,8 @@ import {
 import type { StatedDump } from 'echelon-verify/verify-dump';
 import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
-import { strict } from '../../../schemas/strict.ts';
+import { NamedObject, StrictObject } from '../../../schemas/objects.ts';
+import { count } from '../../../schemas/optional-fields.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 import { createSlots } from '../../server/slots.ts';
@@ -21,52 +22,46 @@ import { namesQuery } from '../common.ts';
 const FormatName = { enum: ADAPTERS.map(({ name }) => name) };
 const EstimatorNames = { enum: estimatorNames() };
 
-const Query = Type.Object(
-  {
-    name: Type.String({
-      pattern: '^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$',
-      description: 'Name of the file without folders. Some formats take the training step from it.',
+const Query = StrictObject({
+  name: Type.String({
+    pattern: '^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$',
+    description: 'Name of the file without folders. Some formats take the training step from it.',
+  }),
+  from: Type.Optional(
+    Type.Unsafe<string>({
+      type: 'string',
+      ...FormatName,
+      description: 'Format of the dump. Default: the content decides.',
     }),
-    from: Type.Optional(
-      Type.Unsafe<string>({
-        type: 'string',
-        ...FormatName,
-        description: 'Format of the dump. Default: the content decides.',
-      }),
+  ),
+  estimator: Type.Optional(
+    Type.Unsafe<string>({
+      type: 'string',
+      ...EstimatorNames,
+      description: 'Estimator of the run that wrote the dump. Default: it is inferred.',
+    }),
+  ),
+  param: Type.Optional(namesQuery(20, 'Parameters of the estimator, each as `name=value`.')),
+  precision: Type.Optional(
+    Type.Enum([...PRECISIONS], {
+      description:
+        'Arithmetic of the trainer; `bfloat16-output` and `float16-output`: float32, and only the advantages are rounded to 16 bits. Default: the one that is usual for the trainer.',
+    }),
+  ),
+  groupSize: count(1, 1e6, 'Number of responses per prompt in the dump.'),
+  rewards: Type.Optional(namesQuery(50, 'Columns of the dump that hold rewards.')),
+  weights: Type.Optional(namesQuery(50, 'Factor of each reward column, in the order of `rewards`.')),
+  map: Type.Optional(
+    namesQuery(
+      5,
+      'Columns of a table, each as `meaning=column`: group, reward, advantage, trajectory, step.',
     ),
-    estimator: Type.Optional(
-      Type.Unsafe<string>({
-        type: 'string',
-        ...EstimatorNames,
-        description: 'Estimator of the run that wrote the dump. Default: it is inferred.',
-      }),
-    ),
-    param: Type.Optional(namesQuery(20, 'Parameters of the estimator, each as `name=value`.')),
-    precision: Type.Optional(
-      Type.Enum([...PRECISIONS], {
-        description:
-          'Arithmetic of the trainer; `bfloat16-output` and `float16-output`: float32, and only the advantages are rounded to 16 bits. Default: the one that is usual for the trainer.',
-      }),
-    ),
-    groupSize: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1e6, description: 'Number of responses per prompt in the dump.' }),
-    ),
-    rewards: Type.Optional(namesQuery(50, 'Columns of the dump that hold rewards.')),
-    weights: Type.Optional(namesQuery(50, 'Factor of each reward column, in the order of `rewards`.')),
-    map: Type.Optional(
-      namesQuery(
-        5,
-        'Columns of a table, each as `meaning=column`: group, reward, advantage, trajectory, step.',
-      ),
-    ),
-  },
-  strict,
-);
+  ),
+});
 
-const Answer = Type.Object(
-  { batches: Type.Array(Type.Unsafe<unknown>({ $ref: 'BatchReport#' })) },
-  { ...strict, $id: 'FileReport' },
-);
+const Answer = NamedObject('FileReport', {
+  batches: Type.Array(Type.Unsafe<unknown>({ $ref: 'BatchReport#' })),
+});
 
 /** POST /v1/verify: the report of a file that is sent with the request. Stores nothing. */
 export function addVerify(app: App, { verifier, onDemand, limits }: RouteDeps): void {
