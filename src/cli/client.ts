@@ -30,7 +30,7 @@ export interface Client extends Connection {
 class TemporaryRefusal extends CliError {}
 
 /** Address and credentials of an API, and how slow answers are handled. */
-export interface ClientOptions {
+interface ClientOptions {
   url: string;
   token: string;
   /** Receives one message if an answer takes longer than 2 seconds. */

@@ -3,7 +3,7 @@ import type { TextStreams } from 'echelon-verify/cli/batch-files';
 import type { Output } from 'echelon-verify/cli/output';
 
 /** Where commands write. */
-export interface Streams {
+interface Streams {
   output: Output;
   /** For the commands on batch files. */
   streams: TextStreams;

@@ -6,7 +6,7 @@ import { nearestName } from 'echelon-verify/text/nearest';
 import type { ConfigFile } from './config-schema.ts';
 
 /** An API of the configuration file, with its token. */
-export interface Context {
+interface Context {
   name: string;
   url: string;
   token: string | undefined;

@@ -7,10 +7,10 @@ import { terminal } from 'echelon-verify/cli/output';
 import { type Client, createClient } from './client.ts';
 import { contextOf, DEFAULT_CONFIG_FILE } from './config-file.ts';
 import { GLOBAL_OPTIONS } from './group.ts';
-import { processIdentity } from './local/process-identity.ts';
+import { processIdentity } from './local/processes.ts';
 
 /** What `echelon up` writes to its state directory, so that other commands of the same user find the API. */
-export interface Connection {
+interface Connection {
   url: string;
   token: string;
   pid: number;

@@ -1,8 +1,7 @@
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { shortened } from 'echelon-verify/cli/shortened';
 import { inert } from 'echelon-verify/text/inert';
-import { EXPERIMENT_ID } from '../core/ids.ts';
-import { SWEEP_ID } from '../core/sweep-ids.ts';
+import { EXPERIMENT_ID, SWEEP_ID } from '../core/ids.ts';
 import { type Client, MAX_PAGE } from './client.ts';
 import { duration } from './states.ts';
 
@@ -10,7 +9,7 @@ import { duration } from './states.ts';
 export const NAME_FORMS = 'id, unique prefix of an id, name, or @last';
 
 /** What a name on the command line can mean. */
-export type Kind = 'experiment' | 'sweep';
+type Kind = 'experiment' | 'sweep';
 
 /** The resource that a name means. */
 export interface Named {

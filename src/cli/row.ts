@@ -8,12 +8,7 @@ import { apiCommand, type ConnectionOptions, clientFor } from './connection.ts';
 import { experimentNamed, NAME_FORMS, sweepNamed } from './names.ts';
 
 /** An argument or option as commander takes it: flags and description, then a parser, a default, or both. */
-export type Part = readonly [
-  flags: string,
-  description: string,
-  parserOrDefault?: unknown,
-  fallback?: unknown,
-];
+type Part = readonly [flags: string, description: string, parserOrDefault?: unknown, fallback?: unknown];
 
 /** Arguments, options and parameters of the path by their names, the address of the API, and the width for tables. */
 type Given<M extends Method, P extends PathOf<M>, G> = G &

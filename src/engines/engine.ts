@@ -5,13 +5,13 @@ import type { commonFields } from '../schemas/spec-parts.ts';
 import type { SecretProjects } from './secret-projects.ts';
 
 /** The fields that a spec of every engine has. */
-export type CommonSpec = Static<TObject<typeof commonFields>> & { engine: string };
+type CommonSpec = Static<TObject<typeof commonFields>> & { engine: string };
 
 /** A type with every optional field present, at any depth. */
 export type Complete<T> = T extends object ? { [K in keyof T]-?: Complete<NonNullable<T[K]>> } : T;
 
 /** What ends an experiment from outside; null: nothing does. Records of older versions have neither. */
-export interface Limits {
+interface Limits {
   timeoutSeconds: number | null;
   /** In UTC with milliseconds, as `Date` writes it. */
   deadline: string | null;
@@ -74,7 +74,7 @@ export interface Correction extends Change {
 }
 
 /** How a plan differs from the script that it is based on. `details`: everything else that the engine knows of it. */
-export interface PlanNotes {
+interface PlanNotes {
   changes: readonly Change[];
   corrections: readonly Correction[];
   details: Readonly<Record<string, unknown>>;
@@ -159,7 +159,7 @@ export interface RecipeSummary {
 }
 
 /** A recipe's command. `overrides`: its arguments, in order. */
-export interface RecipeCommand {
+interface RecipeCommand {
   program: string;
   overrides: string[];
   environment: Record<string, string>;

@@ -9,7 +9,7 @@ import { type ExperimentSpec, findEngine, type ResolvedSpec } from './registry.t
 export type TrainingRecord = Pick<Experiment, 'id' | 'state' | 'checkpoint' | 'resolved' | 'cluster'>;
 
 /** The experiment that a spec names, and the JSON pointer of its id. */
-export interface Named {
+interface Named {
   experiment: string;
   field: string;
 }

@@ -2,7 +2,16 @@ import { nearestName } from 'echelon-verify/text/nearest';
 import { EchelonError, type FieldProblem } from '../core/errors.ts';
 import { clip } from '../schemas/json.ts';
 import { COMMAND } from './command/engine.ts';
-import type { Engine, Permissions } from './engine.ts';
+import type {
+  Engine,
+  Permissions,
+  Preset,
+  PresetExperiment,
+  PresetRun,
+  PresetSettings,
+  RecipeSummary,
+  Recipes,
+} from './engine.ts';
 import { EXTERNAL_ENGINE } from './external-run.ts';
 import { LOCAL } from './local/engine.ts';
 import { PROMPT } from './prompt/engine.ts';
@@ -90,4 +99,32 @@ export function engineProblem(name: unknown): FieldProblem {
 function shortened(engine: unknown): string {
   if (typeof engine === 'object' && engine !== null) return Array.isArray(engine) ? 'an array' : 'an object';
   return clip(JSON.stringify(typeof engine === 'string' ? engine.slice(0, 200) : engine));
+}
+
+/** The presets of all engines. */
+export function allPresets(): Preset<ExperimentSpec>[] {
+  return allEngines().flatMap(({ presets }) => presets?.all ?? []);
+}
+
+/** The experiments of a preset's run, by its engine. See `Presets.experimentsOf`. */
+export function experimentsOf(
+  preset: Preset<ExperimentSpec>,
+  run: PresetRun<ExperimentSpec>,
+  settings: PresetSettings,
+): PresetExperiment<ExperimentSpec>[] {
+  const engine = allEngines().find(({ presets }) => presets?.all.includes(preset));
+  if (engine === undefined) throw new Error(`no engine has the preset ${preset.name}`);
+  return engine.presets!.experimentsOf(run, settings);
+}
+
+/** The recipes of all engines. */
+export function allRecipes(): RecipeSummary[] {
+  return allEngines().flatMap(({ recipes }) => recipes?.all ?? []);
+}
+
+/** The recipes that the recipe of this name belongs to; undefined if no engine has it. */
+export function recipesWith(name: string): Recipes<ExperimentSpec> | undefined {
+  return allEngines()
+    .map(({ recipes }) => recipes)
+    .find((recipes) => recipes?.all.some((recipe) => recipe.name === name));
 }

@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../core/errors.ts';
 import type { Secrets } from '../schemas/secrets.ts';
-import type { Variables } from '../schemas/variables.ts';
-import { isBelow } from './below-directories.ts';
+import type { Variables } from '../schemas/spec-parts.ts';
+import { isBelow } from './directories.ts';
 import type { Permissions } from './engine.ts';
 
 /** Variables that only the ray-worker, Ray or another field of a spec sets, and why. */

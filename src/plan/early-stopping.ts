@@ -23,7 +23,7 @@ export interface EarlyMemory {
 }
 
 /** A step at which a child is compared. */
-export interface Look {
+interface Look {
   /** The step that the look is for: afterSteps, and every everySteps from there. */
   step: number;
   average: number;

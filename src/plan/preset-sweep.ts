@@ -1,6 +1,5 @@
 import type { PaperFigures, Preset, PresetSettings } from '../engines/engine.ts';
-import { experimentsOf } from '../engines/presets.ts';
-import type { ExperimentSpec } from '../engines/registry.ts';
+import { type ExperimentSpec, experimentsOf } from '../engines/registry.ts';
 import type { SweepAxis } from '../schemas/sweep.ts';
 import type { SweepBase, SweepEntry } from './sweep.ts';
 

@@ -1,7 +1,7 @@
 import type { RuleCondition, RuleEvidence } from '../schemas/rules.ts';
 
 /** A value that was looked at. */
-export type Value = RuleEvidence['values'][number];
+type Value = RuleEvidence['values'][number];
 
 /** What is remembered of one thing that a rule looks at; JSON. */
 export interface Subject {

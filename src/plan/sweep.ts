@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { FieldProblem } from '../core/errors.ts';
-import { EchelonError } from '../core/errors.ts';
-import { MAX_CHILDREN } from '../core/sweep-ids.ts';
+import { EchelonError, type FieldProblem } from '../core/errors.ts';
+import { MAX_CHILDREN } from '../core/ids.ts';
 import { customCodeOf, type ExperimentSpec, type ResolvedSpec } from '../engines/registry.ts';
 import { countInWords, invalidSpec, specProblems } from '../engines/validate-spec.ts';
 import { clip, escapePointer } from '../schemas/json.ts';

@@ -1,5 +1,6 @@
+import type { Pause } from '../schemas/answer-parts.ts';
 import type { Allocation, Cluster } from '../store/clusters/types.ts';
-import type { Pause, Pauses, QueuedExperiment, QueueSnapshot } from '../store/queue/types.ts';
+import type { Pauses, QueuedExperiment, QueueSnapshot } from '../store/queue/types.ts';
 import type { Store } from '../store/store.ts';
 import type { SchedulerCluster, Span } from './nodes.ts';
 import type { ProjectPolicy } from './quotas.ts';

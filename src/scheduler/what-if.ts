@@ -1,4 +1,5 @@
-import type { QueuedExperiment, StartEstimate, WaitNote } from '../store/queue/types.ts';
+import type { StartEstimate } from '../schemas/answer-parts.ts';
+import type { QueuedExperiment, WaitNote } from '../store/queue/types.ts';
 import { estimateStarts } from './estimate.ts';
 import type { Span } from './nodes.ts';
 import { type ScheduleInput, scheduleRound } from './schedule.ts';

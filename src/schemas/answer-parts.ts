@@ -1,4 +1,5 @@
 import { type Static, type TLiteral, type TObject, type TSchema, type TUnsafe, Type } from 'typebox';
+import { DescribedObject, StrictObject } from './objects.ts';
 
 /* Parts of many schemas, in the form that the OpenAPI document has, so that generated clients need no hand work. */
 
@@ -48,3 +49,40 @@ export function tagged<T extends TObject<{ type: TLiteral<string> }>>(
 export const Cursor = nullable(Type.String(), {
   description: 'Send it as `cursor` to get the next page; null on the last page.',
 });
+
+/** When an experiment that waits is expected to start. */
+export const StartEstimate = DescribedObject(
+  'Estimated start. The estimate simulates the queue over the expected ends of running experiments, from measured step durations.',
+  {
+    startAt: Type.Integer({ description: 'Most likely start, in ms since 1970.' }),
+    earliest: Instant,
+    latest: Instant,
+  },
+);
+
+export type StartEstimate = Static<typeof StartEstimate>;
+
+/** Where an experiment that waits is expected to start. */
+export const ExpectedPlace = DescribedObject(
+  'Where the experiment is expected to start; null without an estimate.',
+  {
+    cluster: Type.String(),
+    nodes: Type.Array(Type.String(), { description: 'Ids of the nodes in Ray.' }),
+    endAt: nullable(
+      Type.Integer({ description: 'Expected end, in ms since 1970; null if the run time is not known.' }),
+    ),
+    isHead: Type.Boolean({
+      description: 'Whether it is the blocked head of a cluster: its start there is reserved.',
+    }),
+  },
+);
+export type ExpectedPlace = Static<typeof ExpectedPlace>;
+
+/** Who paused something, when and why. */
+export const Pause = StrictObject({
+  by: Text('Name of the caller.'),
+  at: Instant,
+  reason: nullable(Type.String()),
+});
+
+export type Pause = Static<typeof Pause>;

@@ -1,9 +1,19 @@
 import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
-import { Count, CountOf, Cursor, Instant, nullable, Text } from './answer-parts.ts';
-import { SeenSecretProjects } from './cluster-secrets.ts';
+import {
+  Count,
+  CountOf,
+  Cursor,
+  ExpectedPlace,
+  Instant,
+  nullable,
+  Pause,
+  StartEstimate,
+  Text,
+} from './answer-parts.ts';
 import { Experiment } from './experiment.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
+import { SeenSecretProjects } from './secrets.ts';
 import { SomeObject } from './spec-parts.ts';
 
 /** A problem document (RFC 9457): every answer of status 400 and above. */
@@ -31,50 +41,19 @@ export const Accepted = NamedObject('Accepted', {
 });
 export type Accepted = Static<typeof Accepted>;
 
-/** When an experiment that waits is expected to start. */
-const StartEstimate = DescribedObject(
-  'Estimated start. The estimate simulates the queue over the expected ends of running experiments, from measured step durations.',
-  {
-    startAt: Type.Integer({ description: 'Most likely start, in ms since 1970.' }),
-    earliest: Instant,
-    latest: Instant,
-  },
-);
-
 /** Of one that waits: its estimate, or why there is none. */
 const estimateFields = {
   estimate: nullable(StartEstimate),
   noEstimate: nullable(Text('Why there is no estimate; null if there is one.')),
 };
 
-/** Where an experiment that waits is expected to start. */
-const placeField = {
-  place: nullable(
-    DescribedObject('Where the experiment is expected to start; null without an estimate.', {
-      cluster: Type.String(),
-      nodes: Type.Array(Type.String(), { description: 'Ids of the nodes in Ray.' }),
-      endAt: nullable(
-        Type.Integer({ description: 'Expected end, in ms since 1970; null if the run time is not known.' }),
-      ),
-      isHead: Type.Boolean({
-        description: 'Whether it is the blocked head of a cluster: its start there is reserved.',
-      }),
-    }),
-  ),
-};
-
-/** Who paused something, when and why. */
-const PauseView = StrictObject({
-  by: Text('Name of the caller.'),
-  at: Instant,
-  reason: nullable(Type.String()),
-});
+const placeField = { place: nullable(ExpectedPlace) };
 
 /** A queue after it was paused, closed or resumed. */
 export const QueuePause = NamedObject('QueuePause', {
   queue: Text("A project's name; _all for all projects"),
-  paused: nullable(PauseView),
-  closed: nullable(PauseView),
+  paused: nullable(Pause),
+  closed: nullable(Pause),
 });
 
 /** An experiment with its queue position. */
@@ -242,7 +221,7 @@ export const ClusterView = NamedObject('Cluster', {
   env: Type.Record(Type.String(), Type.String(), {
     description: 'Environment variables of every driver on the cluster.',
   }),
-  paused: nullable(PauseView),
+  paused: nullable(Pause),
   lastSeenAt: nullable(
     Type.Integer({
       description: 'Time at which the ray-worker last answered a dispatcher, in ms since 1970.',
@@ -273,8 +252,8 @@ export const ClusterList = NamedObject('ClusterList', {
 });
 
 const byQueue = {
-  all: nullable(PauseView),
-  projects: Type.Record(Type.String(), PauseView, { description: 'Entries by project name.' }),
+  all: nullable(Pause),
+  projects: Type.Record(Type.String(), Pause, { description: 'Entries by project name.' }),
 };
 
 /** The queue and the clusters. */

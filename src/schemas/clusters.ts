@@ -1,11 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
 import { CountOf, Instant, nullable, Text } from './answer-parts.ts';
-import { SecretProjects } from './cluster-secrets.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { count, flag, text } from './optional-fields.ts';
-import { Labels, Name } from './spec-parts.ts';
-import { Variables } from './variables.ts';
+import { SecretProjects } from './secrets.ts';
+import { Labels, Name, Variables } from './spec-parts.ts';
 
 const Pem = Type.String({ minLength: 1, maxLength: 65_536, description: 'PEM text.' });
 

@@ -25,7 +25,7 @@ export const VerificationCounts = StrictObject({
 export type VerificationCounts = Static<typeof VerificationCounts>;
 
 /** Where a running attempt stands. */
-export const Progress = StrictObject({
+const Progress = StrictObject({
   stage: Type.String(),
   step: Count,
   steps: Count,
@@ -33,8 +33,6 @@ export const Progress = StrictObject({
     description: 'Latest value of each metric.',
   }),
 });
-export type Progress = Static<typeof Progress>;
-
 /** Layout version of stored records; a reader migrates older ones. */
 export const RECORD_VERSION = 1;
 

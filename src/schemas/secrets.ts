@@ -8,7 +8,7 @@ import { strict } from './objects.ts';
 const VARIABLE = '^(?!(?:ECHELON_|RAY_|LD_|PYTHON)|(?:PATH|HOME|SHELL|USER)$)[A-Za-z_][A-Za-z0-9_]{0,127}$';
 
 /** Names of secrets on a cluster. */
-export const SECRET_NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$';
+const SECRET_NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$';
 
 /** Secrets by reference: variable of the driver → name of the secret on the cluster. */
 export const Secrets = Type.Record(
@@ -175,3 +175,21 @@ function nameAtEnd(text: string): string {
   while (start > 0 && /[\w@/+~-]/.test(text[start - 1]!)) start--;
   return text.slice(start, end);
 }
+
+const SECRET_PROJECTS =
+  'Secrets of the cluster, each with the projects whose experiments may name it; `*` is every project. No experiment may name a secret that is not listed. null: no list; only experiments of the project `default` may name secrets.';
+
+/** The projects that may use each secret of a cluster. */
+export const SecretProjects = Type.Record(
+  Type.String({ pattern: SECRET_NAME }),
+  Type.Array(Type.String({ pattern: '^(\\*|[a-z0-9][a-z0-9-]{0,62})$' }), {
+    maxItems: 256,
+    uniqueItems: true,
+  }),
+  { ...strict, maxProperties: 256, description: SECRET_PROJECTS },
+);
+
+/** {@link SecretProjects} in an answer. */
+export const SeenSecretProjects = Type.Record(Type.String(), Type.Array(Type.String()), {
+  description: `${SECRET_PROJECTS} A key of a project sees only the entries of its own project.`,
+});

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { MAX_CHILDREN } from '../core/ids.ts';
 import { STATES } from '../core/states.ts';
-import { MAX_CHILDREN } from '../core/sweep-ids.ts';
 import { Count, CountOf, Cursor, nullable, oneOf, outcomes, Text } from './answer-parts.ts';
 import { VerificationCounts } from './experiment.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { newSweepId } from '../../src/core/sweep-ids.ts';
+import { newSweepId } from '../../src/core/ids.ts';
 import { advanceSweeps } from '../../src/dispatch/background/sweeps.ts';
 import { draftSweep, makeChild } from '../../src/plan/sweep.ts';
 import type { SweepRequest } from '../../src/schemas/sweep.ts';

@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { cutUnfinishedTransaction } from '../../src/cli/local/append-only-file.ts';
+import { cutUnfinishedTransaction } from '../../src/cli/local/redis-server.ts';
 
 /** How a private Redis is set up. */
 export interface RedisServerOptions {

@@ -1,4 +1,4 @@
-import { newSweepId } from '../../src/core/sweep-ids.ts';
+import { newSweepId } from '../../src/core/ids.ts';
 import { type ChainChild, draftChain } from '../../src/plan/preset-sweep.ts';
 import { draftSweep, makeChild } from '../../src/plan/sweep.ts';
 import type { SweepRequest } from '../../src/schemas/sweep.ts';

@@ -1,10 +1,10 @@
+import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
-import { type Ask, askAtTerminal } from '../ask.ts';
 import { type Client, MAX_PAGE } from '../client.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { NAME_FORMS, type Named, named } from '../names.ts';
@@ -172,3 +172,26 @@ function throwIfRefused(outcomes: readonly Outcome<unknown>[], what: string): vo
 
 /** The commands of this module by their names. */
 export const commands = { cancel: cancelCommand, delete: deleteCommand };
+
+/** Asks the user at the terminal. The answer is undefined if there is no terminal. */
+export type Ask = (question: string) => Promise<string | undefined>;
+
+/** Asks at the terminal of this process. */
+const askAtTerminal: Ask = async (question) =>
+  process.stdin.isTTY ? answerTo(question, process.stdin, process.stderr) : undefined;
+
+/** The line that the user types. Ctrl-C and Ctrl-D count as an empty answer. */
+export async function answerTo(
+  question: string,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<string> {
+  const terminal = createInterface({ input, output, terminal: true });
+  const closed = Promise.withResolvers<string>();
+  terminal.once('close', () => closed.resolve('\n'));
+  const answer = await Promise.race([terminal.question(question).catch(() => '\n'), closed.promise]);
+  terminal.close();
+  // Ctrl-C and Ctrl-D do not end the line.
+  if (answer === '\n') output.write(answer);
+  return answer.trim();
+}

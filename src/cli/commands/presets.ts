@@ -8,7 +8,7 @@ import { table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { nearestName } from 'echelon-verify/text/nearest';
 import type { PaperFigures, Preset } from '../../engines/engine.ts';
-import { allPresets } from '../../engines/presets.ts';
+import { allPresets } from '../../engines/registry.ts';
 import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
 import { group } from '../group.ts';
 import { stated } from '../row.ts';

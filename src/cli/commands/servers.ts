@@ -20,7 +20,7 @@ import {
 import type { DemoReport } from '../demo/demo.ts';
 import { pathLine } from '../launcher.ts';
 import { withLifetime } from '../lifetime.ts';
-import { processIdentity } from '../local/process-identity.ts';
+import { processIdentity } from '../local/processes.ts';
 
 const logFileOf = (stateDir: string): string => join(stateDir, 'logs', 'echelon.log');
 

@@ -56,7 +56,7 @@ async function judge(sweep: Sweep, options: Parameters<typeof watchSweep>[0]): P
 }
 
 /** The verification of all children of a sweep together. */
-export interface Findings {
+interface Findings {
   seen: number;
   verified: number;
   wrong: number;

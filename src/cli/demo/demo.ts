@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { styleText } from 'node:util';
-import type { Accepted, Experiment, ExperimentEvent } from 'echelon-client/calls';
+import type { Accepted, Experiment, ExperimentEvent, ExperimentSpec, LocalSpec } from 'echelon-client/calls';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { table } from 'echelon-verify/cli/table';
 import type { RowExplanation } from 'echelon-verify/explain/explain';
@@ -9,7 +9,26 @@ import type { BatchReport } from 'echelon-verify/report';
 import { isFinal } from '../../core/states.ts';
 import type { Client } from '../client.ts';
 import { type Bars, createBars } from './bars.ts';
-import { FAULTY, SWEEP } from './specs.ts';
+
+const ESTIMATORS: { name: string; estimator: LocalSpec['estimator'] }[] = [
+  { name: 'HGPO K=2', estimator: { name: 'hgpo', historyLength: 2 } },
+  { name: 'GiGPO', estimator: { name: 'gigpo' } },
+  { name: 'GRPO', estimator: { name: 'grpo' } },
+];
+
+/** The demo's experiments: three estimators with otherwise equal specs, seeds and budgets. */
+export const SWEEP: ExperimentSpec[] = ESTIMATORS.map(({ name, estimator }) => ({
+  name,
+  engine: 'local',
+  estimator,
+}));
+
+/** A recorded batch as a faulty trainer would have reported it. */
+export const FAULTY: ExperimentSpec = {
+  name: 'a faulty estimator',
+  engine: 'replay',
+  replay: { fault: 'zero-levels-kept', batches: 1 },
+};
 
 /** An experiment in the demo's report. Rates are between 0 and 1; null if none was measured. */
 interface DemoRow {

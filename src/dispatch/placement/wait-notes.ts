@@ -1,6 +1,7 @@
 import { type EstimatedStart, estimateStarts } from '../../scheduler/estimate.ts';
 import { waitNotes } from '../../scheduler/wait-notes.ts';
-import type { ExpectedPlace, QueuedExperiment, WaitNote } from '../../store/queue/types.ts';
+import type { ExpectedPlace } from '../../schemas/answer-parts.ts';
+import type { QueuedExperiment, WaitNote } from '../../store/queue/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { Elapsed, RoundDecision } from './round-decision.ts';
 

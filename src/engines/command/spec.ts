@@ -25,7 +25,7 @@ const LinePattern = Type.String({
 });
 
 /** Where metrics are found: exactly one field. */
-export const MetricSource = DescribedObject(
+const MetricSource = DescribedObject(
   'Where the metrics of the program are found: exactly one field. Default: nowhere.',
   {
     lines: Type.Optional(
@@ -108,8 +108,6 @@ export const CommandSpec = NamedObject('CommandSpec', {
   ),
 });
 export type CommandSpec = Static<typeof CommandSpec>;
-export type MetricSource = Static<typeof MetricSource>;
-
 type Optional = 'workingDir' | 'files' | 'resume' | 'metrics' | 'batches' | 'parameters';
 
 /** A resolved {@link CommandSpec}; null: the field is not set. */

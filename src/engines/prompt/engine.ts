@@ -1,12 +1,54 @@
 import type { FieldProblem } from '../../core/errors.ts';
 import { merge } from '../../core/trees.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
-import type { Engine } from '../engine.ts';
-import { checkoutCpus, checkoutPlan } from './checkout.ts';
-import { evaluationDefaults, PROMPT_DEFAULTS, REFLEXION_TRIALS, SPLITS } from './defaults.ts';
+import type { CompiledSpec, Engine } from '../engine.ts';
+import { launchOf } from '../verl-agent/compile.ts';
+import { resolveVerlAgent } from '../verl-agent/resolve.ts';
+import type { ResolvedVerlAgent } from '../verl-agent/spec.ts';
 import { addressProblems, unlistedProblem } from './endpoint.ts';
 import { PROMPT_PRESETS } from './presets.ts';
 import { PromptSpec, type ResolvedPrompt } from './spec.ts';
+
+/** Values of the `prompt` engine where a spec has none; those of the model are the recipes' for evaluations. */
+export const PROMPT_DEFAULTS: Omit<
+  ResolvedPrompt,
+  'engine' | 'name' | 'model' | 'environment' | 'evaluation' | keyof typeof COMMON_DEFAULTS
+> & { model: Omit<ResolvedPrompt['model'], 'baseUrl' | 'name'> } = {
+  resources: { nodes: 1, gpus: 0, cpus: 1 },
+  model: { temperature: 0.4, maxTokens: 512, price: { input: 0, output: 0 } },
+  method: { name: 'act', trials: 1 },
+  limits: { concurrency: 8 },
+};
+
+type Environment = ResolvedPrompt['environment']['name'];
+type Split = NonNullable<ResolvedPrompt['evaluation']['split']>;
+
+/** The splits of each environment, the default first. */
+const SPLITS: Readonly<Record<Environment, readonly Split[]>> = {
+  local: ['held-out', 'training'],
+  alfworld: ['unseen', 'seen'],
+  webshop: [],
+};
+
+/** Steps, games and seed of each environment: those of the local engine's evaluation, and of the recipes' scripts. */
+const EVALUATIONS: Readonly<Record<Environment, { maxSteps: number; games: number; seed: number }>> = {
+  local: { maxSteps: 30, games: 100, seed: 1 },
+  alfworld: { maxSteps: 50, games: 128, seed: 123 },
+  webshop: { maxSteps: 30, games: 128, seed: 123 },
+};
+
+/** Defaults that depend on the environment. */
+export function evaluationDefaults(name: Environment): Pick<ResolvedPrompt, 'environment' | 'evaluation'> {
+  const { maxSteps, games, seed } = EVALUATIONS[name];
+  const [split] = SPLITS[name];
+  return {
+    environment: { name, seed, maxSteps, historyLength: 2 },
+    evaluation: { games, rounds: 1, ...(split === undefined ? {} : { split }) },
+  };
+}
+
+/** Trials of `reflexion`; the other methods have one. */
+const REFLEXION_TRIALS = 3;
 
 /** Evaluates a prompted model. */
 export const PROMPT: Engine<PromptSpec, ResolvedPrompt> = {
@@ -70,4 +112,40 @@ function budgetProblems({ model, limits = {} }: PromptSpec): FieldProblem[] {
   const { input = 0, output = 0 } = model.price ?? {};
   if (limits.budget === undefined || input + output > 0) return [];
   return [{ field: '/limits/budget', message: 'cannot be kept without a price; add /model/price' }];
+}
+
+type Played = Pick<ResolvedPrompt, 'name' | 'environment' | 'evaluation'>;
+
+/**
+ * The evaluation of verl-agent's recipe whose environments are played: an evaluation of a base model, of which only the
+ * environments are made. The size of the recipe's model changes nothing of them.
+ */
+function evaluationOf({ name, environment, evaluation }: Played): ResolvedVerlAgent {
+  const { name: played, ...settings } = environment;
+  const { games, rounds, split } = evaluation;
+  return resolveVerlAgent({
+    engine: 'verl-agent',
+    name,
+    recipe: `qwen2.5_1.5b_${played as 'alfworld' | 'webshop'}_eval`,
+    resources: { nodes: 1, gpus: 0 },
+    environment: settings,
+    evaluation: {
+      games,
+      rounds,
+      baseModel: true,
+      ...(split === undefined ? {} : { split: split as 'seen' | 'unseen' }),
+    },
+  });
+}
+
+/** That evaluation with its plan, as the verl-agent engine takes them. */
+function checkoutPlan(played: Played): Required<CompiledSpec> {
+  const spec = evaluationOf(played);
+  const { arguments: overrides, plan } = launchOf(spec);
+  return { arguments: overrides, plan: { evaluation: { spec, plan } } };
+}
+
+/** The CPUs of its environments, and one for the driver. */
+function checkoutCpus(played: Played): number {
+  return evaluationOf(played).resources.cpus;
 }

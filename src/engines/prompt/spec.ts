@@ -14,7 +14,7 @@ const MODEL_NAME = '^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,199}$';
 const VARIABLE = '^[A-Za-z_][A-Za-z0-9_]{0,127}$';
 
 /** The model, how it is asked, and what it costs. */
-export const PromptModel = StrictObject({
+const PromptModel = StrictObject({
   baseUrl: Type.String({
     pattern: BASE_URL,
     description:

@@ -1,11 +1,35 @@
+import { type Static, Type } from 'typebox';
 import type { FieldProblem } from '../../core/errors.ts';
 import { merge } from '../../core/trees.ts';
-import { referenceProblems } from '../checkpoint-reference.ts';
+import { NamedObject } from '../../schemas/objects.ts';
+import { CpuResources, commonFields } from '../../schemas/spec-parts.ts';
+import { CheckpointReference, type ResolvedCheckpoint, referenceProblems } from '../checkpoint-reference.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
-import type { CheckFinding, Engine, NamedCheckpoint } from '../engine.ts';
+import { projectDirectory } from '../directories.ts';
+import type { CheckFinding, Engine, NamedCheckpoint, Resolved } from '../engine.ts';
 import { EXPORTED_BYTES, gigabytes, parametersOf } from '../model-size.ts';
-import { projectDirectory } from '../project-directory.ts';
-import { type ResolvedExport, VerlAgentExportSpec } from './spec.ts';
+
+/** Exports a checkpoint of a verl-agent training to Hugging Face's format. */
+export const VerlAgentExportSpec = NamedObject('VerlAgentExportSpec', {
+  ...commonFields,
+  resources: Type.Optional(CpuResources),
+  engine: Type.Literal('verl-agent-export'),
+  checkpoint: CheckpointReference,
+  output: Type.Optional(
+    Type.String({
+      pattern: '^(?!.*\\.\\.)[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$',
+      description:
+        'Directory of the export below the exports of its project on the shared root: `exports`, or `exports/_projects/PROJECT` for another project than `default`. Default: `global_step_N-huggingface` in the checkpoint directory.',
+    }),
+  ),
+});
+export type VerlAgentExportSpec = Static<typeof VerlAgentExportSpec>;
+
+/** A resolved {@link VerlAgentExportSpec}. `output` is null if the export is stored beside the checkpoint. */
+type ResolvedExport = Resolved<VerlAgentExportSpec, 'checkpoint' | 'output'> & {
+  checkpoint: ResolvedCheckpoint;
+  output: string | null;
+};
 
 /** Memory of a parameter while shards are merged: the shards in float32, those of one process a second time. */
 const MERGED_BYTES = 8;

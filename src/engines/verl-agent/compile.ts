@@ -1,5 +1,5 @@
+import { projectDirectory } from '../directories.ts';
 import type { Change, CompiledSpec, Correction } from '../engine.ts';
-import { projectDirectory } from '../project-directory.ts';
 import { diskNeeded } from './disk.ts';
 import { createDraft, type Draft } from './draft.ts';
 import { estimatorOverrides } from './estimators.ts';

@@ -2,7 +2,7 @@ import { recipeOf } from './recipes.ts';
 import type { ResolvedVerlAgent } from './spec.ts';
 
 /** The CPUs that Ray must have free for a training or an evaluation; with fewer it hangs without a word. */
-export interface CpusNeeded {
+interface CpusNeeded {
   /** Environment actors, of training and validation. */
   actors: number;
   actorCpus: number;

@@ -6,7 +6,7 @@ import type { ResolvedVerlAgent } from './spec.ts';
 const BYTES = { trained: 12, weight: 4 } as const;
 
 /** Space below the checkpoint root, in bytes. */
-export interface DiskNeeded {
+interface DiskNeeded {
   /** Of one checkpoint. */
   each: number;
   /** Checkpoints that are there at the end. */

@@ -8,7 +8,7 @@ import { resolveVerlAgent } from './resolve.ts';
 import type { RecipeName, VerlAgentSpec } from './spec.ts';
 
 /** A recipe as its script runs it: nothing added, corrected or filled in. */
-export interface FaithfulPlan {
+interface FaithfulPlan {
   recipe: RecipeName;
   faithful: true;
   program: string;
@@ -21,7 +21,7 @@ export interface FaithfulPlan {
 }
 
 /** A recipe as it is run here. */
-export type CorrectedPlan = VerlAgentPlan & { faithful: false; checks: CheckFinding[] };
+type CorrectedPlan = VerlAgentPlan & { faithful: false; checks: CheckFinding[] };
 
 /** What the recipe's script passes, to the letter. */
 export function faithfulPlan(name: RecipeName): FaithfulPlan {

@@ -43,7 +43,7 @@ const modelPath = (description: string) =>
   );
 
 /** The advantage estimator of a verl-agent training; a field that its estimator does not use is an error. */
-export const VerlAgentEstimatorSpec = StrictObject({
+const VerlAgentEstimatorSpec = StrictObject({
   name: choice(
     VERL_AGENT_ESTIMATORS,
     'Estimator of the advantages. `remax` of verl-agent is absent because its baseline comes from a rollout without the environment; `grpo_passk` because it is nearly always 0 over the steps of a group.',

@@ -17,7 +17,7 @@ export interface Known {
 }
 
 /** Whom an open stream belongs to: a credential, and the session if the caller has one. */
-export interface Watched {
+interface Watched {
   credential: string;
   signIn: SignIn | undefined;
 }

@@ -3,11 +3,11 @@ import { EchelonError } from '../../core/errors.ts';
 import { EXPERIMENT_ID, parseEntryId } from '../../core/ids.ts';
 import { type Caller, sees } from '../../core/scopes.ts';
 import { allEngines, type ExperimentSpec } from '../../engines/registry.ts';
+import type { Pause } from '../../schemas/answer-parts.ts';
 import { Text } from '../../schemas/answer-parts.ts';
 import type { Experiment } from '../../schemas/experiment.ts';
 import { StrictObject } from '../../schemas/objects.ts';
 import { count, text } from '../../schemas/optional-fields.ts';
-import type { Pause } from '../../store/queue/types.ts';
 import type { Store } from '../../store/store.ts';
 import { located } from '../server/operation.ts';
 

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { EchelonError } from '../../core/errors.ts';
 
 /** Makes and reads the cursors of lists. */
-export interface Cursors {
+interface Cursors {
   /** A cursor that stands at `place` of the list that `scope` names. */
   seal(scope: string, place: string): string;
   /** The place of a cursor. Throws EchelonError `invalid-cursor` for one that was not sealed for this scope. */

@@ -24,69 +24,47 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** Limits of the API, all documented; each has a default in {@link DEFAULT_LIMITS}. */
-export interface Limits {
+/** The default limits of the API, all documented. */
+export const DEFAULT_LIMITS = {
   /** Largest body. */
-  bodyBytes: number;
-  /** Largest request line and headers together. */
-  headerBytes: number;
-  /** Largest file that is verified. */
-  uploadBytes: number;
-  /** Files of one caller that are verified, or wait for that, at once. */
-  uploads: number;
-  /** A request must have arrived in full within this time. */
-  requestTimeoutMs: number;
-  /** A socket on which nothing moves is closed after this time. */
-  connectionTimeoutMs: number;
-  /** An idle connection is kept this long for the next request. */
-  keepAliveTimeoutMs: number;
-  /** A request whose call to the store takes longer is answered 503. */
-  storeTimeoutMs: number;
-  /** A request is given up after this time, its body and its computation included. */
-  handlerTimeoutMs: number;
-  /** Requests of one token (or address, without one) in one window. */
-  requests: number;
-  requestWindowMs: number;
-  /** Failed sign-ins of one address, or with one API key's id, in a minute. */
-  failedSignIns: number;
-  /** Explanations, bundles and reports of files that are computed, or wait for that, at once in the process. */
-  recomputations: number;
-  /** Event streams that are open at once with one token. */
-  streams: number;
-  /** Event streams that are open at once in the process. */
-  allStreams: number;
-  /** Connections that are open at once in the process; one more is closed before it has said anything. */
-  connections: number;
-  /** Time between two heartbeats of an idle stream. */
-  heartbeatMs: number;
-  /** A stream is closed if its client has not read the buffered data within this time. */
-  stallMs: number;
-  /** Bytes that may wait for a client of a stream. */
-  streamBufferBytes: number;
-}
-
-/** See {@link Limits}. */
-export const DEFAULT_LIMITS: Limits = {
   bodyBytes: 256 * 1024,
-  uploadBytes: 32 * 1024 * 1024,
-  uploads: 2,
+  /** Largest request line and headers together. */
   headerBytes: 16 * 1024,
+  /** Largest file that is verified. */
+  uploadBytes: 32 * 1024 * 1024,
+  /** Files of one caller that are verified, or wait for that, at once. */
+  uploads: 2,
+  /** A request must have arrived in full within this time. */
   requestTimeoutMs: 10_000,
+  /** A socket on which nothing moves is closed after this time. */
   connectionTimeoutMs: 60_000,
+  /** An idle connection is kept this long for the next request. */
   keepAliveTimeoutMs: 30_000,
+  /** A request whose call to the store takes longer is answered 503. */
   storeTimeoutMs: 5_000,
+  /** A request is given up after this time, its body and its computation included. */
   handlerTimeoutMs: 40_000,
+  /** Requests of one token (or address, without one) in one window. */
   requests: 1000,
   requestWindowMs: 10_000,
+  /** Failed sign-ins of one address, or with one API key's id, in a minute. */
   failedSignIns: 30,
+  /** Explanations, bundles and reports of files that are computed, or wait for that, at once in the process. */
   recomputations: 16,
+  /** Event streams that are open at once with one token. */
   streams: 50,
+  /** Event streams that are open at once in the process. */
   allStreams: 4000,
+  /** Connections that are open at once in the process; one more is closed before it has said anything. */
   connections: 8000,
+  /** Time between two heartbeats of an idle stream. */
   heartbeatMs: 15_000,
+  /** A stream is closed if its client has not read the buffered data within this time. */
   stallMs: 30_000,
+  /** Bytes that may wait for a client of a stream. */
   streamBufferBytes: 256 * 1024,
 };
+export type Limits = typeof DEFAULT_LIMITS;
 
 /** The settings of the API. */
 export interface AppSettings {
@@ -107,7 +85,7 @@ export interface AppSettings {
 }
 
 /** Recomputes on demand, off the event loop. */
-export interface Verifier {
+interface Verifier {
   /**
    * How the advantage of a row (from 0) of a serialized batch comes about. Throws a
    * BatchFormatError for bytes that are no batch, a RangeError if it exceeds a limit, and the signal's reason.

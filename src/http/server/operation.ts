@@ -41,7 +41,7 @@ export interface Answer {
 type Inputs = { properties?: Record<string, object>; required?: string[] } | undefined;
 
 /** What an operation of the document is made of. */
-export interface Operation {
+interface Operation {
   operationId: string;
   summary: string;
   description?: string | undefined;

@@ -21,7 +21,7 @@ const POLICIES: Readonly<Record<Method, RoutePolicy>> = {
 type Stated = string | object;
 
 /** What a route states. The fields of its policy are optional: the method decides what it does not state. */
-export interface Route<
+interface Route<
   Params extends TSchema,
   Query extends TSchema,
   Headers extends TSchema,

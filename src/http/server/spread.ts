@@ -1,5 +1,5 @@
 /** How values of one kind lie. */
-export interface Spread {
+interface Spread {
   mean: number | null;
   /** Sample standard deviation (n - 1), in two passes; null below two values. */
   std: number | null;

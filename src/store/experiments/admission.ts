@@ -1,6 +1,6 @@
 import { EchelonError } from '../../core/errors.ts';
+import type { Pause } from '../../schemas/answer-parts.ts';
 import { projectRemoved } from '../access/projects.ts';
-import type { Pause } from '../queue/types.ts';
 import type { StoreContext } from '../redis/context.ts';
 import type { createPressure } from '../redis/fitness.ts';
 

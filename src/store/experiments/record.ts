@@ -1,9 +1,10 @@
 import type { MetricValue, RuleEvent } from '../../core/events.ts';
 import type { State } from '../../core/states.ts';
+import type { ExpectedPlace } from '../../schemas/answer-parts.ts';
 import { type Experiment, RECORD_VERSION } from '../../schemas/experiment.ts';
 import type { Attempt } from '../attempts/types.ts';
 import type { BatchRecord } from '../batches/types.ts';
-import type { ExpectedPlace, QueuedExperiment } from '../queue/types.ts';
+import type { QueuedExperiment } from '../queue/types.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 
 /** A hash of Redis; null is stored as an absent or empty field. */

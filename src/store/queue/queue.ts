@@ -1,11 +1,11 @@
 import type { State } from '../../core/states.ts';
+import type { Pause } from '../../schemas/answer-parts.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import { readQueued } from './positions.ts';
 import type {
   Measured,
-  Pause,
   Pauses,
   PauseTarget,
   QueuedExperiment,

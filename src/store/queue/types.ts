@@ -1,4 +1,5 @@
 import type { State } from '../../core/states.ts';
+import type { ExpectedPlace, Pause, StartEstimate } from '../../schemas/answer-parts.ts';
 import type { Project } from '../../schemas/project.ts';
 import type { Allocation, Cluster } from '../clusters/types.ts';
 
@@ -11,13 +12,6 @@ export type PauseTarget =
 /** What can be closed: all queues, or the queue of a project. */
 export type QueueTarget = Exclude<PauseTarget, { kind: 'cluster' }>;
 
-/** Who paused it, when (ms since 1970) and why. */
-export interface Pause {
-  by: string;
-  at: number;
-  reason: string | null;
-}
-
 /** Everything that is paused, and every closed queue. */
 export interface Pauses {
   all: Pause | null;
@@ -25,23 +19,6 @@ export interface Pauses {
   clusters: ReadonlyMap<string, Pause>;
   /** Queues that accept no new experiments. */
   closed: { all: Pause | null; projects: ReadonlyMap<string, Pause> };
-}
-
-/** When an experiment is expected to start; ms since 1970. */
-export interface StartEstimate {
-  startAt: number;
-  earliest: number;
-  latest: number;
-}
-
-/** Where an experiment is expected to run. */
-export interface ExpectedPlace {
-  cluster: string;
-  nodes: string[];
-  /** Its expected end (ms since 1970); null if its run time is not known. */
-  endAt: number | null;
-  /** Whether it is the blocked head of a cluster: no later experiment may delay its start. */
-  isHead: boolean;
 }
 
 /** The findings of a scheduling round about a queued experiment. */

@@ -1,5 +1,5 @@
+import { childId } from '../../core/ids.ts';
 import { STATES, type State } from '../../core/states.ts';
-import { childId } from '../../core/sweep-ids.ts';
 import { type EarlyStopping, SWEEP_VERSION, type Sweep, type SweepAxis } from '../../schemas/sweep.ts';
 import { type Fields, toVerification } from '../experiments/record.ts';
 import { inKnownLayout } from '../redis/layouts.ts';

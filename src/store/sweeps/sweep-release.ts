@@ -1,6 +1,6 @@
 import { EchelonError } from '../../core/errors.ts';
+import { childId, MAX_RUNS } from '../../core/ids.ts';
 import { isFinal, type State } from '../../core/states.ts';
-import { childId, MAX_RUNS } from '../../core/sweep-ids.ts';
 import { type Admission, admissionLimits, admitted } from '../experiments/admission.ts';
 import { PATCHED_LAYOUT } from '../experiments/documents.ts';
 import type { StoreContext } from '../redis/context.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { InvalidArgumentError } from 'commander';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { FAULTY, SWEEP } from '../../../src/cli/demo/specs.ts';
+import { FAULTY, SWEEP } from '../../../src/cli/demo/demo.ts';
 import { changedSpec, changesSpec, setting } from '../../../src/cli/spec-changes.ts';
 import { readSpecFile, requireKind } from '../../../src/cli/spec-file.ts';
 import { validateSpec } from '../../../src/engines/validate-spec.ts';

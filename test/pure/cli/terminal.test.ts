@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
 import type { Experiment } from 'echelon-client/calls';
-import { answerTo } from '../../../src/cli/ask.ts';
+import { answerTo } from '../../../src/cli/commands/cancel-delete.ts';
 import { createBars } from '../../../src/cli/demo/bars.ts';
 
 function stream(isTTY: boolean) {

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { EXPERIMENT_ID } from '../../../src/core/ids.ts';
-import { childId, MAX_CHILDREN, MAX_RUNS, newSweepId, SWEEP_ID } from '../../../src/core/sweep-ids.ts';
+import {
+  childId,
+  EXPERIMENT_ID,
+  MAX_CHILDREN,
+  MAX_RUNS,
+  newSweepId,
+  SWEEP_ID,
+} from '../../../src/core/ids.ts';
 
 test('ids of sweeps have their form and differ', () => {
   const ids = Array.from({ length: 1000 }, newSweepId);

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Value } from 'typebox/value';
 import { newExperimentId } from '../../../src/core/ids.ts';
-import { isBelow } from '../../../src/engines/below-directories.ts';
 import { CheckpointReference, referenceProblems } from '../../../src/engines/checkpoint-reference.ts';
-import { projectDirectory } from '../../../src/engines/project-directory.ts';
+import { isBelow, projectDirectory } from '../../../src/engines/directories.ts';
 import { type ExperimentSpec, engineOf } from '../../../src/engines/registry.ts';
-import { VerlAgentExportSpec } from '../../../src/engines/verl-agent-export/spec.ts';
+import { VerlAgentExportSpec } from '../../../src/engines/verl-agent-export/engine.ts';
 import { createCheck } from '../../../src/schemas/check.ts';
 
 const compiled = (spec: object) => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Preset } from '../../../src/engines/engine.ts';
-import { allPresets, experimentsOf } from '../../../src/engines/presets.ts';
-import type { ExperimentSpec } from '../../../src/engines/registry.ts';
+import { allPresets, type ExperimentSpec, experimentsOf } from '../../../src/engines/registry.ts';
 import { addEngine } from '../../support/add-engine.ts';
 import { COUNTDOWN } from '../../support/countdown/engine.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { REPLAY } from '../../../src/engines/replay/engine.ts';
-import { REPLAY_FAULTS } from '../../../src/engines/replay/spec.ts';
+import { REPLAY, REPLAY_FAULTS } from '../../../src/engines/replay/engine.ts';
 import { specProblems } from '../../../src/engines/validate-spec.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 

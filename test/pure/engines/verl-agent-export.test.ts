@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { specProblems } from '../../../src/engines/validate-spec.ts';
-import { VERL_AGENT_EXPORT } from '../../../src/engines/verl-agent-export/engine.ts';
-import type { VerlAgentExportSpec } from '../../../src/engines/verl-agent-export/spec.ts';
+import {
+  VERL_AGENT_EXPORT,
+  type VerlAgentExportSpec,
+} from '../../../src/engines/verl-agent-export/engine.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SettingsError } from '../../../src/config/settings.ts';
-import { keptSecret } from '../../../src/main/kept-secret.ts';
+import { keptSecret } from '../../../src/main/api.ts';
 
 test('a secret is made once, kept for its owner alone, and another for each name', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'echelon-secret-'));

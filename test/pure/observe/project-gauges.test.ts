@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { createProjectGauges } from '../../../src/observe/project-gauges.ts';
+import { createProjectGauges } from '../../../src/observe/store-gauges.ts';
 
 test('shows what projects hold, and forgets those that are gone', async () => {
   const registry = new Registry();

@@ -4,15 +4,15 @@ import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { createCheck, STRICT_AJV } from '../../../src/schemas/check.ts';
-import { SecretProjects } from '../../../src/schemas/cluster-secrets.ts';
 import { AddCluster, COMMAND_STATES, isCommandOver } from '../../../src/schemas/clusters.ts';
 import { ApiKeyInput, ApiKeyRotation, isLive } from '../../../src/schemas/key.ts';
 import { strict } from '../../../src/schemas/objects.ts';
 import { SubmitPreset } from '../../../src/schemas/preset.ts';
 import { newProject, Project, ProjectChange, ProjectInput } from '../../../src/schemas/project.ts';
 import { RunEvents, RunSpec } from '../../../src/schemas/runs.ts';
+import { SecretProjects } from '../../../src/schemas/secrets.ts';
+import { Variables } from '../../../src/schemas/spec-parts.ts';
 import { SweepRequest } from '../../../src/schemas/sweep.ts';
-import { Variables } from '../../../src/schemas/variables.ts';
 
 const check = new Ajv(STRICT_AJV).compile(AddCluster);
 const LEAST = { name: 'a', address: 'ray://h:10001', sharedRoot: '/shared' };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { newCommandId, newExperimentId } from '../../../src/core/ids.ts';
+import { newCommandId, newExperimentId, newSweepId } from '../../../src/core/ids.ts';
 import { SCOPES } from '../../../src/core/scopes.ts';
-import { newSweepId } from '../../../src/core/sweep-ids.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
 import { makeKey, makeProjects } from '../../support/access.ts';
 import { everyRoute, type Route } from '../../support/every-route.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ExperimentSpec } from '../../../src/engines/registry.ts';
-import { REPLAY_FAULTS } from '../../../src/engines/replay/spec.ts';
+import { REPLAY_FAULTS } from '../../../src/engines/replay/engine.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { RESOLVED_EXAMPLES, resolvedExamples } from '../../support/resolved-examples.ts';

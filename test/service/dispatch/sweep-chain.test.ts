@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { newSweepId } from '../../../src/core/sweep-ids.ts';
+import { newSweepId } from '../../../src/core/ids.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { type ChainChild, draftChain } from '../../../src/plan/preset-sweep.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';

@@ -2,17 +2,15 @@ import { type Static, Type } from 'typebox';
 import { merge } from '../../../src/core/trees.ts';
 import { COMMON_DEFAULTS } from '../../../src/engines/common-defaults.ts';
 import type { Engine, Resolved } from '../../../src/engines/engine.ts';
-import { strict } from '../../../src/schemas/objects.ts';
+import { NamedObject } from '../../../src/schemas/objects.ts';
+import { count } from '../../../src/schemas/optional-fields.ts';
 import { commonFields } from '../../../src/schemas/spec-parts.ts';
 
-const CountdownSpec = Type.Object(
-  {
-    ...commonFields,
-    engine: Type.Literal('countdown'),
-    from: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'The first number' })),
-  },
-  { ...strict, $id: 'CountdownSpec' },
-);
+const CountdownSpec = NamedObject('CountdownSpec', {
+  ...commonFields,
+  engine: Type.Literal('countdown'),
+  from: count(1, 1000, 'The first number'),
+});
 type CountdownSpec = Static<typeof CountdownSpec>;
 type ResolvedCountdown = Resolved<CountdownSpec>;
 

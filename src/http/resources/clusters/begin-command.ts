@@ -6,7 +6,7 @@ import { Text } from '../../../schemas/answer-parts.ts';
 import type { Command, CommandKind } from '../../../schemas/clusters.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
 import { plainSecretProblems } from '../../../schemas/secrets.ts';
-import type { Variables } from '../../../schemas/variables.ts';
+import type { Variables } from '../../../schemas/spec-parts.ts';
 import type { Cluster } from '../../../store/clusters/types.ts';
 import type { Store } from '../../../store/store.ts';
 import type { RouteDeps } from '../../server/deps.ts';

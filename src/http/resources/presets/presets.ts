@@ -1,8 +1,7 @@
 import { nearestName } from 'echelon-verify/text/nearest';
 import { EchelonError } from '../../../core/errors.ts';
 import type { Preset } from '../../../engines/engine.ts';
-import { allPresets } from '../../../engines/presets.ts';
-import type { ExperimentSpec } from '../../../engines/registry.ts';
+import { allPresets, type ExperimentSpec } from '../../../engines/registry.ts';
 import { Text } from '../../../schemas/answer-parts.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
 import type { App } from '../../server/deps.ts';

@@ -1,6 +1,6 @@
 import { nearestName } from 'echelon-verify/text/nearest';
 import { EchelonError } from '../../../core/errors.ts';
-import { newSweepId } from '../../../core/sweep-ids.ts';
+import { newSweepId } from '../../../core/ids.ts';
 import type { Preset } from '../../../engines/engine.ts';
 import { fingerprintOf, type ResolvedSpec } from '../../../engines/registry.ts';
 import { type ChainDraft, draftPreset } from '../../../plan/preset-sweep.ts';

@@ -21,7 +21,7 @@ import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 import { experimentOf } from '../common.ts';
 import { notQueued } from '../experiments/priority.ts';
-import { estimateFields } from './estimate-fields.ts';
+import { estimateFields } from './queues.ts';
 
 /** Maximum number of queued experiments that an answer examines, except for the minimum of each project. */
 const WINDOW = 1_024;

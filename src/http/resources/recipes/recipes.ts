@@ -1,7 +1,7 @@
 import { nearestName } from 'echelon-verify/text/nearest';
 import { EchelonError } from '../../../core/errors.ts';
 import type { RecipeSummary } from '../../../engines/engine.ts';
-import { allRecipes, recipesWith } from '../../../engines/recipes.ts';
+import { allRecipes, recipesWith } from '../../../engines/registry.ts';
 import { commandLine } from '../../../plan/command-line.ts';
 import { Text } from '../../../schemas/answer-parts.ts';
 import { StrictObject } from '../../../schemas/objects.ts';

@@ -6,7 +6,7 @@ import type { Figures, SweepChild } from '../../../store/sweeps/types.ts';
 import { RATE, spreadOf } from '../../server/spread.ts';
 
 /** Children that differ in nothing but the axes that are aggregated over, in order of their first child. */
-export interface Combination {
+interface Combination {
   values: Record<string, unknown>;
   children: SweepChild[];
 }

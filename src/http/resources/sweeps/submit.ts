@@ -1,8 +1,8 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
+import { newSweepId } from '../../../core/ids.ts';
 import type { Caller } from '../../../core/scopes.ts';
-import { newSweepId } from '../../../core/sweep-ids.ts';
 import { checkpointOf } from '../../../engines/named-training.ts';
 import { engineOf, fingerprintOf } from '../../../engines/registry.ts';
 import { resolveSpec } from '../../../plan/resolve-spec.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
+import { MAX_CHILDREN, SWEEP_ID } from '../../../core/ids.ts';
 import { type Caller, sees } from '../../../core/scopes.ts';
-import { MAX_CHILDREN, SWEEP_ID } from '../../../core/sweep-ids.ts';
 import { customCodeOf, type ExperimentSpec, permissionProblems } from '../../../engines/registry.ts';
 import { childReference, referenceMetrics } from '../../../plan/preset-sweep.ts';
 import { childSpec, childValues, makeChild } from '../../../plan/sweep.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Permissions } from '../../../../src/engines/engine.ts';
-import { codePathProblems } from '../../../../src/engines/verl-agent/code-paths.ts';
-import { VERL_AGENT } from '../../../../src/engines/verl-agent/engine.ts';
+import { codePathProblems, VERL_AGENT } from '../../../../src/engines/verl-agent/engine.ts';
 import type { VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';
 
 const spec = (changes: Partial<VerlAgentSpec>): VerlAgentSpec => ({

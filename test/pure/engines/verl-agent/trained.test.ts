@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { completeEvaluation, trainedSettings } from '../../../../src/engines/verl-agent/engine.ts';
 import { resolveVerlAgent } from '../../../../src/engines/verl-agent/resolve.ts';
 import type { VerlAgentSpec } from '../../../../src/engines/verl-agent/spec.ts';
-import { completeEvaluation, trainedSettings } from '../../../../src/engines/verl-agent/trained.ts';
 
 const TRAINING: VerlAgentSpec = {
   engine: 'verl-agent',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { MAX_CHILDREN } from '../../../../src/core/sweep-ids.ts';
+import { MAX_CHILDREN } from '../../../../src/core/ids.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../../../src/http/server/deps.ts';
 import { ADVICE } from '../../../../src/http/server/error-docs.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newSweepId } from '../../../../src/core/sweep-ids.ts';
+import { newSweepId } from '../../../../src/core/ids.ts';
 import {
   readEntry,
   toFigures,

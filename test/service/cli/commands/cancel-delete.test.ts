@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { EXIT } from 'echelon-verify/cli/exit';
-import type { Ask } from '../../../../src/cli/ask.ts';
-import { commands } from '../../../../src/cli/commands/cancel-delete.ts';
+import { type Ask, commands } from '../../../../src/cli/commands/cancel-delete.ts';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
 import { apiFor, keptOutput, runCommand } from '../../../support/cli.ts';
 import { REPLAY } from '../../../support/http-app.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { allPresets } from '../../../../src/engines/presets.ts';
+import { allPresets } from '../../../../src/engines/registry.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 
 async function presets(...args: string[]): Promise<string> {

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EXIT } from 'echelon-verify/cli/exit';
 import { saveConnection } from '../../../../src/cli/connection.ts';
-import { processIdentity } from '../../../../src/cli/local/process-identity.ts';
+import { processIdentity } from '../../../../src/cli/local/processes.ts';
 import { keptOutput, runProgram } from '../../../support/cli.ts';
 
 const connection = { url: 'http://127.0.0.1:1', token: 't' };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { Redis } from 'ioredis';
-import { cutUnfinishedTransaction } from '../../../../src/cli/local/append-only-file.ts';
+import { cutUnfinishedTransaction } from '../../../../src/cli/local/redis-server.ts';
 import { type RedisServer, startRedis } from '../../../support/redis.ts';
 
 /** `start.sh` of the containers, with a `redis-server` that does nothing. */

@@ -7,8 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { processIdentity } from '../../../../src/cli/local/process-identity.ts';
-import { freePort, startServer, waitUntilReady } from '../../../../src/cli/local/processes.ts';
+import {
+  freePort,
+  processIdentity,
+  startServer,
+  waitUntilReady,
+} from '../../../../src/cli/local/processes.ts';
 import { until } from '../../../support/dispatch.ts';
 
 let directory: string;

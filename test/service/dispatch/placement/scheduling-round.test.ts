@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { createSchedulingRounds } from '../../../../src/dispatch/placement/scheduling-round.ts';
+import type { Pause } from '../../../../src/schemas/answer-parts.ts';
 import type { Allocation, Cluster } from '../../../../src/store/clusters/types.ts';
-import type { Pause, QueuedExperiment, WaitNote } from '../../../../src/store/queue/types.ts';
+import type { QueuedExperiment, WaitNote } from '../../../../src/store/queue/types.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 import { snapshotFrom } from '../../../support/queue.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, test } from 'node:test';
-import { answerClientError } from '../../../../src/http/server/client-error.ts';
+import { answerClientError } from '../../../../src/http/server/errors.ts';
 import { appFor } from '../../../support/http-app.ts';
 import type { Scope } from '../../../support/store.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { newExperimentId } from '../../../../src/core/ids.ts';
+import { newExperimentId, newSweepId } from '../../../../src/core/ids.ts';
 import type { State } from '../../../../src/core/states.ts';
-import { newSweepId } from '../../../../src/core/sweep-ids.ts';
 import type { ExperimentFilter } from '../../../../src/store/experiments/types.ts';
 import { storeFor, submitInput } from '../../../support/store.ts';
 

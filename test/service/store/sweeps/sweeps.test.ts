@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { EXPERIMENT_ID } from '../../../../src/core/ids.ts';
+import { childId, EXPERIMENT_ID, newSweepId } from '../../../../src/core/ids.ts';
 import { STATES, type State } from '../../../../src/core/states.ts';
-import { childId, newSweepId } from '../../../../src/core/sweep-ids.ts';
 import { makeChild } from '../../../../src/plan/sweep.ts';
 import type { Lease } from '../../../../src/store/attempts/types.ts';
 import type { Store } from '../../../../src/store/store.ts';

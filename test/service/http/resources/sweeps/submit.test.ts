@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { SWEEP_ID } from '../../../../../src/core/sweep-ids.ts';
+import { SWEEP_ID } from '../../../../../src/core/ids.ts';
 import { makeProjects } from '../../../../support/access.ts';
 import { cpuTimeOf } from '../../../../support/cpu-time.ts';
 import { appFor } from '../../../../support/http-app.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { newSweepId } from '../../../../../src/core/sweep-ids.ts';
+import { newSweepId } from '../../../../../src/core/ids.ts';
 import type { Store } from '../../../../../src/store/store.ts';
 import { appFor } from '../../../../support/http-app.ts';
 import { claimed, storeFor } from '../../../../support/store.ts';
