@@ -123,6 +123,22 @@ def verl() -> None:
         keep("verl/gdpo", both, run("gdpo_outcome", both, config=keys, batch=batch, non_tensor_batch=given))
 
 
+def verl_agent() -> None:
+    functional = load("verl-agent", "verl/utils/torch_functional.py", "masked_sum", "masked_mean", "masked_var", "masked_whiten")
+    names = ["grpo_passk", "reinforce_plus_plus_baseline"]
+    space = load("verl-agent", "verl/trainer/ppo/core_algos.py", *(f"compute_{name}_outcome_advantage" for name in names),
+                 verl_F=SimpleNamespace(**functional))  # fmt: skip
+
+    def run(name: str, case: dict[str, Any]) -> torch.Tensor:
+        rows = np.arange(len(case["score"]))
+        return space[f"compute_{name}_outcome_advantage"](*tokens_of(case), np.array(case["group"]), rows)[0][:, 0]
+
+    for plain in inputs():
+        keep("verl-agent/grpo-passk", plain, run("grpo_passk", plain))
+        for case in (plain, with_singles(plain)):
+            keep("verl-agent/reinforce-plus-plus-baseline", case, run("reinforce_plus_plus_baseline", case))
+
+
 def nanstd_of(trainer: str, path: str) -> Any:
     return load(trainer, path, "nanstd")["nanstd"]
 
@@ -340,7 +356,7 @@ def art() -> None:
             keep("art/grpo", case, given, precision="float64")
 
 
-for run_trainer in (trl, ms_swift, verl, nemo_rl, slime, openrlhf, prime_rl, skyrl, roll, areal, rllm, tinker, art):
+for run_trainer in (trl, ms_swift, verl, nemo_rl, slime, openrlhf, prime_rl, skyrl, roll, areal, rllm, tinker, art, verl_agent):
     run_trainer()
 commits = {trainer: f"{repository.replace('+', '/')}@{commit}" for trainer, (repository, commit) in REPOSITORIES.items()} | WHEELS
 note = "What the advantage functions of published trainers give on the CPU. Data only; see scripts/golden/estimators.py."

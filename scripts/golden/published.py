@@ -29,6 +29,8 @@ REPOSITORIES = {
     "areal": ("inclusionAI+AReaL", "4aef98d8"),
     "rllm": ("rllm-org+rllm", "9beb6e0f"),
     "tinker": ("thinking-machines-lab+tinker-cookbook", "9dfcc3a2"),
+    # A fork that has the commits of langfengQ/verl-agent.
+    "verl-agent": ("zzj1111+alfworldauto", "20bd331"),
 }
 WHEELS = {"art": "openpipe_art-0.5.23"}
 SOURCES = sys.argv[1]

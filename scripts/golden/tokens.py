@@ -71,6 +71,17 @@ def verl(each: Callable[[], list[Case]]) -> None:
             keep(form, case, space[plus](case["reward"], case["mask"], SimpleNamespace(gamma=gamma))[0])
 
 
+def verl_agent(each: Callable[[], list[Case]]) -> None:
+    names = ("masked_sum", "masked_mean", "masked_var", "masked_whiten")
+    functional = SimpleNamespace(**load("verl-agent", "verl/utils/torch_functional.py", *names))
+    plus = "compute_reinforce_plus_plus_outcome_advantage"
+    space = load("verl-agent", "verl/trainer/ppo/core_algos.py", "compute_gae_advantage_return", plus, verl_F=functional)
+    for case in each():
+        sums = space["compute_gae_advantage_return"](case["reward"], case["value"], case["mask"], 1.0, 1.0)
+        keep("verl-agent/gae", case, sums[0])
+        keep("verl-agent/reinforce-plus-plus", case, space[plus](case["reward"], case["mask"], 1.0)[0])
+
+
 def skyrl(each: Callable[[], list[Case]]) -> None:
     path = "skyrl/backends/skyrl_train/utils/ppo_utils.py"
     plus = "compute_reinforce_plus_plus_outcome_advantage"
@@ -135,7 +146,7 @@ def slime(each: Callable[[], list[Case]]) -> None:
         keep("slime/ppo-0.95", case, sums)
 
 
-for run_trainer in (verl, skyrl, trl, nemo_rl, openrlhf, slime):
+for run_trainer in (verl, skyrl, trl, nemo_rl, openrlhf, slime, verl_agent):
     run_trainer(inputs)
 columns = [
     {
@@ -148,7 +159,7 @@ columns = [
     for case in inputs()
 ]
 used = {trainer: f"{REPOSITORIES[trainer][0].replace('+', '/')}@{REPOSITORIES[trainer][1]}"
-        for trainer in ("verl", "skyrl", "trl", "nemo-rl", "openrlhf", "slime")}  # fmt: skip
+        for trainer in ("verl", "skyrl", "trl", "nemo-rl", "openrlhf", "slime", "verl-agent")}  # fmt: skip
 note = "What published trainers give each token on the CPU. Data only; see scripts/golden/tokens.py."
 lines = ",\n".join(json.dumps(case, allow_nan=False) for case in CASES)
 given = ",\n".join(json.dumps(one) for one in columns)

@@ -9,6 +9,7 @@ import { identify } from '../src/identify/identify.ts';
 import type { AnyParameters } from '../src/kernel/index.ts';
 import { verificationBytes } from '../src/pool/budget.ts';
 import { verifyBatch } from '../src/verify-batch.ts';
+import { goldenEstimates } from './support/golden-estimators.ts';
 import { goldenTokens } from './support/golden-tokens.ts';
 import { reporting, tokenBatch, without } from './support/token-batch.ts';
 
@@ -149,3 +150,44 @@ describe('token-level batches', () => {
     assert.ok(verificationBytes(batch) - verificationBytes(plain) >= 100 * batch.tokens!.mask!.length);
   });
 });
+
+const OF_VERL_AGENT = [...goldenTokens(), ...goldenEstimates()].filter(({ form }) =>
+  form.startsWith('verl-agent/'),
+);
+
+test('the golden values of verl-agent are of its PPO, both REINFORCE++ and pass@k', () => {
+  assert.deepEqual(
+    new Set(OF_VERL_AGENT.map(({ form }) => form)),
+    new Set(
+      ['gae', 'reinforce-plus-plus', 'grpo-passk', 'reinforce-plus-plus-baseline'].map(
+        (form) => `verl-agent/${form}`,
+      ),
+    ),
+  );
+});
+
+/** The advantages that a batch reports, of tokens or of rows. */
+function advantagesOf(batch: Batch): Float64Array {
+  return batch.tokens?.reportedAdvantage ?? batch.reportedAdvantage!;
+}
+
+for (const { batch } of OF_VERL_AGENT.filter(({ batch: { name } }) => /outcome|kl|binary|decimal/.test(name)))
+  test(`${batch.name}: what the function of verl-agent gave verifies, and an advantage that is a tenth too large is wrong`, () => {
+    const recipe: Batch = { ...batch, estimator: { ...batch.estimator, forms: 'recipe' } };
+    assert.equal(verifyBatch(recipe).wrong, 0);
+    const changed = advantagesOf(recipe).slice();
+    const largest = changed.reduce((most, x, at) => (Math.abs(x) > Math.abs(changed[most]!) ? at : most), 0);
+    changed[largest] = Math.fround(changed[largest]! * 1.1);
+    const faulty: Batch =
+      recipe.tokens === undefined
+        ? { ...recipe, reportedAdvantage: changed }
+        : { ...recipe, tokens: { ...recipe.tokens, reportedAdvantage: changed } };
+    const { wrongRows } = verifyBatch(faulty);
+    const row =
+      recipe.tokens === undefined
+        ? largest
+        : recipe.tokens.offset.findIndex(
+            (start, i) => start <= largest && largest < recipe.tokens!.offset[i + 1]!,
+          );
+    assert.deepEqual(wrongRows, [row]);
+  });
