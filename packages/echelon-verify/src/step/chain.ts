@@ -199,14 +199,14 @@ function partsOf(
 function emptyChain(): TokenChain {
   return {
     state: {
-      logProb: 0,
-      oldLogProb: 0,
-      advantage: 0,
-      logRatio: 0,
-      ratio: 1,
-      ratioError: 0,
-      rowAdvantage: 0,
-      rowAdvantageError: 0,
+      logProb: -0,
+      oldLogProb: -0,
+      advantage: -0,
+      logRatio: -0,
+      ratio: Number.NaN,
+      ratioError: -0,
+      rowAdvantage: -0,
+      rowAdvantageError: -0,
       moves: 1,
     },
     ratio: emptyTerm(),
@@ -219,48 +219,79 @@ function emptyChain(): TokenChain {
   };
 }
 
-/** The functions that fill the chain. */
+/** The functions that fill the chain. What a row gives its tokens goes from one to the other. */
 function evaluation(
   model: Omit<StepModel, 'startRow' | 'evaluate'>,
   parts: Parts,
 ): Pick<StepModel, 'startRow' | 'evaluate'> {
-  const { batch, arithmetic, chain, lacks } = model;
-  const { offset, logProb, oldLogProb = logProb, referenceLogProb, rolloutWeight } = batch.tokens;
+  const row: RowState = { ratio: Number.NaN, ratioError: -0, advantage: -0, advantageError: -0 };
+  const joining = joiningOf(model, parts);
+  return {
+    startRow: rowStarter(model, parts, { row, joining }),
+    evaluate: evaluator(model, parts, { row, joining }),
+  };
+}
+
+interface OfRow {
+  readonly row: RowState;
+  readonly joining: Joining;
+}
+
+function rowStarter(
+  model: Omit<StepModel, 'startRow' | 'evaluate'>,
+  parts: Parts,
+  { row, joining }: OfRow,
+): StepModel['startRow'] {
   const { loss, params, correction, kl } = parts;
-  const canRatio = lacks.ratio.length === 0;
-  const canLoss = lacks.loss.length === 0;
-  const canGradient = lacks.gradient.length === 0;
-  const row: RowState = { ratio: 1, ratioError: 0, advantage: 0, advantageError: 0 };
+  const { offset } = model.batch.tokens;
+  return (at) => {
+    const [start, end] = [offset[at]!, offset[at + 1]!];
+    const microBatch = model.layout.microBatchOf(at);
+    joining.policyFactor = model.scaleOf(microBatch) / model.divisorOf(at);
+    joining.klFactor =
+      ((kl?.settings.coefficient ?? 0) * model.klScaleOf(microBatch)) / model.klDivisorOf(at);
+    correction?.startRow(start, end);
+    if (model.lacks.loss.length > 0 || loss?.row === undefined) return;
+    const tokens = rowTokens(model, parts, { row: at, start, end });
+    loss.row(tokens, params, { row, arithmetic: model.arithmetic });
+  };
+}
+
+function evaluator(
+  { batch, arithmetic, chain, lacks }: Omit<StepModel, 'startRow' | 'evaluate'>,
+  { loss, params, correction, kl, logRatioClamp }: Parts,
+  { row, joining }: OfRow,
+): StepModel['evaluate'] {
+  const { logProb, oldLogProb = logProb, referenceLogProb, rolloutWeight } = batch.tokens;
+  const [ofTokens, ofRows] = [batch.tokens.reportedAdvantage, batch.reportedAdvantage];
+  const [canRatio, canLoss, canGradient] = (['ratio', 'loss', 'gradient'] as const).map(
+    (stage) => lacks[stage].length === 0,
+  );
   const to = { out: chain.loss, arithmetic };
   const toKl = { out: chain.kl, arithmetic };
-  return {
-    startRow(at) {
-      const [start, end] = [offset[at]!, offset[at + 1]!];
-      correction?.startRow(start, end);
-      if (!canLoss || loss?.row === undefined) return;
-      const tokens = rowTokens(model, parts, { row: at, start, end });
-      loss.row(tokens, params, { row, arithmetic });
-    },
-    evaluate(at, token) {
-      const { state } = chain;
-      if (!canRatio) return chain;
-      fillRatio(chain, { now: logProb![token]!, old: oldLogProb![token]! }, parts.logRatioClamp, arithmetic);
-      if (rolloutWeight !== undefined) exactly(chain.weight, rolloutWeight[token]!);
-      else if (correction !== undefined) correction.fill(token, chain.weight);
-      if (kl !== undefined) kl.fill(state.logProb - referenceLogProb![token]!, state, toKl);
-      if (!canLoss) return chain;
-      state.advantage = model.advantageOf(at, token);
-      if (loss!.row !== undefined) {
-        state.ratio = row.ratio;
-        state.ratioError = row.ratioError;
-        state.rowAdvantage = row.advantage;
-        state.rowAdvantageError = row.advantageError;
-      }
-      loss!.token(state, params, to);
-      if (canGradient) fillGradient(model, parts, at);
-      return chain;
-    },
+  const { state } = chain;
+  return (at, token) => {
+    if (!canRatio) return chain;
+    state.logProb = logProb![token]!;
+    state.oldLogProb = oldLogProb![token]!;
+    fillRatio(chain, logRatioClamp, arithmetic);
+    if (rolloutWeight !== undefined) exactly(chain.weight, rolloutWeight[token]!);
+    else if (correction !== undefined) correction.fill(token, chain.weight);
+    if (kl !== undefined) kl.fill(state.logProb - referenceLogProb![token]!, state, toKl);
+    if (!canLoss) return chain;
+    state.advantage = (ofTokens === undefined ? ofRows?.[at] : ofTokens[token]) ?? Number.NaN;
+    if (loss!.row !== undefined) copyRow(row, state);
+    loss!.token(state, params, to);
+    if (canGradient) fillGradient(joining);
+    return chain;
   };
+}
+
+function copyRow(row: RowState, state: TokenState): void {
+  state.ratio = row.ratio;
+  state.ratioError = row.ratioError;
+  state.rowAdvantage = row.advantage;
+  state.rowAdvantageError = row.advantageError;
 }
 
 /** The tokens of a row that has what its loss needs. */
@@ -298,46 +329,55 @@ function logWeight(
 }
 
 /** The difference of two inputs rounds once; beyond a clamp the ratio is constant, and within the rounding of it either. */
-function fillRatio(
-  chain: TokenChain,
-  { now, old }: { now: number; old: number },
-  clamp: number,
-  arithmetic: StepArithmetic,
-): void {
-  const { state } = chain;
-  const difference = now - old;
+function fillRatio({ state, ratio }: TokenChain, clamp: number, arithmetic: StepArithmetic): void {
+  const difference = state.logProb - state.oldLogProb;
   const size = Math.abs(difference);
   const band = 2 * arithmetic.unit * size;
-  state.logProb = now;
-  state.oldLogProb = old;
   state.logRatio = Math.max(-clamp, Math.min(clamp, difference));
   state.moves = size + band < clamp ? 1 : size - band > clamp ? 0 : -1;
   state.ratio = Math.exp(state.logRatio);
   state.ratioError = difference === 0 ? 0 : state.ratio * expError(state.logRatio, arithmetic);
-  around(chain.ratio, state.ratio, state.ratioError);
+  around(ratio, state.ratio, state.ratioError);
+}
+
+/** What is the same for all tokens: which parts there are, and what they are multiplied with in a row. */
+interface Joining {
+  readonly chain: TokenChain;
+  readonly unit: number;
+  readonly hasKl: boolean;
+  readonly isWeighted: boolean;
+  readonly isKlWeighted: boolean;
+  /** Scale and denominator of the row. −0 at first, as in emptyTerm. */
+  policyFactor: number;
+  klFactor: number;
+}
+
+function joiningOf(
+  { chain, batch, arithmetic }: Pick<StepModel, 'chain' | 'batch' | 'arithmetic'>,
+  { loss, kl, correction }: Parts,
+): Joining {
+  const hasWeight = correction !== undefined || batch.tokens.rolloutWeight !== undefined;
+  return {
+    chain,
+    unit: arithmetic.unit,
+    hasKl: kl !== undefined,
+    isWeighted: hasWeight && loss?.usesWeight !== true,
+    isKlWeighted: hasWeight && batch.step.rolloutCorrection?.appliesTo === 'all',
+    policyFactor: -0,
+    klFactor: -0,
+  };
 }
 
 /** Joins the parts: policy loss times weight and KL, each divided by its own denominator and scaled. */
-function fillGradient(
-  model: Omit<StepModel, 'startRow' | 'evaluate'>,
-  { loss, kl, correction }: Parts,
-  row: number,
-): void {
-  const { chain, batch, arithmetic } = model;
+function fillGradient(joining: Joining): void {
+  const { chain, unit } = joining;
   const { policyPart, klPart, gradient, weight } = chain;
-  const scale = model.scaleOf(model.layout.microBatchOf(row));
-  const isWeighted =
-    (correction !== undefined || batch.tokens.rolloutWeight !== undefined) && loss!.usesWeight !== true;
-  scaled(policyPart, chain.loss.gradient, scale / model.divisorOf(row));
-  if (isWeighted) times(policyPart, weight);
-  if (kl === undefined) exactly(klPart, 0);
-  else {
-    const klScale = model.klScaleOf(model.layout.microBatchOf(row));
-    scaled(klPart, chain.kl.gradient, (kl.settings.coefficient * klScale) / model.klDivisorOf(row));
-    if (batch.step.rolloutCorrection?.appliesTo === 'all') times(klPart, weight);
-  }
+  scaled(policyPart, chain.loss.gradient, joining.policyFactor);
+  if (joining.isWeighted) times(policyPart, weight);
+  if (joining.hasKl) scaled(klPart, chain.kl.gradient, joining.klFactor);
+  if (joining.isKlWeighted) times(klPart, weight);
   const size = Math.abs(policyPart.value) + Math.abs(klPart.value);
-  const blur = GRADIENT_ROUNDINGS * arithmetic.unit * size + (size === 0 ? 0 : TINY);
+  const blur = GRADIENT_ROUNDINGS * unit * size + (size === 0 ? 0 : TINY);
   gradient.value = policyPart.value + klPart.value;
   gradient.low = policyPart.low + klPart.low - blur;
   gradient.high = policyPart.high + klPart.high + blur;

@@ -29,7 +29,7 @@ export interface MicroBatchSums {
   tokens: number;
 }
 
-const emptySum = (): Sum => ({ value: 0, error: 0, size: 0, count: 0 });
+const emptySum = (): Sum => ({ value: -0, error: -0, size: -0, count: 0 });
 
 /** Sums of 0 for each micro-batch. */
 export function emptySums(microBatches: number): MicroBatchSums[] {

@@ -78,6 +78,9 @@ function verifyTokens(model: StepModel): TokensFound {
   const checks = all.filter(({ lacks }) => lacks.length === 0);
   const counts = checks.map(() => new Float64Array(4));
   const sums = emptySums(layout.microBatches);
+  const { reported, microBatches } = batch.step;
+  const needsSums =
+    Object.keys(reported).length > 0 || microBatches.some((one) => one.reportedLoss !== undefined);
   const wrong: WrongToken[] = [];
   let trained = 0;
   for (let row = 0; row < batch.rows; row++) {
@@ -90,7 +93,7 @@ function verifyTokens(model: StepModel): TokensFound {
       }
       trained++;
       const chain = model.evaluate(row, token);
-      addToken(own, model, { row, token });
+      if (needsSums) addToken(own, model, { row, token });
       for (let check = 0; check < checks.length; check++) {
         const code = checks[check]!.judge(chain, token);
         counts[check]![code]!++;

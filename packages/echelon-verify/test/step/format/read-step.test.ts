@@ -104,3 +104,15 @@ test('a step of the wire that is cut off is refused', () => {
   for (const length of [20, 100, wire.length - 1])
     assert.throws(() => decodeStep(wire.subarray(0, length)), BatchFormatError);
 });
+
+test('a step that Python wrote is read as its file says', () => {
+  const folder = new URL('../../../../../test/golden/steps/', import.meta.url);
+  const recorded = readRecorded(readFileSync(new URL('every-column.json', folder)), 'every-column.json');
+  assert.ok('steps' in recorded);
+  assert.deepEqual(decodeStep(readFileSync(new URL('python.pb', folder))), recorded.steps[0]);
+  // Python's test reads this file.
+  assert.deepEqual(
+    Buffer.from(encodeStep(recorded.steps[0]!)),
+    readFileSync(new URL('typescript.pb', folder)),
+  );
+});
