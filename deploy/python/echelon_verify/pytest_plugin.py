@@ -158,8 +158,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     config = session.config
     own = config.stash[_SESSION]
     text = json.dumps({"batches": own.batches, "gaps": own.gaps})
-    if hasattr(config, "workeroutput"):
-        config.workeroutput["echelon"] = text
+    # pytest-xdist sends it to the main process.
+    output: dict[str, Any] | None = getattr(config, "workeroutput", None)
+    if output is not None:
+        output["echelon"] = text
         return
     path = config.getoption("--echelon-report")
     if path is not None:

@@ -46,7 +46,8 @@ class Recorder:
     def batch(self, training_step: int, /, **columns: Any) -> None:
         """Verifies a batch; the arguments are those of `echelon_capture.batch`."""
         try:
-            provenance = {**(columns.pop("provenance", None) or {}), "training_step": int(training_step)}
+            stated: Mapping[str, Any] = columns.pop("provenance", None) or {}
+            provenance = {**stated, "training_step": int(training_step)}
             columns.setdefault("name", f"step {training_step}")
             report = verify_columns(**columns, provenance=provenance, timeout=_SECONDS)
         except Exception as error:  # noqa: BLE001 - a verification must never fail a training
