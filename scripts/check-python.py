@@ -20,7 +20,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "scripts" / "golden"), str(ROOT / "deploy" / "capture"), str(ROOT / "deploy" / "python")]
+sys.path.insert(0, str(ROOT / "scripts" / "golden"))
 
 import trl_run  # noqa: E402
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: E402
@@ -30,29 +30,18 @@ from echelon_verify.trainer import AdvantageCallback  # noqa: E402
 TESTS = '''
 import os, sys
 sys.path[:0] = {paths!r}
-import pytest, trl_run
+import trl_run
 
-def trained(monkeypatch, tmp_path, fault):
-    monkeypatch.chdir(tmp_path)
-    train = trl_run.GRPOTrainer.train
-    def faulty(trainer):
-        generate = trainer._generate_and_score_completions
-        def wrapped(*arguments):
-            result = generate(*arguments)
-            if fault:
-                result["advantages"] = result["advantages"] * 1.25
-            return result
-        trainer._generate_and_score_completions = wrapped
-        return train(trainer)
-    monkeypatch.setattr(trl_run.GRPOTrainer, "train", faulty)
+def trained(monkeypatch, folder):
+    monkeypatch.chdir(folder)
     trl_run.train("decimal", trl_run.RUNS["decimal"])
 
 def test_training(monkeypatch, tmp_path):
-    trained(monkeypatch, tmp_path, fault=False)
+    trained(monkeypatch, tmp_path)
 '''
 # The fault is planted where TRL computes, so that a follower that was there before sees it.
 FAULT = """
-import torch, trl.trainer.grpo_trainer as module
+import trl.trainer.grpo_trainer as module
 
 def test_training_with_a_fault(monkeypatch, tmp_path):
     generate = module.GRPOTrainer._generate_and_score_completions
@@ -61,7 +50,7 @@ def test_training_with_a_fault(monkeypatch, tmp_path):
         result["advantages"] = result["advantages"] * 1.25
         return result
     monkeypatch.setattr(module.GRPOTrainer, "_generate_and_score_completions", faulty)
-    trained(monkeypatch, tmp_path, fault=False)
+    trained(monkeypatch, tmp_path)
 """
 
 
@@ -123,13 +112,12 @@ def board_of(folder: str) -> list[float]:
 def tested() -> tuple[str, dict]:
     """The last line of pytest, and its report, of tests that train, without a change to them."""
     with tempfile.TemporaryDirectory() as folder:
-        paths = [str(ROOT / "scripts" / "golden"), str(ROOT / "deploy" / "capture"), str(ROOT / "deploy" / "python")]
+        paths = [str(ROOT / "scripts" / "golden")]
         (Path(folder) / "test_training.py").write_text(TESTS.format(paths=paths) + FAULT)
         report = Path(folder) / "report.json"
-        options = ["-p", "echelon_verify.pytest_plugin", "--echelon-follow", "trl", "--echelon-report", str(report)]
+        options = ["--echelon-follow", "trl", "--echelon-report", str(report)]
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore", *options, folder]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-        done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=environment, cwd=folder)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, cwd=folder)
         return done.stdout + done.stderr, json.loads(report.read_text())
 
 
@@ -143,7 +131,7 @@ def main() -> int:
         "a wrong batch is logged": wrong["logged"][-1] == wrong["wrong"] > 0 and wrong["board"] == wrong["logged"],
         "a wrong batch is explained": "is WRONG" in (wrong["explanation"] or ""),
         "a test that trains fails because of its wrong rows, and no other": "1 failed, 1 passed" in output,
-        "the failure has the explanation": "is WRONG" in output and "Likely cause" in output,
+        "the failure has the explanation": "is WRONG" in output and "wrong-rows" in output,
         "the report has every batch of both tests": len(report["batches"]) == 6 and report["gaps"] == [],
     }
     for what, holds in checks.items():

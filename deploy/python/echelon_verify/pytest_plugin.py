@@ -49,6 +49,7 @@ class Session:
 
     def check(self) -> None:
         """Ends a test. It fails if a followed trainer computed a wrong row, or if none of its own batches could be verified."""
+        __tracebackhide__ = True
         from .checks import WrongAdvantages
 
         wrong, self._wrong = self._wrong, None
@@ -117,7 +118,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
     recorder = Recorder(session.followed)
     session.recorders.append(recorder)
-    getattr(trainers, f"follow_{followed}")(recorder)
+    try:
+        getattr(trainers, f"follow_{followed}")(recorder)
+    except Exception as error:
+        # Whatever goes wrong while the trainer is imported.
+        raise pytest.UsageError(f"--echelon-follow {followed}: {type(error).__name__}: {error}") from error
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -128,6 +133,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     """A test fails if a followed trainer computed a wrong row in it, unless it fails anyway."""
+    # The failure text says enough: no line of the plugin belongs to it.
+    __tracebackhide__ = True
     outcome = yield
     try:
         item.config.stash[_SESSION].check()

@@ -83,3 +83,11 @@ def test_a_run_that_uses_nothing_of_the_plugin_shows_nothing_of_it_and_imports_n
     )
     status, output = run(tmp_path)
     assert (status, "advantages" in output) == (0, False)
+
+
+def test_a_trainer_that_cannot_be_imported_is_wrong_usage(tmp_path):
+    (tmp_path / "verl.py").write_text("")
+    (tmp_path / "test_plain.py").write_text("def test_plain():\n    pass\n")
+    status, output = run(tmp_path, "--echelon-follow", "verl")
+    assert status == 4
+    assert "ERROR: --echelon-follow verl: ModuleNotFoundError" in output
