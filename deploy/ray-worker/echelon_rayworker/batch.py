@@ -53,7 +53,7 @@ _ESTIMATOR_FIELDS = {
     "deviation": 11, "precision": 12, "statistics": 13, "forms": 14, "parameters": 15,
 }  # fmt: skip
 _REWARD_FIELDS = {"name": 1, "weight": 2, "value": 3}
-# Most lengths and tags: a batch has many names.
+# The encodings of the numbers below 128.
 _ONE_BYTE = tuple(bytes((value,)) for value in range(0x80))
 _DOUBLES = frozenset(("length_weight_alpha", "step_advantage_weight", "gamma", "invalid_action_penalty", "epsilon"))
 
@@ -588,11 +588,16 @@ def _message(fields: Mapping[str, Any], numbers: Mapping[str, int]) -> bytes:
             if value:
                 parts.append(_varint(number << 3) + _varint(int(value)))
         elif value:
-            tag = _varint(number << 3 | 2)
-            for item in value if isinstance(value, list) else [value]:
-                data = item if isinstance(item, bytes) else str(item).encode("utf-8", "replace")
-                parts += (tag, _varint(len(data)), data)
+            items = value if isinstance(value, list) else [value]
+            parts.append(_fields(number, [one if isinstance(one, bytes) else str(one).encode("utf-8", "replace") for one in items]))
     return b"".join(parts)
+
+
+def _fields(number: int, items: list[bytes]) -> bytes:
+    """A repeated field. A batch has many short names, so the common case calls no function for each."""
+    tag = _varint(number << 3 | 2)
+    short = _ONE_BYTE
+    return b"".join([tag + (short[len(item)] if len(item) <= 0x7F else _varint(len(item))) + item for item in items])
 
 
 def _little_endian(values: array) -> bytes:
