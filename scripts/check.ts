@@ -1,4 +1,4 @@
-// What CI checks besides the tests: types, lint and format, words, imports, generated files unchanged.
+// What CI checks besides the tests: types, lint and format, words, links, imports, generated files unchanged.
 import { spawnSync } from 'node:child_process';
 
 const STEPS: [what: string, command: string, args: string[]][] = [
@@ -6,6 +6,7 @@ const STEPS: [what: string, command: string, args: string[]][] = [
   ['types of the dashboard', 'tsc', ['-p', 'packages/echelon-dashboard']],
   ['lint and format', 'biome', ['check', '--error-on-warnings', '.']],
   ['words', process.execPath, ['scripts/check-words.ts']],
+  ['links', process.execPath, ['scripts/check-links.ts']],
   ['imports', process.execPath, ['--test', '--test-reporter=dot', 'test/pure/architecture.test.ts']],
   ['generated files', process.execPath, ['scripts/generate.ts', '--check']],
 ];

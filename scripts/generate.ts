@@ -6,6 +6,7 @@ import { makeSources } from './sources.mjs';
 /** What the generators below write. */
 const GENERATED = [
   'deploy/ray-worker/echelon_rayworker/gen/*.py',
+  'docs/assets/tour.svg',
   'docs/gallery/*',
   'docs/reference/cli.md',
   'docs/reference/errors.md',

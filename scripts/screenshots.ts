@@ -47,6 +47,7 @@ const main: [name: string, path: string, ready: string][] = [
 const guide: typeof main = [
   ['same-state', `/experiments/${faulty}/batches/1/1/same-state?row=12`, '.same-state tr[aria-current]'],
   ['queue', '/queue', '.bar.running'],
+  ['verify', '/verify?sample=1', '.heat canvas'],
 ];
 const others: typeof main = [
   ['trajectory', `/experiments/${faulty}/batches/1/1/trajectory?name=10.0.1&step=4`, '.step[aria-current]'],
@@ -56,7 +57,6 @@ const others: typeof main = [
   ['verification', `/experiments/${faulty}?tab=verification`, 'table.data'],
   ['now', '/', '.entries'],
   ['submit', '/submit', 'h1'],
-  ['verify', '/verify?sample=1', '.heat canvas'],
   ['system', '/system', '.entries'],
 ];
 const browser = await openBrowser(resources);

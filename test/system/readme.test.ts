@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/program.ts';
@@ -189,24 +189,4 @@ test('the table of folders names existing folders, and all of src', () => {
   for (const entry of readdirSync('src', { withFileTypes: true }))
     if (entry.isDirectory())
       assert.ok(folders.includes(`src/${entry.name}`), `src/${entry.name} is not in the table`);
-});
-
-/** Links of a page to files of the checkout, without anchors. */
-function linksOf(file: string): string[] {
-  const links = [...readFileSync(file, 'utf8').matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(
-    ([, link]) => link!,
-  );
-  return links.filter((link) => !/^[a-z]+:/.test(link)).map((link) => join(dirname(file), link));
-}
-
-test('every link of the documentation leads to a file, and every page is linked from another', () => {
-  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/**/*.md')];
-  const linked = new Set<string>();
-  for (const page of pages) {
-    for (const link of linksOf(page)) {
-      assert.ok(existsSync(link), `${page} links to ${link}`);
-      if (link !== page) linked.add(link);
-    }
-  }
-  for (const page of pages) if (page !== 'README.md') assert.ok(linked.has(page), `no page links to ${page}`);
 });
