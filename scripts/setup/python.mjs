@@ -13,7 +13,7 @@ export const python = join(venv, 'bin/python');
 
 /** Makes the environment, if it is not there or its requirements changed. */
 export async function installPython({ tests }) {
-  await installFrom(requirements, '.echelon-setup', 'downloading Ray and its Python packages (140 MB)');
+  await installFrom(requirements, '.echelon-setup', 'downloading Ray and its Python packages (105 MB)');
   if (tests)
     await installFrom(
       testRequirements,
