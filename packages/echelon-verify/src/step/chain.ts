@@ -301,7 +301,7 @@ function rowTokens(
   { row, start, end }: { row: number; start: number; end: number },
 ): RowTokens {
   const { logProb, oldLogProb = logProb, rolloutWeight } = batch.tokens;
-  const settings = correction?.settings;
+  const settings = batch.step.rolloutCorrection;
   return {
     start,
     end,
@@ -311,6 +311,13 @@ function rowTokens(
     advantageOf: (token) => advantageOf(row, token),
     hasRowWeight: settings?.level === 'sequence' && settings.keptWeight === 'statistic',
     logWeightOf: (token) => logWeight(token, chain.weight, { rolloutWeight, correction }),
+    logWeightErrorOf(token) {
+      if (rolloutWeight !== undefined || correction === undefined) return 0;
+      correction.fill(token, chain.weight);
+      const { value, low, high } = chain.weight;
+      if (high === 0) return 0;
+      return low === 0 ? Number.POSITIVE_INFINITY : errorOf(chain.weight) / value;
+    },
   };
 }
 

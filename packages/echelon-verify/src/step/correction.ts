@@ -48,7 +48,13 @@ export function correctionModel(
       if (level === 'token') return;
       const row = { start, end, kept: counted, logProb: oldLogProb, oldLogProb: rolloutLogProb };
       const { mean, error, count } = rowMean(
-        { ...row, advantageOf: () => 0, logWeightOf: () => 0, hasRowWeight: false },
+        {
+          ...row,
+          advantageOf: () => 0,
+          logWeightOf: () => 0,
+          logWeightErrorOf: () => 0,
+          hasRowWeight: false,
+        },
         logRatio,
         1,
         arithmetic,

@@ -15,7 +15,7 @@ export const OUTCOMES: readonly RowOutcome[] = ['exact', 'rounding', 'unverifiab
  */
 export function judge(reported: number, term: Term, size: number): number {
   const { value, low, high } = term;
-  if (!Number.isFinite(value) || Number.isNaN(low) || Number.isNaN(high))
+  if (!Number.isFinite(value) || !Number.isFinite(high - low))
     return Object.is(reported, value) ? CODE.exact : CODE.unverifiable;
   if (!(reported >= low && reported <= high)) return CODE.wrong;
   return Math.abs(reported - value) <= DISPLAY_TOLERANCE * size ? CODE.exact : CODE.rounding;

@@ -66,21 +66,23 @@ export function addToken(sums: MicroBatchSums, model: StepModel, at: { row: numb
     const gap = rolloutLogProb[at.token]! - (oldLogProb ?? logProb)![at.token]!;
     add(sums.rolloutKl, gap, unit * Math.abs(gap));
   }
+  if (lacks.loss.length === 0) countSide(sums, chain.loss.side);
   if (lacks.aggregation.length > 0) return;
   const divisor = model.divisorOf(at.row);
   if (entropy !== undefined) add(sums.entropy, entropy[at.token]! / divisor, 0);
-  if (
-    batch.tokens.referenceLogProb !== undefined &&
-    batch.step.kl?.placement === 'loss' &&
-    lacks.kl.length === 0
-  )
-    add(
-      sums.klLoss,
-      chain.kl.value.value / model.klDivisorOf(at.row),
-      errorOf(chain.kl.value) / model.klDivisorOf(at.row),
-    );
+  const { referenceLogProb } = batch.tokens;
+  if (referenceLogProb !== undefined && batch.step.kl?.placement === 'loss' && lacks.kl.length === 0) {
+    const klDivisor = model.klDivisorOf(at.row);
+    add(sums.klLoss, chain.kl.value.value / klDivisor, errorOf(chain.kl.value) / klDivisor);
+  }
   if (lacks.loss.length > 0) return;
   addLoss(sums, chain, { divisor, isWeighted: isWeighted(model) && loss?.usesWeight !== true });
+}
+
+function countSide(sums: MicroBatchSums, side: number): void {
+  if (side === SIDE.clip) sums.clipped++;
+  else if (side === SIDE.dual) sums.dual++;
+  else if (side === SIDE.undecided) sums.undecided++;
 }
 
 /** True if a rollout weight multiplies the loss. */
@@ -90,16 +92,13 @@ function isWeighted({ batch }: StepModel): boolean {
 
 function addLoss(
   sums: MicroBatchSums,
-  { loss: { loss, side }, weight }: TokenChain,
+  { loss: { loss }, weight }: TokenChain,
   { divisor, isWeighted: weighted }: { divisor: number; isWeighted: boolean },
 ): void {
   const factor = weighted ? weight.value : 1;
   const most = weighted ? weight.high : 1;
   const spread = weighted ? Math.abs(loss.value) * errorOf(weight) : 0;
   add(sums.policyLoss, (loss.value * factor) / divisor, (errorOf(loss) * most + spread) / divisor);
-  if (side === SIDE.clip) sums.clipped++;
-  else if (side === SIDE.dual) sums.dual++;
-  else if (side === SIDE.undecided) sums.undecided++;
 }
 
 /**

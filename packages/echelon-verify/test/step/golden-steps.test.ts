@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { StepBatch } from '../../src/step/format/step-batch.ts';
 import { decodeStep, encodeStep } from '../../src/step/format/step-wire.ts';
+import { withoutColumn, withoutSetting } from '../../src/step/identify/change.ts';
 import { verifyStep } from '../../src/step/verify-step.ts';
 import { GOLDEN_TRAINERS, goldenSteps } from './golden-steps.ts';
 
@@ -36,4 +38,28 @@ for (const trainer of GOLDEN_TRAINERS) {
     for (const step of goldenSteps(trainer).slice(0, 20))
       assert.deepEqual(decodeStep(encodeStep(step)), step);
   });
+}
+
+/** Columns and settings without which a step says less, and nothing else. */
+const REMOVED: readonly [string, (step: StepBatch) => StepBatch][] = [
+  ...(['logProb', 'rolloutLogProb', 'referenceLogProb', 'rolloutWeight', 'lossGradient'] as const).map(
+    (key): [string, (step: StepBatch) => StepBatch] => [`tokens.${key}`, (step) => withoutColumn(step, key)],
+  ),
+  ...(['policyLoss', 'aggregation'] as const).map((key): [string, (step: StepBatch) => StepBatch] => [
+    `step.${key}`,
+    (step) => withoutSetting(step, key),
+  ]),
+  ['microBatch', ({ microBatch: _, ...step }) => step],
+  ['reported.advantage', ({ reportedAdvantage: _, ...step }) => step],
+];
+
+for (const trainer of GOLDEN_TRAINERS) {
+  for (const [key, remove] of REMOVED) {
+    test(`a step that ${trainer} computed is not wrong without ${key}`, () => {
+      for (const step of goldenSteps(trainer)) {
+        const { stages } = verifyStep(remove(step));
+        for (const stage of stages) assert.equal(stage.wrong, 0, `${step.name}: ${JSON.stringify(stage)}`);
+      }
+    });
+  }
 }

@@ -3,7 +3,7 @@ import type { StepBatch } from '../format/step-batch.ts';
 import { KL_ESTIMATORS, klEstimatorOf } from '../kl.ts';
 import { type Change, withoutSetting, withSettings } from './change.ts';
 
-/** A KL term without a gradient, of another estimator, with other factors, or where none is stated. */
+/** A KL term without a gradient, of another estimator, or with other factors. */
 export function klChanges(batch: StepBatch): Change[] {
   const { kl } = batch.step;
   if (kl === undefined || kl.placement === 'reward') return [];

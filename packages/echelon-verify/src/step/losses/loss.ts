@@ -47,6 +47,8 @@ export interface RowTokens {
   advantageOf(token: number): number;
   /** The logarithm of the rollout weight of a token; 0 without a correction. */
   logWeightOf(token: number): number;
+  /** How far the trainer's logarithm of the rollout weight may be off; Infinity if the weight may be 0 or not. */
+  logWeightErrorOf(token: number): number;
   /** True if the row has one rollout weight. */
   readonly hasRowWeight: boolean;
 }

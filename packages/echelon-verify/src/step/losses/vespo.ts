@@ -30,7 +30,11 @@ export const VESPO: PolicyLoss = {
     const sum = rowMean(tokens, logRatio, 4, arithmetic);
     const ofRow = tokens.hasRowWeight ? logWeight(tokens.start) : 0;
     const logW = Math.max(LEAST, Math.min(MOST, sum.mean * sum.count + ofRow));
-    const error = sum.error * sum.count + arithmetic.unit * (Math.abs(logW) + 4 * Math.abs(ofRow));
+    const ofWeights = tokens.hasRowWeight
+      ? tokens.logWeightErrorOf(tokens.start)
+      : rowMean(tokens, tokens.logWeightErrorOf, 1, arithmetic).mean * sum.count;
+    const error =
+      sum.error * sum.count + ofWeights + arithmetic.unit * (Math.abs(logW) + 4 * Math.abs(ofRow));
     const isUp = tokens.advantageOf(tokens.start) >= 0;
     const k = isUp ? params.kPositive! : params.kNegative!;
     const lambda = isUp ? params.lambdaPositive! : params.lambdaNegative!;

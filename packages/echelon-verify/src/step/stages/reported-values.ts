@@ -36,7 +36,12 @@ export function partsOf(
   };
 }
 
-function lackingFor({ lacks, batch }: StepModel, key: ReportedKey): string[] {
+function lackingFor(model: StepModel, key: ReportedKey): string[] {
+  const isSplit = model.layout.microBatches > 1 && model.batch.microBatch === undefined;
+  return [...new Set([...lackingTerms(model, key), ...(isSplit ? ['microBatch'] : [])])];
+}
+
+function lackingTerms({ lacks, batch }: StepModel, key: ReportedKey): string[] {
   const column = (name: 'entropy' | 'rolloutLogProb') =>
     batch.tokens[name] === undefined ? [`tokens.${name}`] : [];
   const { loss, weight, kl, aggregation, ratio } = lacks;
