@@ -6,6 +6,7 @@ import { GMPO } from './gmpo.ts';
 import { GSPO } from './gspo.ts';
 import type { LossParameters, PolicyLoss } from './loss.ts';
 import { PPO_CLIP } from './ppo-clip.ts';
+import { PRIME_RL } from './prime-rl.ts';
 import { REINFORCE } from './reinforce.ts';
 import { SAPO } from './sapo.ts';
 import { VESPO } from './vespo.ts';
@@ -22,6 +23,7 @@ export const LOSSES: readonly PolicyLoss[] = [
   VESPO,
   DRO,
   CROSS_ENTROPY,
+  PRIME_RL,
 ];
 
 /** The loss with a name; undefined if there is none. */
