@@ -21,7 +21,9 @@ export const PRIME_RL: PolicyLoss = {
     const [now, before] = [Math.exp(logProb), Math.exp(oldLogProb)];
     const moved = advantage > 0 ? now - before : before - now;
     const movedError =
-      now * expError(logProb, arithmetic) + before * expError(oldLogProb, arithmetic) + unit * Math.abs(moved);
+      now * expError(logProb, arithmetic) +
+      before * expError(oldLogProb, arithmetic) +
+      unit * Math.abs(moved);
     const most = advantage > 0 ? clipHigh! : clipLow!;
     const isOut = moved - movedError > most * (1 + unit);
     const isIn = moved + movedError < most * (1 - unit);
