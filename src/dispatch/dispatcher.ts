@@ -1,12 +1,13 @@
 import type { LaunchPlan } from '../core/launch-plan.ts';
+import { nodeState } from '../core/node-states.ts';
 import { settledWithin } from '../core/settled-within.ts';
 import type { ResolvedSpec } from '../engines/registry.ts';
 import type { ExperimentsQueue } from '../queue/experiments-queue.ts';
 import type { QueueServer } from '../queue/serve.ts';
-import type { Cluster } from '../store/clusters/types.ts';
+import type { Cluster, ClusterNode } from '../store/clusters/types.ts';
 import type { WakeTopic } from '../store/redis/wake-hub.ts';
 import type { Store } from '../store/store.ts';
-import { type AttemptHooks, createLaunches } from './attempt/context.ts';
+import { type AttemptHooks, createLaunches, type DrainedNode } from './attempt/context.ts';
 import { createLeasedAttempts } from './attempt/leased-attempts.ts';
 import { compactSeries } from './background/archiving.ts';
 import { createRetentionLoops } from './background/retention.ts';
@@ -198,7 +199,11 @@ function createParts(deps: DispatcherDeps) {
     log,
     cutOffMs: deps.cutOffMs,
     checkMs: deps.checkMs,
-    onRefresh: scheduling.poke,
+    onRefresh(cluster, nodes) {
+      const drained = drainedNodes(nodes);
+      for (const run of leased.runs.values()) if (run.cluster === cluster) run.drain(drained);
+      scheduling.poke();
+    },
     onSilent: (cluster: Cluster) => requestRepair(store, cluster),
   });
   const verification = createVerification({
@@ -211,6 +216,13 @@ function createParts(deps: DispatcherDeps) {
   });
   const commands = createCommands(deps, rayWorkers);
   return { rayWorkers, leased, scheduling, refresh, verification, commands };
+}
+
+/** The nodes that Ray drains. */
+function drainedNodes(nodes: readonly ClusterNode[]): DrainedNode[] {
+  return nodes.flatMap(({ id, draining }) =>
+    draining ? [{ node: id, remainingMs: draining.remainingMs, reason: nodeState({ draining }).reason }] : [],
+  );
 }
 
 function createCommands(deps: DispatcherDeps, rayWorkers: RayWorkers) {

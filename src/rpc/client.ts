@@ -144,6 +144,7 @@ function toDescription(answer: echelon.rayworker.v1.DescribeResponse): RayWorker
       gpusTotal: node.gpusTotal ?? 0,
       cpusAvailable: node.cpusAvailable ?? 0,
       gpusAvailable: node.gpusAvailable ?? 0,
+      draining: node.draining ? { remainingMs: toNumber(node.drainRemainingMs) || null } : null,
     })),
   };
 }

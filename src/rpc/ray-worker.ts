@@ -15,6 +15,8 @@ interface NodeReport {
   gpusTotal: number;
   cpusAvailable: number;
   gpusAvailable: number;
+  /** Ray drains the node. `remainingMs`: until it is terminated; null: without a deadline. Null: it is not drained. */
+  draining: { remainingMs: number | null } | null;
 }
 
 /** The ray-worker and the resources of its cluster. */

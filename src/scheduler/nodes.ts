@@ -1,3 +1,4 @@
+import { type Cordon, nodeState } from '../core/node-states.ts';
 import type { Allocation, ClusterNode } from '../store/clusters/types.ts';
 import type { QueuedExperiment } from '../store/queue/types.ts';
 
@@ -25,6 +26,8 @@ export interface SchedulerCluster {
   paused?: string | null;
   labels?: Readonly<Record<string, string>>;
   nodes: readonly ClusterNode[];
+  /** Nodes that take no new experiment, by id. */
+  cordons?: Readonly<Record<string, Cordon>>;
 }
 
 /** A number of GPUs and CPUs. */
@@ -48,6 +51,11 @@ export interface FreeNode extends Amount {
   allocations: NodeAllocation[];
 }
 
+/** A node on which nothing new starts. `why`: in words, after "node X: ". */
+export interface ClosedNode extends FreeNode {
+  why: string;
+}
+
 /** A cluster during a scheduling round. */
 export interface RoundCluster {
   name: string;
@@ -56,7 +64,10 @@ export interface RoundCluster {
   draining: boolean;
   paused: string | null;
   labels: Readonly<Record<string, string>>;
+  /** The nodes on which something may start. */
   nodes: FreeNode[];
+  /** Drained and cordoned nodes: nothing new starts there, and what is free there counts for nothing. */
+  closedNodes: ClosedNode[];
   /** The blocked head: the first experiment that waits for this cluster; null: there is none. */
   blocker: QueuedExperiment | null;
 }
@@ -111,6 +122,10 @@ export function toRoundClusters({
 }): RoundCluster[] {
   return clusters.map((cluster) => {
     const items = allocations.get(cluster.name) ?? [];
+    const nodes = cluster.nodes.map((node) => toFreeNode(node, items, ends));
+    const whys = cluster.nodes.map(
+      (node) => nodeState({ ...node, cordon: cluster.cordons?.[node.id] }).reason,
+    );
     return {
       name: cluster.name,
       backfill: cluster.backfill,
@@ -119,20 +134,27 @@ export function toRoundClusters({
       paused: cluster.paused ?? null,
       labels: cluster.labels ?? {},
       blocker: null,
-      nodes: cluster.nodes.map((node) => {
-        const here = items.filter((item) => item.node === node.id);
-        const allocated = here.map(({ experiment, project, gpus, cpus }) => ({
-          experiment,
-          project,
-          gpus,
-          cpus,
-          ends: ends.get(experiment) ?? null,
-        }));
-        const { id, gpusTotal, cpusTotal } = node;
-        return { id, gpusTotal, cpusTotal, ...freeOn(node, here), allocations: allocated };
-      }),
+      nodes: nodes.filter((_node, at) => whys[at] === ''),
+      closedNodes: nodes.flatMap((node, at) => (whys[at] === '' ? [] : [{ ...node, why: whys[at]! }])),
     };
   });
+}
+
+function toFreeNode(
+  node: ClusterNode,
+  items: readonly Allocation[],
+  ends: ReadonlyMap<string, Span>,
+): FreeNode {
+  const here = items.filter((item) => item.node === node.id);
+  const allocated = here.map(({ experiment, project, gpus, cpus }) => ({
+    experiment,
+    project,
+    gpus,
+    cpus,
+    ends: ends.get(experiment) ?? null,
+  }));
+  const { id, gpusTotal, cpusTotal } = node;
+  return { id, gpusTotal, cpusTotal, ...freeOn(node, here), allocations: allocated };
 }
 
 /** When a node will have room for some amount, and what is then free beside that amount. */

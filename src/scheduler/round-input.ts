@@ -40,8 +40,8 @@ export function roundInput({
 
 /** A stored cluster as the scheduler receives it. */
 export function toSchedulerCluster(cluster: Cluster): SchedulerCluster {
-  const { name, backfill, nodes, answering = false, draining = false, labels = {} } = cluster;
-  return { name, backfill, nodes, answering, draining, labels };
+  const { name, backfill, nodes, answering = false, draining = false, labels = {}, cordons = {} } = cluster;
+  return { name, backfill, nodes, answering, draining, labels, cordons };
 }
 
 function toPolicies(

@@ -5,6 +5,7 @@ import { type Backfill, createBackfill } from './backfill.ts';
 import {
   type Amount,
   EPSILON,
+  type FreeNode,
   type RoundCluster,
   type SchedulerCluster,
   type Span,
@@ -212,10 +213,24 @@ function findPlaces(item: QueuedExperiment, clusters: RoundCluster[], kept: stri
   const refused = (refusal: string): Places => ({ refusal, taking: [], refused: null, stay });
   if (wanted.length === 0) return refused(nowhere(item, clusters));
   // A cluster that was not seen yet has no nodes: nothing is known, so nothing is ruled out.
-  const possible = wanted.filter(({ nodes }) => nodes.length === 0 || couldFit(item, nodes));
-  if (possible.length === 0) return refused(tooLarge(item, wanted));
+  const possible = wanted.filter((cluster) => {
+    const nodes = allNodes(cluster);
+    return nodes.length === 0 || couldFit(item, nodes);
+  });
+  if (possible.length === 0)
+    return refused(
+      tooLarge(
+        item,
+        wanted.map((cluster) => ({ name: cluster.name, nodes: allNodes(cluster) })),
+      ),
+    );
   const taking = possible.filter(({ draining, paused }) => !draining && paused === null);
   return taking.length === 0 ? refused(closed(possible)) : { refusal: null, taking, refused: null, stay };
+}
+
+/** All nodes that the cluster's ray-worker reports: a drain or a cordon may end. */
+function allNodes({ nodes, closedNodes }: RoundCluster): FreeNode[] {
+  return [...nodes, ...closedNodes];
 }
 
 type Placed = { start: Start; counts: true } | { start?: undefined; reason: string; counts: boolean };
@@ -291,11 +306,23 @@ function partsFor(
   { guards }: Pick<Round, 'guards'>,
 ): Part[] | undefined {
   if (!cluster.answering) return undefined;
-  if (cluster.blocker === null) return placeOn(item, cluster.nodes);
+  if (cluster.blocker === null) return placeAway(item, cluster.nodes);
   if (!cluster.backfill) return undefined;
   const guard = guards.get(cluster)!;
   if (!guard.admits(item, takes)) return undefined;
-  return placeOn(item, cluster.nodes, (node) => guard.roomOn(node, takes));
+  return placeAway(item, cluster.nodes, (node) => guard.roomOn(node, takes));
+}
+
+/** Prefers other nodes than those on which the cluster failed the experiment's last attempt. */
+function placeAway(
+  item: QueuedExperiment,
+  nodes: readonly FreeNode[],
+  roomOf?: (node: FreeNode) => Amount,
+): Part[] | undefined {
+  const { avoid = [] } = item;
+  const others = avoid.length === 0 ? nodes : nodes.filter(({ id }) => !avoid.includes(id));
+  const parts = placeOn(item, others, roomOf);
+  return parts === undefined && others.length < nodes.length ? placeOn(item, nodes, roomOf) : parts;
 }
 
 /** Makes the experiment the blocked head of the clusters on which it could run and that have none yet. */

@@ -1,7 +1,7 @@
 import { shortNode } from 'echelon-client/short-node';
 import { plural } from 'echelon-verify/text/plural';
 import type { QueuedExperiment } from '../store/queue/types.ts';
-import type { FreeNode, RoundCluster, Span } from './nodes.ts';
+import type { ClosedNode, FreeNode, RoundCluster, Span } from './nodes.ts';
 import type { Need } from './placement.ts';
 
 /** "1 GPU", "1.33 GPUs": an amount of a resource with at most two decimals. */
@@ -72,11 +72,21 @@ export function freest(clusters: readonly RoundCluster[], need: Need): string {
   const most = nodes.toSorted((a, b) =>
     need.gpus > 0 ? b.gpus - a.gpus || b.cpus - a.cpus : b.cpus - a.cpus,
   )[0];
-  if (most === undefined) return 'no node is known';
-  return need.gpus > 0
-    ? `the freest node has ${amount(most.gpus, 'GPU')} and ${amount(most.cpus, 'CPU')} free`
-    : `the freest node has ${amount(most.cpus, 'CPU')} free`;
+  const shut = closedInWords(clusters.flatMap((cluster) => cluster.closedNodes));
+  if (most === undefined) return shut === '' ? 'no node is known' : `no node accepts experiments${shut}`;
+  const free =
+    need.gpus > 0 ? `${amount(most.gpus, 'GPU')} and ${amount(most.cpus, 'CPU')}` : amount(most.cpus, 'CPU');
+  return `the freest node has ${free} free${shut}`;
 }
+
+/** The nodes on which nothing new starts: the first few with their reasons. */
+function closedInWords(nodes: readonly ClosedNode[]): string {
+  const named = nodes.slice(0, MAX_CLOSED).map(({ id, why }) => `; node ${shortNode(id)}: ${why}`);
+  const more = nodes.length - named.length;
+  return named.join('') + (more > 0 ? `; ${more} further nodes are drained or cordoned` : '');
+}
+
+const MAX_CLOSED = 3;
 
 /** Where and when the experiment will have room. */
 export function frees(need: Need, { node, at }: { node: FreeNode; at: Span }, now: number): string {

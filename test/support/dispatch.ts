@@ -177,18 +177,21 @@ export const TEST_TIMES = {
 export async function startBench({
   cpus = 8,
   gpus = 0,
+  nodes = ['fake'],
   redis = {},
   bucket,
 }: {
   cpus?: number;
   gpus?: number;
+  /** Ids of the cluster's nodes. Default: one. */
+  nodes?: readonly string[];
   redis?: RedisServerOptions;
   /** Its archive. Default: a directory. */
   bucket?: Bucket;
 } = {}): Promise<Bench> {
   const directory = await mkdtemp(join(tmpdir(), 'echelon-dispatch-'));
   const server = await startRedis(redis);
-  const rayWorker = await startFakeRayWorker({ directory, cpus, gpus });
+  const rayWorker = await startFakeRayWorker({ directory, cpus, gpus, nodes });
   const archive = bucket ?? join(directory, 'archive');
   const connected = connectTo(server, archive);
   const { store, queue } = connected;

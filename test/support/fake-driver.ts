@@ -18,6 +18,8 @@ export interface FakeDriver {
   exitCode?: number;
   /** After its steps it says nothing until it is stopped or told to finish. */
   hang?: boolean;
+  /** Each step ends with a checkpoint. */
+  saves?: boolean;
 }
 
 /** Steps of a driver that continues until a test finishes it. */
@@ -37,13 +39,15 @@ export interface DrivenAttempt {
   /** Ends the driver: by a stop of ours, or, where `killed`, by a signal from elsewhere. */
   readonly stop: AbortController;
   killed: boolean;
+  /** Its end is a failure of the cluster. */
+  failed: boolean;
   /** True: no further step, and the end that its plan says. */
   finish: boolean;
   /** Emits `changed` with each event. */
   readonly changed: EventEmitter;
 }
 
-const CAUSE = { succeeded: 1, failed: 2, stopped: 3, killed: 4 };
+const CAUSE = { succeeded: 1, failed: 2, stopped: 3, killed: 4, clusterFailed: 9 };
 
 /** The driver that a plan's arguments describe; see {@link fakeArguments}. */
 export function readDriver(args: readonly string[]): Required<FakeDriver> {
@@ -56,6 +60,7 @@ export function readDriver(args: readonly string[]): Required<FakeDriver> {
     stages: values.stages !== 'false',
     exitCode: Number(values.exitCode ?? 0),
     hang: values.hang === 'true',
+    saves: values.saves === 'true',
   };
 }
 
@@ -98,18 +103,20 @@ export async function drive(attempt: DrivenAttempt, driver: Required<FakeDriver>
 }
 
 function stepEvents(step: number, driver: Required<FakeDriver>): Message[] {
-  const { steps, stages, logLines, batchBytes } = driver;
+  const { steps, stages, logLines, batchBytes, saves } = driver;
   const stage = { name: `step ${step} of ${steps}`, step, steps: steps === ENDLESS ? 0 : steps };
   return [
     ...(stages ? [{ stage }] : []),
     ...(logLines > 0 ? [{ log: { source: 1, lines: Array(logLines).fill(`line of step ${step}`) } }] : []),
     { metrics: { step, values: { loss: 1 / step, 'odd/value': Number.NaN } } },
     ...(batchBytes > 0 ? batchEvents(step, batchBytes) : []),
+    ...(saves ? [{ checkpoint: { step, path: `checkpoints/${step}` } }] : []),
   ];
 }
 
-function endOf({ stop, killed }: DrivenAttempt, { exitCode }: Required<FakeDriver>): Message {
+function endOf({ stop, killed, failed }: DrivenAttempt, { exitCode }: Required<FakeDriver>): Message {
   const rest = { message: '', lastLines: [] };
+  if (failed) return { cause: CAUSE.clusterFailed, exitCode: 1, signal: 0, ...rest };
   if (killed) return { cause: CAUSE.killed, exitCode: 0, signal: 9, ...rest };
   if (stop.signal.aborted) return { cause: CAUSE.stopped, exitCode: 0, signal: 15, ...rest };
   return { cause: exitCode === 0 ? CAUSE.succeeded : CAUSE.failed, exitCode, signal: 0, ...rest };

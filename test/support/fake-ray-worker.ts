@@ -27,6 +27,8 @@ export interface FakeRayWorker {
   readonly token: string;
   /** Changed by tests at any time. */
   launchFault: LaunchFault;
+  /** The nodes that Ray drains, by id. */
+  draining: Map<string, { remainingMs: number | null }>;
   /** What a preflight finds; `severity` as in proto/. */
   findings: { check: string; severity: number; message: string; remedy: string }[];
   /** Called when a Launch arrives, before it has any effect. */
@@ -51,6 +53,8 @@ export interface FakeRayWorker {
   breakStreams(): void;
   /** Ends the driver of an attempt by a signal that is not ours. */
   kill(experiment: string, attempt: number): void;
+  /** Ends the driver of an attempt by a failure of the cluster. */
+  fail(experiment: string, attempt: number): void;
   /** Lets the drivers of an experiment end as planned after their present step. */
   finish(experiment: string): void;
   /** Forgets everything, as a new state directory would. */
@@ -73,6 +77,7 @@ export async function startFakeRayWorker({
   token = 'fake-token',
   cpus = 8,
   gpus = 0,
+  nodes = ['fake'],
   synced = true,
   driver,
 }: {
@@ -80,6 +85,8 @@ export async function startFakeRayWorker({
   token?: string;
   cpus?: number;
   gpus?: number;
+  /** Ids of its nodes; each has that many CPUs and GPUs. Default: one, `fake`. */
+  nodes?: readonly string[];
   /** False: the launch log is not synced, which would hold up this process at each launch. */
   synced?: boolean;
   /** What every launch does. If omitted, the arguments of its plan say so. */
@@ -115,6 +122,7 @@ export async function startFakeRayWorker({
       launchedAt: Date.now(),
       stop: new AbortController(),
       killed: false,
+      failed: false,
       finish: false,
       changed: new EventEmitter().setMaxListeners(0),
       sent: 0,
@@ -201,17 +209,17 @@ export async function startFakeRayWorker({
       generation: `g${generation}`,
       nodeId: 'fake',
       engines: ['local', 'replay'],
-      nodes: [
-        {
-          id: 'fake',
-          address: '127.0.0.1',
-          alive: true,
-          cpusTotal: cpus,
-          gpusTotal: gpus,
-          cpusAvailable: Math.max(0, cpus - busy),
-          gpusAvailable: gpus,
-        },
-      ],
+      nodes: nodes.map((id) => ({
+        id,
+        address: '127.0.0.1',
+        alive: true,
+        cpusTotal: cpus,
+        gpusTotal: gpus,
+        cpusAvailable: nodes.length > 1 ? cpus : Math.max(0, cpus - busy),
+        gpusAvailable: gpus,
+        draining: fake.draining.has(id),
+        drainRemainingMs: fake.draining.get(id)?.remainingMs ?? 0,
+      })),
     };
   }
 
@@ -244,6 +252,7 @@ export async function startFakeRayWorker({
     },
     token,
     launchFault: 'none',
+    draining: new Map(),
     findings: [{ check: 'fake', severity: 2, message: 'it looks at nothing', remedy: 'ask a real one' }],
     onLaunch: async () => {},
     launches: () =>
@@ -271,6 +280,12 @@ export async function startFakeRayWorker({
       const known = attempts.get(keyOf({ experiment, attempt }));
       if (!known) throw new Error('no such attempt');
       known.killed = true;
+      known.stop.abort();
+    },
+    fail(experiment, attempt) {
+      const known = attempts.get(keyOf({ experiment, attempt }));
+      if (!known) throw new Error('no such attempt');
+      known.failed = true;
       known.stop.abort();
     },
     finish(experiment) {

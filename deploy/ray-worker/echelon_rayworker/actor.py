@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import threading
+import time
 from concurrent.futures import Future
 from typing import Any, Mapping
 
@@ -116,6 +117,7 @@ class RayWorker:
 def view_cluster(node_id: str) -> ClusterView:
     """The cluster's nodes and resources as Ray reports them now."""
     available = _available_by_node()
+    drained = _draining_nodes()
     nodes: list[pb.Node] = []
     for node in ray.nodes():
         total: Mapping[str, float] = node.get("Resources") or {}
@@ -126,8 +128,24 @@ def view_cluster(node_id: str) -> ClusterView:
             cpus_total=total.get("CPU", 0), gpus_total=total.get("GPU", 0),
             cpus_available=free.get("CPU", 0), gpus_available=free.get("GPU", 0),
             state_reason="" if node["Alive"] else _death_reason(node),
+            draining=node["Alive"] and node["NodeID"] in drained,
+            drain_remaining_ms=_remaining_ms(drained.get(node["NodeID"], 0)),
         ))
     return ClusterView(ray_version=ray.__version__, node_id=node_id, nodes=nodes)
+
+
+def _draining_nodes() -> Mapping[str, int]:
+    """The deadlines of the nodes that Ray drains (ms since 1970; 0: none), by id."""
+    from ray._private import state
+
+    try:
+        return state.state.get_draining_nodes()
+    except AttributeError:  # an older release of Ray
+        return {}
+
+
+def _remaining_ms(deadline_ms: int) -> int:
+    return max(1, deadline_ms - time.time_ns() // 1_000_000) if deadline_ms > 0 else 0
 
 
 def _death_reason(node: Mapping[str, Any]) -> str:

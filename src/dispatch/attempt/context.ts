@@ -1,4 +1,4 @@
-import type { LaunchPlan } from '../../core/launch-plan.ts';
+import type { AllocatedNode, LaunchPlan } from '../../core/launch-plan.ts';
 import type { RetryWaits } from '../../core/retry.ts';
 import { QUARANTINE_AFTER, type State } from '../../core/states.ts';
 import type { ResolvedSpec } from '../../engines/registry.ts';
@@ -53,6 +53,11 @@ export interface AttemptContext extends AttemptEntry {
   readonly stopping: AbortController;
   /** Why the driver must be stopped, if not for a cancel. */
   limitReached: string | null;
+  /** A node of the attempt that is drained: the driver is stopped at its next checkpoint. See {@link drainAttempt}. */
+  drained: { node: string; reason: string } | null;
+  /** Its nodes and its grace period, once its terms are read. */
+  nodes: readonly AllocatedNode[];
+  gracePeriodMs: number;
   readonly quarantine: Quarantine | null;
   /** This dispatcher has survived the launch or takeover; see {@link settle}. */
   settled: boolean;
@@ -73,6 +78,9 @@ export function createContext(deps: AttemptDeps, entry: AttemptEntry): AttemptCo
     cancelling: new AbortController(),
     stopping: new AbortController(),
     limitReached: null,
+    drained: null,
+    nodes: [],
+    gracePeriodMs: 0,
     settled: quarantine?.unreadable === true, // its events are not read, so the takeover does no harm
   };
   // It may run all the same: it is stopped, and its events are recorded.
@@ -91,6 +99,34 @@ export function cancelAttempt(context: AttemptContext): void {
 export function stopForLimit(context: AttemptContext, reason: string): void {
   context.limitReached = reason;
   context.stopping.abort();
+}
+
+/** A node that Ray drains. `remainingMs`: until it is terminated; null: no deadline. */
+export interface DrainedNode {
+  node: string;
+  remainingMs: number | null;
+  reason: string;
+}
+
+/** Reports of nodes arrive every few seconds, and a stop takes its grace period: it begins this much earlier. */
+const DRAIN_MARGIN_MS = 15_000;
+
+/**
+ * Lets the attempt leave drained nodes: its driver is stopped at the next checkpoint, or in time before the deadline. Its
+ * experiment then continues on other nodes, and the attempt is not counted. To be called with each report of the nodes.
+ */
+export function drainAttempt(context: AttemptContext, drained: readonly DrainedNode[]): void {
+  if (context.stopping.signal.aborted) return;
+  const mine = drained.filter(({ node }) => context.nodes.some(({ id }) => id === node));
+  const msOf = ({ remainingMs }: DrainedNode) => remainingMs ?? Number.POSITIVE_INFINITY;
+  const first = mine.toSorted((a, b) => msOf(a) - msOf(b))[0];
+  context.drained = first ?? null;
+  if (first !== undefined && msOf(first) <= context.gracePeriodMs + DRAIN_MARGIN_MS) context.stopping.abort();
+}
+
+/** Stops the driver of an attempt that waited for a checkpoint to leave a drained node. */
+export function noteCheckpoint(context: AttemptContext): void {
+  if (context.drained !== null) context.stopping.abort();
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { EndCause, Ended } from '../../core/events.ts';
+import type { AllocatedNode } from '../../core/launch-plan.ts';
 import { QUARANTINE_AFTER } from '../../core/states.ts';
 import type { MemorySettings } from '../../engines/engine.ts';
 import { findEngine } from '../../engines/registry.ts';
@@ -86,6 +87,8 @@ interface Circumstances {
   quarantine?: string | null;
   /** Earlier attempts whose supervisors were lost. */
   supervisorsLost?: number;
+  /** The nodes of the attempt. */
+  nodes?: readonly AllocatedNode[];
   wait?: { firstMs: number; longestMs: number };
 }
 
@@ -131,13 +134,10 @@ export function decide(ended: Ended, known: Circumstances): EndDecision {
   const isLast = rule.again === 'program' ? count >= limit : count > limit;
   if (isLast) return { to: 'failed', reason: `${counted}: ${words}` };
   const waitMs = rule.waits ? waitBefore(count, known.wait ?? RETRY_WAIT[rule.again]) : 0;
+  const avoid = rule.again === 'cluster' ? (known.nodes ?? []).map(({ id }) => id) : [];
   const waitsFor = `${rule.again} fault ${count} of at most ${limit} ended its last attempt`;
-  return {
-    to: 'queued',
-    waitMs,
-    waitsFor,
-    reason: `${counted}: ${words}; it will be tried again${inWords(waitMs)}`,
-  };
+  const reason = `${counted}: ${words}; it will be tried again${inWords(waitMs)}`;
+  return { to: 'queued', waitMs, waitsFor, reason, ...(avoid.length > 0 && { avoid }) };
 }
 
 /**

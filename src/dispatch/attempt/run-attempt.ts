@@ -6,6 +6,8 @@ import {
   type AttemptEntry,
   cancelAttempt,
   createContext,
+  type DrainedNode,
+  drainAttempt,
   settle,
   stopForLimit,
 } from './context.ts';
@@ -15,7 +17,7 @@ import { type AttemptOutcome, conclude, leave, requeue } from './steps/conclude.
 import { awaitEnd, follow } from './steps/follow.ts';
 import { launch } from './steps/launch.ts';
 import { checkStale } from './steps/stale.ts';
-import { stopOnRequest } from './steps/stop.ts';
+import { gracePeriodOf, stopOnRequest } from './steps/stop.ts';
 
 /*
  * The lifecycle of one attempt: fence earlier attempts, launch, follow the events to the end, conclude. A dispatcher
@@ -30,6 +32,8 @@ export interface AttemptRun {
   cancel(): void;
   /** A timeout or deadline was reached: stops the driver; the experiment fails for `reason`. */
   limit(reason: string): void;
+  /** The drained nodes of its cluster: it leaves those on which it runs, see `drainAttempt`. */
+  drain(nodes: readonly DrainedNode[]): void;
   /** The lease is lost: ends everything at once. */
   drop(): void;
   /** The lease was renewed. An attempt that was held for longer than a lease is settled. */
@@ -55,6 +59,7 @@ export function runAttempt(deps: AttemptDeps, entry: AttemptEntry): AttemptRun {
     cluster: entry.cluster,
     cancel: () => cancelAttempt(context),
     limit: (reason) => stopForLimit(context, reason),
+    drain: (nodes) => drainAttempt(context, nodes),
     drop: () => context.leaseLost.abort(),
     renewed(leaseMs) {
       if (performance.now() - begunAt > leaseMs) void settle(context);
@@ -73,6 +78,8 @@ async function lifecycle(context: AttemptContext, markPlaced: () => void): Promi
   const read = await readTerms(context);
   if (read.kind !== 'terms') return await leave(context, read);
   const { terms } = read;
+  context.nodes = terms.nodes;
+  context.gracePeriodMs = gracePeriodOf(context, terms);
   const result = await runSteps(context, terms, markPlaced);
   switch (result.kind) {
     case 'ended':

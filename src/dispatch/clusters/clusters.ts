@@ -16,6 +16,7 @@ export function toClusterNodes({ nodes }: RayWorkerDescription): ClusterNode[] {
       gpusTotal: node.gpusTotal,
       cpusUsed: Math.max(0, node.cpusTotal - node.cpusAvailable),
       gpusUsed: Math.max(0, node.gpusTotal - node.gpusAvailable),
+      ...(node.draining && { draining: node.draining }),
     }));
 }
 
@@ -69,7 +70,7 @@ export function createClusterRefresh(deps: {
   /** Milliseconds since any moment, by a clock that cannot be set. */
   elapsed: () => number;
   log: Log;
-  onRefresh: () => void;
+  onRefresh: (cluster: string, nodes: readonly ClusterNode[]) => void;
   /**
    * Called if a ray-worker has answered no dispatcher for longer than a restart takes; called again after increasing waits.
    */
@@ -102,7 +103,7 @@ export function createClusterRefresh(deps: {
         ...(unknownAttempts.length > 0 && { unknownAttempts }),
       });
       repairs.end(cluster);
-      deps.onRefresh();
+      deps.onRefresh(cluster.name, toClusterNodes(description));
     } catch (error) {
       const { isNew, answersOthers } = silences.note(cluster);
       if (!answersOthers) await repairs.request(cluster);

@@ -20,9 +20,17 @@ export type EndDecision =
   | { to: 'failed'; reason: string; quarantined?: true }
   /**
    * `attemptsAbove`: the next attempt is numbered above this, because a cluster knows attempts up to there. `waitMs`: the
-   * next attempt waits so long. `waitsFor`: why, in words.
+   * next attempt waits so long. `waitsFor`: why, in words. `avoid`: nodes
+   * that it leaves to others if possible.
    */
-  | { to: 'queued'; reason: string; attemptsAbove?: number; waitMs?: number; waitsFor?: string };
+  | {
+      to: 'queued';
+      reason: string;
+      attemptsAbove?: number;
+      waitMs?: number;
+      waitsFor?: string;
+      avoid?: string[];
+    };
 
 /** The outcome of a lease's renewal. */
 export interface Renewal {

@@ -1,4 +1,5 @@
 import type { AllocatedNode } from '../../core/launch-plan.ts';
+import type { Cordon } from '../../core/node-states.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import { storeTime } from '../clock/clock.ts';
 import type { StoreContext } from '../redis/context.ts';
@@ -12,7 +13,7 @@ import type { Allocation, Cluster, Seen } from './types.ts';
 const SILENT_MS = 15_000;
 
 /** What users set of a cluster, beside its record. */
-const SETTINGS = ['labels', 'backfill', 'codePaths', 'env', 'secretProjects'] as const;
+const SETTINGS = ['labels', 'backfill', 'codePaths', 'env', 'secretProjects', 'cordons'] as const;
 
 /** Clusters, and what is allocated on them. */
 export function createClusters(context: StoreContext) {
@@ -38,6 +39,7 @@ export function createClusters(context: StoreContext) {
         codePaths?: readonly string[];
         secretProjects?: Readonly<Record<string, readonly string[]>> | null;
         env?: Readonly<Record<string, string>>;
+        cordons?: Readonly<Record<string, Cordon>> | null;
       },
       revision?: number,
     ): Promise<boolean> {
@@ -168,7 +170,7 @@ export function fromNodes(nodes: readonly AllocatedNode[], project: string): str
 function merge(cluster: Cluster, all: Beside): Cluster {
   const text = all.seen[cluster.name];
   const seen = text === undefined ? undefined : (JSON.parse(text) as Seen & Pick<Cluster, 'lastSeenAt'>);
-  const [labels, backfill, codePaths, env, secretProjects] = SETTINGS.map(
+  const [labels, backfill, codePaths, env, secretProjects, cordons] = SETTINGS.map(
     (setting) => all.set[`${setting}:${cluster.name}`],
   );
   const unseen = { generation: null, lastSeenAt: null, nodes: [] };
@@ -182,6 +184,7 @@ function merge(cluster: Cluster, all: Beside): Cluster {
     ...(secretProjects === undefined
       ? {}
       : { secretProjects: JSON.parse(secretProjects) as Record<string, string[]> }),
+    ...(cordons === undefined ? {} : { cordons: JSON.parse(cordons) as Record<string, Cordon> }),
     ...(backfill === undefined ? {} : { backfill: backfill === 'true' }),
     ...(all.draining.includes(cluster.name) ? { draining: true } : {}),
   };

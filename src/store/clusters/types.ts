@@ -1,3 +1,4 @@
+import type { Cordon } from '../../core/node-states.ts';
 import type { AttemptName } from '../attempts/types.ts';
 
 /** A cluster as the store knows it. `token` and `ca` never leave through the API. */
@@ -32,6 +33,8 @@ export interface Cluster {
   codePaths?: readonly string[];
   /** The secrets that projects may use, each with these projects. Default: null, no list. Set only by `set`. */
   secretProjects?: Readonly<Record<string, readonly string[]>> | null;
+  /** Nodes that take no new experiment, by id. Set only by `set`. */
+  cordons?: Readonly<Record<string, Cordon>>;
   /** Environment variables of every driver there. Set only by `set`. */
   env?: Readonly<Record<string, string>>;
 }
@@ -68,6 +71,8 @@ export interface ClusterNode {
   gpusTotal: number;
   cpusUsed: number;
   gpusUsed: number;
+  /** Ray drains it: nothing new starts there. `remainingMs`: from the report until it is terminated; null: no deadline. */
+  draining?: { remainingMs: number | null };
 }
 
 /** What an experiment holds of one node of a cluster. */

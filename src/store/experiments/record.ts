@@ -110,6 +110,7 @@ export function toQueuedExperiment(id: string, fields: Fields): QueuedExperiment
     reason: fields.waitReason ?? null,
     notBefore: time(fields.notBefore),
     waitsFor: fields.waitsFor || null,
+    ...(fields.avoid ? { avoid: json(fields.avoid) as string[] } : {}),
     ...(fields.wantedLabels ? { labels: json(fields.wantedLabels) as Record<string, string> } : {}),
     sweep: fields.sweep ?? null,
     rank: fields.waitRank ? Number(fields.waitRank) : null,

@@ -18,6 +18,7 @@ export const QUEUED_FIELDS = [
   'waitReason',
   'notBefore',
   'waitsFor',
+  'avoid',
   'wantedLabels',
   'sweep',
   'waitRank',

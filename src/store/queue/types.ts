@@ -89,6 +89,8 @@ export interface QueuedExperiment {
   reason: string | null;
   /** ms since 1970 before which it does not start, because its last attempt was lost; null if that time has passed. */
   notBefore?: number | null;
+  /** Nodes of its last attempt, if the cluster failed it: other nodes are preferred. Absent: none. */
+  avoid?: readonly string[];
   /** Why it waits until then, in words; null: unknown. */
   waitsFor?: string | null;
   /** The last checkpoint of its earlier attempts: it starts on that cluster, unless the cluster was removed. */

@@ -1,6 +1,6 @@
 import { type Backoff, createBackoff } from '../../../core/retry.ts';
 import type { RayWorkerClient } from '../../../rpc/ray-worker.ts';
-import { type AttemptContext, settle } from '../context.ts';
+import { type AttemptContext, noteCheckpoint, settle } from '../context.ts';
 import { lostAttempt } from '../decide.ts';
 import { whyUnfollowable } from '../faults.ts';
 import { groupEvents } from '../group-events.ts';
@@ -79,6 +79,7 @@ async function record(
     await context.deps.store.events.append(context.lease, group);
     backoff.reset();
     void settle(context);
+    if (group.some(({ event }) => event.type === 'checkpoint')) noteCheckpoint(context);
     const last = group.at(-1)?.event;
     if (last?.type === 'ended') return { kind: 'ended', ended: last };
   }

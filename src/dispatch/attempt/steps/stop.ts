@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { shortNode } from 'echelon-client/short-node';
 import type { AttemptContext } from '../context.ts';
 import { neverStarted } from '../decide.ts';
 import { type Interrupted, NEXT, repeat, type StepResult, type Terms, YIELDED } from '../step.ts';
@@ -18,7 +19,7 @@ export async function stopOnRequest(
   if (!either.aborted) await once(either, 'abort');
   if (signal.aborted) return YIELDED;
   context.deps.log.info({ experiment, attempt }, 'the attempt is being stopped');
-  const reason = context.limitReached ?? 'the experiment was cancelled';
+  const reason = context.limitReached ?? leaveInWords(context) ?? 'the experiment was cancelled';
   const options = { gracePeriodMs: gracePeriodOf(context, terms), reason };
   const stop = async () => {
     const client = await context.rayWorker();
@@ -29,8 +30,14 @@ export async function stopOnRequest(
   return await repeat(context, 'stop the attempt', stop, { signal });
 }
 
+/** Why an attempt leaves its nodes; null: it does not. */
+function leaveInWords({ drained, cancelling }: AttemptContext): string | null {
+  if (drained === null || cancelling.signal.aborted) return null;
+  return `it leaves node ${shortNode(drained.node)}: ${drained.reason}`;
+}
+
 /** 0 if the spec cannot be compiled any more, or compiling it may have ended dispatchers. */
-function gracePeriodOf({ deps, quarantine }: AttemptContext, { spec }: Terms): number {
+export function gracePeriodOf({ deps, quarantine }: AttemptContext, { spec }: Pick<Terms, 'spec'>): number {
   if (quarantine) return 0;
   try {
     return deps.compile(spec).gracePeriodMs;

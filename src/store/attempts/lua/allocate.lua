@@ -44,7 +44,7 @@ local function allocate(id, cluster, start)
   if not mayStart(cluster, project, start) then return 'changed' end
   local attempt = int(record[2] + 1)
   redis.call('HSET', x, 'attempt', attempt, 'cluster', cluster, 'allocation', ARGV[1])
-  redis.call('HDEL', x, 'confirmed', 'waitReason', 'waitRank', 'waitEstimate', 'open', 'notBefore', 'waitsFor', 'limitReached')
+  redis.call('HDEL', x, 'confirmed', 'waitReason', 'waitRank', 'waitEstimate', 'open', 'notBefore', 'waitsFor', 'avoid', 'limitReached')
   redis.call('HSET', x .. ':attempts', attempt .. ':cluster', cluster, attempt .. ':claimedAt', int(now))
   redis.call('HSET', root .. ':allocations:' .. cluster, id, start.allocation)
   redis.call('HINCRBY', root .. ':versions', cluster, 1)

@@ -18,7 +18,16 @@ const SECRET = JSON.stringify({ token: 'CANARY', tls: null });
 
 function setUpAs(generation: string, node = 'node-1'): SetUp {
   const nodes = [
-    { id: node, address: 'h', alive: true, cpusTotal: 8, gpusTotal: 2, cpusAvailable: 8, gpusAvailable: 2 },
+    {
+      id: node,
+      address: 'h',
+      alive: true,
+      cpusTotal: 8,
+      gpusTotal: 2,
+      cpusAvailable: 8,
+      gpusAvailable: 2,
+      draining: null,
+    },
   ];
   const description = {
     version: '0.1.0',

@@ -19,7 +19,16 @@ const DESCRIPTION: RayWorkerDescription = {
   freeDiskBytes: 0,
   startedAt: 0,
   nodes: [
-    { id: 'n', address: 'h', alive: true, cpusTotal: 8, gpusTotal: 4, cpusAvailable: 6, gpusAvailable: 1 },
+    {
+      id: 'n',
+      address: 'h',
+      alive: true,
+      cpusTotal: 8,
+      gpusTotal: 4,
+      cpusAvailable: 6,
+      gpusAvailable: 1,
+      draining: null,
+    },
     {
       id: 'dead',
       address: 'h',
@@ -28,6 +37,7 @@ const DESCRIPTION: RayWorkerDescription = {
       gpusTotal: 4,
       cpusAvailable: 8,
       gpusAvailable: 4,
+      draining: null,
     },
   ],
 };

@@ -1,0 +1,65 @@
+"""Tests of draining nodes on a Ray of a head and two nodes, started by test_drain_ray.py."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from conftest import until
+from ray_nodes import RayNodes
+
+import ray
+from echelon_rayworker.actor import view_cluster
+from echelon_rayworker.gen import rayworker_pb2 as pb
+
+PATIENCE = 240
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RayNodes]:
+    started = RayNodes([(1, 1), (1, 1)], head_cpus=1)
+    try:
+        started.start()
+        yield started
+    finally:
+        started.stop()
+
+
+def seen(node: str) -> pb.Node:
+    return next(one for one in view_cluster("").nodes if one.id == node)
+
+
+def drain(cluster: RayNodes, node: str, *arguments: str) -> None:
+    command = [str(Path(sys.executable).parent / "ray"), "drain-node", "--address", cluster.address, "--node-id", node,
+               "--reason", "DRAIN_NODE_REASON_PREEMPTION", "--reason-message", "spot notice", *arguments]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+class Holder:
+    """Keeps a node busy: Ray terminates a drained node once it is idle."""
+
+    def here(self) -> str:
+        return ray.get_runtime_context().get_node_id()
+
+
+def test_a_drained_node_is_reported_with_the_time_until_its_deadline_and_its_death_with_rays_reason(cluster: RayNodes) -> None:
+    _, first, second = cluster.nodes
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    strategy = NodeAffinitySchedulingStrategy(first.id, soft=False)
+    holder = ray.remote(num_gpus=1)(Holder).options(scheduling_strategy=strategy).remote()
+    assert ray.get(holder.here.remote(), timeout=PATIENCE) == first.id
+    assert (seen(first.id).draining, seen(first.id).drain_remaining_ms) == (False, 0)
+    drain(cluster, first.id, "--deadline-remaining-seconds", "600")
+    assert until(lambda: seen(first.id).draining, PATIENCE)
+    assert 1 <= seen(first.id).drain_remaining_ms <= 600_000
+    assert seen(first.id).alive
+    assert not seen(second.id).draining
+    cluster.kill(first)
+    assert until(lambda: not seen(first.id).alive, PATIENCE)
+    assert not seen(first.id).draining
+    assert seen(first.id).state_reason

@@ -1,0 +1,32 @@
+/** Why a node takes no new experiment: an operator's or Echelon's cordon. Times are ms since 1970. */
+export interface Cordon {
+  by: string;
+  at: number;
+  reason: string | null;
+}
+
+/** The state of a node as every surface names it. A drained node is alive until its deadline, and takes no new experiment. */
+export type NodeState = 'ready' | 'draining' | 'cordoned';
+
+/** What decides a node's state. */
+interface NodeFacts {
+  draining?: { remainingMs: number | null } | undefined;
+  cordon?: Cordon | undefined;
+}
+
+/** The state of a node, and the reason in words; empty for a ready one. A drain, which ends the node, comes first. */
+export function nodeState({ draining, cordon }: NodeFacts): { state: NodeState; reason: string } {
+  if (draining !== undefined) {
+    const { remainingMs } = draining;
+    const until = remainingMs === null ? 'without a deadline' : `and terminates it ${inTime(remainingMs)}`;
+    return { state: 'draining', reason: `Ray drains it ${until}` };
+  }
+  if (cordon === undefined) return { state: 'ready', reason: '' };
+  const { by, reason } = cordon;
+  return { state: 'cordoned', reason: `cordoned by ${by}${reason === null ? '' : `: ${reason}`}` };
+}
+
+/** A coarse time, so that the text of a wait reason rarely changes. */
+function inTime(ms: number): string {
+  return ms < 60_000 ? 'within a minute' : `in about ${Math.round(ms / 60_000)} min`;
+}
