@@ -45,6 +45,7 @@ const doctor = () => import('./commands/doctor.ts');
 const experiments = () => import('./commands/experiments.ts');
 const logs = () => import('./commands/logs.ts');
 const metrics = () => import('./commands/metrics.ts');
+const nodes = () => import('./commands/nodes.ts');
 const open = () => import('./commands/open.ts');
 const plan = () => import('./commands/plan.ts');
 const preflight = () => import('./commands/preflight.ts');
@@ -115,6 +116,7 @@ const CLUSTERS: Entry[] = [
   entry('queues', 'show, pause and close queues', queues, 'queue'),
   entry('clock', 'compare and confirm the clock of Redis', retention),
   entry('clusters', 'add, pause, drain and delete Ray clusters', clusters, 'cluster'),
+  entry('nodes', 'show, cordon and drain nodes of clusters', nodes, 'node'),
   entry('plan', 'show the command that a spec or a recipe would run', plan),
   entry('preflight', 'check a spec on a cluster before it takes a GPU', preflight),
   entry('ray', 'inspect any Ray cluster, call functions on it', ray),

@@ -1,8 +1,10 @@
-/** Why a node takes no new experiment: an operator's or Echelon's cordon. Times are ms since 1970. */
+/** Why a node takes no new experiment: who decided it, when (ms since 1970), and why. */
 export interface Cordon {
   by: string;
   at: number;
   reason: string | null;
+  /** The experiments on it leave it at their next checkpoints. */
+  drain?: true;
 }
 
 /** The state of a node as every surface names it. A drained node is alive until its deadline, and takes no new experiment. */
@@ -22,8 +24,9 @@ export function nodeState({ draining, cordon }: NodeFacts): { state: NodeState; 
     return { state: 'draining', reason: `Ray drains it ${until}` };
   }
   if (cordon === undefined) return { state: 'ready', reason: '' };
-  const { by, reason } = cordon;
-  return { state: 'cordoned', reason: `cordoned by ${by}${reason === null ? '' : `: ${reason}`}` };
+  const { by, reason, drain } = cordon;
+  const [state, word] = drain ? (['draining', 'drained'] as const) : (['cordoned', 'cordoned'] as const);
+  return { state, reason: `${word} by ${by}${reason === null ? '' : `: ${reason}`}` };
 }
 
 /** A coarse time, so that the text of a wait reason rarely changes. */

@@ -199,9 +199,9 @@ function createParts(deps: DispatcherDeps) {
     log,
     cutOffMs: deps.cutOffMs,
     checkMs: deps.checkMs,
-    onRefresh(cluster, nodes) {
-      const drained = drainedNodes(nodes);
-      for (const run of leased.runs.values()) if (run.cluster === cluster) run.drain(drained);
+    onRefresh({ name, cordons }, nodes) {
+      const drained = drainedNodes(nodes, cordons);
+      for (const run of leased.runs.values()) if (run.cluster === name) run.drain(drained);
       scheduling.poke();
     },
     onSilent: (cluster: Cluster) => requestRepair(store, cluster),
@@ -218,11 +218,12 @@ function createParts(deps: DispatcherDeps) {
   return { rayWorkers, leased, scheduling, refresh, verification, commands };
 }
 
-/** The nodes that Ray drains. */
-function drainedNodes(nodes: readonly ClusterNode[]): DrainedNode[] {
-  return nodes.flatMap(({ id, draining }) =>
-    draining ? [{ node: id, remainingMs: draining.remainingMs, reason: nodeState({ draining }).reason }] : [],
-  );
+/** The nodes that experiments leave: Ray or an operator drains them. */
+function drainedNodes(nodes: readonly ClusterNode[], cordons: Cluster['cordons'] = {}): DrainedNode[] {
+  return nodes.flatMap(({ id, draining }) => {
+    const { state, reason } = nodeState({ draining, cordon: cordons[id] });
+    return state === 'draining' ? [{ node: id, remainingMs: draining?.remainingMs ?? null, reason }] : [];
+  });
 }
 
 function createCommands(deps: DispatcherDeps, rayWorkers: RayWorkers) {

@@ -10,6 +10,7 @@ import { addAuditLog } from './resources/audit/audit.ts';
 import { addCaller } from './resources/caller/caller.ts';
 import { addClock } from './resources/clock/clock.ts';
 import { addClusterPreflight, addClusters } from './resources/clusters/clusters.ts';
+import { addClusterNodes } from './resources/clusters/nodes.ts';
 import { addClusterPauses } from './resources/clusters/pauses.ts';
 import { addCommands } from './resources/commands/commands.ts';
 import { addErrorPages } from './resources/errors/errors.ts';
@@ -134,6 +135,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addRetention(routes, deps);
     addClusters(routes, deps);
     addClusterPauses(routes, deps);
+    addClusterNodes(routes, deps);
     addClusterPreflight(routes, deps);
     addCommands(routes, deps);
     addAccess(routes, deps);

@@ -7,6 +7,7 @@ import {
   ExpectedPlace,
   Instant,
   nullable,
+  oneOf,
   Pause,
   StartEstimate,
   Text,
@@ -236,6 +237,10 @@ export const ClusterView = NamedObject('Cluster', {
       gpusUsed: Type.Number({ description: 'Used according to Ray' }),
       cpusAllocated: Type.Number({ description: 'Allocated by Echelon' }),
       gpusAllocated: Type.Number({ description: 'Allocated by Echelon' }),
+      state: oneOf(['ready', 'draining', 'cordoned'], {
+        description: 'Nothing new starts on a draining or cordoned node; experiments leave a draining one.',
+      }),
+      stateReason: Type.String({ description: 'Why it is draining or cordoned; empty for a ready node.' }),
     }),
   ),
   experiments: Type.Array(Type.String(), { description: 'Experiments with an allocation on this cluster' }),

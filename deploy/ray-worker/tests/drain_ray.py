@@ -39,16 +39,15 @@ def drain(cluster: RayNodes, node: str, *arguments: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-class Holder:
-    """Keeps a node busy: Ray terminates a drained node once it is idle."""
-
-    def here(self) -> str:
-        return ray.get_runtime_context().get_node_id()
-
-
 def test_a_drained_node_is_reported_with_the_time_until_its_deadline_and_its_death_with_rays_reason(cluster: RayNodes) -> None:
     _, first, second = cluster.nodes
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    class Holder:
+        """Keeps a node busy: Ray terminates a drained node once it is idle. It travels by value."""
+
+        def here(self) -> str:
+            return ray.get_runtime_context().get_node_id()
 
     strategy = NodeAffinitySchedulingStrategy(first.id, soft=False)
     holder = ray.remote(num_gpus=1)(Holder).options(scheduling_strategy=strategy).remote()

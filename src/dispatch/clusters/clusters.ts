@@ -70,7 +70,7 @@ export function createClusterRefresh(deps: {
   /** Milliseconds since any moment, by a clock that cannot be set. */
   elapsed: () => number;
   log: Log;
-  onRefresh: (cluster: string, nodes: readonly ClusterNode[]) => void;
+  onRefresh: (cluster: Cluster, nodes: readonly ClusterNode[]) => void;
   /**
    * Called if a ray-worker has answered no dispatcher for longer than a restart takes; called again after increasing waits.
    */
@@ -103,7 +103,7 @@ export function createClusterRefresh(deps: {
         ...(unknownAttempts.length > 0 && { unknownAttempts }),
       });
       repairs.end(cluster);
-      deps.onRefresh(cluster.name, toClusterNodes(description));
+      deps.onRefresh(cluster, toClusterNodes(description));
     } catch (error) {
       const { isNew, answersOthers } = silences.note(cluster);
       if (!answersOthers) await repairs.request(cluster);

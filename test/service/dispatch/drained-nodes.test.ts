@@ -21,7 +21,13 @@ describe('nodes that Ray drains', () => {
     bench = await startBench({ cpus: 2, nodes: ['a', 'b'] });
     await bench.dispatcher();
   });
-  beforeEach(() => bench.rayWorker.draining.clear());
+  beforeEach(async () => {
+    bench.rayWorker.draining.clear();
+    await until(
+      async () => !(await isReported(bench, 'a')) && !(await isReported(bench, 'b')),
+      'no drain is reported',
+    );
+  });
   after(() => bench.stop());
 
   test('an experiment leaves a drained node at its next checkpoint and continues elsewhere without a counted attempt', async (t) => {
@@ -71,6 +77,21 @@ describe('nodes that Ray drains', () => {
     );
     bench.rayWorker.draining.clear();
     await bench.reaches(id, 'succeeded');
+  });
+
+  test('an experiment leaves a node that an operator drains, and stays on one that is only cordoned', async (t) => {
+    const cordon = { by: 'ann', at: 1, reason: 'new kernel' };
+    t.after(() => bench.store.clusters.set('fake', { cordons: null }));
+    const id = await bench.submit({ steps: ENDLESS, delayMs: 50, saves: true }, { maxAttempts: 1 });
+    t.after(() => bench.rayWorker.finish(id));
+    await bench.comes(id, 'ran', runsAs(1));
+    await bench.store.clusters.set('fake', { cordons: { a: cordon } });
+    const other = await bench.submit({ steps: 1 });
+    await bench.reaches(other, 'succeeded');
+    assert.deepEqual([(await bench.store.experiments.get(id))?.attempt, await nodeOf(bench, id)], [1, 'a']);
+    await bench.store.clusters.set('fake', { cordons: { a: { ...cordon, drain: true } } });
+    await bench.comes(id, 'ran again', runsAs(2));
+    assert.equal(await nodeOf(bench, id), 'b');
   });
 
   test('the next attempt prefers another node than the one on which the cluster failed the last attempt', async (t) => {

@@ -93,6 +93,11 @@ function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) 
               <span class="mono clip" title={node.id}>
                 {node.id}
               </span>
+              {node.state !== 'ready' && (
+                <span class="small muted">
+                  {node.state}: {inert(node.stateReason)}
+                </span>
+              )}
               <Use name="GPUs" total={node.gpusTotal} own={node.gpusAllocated} used={node.gpusUsed} />
               <Use name="CPUs" total={node.cpusTotal} own={node.cpusAllocated} used={node.cpusUsed} />
             </li>

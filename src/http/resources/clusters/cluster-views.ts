@@ -1,3 +1,4 @@
+import { nodeState } from '../../../core/node-states.ts';
 import type { ClusterView } from '../../../schemas/api.ts';
 import type { Experiment } from '../../../schemas/experiment.ts';
 import type { Cluster } from '../../../store/clusters/types.ts';
@@ -44,6 +45,7 @@ export async function clusterView(
     lastSeenAt: cluster.lastSeenAt,
     nodes: cluster.nodes.map((node) => {
       const here = items.filter((item) => item.node === node.id);
+      const { state, reason } = nodeState({ ...node, cordon: cluster.cordons?.[node.id] });
       return {
         id: node.id,
         cpusTotal: node.cpusTotal,
@@ -52,9 +54,12 @@ export async function clusterView(
         gpusUsed: node.gpusUsed,
         cpusAllocated: here.reduce((sum, item) => sum + item.cpus, 0),
         gpusAllocated: here.reduce((sum, item) => sum + item.gpus, 0),
+        state,
+        stateReason: reason,
       };
     }),
-    experiments: items.map((item) => item.experiment),
+    // An experiment on several nodes has an allocation on each.
+    experiments: [...new Set(items.map((item) => item.experiment))],
     unknownAttempts: [...(cluster.unknownAttempts ?? [])],
   };
 }

@@ -115,7 +115,16 @@ test('wrong usage is refused before a request is sent', async () => {
 });
 
 test('the table counts nodes, free and allocated resources', () => {
-  const node = { cpusTotal: 8, gpusTotal: 4, cpusUsed: 2, gpusUsed: 1, cpusAllocated: 3, gpusAllocated: 2 };
+  const node = {
+    cpusTotal: 8,
+    gpusTotal: 4,
+    cpusUsed: 2,
+    gpusUsed: 1,
+    cpusAllocated: 3,
+    gpusAllocated: 2,
+    state: 'ready' as const,
+    stateReason: '',
+  };
   const cluster: ClusterView = {
     name: 'a',
     address: 'h:1',

@@ -1,0 +1,95 @@
+import type { Cluster } from 'echelon-client/calls';
+import { shortNode } from 'echelon-client/short-node';
+import { fittedTable } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
+import { group } from '../group.ts';
+import { row, stated } from '../row.ts';
+
+const ls = row({
+  name: 'ls',
+  description: 'List the nodes of all clusters with their free GPUs and their states.',
+  wide: true,
+  examples: ['echelon nodes', 'echelon nodes ls -o wide'],
+  verb: 'get',
+  path: '/v1/clusters',
+  print: ({ items }, { width }) => nodeTable(items, width),
+});
+
+/** One line per node. GPUs and CPUs are `free/total`. */
+export function nodeTable(clusters: readonly Cluster[], width?: number | undefined): string {
+  const columns = [
+    { title: 'CLUSTER', minWidth: 8 },
+    { title: 'NODE' },
+    { title: 'STATE' },
+    { title: 'FREE GPUS' },
+    { title: 'FREE CPUS', drop: 1 },
+    { title: 'REASON', minWidth: 10 },
+  ];
+  const rows = clusters.flatMap(({ name, nodes }) =>
+    nodes.map((node) => [
+      inert(name),
+      inert(shortNode(node.id)),
+      node.state,
+      free(node.gpusTotal, node.gpusUsed, node.gpusAllocated),
+      free(node.cpusTotal, node.cpusUsed, node.cpusAllocated),
+      node.stateReason === '' ? '-' : inert(node.stateReason),
+    ]),
+  );
+  return rows.length === 0
+    ? 'No nodes. `echelon clusters` lists the clusters.'
+    : fittedTable(columns, rows, width);
+}
+
+function free(total: number, used: number, allocated: number): string {
+  return [Math.max(0, total - Math.max(used, allocated)), total]
+    .map((one) => Number(one.toFixed(2)))
+    .join('/');
+}
+
+const ARGUMENTS = [
+  ['<name>', 'name of the cluster'],
+  ['<node>', 'id of the node, or its start'],
+] as const;
+const REASON = ['--reason <text>', 'reason that users with queued experiments see'] as const;
+
+const cordon = row({
+  name: 'cordon',
+  description: 'Start no new experiment on a node. Running experiments continue.',
+  arguments: ARGUMENTS,
+  options: [REASON],
+  examples: ['echelon nodes cordon fleet 4f1c --reason "ECC errors"'],
+  verb: 'post',
+  path: '/v1/clusters/{name}/nodes/{node}/cordon',
+  input: ({ reason }: { reason?: string }) => ({ body: stated({ reason }) }),
+  print: (_cluster, { node }) => `${inert(node)} takes no new experiments`,
+});
+
+const drain = row({
+  name: 'drain',
+  description:
+    'Start no new experiment on a node. Running experiments leave it at their next checkpoints and continue elsewhere.',
+  arguments: ARGUMENTS,
+  options: [REASON],
+  examples: ['echelon nodes drain fleet 4f1c --reason "new kernel"'],
+  verb: 'post',
+  path: '/v1/clusters/{name}/nodes/{node}/drain',
+  input: ({ reason }: { reason?: string }) => ({ body: stated({ reason }) }),
+  print: (_cluster, { node }) => `${inert(node)} is draining; \`echelon nodes ls\` shows it`,
+});
+
+const uncordon = row({
+  name: 'uncordon',
+  description: 'End the cordon or the drain of a node.',
+  arguments: ARGUMENTS,
+  examples: ['echelon nodes uncordon fleet 4f1c'],
+  verb: 'post',
+  path: '/v1/clusters/{name}/nodes/{node}/uncordon',
+  print: (_cluster, { node }) => `${inert(node)} accepts experiments`,
+});
+
+const description = 'Show the nodes of clusters, cordon and drain them. Without a command, list them.';
+
+/** `echelon nodes`. */
+export const commands = {
+  nodes: group({ name: 'nodes', alias: 'node', description }, [ls, cordon, drain, uncordon]),
+};

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
+import { clusterRecord } from '../../../support/store.ts';
+
+const { store, client, connection } = await apiFor({ after });
+const size = { cpusTotal: 8, gpusTotal: 4, cpusUsed: 2, gpusUsed: 1 };
+await store.clusters.put({
+  ...clusterRecord({ name: 'fleet', address: 'h:1', token: 't' }),
+  nodes: [
+    { id: 'aa11', ...size },
+    { id: 'aa22', ...size, draining: { remainingMs: 600_000 } },
+    { id: 'bb33', ...size },
+  ],
+});
+
+async function run(...argv: string[]) {
+  const output = keptOutput();
+  return { output, ...(await runProgram(output, ['nodes', ...argv, ...connection])) };
+}
+
+const statesOf = async () => {
+  const { nodes } = await client.get('/v1/clusters/{name}', { path: { name: 'fleet' } });
+  return nodes.map(({ id, state, stateReason }) => [
+    id,
+    state,
+    stateReason.replace(/by token-\w+/, 'by ann'),
+  ]);
+};
+
+const DRAINED_BY_RAY = ['aa22', 'draining', 'Ray drains it and terminates it in about 10 min'];
+
+test('nodes ls shows each node with its state and the reason in the words of the API', async () => {
+  const { output, exitCode } = await run('ls');
+  assert.equal(exitCode, 0);
+  const [, ...lines] = output.lines.join('\n').split('\n');
+  assert.match(lines[0]!, /^fleet +aa11 +ready +3\/4 +6\/8 +-$/);
+  assert.match(
+    lines[1]!,
+    /^fleet +aa22 +draining +3\/4 +6\/8 +Ray drains it and terminates it in about 10 min$/,
+  );
+});
+
+test('cordon, drain and uncordon change the state of one node, and a start of its id names it', async () => {
+  assert.equal((await run('cordon', 'fleet', 'bb', '--reason', 'ECC errors')).exitCode, 0);
+  assert.deepEqual(await statesOf(), [
+    ['aa11', 'ready', ''],
+    DRAINED_BY_RAY,
+    ['bb33', 'cordoned', 'cordoned by ann: ECC errors'],
+  ]);
+  assert.equal((await run('drain', 'fleet', 'aa11')).exitCode, 0);
+  assert.deepEqual((await statesOf())[0], ['aa11', 'draining', 'drained by ann']);
+  for (const node of ['aa11', 'bb33']) assert.equal((await run('uncordon', 'fleet', node)).exitCode, 0);
+  assert.deepEqual(await statesOf(), [['aa11', 'ready', ''], DRAINED_BY_RAY, ['bb33', 'ready', '']]);
+});
+
+test('a node that the cluster does not have, and an ambiguous start of an id, are refused', async () => {
+  assert.match((await run('cordon', 'fleet', 'cc')).error!.message, /Cluster fleet has no node cc/);
+  assert.match((await run('cordon', 'fleet', 'aa')).error!.message, /has 2 nodes whose ids begin with aa/);
+  assert.match((await run('cordon', 'none', 'aa11')).error!.message, /no cluster none/);
+  assert.deepEqual((await store.clusters.list())[0]!.cordons, undefined);
+});
+
+test('two cordons at the same time are both recorded', async () => {
+  await Promise.all([run('cordon', 'fleet', 'aa11'), run('cordon', 'fleet', 'bb33')]);
+  assert.deepEqual(
+    (await statesOf()).map(([, state]) => state),
+    ['cordoned', 'draining', 'cordoned'],
+  );
+});
