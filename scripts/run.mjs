@@ -25,6 +25,7 @@ const TASKS = {
   'test:nemesis': { program: 'test/nemesis/main.ts', isolated: true },
   bench: { program: 'test/bench/main.ts', isolated: true },
   check: { program: 'scripts/check.ts', isolated: false },
+  'check:packages': { program: 'scripts/check-packages.ts', isolated: false },
   'check:trainers': { program: 'scripts/check-trainers.ts', isolated: false },
   'check:verl-agent': { program: 'scripts/check-verl-agent.ts', isolated: true },
   build: { program: 'scripts/build.ts', isolated: false },

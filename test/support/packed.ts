@@ -40,6 +40,9 @@ export async function layImage(to: string): Promise<void> {
 interface Manifest {
   dependencies: Record<string, string>;
   optionalDependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+  scripts?: Record<string, string>;
+  publishConfig?: object;
 }
 
 async function manifestIn(directory: string): Promise<Manifest> {
@@ -68,9 +71,20 @@ export interface InstalledPackage extends AsyncDisposable {
   directory: string;
   readme: string;
   manifest: Manifest;
-  /** Runs the TypeScript example of its README there. */
-  runExample(environment: Readonly<Record<string, string>>): Promise<{ stdout: string; stderr: string }>;
+  /** The files that `npm publish` would send; rejects if npm would refuse. */
+  publishedFiles(): Promise<string[]>;
+  /** Runs a TypeScript example of its README there. Default: the first. */
+  runExample(
+    environment: Readonly<Record<string, string>>,
+    example?: number,
+  ): Promise<{ stdout: string; stderr: string }>;
 }
+
+/** The blocks of code in this language of a Markdown text. */
+export const codeOf = (markdown: string, language: string): string[] =>
+  [...markdown.matchAll(/```(\w+)\n([\s\S]*?)```/g)].flatMap(([, of, code]) =>
+    of === language ? [code!] : [],
+  );
 
 /** Makes the tarball of a package and installs it; see {@link InstalledPackage}. */
 export async function installPackage(name: string): Promise<InstalledPackage> {
@@ -88,10 +102,17 @@ export async function installPackage(name: string): Promise<InstalledPackage> {
     directory,
     readme,
     manifest,
-    async runExample(environment) {
-      const example = /```ts\n(?<code>[\s\S]*?)```/.exec(readme)?.groups?.code ?? '';
+    async publishedFiles() {
+      // npm asks the registry for earlier versions, and needs no answer.
+      const offline = ['--registry=http://127.0.0.1:9', '--fetch-retries=0'];
+      const flags = ['--dry-run', '--json', '--loglevel=error', ...offline];
+      const answer = JSON.parse((await run('npm', ['publish', source, ...flags])).stdout);
+      const { files } = (answer[name] ?? answer) as { files: { path: string }[] };
+      return files.map(({ path }) => path);
+    },
+    async runExample(environment, example = 0) {
       const script = join(directory, 'example.ts');
-      await writeFile(script, example);
+      await writeFile(script, codeOf(readme, 'ts')[example] ?? '');
       const env = { ...process.env, ...environment };
       return run(process.execPath, [script], { cwd: directory, env, timeout: 150_000 });
     },

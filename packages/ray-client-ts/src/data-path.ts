@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { streamStatus } from './channel.ts';
 import { type DataStream, DataWriter } from './data-writer.ts';
+import { type Deferred, deferred } from './deferred.ts';
 import { RayClosedError, RaySessionLostError } from './errors.ts';
 import { Exchange, type Question } from './exchange.ts';
 import type { DataResponse } from './protocol.ts';
@@ -29,7 +30,7 @@ interface Line {
   readonly stream: DataStream;
   readonly writer: DataWriter;
   /** Settles with the first reply, or rejects with the end of the stream. */
-  readonly heard: PromiseWithResolvers<void>;
+  readonly heard: Deferred<void>;
   /** True until the first reply after a reconnect. Meanwhile the reconnecting code handles the end of the stream. */
   probing: boolean;
   over: boolean;
@@ -45,7 +46,7 @@ export class DataPath {
   readonly ended: Promise<Error>;
   readonly #options: DataPathOptions;
   readonly #open = new Map<number, Exchange>();
-  readonly #end = Promise.withResolvers<Error>();
+  readonly #end = deferred<Error>();
   readonly #cancelSleep = new AbortController();
   #line: Line;
   #lastReqId = 0;
@@ -118,7 +119,7 @@ export class DataPath {
 
   #connect(reconnecting: boolean): Line {
     const stream = this.#options.open(reconnecting);
-    const heard = Promise.withResolvers<void>();
+    const heard = deferred<void>();
     heard.promise.catch(() => {});
     const writer = new DataWriter(stream, this.#options.chunkBytes);
     const line: Line = { stream, writer, heard, probing: reconnecting, over: false };

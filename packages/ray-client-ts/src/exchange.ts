@@ -1,4 +1,5 @@
 import { ChunkAssembler, chunkAt, chunkCount } from './chunks.ts';
+import { deferred } from './deferred.ts';
 import { RayRequestError } from './errors.ts';
 import { errorFromPickle } from './exceptions.ts';
 import type { ClientTask, DataRequest, DataResponse } from './protocol.ts';
@@ -32,7 +33,7 @@ export class Exchange {
   readonly #reject: (error: Error) => void;
 
   constructor(reqId: number, question: Question) {
-    const { promise, resolve, reject } = Promise.withResolvers<DataResponse | Uint8Array>();
+    const { promise, resolve, reject } = deferred<DataResponse | Uint8Array>();
     this.reqId = reqId;
     this.question = question;
     this.answer = promise;

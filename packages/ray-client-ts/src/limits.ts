@@ -1,3 +1,4 @@
+import { deferred } from './deferred.ts';
 import { RayTimeoutError } from './errors.ts';
 
 /** How long a caller waits. Every method that waits takes these. */
@@ -22,7 +23,7 @@ export async function withLimits<T>(
   signal?.throwIfAborted();
   if (timeoutMs === undefined && signal === undefined) return start(undefined);
   const stop = new AbortController();
-  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const { promise: stopped, reject } = deferred<never>();
   const end = (reason: unknown): void => {
     stop.abort(reason);
     reject(reason);

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cp, glob, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { delimiter, join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { connect } from 'echelon-client';
+import { bundle } from '../../../scripts/bundle.ts';
+import { NO_BROWSER, openBrowser, openPage } from '../../support/browser.ts';
 import { until } from '../../support/dispatch.ts';
 import { appFor, TOKEN } from '../../support/http-app.ts';
 import { installPackage } from '../../support/packed.ts';
@@ -84,15 +88,76 @@ test('echelon-verify works without what Node 20 lacks, and on each older Node th
   }
 });
 
-test('echelon-verify uses nothing that Node 20 lacks', async () => {
+for (const name of ['echelon-verify', 'ray-client-ts', 'echelon-client'])
+  test(`${name} uses nothing that Node 20 lacks`, async () => {
+    await using installed = await installPackage(name);
+    const { engines } = JSON.parse(await readFile(`packages/${name}/package.json`, 'utf8'));
+    assert.deepEqual(engines, { node: '>=20.16' });
+    const later =
+      /\b(?:(?:Map|Object)\.groupBy|Array\.fromAsync|Promise\.(?:withResolvers|try)|getFloat16|f16round)\b/;
+    const dist = join(installed.directory, 'node_modules', name, 'dist');
+    for await (const file of glob('**/*.js', { cwd: dist }))
+      assert.doesNotMatch(await readFile(join(dist, file), 'utf8'), later, file);
+  });
+
+for (const name of ['echelon-verify', 'ray-client-ts', 'echelon-client'])
+  test(`${name} can be published with a provenance, and installs without a script of its own`, async () => {
+    await using installed = await installPackage(name);
+    const { manifest } = installed;
+    assert.deepEqual(manifest.publishConfig, { access: 'public', provenance: true });
+    assert.equal(manifest.scripts, undefined);
+    assert.equal(manifest.devDependencies, undefined);
+    const files = await installed.publishedFiles();
+    for (const file of ['README.md', 'LICENSE', 'package.json', 'dist/index.js', 'dist/index.d.ts'])
+      assert.ok(files.includes(file), file);
+    assert.deepEqual(
+      files.filter((file) => /\.map$|(?<!\.d)\.ts$|test|node_modules/.test(file)),
+      [],
+    );
+  });
+
+test('a program that imports one constant of echelon-verify is bundled without the verifier', async () => {
   await using installed = await installPackage('echelon-verify');
-  const { engines } = JSON.parse(await readFile('packages/echelon-verify/package.json', 'utf8'));
-  assert.deepEqual(engines, { node: '>=20.16' });
-  const later =
-    /\b(?:(?:Map|Object)\.groupBy|Array\.fromAsync|Promise\.(?:withResolvers|try)|getFloat16|f16round)\b/;
-  const dist = join(installed.directory, 'node_modules/echelon-verify/dist');
-  for await (const file of glob('**/*.js', { cwd: dist }))
-    assert.doesNotMatch(await readFile(join(dist, file), 'utf8'), later, file);
+  const program = join(installed.directory, 'constant.js');
+  await writeFile(program, "import { DISPLAY_FLOOR } from 'echelon-verify';\nconsole.log(DISPLAY_FLOOR);\n");
+  await bundle({ entries: { constant: program }, to: join(installed.directory, 'bundle') });
+  const bundled = await readFile(join(installed.directory, 'bundle/constant.mjs'), 'utf8');
+  assert.ok(bundled.length < 300, `${bundled.length} characters`);
+});
+
+test('a page without a bundler verifies a file with the published echelon-verify/browser', {
+  skip: NO_BROWSER,
+}, async () => {
+  await using installed = await installPackage('echelon-verify');
+  await using resources = new AsyncDisposableStack();
+  const TYPES: Record<string, string> = { js: 'text/javascript', html: 'text/html' };
+  const server = createServer(async ({ url = '/' }, response) => {
+    const file = url === '/' ? undefined : join(installed.directory, url);
+    const body =
+      file === undefined ? '<!doctype html><title>page</title>' : await readFile(file).catch(() => '');
+    response.setHeader('content-type', TYPES[file?.split('.').at(-1) ?? 'html'] ?? 'application/json');
+    response.setHeader(
+      'content-security-policy',
+      "default-src 'none'; script-src 'self'; connect-src 'self'",
+    );
+    response.end(body);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  resources.defer(() => void server.close());
+  await cp('test/golden/hgpo.json', join(installed.directory, 'dump.json'));
+  const { page, problems } = await openPage(await openBrowser(resources));
+  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const found = await page.evaluate(`(async () => {
+    const { createVerifier } = await import('/node_modules/echelon-verify/dist/browser/index.js');
+    const verifier = createVerifier();
+    const file = new File([await (await fetch('/dump.json')).blob()], 'dump.json');
+    const { reports } = await verifier.ask({ kind: 'read', files: [{ path: 'dump.json', file }] });
+    const explanation = await verifier.ask({ kind: 'explain', at: 0, row: 0 });
+    verifier.close();
+    return { batches: reports.length, ok: reports.every(({ ok }) => ok), row: explanation.row };
+  })()`);
+  assert.deepEqual(found, { batches: 45, ok: true, row: 0 });
+  assert.deepEqual(problems, []);
 });
 
 test('echelon-client, installed alone, submits and follows an experiment as its README says', async () => {

@@ -280,7 +280,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     const { page: own, problems } = await openPage(browser, {
       ignored: /ERR_INTERNET_DISCONNECTED|status of 401/,
     });
-    const verifier = own.waitForResponse(/verify-worker/);
+    const verifier = own.waitForResponse(/verifier-thread/);
     await signIn(own, installation.url, installation.token, '/verify');
     const input = own.locator('input[type=file]');
     await input.waitFor({ state: 'attached' });

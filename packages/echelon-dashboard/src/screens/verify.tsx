@@ -1,4 +1,5 @@
 import type { BatchRows } from 'echelon-client/calls';
+import type { ChosenFile, Found, Verifier } from 'echelon-verify/browser';
 import type { BatchReport } from 'echelon-verify/report';
 import { counted } from 'echelon-verify/text/plural';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -11,8 +12,7 @@ import { Head } from '../parts/head.tsx';
 import { Outcomes } from '../parts/marks.tsx';
 import { Await, Loading } from '../parts/states.tsx';
 import SAMPLE from '../sample.json.gz?url';
-import { createVerifier, type Verifier } from '../verify/verifier.ts';
-import type { ChosenFile, Found } from '../verify/verify-worker.ts';
+import { createVerifier } from '../verifier.ts';
 import { Drawer, Explained } from './batch/row.tsx';
 import { Explorer } from './batch.tsx';
 
