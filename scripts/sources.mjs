@@ -26,6 +26,15 @@ const PBJS = [
 ];
 const PROTO_TOOLS = ['scripts/sources.mjs', 'node_modules/protobufjs-cli/package.json'];
 
+const DASHBOARD_INPUTS = [
+  'node_modules/vite/package.json',
+  'node_modules/preact/package.json',
+  'node_modules/yaml/package.json',
+  'proto/echelon/batch/v1',
+  ...['client', 'dashboard', 'verify'].map((name) => `packages/echelon-${name}/src`),
+  'packages/ray-client-ts/src/pickle',
+];
+
 /** Each generated folder, what it is made from, and its generator. Only changed inputs make it anew. */
 const FOLDERS = {
   'packages/echelon-client/src/gen': {
@@ -55,30 +64,25 @@ const FOLDERS = {
     ['proto/echelon/batch/v1/batch.proto', 'proto/echelon/batch/v1/step.proto'],
   ),
   // After the others, because they are built from them.
+  'packages/echelon-dashboard/src/gen': {
+    inputs: ['packages/echelon-dashboard/build.ts', ...DASHBOARD_INPUTS],
+    files: ['index.html'],
+    make: makeDashboard,
+  },
+  'packages/echelon-verify/src/html/gen': {
+    inputs: ['packages/echelon-dashboard/build-report.ts', ...DASHBOARD_INPUTS],
+    files: ['page.js', 'page.d.ts'],
+    make: makeReportPage,
+  },
   'deploy/python/echelon_verify/gen': {
     inputs: [
       'scripts/bundle.ts',
-      'node_modules/vite/package.json',
-      'proto/echelon/batch/v1',
-      'packages/echelon-verify/src',
-      'packages/ray-client-ts/src/pickle',
+      'packages/echelon-dashboard/build-report.ts',
+      ...DASHBOARD_INPUTS,
       'packages/ray-client-ts/src/errors.ts',
     ],
     files: ['echelon-verify.mjs', 'frames.mjs'],
     make: makePythonBundle,
-  },
-  'packages/echelon-dashboard/src/gen': {
-    inputs: [
-      'packages/echelon-dashboard/build.ts',
-      'node_modules/vite/package.json',
-      'node_modules/preact/package.json',
-      'node_modules/yaml/package.json',
-      'proto/echelon/batch/v1/batch.proto',
-      ...['client', 'dashboard', 'verify'].map((name) => `packages/echelon-${name}/src`),
-      'packages/ray-client-ts/src/pickle',
-    ],
-    files: ['index.html'],
-    make: makeDashboard,
   },
 };
 
@@ -129,6 +133,11 @@ async function makePythonBundle(folder) {
     frames: 'packages/echelon-verify/src/frames/main.ts',
   };
   await bundle({ entries, to: folder });
+}
+
+async function makeReportPage(folder) {
+  const { buildReportPage } = await import('../packages/echelon-dashboard/build-report.ts');
+  await buildReportPage(folder);
 }
 
 function stubs(name, options, protos) {

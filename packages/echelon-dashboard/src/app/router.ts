@@ -8,14 +8,22 @@ interface Place {
   query: URLSearchParams;
 }
 
-const here = (): Place => ({ path: location.pathname, query: new URLSearchParams(location.search) });
+/** A page that is one file keeps its place in the fragment: browsers let a file change nothing else of its address. */
+let isInFragment = false;
+
+function here(): Place {
+  const { pathname, search, hash } = location;
+  if (!isInFragment) return { path: pathname, query: new URLSearchParams(search) };
+  const [path, query] = hash.slice(1).split('?');
+  return { path: path || '/', query: new URLSearchParams(query) };
+}
 
 /** The present place. */
 export const place = signal<Place>(here());
 
 /** Goes to a path of the dashboard. `replace`: the browser's Back does not return to the present place. */
 export function navigate(href: string, options: { replace?: boolean } = {}): void {
-  history[options.replace ? 'replaceState' : 'pushState'](null, '', href);
+  history[options.replace ? 'replaceState' : 'pushState'](null, '', isInFragment ? `#${href}` : href);
   const before = place.value.path;
   place.value = here();
   if (place.value.path !== before) scrollTo(0, 0);
@@ -35,6 +43,16 @@ export function setQuery(
 const firstSegment = (path: string) => path.split('/')[1] ?? '';
 const isOurs = (url: URL) =>
   url.origin === location.origin && (SCREENS as readonly string[]).includes(firstSegment(url.pathname));
+
+/** For a page that is one file: its place is the fragment of its address. */
+export function startInFragment(): void {
+  isInFragment = true;
+  const read = () => {
+    place.value = here();
+  };
+  addEventListener('popstate', read);
+  read();
+}
 
 /** Follows links between screens without loading the page again. */
 export function startRouter(): void {

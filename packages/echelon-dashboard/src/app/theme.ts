@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 
 export type Theme = 'system' | 'light' | 'dark';
 const KEY = 'echelon-theme';
-const stored = localStorage.getItem(KEY);
+const stored = storedTheme();
 
 /** The chosen theme; `system` follows the browser's. */
 export const theme = signal<Theme>(stored === 'light' || stored === 'dark' ? stored : 'system');
@@ -12,6 +12,15 @@ export const paint = signal(0);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   paint.value += 1;
 });
+
+/** A page without storage, as in a sandbox, has none. */
+function storedTheme(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
 
 export function applyTheme(): void {
   const { dataset } = document.documentElement;

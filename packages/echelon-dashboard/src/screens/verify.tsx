@@ -1,20 +1,15 @@
-import type { BatchRows } from 'echelon-client/calls';
 import type { ChosenFile, Found, Verifier } from 'echelon-verify/browser';
-import type { BatchReport } from 'echelon-verify/report';
 import { counted } from 'echelon-verify/text/plural';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useResource } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
-import { DataTable } from '../parts/data-table.tsx';
 import { Head } from '../parts/head.tsx';
-import { Outcomes } from '../parts/marks.tsx';
-import { Await, Loading } from '../parts/states.tsx';
+import { Loading } from '../parts/states.tsx';
 import SAMPLE from '../sample.json.gz?url';
 import { createVerifier } from '../verifier.ts';
-import { Drawer, Explained } from './batch/row.tsx';
-import { Explorer } from './batch.tsx';
+import { Reports } from './verify/reports.tsx';
 
 /** Batch files and dumps of any trainer, verified in this page: nothing is sent. */
 export function Verify() {
@@ -70,7 +65,12 @@ export function Verify() {
         </p>
       )}
       {turn > 0 && found.loading && <Loading what={`Verifying ${inert(name)}`} />}
-      {found.data && <Reports key={turn} found={found.data} verifier={verifier.current!} />}
+      {found.data && (
+        <>
+          <Summary found={found.data} />
+          <Reports key={turn} found={found.data} verifier={verifier.current!} />
+        </>
+      )}
     </>
   );
 }
@@ -87,85 +87,14 @@ const nameOf = ([first, ...others]: ChosenFile[]): string =>
 const chosenOf = (files: FileList): ChosenFile[] =>
   Array.from(files, (file) => ({ path: file.webkitRelativePath || file.name, file }));
 
-function Reports({ found, verifier }: { found: Found; verifier: Verifier }) {
-  const { reports, dumps, skipped } = found;
-  const at = Math.min(reports.length - 1, Number(place.value.query.get('batch')) || 0);
-  const report = reports[at];
+function Summary({ found: { reports } }: { found: Found }) {
   const notOk = reports.filter(({ ok, consistent }) => !ok && !consistent).length;
   const unproven = reports.filter(({ consistent }) => consistent).length;
   return (
-    <>
-      <p class="banner" role="status">
-        {counted(reports.length, 'batch', 'batches')} verified,{' '}
-        {notOk > 0 ? `${count(notOk)} not ok` : unproven > 0 ? 'nothing is wrong' : 'every one is ok'}
-        {unproven > 0 && `; ${count(unproven)} consistent but not verified`}.
-      </p>
-      {dumps.map(({ title, run, estimator }) => (
-        <p key={`${run} ${estimator}`} class="muted">
-          {title}
-          {dumps.length > 1 && ` in ${inert(run)}`}; estimator {inert(estimator)}
-        </p>
-      ))}
-      {skipped.length > 0 && (
-        <p class="muted">In no known format, or a configuration: {inert(skipped.join(', '))}</p>
-      )}
-      <section class="card tall" tabIndex={0} aria-label="Batches of the file">
-        <DataTable
-          rows={reports.slice(0, 200).map((of, index) => ({ of, index }))}
-          keyOf={({ index }) => index}
-          isCurrent={({ index }) => index === at}
-          columns={[
-            {
-              title: 'Batch',
-              cell: ({ of, index }) => (
-                <button
-                  type="button"
-                  class="link"
-                  onClick={() => setQuery({ batch: String(index), row: undefined })}
-                >
-                  {inert(of.name)}
-                </button>
-              ),
-            },
-            { title: 'Rows', cell: ({ of }) => count(of.rows) },
-            {
-              title: 'Outcomes',
-              class: 'outcomes-cell',
-              cell: ({ of }) => <Outcomes counts={of} rows={of.rows} />,
-            },
-            {
-              title: 'Findings',
-              class: 'wrap',
-              cell: ({ of }) =>
-                of.findings.map(({ code, message }) => `${code}: ${inert(message)}`).join(' '),
-            },
-          ]}
-        />
-      </section>
-      {report && <OneBatch key={at} {...{ at, report, verifier }} />}
-    </>
-  );
-}
-
-function OneBatch({ at, report, verifier }: { at: number; report: BatchReport; verifier: Verifier }) {
-  const rows = useResource(() => verifier.ask({ kind: 'rows', at }), [at]);
-  const asked = place.value.query.get('row');
-  return (
-    <div class="of-file">
-      <h2>{inert(report.name)}</h2>
-      <Await of={rows}>
-        {(columns) => <Explorer rows={columns as unknown as BatchRows} total={report.rows} />}
-      </Await>
-      {asked !== null && <Row {...{ at, verifier }} row={Number(asked)} />}
-    </div>
-  );
-}
-
-function Row({ at, row, verifier }: { at: number; row: number; verifier: Verifier }) {
-  const loaded = useResource(() => verifier.ask({ kind: 'explain', at, row }), [at, row]);
-  return (
-    <Drawer title={`Row ${row}`} onClose={() => setQuery({ row: undefined })}>
-      <Await of={loaded}>{(explanation) => <Explained explanation={explanation} />}</Await>
-    </Drawer>
+    <p class="banner" role="status">
+      {counted(reports.length, 'batch', 'batches')} verified,{' '}
+      {notOk > 0 ? `${count(notOk)} not ok` : unproven > 0 ? 'nothing is wrong' : 'every one is ok'}
+      {unproven > 0 && `; ${count(unproven)} consistent but not verified`}.
+    </p>
   );
 }

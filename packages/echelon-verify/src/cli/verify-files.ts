@@ -1,23 +1,29 @@
 import { dirname } from 'node:path';
 import { styleText } from 'node:util';
+import { explainRow } from '../explain/explain.ts';
+import { formatExplanation } from '../explain/explain-text.ts';
+import type { Batch } from '../format/batch.ts';
 import { type BundleOf, bundleOf } from '../format/bundle.ts';
 import type { DumpAdapter } from '../format/dumps/adapter.ts';
 import { ADAPTERS, adapterOf } from '../format/dumps/registry.ts';
 import { runsOf } from '../format/dumps/runs.ts';
 import { BatchFormatError } from '../format/format-error.ts';
+import type { FirstWrong } from '../html/contents.ts';
+import { createReportCollector } from '../html/write-report.ts';
 import type { BatchReport, Finding } from '../report.ts';
 import { verifyStep } from '../step/verify-step.ts';
 import { inert } from '../text/inert.ts';
 import { plural } from '../text/plural.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { verifyBatch } from '../verify-batch.ts';
-import { type DumpReport, type StatedDump, verifyDump, withRowsCompared } from '../verify-dump.ts';
+import { type DumpReport, type StatedDump, verifySteps, withRowsCompared } from '../verify-dump.ts';
 import { BatchFileError, readBundleOf, type TextStreams } from './batch-files.ts';
-import { sourcesOf } from './dump-files.ts';
+import { type Source, sourcesOf } from './dump-files.ts';
 import { optionsText, type StatedFiles } from './dump-options.ts';
 import { dumpHead, unprovenText } from './dump-text.ts';
 import { EXIT } from './exit.ts';
 import { findingLine } from './finding-line.ts';
+import { writeHtmlFile } from './html-file.ts';
 import { json } from './output.ts';
 import { describeSteps, type StepFileReport, stepsExit } from './step-text.ts';
 import { table } from './table.ts';
@@ -28,13 +34,15 @@ type BatchFileReport = BatchReport & { readonly file: string; readonly bundle?: 
 /** How a run of `echelon verify` is steered. */
 export interface VerifyOptions extends StatedFiles {
   readonly json?: boolean | undefined;
+  /** Where a report in one HTML file is written. */
+  readonly html?: string | undefined;
   /** Name of the program, for the command that explains a row. Default: `echelon`. */
   readonly program?: string;
 }
 
 /**
  * `echelon verify PATH…`: verifies every batch of every file, and every step of the dumps of other trainers. Prints a table
- * and the findings, or one JSON document `{batches: [...]}`. The exit status is 0 if all batches are ok, 1 if one is not, 2 if
+ * and the findings, or one JSON document `{batches: [...]}`, with `firstWrong` if a row is wrong. The exit status is 0 if all batches are ok, 1 if one is not, 2 if
  * a file is unreadable (a message on standard error names it; readable files are reported in any case), 3 if nothing is wrong
  * but a step could not be verified, because its estimator was inferred or it has no advantages.
  */
@@ -43,7 +51,7 @@ export async function verifyFiles(
   options: VerifyOptions,
   io: TextStreams,
 ): Promise<number> {
-  const { json: asJson, program = 'echelon', ...given } = options;
+  const { json: asJson, html, program = 'echelon', ...given } = options;
   const { from, ...stated } = given;
   const { sources, skipped, broken } = await sourcesOf(
     paths,
@@ -51,21 +59,31 @@ export async function verifyFiles(
     stated.map,
   );
   const errors: Error[] = [...broken];
-  const runs: AnyReport[][] = [];
   const steps: StepFileReport[] = [];
-  for (const source of sources) {
-    const failed = (error: Error): void => void errors.push(error);
-    if ('file' in source) runs.push(await verifyNative(source.file, steps, failed));
-    else
-      for (const { files } of runsOf(source.adapter, source.files))
-        runs.push(withRowsCompared(await verifyRun(source.adapter, files, stated, failed)));
-  }
+  const collector = html === undefined ? undefined : createReportCollector();
+  let firstWrong: FirstWrong | undefined;
+  const sink: Sink = {
+    failed: (error) => void errors.push(error),
+    seenSteps: (own) => void steps.push(...own),
+    seen(report, batch) {
+      if (asJson || html !== undefined) firstWrong ??= firstWrongOf(report, batch);
+      collector?.add(batch, !report.ok && !isConsistent(report));
+    },
+  };
+  const runs = await verifySources(sources, stated, sink);
   for (const { message } of errors) io.stderr.write(`${inert(message)}\n`);
   // Beside dumps, files of the run are no surprise.
   if (sources.length === 0 && errors.length === 0)
     io.stderr.write(`${inert(skipped.length > 0 ? skippedText(skipped) : emptyText(paths))}\n`);
   const all = runs.flat();
-  if (asJson === true) io.stdout.write(`${json({ batches: all, ...(steps.length > 0 && { steps }) })}\n`);
+  if (html !== undefined && collector !== undefined && all.length > 0)
+    await writeHtmlFile(collector, { file: html, paths, program, stated: given, reports: all, firstWrong });
+  else if (html !== undefined)
+    io.stderr.write(`${inert(html)} is not written: there is no advantage batch\n`);
+  if (asJson === true)
+    io.stdout.write(
+      `${json({ batches: all, ...(steps.length > 0 && { steps }), ...(firstWrong && { firstWrong }) })}\n`,
+    );
   else {
     if (all.length > 0) io.stdout.write(describe(runs, explainText(all, given, program)));
     if (steps.length > 0) io.stdout.write(describeSteps(steps, program));
@@ -73,7 +91,37 @@ export async function verifyFiles(
   return exitOf(all, steps, errors.length > 0 || all.length + steps.length === 0);
 }
 
-type AnyReport = BatchFileReport | DumpReport;
+/** The reports of each file of the project's own format, and of each run of a trainer. */
+async function verifySources(
+  sources: readonly Source[],
+  stated: StatedDump,
+  sink: Sink,
+): Promise<AnyReport[][]> {
+  const runs: AnyReport[][] = [];
+  for (const source of sources) {
+    if ('file' in source) runs.push(await verifyNative(source.file, sink));
+    else
+      for (const { files } of runsOf(source.adapter, source.files))
+        runs.push(withRowsCompared(await verifyRun(source.adapter, files, stated, sink)));
+  }
+  return runs;
+}
+
+/** A report of a batch file, or of a step of a dump. */
+export type AnyReport = BatchFileReport | DumpReport;
+
+/** Receives each report with its batch, and what is wrong with a file. */
+interface Sink {
+  seen(report: AnyReport, batch: Batch): void;
+  seenSteps(reports: readonly StepFileReport[]): void;
+  failed(error: Error): void;
+}
+
+function firstWrongOf({ file, wrongRows: [row] }: AnyReport, batch: Batch): FirstWrong | undefined {
+  if (row === undefined) return undefined;
+  const explanation = explainRow(batch, row);
+  return { file, batch: batch.name, row, explanation, text: formatExplanation(explanation) };
+}
 
 function exitOf(
   reports: readonly AnyReport[],
@@ -91,17 +139,14 @@ function isConsistent(report: AnyReport): boolean {
   return 'consistent' in report && report.consistent;
 }
 
-/** The reports of the batches of a file; those of optimizer steps go to `steps`. */
-async function verifyNative(
-  file: string,
-  steps: StepFileReport[],
-  failed: (error: Error) => void,
-): Promise<BatchFileReport[]> {
+/** The reports of the batches of a file; those of optimizer steps go to the sink alone. */
+async function verifyNative(file: string, { seen, seenSteps, failed }: Sink): Promise<BatchFileReport[]> {
   try {
     const { batches, steps: own, bundle } = await readBundleOf(file);
-    steps.push(...own.map((step) => ({ file, ...verifyStep(step) })));
+    seenSteps(own.map((step) => ({ file, ...verifyStep(step) })));
     return batches.map((batch, at) => {
       const report = verifyBatch(batch, batches[at - 1]);
+      seen({ file, ...report }, batch);
       return { file, ...report, ...(bundle && { bundle: bundleOf(bundle, report) }) };
     });
   } catch (error) {
@@ -111,18 +156,21 @@ async function verifyNative(
   }
 }
 
-/** The reports of a run. `failed` receives each unreadable file; the files after it are still read. */
+/** The reports of a run. The files after an unreadable one are still read. */
 async function verifyRun(
   adapter: DumpAdapter,
   files: readonly string[],
   stated: StatedDump,
-  failed: (error: Error) => void,
+  { seen, failed }: Sink,
 ): Promise<DumpReport[]> {
   const reports: DumpReport[] = [];
   let left = files;
   while (left.length > 0) {
     try {
-      for await (const report of verifyDump(adapter, left, stated)) reports.push(report);
+      for await (const { report, batch } of verifySteps(adapter, left, stated)) {
+        reports.push(report);
+        seen(report, batch);
+      }
       left = [];
     } catch (error) {
       if (!(error instanceof BatchFormatError)) throw error;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 const here = (file: string): string => join(import.meta.dirname, file);
 
-/** What stands for Node's modules when a bundler builds the verifier for browsers: its few functions that the readers use. */
+/** The replacements of Node's modules in a verifier for browsers: the few functions that the readers use. */
 export const BROWSER_ALIASES: Readonly<Record<string, string>> = {
   'node:zlib': here('zlib.ts'),
   'node:crypto': here('crypto.ts'),

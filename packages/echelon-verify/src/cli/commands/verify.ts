@@ -26,6 +26,11 @@ loss. A step is ok if nothing is wrong and the gradient coefficient of every tra
 --json prints {"batches": [{"name", "rows", "exact", "rounding", "wrong", "unverifiable", "wrongRows", "roundingRows",
 "findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}; for a dump also
 "format", "configuration", "signal" and "consistent"; for optimizer steps "steps" with "stages", "values" and "wrongTokens".
+If a row is wrong, "firstWrong" has the first one: {"file", "batch", "row", "explanation", "text"}, with the explanation
+as of "echelon explain", as JSON and as text.
+
+--html FILE writes one HTML file with the advantage batches, their rows and explanations. It opens without a server and
+loads nothing. It stays below 1 MB: batches that are not ok come first, and it says which rows it lacks.
 
 Examples:
   echelon verify outputs/completions                      # TRL with log_completions=True
@@ -34,6 +39,7 @@ Examples:
 
 interface Flags extends DumpFlags {
   json?: boolean;
+  html?: string;
 }
 
 /** `echelon verify PATH…`; `io` gives the streams of a run with or without JSON. */
@@ -47,7 +53,8 @@ export function verifyCommand(
   const command = new Command('verify')
     .description("Verify every advantage of recorded batches, or of another trainer's dump.")
     .argument('<paths...>', 'files or folders')
-    .option('--json', 'print JSON');
+    .option('--json', 'print JSON')
+    .option('--html <file>', 'also write a report in one HTML file');
   return withDumpOptions(command, parameterOf)
     .addHelpText('after', HELP)
     .action(async (paths: string[], flags: Flags) => {
