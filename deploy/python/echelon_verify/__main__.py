@@ -1,4 +1,4 @@
-"""The command `echelon-verify`: the verifier's own command line, on Node."""
+"""The command `echelon-verify`: the verifier's own command line, on Node, and `export`, which needs libraries of Python."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from .node import CLI, find_node
 
 
 def main() -> NoReturn:
-    """Becomes the command. Exit status: that of `echelon-verify --help`'s commands; 2 if Node is missing."""
+    """Becomes the command, or runs `export`. Exit status: that of `echelon-verify --help`'s commands; 2 if Node is missing."""
+    if sys.argv[1:2] == ["export"]:
+        from .export import main as export
+
+        sys.exit(export(sys.argv[2:]))
     try:
         command = [find_node(), str(CLI), *sys.argv[1:]]
     except VerifierError as error:
