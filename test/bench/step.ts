@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import type { StepBatch, StepTokens } from 'echelon-verify/step/format/step-batch';
 import { decodeStep, encodeStep } from 'echelon-verify/step/format/step-wire';
 import { verifyStep } from 'echelon-verify/step/verify-step';
-import { machine, quantile } from './rounds.ts';
+import { machine, quantile } from './harness.ts';
 
 const ROUNDS = 11;
 const LENGTH = 4096;
