@@ -7,8 +7,9 @@ import { estimate } from './explain/estimate.ts';
 import { findLikelyCause } from './explain/likely-cause.ts';
 import type { Batch, BatchEstimator } from './format/batch.ts';
 import type { GrpoParameters } from './kernel/estimators/grpo.ts';
-import { type GroupSums, groupSums } from './kernel/group-sums.ts';
+import { type SetSums, setSums } from './kernel/row-sets.ts';
 import { divisor } from './kernel/spread.ts';
+import { idCount } from './kernel/steps.ts';
 import { present } from './present.ts';
 import { verifyBatch } from './verify-batch.ts';
 
@@ -46,14 +47,15 @@ function areNormalised(
   advantage: Float64Array,
 ): boolean {
   // A row that no function scored is not of its group, and has an advantage of 0.
-  const counted = Uint8Array.from(reward, (r, row) => (Number.isNaN(r) && advantage[row] === 0 ? 0 : 1));
+  const ids = group.map((g, row) => (Number.isNaN(reward[row]!) && advantage[row] === 0 ? -1 : g));
+  const groups = idCount('group', group);
   const values = reward.map((r) => (Number.isFinite(r) ? r : 0));
-  const known = groupSums(group, values, counted);
-  const own = groupSums(group, advantage, counted);
+  const known = setSums(ids, groups, values);
+  const own = setSums(ids, groups, advantage);
   const largest = values.reduce((most, r) => Math.max(most, Math.abs(r)), 0);
   const tolerance = TOLERANCE + (group.length * 2 ** -24 * largest) / (deviationOverAll(known) || 1);
   const isCentred = own.mean.every((mean, g) => {
-    const n = own.count[g]!;
+    const n = own.rows[g]!;
     return n === 0 || Math.abs(mean) <= tolerance * Math.sqrt(own.squares[g]! / n);
   });
   if (!isCentred) return false;
@@ -69,12 +71,12 @@ function areWhitened(advantage: Float64Array, tolerance: number): boolean {
   return most! <= 1 + tolerance && least! >= 1 - tolerance;
 }
 
-function areScaled(p: GrpoParameters, own: GroupSums, known: GroupSums, tolerance: number): boolean {
+function areScaled(p: GrpoParameters, own: SetSums, known: SetSums, tolerance: number): boolean {
   if (p.baseline !== 'group' || p.clip !== 0) return false;
   if (p.normalizeByStd && p.deviationOver === 'batch') return deviationOverAll(own) <= 1 + tolerance;
   const deviationOf = (squares: number, n: number) => divisor({ ...p, epsilon: 0 }, squares, n);
   return own.squares.every((squares, g) => {
-    const n = own.count[g]!;
+    const n = own.rows[g]!;
     const left = MIN_DEVIATION_LEFT ** 2 * known.squares[g]!;
     if (n < 2 || !p.normalizeByStd) return squares >= left;
     const least = left === 0 ? 0 : deviationOf(left, n) / divisor(p, left, n);
@@ -84,9 +86,9 @@ function areScaled(p: GrpoParameters, own: GroupSums, known: GroupSums, toleranc
 }
 
 /** The deviation of all rows about the means of their groups. */
-function deviationOverAll({ squares, count }: GroupSums): number {
+function deviationOverAll({ squares, rows: counts }: SetSums): number {
   const total = squares.reduce((sum, one) => sum + one, 0);
-  const rows = count.reduce((sum, one) => sum + one, 0);
+  const rows = counts.reduce((sum, one) => sum + one, 0);
   return Math.sqrt(total / Math.max(1, rows - 1));
 }
 

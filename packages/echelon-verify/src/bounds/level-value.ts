@@ -57,10 +57,8 @@ const REFINE_CANDIDATES = 129;
 export function boundPart(part: Part): void {
   const { bounds, cluster, value, valueError } = part;
   if (bounds.overflow[cluster] === 1) setPart(part, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
-  else if (part.norm === 'leave-one-out') {
-    if (part.anyForm) boundAnyLeaveOneOut(part);
-    else boundLeaveOneOut(part);
-  } else if (bounds.pinned[cluster] === 1 && valueError === 0) {
+  else if (part.norm === 'leave-one-out') boundLeaveOneOut(part);
+  else if (bounds.pinned[cluster] === 1 && valueError === 0) {
     const difference = bounds.arithmetic.round(value - bounds.mean[cluster]!);
     scalePart(part, difference, difference);
   } else boundDifference(part);
@@ -109,37 +107,24 @@ function denominator(deviation: number, epsilon: number, unit: number, sign: 1 |
 
 /**
  * RLOO: n / (n - 1) (x - mean), which verl evaluates as x n / (n - 1) - mean n / (n - 1): roundings on large terms
- * instead of on their difference.
+ * instead of on their difference, three at most.
+ *
+ * In any form: x n/(n - 1) - m n/(n - 1), (n x - S)/(n - 1), x - (S - x)/(n - 1), x less the mean of the others summed alone,
+ * (x - m)/(1 - 1/n). All round terms of at most n/(n - 1) (|x| + |m|), no form more than six times, and take over the error of the
+ * sum (of n values or fewer) n/(n - 1) times the mean's. The result's own rounding is one of u |off|, and the float64 evaluation
+ * here costs a few 2^-53 of the terms.
  */
 function boundLeaveOneOut(part: Part): void {
-  const { bounds, cluster, value } = part;
+  const { bounds, cluster, value, valueError, anyForm } = part;
   const { unit } = bounds.arithmetic;
   const n = bounds.size[cluster]!;
   const scale = n / (n - 1);
-  const mean = bounds.mean[cluster]!;
-  const error = bounds.meanError[cluster]!;
-  const off = scale * (value - mean);
-  const terms = scale * (Math.abs(value) + Math.abs(mean) + error);
-  const blur = scale * (error + part.valueError) + (3.01 * unit + 2 ** -50) * terms + unit * Math.abs(off);
-  setPart(part, off - blur, off + blur);
-}
-
-/**
- * RLOO: n/(n - 1) (x - m) in any of its forms: x n/(n - 1) - m n/(n - 1), (n x - S)/(n - 1), x - (S - x)/(n - 1), x less
- * the mean of the others summed alone, (x - m)/(1 - 1/n). All round terms of at most n/(n - 1) (|x| + |m|), no form more
- * than six times, and take over the error of the sum (of n values or fewer) n/(n - 1) times the mean's. The result's own
- * rounding is one of u |off|, and the float64 evaluation here costs a few 2^-53 of the terms.
- */
-function boundAnyLeaveOneOut(part: Part): void {
-  const { bounds, cluster, value, valueError } = part;
-  const { unit } = bounds.arithmetic;
-  const n = bounds.size[cluster]!;
-  const scale = n / (n - 1);
-  const mean = bounds.trueMean[cluster]!;
+  const mean = (anyForm ? bounds.trueMean : bounds.mean)[cluster]!;
   const error = bounds.meanError[cluster]! + Math.abs(bounds.mean[cluster]! - mean);
   const off = scale * (value - mean);
   const terms = scale * (Math.abs(value) + Math.abs(mean) + error);
-  const blur = scale * (error + valueError) + (6.06 * unit + 2 ** -50) * terms + unit * Math.abs(off);
+  const roundings = anyForm ? 6.06 : LEAVE_ONE_OUT_ROUNDINGS;
+  const blur = scale * (error + valueError) + (roundings * unit + 2 ** -50) * terms + unit * Math.abs(off);
   setPart(part, off - blur, off + blur);
 }
 

@@ -14,7 +14,7 @@ import type {
 } from '../kernel/estimators/estimator.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import { tokenStageInput } from '../kernel/estimators/token-chain.ts';
-import { firstRows, type GroupStatistics } from '../kernel/group-sums.ts';
+import { membersOf, standInsOf } from '../kernel/row-sets.ts';
 import type { Deviation } from '../kernel/spread.ts';
 import type { StagePlan } from '../kernel/stages.ts';
 import type { StepColumns } from '../kernel/steps.ts';
@@ -257,7 +257,7 @@ function contextLevels(steps: StepColumns, inputs: Inputs, terms: ContextTerms):
 function groupLevel(batch: Batch, inputs: Inputs, term: GroupTerm): ModelLevel {
   const input = inputs.score as InputColumn;
   const { weight, norm, overTokens } = term;
-  const members = membersOf(batch, term.statistics);
+  const members = membersOf(batch.group, standInsOf(term, batch));
   return {
     level: -1,
     cluster: batch.group,
@@ -269,16 +269,6 @@ function groupLevel(batch: Batch, inputs: Inputs, term: GroupTerm): ModelLevel {
     norm,
     overTokens,
   };
-}
-
-function membersOf(batch: Batch, statistics: GroupStatistics): Int32Array {
-  return statistics === 'trajectories' ? oncePerTrajectory(batch) : batch.group;
-}
-
-/** The group of the first row of each trajectory, -1 for the rows after it. */
-function oncePerTrajectory({ group, trajectory }: Batch): Int32Array {
-  const counted = firstRows(group, trajectory);
-  return group.map((g, row) => (counted[row] === 1 ? g : -1));
 }
 
 function bound(

@@ -269,7 +269,7 @@ function subtractMean(rowSet: RowSet, chain: Chain, x: IntervalColumn): Interval
   return out;
 }
 
-/** In every form of the leave-one-out difference; see `boundAnyLeaveOneOut` in level-value.ts. */
+/** In every form of the leave-one-out difference; see `boundLeaveOneOut` in level-value.ts. */
 function subtractOthers(chain: Chain, x: IntervalColumn): IntervalColumn {
   const { ids, bounds } = boundsOf(GROUP, chain.deviation, chain, x);
   const { unit } = chain.arithmetic;

@@ -31,9 +31,9 @@ export type { EstimatorName, EstimatorParameters } from './estimators/registry.t
 export { ESTIMATORS, estimatorNames, isEstimatorName } from './estimators/registry.ts';
 export type { RlooParameters } from './estimators/rloo.ts';
 export { RLOO_RECIPE, rloo } from './estimators/rloo.ts';
-export type { GroupSingleton, GroupStatistics } from './group-sums.ts';
 export type { ReturnParameters, RewardColumns } from './returns.ts';
 export { stepReturns } from './returns.ts';
+export type { GroupSingleton, GroupStatistics } from './row-sets.ts';
 export type { Deviation, EpsilonPlace } from './spread.ts';
 export type { NormMode, StepColumns } from './steps.ts';
 export { checkHistoryLength, MAX_HISTORY_LENGTH } from './steps.ts';

@@ -1,12 +1,33 @@
 /** The sets of rows that the stages of a chain run over, and sums over them. */
 
-import { type GroupStatistics, representatives } from './group-sums.ts';
-import { idCount } from './steps.ts';
+import { checkLength, idCount } from './steps.ts';
+
+/** A group of one value: `raw` passes it through (mean 0, deviation 1), `zero` gives 0. */
+export type GroupSingleton = 'raw' | 'zero';
+
+/** What a group's mean and deviation run over: all its rows, or the first row of each trajectory. */
+export type GroupStatistics = 'rows' | 'trajectories';
 
 /** The rows that a mean or a deviation runs over, and whether a row counts once or once per response token. */
 export interface RowSet {
   readonly over: 'group' | 'batch';
   readonly weight: 'row' | 'token';
+}
+
+/**
+ * For each row the first row of its trajectory in its group, which alone counts in statistics over trajectories. Throws a
+ * TypeError without trajectories.
+ */
+export function representatives(group: Int32Array, trajectory: Int32Array | undefined): Int32Array {
+  if (trajectory === undefined) throw new TypeError('statistics over trajectories need the trajectory ids');
+  checkLength('trajectory', trajectory, group.length);
+  const first = new Map<number, number>();
+  const trajectories = idCount('trajectory', trajectory);
+  return group.map((g, row) => {
+    const pair = g * trajectories + trajectory[row]!;
+    if (!first.has(pair)) first.set(pair, row);
+    return first.get(pair)!;
+  });
 }
 
 /** For each row the row that counts in statistics; undefined if each counts itself. Throws a TypeError without trajectories. */

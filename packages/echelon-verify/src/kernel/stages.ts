@@ -4,10 +4,11 @@
  */
 
 import { type Accumulate, accumulate, type TokenSequences } from './accumulate.ts';
-import type { GroupSingleton, GroupStatistics } from './group-sums.ts';
 import {
   bestOfOthers,
   forEachOthers,
+  type GroupSingleton,
+  type GroupStatistics,
   membersOf,
   type RowSet,
   type SetSums,

@@ -1,7 +1,8 @@
 import type { Estimator } from '../../src/kernel/estimators/estimator.ts';
 import { completeParameters, type ParametersOf } from '../../src/kernel/estimators/parameters.ts';
 import { GROUP_STATISTICS, numberText } from '../../src/kernel/estimators/shared.ts';
-import { firstRows, groupSums } from '../../src/kernel/group-sums.ts';
+import { membersOf, setSums, standInsOf } from '../../src/kernel/row-sets.ts';
+import { idCount } from '../../src/kernel/steps.ts';
 
 const PARAMETERS = {
   scale: { kind: 'number', default: 1, doc: 'Factor of the advantage.' },
@@ -28,9 +29,9 @@ export const MEAN_BASELINE: Estimator<MeanBaselineParameters> = {
   }),
   evaluate({ steps, score }, p) {
     const { scale, statistics } = completeParameters(PARAMETERS, p);
-    const { group, trajectory } = steps;
-    const counted = statistics === 'trajectories' ? firstRows(group, trajectory) : undefined;
-    const { mean } = groupSums(group, score(), counted);
+    const { group } = steps;
+    const members = membersOf(group, standInsOf({ statistics }, steps));
+    const { mean } = setSums(members, idCount('group', group), score());
     return score().map((s, row) => scale * (s - mean[group[row]!]!));
   },
   rowPlan: ({ scale, statistics }) => ({

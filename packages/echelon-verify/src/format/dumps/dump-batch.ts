@@ -1,6 +1,9 @@
 import { formOfSettings, KNOWN_FORMS, knownForm, type TrainerSettings } from '../../identify/fingerprints.ts';
 import { estimatorOfForm } from '../../identify/identify.ts';
 import { present } from '../../present.ts';
+import { finding } from '../../provenance/findings.ts';
+import type { Finding } from '../../report.ts';
+import { counted } from '../../text/plural.ts';
 import type { Batch, BatchEstimator } from '../batch.ts';
 import type { DumpStep, Names } from './adapter.ts';
 
@@ -67,4 +70,16 @@ function ownNames(rows: number): Names {
 /** The names of the ids that `ids` still holds, renumbered densely. */
 export function compact({ ids, names }: Names): Names {
   return namesOf(Array.from(ids, (id) => names[id]!));
+}
+
+/** The finding for rows whose tokens have different advantages, if there are any. */
+export function perToken(rows: readonly number[]): Finding[] {
+  if (rows.length === 0) return [];
+  return [
+    finding(
+      'advantage-per-token',
+      `In ${counted(rows.length, 'row')} the tokens have different advantages.`,
+      rows,
+    ),
+  ];
 }

@@ -10,7 +10,7 @@ import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, FoundConfiguration } from './adapter.ts';
 import { findConfigYaml, type Settings, settingsOf } from './config-yaml.ts';
-import { estimatorOfSettings, formsOf, namesOf } from './dump-batch.ts';
+import { estimatorOfSettings, formsOf, namesOf, perToken } from './dump-batch.ts';
 import { pickedLines } from './records.ts';
 import { numberOf } from './rewards.ts';
 import { type DumpSource, withSource } from './source.ts';
@@ -154,17 +154,6 @@ function rowOf(line: Record<string, unknown>): Row {
 function numbersOf(value: unknown): number[] {
   if (!Array.isArray(value)) return value === undefined || value === null ? [] : [numberOf(value)];
   return value.length === 1 && Array.isArray(value[0]) ? numbersOf(value[0]) : value.map(numberOf);
-}
-
-function perToken(rows: readonly number[]): Finding[] {
-  if (rows.length === 0) return [];
-  return [
-    finding(
-      'advantage-per-token',
-      `In ${counted(rows.length, 'row')} the tokens have different advantages.`,
-      rows,
-    ),
-  ];
 }
 
 function untrained(groups: number): Finding[] {

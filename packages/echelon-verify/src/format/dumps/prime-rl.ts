@@ -7,6 +7,7 @@ import { groupedBy } from '../../grouped-by.ts';
 import { finding, some } from '../../provenance/findings.ts';
 import { counted } from '../../text/plural.ts';
 import type { DumpAdapter, DumpStep } from './adapter.ts';
+import { type Settings, settingsOf } from './config-yaml.ts';
 import { formsOf, namesOf } from './dump-batch.ts';
 import { findPrimeRlConfig } from './prime-rl-config.ts';
 import { pickedLines } from './records.ts';
@@ -106,7 +107,7 @@ function rewardOf(rewards: unknown): number {
 }
 
 /** The trace's own advantage, else that of its first trained token. */
-function advantageOf({ info, nodes }: Record<string, unknown>): number {
+function advantageOf({ info, nodes }: Settings): number {
   const own = numberOf(objectOf(info).advantage);
   if (!Number.isNaN(own)) return own;
   for (const { advantages, mask } of Array.isArray(nodes) ? nodes.map(objectOf) : []) {
@@ -151,8 +152,6 @@ function isWhole({ reward, advantage }: Group): boolean {
   );
 }
 
-function objectOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
+function objectOf(value: unknown): Settings {
+  return settingsOf(value) ?? {};
 }

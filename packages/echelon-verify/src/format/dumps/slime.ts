@@ -12,7 +12,7 @@ import { counted } from '../../text/plural.ts';
 import { BatchFormatError } from '../format-error.ts';
 import type { DumpAdapter, DumpOptions, DumpStep, Names } from './adapter.ts';
 import { blocksOf } from './blocks.ts';
-import { formsOf, namesOf } from './dump-batch.ts';
+import { formsOf, namesOf, perToken } from './dump-batch.ts';
 import { foldersOfRun } from './run-folders.ts';
 import { findSlimeConfig } from './slime-config.ts';
 import { type SampleTokens, sampleTokens, tokenColumns } from './slime-tokens.ts';
@@ -209,17 +209,6 @@ function isUneven({ ids, names }: Names): boolean {
   const sizes = new Int32Array(names.length);
   for (const id of ids) sizes[id]! += 1;
   return sizes.some((size) => size !== sizes[0]);
-}
-
-function perToken(rows: readonly number[]): Finding[] {
-  if (rows.length === 0) return [];
-  return [
-    finding(
-      'advantage-per-token',
-      `In ${counted(rows.length, 'row')} the tokens have different advantages.`,
-      rows,
-    ),
-  ];
 }
 
 /** The trainer takes blocks by position; a group whose rows do not follow one another is in several blocks. */

@@ -1,7 +1,7 @@
 /** What an estimator is: one object that holds everything the other modules need to know of it. */
 
 import type { TokenSequences } from '../accumulate.ts';
-import type { GroupSingleton, GroupStatistics } from '../group-sums.ts';
+import type { GroupSingleton, GroupStatistics } from '../row-sets.ts';
 import type { Deviation } from '../spread.ts';
 import type { RewardColumn, StagePlan } from '../stages.ts';
 import type { StepColumns } from '../steps.ts';

@@ -1,7 +1,6 @@
 /** Parameters and variants that several estimators have. */
 
-import type { GroupSingleton, GroupStatistics } from '../group-sums.ts';
-import type { RowSet } from '../row-sets.ts';
+import type { GroupSingleton, GroupStatistics, RowSet } from '../row-sets.ts';
 import type { Deviation, EpsilonPlace } from '../spread.ts';
 import type { AnySingleton, Guard, MissingRule, Stage, StagePlan } from '../stages.ts';
 import { runStages } from '../stages.ts';
