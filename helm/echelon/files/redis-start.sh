@@ -6,13 +6,14 @@
 # since. Damage that is followed by a whole transaction is left to the operator: a cut would remove acknowledged writes.
 set -eu
 folder=${2:-/data}/appendonlydir
+# The last file of the manifest that holds commands is the one being written. It is checked alone: the checker of Valkey 9 takes
+# the snapshot before it for damage.
+name=$(sed -n 's/^file \([^ ]*\) seq [0-9]* type i.*/\1/p' "$folder/appendonly.aof.manifest" 2>/dev/null | tail -n 1)
+file=$folder/$name
 # An EXEC that lacks its line end is unfinished too, hence `head`.
-if ! report=$(redis-check-aof "$folder/appendonly.aof.manifest" 2>&1); then
-  found=$(printf '%s\n' "$report" |
-    sed -n 's/^AOF analyzed: filename=\(.*\), size=.*, ok_up_to=\([0-9]*\),.*/\2 \1/p' | tail -n 1)
-  valid=${found%% *}
-  file=$folder/${found#* }
-  if [ -n "$found" ] && ! tail -c +$((valid + 1)) "$file" | head -c -2 | grep -qa EXEC; then
+if [ -n "$name" ] && ! report=$(redis-check-aof "$file" 2>&1); then
+  valid=$(printf '%s\n' "$report" | sed -n 's/^AOF analyzed: .*, ok_up_to=\([0-9]*\),.*/\1/p' | tail -n 1)
+  if [ -n "$valid" ] && ! tail -c +$((valid + 1)) "$file" | head -c -2 | grep -qa EXEC; then
     truncate -s "$valid" "$file"
   fi
 fi

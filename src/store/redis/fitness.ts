@@ -45,7 +45,8 @@ async function kindFaults(redis: Redis): Promise<string[]> {
     guarded(redis.info('replication')),
   ]);
   const faults: string[] = [];
-  if (/^redis_mode:cluster/m.test(info))
+  // Valkey calls it server_mode.
+  if (/^(?:redis|server)_mode:cluster/m.test(info))
     faults.push(
       'it runs in cluster mode, which Echelon does not support; use one primary with "cluster-enabled no"',
     );
