@@ -37,26 +37,29 @@ async function installFrom(file, stampName, what) {
 const isUsable = () => output(python, ['-m', 'pip', '--version']) !== '';
 const hasUv = () => output('uv', ['--version']) !== '';
 
-/** With uv if the machine has it: it is many times faster, and brings a Python if there is none of a version that fits. */
+const succeeds = (step) =>
+  step.then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * With uv if the machine has it: it is many times faster, and brings a Python if there is none of a version that fits. uv does not
+ * read pip's settings, so that it may not reach the package index of a machine that has its own; then Python does it.
+ */
 async function makeEnvironment() {
   if (isUsable()) return;
-  if (hasUv())
-    return await run('uv', ['venv', '--quiet', '--clear', '--seed', '--python', '>=3.11,<3.14', venv]);
+  const uv = ['venv', '--quiet', '--clear', '--seed', '--python', '>=3.11,<3.14', venv];
+  if (hasUv() && (await succeeds(run('uv', uv)))) return;
   const program = findPython();
-  if (await makeWith(program)) return;
+  const make = () => succeeds(run(program, ['-m', 'venv', '--clear', venv]));
+  if (await make()) return;
   if (!hasApt())
     throw new SetupError(
       'this Python cannot make environments. Install uv (https://docs.astral.sh/uv/), or on Debian: sudo apt-get install python3-venv',
     );
   await aptInstall('python3-venv');
-  if (!(await makeWith(program))) throw new SetupError(`\`${program} -m venv\` fails, with python3-venv too`);
-}
-
-async function makeWith(program) {
-  return await run(program, ['-m', 'venv', '--clear', venv]).then(
-    () => true,
-    () => false,
-  );
+  if (!(await make())) throw new SetupError(`\`${program} -m venv\` fails, with python3-venv too`);
 }
 
 function findPython() {
@@ -71,15 +74,8 @@ function findPython() {
 
 /** Installs wheels into the environment. Python compiles the few modules that are imported at their first import. */
 export async function installWheels(args) {
-  if (hasUv()) {
-    const uv = ['pip', 'install', '--quiet', '--python', python, ...args];
-    // uv does not read pip's settings: on a machine with a package index of its own only pip may find the packages.
-    const isDone = await run('uv', uv).then(
-      () => true,
-      () => false,
-    );
-    if (isDone) return;
-  }
+  const uv = ['pip', 'install', '--quiet', '--python', python, ...args];
+  if (hasUv() && (await succeeds(run('uv', uv)))) return;
   const quiet = ['--quiet', '--disable-pip-version-check', '--no-compile'];
   await run(python, ['-m', 'pip', 'install', ...quiet, ...args]);
 }
