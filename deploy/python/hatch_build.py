@@ -18,6 +18,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+SHARED = "echelon_verify/shared/batch.py"
 GEN = Path("deploy/python/echelon_verify/gen")
 PROGRAMS = ("echelon-verify.mjs", "frames.mjs")
 # The folder of encoders is made first: the programs import it.
@@ -52,6 +53,9 @@ class BundleHook(BuildHookInterface):
         if missing:
             raise FileNotFoundError(f"{gen} lacks {', '.join(missing)}: build from a checkout or from an sdist")
         build_data["artifacts"].append("echelon_verify/gen/*.mjs")
+        if self.target_name == "sdist":
+            # A link out of the archive would lead nowhere.
+            build_data["force_include"][str((Path(self.root) / SHARED).resolve())] = SHARED
 
     def _checkout(self) -> Path | None:
         root = Path(self.root).resolve().parents[1]
