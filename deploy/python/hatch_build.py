@@ -21,15 +21,19 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 SHARED = "echelon_verify/shared/batch.py"
 GEN = Path("deploy/python/echelon_verify/gen")
 PROGRAMS = ("echelon-verify.mjs", "frames.mjs")
-# The folder of encoders is made first: the programs import it.
-FOLDERS = ("packages/echelon-verify/src/gen", GEN.as_posix())
+# The encoders and the page of reports are made first: the programs import them.
+FOLDERS = ("packages/echelon-verify/src/gen", "packages/echelon-verify/src/html/gen", GEN.as_posix())
+WORKSPACES = ("echelon-verify", "echelon-dashboard")
 INPUTS = (
     "package.json",
     "package-lock.json",
+    "tsconfig.json",
     ".npmrc",
     "proto",
     "scripts/bundle.ts",
     "scripts/sources.mjs",
+    "packages/echelon-client/src",
+    "packages/echelon-dashboard",
     "packages/echelon-verify/src",
     "packages/ray-client-ts/src",
 )
@@ -81,8 +85,8 @@ class BundleHook(BuildHookInterface):
         with tempfile.TemporaryDirectory(prefix="echelon-verify-build-") as folder:
             copy = Path(folder)
             copy_inputs(checkout, copy)
-            install = ["ci", "--workspace", "echelon-verify", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-            call([node, npm, *install], copy)
+            parts = [f"--workspace={name}" for name in WORKSPACES]
+            call([node, npm, "ci", *parts, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], copy)
             call([node, "scripts/sources.mjs", *FOLDERS], copy)
             shutil.rmtree(checkout / GEN, ignore_errors=True)
             # Without the stamp of sources.mjs: a set-up of the checkout makes the folder anew.
@@ -96,7 +100,7 @@ def digest_of(checkout: Path) -> str:
     roots = [checkout / name for name in INPUTS]
     files = [file for root in roots for file in ([root] if root.is_file() else sorted(root.rglob("*")))]
     for file in files:
-        if file.is_file() and "gen" not in file.parts:
+        if file.is_file() and not {"gen", "node_modules"} & set(file.parts):
             digest.update(f"{file.relative_to(checkout)}\0".encode() + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
@@ -108,7 +112,7 @@ def copy_inputs(checkout: Path, copy: Path) -> None:
         source, target = checkout / name, copy / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("gen"))
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("gen", "node_modules"))
         else:
             shutil.copyfile(source, target)
 
