@@ -5,9 +5,11 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import select
 import subprocess
 import tempfile
 import threading
+import time
 from typing import IO, Any
 
 from .errors import VerifierError
@@ -79,23 +81,27 @@ class Verifier:
 
     def _answered(self, request: bytes, wire: bytes | None, timeout: float) -> Any:
         process = self._running()
-        over = threading.Event()
-        timer = threading.Timer(timeout, lambda: (over.set(), process.kill()))
-        timer.daemon = True
-        timer.start()
+        deadline = time.monotonic() + timeout
+        # A thread for each call would take longer than the call; only Windows cannot wait for a pipe in another way.
+        timer = None if hasattr(select, "poll") else threading.Timer(timeout, process.kill)
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
         try:
-            return self._exchange(process, request, wire)
+            return self._exchange(process, request, wire, deadline)
         except BaseException as error:
-            is_over = isinstance(error, (OSError, EOFError))
+            is_late = time.monotonic() >= deadline
+            has_ended = isinstance(error, (OSError, EOFError))
             # Whatever the other end sends later would be read as the answer to another request.
-            reason = self._end(_CLOSE_SECONDS if is_over else 0)
-            if over.is_set():
-                raise VerifierError("timeout", f"The verifier took longer than {timeout:g} s, so it was ended.") from None
-            if not is_over:
+            reason = self._end(_CLOSE_SECONDS if has_ended and not is_late else 0)
+            if not has_ended:
                 raise
+            if is_late:
+                raise VerifierError("timeout", f"The verifier took longer than {timeout:g} s, so it was ended.") from None
             raise VerifierError("crashed", f"The verifier ended ({reason}).", retry=True) from None
         finally:
-            timer.cancel()
+            if timer is not None:
+                timer.cancel()
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is None:
@@ -111,15 +117,17 @@ class Verifier:
             # Signals of the terminal are for this process alone.
             start_new_session=True,
         )
+        if hasattr(select, "poll") and self._process.stdin is not None:
+            os.set_blocking(self._process.stdin.fileno(), False)
         return self._process
 
-    def _exchange(self, process: subprocess.Popen[bytes], request: bytes, wire: bytes | None) -> Any:
+    def _exchange(self, process: subprocess.Popen[bytes], request: bytes, wire: bytes | None, deadline: float) -> Any:
         assert process.stdin is not None and process.stdout is not None
-        _write(process.stdin, request)
+        _write(process.stdin, request, deadline)
         if wire is not None:
-            _write(process.stdin, wire)
-        length = int.from_bytes(_read(process.stdout, _LENGTH_BYTES), "little")
-        return json.loads(_read(process.stdout, length))
+            _write(process.stdin, wire, deadline)
+        length = int.from_bytes(_read(process.stdout, _LENGTH_BYTES, deadline), "little")
+        return json.loads(_read(process.stdout, length, deadline))
 
     def _end(self, seconds: float = 0) -> str:
         """Ends Node within `seconds`, then by force. Returns how it ended, with the end of its standard error."""
@@ -141,20 +149,33 @@ class Verifier:
         return f"exit status {status}{': ' if text else ''}{text}"
 
 
-def _write(pipe: IO[bytes], payload: bytes) -> None:
+def _write(pipe: IO[bytes], payload: bytes, deadline: float) -> None:
     left = memoryview(len(payload).to_bytes(_LENGTH_BYTES, "little") + payload)
     while len(left) > 0:
-        left = left[pipe.write(left) :]
+        _wait(pipe, deadline, writes=True)
+        # None: the pipe is full.
+        left = left[pipe.write(left) or 0 :]
 
 
-def _read(pipe: IO[bytes], length: int) -> bytes:
+def _read(pipe: IO[bytes], length: int, deadline: float) -> bytes:
     data = bytearray()
     while len(data) < length:
+        _wait(pipe, deadline)
         part = pipe.read(length - len(data))
         if not part:
             raise EOFError
         data += part
     return bytes(data)
+
+
+def _wait(pipe: IO[bytes], deadline: float, *, writes: bool = False) -> None:
+    """Returns once the pipe is ready. TimeoutError at the deadline."""
+    if not hasattr(select, "poll"):
+        return
+    ready = select.poll()
+    ready.register(pipe, select.POLLOUT if writes else select.POLLIN)
+    if not ready.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        raise TimeoutError
 
 
 shared = Verifier()

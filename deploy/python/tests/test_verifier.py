@@ -14,6 +14,7 @@ import pytest
 from conftest import right_batch
 
 import echelon_verify
+from echelon_verify import VerifierError
 from echelon_verify.verifier import shared
 
 OWN = "import sys, os; sys.path[:0] = {paths!r}; from conftest import right_batch; import echelon_verify as ev; from echelon_verify.verifier import shared; ev.verify(**right_batch()); "
@@ -146,3 +147,15 @@ def test_a_process_that_ends_between_two_calls_fails_none_of_them(batch, monkeyp
     monkeypatch.setattr(shared, "_exchange", ended_first)
     assert echelon_verify.verify(**batch).ok
     assert shared.pid != killed
+
+
+def test_a_process_that_does_not_read_is_given_up_at_the_timeout(batch):
+    echelon_verify.verify(**batch)
+    os.kill(shared.pid, signal.SIGSTOP)
+    rows = 50_000
+    # More than the pipe holds, so that the call waits while it writes.
+    large = {"advantages": [0.5] * rows, "rewards": [0.5] * rows, "groups": range(rows), "estimator": "grpo"}
+    with pytest.raises(VerifierError) as failure:
+        echelon_verify.verify(**large, timeout=0.5)
+    assert failure.value.code == "timeout"
+    assert echelon_verify.verify(**batch).ok

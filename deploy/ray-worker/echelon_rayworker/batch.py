@@ -473,6 +473,9 @@ def _same_length(arrays: Mapping[str, array]) -> None:
 
 def _named(ids: Sequence[Hashable]) -> tuple[array, list[str]]:
     """Indices into the distinct ids, and these as texts."""
+    if isinstance(ids, range):
+        # All are distinct, as the trajectories of rows that are one each.
+        return array("i", range(len(ids))), [str(one) for one in ids]
     listed = _listed(ids)
     known = {one: at for at, one in enumerate(dict.fromkeys(listed))}
     index = array("i", map(known.__getitem__, listed))
