@@ -1,6 +1,6 @@
 /**
  * CPU time per token of the verification of an optimizer step, by profile, and the memory of a process that verifies a file of
- * the wire: `npm run bench -- step`. `--tokens N`: tokens of the step. `--file`: verifies one file in a process of its own.
+ * the wire: `npm run bench -- step`.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -11,52 +11,51 @@ import { fileURLToPath } from 'node:url';
 import type { StepBatch, StepTokens } from 'echelon-verify/step/format/step-batch';
 import { decodeStep, encodeStep } from 'echelon-verify/step/format/step-wire';
 import { verifyStep } from 'echelon-verify/step/verify-step';
-import { machine, quantile } from './harness.ts';
+import { machine, markdownTable, optionsOf, timeInTurn } from './harness.ts';
 
-const ROUNDS = 11;
 const LENGTH = 4096;
-const TOKENS = 2 ** 21;
 const LARGE = 10_000_000;
 type Kind = 'minimal' | 'with KL and weights';
 
-/** Prints a table. Arguments: `--tokens N`, `--file PATH`. */
-export function run(args: readonly string[]): void {
+/** Prints a table. Options: `--tokens`, `--rounds`; `--file PATH` verifies one file in a process of its own. */
+export async function run(args: string[]): Promise<void> {
   const at = args.indexOf('--file');
   if (at >= 0) {
     report(args[at + 1]!);
     return;
   }
-  const stated = args.indexOf('--tokens');
-  const tokens = stated < 0 ? TOKENS : Number(args[stated + 1]);
-  console.log(`${machine()}\n${tokens} tokens in rows of ${LENGTH}, ${ROUNDS} rounds\n`);
-  console.log('| profile | decode, ns per token | verify, ns per token: median (10 % to 90 %) |');
-  console.log('| --- | --- | --- |');
-  for (const kind of ['minimal', 'with KL and weights'] as const) console.log(measured(kind, tokens));
+  const { tokens, rounds } = optionsOf(args, { tokens: 2 ** 20, rounds: 11 });
+  const minimal = stepOf('minimal', tokens);
+  const more = stepOf('with KL and weights', tokens);
+  const wire = encodeStep(minimal);
+  const times = await timeInTurn(
+    {
+      'exp of the log-ratios alone': { run: () => exponentials(minimal), steps: tokens },
+      'decode, minimal profile': { run: () => decodeStep(wire), steps: tokens },
+      'verify, minimal profile': { run: () => verified(minimal), steps: tokens },
+      'verify, with KL, weights and clip sides': { run: () => verified(more), steps: tokens },
+    },
+    rounds,
+  );
+  const rows = Object.entries(times).map(([name, { best, median, worst }]) => [
+    name,
+    ...[best, median, worst].map((time) => time.toFixed(1)),
+  ]);
+  console.log(
+    `${machine()}; ${tokens} tokens in rows of ${LENGTH}, ${rounds} rounds, CPU time of one process\n`,
+  );
+  console.log(markdownTable(['ns per token', 'best', 'median', 'worst'], rows));
   console.log(`\n${memory()}`);
 }
 
-function measured(kind: Kind, tokens: number): string {
-  const wire = encodeStep(stepOf(kind, tokens));
-  const decode: number[] = [];
-  const verify: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const start = cpu();
-    const step = decodeStep(wire);
-    const middle = cpu();
-    const { ok } = verifyStep(step);
-    if (!ok) throw new Error('the step of the bench is not ok');
-    decode.push(((middle - start) * 1000) / tokens);
-    verify.push(((cpu() - middle) * 1000) / tokens);
-  }
-  const show = (values: readonly number[], share: number): string => quantile(values, share).toFixed(1);
-  const spread = `${show(verify, 0.5)} (${show(verify, 0.1)} to ${show(verify, 0.9)})`;
-  return `| ${kind} | ${show(decode, 0.5)} | ${spread} |`;
+function exponentials({ tokens: { logProb, oldLogProb } }: StepBatch): number {
+  let sum = 0;
+  for (let t = 0; t < logProb!.length; t++) sum += Math.exp(logProb![t]! - oldLogProb![t]!);
+  return sum;
 }
 
-/** Microseconds of this process's CPU. */
-function cpu(): number {
-  const { user, system } = process.cpuUsage();
-  return user + system;
+function verified(step: StepBatch): void {
+  if (!verifyStep(step).ok) throw new Error('the step of the bench is not ok');
 }
 
 /** A step whose gradients are those of PPO clip, in float32. */

@@ -267,7 +267,7 @@ function evaluator(
   const [canRatio, canLoss, canGradient] = (['ratio', 'loss', 'gradient'] as const).map(
     (stage) => lacks[stage].length === 0,
   );
-  const to = { out: chain.loss, arithmetic };
+  const fillLoss = loss?.bind(params, { out: chain.loss, arithmetic });
   const toKl = { out: chain.kl, arithmetic };
   const { state } = chain;
   return (at, token) => {
@@ -281,7 +281,7 @@ function evaluator(
     if (!canLoss) return chain;
     state.advantage = (ofTokens === undefined ? ofRows?.[at] : ofTokens[token]) ?? Number.NaN;
     if (loss!.row !== undefined) copyRow(row, state);
-    loss!.token(state, params, to);
+    fillLoss!(state);
     if (canGradient) fillGradient(joining);
     return chain;
   };

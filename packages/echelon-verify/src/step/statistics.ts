@@ -13,15 +13,15 @@ import { isBfloat16 } from './precision.ts';
 /** Tokens below which no share is meaningful. */
 const MIN_TOKENS = 64;
 
-/** All findings of a step. */
-export function stepFindings(model: StepModel): Finding[] {
+/** All findings of a step. `gradientIsWrong`: a gradient coefficient is, so that its cause is searched for. */
+export function stepFindings(model: StepModel, gradientIsWrong: boolean): Finding[] {
   const { batch } = model;
   const all = [
     ...engineFindings(batch),
     ratioAlwaysOne(batch),
     looksBfloat16(batch),
     gradientScaled(model),
-    klWithoutGradient(model),
+    gradientIsWrong ? klWithoutGradient(model) : undefined,
     versionsConstant(batch),
   ];
   return all.filter((found) => found !== undefined);

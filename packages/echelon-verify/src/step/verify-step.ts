@@ -35,10 +35,10 @@ export function verifyStep(batch: StepBatch): StepReport {
     ...denominatorStage(model),
     ...valueStage(values),
   ]);
-  const findings = stepFindings(model);
+  const gradient = stages.find(({ stage }) => stage === 'gradient');
+  const findings = stepFindings(model, (gradient?.wrong ?? 0) > 0);
   const consistent =
     stages.every(({ wrong }) => wrong === 0) && findings.every(({ severity }) => severity !== 'error');
-  const gradient = stages.find(({ stage }) => stage === 'gradient');
   return {
     name: batch.name,
     rows: batch.rows,

@@ -56,8 +56,8 @@ ${MISSED.map(({ source, why }) => `| ${source} | ${why} |`).join('\n')}
 
 ## No false alarm
 
-No stage is wrong or unverifiable in the optimizer steps that trainers' own functions computed on the CPU, in float32 and bfloat16, with up
-to four micro-batches and two ranks, which are computed one after the other. Removing a column or a setting makes none of them wrong.
+No stage is wrong or unverifiable in the optimizer steps that trainers' own functions computed on the CPU in float32 and bfloat16. The
+steps have up to four micro-batches and two ranks, which are computed one after the other. Removing a column or a setting makes none of them wrong.
 
 | trainer | functions | steps | trained tokens |
 | --- | --- | --- | --- |

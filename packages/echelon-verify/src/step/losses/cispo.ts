@@ -17,16 +17,18 @@ export const CISPO: PolicyLoss = {
     cap: { fallback: null, means: 'the weight is at most this, instead of 1 + ε₊' },
     logRatioClamp: { fallback: null, means: 'the log-ratio is clamped to ± this before exp' },
   },
-  token(token, { clipLow, clipHigh, cap }, { out, arithmetic: { unit } }) {
-    const { advantage, ratio, ratioError, logProb } = token;
-    const low = Number.isNaN(clipLow!) ? 0 : 1 - clipLow!;
-    const high = Number.isNaN(cap!) ? 1 + clipHigh! : cap!;
-    const weight = Math.max(low, Math.min(ratio, high));
-    const error = Math.abs(advantage) * (ratioError + 3 * unit * weight);
-    around(out.gradient, -weight * advantage, error);
-    around(out.loss, -weight * advantage * logProb, error * Math.abs(logProb));
-    const isInside = ratio - ratioError > low * (1 + unit) && ratio + ratioError < high * (1 - unit);
-    const isOutside = ratio + ratioError < low * (1 - unit) || ratio - ratioError > high * (1 + unit);
-    out.side = isInside ? SIDE.none : isOutside ? SIDE.clip : SIDE.undecided;
+  bind({ clipLow, clipHigh, cap }, { out, arithmetic: { unit } }) {
+    return (token) => {
+      const { advantage, ratio, ratioError, logProb } = token;
+      const low = Number.isNaN(clipLow!) ? 0 : 1 - clipLow!;
+      const high = Number.isNaN(cap!) ? 1 + clipHigh! : cap!;
+      const weight = Math.max(low, Math.min(ratio, high));
+      const error = Math.abs(advantage) * (ratioError + 3 * unit * weight);
+      around(out.gradient, -weight * advantage, error);
+      around(out.loss, -weight * advantage * logProb, error * Math.abs(logProb));
+      const isInside = ratio - ratioError > low * (1 + unit) && ratio + ratioError < high * (1 - unit);
+      const isOutside = ratio + ratioError < low * (1 - unit) || ratio - ratioError > high * (1 + unit);
+      out.side = isInside ? SIDE.none : isOutside ? SIDE.clip : SIDE.undecided;
+    };
   },
 };

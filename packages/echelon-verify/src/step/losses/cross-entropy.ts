@@ -8,9 +8,11 @@ export const CROSS_ENTROPY: PolicyLoss = {
   source: 'SkyRL cross_entropy; prime-rl ce',
   parameters: {},
   ignoresOld: true,
-  token({ logProb }, _params, { out }) {
-    around(out.gradient, -1, 0);
-    around(out.loss, -logProb, 0);
-    out.side = SIDE.none;
+  bind(_params, { out }) {
+    return ({ logProb }) => {
+      around(out.gradient, -1, 0);
+      around(out.loss, -logProb, 0);
+      out.side = SIDE.none;
+    };
   },
 };

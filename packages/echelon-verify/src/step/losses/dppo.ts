@@ -16,31 +16,33 @@ export const DPPO: PolicyLoss = {
     cap: { fallback: 20, means: 'upper bound of the ratio; null: none' },
     logRatioClamp: { fallback: 20, means: 'the log-ratio is clamped to ± this before exp' },
   },
-  token(token, { clipLow, clipHigh, cap }, { out, arithmetic }) {
-    const { advantage, ratio, ratioError, logProb, oldLogProb } = token;
-    const { unit } = arithmetic;
-    const weight = Number.isNaN(cap!) ? ratio : Math.min(ratio, cap!);
-    const error = Math.abs(advantage) * (ratioError + 4 * unit * weight);
-    const now = Math.exp(logProb);
-    const before = Math.exp(oldLogProb);
-    const moved = advantage > 0 ? now - before : before - now;
-    const movedError =
-      now * expError(logProb, arithmetic) +
-      before * expError(oldLogProb, arithmetic) +
-      unit * Math.abs(moved);
-    const most = advantage > 0 ? clipHigh! : clipLow!;
-    const isOut = moved - movedError > most * (1 + unit);
-    const isIn = moved + movedError < most * (1 - unit);
-    out.side = isOut ? SIDE.clip : isIn ? SIDE.none : SIDE.undecided;
-    if (isOut) {
-      exactly(out.gradient, 0);
-      exactly(out.loss, 0);
-      return;
-    }
-    around(out.gradient, -weight * advantage, error);
-    around(out.loss, -weight * advantage * logProb, error * Math.abs(logProb));
-    if (isIn) return;
-    include(out.gradient, 0);
-    include(out.loss, 0);
+  bind({ clipLow, clipHigh, cap }, { out, arithmetic }) {
+    return (token) => {
+      const { advantage, ratio, ratioError, logProb, oldLogProb } = token;
+      const { unit } = arithmetic;
+      const weight = Number.isNaN(cap!) ? ratio : Math.min(ratio, cap!);
+      const error = Math.abs(advantage) * (ratioError + 4 * unit * weight);
+      const now = Math.exp(logProb);
+      const before = Math.exp(oldLogProb);
+      const moved = advantage > 0 ? now - before : before - now;
+      const movedError =
+        now * expError(logProb, arithmetic) +
+        before * expError(oldLogProb, arithmetic) +
+        unit * Math.abs(moved);
+      const most = advantage > 0 ? clipHigh! : clipLow!;
+      const isOut = moved - movedError > most * (1 + unit);
+      const isIn = moved + movedError < most * (1 - unit);
+      out.side = isOut ? SIDE.clip : isIn ? SIDE.none : SIDE.undecided;
+      if (isOut) {
+        exactly(out.gradient, 0);
+        exactly(out.loss, 0);
+        return;
+      }
+      around(out.gradient, -weight * advantage, error);
+      around(out.loss, -weight * advantage * logProb, error * Math.abs(logProb));
+      if (isIn) return;
+      include(out.gradient, 0);
+      include(out.loss, 0);
+    };
   },
 };

@@ -30,22 +30,24 @@ export const GMPO: PolicyLoss = {
     row.advantage = advantage.mean;
     row.advantageError = advantage.error;
   },
-  token(token, { clipLow, clipHigh }, { out, arithmetic: { unit } }) {
-    const { advantage, ratio, ratioError, logRatio, rowAdvantage, rowAdvantageError } = token;
-    const full = -rowAdvantage * ratio;
-    const error =
-      Math.abs(rowAdvantage) * ratioError +
-      rowAdvantageError * (ratio + ratioError) +
-      2 * unit * Math.abs(full);
-    around(out.loss, full, error);
-    const [low, high, own] = [-clipLow!, clipHigh!, unit * Math.abs(logRatio)];
-    const isIn = logRatio - own > low + unit * low && logRatio + own < high - unit * high;
-    const isOut = logRatio + own < low - unit * low || logRatio - own > high + unit * high;
-    out.side = isIn ? SIDE.none : isOut ? SIDE.clip : SIDE.undecided;
-    const stops = advantage === 0 || (advantage > 0 ? logRatio > high : logRatio < low);
-    if (stops && isOut) exactly(out.gradient, 0);
-    else around(out.gradient, full, error);
-    if (!isIn && !isOut) include(out.gradient, 0);
-    if (advantage === 0) exactly(out.gradient, 0);
+  bind({ clipLow, clipHigh }, { out, arithmetic: { unit } }) {
+    return (token) => {
+      const { advantage, ratio, ratioError, logRatio, rowAdvantage, rowAdvantageError } = token;
+      const full = -rowAdvantage * ratio;
+      const error =
+        Math.abs(rowAdvantage) * ratioError +
+        rowAdvantageError * (ratio + ratioError) +
+        2 * unit * Math.abs(full);
+      around(out.loss, full, error);
+      const [low, high, own] = [-clipLow!, clipHigh!, unit * Math.abs(logRatio)];
+      const isIn = logRatio - own > low + unit * low && logRatio + own < high - unit * high;
+      const isOut = logRatio + own < low - unit * low || logRatio - own > high + unit * high;
+      out.side = isIn ? SIDE.none : isOut ? SIDE.clip : SIDE.undecided;
+      const stops = advantage === 0 || (advantage > 0 ? logRatio > high : logRatio < low);
+      if (stops && isOut) exactly(out.gradient, 0);
+      else around(out.gradient, full, error);
+      if (!isIn && !isOut) include(out.gradient, 0);
+      if (advantage === 0) exactly(out.gradient, 0);
+    };
   },
 };

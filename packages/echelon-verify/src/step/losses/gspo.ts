@@ -1,4 +1,4 @@
-import { clippedProduct } from './clip.ts';
+import { clippedProduct, type Edges } from './clip.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
 import { expErrorAround, rowMean } from './sequence.ts';
 
@@ -23,10 +23,9 @@ export const GSPO: PolicyLoss = {
     row.ratio = Math.exp(mean);
     row.ratioError = row.ratio * expErrorAround(mean, error, arithmetic);
   },
-  token(token, { clipLow, clipHigh }, to) {
-    const isUp = token.advantage >= 0;
-    const low = isUp ? Number.NEGATIVE_INFINITY : 1 - clipLow!;
-    const high = isUp ? 1 + clipHigh! : Number.POSITIVE_INFINITY;
-    clippedProduct(token, { low, high, above: SIDE.clip }, to);
+  bind({ clipLow, clipHigh }, to) {
+    const up: Edges = { low: Number.NEGATIVE_INFINITY, high: 1 + clipHigh!, above: SIDE.clip };
+    const down: Edges = { low: 1 - clipLow!, high: Number.POSITIVE_INFINITY, above: SIDE.clip };
+    return (token) => clippedProduct(token, token.advantage >= 0 ? up : down, to);
   },
 };

@@ -88,6 +88,9 @@ export interface PolicyLoss {
   readonly hasRowRatio?: boolean;
   /** What a row gives all its tokens: filled before the tokens of the row. */
   row?(tokens: RowTokens, params: LossParameters, to: { row: RowState; arithmetic: StepArithmetic }): void;
-  /** Fills `out` from the token. */
-  token(token: TokenState, params: LossParameters, to: { out: LossTerms; arithmetic: StepArithmetic }): void;
+  /** The function that fills `out` from a token. It is made once for a step. */
+  bind(
+    params: LossParameters,
+    to: { out: LossTerms; arithmetic: StepArithmetic },
+  ): (token: TokenState) => void;
 }

@@ -1,4 +1,4 @@
-import { clippedProduct } from './clip.ts';
+import { clippedProduct, type Edges } from './clip.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
 
 /**
@@ -17,18 +17,15 @@ export const PPO_CLIP: PolicyLoss = {
     delta: { fallback: null, means: 'δ: upper bound of the ratio in the first term (two-sided clipping)' },
     logRatioClamp: { fallback: null, means: 'the log-ratio is clamped to ± this before exp' },
   },
-  token(token, { clipLow, clipHigh, dualClip, delta }, to) {
-    const low = 1 - clipLow!;
+  bind({ clipLow, clipHigh, dualClip, delta }, to) {
     const high = 1 + clipHigh!;
-    const cap = Number.isNaN(delta!) ? Number.POSITIVE_INFINITY : delta!;
-    if (token.advantage >= 0) {
-      const upper = Math.min(cap, high);
-      clippedProduct(token, { low: Number.NEGATIVE_INFINITY, high: upper, above: SIDE.clip }, to);
-      return;
-    }
-    const twoSided = Number.isNaN(delta!) ? Number.POSITIVE_INFINITY : Math.max(cap, high);
-    const dual = Number.isNaN(dualClip!) ? Number.POSITIVE_INFINITY : dualClip!;
+    const none = Number.POSITIVE_INFINITY;
+    const cap = Number.isNaN(delta!) ? none : delta!;
+    const up: Edges = { low: -none, high: Math.min(cap, high), above: SIDE.clip };
+    const twoSided = Number.isNaN(delta!) ? none : Math.max(cap, high);
+    const dual = Number.isNaN(dualClip!) ? none : dualClip!;
     const above = dual <= twoSided ? SIDE.dual : SIDE.none;
-    clippedProduct(token, { low, high: Math.min(twoSided, dual), above }, to);
+    const down: Edges = { low: 1 - clipLow!, high: Math.min(twoSided, dual), above };
+    return (token) => clippedProduct(token, token.advantage >= 0 ? up : down, to);
   },
 };

@@ -15,28 +15,30 @@ export const PRIME_RL: PolicyLoss = {
     clipHigh: { fallback: 0.2, means: 'largest rise of the probability' },
     klTau: { fallback: 1e-3, means: 'coefficient of the squared log-ratio' },
   },
-  token(token, { clipLow, clipHigh, klTau }, { out, arithmetic }) {
-    const { advantage, ratio, ratioError, logProb, oldLogProb, logRatio } = token;
-    const { unit } = arithmetic;
-    const [now, before] = [Math.exp(logProb), Math.exp(oldLogProb)];
-    const moved = advantage > 0 ? now - before : before - now;
-    const movedError =
-      now * expError(logProb, arithmetic) +
-      before * expError(oldLogProb, arithmetic) +
-      unit * Math.abs(moved);
-    const most = advantage > 0 ? clipHigh! : clipLow!;
-    const isOut = moved - movedError > most * (1 + unit);
-    const isIn = moved + movedError < most * (1 - unit);
-    out.side = isOut ? SIDE.clip : isIn ? SIDE.none : SIDE.undecided;
-    const policy = isOut ? 0 : -advantage * ratio;
-    const policyError = isOut ? 0 : Math.abs(advantage) * ratioError + 2 * unit * Math.abs(policy);
-    const square = klTau! * logRatio * logRatio;
-    const slope = 2 * klTau! * logRatio;
-    around(out.loss, policy + square, policyError + unit * (5 * square + Math.abs(policy)));
-    around(out.gradient, policy + slope, policyError + unit * (5 * Math.abs(slope) + Math.abs(policy)));
-    if (out.side !== SIDE.undecided) return;
-    include(out.loss, square);
-    include(out.gradient, slope * (1 - 6 * unit));
-    include(out.gradient, slope * (1 + 6 * unit));
+  bind({ clipLow, clipHigh, klTau }, { out, arithmetic }) {
+    return (token) => {
+      const { advantage, ratio, ratioError, logProb, oldLogProb, logRatio } = token;
+      const { unit } = arithmetic;
+      const [now, before] = [Math.exp(logProb), Math.exp(oldLogProb)];
+      const moved = advantage > 0 ? now - before : before - now;
+      const movedError =
+        now * expError(logProb, arithmetic) +
+        before * expError(oldLogProb, arithmetic) +
+        unit * Math.abs(moved);
+      const most = advantage > 0 ? clipHigh! : clipLow!;
+      const isOut = moved - movedError > most * (1 + unit);
+      const isIn = moved + movedError < most * (1 - unit);
+      out.side = isOut ? SIDE.clip : isIn ? SIDE.none : SIDE.undecided;
+      const policy = isOut ? 0 : -advantage * ratio;
+      const policyError = isOut ? 0 : Math.abs(advantage) * ratioError + 2 * unit * Math.abs(policy);
+      const square = klTau! * logRatio * logRatio;
+      const slope = 2 * klTau! * logRatio;
+      around(out.loss, policy + square, policyError + unit * (5 * square + Math.abs(policy)));
+      around(out.gradient, policy + slope, policyError + unit * (5 * Math.abs(slope) + Math.abs(policy)));
+      if (out.side !== SIDE.undecided) return;
+      include(out.loss, square);
+      include(out.gradient, slope * (1 - 6 * unit));
+      include(out.gradient, slope * (1 + 6 * unit));
+    };
   },
 };

@@ -8,9 +8,11 @@ export const REINFORCE: PolicyLoss = {
   source: 'verl gpg and bypass_mode with reinforce; NeMo-RL disable_ppo_ratio',
   parameters: {},
   ignoresOld: true,
-  token({ advantage, logProb }, _params, { out, arithmetic: { unit } }) {
-    around(out.gradient, -advantage, 0);
-    around(out.loss, -advantage * logProb, unit * Math.abs(advantage * logProb));
-    out.side = SIDE.none;
+  bind(_params, { out, arithmetic: { unit } }) {
+    return ({ advantage, logProb }) => {
+      around(out.gradient, -advantage, 0);
+      around(out.loss, -advantage * logProb, unit * Math.abs(advantage * logProb));
+      out.side = SIDE.none;
+    };
   },
 };

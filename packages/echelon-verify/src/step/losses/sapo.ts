@@ -18,22 +18,24 @@ export const SAPO: PolicyLoss = {
     tauNegative: { fallback: 1.05, means: 'τ for A ≤ 0' },
     logRatioClamp: { fallback: null, means: 'the log-ratio is clamped to ± this before exp' },
   },
-  token(token, { tauPositive, tauNegative }, { out, arithmetic: { unit } }) {
-    const { advantage, ratio, ratioError, moves } = token;
-    const tau = advantage > 0 ? tauPositive! : tauNegative!;
-    const x = tau * (ratio - 1);
-    const xError = tau * (ratioError + unit * Math.abs(ratio - 1)) + 2 * unit * Math.abs(x);
-    const gate = 1 / (1 + Math.exp(-x));
-    const slope = gate * (1 - gate);
-    const size = Math.abs(advantage);
-    const loss = (-advantage * 4 * gate) / tau;
-    around(out.loss, loss, ((size * 4) / tau) * (xError / 4 + 5 * unit * gate) + 4 * unit * Math.abs(loss));
-    const gradient = -advantage * 4 * slope * ratio;
-    const slopeError = MAX_CURVATURE * xError + 5 * unit * gate;
-    const error = 4 * size * (ratio * slopeError + slope * ratioError) + 8 * unit * Math.abs(gradient);
-    if (moves === 0) exactly(out.gradient, 0);
-    else around(out.gradient, gradient, error);
-    if (moves < 0) include(out.gradient, 0);
-    out.side = SIDE.none;
+  bind({ tauPositive, tauNegative }, { out, arithmetic: { unit } }) {
+    return (token) => {
+      const { advantage, ratio, ratioError, moves } = token;
+      const tau = advantage > 0 ? tauPositive! : tauNegative!;
+      const x = tau * (ratio - 1);
+      const xError = tau * (ratioError + unit * Math.abs(ratio - 1)) + 2 * unit * Math.abs(x);
+      const gate = 1 / (1 + Math.exp(-x));
+      const slope = gate * (1 - gate);
+      const size = Math.abs(advantage);
+      const loss = (-advantage * 4 * gate) / tau;
+      around(out.loss, loss, ((size * 4) / tau) * (xError / 4 + 5 * unit * gate) + 4 * unit * Math.abs(loss));
+      const gradient = -advantage * 4 * slope * ratio;
+      const slopeError = MAX_CURVATURE * xError + 5 * unit * gate;
+      const error = 4 * size * (ratio * slopeError + slope * ratioError) + 8 * unit * Math.abs(gradient);
+      if (moves === 0) exactly(out.gradient, 0);
+      else around(out.gradient, gradient, error);
+      if (moves < 0) include(out.gradient, 0);
+      out.side = SIDE.none;
+    };
   },
 };

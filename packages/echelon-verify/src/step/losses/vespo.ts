@@ -46,10 +46,12 @@ export const VESPO: PolicyLoss = {
     row.ratio = Math.exp(exponent);
     row.ratioError = row.ratio * expErrorAround(exponent, own, arithmetic);
   },
-  token({ advantage, ratio, ratioError, logProb }, _params, { out, arithmetic: { unit } }) {
-    const error = Math.abs(advantage) * (ratioError + 3 * unit * ratio);
-    around(out.gradient, -ratio * advantage, error);
-    around(out.loss, -ratio * advantage * logProb, error * Math.abs(logProb));
-    out.side = SIDE.none;
+  bind(_params, { out, arithmetic: { unit } }) {
+    return ({ advantage, ratio, ratioError, logProb }) => {
+      const error = Math.abs(advantage) * (ratioError + 3 * unit * ratio);
+      around(out.gradient, -ratio * advantage, error);
+      around(out.loss, -ratio * advantage * logProb, error * Math.abs(logProb));
+      out.side = SIDE.none;
+    };
   },
 };
