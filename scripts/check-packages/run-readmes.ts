@@ -38,7 +38,7 @@ const PACKAGES: Record<
   'ray-client-ts': { env: { ...head.environment, RAY_ADDRESS: head.address }, example: /^42\n$/ },
   'echelon-client': {
     env: { ECHELON_URL: url, ECHELON_TOKEN: token },
-    example: /^state\n(?:[a-z-]+\n)*state\n$/,
+    example: /^state\n(?:[a-z-]+\n)*ended\n(?:[a-z-]+\n)*$/,
   },
 };
 
