@@ -33,3 +33,14 @@ export function nodeState({ draining, cordon }: NodeFacts): { state: NodeState; 
 function inTime(ms: number): string {
   return ms < 60_000 ? 'within a minute' : `in about ${Math.round(ms / 60_000)} min`;
 }
+
+/** GPUs and CPUs of a node that one Ray job uses, by Ray's own tables. */
+export interface NodeUse {
+  /** The experiment whose attempt the job is; null: another user's job. */
+  experiment: string | null;
+  name: string;
+  /** Start of the job in ms since 1970, by the cluster's clock; null: not known. */
+  since: number | null;
+  gpus: number;
+  cpus: number;
+}

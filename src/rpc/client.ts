@@ -8,6 +8,7 @@ import {
 } from '@grpc/grpc-js';
 import type { NumberedEvent } from '../core/events.ts';
 import type { LaunchPlan } from '../core/launch-plan.ts';
+import type { NodeUse } from '../core/node-states.ts';
 import { retryUntil } from '../core/retry.ts';
 import { toEnded, toNumber, toNumberedEvent } from './events.ts';
 import { echelon } from './gen/ray-worker.js';
@@ -145,7 +146,18 @@ function toDescription(answer: echelon.rayworker.v1.DescribeResponse): RayWorker
       cpusAvailable: node.cpusAvailable ?? 0,
       gpusAvailable: node.gpusAvailable ?? 0,
       draining: node.draining ? { remainingMs: toNumber(node.drainRemainingMs) || null } : null,
+      uses: node.usesKnown ? (node.uses ?? []).map(toNodeUse) : null,
     })),
+  };
+}
+
+function toNodeUse(use: echelon.rayworker.v1.NodeUse.$Properties): NodeUse {
+  return {
+    experiment: use.experiment || null,
+    name: use.name || use.job || 'a Ray job',
+    since: toNumber(use.sinceUnixMs) || null,
+    gpus: use.gpus ?? 0,
+    cpus: use.cpus ?? 0,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Ended, NumberedEvent } from '../core/events.ts';
 import type { LaunchPlan } from '../core/launch-plan.ts';
+import type { NodeUse } from '../core/node-states.ts';
 
 /*
  * The client repeats a call only if proto/ declares it idempotent. It never repeats a stream: the caller resumes it
@@ -17,6 +18,8 @@ interface NodeReport {
   gpusAvailable: number;
   /** Ray drains the node. `remainingMs`: until it is terminated; null: without a deadline. Null: it is not drained. */
   draining: { remainingMs: number | null } | null;
+  /** What is in use there, by Ray job; null: the ray-worker does not say. */
+  uses: NodeUse[] | null;
 }
 
 /** The ray-worker and the resources of its cluster. */

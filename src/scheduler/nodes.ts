@@ -1,4 +1,4 @@
-import { type Cordon, nodeState } from '../core/node-states.ts';
+import { type Cordon, type NodeUse, nodeState } from '../core/node-states.ts';
 import type { Allocation, ClusterNode } from '../store/clusters/types.ts';
 import type { QueuedExperiment } from '../store/queue/types.ts';
 
@@ -49,6 +49,8 @@ export interface FreeNode extends Amount {
   gpusTotal: number;
   cpusTotal: number;
   allocations: NodeAllocation[];
+  /** What Ray jobs of other users use there. Absent: not known. */
+  others?: readonly NodeUse[];
 }
 
 /** A node on which nothing new starts. `why`: in words, after "node X: ". */
@@ -76,17 +78,42 @@ export interface RoundCluster {
 export const EPSILON = 1e-6;
 
 /**
- * The free GPUs and CPUs of a node: total − max(used in Ray, allocated by Echelon). Ray's figure includes running attempts;
- * Echelon's figure also includes attempts that have not started yet.
+ * The free GPUs and CPUs of a node. An allocation that Ray does not show yet and another job's use are different things, so both
+ * are subtracted; of one experiment, the larger of its allocation and its use. If the ray-worker does not tell whose a use is:
+ * total − max(used in Ray, allocated by Echelon).
  */
 export function freeOn(node: ClusterNode, allocations: readonly Allocation[]): Amount {
   const ours = allocations.filter((item) => item.node === node.id);
+  if (node.uses !== undefined) {
+    const { uses } = node;
+    const freeOf = (what: 'gpus' | 'cpus', total: number) =>
+      Math.max(0, total - takenOf(what, { ours, uses }));
+    return { gpus: freeOf('gpus', node.gpusTotal), cpus: freeOf('cpus', node.cpusTotal) };
+  }
   const gpus = ours.reduce((sum, item) => sum + item.gpus, 0);
   const cpus = ours.reduce((sum, item) => sum + item.cpus, 0);
   return {
     gpus: Math.max(0, node.gpusTotal - Math.max(node.gpusUsed, gpus)),
     cpus: Math.max(0, node.cpusTotal - Math.max(node.cpusUsed, cpus)),
   };
+}
+
+function takenOf(
+  what: 'gpus' | 'cpus',
+  { ours, uses }: { ours: readonly Allocation[]; uses: readonly NodeUse[] },
+): number {
+  const allocated = new Map<string, number>();
+  for (const item of ours) allocated.set(item.experiment, (allocated.get(item.experiment) ?? 0) + item[what]);
+  const used = new Map<string, number>();
+  let others = 0;
+  for (const { experiment, [what]: count } of uses)
+    if (experiment === null) others += count;
+    else used.set(experiment, (used.get(experiment) ?? 0) + count);
+  const experiments = new Set([...allocated.keys(), ...used.keys()]);
+  return [...experiments].reduce(
+    (sum, id) => sum + Math.max(allocated.get(id) ?? 0, used.get(id) ?? 0),
+    others,
+  );
 }
 
 /** Whether `has` covers all of `need`. */
@@ -154,7 +181,9 @@ function toFreeNode(
     ends: ends.get(experiment) ?? null,
   }));
   const { id, gpusTotal, cpusTotal } = node;
-  return { id, gpusTotal, cpusTotal, ...freeOn(node, here), allocations: allocated };
+  const others = node.uses?.filter(({ experiment }) => experiment === null) ?? [];
+  const free = { id, gpusTotal, cpusTotal, ...freeOn(node, here), allocations: allocated };
+  return others.length === 0 ? free : { ...free, others };
 }
 
 /** When a node will have room for some amount, and what is then free beside that amount. */

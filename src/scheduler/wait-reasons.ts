@@ -76,8 +76,27 @@ export function freest(clusters: readonly RoundCluster[], need: Need): string {
   if (most === undefined) return shut === '' ? 'no node is known' : `no node accepts experiments${shut}`;
   const free =
     need.gpus > 0 ? `${amount(most.gpus, 'GPU')} and ${amount(most.cpus, 'CPU')}` : amount(most.cpus, 'CPU');
-  return `the freest node has ${free} free${shut}`;
+  return `the freest node has ${free} free${shut}${othersInWords(nodes)}`;
 }
+
+/** What other users' Ray jobs use: the largest few, with their names and starts. */
+function othersInWords(nodes: readonly FreeNode[]): string {
+  const byJob = new Map<string, number>();
+  for (const { name, since, gpus } of nodes.flatMap(({ others = [] }) => others)) {
+    if (gpus <= 0) continue;
+    const job = since === null ? name : `${name}, since ${new Date(since).toISOString().slice(0, 16)}Z`;
+    byJob.set(job, (byJob.get(job) ?? 0) + gpus);
+  }
+  const largest = [...byJob].toSorted((a, b) => b[1] - a[1]).slice(0, MAX_OTHERS);
+  return largest
+    .map(
+      ([job, gpus]) =>
+        `; ${amount(gpus, 'GPU')} ${gpus === 1 ? 'is' : 'are'} in use by another Ray job (${job})`,
+    )
+    .join('');
+}
+
+const MAX_OTHERS = 3;
 
 /** The nodes on which nothing new starts: the first few with their reasons. */
 function closedInWords(nodes: readonly ClosedNode[]): string {

@@ -14,10 +14,11 @@ import sys
 import threading
 import time
 from concurrent.futures import Future
-from typing import Any, Mapping
+from typing import Any, Mapping, Optional
 
 import ray
 
+from echelon_rayworker import uses
 from echelon_rayworker.certificate import ensure_certificate, is_loopback
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.server import RayWorkerServer, ServerOptions
@@ -118,11 +119,13 @@ def view_cluster(node_id: str) -> ClusterView:
     """The cluster's nodes and resources as Ray reports them now."""
     available = _available_by_node()
     drained = _draining_nodes()
+    known = _known_uses()
     nodes: list[pb.Node] = []
     for node in ray.nodes():
         total: Mapping[str, float] = node.get("Resources") or {}
         # A node that Ray lists as dead, or has not heard of yet, has nothing to give.
         free = available.get(node["NodeID"], {}) if node["Alive"] else {}
+        used = {name: total.get(name, 0) - free.get(name, 0) for name in ("GPU", "CPU")} if node["Alive"] else {}
         nodes.append(pb.Node(
             id=node["NodeID"], address=node["NodeManagerAddress"], alive=node["Alive"],
             cpus_total=total.get("CPU", 0), gpus_total=total.get("GPU", 0),
@@ -130,8 +133,19 @@ def view_cluster(node_id: str) -> ClusterView:
             state_reason="" if node["Alive"] else _death_reason(node),
             draining=node["Alive"] and node["NodeID"] in drained,
             drain_remaining_ms=_remaining_ms(drained.get(node["NodeID"], 0)),
+            uses_known=known is not None,
+            uses=uses.with_rest(known[1].get(node["NodeID"], []), used["GPU"], used["CPU"], known[0]) if known and used else [],
         ))
     return ClusterView(ray_version=ray.__version__, node_id=node_id, nodes=nodes)
+
+
+def _known_uses() -> Optional[tuple[dict[str, uses.Job], dict[str, list[pb.NodeUse]]]]:
+    """The live jobs, and what they use on each node; None if this release of Ray does not tell."""
+    try:
+        jobs = uses.live_jobs((ray.util.get_node_ip_address(), "127.0.0.1"))
+        return jobs, uses.uses_by_node(jobs)
+    except (AttributeError, ImportError, KeyError, TypeError):
+        return None
 
 
 def _draining_nodes() -> Mapping[str, int]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Iterator
 
@@ -37,6 +39,42 @@ def drain(cluster: RayNodes, node: str, *arguments: str) -> None:
                "--reason", "DRAIN_NODE_REASON_PREEMPTION", "--reason-message", "spot notice", *arguments]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_node_names_the_use_of_an_attempt_and_of_another_job(cluster: RayNodes) -> None:
+    """A placement group of this process is another user's, one of a process with an experiment in its environment is an attempt's.
+    The first test: it needs both nodes."""
+    from ray.util.placement_group import placement_group, remove_placement_group
+
+    program = """
+import sys, ray
+ray.init(log_to_driver=False, logging_level="error")
+group = ray.util.placement_group([{"GPU": 1, "CPU": 1}], name="gang")
+ray.get(group.ready())
+print("placed", flush=True)
+sys.stdin.read()
+"""
+    environment = {**os.environ, "ECHELON_EXPERIMENT": "exp-1"}
+    attempt = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
+    )
+    others = placement_group([{"GPU": 1}], name="someone else's")
+    try:
+        assert "placed" in attempt.stdout.readline()
+        assert others.wait(PATIENCE)
+
+        def uses() -> list[tuple[str, str, float]]:
+            nodes = view_cluster("").nodes
+            assert all(node.uses_known for node in nodes)
+            return sorted((use.experiment, use.name, use.gpus) for node in nodes for use in node.uses if use.gpus)
+
+        assert until(lambda: uses() == [("", "someone else's", 1.0), ("exp-1", "gang", 1.0)], PATIENCE), uses()
+        since = [use.since_unix_ms for node in view_cluster("").nodes for use in node.uses if use.gpus]
+        assert all(abs(one / 1000 - time.time()) < 3600 for one in since)
+    finally:
+        remove_placement_group(others)
+        attempt.communicate()
+    assert until(lambda: not [use for node in view_cluster("").nodes for use in node.uses], PATIENCE)
 
 
 def test_a_drained_node_is_reported_with_the_time_until_its_deadline_and_its_death_with_rays_reason(cluster: RayNodes) -> None:

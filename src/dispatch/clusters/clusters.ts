@@ -17,6 +17,7 @@ export function toClusterNodes({ nodes }: RayWorkerDescription): ClusterNode[] {
       cpusUsed: Math.max(0, node.cpusTotal - node.cpusAvailable),
       gpusUsed: Math.max(0, node.gpusTotal - node.gpusAvailable),
       ...(node.draining && { draining: node.draining }),
+      ...(node.uses && { uses: node.uses }),
     }));
 }
 

@@ -1,4 +1,4 @@
-import type { Cordon } from '../../core/node-states.ts';
+import type { Cordon, NodeUse } from '../../core/node-states.ts';
 import type { AttemptName } from '../attempts/types.ts';
 
 /** A cluster as the store knows it. `token` and `ca` never leave through the API. */
@@ -73,6 +73,8 @@ export interface ClusterNode {
   gpusUsed: number;
   /** Ray drains it: nothing new starts there. `remainingMs`: from the report until it is terminated; null: no deadline. */
   draining?: { remainingMs: number | null };
+  /** What is in use there, by Ray job. Absent: the ray-worker does not say. */
+  uses?: readonly NodeUse[];
 }
 
 /** What an experiment holds of one node of a cluster. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fits, releaseOf, take, toRoundClusters } from '../../../src/scheduler/nodes.ts';
+import fc from 'fast-check';
+import { fits, freeOn, releaseOf, take, toRoundClusters } from '../../../src/scheduler/nodes.ts';
+import { freest } from '../../../src/scheduler/wait-reasons.ts';
 import { cluster, exactly, node, waits } from '../../support/queue.ts';
 
 const held = (experiment: string, gpus: number) => ({
@@ -74,4 +76,88 @@ test('rounding errors of decimal fractions do not change whether an amount fits'
   assert.equal(fits({ gpus: 0.3, cpus: 0.3 }, { gpus: 0.1 + 0.2 - 1e-9, cpus: 0.3 - 1e-9 }), true);
   assert.equal(fits({ gpus: 0.3, cpus: 0 }, { gpus: 0.299, cpus: 1 }), false);
   assert.equal(fits({ gpus: 0, cpus: 0.3 }, { gpus: 1, cpus: 0.299 }), false);
+});
+
+/** What happens to a node of 8 GPUs between two reports. `ours`: an attempt of Echelon; otherwise another user's job. */
+type Step =
+  | { kind: 'allocate' | 'show' | 'end' | 'leave'; id: number; gpus: number }
+  | { kind: 'takes' | 'gives'; id: number; gpus: number };
+
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.record({
+    kind: fc.constantFrom('allocate', 'show', 'end', 'leave', 'takes', 'gives'),
+    id: fc.integer({ min: 0, max: 3 }),
+    gpus: fc.integer({ min: 1, max: 4 }),
+  }) as fc.Arbitrary<Step>,
+  { maxLength: 40 },
+);
+
+test('no GPU is promised twice, however allocations, their appearance in Ray and other jobs interleave', () => {
+  fc.assert(
+    fc.property(steps, (history) => {
+      const total = 8;
+      const allocated = new Map<number, number>();
+      const shown = new Map<number, number>();
+      const others = new Map<number, number>();
+      const sum = (of: Map<number, number>) => [...of.values()].reduce((all, one) => all + one, 0);
+      const inRay = () => sum(shown) + sum(others);
+      const promised = () =>
+        [...new Set([...allocated.keys(), ...shown.keys()])].reduce(
+          (all, id) => all + Math.max(allocated.get(id) ?? 0, shown.get(id) ?? 0),
+          sum(others),
+        );
+      const free = () => {
+        const use = (experiment: string | null, gpus: number) => ({
+          experiment,
+          name: 'x',
+          since: null,
+          gpus,
+          cpus: 0,
+        });
+        const uses = [
+          ...[...shown].map(([id, gpus]) => use(`o${id}`, gpus)),
+          ...[...others.values()].map((gpus) => use(null, gpus)),
+        ];
+        const reported = { ...node('n', total, 64, { gpusUsed: inRay() }), uses };
+        return freeOn(
+          reported,
+          [...allocated].map(([id, gpus]) => held(`o${id}`, gpus)),
+        ).gpus;
+      };
+      for (const { kind, id, gpus } of history) {
+        if (kind === 'allocate' && !allocated.has(id) && !shown.has(id) && gpus <= free())
+          allocated.set(id, gpus);
+        // Ray itself is the judge of what is placed there.
+        if (kind === 'show' && allocated.has(id) && inRay() + allocated.get(id)! <= total)
+          shown.set(id, allocated.get(id)!);
+        if (kind === 'end') allocated.delete(id); // before Ray has released it
+        if (kind === 'leave' && !allocated.has(id)) shown.delete(id);
+        // Another user takes what both Ray and Echelon call free.
+        if (kind === 'takes' && gpus <= free()) others.set(id, gpus);
+        if (kind === 'gives') others.delete(id);
+        assert.ok(promised() <= total, `${promised()} of ${total} GPUs are promised`);
+        assert.equal(free(), total - promised());
+      }
+    }),
+  );
+});
+
+test('without the uses of jobs, the larger of used and allocated is subtracted', () => {
+  const reported = node('n', 8, 64, { gpusUsed: 3 });
+  assert.equal(freeOn(reported, [held('o', 2)]).gpus, 5);
+});
+
+test('a wait reason names the Ray job of another user, with its GPUs and its start', () => {
+  const uses = [
+    { experiment: null, name: 'sweep.py', since: Date.UTC(2026, 10, 1, 8, 30), gpus: 2, cpus: 0 },
+  ];
+  const clusters = toRoundClusters({
+    clusters: [cluster('a', [{ ...node('n', 4, 16, { gpusUsed: 2 }), uses }])],
+    allocations: new Map(),
+    ends: new Map(),
+  });
+  assert.equal(
+    freest(clusters, waits('x', 4)),
+    'the freest node has 2 GPUs and 16 CPUs free; 2 GPUs are in use by another Ray job (sweep.py, since 2026-11-01T08:30Z)',
+  );
 });

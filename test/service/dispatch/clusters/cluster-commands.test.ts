@@ -27,6 +27,7 @@ function setUpAs(generation: string, node = 'node-1'): SetUp {
       cpusAvailable: 8,
       gpusAvailable: 2,
       draining: null,
+      uses: null,
     },
   ];
   const description = {

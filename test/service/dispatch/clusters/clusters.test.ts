@@ -28,6 +28,7 @@ const DESCRIPTION: RayWorkerDescription = {
       cpusAvailable: 6,
       gpusAvailable: 1,
       draining: null,
+      uses: null,
     },
     {
       id: 'dead',
@@ -38,6 +39,7 @@ const DESCRIPTION: RayWorkerDescription = {
       cpusAvailable: 8,
       gpusAvailable: 4,
       draining: null,
+      uses: null,
     },
   ],
 };
