@@ -40,13 +40,13 @@ describe('a broken result is an error', () => {
     total_chunks: 2,
     total_size: 4,
   });
-  test('a chunk is missing', () => {
+  test('a result without one of its chunks is an error', () => {
     assert.throws(() => new ChunkAssembler().add(chunk(1, 2)), /chunk 0 of 2 is missing/);
   });
-  test('more than announced', () => {
+  test('a result with more chunks than announced is an error', () => {
     assert.throws(() => new ChunkAssembler().add(chunk(0, 5)), /larger than announced/);
   });
-  test('less than announced', () => {
+  test('a result with fewer bytes than announced is an error', () => {
     const assembler = new ChunkAssembler();
     assembler.add(chunk(0, 2));
     assert.throws(() => assembler.add(chunk(1, 1)), /smaller than announced/);

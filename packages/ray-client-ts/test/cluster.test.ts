@@ -5,7 +5,7 @@ import { assertAlive, createCluster, parseDashboard, parseNamedActors, parseNode
 import { startFakeRay } from './support/fake-ray.ts';
 
 describe('what the cluster answers', () => {
-  test('nodes, with what is missing left empty', () => {
+  test('nodes are read from the answer, and absent fields are empty', () => {
     const [head, dead] = parseNodes([
       {
         NodeID: 'ab',
@@ -25,13 +25,13 @@ describe('what the cluster answers', () => {
     assert.throws(() => parseNodes({}), /no list/);
   });
 
-  test('the dashboard in both forms', () => {
+  test('the address of the dashboard is read in both forms', () => {
     assert.equal(parseDashboard({ dashboard_url: 'h:8265' }), 'h:8265');
     assert.equal(parseDashboard(''), undefined);
     assert.equal(parseDashboard({ dashboard_url: '' }), undefined);
   });
 
-  test('named actors in both forms', () => {
+  test('named actors are read in both forms', () => {
     assert.deepEqual(parseNamedActors('["a"]', 'ns'), [{ name: 'a', namespace: 'ns' }]);
     assert.deepEqual(parseNamedActors('[{"name":"a","namespace":"other"}]', 'ns'), [
       { name: 'a', namespace: 'other' },

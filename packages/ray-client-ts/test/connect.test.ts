@@ -8,7 +8,7 @@ import { startFakeRay } from './support/fake-ray.ts';
 const run = (): Uint8Array => writePickle('a/b');
 
 describe('connect', () => {
-  test('tests itself, then closes with `await using`', async () => {
+  test('connect tests itself, and `await using` closes the connection', async () => {
     await using ray = await startFakeRay({ run });
     let closed: Promise<unknown>;
     {

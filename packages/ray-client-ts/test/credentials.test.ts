@@ -12,7 +12,7 @@ const files = (contents: Record<string, string>) => ({
 });
 
 describe('credentialsFromEnvironment', () => {
-  test('the token itself comes first, trimmed', () => {
+  test('a token in the environment comes before a token file, trimmed', () => {
     const all = files({ '/t': 'from path', '/home/u/.ray/auth_token': 'from home' });
     const environment = { RAY_AUTH_TOKEN: ' direct\n', RAY_AUTH_TOKEN_PATH: '/t' };
     assert.deepEqual(credentialsFromEnvironment(environment, all), { token: 'direct' });

@@ -51,7 +51,7 @@ const idOf = (answer: DataResponse | Uint8Array): Uint8Array =>
 const run = (_: unknown, data: Uint8Array): Uint8Array => data;
 
 describe('the data path', () => {
-  test('answers in order, with ids that grow', async () => {
+  test('the data path answers in order, with ids that grow', async () => {
     await withLine({ run }, async ({ ray, path }) => {
       const ids = await Promise.all(['a', 'b', 'c'].map(async (text) => idOf(await task(path, text).answer)));
       const values = await Promise.all(ids.map((id) => path.ask({ kind: 'get', id }).answer));
@@ -64,7 +64,7 @@ describe('the data path', () => {
     });
   });
 
-  test('acknowledges every 32 answers, and never one that is still open', async () => {
+  test('the data path acknowledges every 32 answers, and never an open one', async () => {
     await withLine({ run }, async ({ ray, path }) => {
       for (let index = 0; index < 70; index++) await path.ask({ kind: 'info' }).answer;
       const acknowledged = ray.received.flatMap(({ acknowledge }) => acknowledge?.req_id ?? []);
@@ -72,7 +72,7 @@ describe('the data path', () => {
     });
   });
 
-  test('without a grace period nothing is acknowledged', async () => {
+  test('the data path acknowledges nothing without a grace period', async () => {
     await withLine({ graceMs: 0 }, async ({ ray, path }) => {
       for (let index = 0; index < 40; index++) await path.ask({ kind: 'info' }).answer;
       assert.ok(ray.received.every(({ acknowledge }) => !acknowledge));
@@ -102,7 +102,7 @@ describe('after a broken connection', () => {
     });
   }
 
-  test('in the middle of a result: it continues at the next chunk', async () => {
+  test('a result that a broken connection interrupts continues at the next chunk', async () => {
     const breakInstead = once((reply: DataResponse) => reply.get?.chunk_id === 3);
     await withLine({ run, chunkBytes: 5, breakInstead }, async ({ ray, path }) => {
       const id = idOf(await task(path).answer);
@@ -117,7 +117,7 @@ describe('after a broken connection', () => {
     });
   });
 
-  test('again and again, with many questions under way', async () => {
+  test('every request is answered although the connection breaks again and again', async () => {
     let count = 0;
     const breakBefore = (): boolean => ++count % 37 === 0;
     await withLine({ run, cut: 100, breakBefore }, async ({ ray, path }) => {
@@ -133,7 +133,7 @@ describe('after a broken connection', () => {
     });
   });
 
-  test('a question without a waiting caller is not repeated', async () => {
+  test('a request without a waiting caller is not repeated after a broken connection', async () => {
     await withLine({ run }, async ({ ray, path }) => {
       const id = idOf(await task(path).answer);
       const get = path.ask({ kind: 'get', id: Buffer.alloc(28, 0xaa) });
@@ -146,7 +146,7 @@ describe('after a broken connection', () => {
     });
   });
 
-  test('a connection that only waits is taken up again as well', async () => {
+  test('an idle connection that breaks is opened again', async () => {
     await withLine({ run }, async ({ ray, path }) => {
       const get = path.ask({ kind: 'get', id: Buffer.alloc(28, 0xaa) });
       get.answer.catch(() => {});
@@ -170,7 +170,7 @@ describe('the end', () => {
     });
   });
 
-  test('without a grace period a break is the end', async () => {
+  test('without a grace period a broken connection ends the session', async () => {
     await withLine({ graceMs: 0 }, async ({ ray, path }) => {
       await path.ask({ kind: 'info' }).answer;
       ray.breakAll();
@@ -186,7 +186,7 @@ describe('the end', () => {
     });
   });
 
-  test('closing says goodbye and rejects what is open', async () => {
+  test('closing tells the server and rejects open requests', async () => {
     await withLine({ run }, async ({ ray, path }) => {
       const waiting = path.ask({ kind: 'get', id: Buffer.alloc(28, 0xaa) });
       await path.close();
@@ -197,7 +197,7 @@ describe('the end', () => {
     });
   });
 
-  test('a stream that breaks before the session began ends it', async () => {
+  test('a stream that breaks before the session began ends the session', async () => {
     await using ray = await startFakeRay({ breakBefore: () => true });
     const channel = createChannel({ address: ray.address });
     const path = new DataPath({

@@ -24,7 +24,7 @@ async function withRay(
 const never = (ray: RayConnection) => ray.task(fn);
 
 describe('get of many', () => {
-  test('asks once and keeps the order, in one chunk or in many', async () => {
+  test('get of many asks once and keeps the order, in one chunk or in many', async () => {
     for (const chunkBytes of [2 ** 20, 7]) {
       await withRay({ chunkBytes }, async (ray, fake) => {
         const values = Array.from({ length: 20 }, (_, index) => `value ${index}`);
@@ -37,7 +37,7 @@ describe('get of many', () => {
     }
   });
 
-  test('of none and of one needs no such request', async () => {
+  test('get of no reference or of one needs no request for many', async () => {
     await withRay({}, async (ray, fake) => {
       assert.deepEqual(await ray.get([]), []);
       assert.deepEqual(await ray.get([await ray.put(1)]), [1]);
@@ -45,7 +45,7 @@ describe('get of many', () => {
     });
   });
 
-  test('that is not there in time is a timeout, and keeps nothing waiting', async () => {
+  test('get of many that is not there in time is a timeout, and nothing waits longer', async () => {
     await withRay({}, async (ray) => {
       const refs = [await ray.put(1), await never(ray)];
       await assert.rejects(ray.get(refs, { timeoutMs: 50 }), (error) => {
@@ -54,7 +54,7 @@ describe('get of many', () => {
     });
   });
 
-  test('after a failure or a broken connection, gets them one by one', async () => {
+  test('get of many gets the objects one by one after a failure or a broken connection', async () => {
     const boom = writePickle(new PyCall(new PyGlobal('builtins', 'ValueError'), 'boom'), { code: true });
     for (const instead of [boom, 'broken' as const]) {
       await withRay({ instead: () => instead }, async (ray, fake) => {
@@ -65,7 +65,7 @@ describe('get of many', () => {
     }
   });
 
-  test('rejects with the end of the session', async () => {
+  test('get of many rejects when the session ends', async () => {
     await withRay({}, async (ray) => {
       const waiting = ray.get([await ray.put(1), await never(ray)]);
       const refused = assert.rejects(waiting, RayClosedError);
@@ -74,7 +74,7 @@ describe('get of many', () => {
     });
   });
 
-  test('refuses a released reference before anything is sent', async () => {
+  test('get of many refuses a released reference before anything is sent', async () => {
     await withRay({}, async (ray, fake) => {
       const [kept, released] = [await ray.put(1), await ray.put(2)];
       await ray.release(released);
@@ -97,7 +97,7 @@ test('a reference carries the type of its value from its maker to get', async ()
 });
 
 describe('wait', () => {
-  test('says what is there and what is not', async () => {
+  test('wait tells which objects are there and which are not', async () => {
     await withRay({}, async (ray) => {
       const [there, late] = [await ray.put(1), await never(ray)];
       assert.deepEqual(await ray.wait([late, there]), { ready: [there], pending: [late] });
@@ -106,7 +106,7 @@ describe('wait', () => {
     });
   });
 
-  test('refuses a number that cannot be met, and a reference twice', async () => {
+  test('wait refuses a number that cannot be met, and a repeated reference', async () => {
     await withRay({}, async (ray) => {
       const ref = await ray.put(1);
       for (const numReturns of [0, 2, 1.5, Number.NaN]) {
@@ -117,7 +117,7 @@ describe('wait', () => {
     });
   });
 
-  test('rejects with the end of the session', async () => {
+  test('wait rejects when the session ends', async () => {
     await withRay({}, async (ray) => {
       const refused = assert.rejects(ray.wait([await never(ray)]), RayClosedError);
       await ray.close();
@@ -127,7 +127,7 @@ describe('wait', () => {
 });
 
 describe('asCompleted', () => {
-  test('yields each reference once, those that are there before those that are not', async () => {
+  test('asCompleted yields each reference once, those that are there before those that are not', async () => {
     await withRay({}, async (ray) => {
       const refs = [await ray.put('a'), await ray.put('b'), await ray.put('c')];
       const seen: unknown[] = [];
@@ -137,7 +137,7 @@ describe('asCompleted', () => {
     });
   });
 
-  test('throws a timeout for a late object, after yielding the others', async () => {
+  test('asCompleted throws a timeout for a late object, after yielding the others', async () => {
     await withRay({}, async (ray) => {
       const [there, late] = [await ray.put(1), await never(ray)];
       const completed = ray.asCompleted([late, there], { timeoutMs: 200 });
@@ -146,7 +146,7 @@ describe('asCompleted', () => {
     });
   });
 
-  test('ends with its signal at once, as wait does', async () => {
+  test('asCompleted ends with its signal at once, as wait does', async () => {
     await withRay({}, async (ray) => {
       const late = await never(ray);
       const reason = new Error('no longer wanted');

@@ -73,7 +73,7 @@ describe('tasks and objects', () => {
     });
   });
 
-  test('two who wait for one object ask once', async () => {
+  test('two callers that wait for one object ask once', async () => {
     await withRemote({}, async (remote, ray) => {
       const ref = await remote.put('v');
       assert.deepEqual(await Promise.all([remote.get(ref), remote.get(ref)]), ['v', 'v']);
@@ -81,7 +81,7 @@ describe('tasks and objects', () => {
     });
   });
 
-  test('a call lets go of its result', async () => {
+  test('a call releases its result', async () => {
     await withRemote({ run: () => writePickle(3) }, async (remote) => {
       const actor = await remote.getActor('a', 'n');
       assert.equal(await remote.call(actor, 'm', readCall([])), 3);

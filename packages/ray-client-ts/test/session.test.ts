@@ -26,7 +26,7 @@ async function withSession(
 }
 
 describe('startSession', () => {
-  test('begins with init, then asks who is there', async () => {
+  test('startSession sends init first, then asks for the server version', async () => {
     await withSession({}, async (session, ray) => {
       assert.match(session.clientId, /^[0-9a-f]{32}$/);
       assert.deepEqual([session.rayVersion, session.pythonVersion], ['2.60.0', '3.11.7']);
@@ -38,14 +38,14 @@ describe('startSession', () => {
     });
   });
 
-  test('starts again under a new id if its process died', async () => {
+  test('startSession starts again under a new id if its process died', async () => {
     const died = { ok: false, msg: 'RuntimeError: Starting Ray client server failed. See …' };
     await withSession({ init: [died, died, { ok: true }] }, async (_, ray) => {
       assert.equal(new Set(ray.streams.map((stream) => stream.clientId)).size, 3);
     });
   });
 
-  test('a refusal with a reason is not repeated', async () => {
+  test('startSession does not repeat a refusal with a reason', async () => {
     const refusal = { ok: false, msg: 'Failed to set up runtime environment' };
     await assert.rejects(
       withSession({ init: [refusal] }, async () => {}),
@@ -55,14 +55,14 @@ describe('startSession', () => {
     );
   });
 
-  test('an old Ray is refused', async () => {
+  test('startSession refuses an old Ray', async () => {
     await assert.rejects(
       withSession({ rayVersion: '1.13.0' }, async () => {}),
       RayVersionError,
     );
   });
 
-  test('packages are there before the session', async () => {
+  test('startSession uploads packages before the session', async () => {
     const zip = Buffer.from('zip');
     await withSession({}, async (_, ray) => assert.ok(ray.kv.has(packageUri(zip))), { packages: [zip] });
   });
@@ -82,13 +82,13 @@ describe('large requests', () => {
     return parts;
   };
 
-  test('go in chunks where chunks may be repeated', async () => {
+  test('large requests are sent in chunks if chunks may be repeated', async () => {
     assert.deepEqual(await sizes('2.60.0', 30_000), [CHUNK_BYTES, CHUNK_BYTES, 1]);
   });
-  test('go whole where an older server would end the session over repeated chunks', async () => {
+  test('large requests are sent whole to an older server, which would end the session over repeated chunks', async () => {
     assert.deepEqual(await sizes('2.46.0', 30_000), [2 * CHUNK_BYTES + 1]);
   });
-  test('go in chunks if no request is ever repeated', async () => {
+  test('large requests are sent in chunks if no request is ever repeated', async () => {
     assert.deepEqual(await sizes('2.46.0', 0), [CHUNK_BYTES, CHUNK_BYTES, 1]);
   });
 });

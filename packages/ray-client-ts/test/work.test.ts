@@ -61,7 +61,7 @@ test('every method that waits rejects with the reason of an aborted signal, and 
 });
 
 describe('a signal that is aborted while a method waits', () => {
-  test('ends the wait at once', async () => {
+  test('a signal that is aborted while a method waits ends the wait at once', async () => {
     await withRay({}, async (ray) => {
       const stop = new AbortController();
       const limits = { signal: stop.signal };
@@ -73,7 +73,7 @@ describe('a signal that is aborted while a method waits', () => {
     });
   });
 
-  test('releases the actor that is created nonetheless', async () => {
+  test('a signal that is aborted while an actor is created releases the actor', async () => {
     const stop = new AbortController();
     const run = () => {
       stop.abort(reason);
@@ -85,7 +85,7 @@ describe('a signal that is aborted while a method waits', () => {
     });
   });
 
-  test('keeps a task from being sent after its code', async () => {
+  test('a task whose signal is aborted is not sent after its code', async () => {
     const stop = new AbortController();
     const breakBefore = (message: { put?: unknown }) => {
       if (message.put) stop.abort(reason);

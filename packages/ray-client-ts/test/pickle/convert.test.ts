@@ -33,7 +33,7 @@ describe('toJavaScript', () => {
     assert.deepEqual(tricky, new Map([['__proto__', 1]]));
   });
 
-  test('an ordered dictionary is one', () => {
+  test('toJavaScript reads an ordered dictionary as a dictionary', () => {
     const odict = `8004 8c0b${Buffer.from('collections').toString('hex')}8c0b${Buffer.from('OrderedDict').toString('hex')}93 29 52 28 8c0161 4b01 75 2e`;
     assert.deepEqual(from(odict), { a: 1 });
   });
@@ -63,7 +63,7 @@ describe('references', () => {
     return writePickle([handle], { stub: (value) => (value === handle ? stub : undefined) });
   };
 
-  test('are resolved in the form in which they are written', () => {
+  test('references are resolved in the form in which they are written', () => {
     const seen: RayStub[] = [];
     const resolve = (stub: RayStub): string => `handle ${seen.push(stub)}`;
     assert.deepEqual(toJavaScript(readPickle(written()), { resolve }), ['handle 1']);
@@ -71,7 +71,7 @@ describe('references', () => {
     assert.deepEqual([...(seen[0]?.id ?? [])], [9]);
   });
 
-  test('are resolved in the form in which Ray sends them', () => {
+  test('references are resolved in the form in which Ray sends them', () => {
     const stubClass = new PyGlobal('ray.util.client.client_pickler', 'PickleStub');
     const fields = new PyReadTuple(['Object', 'c', Buffer.from([1]), null, null]);
     const payload = new PyObject(
@@ -83,7 +83,7 @@ describe('references', () => {
     assert.equal(toJavaScript(Object.assign(node, { payload }), { resolve }), 'Object');
   });
 
-  test('are errors if no reference is expected, and if their form is unknown', () => {
+  test('references are errors if no reference is expected, and if their form is unknown', () => {
     refuses(() => toJavaScript(readPickle(written())), /reference \(Actor\)/);
     refuses(() => from('8004 4e 51 2e'), /unknown form/);
   });

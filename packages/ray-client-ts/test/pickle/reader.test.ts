@@ -32,39 +32,39 @@ describe('readPickle, on bytes that a real cluster sent', () => {
 });
 
 describe('readPickle, opcode by opcode', () => {
-  test('memo in all its forms', () => {
+  test('readPickle reads the memo in all its forms', () => {
     assert.deepEqual(read('8002 5d 7100 6800 30 2e'), []);
     assert.deepEqual(read('8002 8c0161 7205000000 30 6a05000000 2e'), 'a');
     assert.deepEqual(read('8004 28 8c0161 94 6800 6c 2e'), ['a', 'a']);
   });
 
-  test('marks, POP_MARK, DUP', () => {
+  test('readPickle reads marks, POP_MARK and DUP', () => {
     assert.deepEqual(read('8004 4b01 28 4b02 4b03 31 2e'), 1);
     assert.deepEqual(read('8004 28 4b01 32 6c 2e'), [1, 1]);
     assert.deepEqual(read('8004 4b01 28 30 2e'), 1);
   });
 
-  test('integers of any length', () => {
+  test('readPickle reads integers of any length', () => {
     assert.equal(read('8004 8a00 2e'), 0);
     assert.equal(read('8004 8a0180 2e'), -128);
     assert.equal(read('8004 8a02 8000 2e'), 128);
     assert.equal(read('8004 8b09000000 000000000000000001 2e'), 2n ** 64n);
   });
 
-  test('dictionaries and sets', () => {
+  test('readPickle reads dictionaries and sets', () => {
     assert.deepEqual((read('8004 28 8c01614b01 64 2e') as PyDict).entries, [['a', 1]]);
     assert.deepEqual((read('8004 7d 8c01614b01 73 2e') as PyDict).get('a'), 1);
     assert.deepEqual(read('8004 28 4b01 91 2e'), new Set([1]));
     assert.deepEqual(read('8004 8f 28 4b01 4b01 90 2e'), new Set([1]));
   });
 
-  test('names and calls are recorded, not performed', () => {
+  test('readPickle records names and calls, and performs none', () => {
     const value = read('8002 636f730a73797374656d0a 8c026c73 85 52 2e') as PyObject;
     assert.deepEqual(value.callable, new PyGlobal('os', 'system'));
     assert.deepEqual(value.args, new PyReadTuple(['ls']));
   });
 
-  test('state, items and persistent ids', () => {
+  test('readPickle reads state, items and persistent ids', () => {
     const object = read('8004 8c01618c016293 29 81 8c0178 62 28 4b01 65 28 4b02 4b03 75 2e') as PyObject;
     assert.equal(object.state, 'x');
     assert.deepEqual(object.appended, [1]);
@@ -72,7 +72,7 @@ describe('readPickle, opcode by opcode', () => {
     assert.deepEqual(read('8004 4b01 51 2e'), new PyPersistentId(1));
   });
 
-  test('bytes are views, not copies', () => {
+  test('readPickle gives bytes as views, not as copies', () => {
     const pickle = writePickle(Buffer.alloc(1000, 7));
     const bytes = readPickle(pickle) as Uint8Array;
     assert.equal(bytes.buffer, pickle.buffer);
@@ -131,7 +131,7 @@ describe('readPickle under fuzzing', () => {
     ),
   })).any;
 
-  test('what is written is read back', () => {
+  test('readPickle reads back every value that writePickle wrote', () => {
     fc.assert(
       fc.property(value, (original) => {
         const back = toJavaScript(readPickle(writePickle(original)));
@@ -141,7 +141,7 @@ describe('readPickle under fuzzing', () => {
     );
   });
 
-  test('any bytes give a value or a RayPickleError', () => {
+  test('readPickle of any bytes gives a value or a RayPickleError', () => {
     const interesting = fc.constantFrom(...Buffer.from('28295d7d858652938194956871303262659061736e', 'hex'));
     const bytes = fc.array(fc.oneof(interesting, fc.integer({ min: 0, max: 255 })), { maxLength: 60 });
     fc.assert(
@@ -150,7 +150,7 @@ describe('readPickle under fuzzing', () => {
     );
   });
 
-  test('a valid pickle with one byte changed gives a value or a RayPickleError', () => {
+  test('readPickle of a valid pickle with one byte changed gives a value or a RayPickleError', () => {
     fc.assert(
       fc.property(value, fc.nat(), fc.integer({ min: 0, max: 255 }), (original, at, byte) => {
         const pickle = Uint8Array.from(writePickle(original));

@@ -32,7 +32,7 @@ describe('writePickle, on bytes that a real cluster accepted', () => {
     test(name, () => assert.equal(hex(writePickle(value, { code: true })), expected));
   }
 
-  test('an object reference inside arguments', () => {
+  test('writePickle writes an object reference inside arguments as a real cluster accepted it', () => {
     class Ref {}
     const stub = { type: 'Object', clientId: 'CID', id: Buffer.from([1, 2]), name: undefined };
     const bytes = writePickle(new PyTuple([new Ref()], {}), {
@@ -46,7 +46,7 @@ describe('writePickle, on bytes that a real cluster accepted', () => {
     );
   });
 
-  test('a source text', () => {
+  test('writePickle writes a source text as a real cluster accepted it', () => {
     assert.equal(
       hex(writeSourcePickle('def f(a, b):\n    return a + b\n', 'f')),
       '80048c086275696c74696e738c0465786563938c1e646566206628612c2062293a0a2020202072657475726e2061202b20620a' +
@@ -86,7 +86,7 @@ describe('writePickle, value by value', () => {
     test(`${name} is ${body}`, () => assert.equal(hex(writePickle(value)), `8004${body}2e`));
   }
 
-  test('text and bytes change their form at 256 bytes', () => {
+  test('writePickle changes the form of text and bytes at 256 bytes', () => {
     assert.equal(hex(writePickle('a'.repeat(256)).subarray(2, 7)), '5800010000');
     assert.equal(hex(writePickle(new Uint8Array(256)).subarray(2, 7)), '4200010000');
     assert.equal(hex(writePickle('é')), '80048c02c3a92e');

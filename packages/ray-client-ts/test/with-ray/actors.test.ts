@@ -21,7 +21,7 @@ before(async () => {
 after(() => ray?.close());
 
 describe('an actor', () => {
-  test('keeps its state and takes calls in order', async () => {
+  test('an actor retains its state and takes calls in order', async () => {
     const actor = await ray.createActor(Counter, [5]);
     await actor.ready(limit);
     const values = await Promise.all(Array.from({ length: 50 }, () => actor.call('add', [1], limit)));
@@ -33,7 +33,7 @@ describe('an actor', () => {
     await actor.kill();
   });
 
-  test('takes and returns bytes and plain values', async () => {
+  test('an actor takes and returns bytes and plain values', async () => {
     const actor = await ray.createActor(Counter);
     for (const value of [Buffer.from('bytes'), 'text', 1.5, null, [1, { a: [] }], { k: 'v' }]) {
       assert.deepEqual(await actor.call('echo', [value], limit), value);
@@ -41,7 +41,7 @@ describe('an actor', () => {
     await actor.kill();
   });
 
-  test('of source text', async () => {
+  test('an actor of source text is created and called', async () => {
     const source =
       'HELLO = "hello"\nclass Greeter:\n    def greet(self, name):\n        return f"{HELLO} {name}"\n';
     const actor = await ray.createActor(sourceActorClass(source, 'Greeter'), { numCpus: 0 });
@@ -49,7 +49,7 @@ describe('an actor', () => {
     await actor.kill();
   });
 
-  test('with asynchronous methods runs them at the same time', async () => {
+  test('an actor with asynchronous methods runs them at the same time', async () => {
     const actor = await ray.createActor(Waiter, { maxConcurrency: 4 });
     const waiting = [actor.call('wait', limit), actor.call('wait', limit)];
     await actor.call('release', limit);
@@ -57,7 +57,7 @@ describe('an actor', () => {
     await actor.kill();
   });
 
-  test('passed to a task and back', async () => {
+  test('an actor is passed to a task and back', async () => {
     const actor = await ray.createActor(Counter, [1]);
     const back = (await actor.call('echo', [[actor, 'x']], limit)) as [typeof actor, string];
     assert.equal(back[0].hex, actor.hex);
@@ -67,7 +67,7 @@ describe('an actor', () => {
     await actor.kill();
   });
 
-  test('on a node, with a share of a GPU', async () => {
+  test('an actor runs on the named node, with a share of a GPU', async () => {
     const [node] = await ray.nodes();
     assert.ok(node);
     const source =
@@ -80,7 +80,7 @@ describe('an actor', () => {
 });
 
 describe('a named actor', () => {
-  test('is found by name and namespace, and created once', async () => {
+  test('a named actor is found by name and namespace, and created once', async () => {
     const options = { name: 'one', getIfExists: true, lifetime: 'detached' } as const;
     const [first, second] = await Promise.all([
       ray.createActor(Counter, options),
@@ -106,13 +106,13 @@ describe('a named actor', () => {
     await first.kill();
   });
 
-  test('that is not there is a ValueError', async () => {
+  test('a named actor that is not there is a ValueError', async () => {
     await assert.rejects(ray.getActor('not-there'), (error) => {
       return error instanceof RayPythonError && error.pythonType === 'ValueError';
     });
   });
 
-  test('detached lives on after its session; another does not', async () => {
+  test('a detached actor lives on after its session; another does not', async () => {
     const source = await session({ reconnectGraceMs: 0 });
     const detached = await source.createActor(Counter, [1], { name: 'stays', lifetime: 'detached' });
     await source.createActor(Counter, { name: 'goes' });
@@ -133,7 +133,7 @@ describe('a named actor', () => {
 });
 
 describe('an actor fails if', () => {
-  test('its method raises', async () => {
+  test('an actor whose method raises gives the exception', async () => {
     const actor = await ray.createActor(Counter);
     await assert.rejects(actor.call('fail', ['key'], limit), (error) => {
       return (
@@ -146,7 +146,7 @@ describe('an actor fails if', () => {
     await actor.kill();
   });
 
-  test('its method does not exist, or takes other arguments', async () => {
+  test('an actor whose method does not exist, or takes other arguments, gives an error', async () => {
     const actor = await ray.createActor(Counter);
     await assert.rejects(actor.call('no_such_method', limit), (error) => {
       return error instanceof RayPythonError && error.pythonType === 'AttributeError';
@@ -157,20 +157,20 @@ describe('an actor fails if', () => {
     await actor.kill();
   });
 
-  test('its constructor raises', async () => {
+  test('an actor whose constructor raises gives the exception', async () => {
     const actor = await ray.createActor(Counter, { kwargs: { fail: true } });
     await assert.rejects(actor.ready(limit), (error) => {
       return error instanceof RayActorDiedError && /refused to be born/.test(error.message);
     });
   });
 
-  test('it dies', async () => {
+  test('an actor that dies gives an error', async () => {
     const actor = await ray.createActor(Counter);
     await assert.rejects(actor.call('die', limit), RayActorDiedError);
     await assert.rejects(actor.call('add', limit), RayActorDiedError);
   });
 
-  test('it dies and is started again', async () => {
+  test('an actor that dies and is started again takes further calls', async () => {
     const actor = await ray.createActor(Counter, { maxRestarts: 1 });
     const before = await actor.call('pid', limit);
     await actor.kill({ noRestart: false });
@@ -187,7 +187,7 @@ describe('an actor fails if', () => {
     await actor.kill();
   });
 
-  test('it is too slow: the call ends, the actor continues', async () => {
+  test('a call of a slow actor ends with a timeout, and the actor continues', async () => {
     const actor = await ray.createActor(Waiter, { maxConcurrency: 2 });
     await actor.ready(limit);
     await assert.rejects(actor.call('wait', { timeoutMs: 200 }), RayTimeoutError);
@@ -196,7 +196,7 @@ describe('an actor fails if', () => {
     await actor.kill();
   });
 
-  test('a handle that was released, or is of another connection', async () => {
+  test('a handle of an actor that was released, or is of another connection, is refused', async () => {
     const actor = await ray.createActor(Counter);
     await actor.release();
     await assert.rejects(actor.call('add'), RayPickleError);

@@ -38,7 +38,7 @@ beforeEach(() => {
 const reconnects = (): number => ray.reconnects - reconnectsBefore;
 
 describe('a connection that breaks', () => {
-  test('while nothing happens: the session continues', async () => {
+  test('a session continues if its idle connection breaks', async () => {
     const actor = await ray.createActor(Counter, [1]);
     const pid = await actor.call('pid', limit);
     proxy.cut();
@@ -47,7 +47,7 @@ describe('a connection that breaks', () => {
     await actor.kill();
   });
 
-  test('in the middle of the chunks of an argument: the call is made once', async () => {
+  test('a call is made once if the connection breaks within the chunks of its argument', async () => {
     const actor = await ray.createActor(Counter);
     await actor.ready(limit);
     proxy.cutAfterUpload(12 * MIB);
@@ -60,7 +60,7 @@ describe('a connection that breaks', () => {
     await actor.kill();
   });
 
-  test('in the middle of the chunks of a put', async () => {
+  test('a put succeeds if the connection breaks within its chunks', async () => {
     const blob = Buffer.alloc(24 * MIB, 5);
     proxy.cutAfterUpload(8 * MIB);
     const ref = await ray.put(blob);
@@ -68,7 +68,7 @@ describe('a connection that breaks', () => {
     assert.equal(reconnects(), 1);
   });
 
-  test('in the middle of the chunks of a result: it arrives whole', async () => {
+  test('a result arrives whole if the connection breaks within its chunks', async () => {
     const actor = await ray.createActor(Counter);
     await actor.ready(limit);
     proxy.cutAfterDownload(12 * MIB);
@@ -79,7 +79,7 @@ describe('a connection that breaks', () => {
     await actor.kill();
   });
 
-  test('again and again under load: every call is made once and answered', async () => {
+  test('every call is made once and answered although connections break again and again under load', async () => {
     const actor = await ray.createActor(Counter);
     await actor.ready(limit);
     const calls = Array.from({ length: 300 }, (_, index) => {
@@ -96,7 +96,7 @@ describe('a connection that breaks', () => {
     await actor.kill();
   });
 
-  test('while a method runs for long: its value arrives', async () => {
+  test('the value of a long method arrives although the connection broke', async () => {
     const actor = await ray.createActor(Waiter, { maxConcurrency: 4 });
     await actor.ready(limit);
     const waiting = actor.call('wait', limit);
@@ -107,7 +107,7 @@ describe('a connection that breaks', () => {
     await actor.kill();
   });
 
-  test('under a unary call: reads and changes are repeated', async () => {
+  test('unary reads and changes are repeated if their connection breaks', async () => {
     proxy.cut();
     assert.equal(await ray.kv.put('cut', 'value'), true);
     proxy.cut();
@@ -117,7 +117,7 @@ describe('a connection that breaks', () => {
     assert.equal(await ray.kv.del('cut'), 1);
   });
 
-  test('without a grace period: the session is lost, and says so to everyone', async () => {
+  test('without a grace period a broken connection ends the session, and every caller gets the reason', async () => {
     await using ray = await connectThrough({ reconnectGraceMs: 0 });
     const actor = await ray.createActor(Waiter);
     const waiting = actor.call('wait', limit);

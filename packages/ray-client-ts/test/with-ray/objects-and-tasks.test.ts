@@ -30,7 +30,7 @@ async function failure(promise: Promise<unknown>): Promise<RayPythonError> {
 }
 
 describe('the cluster', () => {
-  test('nodes, resources and versions', async () => {
+  test('the cluster states its nodes, resources and versions', async () => {
     const [node] = await ray.nodes();
     assert.ok(node?.alive && node.isHead);
     assert.equal(node.address, '127.0.0.1');
@@ -47,7 +47,7 @@ describe('the cluster', () => {
     assert.equal(await ray.dashboardUrl(), undefined);
   });
 
-  test('the key-value store', async () => {
+  test('the key-value store of the cluster stores, finds, lists and deletes', async () => {
     const options = { namespace: 'tests' };
     assert.equal(await ray.kv.get('k', options), undefined);
     assert.equal(await ray.kv.put('k', Uint8Array.of(0, 255), options), true);
@@ -62,7 +62,7 @@ describe('the cluster', () => {
 });
 
 describe('objects', () => {
-  test('values there and back', async () => {
+  test('values are put and got back equal', async () => {
     const value = {
       nothing: null,
       flags: [true, false],
@@ -77,7 +77,7 @@ describe('objects', () => {
     await assert.rejects(ray.get(ref), RayPickleError);
   });
 
-  test('64 MiB there and back, in chunks', async () => {
+  test('64 MiB are put and got back in chunks', async () => {
     const blob = Buffer.alloc(64 * 2 ** 20);
     for (let at = 0; at < blob.length; at += 4096) blob.writeUInt32LE(at, at);
     const ref = await ray.put(blob);
@@ -86,7 +86,7 @@ describe('objects', () => {
     await ray.release(ref);
   });
 
-  test('numpy scalars and arrays', async () => {
+  test('numpy scalars and arrays are got as numbers and typed arrays', async () => {
     const { array, flags, scalar } = (await ray.call(probe('numbers'), { timeoutMs })) as Record<
       string,
       unknown
@@ -101,7 +101,7 @@ describe('numpy', () => {
   const made = (expression: string) =>
     sourceFunction(`def f():\n    import numpy as np\n    return ${expression}\n`, 'f');
 
-  test('arrays of every plain dtype', async () => {
+  test('numpy arrays of every plain dtype are read', async () => {
     const arrays = {
       int8: Int8Array,
       int16: Int16Array,
@@ -122,7 +122,7 @@ describe('numpy', () => {
     }
   });
 
-  test('what is not plain says what arrived', async () => {
+  test('a numpy array of another dtype is an error that names the dtype', async () => {
     for (const [expression, said] of [
       ['np.zeros((2, 3))', /shape \(2, 3\)/],
       ['np.array([1], dtype=">i4")', />i4 \(big-endian\)/],
@@ -138,12 +138,12 @@ describe('numpy', () => {
 });
 
 describe('tasks', () => {
-  test('a global reference, with arguments and keywords', async () => {
+  test('a task of a global reference takes arguments and keywords', async () => {
     assert.equal(await ray.call(probe('add'), [1, 2], { timeoutMs }), 3);
     assert.equal(await ray.call(probe('add'), [1], { kwargs: { b: 5 }, timeoutMs }), 6);
   });
 
-  test('each type arrives as its Python type', async () => {
+  test('each type of argument arrives as its Python type', async () => {
     const cases: [unknown, string][] = [
       [null, 'NoneType:None'],
       [true, 'bool:True'],
@@ -167,23 +167,23 @@ describe('tasks', () => {
     );
   });
 
-  test('a large argument goes in chunks', async () => {
+  test('a large argument of a task is sent in chunks', async () => {
     const blob = Buffer.alloc(12 * 2 ** 20, 1);
     assert.equal(await ray.call(probe('size'), [blob], { timeoutMs }), blob.length);
   });
 
-  test('a reference as an argument is its value', async () => {
+  test('a reference as an argument of a task is its value', async () => {
     const ref = await ray.task(probe('add'), [1, 1]);
     assert.equal(await ray.call(probe('add'), [ref, ref], { timeoutMs }), 4);
     await ray.release(ref);
   });
 
-  test('source text needs nothing on the cluster', async () => {
+  test('a task of source text needs no file on the cluster', async () => {
     const fn = sourceFunction('import math\nBASE = 10\ndef f(x):\n    return BASE + math.floor(x)\n', 'f');
     assert.equal(await ray.call(fn, [2.5], { timeoutMs }), 12);
   });
 
-  test('options: a node, resources, an environment', async () => {
+  test('the options of a task set its node, resources and environment', async () => {
     const [node] = await ray.nodes();
     assert.ok(node);
     assert.equal(
@@ -216,7 +216,7 @@ describe('tasks', () => {
 });
 
 describe('many objects', () => {
-  test('of 200 tasks come with one get, in order', async () => {
+  test('the objects of 200 tasks come with one get, in order', async () => {
     const tasks = Array.from({ length: 200 }, (_, index) =>
       ray.task(probe('add'), [index, 1], { numCpus: 0.1 }),
     );
@@ -226,7 +226,7 @@ describe('many objects', () => {
     await Promise.all(refs.map((ref) => ray.release(ref)));
   });
 
-  test('of 12 MiB each, in chunks', async () => {
+  test('many objects of 12 MiB each come in chunks', async () => {
     const blobs = [1, 2].map((fill) => Buffer.alloc(12 * 2 ** 20, fill));
     const refs = await Promise.all(blobs.map((blob) => ray.put(blob)));
     const values = (await ray.get(refs, { timeoutMs })) as Uint8Array[];
@@ -237,14 +237,14 @@ describe('many objects', () => {
     await Promise.all(refs.map((ref) => ray.release(ref)));
   });
 
-  test('one of which failed: its exception, with the traceback', async () => {
+  test('many objects of which one failed give its exception, with the traceback', async () => {
     const refs = [await ray.put(1), await ray.task(probe('fail'), ['value'])];
     const error = await failure(ray.get(refs, { timeoutMs }));
     assert.deepEqual([error.pythonType, error.rayType], ['ValueError', 'RayTaskError']);
     assert.match(error.pythonTraceback, /probe\.py", line \d+, in fail/);
   });
 
-  test('one of which is late: a timeout, and wait says which', async () => {
+  test('many objects of which one is late are a timeout, and wait names the late one', async () => {
     const late = await ray.task(probe('sleep'), [60], { maxRetries: 0, numCpus: 0 });
     const there = await ray.put(1);
     await assert.rejects(ray.get([there, late], { timeoutMs: 300 }), RayTimeoutError);
@@ -255,7 +255,7 @@ describe('many objects', () => {
     await failure(ray.get(late, { timeoutMs }));
   });
 
-  test('that one task returns', async () => {
+  test('many objects that one task returns are got', async () => {
     const three = sourceFunction('def f(n):\n    return tuple(range(n))\n', 'f');
     const refs = await ray.task(three, [3], { numReturns: 3 });
     assert.deepEqual(await ray.get(refs, { timeoutMs }), [0, 1, 2]);
@@ -268,7 +268,7 @@ describe('many objects', () => {
 describe('a package', () => {
   const zip = zipSync({ 'shipped/__init__.py': strToU8('def where():\n    return "shipped"\n') });
 
-  test('of a module, for one task', async () => {
+  test('a package of a module is importable in one task', async () => {
     const uri = await ray.uploadPackage(zip);
     assert.equal(uri, packageUri(zip));
     assert.equal(await ray.uploadPackage(zip), uri);
@@ -276,7 +276,7 @@ describe('a package', () => {
     assert.equal(await ray.call(fn, { runtimeEnv: { py_modules: [uri] }, timeoutMs }), 'shipped');
   });
 
-  test('of a module, for a whole session', async () => {
+  test('a package of a module is importable in a whole session', async () => {
     await using session = await connect(head.address, {
       ...head.credentials,
       packages: [zip],
@@ -289,7 +289,7 @@ describe('a package', () => {
 });
 
 describe('an exception', () => {
-  test('raised by a task has its type, its message and its traceback', async () => {
+  test('an exception of a task has its type, its message and its traceback', async () => {
     const error = await failure(ray.call(probe('fail'), ['value'], { timeoutMs }));
     assert.deepEqual(
       [error.pythonType, error.pythonModule, error.rayType],
@@ -299,24 +299,24 @@ describe('an exception', () => {
     assert.match(error.pythonTraceback, /probe\.py", line \d+, in fail/);
   });
 
-  test('of a class of the user', async () => {
+  test('an exception of a class of the user has the name of its class', async () => {
     const error = await failure(ray.call(probe('fail'), ['home-made'], { timeoutMs }));
     assert.deepEqual([error.pythonType, error.pythonModule], ['HomeMade', 'probe']);
     assert.match(error.pythonMessage, /made at home/);
   });
 
-  test('from a task in a task', async () => {
+  test('an exception from a task within a task arrives', async () => {
     const error = await failure(ray.call(probe('fail'), ['nested'], { timeoutMs }));
     assert.equal(error.pythonType, 'ValueError');
   });
 
-  test('for a result that does not pickle', async () => {
+  test('a result that does not pickle is an exception', async () => {
     const fn = sourceFunction('import threading\ndef f():\n    return threading.Lock()\n', 'f');
     const error = await failure(ray.call(fn, { timeoutMs }));
     assert.equal(error.pythonType, 'TypeError');
   });
 
-  test('for a result that cannot be read here, and the session continues', async () => {
+  test('a result that cannot be read here is an exception, and the session continues', async () => {
     const fn = sourceFunction('import datetime\ndef f():\n    return datetime.date(2026, 1, 1)\n', 'f');
     await assert.rejects(ray.call(fn, { timeoutMs }), (error) => {
       return error instanceof RayPickleError && /datetime\.date/.test(error.message);
@@ -324,7 +324,7 @@ describe('an exception', () => {
     assert.equal(await ray.call(probe('add'), [1, 2], { timeoutMs }), 3);
   });
 
-  test('for code that is not there', async () => {
+  test('code that is not there is an exception', async () => {
     const missing = await failure(ray.call(functionRef('no_such_module:f'), { timeoutMs }));
     assert.equal(missing.pythonType, 'ModuleNotFoundError');
     const name = await failure(ray.call(functionRef('probe:no_such_name'), { timeoutMs }));
@@ -333,7 +333,7 @@ describe('an exception', () => {
     assert.equal(source.pythonType, 'SyntaxError');
   });
 
-  test('for wrong arguments, options and nodes', async () => {
+  test('wrong arguments, options and nodes are exceptions', async () => {
     const arity = await failure(ray.call(probe('add'), [1, 2, 3], { timeoutMs }));
     assert.equal(arity.pythonType, 'TypeError');
     const options = await failure(ray.call(probe('add'), [1], { numCpus: 'many' as never, timeoutMs }));
@@ -346,12 +346,12 @@ describe('an exception', () => {
     );
   });
 
-  test('for a process that died', async () => {
+  test('a process that died is an exception', async () => {
     const error = await failure(ray.call(probe('fail'), ['exit'], { maxRetries: 0, timeoutMs }));
     assert.equal(error.pythonType, 'WorkerCrashedError');
   });
 
-  test('for a task that was cancelled', async () => {
+  test('a task that was cancelled is an exception', async () => {
     const ref = await ray.task(probe('sleep'), [60], { maxRetries: 0 });
     await assert.rejects(ray.get(ref, { timeoutMs: 1_000 }), RayTimeoutError);
     await ray.cancel(ref, { force: true });

@@ -16,7 +16,7 @@ async function worksWith(head: RayHead, credentials: Parameters<typeof connect>[
 }
 
 describe('a head with TLS and a token', () => {
-  test('lets in who has both, from the environment that Ray itself reads', async (t) => {
+  test('a head with TLS and a token accepts a client that has both, from the environment that Ray itself reads', async (t) => {
     await using head = await startRayHead({ tls: true });
     const { token, tls } = head.credentials;
     assert.ok(token !== undefined && tls !== undefined);

@@ -122,7 +122,7 @@ describe('a placement group', () => {
     await group.remove(limit);
   });
 
-  test('holds its CPUs until it is removed; with them gone a second group is not ready', async () => {
+  test('a placement group holds its CPUs until it is removed, and a second group is not ready meanwhile', async () => {
     const whole = await ray.createPlacementGroup([{ CPU: 4 }]);
     await whole.ready(limit);
     const second = await ray.createPlacementGroup([{ CPU: 4 }]);
@@ -137,7 +137,7 @@ describe('a placement group', () => {
     await second.remove(limit);
   });
 
-  test('is found by its name, with its bundles', async () => {
+  test('a placement group is found by its name, with its bundles', async () => {
     const group = await ray.createPlacementGroup([{ CPU: 1 }], { name: 'named' });
     await group.ready(limit);
     const found = await ray.getPlacementGroup('named', limit);
@@ -145,7 +145,7 @@ describe('a placement group', () => {
     await found.remove(limit);
   });
 
-  test('that does not exist, a bundle without resources, and an index out of range are ValueErrors', async () => {
+  test('a placement group that does not exist, a bundle without resources, and an index out of range are ValueErrors', async () => {
     const isValueError = (error: unknown) =>
       error instanceof RayPythonError && error.pythonType === 'ValueError';
     await assert.rejects(ray.getPlacementGroup('not-there', limit), isValueError);
@@ -164,26 +164,26 @@ describe('retryExceptions', () => {
   let files = 0;
   const path = () => join(directory, String(files++));
 
-  test('repeats a task that raised, up to maxRetries', async () => {
+  test('retryExceptions repeats a task that raised, up to maxRetries', async () => {
     const options = { retryExceptions: true, maxRetries: 2, ...limit };
     assert.equal(await ray.call(flaky, [path(), 2], options), 3);
     await assert.rejects(ray.call(flaky, [path(), 3], options), RayPythonError);
     await assert.rejects(ray.call(flaky, [path(), 1], { maxRetries: 2, ...limit }), RayPythonError);
   });
 
-  test('of some classes repeats for those alone', async () => {
+  test('retryExceptions of some classes repeats for those alone', async () => {
     const options = { retryExceptions: ['builtins:KeyError'], maxRetries: 1, ...limit };
     assert.equal(await ray.call(flaky, [path(), 1, 'KeyError'], options), 2);
     await assert.rejects(ray.call(flaky, [path(), 1, 'ValueError'], options), RayPythonError);
   });
 
-  test('of a class that does not load, or is no exception, is refused', async () => {
+  test('retryExceptions of a class that does not load, or is no exception, is refused', async () => {
     for (const retryExceptions of [['no_such_module:Error'], ['builtins:int']]) {
       await assert.rejects(ray.call(flaky, [path(), 0], { retryExceptions, ...limit }), RayPythonError);
     }
   });
 
-  test('of a method repeats the method, up to maxTaskRetries', async () => {
+  test('retryExceptions of a method repeats the method, up to maxTaskRetries', async () => {
     const source =
       'class Flaky:\n    def __init__(self):\n        self.calls = 0\n    def call(self):\n        self.calls += 1\n        if self.calls < 3:\n            raise ValueError(self.calls)\n        return self.calls\n';
     const Flaky = sourceActorClass<{ call(): number }, []>(source, 'Flaky');
