@@ -26,7 +26,7 @@ const fails = (exitCode: number, message: RegExp) => (error: unknown) =>
   error instanceof CliError && error.exitCode === exitCode && message.test(error.message);
 
 describe('ray status', () => {
-  test('as JSON', async () => {
+  test('ray status prints the answer as JSON', async () => {
     const { lines } = await on({}, (target) => rayStatus({ ...target, json: true }));
     assert.deepEqual(JSON.parse(lines.join('')), {
       rayVersion: '2.60.0',
@@ -37,13 +37,13 @@ describe('ray status', () => {
     });
   });
 
-  test('for people, with a warning beside it', async () => {
+  test('ray status prints a table for people, with a warning beside it', async () => {
     const { lines, remarks } = await on({ rayVersion: '2.99.0' }, rayStatus);
     assert.match(lines.join(''), /^Ray 2\.99\.0, Python 3\.11\.7, 0 nodes/);
     assert.match(remarks.join(''), /warning: Ray 2\.99\.0/);
   });
 
-  test('takes the token from the environment, or the one given', async () => {
+  test('ray status takes the token from the environment, or the given one', async () => {
     await on({ token: 'from environment' }, rayStatus);
     await on({ token: 'given' }, (target) => rayStatus({ ...target, token: 'given' }));
     await on({ token: 'another' }, async (target) => {
@@ -97,7 +97,7 @@ test('ray actors lists names', async () => {
 });
 
 describe('ray kill', () => {
-  test('in the namespace given', async () => {
+  test('ray kill ends an actor in the given namespace', async () => {
     const { lines } = await on({}, (target) => rayKill({ ...target, name: 'one', namespace: 'n' }));
     assert.deepEqual(lines, ['killed one']);
   });

@@ -11,7 +11,7 @@ import {
 } from '../../../src/core/ids.ts';
 
 describe('experiment ids', () => {
-  test('have one form, are all different, and sort by the time of their making', async () => {
+  test('experiment ids have one form, are all different, and sort by the time of their making', async () => {
     const early = newExperimentId();
     const many = new Set(Array.from({ length: 10_000 }, newExperimentId));
     assert.equal(many.size, 10_000);
@@ -33,7 +33,7 @@ describe('stream ids', () => {
     assert.equal(entryId(3, 2 ** 33), '3-9007199254740992');
   });
 
-  test('are read back, and entries of the controller after an event are distinguished from the event', () => {
+  test('stream ids are read back, and entries of the controller after an event are distinguished from the event', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 2 ** 31 }),

@@ -25,7 +25,7 @@ describe('secrets by their form', () => {
     }
   });
 
-  test('is found in time linear in the text, however it is made', () => {
+  test('a secret is found in time linear in the text, however it is made', () => {
     for (const text of [
       'eyJ'.repeat(20_000),
       '://a:'.repeat(20_000),
@@ -37,7 +37,7 @@ describe('secrets by their form', () => {
 });
 
 describe('names', () => {
-  test('of secrets', () => {
+  test('names of secrets are known as such', () => {
     for (const name of [
       'WANDB_API_KEY',
       'hfToken',
@@ -50,7 +50,7 @@ describe('names', () => {
       assert.ok(isSecretName(name), name);
   });
 
-  test('of trainings', () => {
+  test('names of settings of a training are no names of secrets', () => {
     for (const name of [
       'tokenizer',
       'max_tokens',
@@ -65,7 +65,7 @@ describe('names', () => {
 });
 
 describe('values under a secret name', () => {
-  test('may be secrets', () => {
+  test('random values under a secret name may be secrets', () => {
     assert.ok(mayBeSecret('password', 'hunter2'));
     assert.ok(mayBeSecret('api_key', '0123456789abcdef0123456789abcdef01234567'));
     assert.ok(looksRandom('Zm9vYmFyMTIzNDU2Nzg5MA'));

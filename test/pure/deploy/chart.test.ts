@@ -23,7 +23,7 @@ function merge(base: unknown, over: unknown): unknown {
 describe('the chart', () => {
   const defaults = parse(read('helm/echelon/values.yaml')) as Record<string, unknown>;
 
-  test('its values and every example are valid by its schema', () => {
+  test('the values of the chart and every example are valid by its schema', () => {
     assert.ok(validate(defaults), JSON.stringify(validate.errors));
     const examples = globSync('helm/echelon/examples/*.yaml');
     assert.ok(examples.length >= 3);
@@ -31,7 +31,7 @@ describe('the chart', () => {
       assert.ok(validate(merge(defaults, parse(read(file)))), `${file} ${JSON.stringify(validate.errors)}`);
   });
 
-  test('its schema refuses unknown values and values that would leave their place', () => {
+  test('the schema of the chart refuses unknown values and values that would leave their place', () => {
     for (const change of [
       { replicas: 2 },
       { api: { publicUrl: 'https://x"\n  evil: y' } },
@@ -128,7 +128,7 @@ describe('the chart', () => {
     for (const [file, text] of templates) assert.doesNotMatch(text, /\bnpx\b|\bnpm (exec|x)\b/, file);
   });
 
-  test('its version is the one of the package', () => {
+  test('the version of the chart is the one of the package', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string };
     const chart = parse(read('helm/echelon/Chart.yaml')) as { version: string; appVersion: string };
     assert.deepEqual([chart.version, chart.appVersion], [version, version]);

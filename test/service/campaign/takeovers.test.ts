@@ -34,17 +34,17 @@ function unexplained(operations: LeaseOperation[], others: LeaseOperation[]): st
 describe('a takeover', () => {
   const taken = [op('acquire', 'd1', 0), op('takeOver', 'd2', 100)];
 
-  test('from a dispatcher that wrote until then and never renewed is unexplained', () => {
+  test('a takeover from a dispatcher that wrote until then and never renewed is unexplained', () => {
     assert.deepEqual(unexplained(taken, appends('d1', [20, 50, 80])), [
       'exp-1 was taken over from d1, which was alive and did not renew its lease',
     ]);
   });
 
-  test('from a dispatcher that was silent for a third of the lease is explained', () => {
+  test('a takeover from a dispatcher that was silent for a third of the lease is explained', () => {
     assert.deepEqual(unexplained(taken, appends('d1', [20, 50])), []);
   });
 
-  test('of a lease that was renewed while Redis still answered is explained', () => {
+  test('a takeover of a lease that was renewed while Redis still answered is explained', () => {
     const [acquire, takeOver] = taken;
     assert.deepEqual(
       unexplained([acquire!, op('renew', 'd1', 60), takeOver!], appends('d1', [20, 50, 80])),
@@ -52,7 +52,7 @@ describe('a takeover', () => {
     );
   });
 
-  test('of a lease whose last renewal lost its answer is explained', () => {
+  test('a takeover of a lease whose last renewal lost its answer is explained', () => {
     const [acquire, takeOver] = taken;
     const lost: LeaseOperation = {
       ...op('renew', 'd1', 60),
@@ -62,7 +62,7 @@ describe('a takeover', () => {
     assert.deepEqual(unexplained([acquire!, lost, takeOver!], appends('d1', [20, 50, 80])), []);
   });
 
-  test('of a released lease is explained', () => {
+  test('a takeover of a released lease is explained', () => {
     const [acquire, takeOver] = taken;
     assert.deepEqual(
       unexplained([acquire!, op('release', 'd1', 90), takeOver!], appends('d1', [20, 50, 80])),
@@ -70,7 +70,7 @@ describe('a takeover', () => {
     );
   });
 
-  test('of a lease whose release lost its answer is explained', () => {
+  test('a takeover of a lease whose release lost its answer is explained', () => {
     const [acquire, takeOver] = taken;
     const lost: LeaseOperation = { ...op('release', 'd1', 20), outcome: 'unknown' };
     assert.deepEqual(unexplained([acquire!, lost, takeOver!], appends('d1', [20, 50, 80])), []);

@@ -32,28 +32,28 @@ async function run(t: TestContext, work: string, interrupted: string, signal?: N
 const FOREVER = 'await new Promise(() => setInterval(() => {}, 1000));';
 
 describe('what is acquired is released', () => {
-  test('when the work is done', async (t) => {
+  test('what is acquired is released when the work is done', async (t) => {
     const { status, printed } = await run(t, 'return 5;', '() => 0');
     assert.deepEqual([status, printed], [0, ['started', 'released', 'result 5']]);
   });
 
-  test('when it fails', async (t) => {
+  test('what is acquired is released when it fails', async (t) => {
     const { status, printed } = await run(t, 'throw new Error("no");', '() => 0');
     assert.deepEqual([status, printed], [7, ['started', 'released', 'caught no']]);
   });
 
-  test('at a signal, in the middle of the work; the exit status is that of the command', async (t) => {
+  test('what is acquired is released at a signal, in the middle of the work; the exit status is that of the command', async (t) => {
     const wanted = '(why) => { throw new Error(why.signal); }';
     const { status, printed } = await run(t, FOREVER, wanted, 'SIGINT');
     assert.deepEqual([status, printed], [7, ['started', 'released', 'caught SIGINT']]);
   });
 
-  test('at a signal that is an ordinary end', async (t) => {
+  test('what is acquired is released at a signal that is an ordinary end', async (t) => {
     const { status, printed } = await run(t, FOREVER, '(why) => why.signal', 'SIGTERM');
     assert.deepEqual([status, printed], [0, ['started', 'released', 'result SIGTERM']]);
   });
 
-  test('at an uncaught error', async (t) => {
+  test('what is acquired is released at an uncaught error', async (t) => {
     const work = `setImmediate(() => { throw new Error('a fault'); }); ${FOREVER}`;
     const { status, printed } = await run(t, work, '(why) => { throw why.err; }');
     assert.deepEqual([status, printed], [7, ['started', 'released', 'caught a fault']]);

@@ -33,7 +33,7 @@ const read = (overrides: readonly string[]): Read[] =>
   JSON.parse(execFileSync(PYTHON, ['-c', SCRIPT], { input: JSON.stringify(overrides), encoding: 'utf8' }));
 
 describe("Hydra's own parser", { skip }, () => {
-  test('reads every override of every preset as one key of the configuration, with its value', () => {
+  test("Hydra's own parser reads every override of every preset as one key of the configuration, with its value", () => {
     const specs = verlAgentPresets().flatMap(({ runs }) =>
       runs.flatMap((run) => [run.train, run.evaluations[0]!]),
     );
@@ -49,7 +49,7 @@ describe("Hydra's own parser", { skip }, () => {
     }
   });
 
-  test('reads back any text that can be written, as that text and nothing else', () => {
+  test("Hydra's own parser reads back any text that can be written, as that text and nothing else", () => {
     const unit = fc.constantFrom(...'ab1 =\'"$(){}[],:~+%#é;|@?*&!<>^`_./-');
     const [texts] = fc.sample(
       fc.array(fc.string({ unit, maxLength: 12 }), { minLength: 2000, maxLength: 2000 }),
@@ -72,7 +72,7 @@ describe("Hydra's own parser", { skip }, () => {
     }
   });
 
-  test('reads numbers and truth values as such', () => {
+  test("Hydra's own parser reads numbers and truth values as such", () => {
     const values: HydraValue[] = [1e-7, 1e21, -3, 0.95, 160, true, false, ['console', 'wandb']];
     const answers = read(values.map((value) => hydraOverride('+data.key', value)));
     assert.deepEqual(

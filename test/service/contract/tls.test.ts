@@ -93,7 +93,7 @@ describe('the client and a ray-worker with TLS', () => {
     assert.notEqual(description.generation, '');
   });
 
-  test('do not talk to one whose certificate has expired, or is for another name', async () => {
+  test('the client and a ray-worker with TLS do not talk to one whose certificate has expired, or is for another name', async () => {
     for (const [name, options] of [
       ['expired', { days: '-1' }],
       ['elsewhere', { host: 'elsewhere.example' }],
@@ -113,7 +113,7 @@ describe('the client and a ray-worker with TLS', () => {
     }
   });
 
-  test('do not talk otherwise, nor in the clear', async () => {
+  test('the client and a ray-worker with TLS do not talk otherwise, nor in the clear', async () => {
     const other = await readFile(join(directory, 'other.crt'), 'utf8');
     for (const ca of [other, null])
       await assert.rejects(

@@ -55,7 +55,7 @@ describe('an engine that is added as docs/contributing/engines.md says', () => {
 
   const body = { ...COUNTDOWN.example, cluster: 'real' };
 
-  test('is described by the document of the API', () => {
+  test('an engine that is added as docs/contributing/engines.md says is described by the document of the API', () => {
     const document = JSON.stringify(api.app.swagger());
     assert.match(document, /"countdown":"#\/components\/schemas\/CountdownSpec"/);
     assert.match(document, /Counts down to 1/);
@@ -71,14 +71,14 @@ describe('an engine that is added as docs/contributing/engines.md says', () => {
     assert.match(unknown.json().problems[0].message, /verl-agent.* or countdown.*did you mean countdown\?/);
   });
 
-  test('has a plan', async () => {
+  test('an engine that is added as docs/contributing/engines.md says has a plan', async () => {
     const { plan, resolved } = (await api.call('POST', '/v1/plans', { body })).json();
     assert.equal(plan.module, 'echelon_rayworker.engines.countdown');
     assert.equal(JSON.parse(plan.files['spec.json']).spec.from, 5);
     assert.equal(resolved.resources.cpus, 1);
   });
 
-  test('passes a preflight on the cluster', async () => {
+  test('an engine that is added as docs/contributing/engines.md says passes a preflight on the cluster', async () => {
     const begun = await api.call('POST', '/v1/preflight', { body });
     assert.equal(begun.statusCode, 202, begun.body);
     const over = await until(async () => {
@@ -91,7 +91,7 @@ describe('an engine that is added as docs/contributing/engines.md says', () => {
     );
   });
 
-  test('is submitted, launched and followed to its end', async () => {
+  test('an engine that is added as docs/contributing/engines.md says is submitted, launched and followed to its end', async () => {
     const accepted = await api.call('POST', '/v1/experiments', { body });
     assert.equal(accepted.statusCode, 202, accepted.body);
     const record = await bench.reaches(accepted.json().id, 'succeeded');

@@ -6,7 +6,7 @@ import { QUIET, until } from '../../support/dispatch.ts';
 const NEVER_MS = 2 ** 30;
 
 describe('a loop', () => {
-  test('runs at its start, at each poke, and never twice at a time', async () => {
+  test('a loop runs at its start, at each poke, and never twice at a time', async () => {
     let running = 0;
     let times = 0;
     const gates: (() => void)[] = [];
@@ -39,7 +39,7 @@ describe('a loop', () => {
     assert.equal(times, 3);
   });
 
-  test('runs again by itself, also after a failure, and logs equal failures once', async () => {
+  test('a loop runs again by itself, also after a failure, and logs equal failures once', async () => {
     const told: string[] = [];
     let times = 0;
     const loop = createLoop({
@@ -77,7 +77,7 @@ describe('a loop', () => {
     assert.ok(begun[1]! - begun[0]! >= 28, 'not before the rest is over');
   });
 
-  test('does nothing before its start', async () => {
+  test('a loop does nothing before its start', async () => {
     const loop = createLoop({ name: 't', everyMs: 1, log: QUIET, run: async () => assert.fail() });
     loop.poke();
     await loop.stop();

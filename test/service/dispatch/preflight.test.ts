@@ -56,7 +56,7 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
     }, 'the preflight is over');
   }
 
-  test('finds no problem in a spec of a small engine, and starts nothing', async () => {
+  test('a preflight through a dispatcher and the real ray-worker finds no problem in a spec of a small engine, and starts nothing', async () => {
     const { state, findings } = await look({ engine: 'replay', name: 'x', replay: { batches: 2 } });
     assert.equal(state, 'succeeded');
     assert.deepEqual(
@@ -65,7 +65,7 @@ describe('a preflight through a dispatcher and the real ray-worker', () => {
     );
   });
 
-  test('lists the problems of a verl-agent spec, the room and the checkout, errors first', async () => {
+  test('a preflight through a dispatcher and the real ray-worker lists the problems of a verl-agent spec, the room and the checkout, errors first', async () => {
     const spec: ExperimentSpec = {
       engine: 'verl-agent',
       name: 'v',

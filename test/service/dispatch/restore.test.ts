@@ -69,7 +69,7 @@ async function restore(copy: string, bench: Bench, t: Scope) {
 }
 
 describe('an old copy of the store beside live ray-workers', () => {
-  test('finds the running attempt and launches no second driver', async (context) => {
+  test('an old copy of the store beside live ray-workers finds the running attempt and launches no second driver', async (context) => {
     const t = reversed(context);
     const bench = await startBench();
     t.after(() => bench.stop());
@@ -104,7 +104,7 @@ describe('an old copy of the store beside live ray-workers', () => {
     assert.deepEqual(bench.rayWorker.running(), []);
   });
 
-  test('with the real ray-worker: the higher attempt is found, followed and ended', async (context) => {
+  test('an old copy of the store beside a real ray-worker finds the higher attempt, follows and ends it', async (context) => {
     const t = reversed(context);
     const bench = await startBench();
     t.after(() => bench.stop());

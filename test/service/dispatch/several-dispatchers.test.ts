@@ -18,7 +18,7 @@ describe('a dispatcher', () => {
   });
   after(() => bench.stop());
 
-  test('takes an experiment from submission to success, every event once and in order', async () => {
+  test('a dispatcher takes an experiment from submission to success, every event once and in order', async () => {
     const id = await bench.submit({ steps: 20, batchBytes: 100, logLines: 2 });
     const record = await bench.reaches(id, 'succeeded');
     assert.equal(record.attempt, 1);
@@ -32,7 +32,7 @@ describe('a dispatcher', () => {
     );
   });
 
-  test('has every batch verified and reported', async () => {
+  test('a dispatcher has every batch verified and reported', async () => {
     const id = await bench.submit({ steps: 5, batchBytes: 200_000 });
     await bench.reaches(id, 'succeeded');
     const { verification } = await bench.comes(id, 'was verified', isVerified);
@@ -79,7 +79,7 @@ describe('a dispatcher', () => {
     assert.equal(bench.rayWorker.launches().filter((line) => line.experiment === id).length, 1);
   });
 
-  test('fails an experiment whose launch is refused for good', async () => {
+  test('a dispatcher fails an experiment whose launch is refused for good', async () => {
     bench.rayWorker.launchFault = 'invalid';
     const id = await bench.submit({});
     const record = await bench.reaches(id, 'failed');
@@ -135,7 +135,7 @@ describe('a queue longer than the free room', () => {
     assert.equal(bench.rayWorker.overlaps(), 0);
   });
 
-  test('gives an experiment that can never fit its wait reason, and starts others', async () => {
+  test('a queue longer than the free room gives an experiment that can never fit its wait reason, and starts others', async () => {
     const giant = await bench.submit({}, { cpus: 99 });
     const small = await bench.submit({});
     await bench.reaches(small, 'succeeded');

@@ -28,7 +28,7 @@ describe('a dispatcher that is cut off from one ray-worker', () => {
   const recorded = async (id: string) => (await bench.store.attempts.list(id)).at(-1)?.lastSequence ?? 0;
 
   /* Fails if renewal alone keeps a lease: its attempt is then never followed, and can be neither cancelled nor ended. */
-  test('keeps its leases while no dispatcher reaches it, and then leaves them to one that does', async () => {
+  test('a dispatcher that is cut off from one ray-worker keeps its leases while no dispatcher reaches it, and then leaves them to one that does', async () => {
     const cut = await bench.dispatcher({
       id: 'cut',
       connect: (cluster) => createRayWorkerClient({ ...cluster, address: proxy.address }),

@@ -84,27 +84,27 @@ describe('a process that dies between two steps of a start', () => {
     assert.deepEqual((await bench.store.clusters.allocations('fake')).items, []);
   }
 
-  test('after the submission: it gets its job', async () => {
+  test('a process that dies after the submission: it gets its job', async () => {
     const id = await bench.submit({ steps: 2 }, { enqueue: false });
     assert.deepEqual(await board(), {});
     await succeeds(id);
   });
 
-  test('after the allocation: its job is released', async () => {
+  test('a process that dies after the allocation: its job is released', async () => {
     const id = await bench.submit({ steps: 2 });
     await allocate(id);
     assert.deepEqual(await board(), { delayed: 1 });
     await succeeds(id);
   });
 
-  test('after the allocation, without a job: it gets a released one', async () => {
+  test('a process that dies after the allocation, without a job: it gets a released one', async () => {
     const id = await bench.submit({ steps: 2 }, { enqueue: false });
     await allocate(id);
     assert.deepEqual(await board(), {});
     await succeeds(id);
   });
 
-  test('after the release: another dispatcher receives the job', async () => {
+  test('a process that dies after the release: another dispatcher receives the job', async () => {
     const id = await bench.submit({ steps: 2 });
     await allocate(id);
     await bench.queue.release(id);
@@ -112,7 +112,7 @@ describe('a process that dies between two steps of a start', () => {
     await succeeds(id);
   });
 
-  test('after the receipt: another dispatcher receives the job again', async () => {
+  test('a process that dies after the receipt: another dispatcher receives the job again', async () => {
     const id = await bench.submit({ steps: 2 });
     await allocate(id);
     await bench.queue.release(id);
@@ -120,7 +120,7 @@ describe('a process that dies between two steps of a start', () => {
     await succeeds(id);
   });
 
-  test('after the acquisition: the attempt is taken over, and launched under its number', async () => {
+  test('a process that dies after the acquisition: the attempt is taken over, and launched under its number', async () => {
     const id = await bench.submit({ steps: 2 });
     await allocate(id);
     await bench.queue.release(id);
@@ -128,7 +128,7 @@ describe('a process that dies between two steps of a start', () => {
     await succeeds(id);
   });
 
-  test('after the launch: the attempt is taken over, and its job completed', async () => {
+  test('a process that dies after the launch: the attempt is taken over, and its job completed', async () => {
     const id = await bench.submit({ steps: 20, delayMs: 20 });
     await allocate(id);
     await bench.queue.release(id);
@@ -144,7 +144,7 @@ describe('a process that dies between two steps of a start', () => {
     await succeeds(id);
   });
 
-  test('after an end with a retry: it gets the job of its next attempt', async () => {
+  test('a process that dies after an end with a retry: it gets the job of its next attempt', async () => {
     const id = await bench.submit({ steps: 2 }, { enqueue: false });
     await allocate(id);
     await bench.store.attempts.end(await acquire(id), { to: 'queued', reason: 'a retry' });

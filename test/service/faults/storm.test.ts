@@ -26,7 +26,7 @@ describe('a storm', () => {
   });
   after(() => bench.stop());
 
-  test('of kills, freezes, hand-overs, lost answers, broken streams and cancels harms no experiment', async (t) => {
+  test('a storm of kills, freezes, hand-overs, lost answers, broken streams and cancels harms no experiment', async (t) => {
     const seed = Number(process.env.ECHELON_SEED ?? Date.now() % 1_000_000);
     t.diagnostic(`ECHELON_SEED=${seed}`);
     const random = createRandom(seed);

@@ -34,7 +34,7 @@ describe('the files of the image, elsewhere with production dependencies only', 
   const echelon = (...args: string[]) =>
     run(process.execPath, [join(place, 'dist/cli/main.js'), ...args], { cwd: place });
 
-  test('says what it can do', async () => {
+  test('the program of the image, with production dependencies only, says what it can do', async () => {
     const { stdout } = await echelon('--help');
     for (const command of ['up', 'submit', 'watch', 'verify', 'doctor'])
       assert.match(stdout, new RegExp(`^  ${command} `, 'm'));

@@ -51,7 +51,7 @@ describe('the experiments queue', () => {
     return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
   };
 
-  test("has one delayed job per experiment, with the experiment's id and no data", async () => {
+  test("the experiments queue has one delayed job per experiment, with the experiment's id and no data", async () => {
     await enqueue('exp-a');
     await enqueue('exp-a', 'exp-b');
     assert.deepEqual(await jobs(), { delayed: 2 });

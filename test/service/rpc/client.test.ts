@@ -88,7 +88,7 @@ describe('the client of a ray-worker', () => {
     await assert.rejects(client.launch(newExperimentId(), 1, plan({})), fault('exhausted'));
   });
 
-  test('refuses a request that is larger than a message may be', async () => {
+  test('the client of a ray-worker refuses a request that is larger than a message may be', async () => {
     const large = { ...plan({}), files: { large: new Uint8Array(4 * 1024 * 1024) } };
     await assert.rejects(client.launch(newExperimentId(), 1, large), fault('invalid'));
   });
@@ -124,7 +124,7 @@ describe('the client of a ray-worker', () => {
   });
 
   // Fails where a call is opened outside the one place that maps errors: the attempt would be left because of a fault.
-  test('says unreachable when it was closed before a call', async () => {
+  test('the client of a ray-worker says unreachable when it was closed before a call', async () => {
     const { address, token } = rayWorker;
     const closed = createRayWorkerClient({ address, token, ca: null, tries: 1 });
     closed.close();
@@ -133,7 +133,7 @@ describe('the client of a ray-worker', () => {
     await assert.rejects(closed.describe(), fault('unreachable'));
   });
 
-  test('does not read ahead of a slow consumer', async () => {
+  test('the client of a ray-worker does not read ahead of a slow consumer', async () => {
     const id = newExperimentId();
     const parts = 200;
     await client.launch(id, 1, plan({ steps: parts, batchBytes: 500_000, delayMs: 0 }));
@@ -151,7 +151,7 @@ describe('the client of a ray-worker', () => {
     assert.ok(most < total / 4, `${most} of ${total} were on their way`);
   });
 
-  test('says of a ray-worker that is away that it is unreachable', async () => {
+  test('the client of a ray-worker says of a ray-worker that is away that it is unreachable', async () => {
     const absent = createRayWorkerClient({ address: '127.0.0.1:1', token: 'x', ca: null, tries: 1 });
     await assert.rejects(absent.describe(), fault('unreachable'));
     await assert.rejects(async () => {
@@ -160,7 +160,7 @@ describe('the client of a ray-worker', () => {
     absent.close();
   });
 
-  test('finds a ray-worker again that was away', async () => {
+  test('the client of a ray-worker finds a ray-worker again that was away', async () => {
     await client.describe();
     await rayWorker.down();
     await assert.rejects(client.describe(), fault('unreachable'));

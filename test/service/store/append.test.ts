@@ -30,7 +30,7 @@ describe('append', { concurrency: false }, async () => {
    * Seen to fail where append.lua does not ignore recorded events, does not refuse a gap, or does not store the
    * last number; and where chunksOf joins events that are not consecutive.
    */
-  test('takes any sequence of redeliveries, gaps and reorders as the model does', async (t) => {
+  test('append takes any sequence of redeliveries, gaps and reorders as the model does', async (t) => {
     const { store } = await storeFor(t, { server, limits: { appendEvents: 4 } });
     const call = fc.array(fc.integer({ min: 1, max: 14 }), { minLength: 0, maxLength: 10 });
     const ordered = fc
@@ -92,7 +92,7 @@ describe('append', { concurrency: false }, async () => {
   });
 
   /* Seen to fail where append.lua does not compare the token, the attempt, or the state. */
-  test('refuses every write of a holder that was frozen while another took over', async (t) => {
+  test('append refuses every write of a holder that was frozen while another took over', async (t) => {
     const first = await storeFor(t, { server });
     const second = await storeFor(t, { server });
     const frozen = await running(first.store, { leaseMs: 60_000 });
@@ -126,7 +126,7 @@ describe('append', { concurrency: false }, async () => {
     assert.equal(await second.store.events.append(next, [sourceEvent(1)]), 1);
   });
 
-  test('keeps what arrived before a gap, and says what it expects', async (t) => {
+  test('append keeps what arrived before a gap, and says what it expects', async (t) => {
     const { store } = await storeFor(t, { server });
     const lease = await running(store);
     await assert.rejects(store.events.append(lease, [1, 2, 4].map(sourceEvent)), (error) => {
@@ -156,7 +156,7 @@ describe('append', { concurrency: false }, async () => {
     );
   });
 
-  test('takes a name that JavaScript gives a meaning to as a name', async (t) => {
+  test('append takes a name that JavaScript gives a meaning to as a name', async (t) => {
     const { store } = await storeFor(t, { server });
     const lease = await running(store);
     const values = JSON.parse('{"__proto__": 1, "constructor": 2}') as Record<string, number>;

@@ -189,7 +189,7 @@ describe('follow', () => {
     assert.equal(follower.got.at(-1)?.event.type, 'verification');
   });
 
-  test('refuses what does not exist, and ends when the store closes or the caller aborts', async (t) => {
+  test('follow refuses what does not exist, and ends when the store closes or the caller aborts', async (t) => {
     const { store } = await storeFor(t, { limits });
     const { signal } = new AbortController();
     const first = (id: string, after?: string) =>

@@ -129,7 +129,7 @@ describe('what stays in Redis', () => {
     await archiveAll(store);
   });
 
-  test('after the archive: records and what belongs to them, and no entry of a stream', async () => {
+  test('what stays in Redis after the archive: records and what belongs to them, and no entry of a stream', async () => {
     const { redis, store } = all;
     await families(redis);
     for (const key of await redis.keys('*:events')) {
@@ -138,7 +138,7 @@ describe('what stays in Redis', () => {
     assert.equal((await store.archive.take({ limit: 1, leaseMs: 1, afterMs: -1e12 })).length, 0);
   });
 
-  test('after batches and streams have gone: records alone', async () => {
+  test('what stays in Redis after batches and streams have gone: records alone', async () => {
     const { redis, store } = all;
     await expireAll(store, ['batches', 'streams']);
     const found = await families(redis);
@@ -147,7 +147,7 @@ describe('what stays in Redis', () => {
   });
 
   /* Fails if redis/lua/remove.lua omits a family, or if idempotency keys do not expire. */
-  test('after the records have gone: nothing that grows with what ever ran', async () => {
+  test('what stays in Redis after the records have gone: nothing that grows with what ever ran', async () => {
     const { redis, store } = all;
     await expireAll(store, RETENTION_STAGES);
     for (let more = true; more; ) {

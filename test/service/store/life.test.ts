@@ -6,7 +6,7 @@ import { redisFor } from '../../support/redis.ts';
 import { claimed, coded, running, storeFor, submitInput } from '../../support/store.ts';
 
 describe('the life of an experiment', () => {
-  test('from submit to success, with every event in its place', async (t) => {
+  test('the life of an experiment from submit to success, with every event in its place', async (t) => {
     const { store } = await storeFor(t);
     await store.checkFitness();
     const input = submitInput({ gpus: 1, cpus: 2.5, fingerprint: 'hgpo' });

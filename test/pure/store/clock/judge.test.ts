@@ -54,7 +54,8 @@ describe('a process that watches the clock', () => {
       assert.equal(judged('watching', { correction: -leap, leap: -leap }), 0);
     });
 
-  test('a leap stays corrected', () => assert.equal(judged('watching', { correction: -DAY }), -DAY));
+  test('a process that watches the clock keeps a leap corrected', () =>
+    assert.equal(judged('watching', { correction: -DAY }), -DAY));
 
   test('a leap of a minute is worked off by a tenth of the elapsed time', () => {
     assert.equal(judged('watching', { elapsed: 10 * SECOND, leap: 60 * SECOND }), -59 * SECOND);
@@ -86,12 +87,12 @@ describe('a process that has just started', () => {
     assert.equal(judged('started', { seen: null, leap: 800 * DAY }), 0);
   });
 
-  test('on the same machine, a leap beside the restart is corrected', () => {
+  test('a process that has just started on the same machine corrects a leap beside the restart', () => {
     assert.equal(judged('started', { elapsed: HOUR }), 0);
     assert.equal(judged('started', { elapsed: HOUR, leap: DAY, wall: T + HOUR + DAY }), -DAY);
   });
 
-  test('on another machine, an absence of days is believed if the own clock says the same', () => {
+  test('a process that has just started on another machine believes an absence of days if its own clock says the same', () => {
     assert.equal(judged('started', { other: true, elapsed: 20 * DAY }), 0);
     assert.ok(isLeapt(judged('started', { other: true, elapsed: 20 * DAY, wall: T + DAY })));
     assert.equal(
@@ -101,7 +102,7 @@ describe('a process that has just started', () => {
     assert.equal(judged('started', { other: true, elapsed: 0, leap: -DAY, wall: T - DAY }), DAY);
   });
 
-  test('on another machine, while others watch, their correction counts', () => {
+  test('a process that has just started on another machine takes the correction of processes that watch', () => {
     assert.equal(judged('started', { other: true, correction: -DAY, wall: T + DAY }), -DAY);
   });
 

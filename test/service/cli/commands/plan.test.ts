@@ -87,7 +87,7 @@ describe('echelon plan', () => {
     assert.ok(launch.arguments.includes(directory));
   });
 
-  test('refuses with the field and the remedy', async () => {
+  test('echelon plan refuses with the field and the remedy', async () => {
     const bad = 'name: x\nengine: verl-agent\nrecipe: qwen2.5_7b_webshop_train\nrollout: { groups: 3 }\n';
     const path = await file('bad.yaml', bad);
     await assert.rejects(plan(path), { exitCode: 2, message: /\/rollout\/groups: .*multiple of 4/ });

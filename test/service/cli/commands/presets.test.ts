@@ -42,7 +42,7 @@ describe('echelon presets submit', async () => {
     return { output, ...(await runProgram(output, ['presets', 'submit', ...args, ...connection])) };
   };
 
-  test('is one call, and a repeated key the same sweep', async () => {
+  test('echelon presets submit is one call, and a repeated key the same sweep', async () => {
     const args = [
       'paper-history-ablation',
       '--idempotency-key',
@@ -61,7 +61,7 @@ describe('echelon presets submit', async () => {
     assert.ok(children.every(({ spec }) => spec.home === '/opt/verl-agent'));
   });
 
-  test('runs the trainings that are named', async () => {
+  test('echelon presets submit runs the trainings that are named', async () => {
     const { output } = await submit('paper-main-table', '--only', 'HGPO K=4 7b alfworld', '--json');
     assert.equal(output.json<{ count: number }>().count, 7);
     assert.equal((await submit('paper-main-table', '--only', 'HGPO')).exitCode, 4);

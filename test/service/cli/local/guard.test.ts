@@ -110,7 +110,7 @@ describe('the guard', () => {
     assert.equal(await readFile(file, 'utf8'), 'second\nfirst\n');
   });
 
-  test('is not ended by what a terminal or a careless kill sends', async (t) => {
+  test('the guard is not ended by what a terminal or a careless kill sends', async (t) => {
     const directory = await directoryFor(t);
     await mkdir(join(directory, 'made'));
     const child = holder(t, directory);

@@ -91,7 +91,7 @@ describe('a launch without an answer', () => {
     assert.equal(starts, 4);
   });
 
-  test('is not charged for a ray-worker that was lost while another launch was under way', async () => {
+  test('a launch without an answer is not charged for a ray-worker that was lost while another launch was under way', async () => {
     const { state, run, deps } = attemptBench();
     const other = deps.launches.begin('c');
     let starts = 0;

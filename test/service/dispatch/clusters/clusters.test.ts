@@ -52,13 +52,13 @@ const CLUSTER: Cluster = clusterRecord({
 });
 
 describe('clusters', () => {
-  test('have their live nodes with the amounts used in Ray', () => {
+  test('clusters have their live nodes with the amounts used in Ray', () => {
     assert.deepEqual(toClusterNodes(DESCRIPTION), [
       { id: 'n', cpusTotal: 8, gpusTotal: 4, cpusUsed: 2, gpusUsed: 3 },
     ]);
   });
 
-  test('are written as their ray-workers report; a silent one keeps its figures and delays no other', async () => {
+  test('clusters are written as their ray-workers report; a silent one keeps its figures and delays no other', async () => {
     const silent = { ...CLUSTER, name: 'b' };
     const put: [string, Seen][] = [];
     let refreshed = 0;
@@ -102,7 +102,7 @@ describe('clusters', () => {
   });
 
   /* Fails if a cluster that no dispatcher reaches counts: dispatchers would pass its attempts on for ever. */
-  test('that only other dispatchers reach are cut off after a while, and are not repaired', async () => {
+  test('clusters that only other dispatchers reach are cut off after a while, and are not repaired', async () => {
     const at = { ms: 0, seen: 100, removed: false };
     const asked: string[] = [];
     let lists = 0;
@@ -148,7 +148,7 @@ describe('clusters', () => {
     assert.deepEqual(asked, []);
   });
 
-  test('that stay silent are repaired after increasing waits', async () => {
+  test('clusters that stay silent are repaired after increasing waits', async () => {
     let now = 0;
     const asked: number[] = [];
     let looks = 0;

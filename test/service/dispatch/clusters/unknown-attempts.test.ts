@@ -41,7 +41,7 @@ describe('attempts on a cluster that the store does not know', () => {
   const record = (fields: Record<string, string | number>) =>
     bench.redis.hset('{echelon}:x:exp-made', fields);
 
-  test('are shown at their cluster and continue; known attempts are not shown', async () => {
+  test('attempts on a cluster that the store does not know are shown at their cluster and continue; known attempts are not shown', async () => {
     const dispatcher = await bench.dispatcher({ checkMs: 50 });
     const known = await bench.submit({ hang: true });
     await bench.reaches(known, 'running');
@@ -70,7 +70,7 @@ describe('attempts on a cluster that the store does not know', () => {
     assert.deepEqual(await check(), []);
   });
 
-  test('do not include one whose launch is not yet confirmed', async () => {
+  test('attempts on a cluster that the store does not know do not include one whose launch is not yet confirmed', async () => {
     bench.rayWorker.launchFault = 'never-answer';
     const dispatcher = await bench.dispatcher({ checkMs: 50 });
     const id = await bench.submit({ hang: true });
@@ -83,7 +83,7 @@ describe('attempts on a cluster that the store does not know', () => {
     await stop({ experiment: id, attempt: 1 });
   });
 
-  test('do not include one that ends between the list and the look into the store', async () => {
+  test('attempts on a cluster that the store does not know do not include one that ends between the list and the look into the store', async () => {
     const ending = { experiment: 'exp-ending', attempt: 1 };
     await client.launch(ending.experiment, ending.attempt, PLAN);
     const list = async () => {
@@ -94,7 +94,7 @@ describe('attempts on a cluster that the store does not know', () => {
     assert.deepEqual(await check({ ...client, list }), []);
   });
 
-  test('are logged once per change, and searched every 30 s or at a recheck', async () => {
+  test('attempts on a cluster that the store does not know are logged once per change, and searched every 30 s or at a recheck', async () => {
     const logged: unknown[] = [];
     let now = 0;
     const log = { ...QUIET, warn: ({ unknown }: { unknown?: unknown }) => void logged.push(unknown) };

@@ -185,7 +185,7 @@ describe('a scheduling round', () => {
   });
 
   // Fails if the allocation does not carry the version: two clusters would fill one project's quota twice.
-  test('is decided again after the project got an allocation on another cluster', async (t) => {
+  test('a scheduling round is decided again after the project got an allocation on another cluster', async (t) => {
     const { state, rounds, again } = bench(t, ['a'], { started: false });
     state.projects = [{ name: 'p', weight: 1, gpuQuota: 8 }];
     let tries = 0;
@@ -211,7 +211,7 @@ describe('a scheduling round', () => {
     );
   });
 
-  test('is repeated after the store was away, and not after the stop', async (t) => {
+  test('a scheduling round is repeated after the store was away, and not after the stop', async (t) => {
     const { state, rounds, again } = bench(t, ['a', 'b', 'c'], { started: false });
     state.broken = true;
     rounds.start();

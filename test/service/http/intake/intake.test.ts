@@ -68,7 +68,7 @@ test('an unknown project is refused, and any foreign project of a bound caller w
   assert.equal(await projectProblem(store, ALL, 'other'), undefined);
 });
 describe('an evaluation that names its training', () => {
-  test('is planned and submitted with its last checkpoint, on its cluster, with its GPUs, model and variables', async () => {
+  test('an evaluation that names its training is planned and submitted with its last checkpoint, on its cluster, with its GPUs, model and variables', async () => {
     const id = await recordTraining(store, {
       spec: {
         env: { HF_HUB_OFFLINE: '1' },
@@ -93,7 +93,7 @@ describe('an evaluation that names its training', () => {
     assert.deepEqual(record.resolved, { ...resolved, deadline: null });
   });
 
-  test('takes what its own spec says before what the training has, and an earlier step', async () => {
+  test('an evaluation that names its training takes what its own spec says before what the training has, and an earlier step', async () => {
     const body = evaluationOf(
       await recordTraining(store),
       { model: { path: 'org/b' }, rollout: { tensorParallelSize: 4 } },
@@ -104,7 +104,7 @@ describe('an evaluation that names its training', () => {
     assert.equal(resolved.evaluation.checkpoint.step, 40);
   });
 
-  test('is refused on another cluster, and with other GPUs', async () => {
+  test('an evaluation that names its training is refused on another cluster, and with other GPUs', async () => {
     const id = await recordTraining(store);
     const elsewhere = await problemOf(evaluationOf(id, { cluster: 'spare' }));
     assert.deepEqual([elsewhere.field, /must be local/.test(elsewhere.message)], ['/cluster', true]);
@@ -129,14 +129,14 @@ describe('an evaluation that names its training', () => {
     ['a training of another project', { project: 'mine' }, /belongs to the project mine; set project/],
   ];
   for (const [what, options, message] of refused) {
-    test(`is refused for ${what}, with the field and the remedy`, async () => {
+    test(`an evaluation that names its training is refused for ${what}, with the field and the remedy`, async () => {
       const problem = await problemOf(evaluationOf(await recordTraining(store, options)));
       assert.equal(problem.field, field);
       assert.match(problem.message, message);
     });
   }
 
-  test('is refused for an evaluation, an unknown id and a training that the caller does not see, the last two alike', async () => {
+  test('an evaluation that names its training is refused for an evaluation, an unknown id and a training that the caller does not see, the last two alike', async () => {
     const evaluation = await recordTraining(store, {
       spec: {
         ...EVALUATION,
@@ -158,7 +158,7 @@ describe('an evaluation that names its training', () => {
     assert.equal(own.evaluation.checkpoint.directory, DIRECTORY);
   });
 
-  test('of a training that runs is accepted with a step that is named', async () => {
+  test('an evaluation of a running training is accepted with a step that is named', async () => {
     const id = await recordTraining(store, { runs: true, step: 40 });
     const { resolved } = (await call('POST', '/v1/plans', { body: evaluationOf(id, {}, 40) })).json();
     assert.equal(resolved.evaluation.checkpoint.step, 40);
@@ -186,7 +186,7 @@ describe('a sweep whose spec names a training', () => {
     spec: evaluationOf(experiment),
   });
 
-  test('has children with its checkpoint on its cluster', async () => {
+  test('a sweep whose spec names a training has children with its checkpoint on its cluster', async () => {
     const id = await recordTraining(store);
     const answer = await call('POST', '/v1/sweeps/preview', {
       body: sweep(id, { 'environment.seed': [1, 2] }),
@@ -198,7 +198,7 @@ describe('a sweep whose spec names a training', () => {
     }
   });
 
-  test('refuses an unknown training, clusters as an axis, and trainings as an axis', async () => {
+  test('a sweep whose spec names a training refuses an unknown training, clusters as an axis, and trainings as an axis', async () => {
     const unknown = await problemOf(sweep(newExperimentId(), { 'environment.seed': [1] }), '/v1/sweeps');
     assert.equal(unknown.field, '/spec/evaluation/checkpoint/experiment');
     const id = await recordTraining(store);
@@ -217,7 +217,7 @@ describe('a sweep whose spec names a training', () => {
 });
 
 describe('an export that names its training', () => {
-  test('has its last checkpoint, its cluster, its checkout and CPUs by the size of its model', async () => {
+  test('an export that names its training has its last checkpoint, its cluster, its checkout and CPUs by the size of its model', async () => {
     const spec = { home: '/opt/verl', model: { path: 'org/mine-14B' } } as Partial<ExperimentSpec>;
     const { resolved } = (
       await call('POST', '/v1/plans', { body: exportOf(await recordTraining(store, { spec })) })
@@ -229,7 +229,7 @@ describe('an export that names its training', () => {
     );
   });
 
-  test('is refused for a training of LoRA adapters, and for an export', async () => {
+  test('an export that names its training is refused for a training of LoRA adapters, and for an export', async () => {
     const lora = { model: { loraRank: 8 } } as Partial<ExperimentSpec>;
     const problem = await problemOf(exportOf(await recordTraining(store, { spec: lora })));
     assert.deepEqual([problem.field, /LoRA/.test(problem.message)], ['/checkpoint/experiment', true]);

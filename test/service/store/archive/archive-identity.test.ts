@@ -25,7 +25,7 @@ async function open(where: string) {
 }
 
 describe('the id of an archive', () => {
-  test('is the same for all that start at once and share it, also later', async (t) => {
+  test('the id of an archive is the same for all that start at once and share it, also later', async (t) => {
     const { store } = await storeFor(t);
     const where = await directoryFor(t);
     const archives = await Promise.all([1, 2, 3, 4].map(() => open(where)));

@@ -90,7 +90,7 @@ async function small(t: Scope, archive?: Archive) {
 }
 
 describe('a finished stream in the archive', () => {
-  test('reads, tails, follows and gives its batches as it did from Redis', async (t) => {
+  test('a finished stream in the archive reads, tails, follows and gives its batches as it did from Redis', async (t) => {
     const { store, redis } = await small(t);
     const id = await finished(store);
     const before = await everything(store, id);
@@ -218,7 +218,7 @@ describe('a long live stream', () => {
   }
 
   /* Fails where the batch is read from the archive alone, or from the stream alone, and without the trim. */
-  test('keeps its newest entries in Redis, and reads, tails and gives its batches as before', async (t) => {
+  test('a long live stream keeps its newest entries in Redis, and reads, tails and gives its batches as before', async (t) => {
     const { store, redis, lease, id } = await long(t);
     const before = await seen(store, id);
     assert.equal(before.bytes.length, 1);
@@ -243,7 +243,7 @@ describe('a long live stream', () => {
   });
 
   /* Fails without the look at the cursor in roll-stream.lua. */
-  test('keeps what its rules have not looked at', async (t) => {
+  test('a long live stream keeps what its rules have not looked at', async (t) => {
     const { store, lease, id } = await long(t);
     const metrics = { type: 'metrics', step: 1, values: { x: 1 } } as const;
     await store.events.append(lease, [{ sequence: 201, at: 1, event: metrics }]);

@@ -245,7 +245,7 @@ describe('who applies retention', () => {
 });
 
 describe('what clusters keep', () => {
-  test('is due again later under a longer retention, and is counted by project', async (t) => {
+  test('what clusters keep is due again later under a longer retention, and is counted by project', async (t) => {
     const { store } = await watched(t);
     const { id } = await archived(store);
     const now = { limit: 10, leaseMs: 60_000, afterMs: 0 };

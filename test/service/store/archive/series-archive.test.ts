@@ -27,7 +27,7 @@ async function record(store: Pick<Store, 'events'>, lease: Lease, steps: number[
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
 
 describe('the series of a finished experiment', () => {
-  test('is the same in the archive, and takes nothing of the store any more', async (t) => {
+  test('the series of a finished experiment is the same in the archive, and takes nothing of the store any more', async (t) => {
     const { store, redis } = await storeFor(t);
     let lease = await running(store);
     await record(store, lease, range(0, 3000));
@@ -65,7 +65,7 @@ describe('the series of a finished experiment', () => {
     assert.deepEqual(await all(), before);
   });
 
-  test('is read completely even if it moves during a read', async (t) => {
+  test('the series of a finished experiment is read completely even if it moves during a read', async (t) => {
     const { store, redis, archive } = await storeFor(t);
     const lease = await running(store);
     await record(store, lease, range(0, 500));

@@ -46,7 +46,7 @@ describe('an allocation', () => {
   });
 
   // Fails if only the first node is stored: the others would be free for other experiments.
-  test('of several nodes holds its part of each, until the attempt ends', async (t) => {
+  test('an allocation of several nodes holds its part of each, until the attempt ends', async (t) => {
     const { store } = await storeFor(t);
     const [id] = (await submitted(store, 1)) as [string];
     const nodes = ['m', 'n', 'k'].map((node, at) => ({ id: node, gpus: at < 2 ? 4 : 0, cpus: 4 + at }));
@@ -86,7 +86,7 @@ describe('an allocation', () => {
     assert.equal(await store.attempts.confirm(lease), 'running');
   });
 
-  test('is freed by a cancel, at once, until a dispatcher acquires the attempt', async (t) => {
+  test('an allocation is freed by a cancel, at once, until a dispatcher acquires the attempt', async (t) => {
     const { store } = await storeFor(t);
     const [first, second] = (await submitted(store, 2)) as [string, string];
     await store.attempts.allocate([startOf(first), startOf(second)]);
@@ -125,7 +125,7 @@ describe('end', () => {
     }
   });
 
-  test('gives back the allocation and the lease', async (t) => {
+  test('end gives back the allocation and the lease', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store);
     await store.attempts.end(lease, { to: 'failed', reason: '' });
@@ -231,7 +231,7 @@ describe('renew', () => {
 });
 
 describe('takeOver', () => {
-  test('takes no more than it is asked to, and nothing twice', async (t) => {
+  test('takeOver takes no more than it is asked to, and nothing twice', async (t) => {
     const { store } = await storeFor(t);
     const leases = [await running(store), await running(store), await running(store)];
     await store.attempts.release(leases);

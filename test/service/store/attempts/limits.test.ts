@@ -18,7 +18,7 @@ const withLimits = (limits: object) => ({
 const at = (ms: number) => ({ deadline: new Date(ms).toISOString() });
 
 describe('a deadline', () => {
-  test('is the instant that JavaScript means by it, of any year', async (t) => {
+  test('a deadline is the instant that JavaScript means by it, of any year', async (t) => {
     const { store, redis } = await storeFor(t);
     for (const text of [
       '1999-12-31T23:59:59.999Z',
@@ -32,7 +32,7 @@ describe('a deadline', () => {
   });
 
   /* Fails without fail-overdue.lua's move. */
-  test('fails a queued experiment at the deadline and not before, by the server’s clock', async (t) => {
+  test('a deadline fails a queued experiment at the deadline and not before, by the server’s clock', async (t) => {
     const { store, redis } = await storeFor(t);
     const now = await serverNow(redis);
     const { id: late } = await store.experiments.submit(submitInput(withLimits(at(now - 1000))));
@@ -48,7 +48,7 @@ describe('a deadline', () => {
   });
 
   /* Fails without the check in allocate.lua. */
-  test('refuses an allocation that comes after it', async (t) => {
+  test('a deadline refuses an allocation that comes after it', async (t) => {
     const { store, redis } = await storeFor(t);
     const { id } = await store.experiments.submit(
       submitInput(withLimits(at((await serverNow(redis)) - 1000))),
@@ -78,7 +78,7 @@ describe('a deadline', () => {
     );
   });
 
-  test('is reported at each renewal of a running attempt, also after a takeover', async (t) => {
+  test('a deadline is reported at each renewal of a running attempt, also after a takeover', async (t) => {
     const { store, redis } = await storeFor(t);
     const lease = await running(store, { input: withLimits(at((await serverNow(redis)) + 3_600_000)) });
     assert.equal((await store.attempts.renew([lease], 1000))[0]?.limitReached, null);
@@ -92,7 +92,7 @@ describe('a deadline', () => {
     );
   });
 
-  test('of what ended in another way is forgotten', async (t) => {
+  test('a deadline of what ended in another way is forgotten', async (t) => {
     const { store, redis } = await storeFor(t);
     const { id } = await store.experiments.submit(
       submitInput(withLimits(at((await serverNow(redis)) + 3_600_000))),
@@ -134,7 +134,7 @@ describe('a timeout', () => {
     );
   });
 
-  test('that was only passed, and never told, decides nothing', async (t) => {
+  test('a timeout that was only passed, and never told, decides nothing', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store, { input: withLimits({ timeoutSeconds: 60 }) });
     assert.equal(

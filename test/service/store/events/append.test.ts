@@ -27,7 +27,7 @@ function part(
 }
 
 describe('chunksOf', () => {
-  test('keeps all events in order, in consecutive chunks within the bounds', () => {
+  test('chunksOf keeps all events in order, in consecutive chunks within the bounds', () => {
     const item = fc
       .tuple(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 0, max: 60 }))
       .map(([n, size]) => part(n, new Uint8Array(size)));
@@ -51,7 +51,7 @@ describe('chunksOf', () => {
     );
   });
 
-  test('does not cut what fits', () => {
+  test('chunksOf does not cut what fits', () => {
     assert.equal(
       chunksOf(
         [1, 2, 3, 4, 5].map((n) => part(n, new Uint8Array(20))),
@@ -64,7 +64,7 @@ describe('chunksOf', () => {
 });
 
 describe('append', () => {
-  test('keeps short parts in the stream and long ones in the archive, byte for byte', async (t) => {
+  test('append keeps short parts in the stream and long ones in the archive, byte for byte', async (t) => {
     const { store, redis, archive } = await storeFor(t, { limits: { inlineBytes: 256 } });
     const lease = await running(store);
     const every = Uint8Array.from({ length: 256 }, (_v, at) => at);
@@ -161,7 +161,7 @@ describe('append', () => {
     assert.deepEqual([counts?.rowsSeen, counts?.dropped, counts?.batches], [8, 7, 1]);
   });
 
-  test('takes a batch as complete only with all of its parts, in order', async (t) => {
+  test('append takes a batch as complete only with all of its parts, in order', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
     const of = (batch: number, index: number) => ({ batch, index, count: 3, digest: 'd' });

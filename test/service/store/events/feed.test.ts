@@ -62,7 +62,7 @@ describe('the feeds', () => {
     assert.deepEqual(await store.feed.read('no-such-project', '0', 10), []);
   });
 
-  test('are read after any entry; an id that the feed does not have is refused', async () => {
+  test('the feeds are read after any entry; an id that the feed does not have is refused', async () => {
     for (let count = 0; count < 5; count++) await come('gamma');
     for (let number = 0; number <= 10; number++) {
       const rest = await store.feed.read('gamma', String(number), 3);
@@ -149,7 +149,7 @@ describe('the feeds', () => {
     assert.ok(length >= 4096 && length < 4096 + 100, `${length}`);
   });
 
-  test('are followed as they grow, by project', async () => {
+  test('the feeds are followed as they grow, by project', async () => {
     const stop = new AbortController();
     // Without entries this ends the follower, and the read entries show which are missing.
     const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(20_000)]);

@@ -92,7 +92,7 @@ test('the bytes of a project are the sum of its records at each step of their li
 });
 
 describe('a quota of bytes', () => {
-  test('refuses every kind of new work of a project, names bytes and bound, and touches no other project', async () => {
+  test('a quota of bytes refuses every kind of new work of a project, names bytes and bound, and touches no other project', async () => {
     const quota = newProject({ name: 'full', storeQuotaBytes: 60_000 }, 1);
     await store.projects.create(quota);
     const big = { submitted: { text: 'x'.repeat(50_000) } };
@@ -121,7 +121,7 @@ describe('a quota of bytes', () => {
     assert.ok((await store.experiments.submit(submitInput({ project: 'full', ...big }))).created);
   });
 
-  test('is half of maxmemory for a project without one', async (t) => {
+  test('a quota of bytes is half of maxmemory for a project without one', async (t) => {
     const own = await storeFor(t, { limits: { pressureMaxAgeMs: 0 } });
     await own.redis.config('SET', 'maxmemory', String(40 * 1024 * 1024));
     const { projectBytes } = await own.store.pressure();

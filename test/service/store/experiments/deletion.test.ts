@@ -9,7 +9,7 @@ const { store, redis } = await storeFor({ after }, { limits: { inlineBytes: 8 } 
 const bytes = Buffer.from('more than eight bytes');
 
 describe('deletion', () => {
-  test('refuses what has not ended, and changes nothing', async () => {
+  test('deletion refuses what has not ended, and changes nothing', async () => {
     const { id } = await store.experiments.submit(submitInput());
     assert.equal(await store.experiments.delete(id), 'not-ended');
     const lease = await running(store);
@@ -67,7 +67,7 @@ describe('deletion', () => {
   });
 
   // Fails where each batch is a call of its own: Redis does nothing else meanwhile.
-  test('takes no longer for many batches', async () => {
+  test('deletion takes no longer for many batches', async () => {
     const calls = async (name: string) =>
       Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(await redis.info('commandstats'))?.[1] ?? 0);
     const lease = await running(store);

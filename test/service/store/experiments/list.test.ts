@@ -73,7 +73,7 @@ describe('a list', () => {
     );
   });
 
-  test('finds names by what they begin with, to the letter', async () => {
+  test('a list finds names by what they begin with, to the letter', async () => {
     assert.deepEqual(
       await idsOf({ namePrefix: 'seed' }),
       idsWhere(({ name }) => name.startsWith('seed')),
@@ -86,7 +86,7 @@ describe('a list', () => {
     }
   });
 
-  test('finds experiments with rows of an outcome, and those of an estimator', async (t) => {
+  test('a list finds experiments with rows of an outcome, and those of an estimator', async (t) => {
     const { store, redis } = await storeFor(t);
     const submit = async (fingerprint: string | null, fields: Record<string, number> = {}) => {
       const { id } = await store.experiments.submit(submitInput({ fingerprint }));
@@ -118,7 +118,7 @@ describe('a list', () => {
     assert.equal((await idsOf({ submittedBefore: 9e12 })).length, made.length);
   });
 
-  test('says that there is no more exactly at the end', async () => {
+  test('a list says that there is no more exactly at the end', async () => {
     assert.equal((await store.experiments.list({ limit: 24 })).next, null);
     assert.notEqual((await store.experiments.list({ limit: 23 })).next, null);
     assert.equal((await store.experiments.list({ limit: 8, namePrefix: 'seed' })).next, null);

@@ -128,7 +128,7 @@ describe('compaction of metric series', () => {
     assert.deepEqual(await valuesOf(lease.experiment), [expected(0, 4000)]);
   });
 
-  test('is due once many values have come, and no more when the experiment is deleted', async () => {
+  test('compaction of metric series is due once many values have come, and no more when the experiment is deleted', async () => {
     await store.metrics.takeDue(1000);
     const lease = await running(store);
     await record(lease, 0, 800);
@@ -144,7 +144,7 @@ describe('compaction of metric series', () => {
     assert.equal(await store.metrics.compact(lease.experiment), false);
   });
 
-  test('is refused once the archive has the series', async () => {
+  test('compaction of metric series is refused once the archive has the series', async () => {
     const lease = await running(store);
     await record(lease, 0, 900);
     await store.attempts.end(lease, { to: 'succeeded', reason: 'done' });

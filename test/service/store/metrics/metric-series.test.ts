@@ -61,7 +61,7 @@ function assertTrue(answer: readonly SeriesPoint[], points: readonly Point[], re
 }
 
 describe('metricSeries', () => {
-  test('keeps every point as it was while there are few, values that are no numbers too', async () => {
+  test('metricSeries keeps every point as it was while there are few, values that are no numbers too', async () => {
     const lease = await running(store);
     const odd: Record<number, MetricValue> = { 2: 'NaN', 3: 'Infinity', 4: '-Infinity', 5: 0.1 + 0.2 };
     await record(lease, { first: 1, steps: range(0, 9), values: (step) => ({ 'a b/c': odd[step] ?? step }) });
@@ -85,7 +85,7 @@ describe('metricSeries', () => {
     });
   });
 
-  test('says the truth at every length and resolution', async () => {
+  test('metricSeries says the truth at every length and resolution', async () => {
     const lease = await running(store);
     const value = (step: number) => (step % 97 === 0 ? Number.NaN : step % 89 === 0 ? -Infinity : wave(step));
     const points: Point[] = [];

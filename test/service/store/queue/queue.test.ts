@@ -21,7 +21,7 @@ async function submitted(store: Store, more: Parameters<typeof submitInput>[0] =
 }
 
 describe('the lines of the projects', () => {
-  test('are in the order of the whole line, and say of whom more wait', async (t) => {
+  test('the lines of the projects are in the order of the whole line, and say of whom more wait', async (t) => {
     const { store, redis } = await storeFor(t);
     const first = await submitted(store, { project: 'a' });
     const second = await submitted(store, { project: 'b', priority: 5 });
@@ -75,7 +75,7 @@ describe('a pause', () => {
     ['the project', { kind: 'project', name: 'default' }],
     ['the cluster', { kind: 'cluster', name: 'local' }],
   ] as const)
-    test(`of ${what} refuses a claim that was decided before, until it is resumed`, async (t) => {
+    test(`a pause of ${what} refuses a claim that was decided before, until it is resumed`, async (t) => {
       const { store } = await storeFor(t);
       await store.clusters.put(clusterRecord({ address: '', token: '' }));
       const id = await submitted(store);
@@ -89,7 +89,7 @@ describe('a pause', () => {
       await claimed(store, id);
     });
 
-  test('of a cluster that is not known is none; a pause goes with its cluster or project', async (t) => {
+  test('a pause of a cluster that is not known is none; a pause goes with its cluster or project', async (t) => {
     const { store } = await storeFor(t);
     assert.equal(await store.queue.setPaused({ kind: 'cluster', name: 'x' }, PAUSE), false);
     await store.clusters.put(clusterRecord({ name: 'x', address: '', token: '' }));
@@ -170,7 +170,7 @@ describe('the pace of an experiment', () => {
       event: { type: 'stage', name: `step ${step}`, step, steps: 10 } as AttemptEvent,
     }));
 
-  test('is measured from the beginning of a step to that of the next', async (t) => {
+  test('the pace of an experiment is measured from the beginning of a step to that of the next', async (t) => {
     const { store } = await storeFor(t);
     const lease = await running(store);
     const [pace] = (await store.queue.paces([lease.experiment])).values();
@@ -206,7 +206,7 @@ describe('the pace of an experiment', () => {
   });
 
   // Fails without `lengths` in end.lua.
-  test('of a sweep comes from its succeeded children', async (t) => {
+  test('the pace of an experiment of a sweep comes from its succeeded children', async (t) => {
     const { store } = await storeFor(t);
     const { children } = await expandedSweep(store, 4);
     const [first, second, third, last] = children as [string, string, string, string];

@@ -15,7 +15,7 @@ async function faultsOf(check: Promise<void>): Promise<string> {
 }
 
 describe('checkFitness', () => {
-  test('passes a server that keeps what it accepts, and names each setting that does not', async (t) => {
+  test('checkFitness passes a server that keeps what it accepts, and names each setting that does not', async (t) => {
     const { store, redis } = await storeFor(t);
     assert.equal(await faultsOf(store.checkFitness()), '');
     const settings = [
@@ -39,13 +39,13 @@ describe('checkFitness', () => {
   });
 
   /* Fails if the mode is not read: the first key on another node ends in MOVED. */
-  test('refuses a server in cluster mode', async (t) => {
+  test('checkFitness refuses a server in cluster mode', async (t) => {
     const server = await redisFor(t, { config: { 'cluster-enabled': 'yes' } });
     const { store } = await storeFor(t, { server });
     assert.match(await faultsOf(store.checkFitness()), /cluster mode, which Echelon does not support/);
   });
 
-  test('refuses a replica', async (t) => {
+  test('checkFitness refuses a replica', async (t) => {
     const primary = await redisFor(t);
     const { store, redis } = await storeFor(t);
     await redis.call('REPLICAOF', primary.host, String(primary.port));

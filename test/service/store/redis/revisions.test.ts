@@ -79,7 +79,7 @@ describe('a write that names a revision', () => {
   });
 
   // Fails where the look at the revision is not one step with the write.
-  test('is the only one of many at once', async () => {
+  test('a write that names a revision is the only one of many at once', async () => {
     await store.projects.create(newProject({ name: 'many' }, 1));
     const revision = await store.revisions.get('project', 'many');
     const weights = [2, 3, 4, 5, 6, 7, 8, 9];

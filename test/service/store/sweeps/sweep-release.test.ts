@@ -27,7 +27,7 @@ async function children(store: Store, id: string) {
 const release = (store: Store, id: string) => store.sweeps.release(id, makeChild);
 
 describe('children that wait for another', () => {
-  test('become experiments when the child that they depend on has succeeded, not before', async (t) => {
+  test('children that wait for another become experiments when the child that they depend on has succeeded, not before', async (t) => {
     const { store } = await storeFor(t);
     const { id, trainings } = await chain(store);
     assert.equal(trainings.length, 2);
@@ -117,7 +117,7 @@ describe('children that wait for another', () => {
   });
 
   // Fails if the dependents are read anew for each child: for 5,000 of them, a hundred times in one step.
-  test('are looked through once, however many run again', async (t) => {
+  test('children that wait for another are looked through once, however many run again', async (t) => {
     const { store, redis } = await storeFor(t);
     const { id } = await store.sweeps.create(chainInput([undefined, undefined, undefined, 0, 1, 2]));
     for (const training of await expandAll(store, id)) await end(store, training, 'failed');
@@ -132,7 +132,7 @@ describe('children that wait for another', () => {
     assert.equal((await store.sweeps.get(id))!.skipped, 0);
   });
 
-  test('are cancelled with the sweep, those that are experiments and those that are not', async (t) => {
+  test('children that wait for another are cancelled with the sweep, those that are experiments and those that are not', async (t) => {
     const { store } = await storeFor(t);
     const { id, trainings } = await chain(store);
     await end(store, trainings[0]!, 'succeeded');

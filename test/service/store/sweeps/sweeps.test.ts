@@ -29,7 +29,7 @@ async function fold(store: Store, id: string): Promise<Record<State, number>> {
 
 describe('the record of a sweep', () => {
   // Fails without the look for its record in create-sweep.lua: it would begin anew.
-  test('that was sent twice by the client is one, as it is by now', async (t) => {
+  test('the record of a sweep that was sent twice by the client is one, as it is by now', async (t) => {
     const { store } = await storeFor(t);
     const input = sweepInput(sweepRequest(2));
     assert.deepEqual(await store.sweeps.create(input), { id: input.id, created: true });
@@ -39,7 +39,7 @@ describe('the record of a sweep', () => {
     assert.deepEqual(await store.sweeps.get(input.id), sweep);
   });
 
-  test('is accepted with the values of all children before any is an experiment', async (t) => {
+  test('the record of a sweep is accepted with the values of all children before any is an experiment', async (t) => {
     const { store } = await storeFor(t);
     const input = sweepInput(sweepRequest(3), { fingerprints: ['f', 'g', 'f'] });
     assert.deepEqual(await store.sweeps.create(input), { id: input.id, created: true });
@@ -58,7 +58,7 @@ describe('the record of a sweep', () => {
     assert.deepEqual(await store.sweeps.withWork(10), [input.id]);
   });
 
-  test('is one for one key, and another request with the key is refused', async (t) => {
+  test('the record of a sweep is one for one key, and another request with the key is refused', async (t) => {
     const { store } = await storeFor(t);
     const idempotency = { name: 'k', digest: 'd' };
     const first = await store.sweeps.create(sweepInput(sweepRequest(2), { idempotency }));
@@ -71,7 +71,7 @@ describe('the record of a sweep', () => {
     assert.equal((await store.sweeps.list({ limit: 10 })).items.length, 1);
   });
 
-  test('is listed newest first, by project, in pages', async (t) => {
+  test('the record of a sweep is listed newest first, by project, in pages', async (t) => {
     const { store } = await storeFor(t);
     const ids: string[] = [];
     for (const project of ['a', 'b', 'a']) {
@@ -167,7 +167,7 @@ describe('expansion', () => {
 });
 
 describe('the end of a sweep', () => {
-  test('is that of its last child', async (t) => {
+  test('the end of a sweep is that of its last child', async (t) => {
     const { store } = await storeFor(t);
     const { id, children } = await expandedSweep(store, 2);
     await end(store, children[0]!, 'succeeded');
@@ -179,7 +179,7 @@ describe('the end of a sweep', () => {
     assert.equal(await store.sweeps.cancel(id, 'late'), 'already-final');
   });
 
-  test('is not reached while children are still to be made', async (t) => {
+  test('the end of a sweep is not reached while children are still to be made', async (t) => {
     const { store } = await storeFor(t);
     const { id } = await store.sweeps.create(sweepInput(sweepRequest(101)));
     const { made } = await store.sweeps.expand(id, makeChild);
@@ -279,7 +279,7 @@ describe('a re-run', () => {
   });
 
   // Fails without the check for closed queues.
-  test('is refused while the queue of its project is closed', async (t) => {
+  test('a re-run is refused while the queue of its project is closed', async (t) => {
     const { store } = await storeFor(t);
     const { id, children } = await expandedSweep(store, 2);
     await end(store, children[0]!, 'failed');
@@ -294,7 +294,7 @@ describe('a re-run', () => {
   });
 
   // Fails without the look at whether the store takes new work.
-  test('is refused where the store is nearly full, and changes nothing', async (t) => {
+  test('a re-run is refused if the store is nearly full, and changes nothing', async (t) => {
     const { store, redis } = await storeFor(t, { limits: { acceptShare: 0.5, pressureMaxAgeMs: 0 } });
     const { id, children } = await expandedSweep(store, 1);
     await end(store, children[0]!, 'failed');
@@ -309,7 +309,7 @@ describe('a re-run', () => {
     assert.equal((await store.sweeps.rerunChildren(sweep, seen, makeChild)).length, 1);
   });
 
-  test('is refused once the sweep is cancelled', async (t) => {
+  test('a re-run is refused once the sweep is cancelled', async (t) => {
     const { store } = await storeFor(t);
     const { id, children } = await expandedSweep(store, 2);
     await end(store, children[0]!, 'failed');
