@@ -21,24 +21,20 @@ interface AnswerFigures {
   stream: boolean;
 }
 
+/** An append of events. */
+interface AppendFigures {
+  seconds: number;
+  events: number;
+  droppedRows: number;
+  ok: boolean;
+}
+
 const SIGNALS = ['with', 'without', 'unknown'] as const;
 /** Whether a batch has a row whose recomputed advantage is not 0. */
 export type Signal = (typeof SIGNALS)[number];
 
 /** Counts the work of this process. */
-export interface WorkCounters {
-  answered(answer: AnswerFigures): void;
-  appended(work: { seconds: number; events: number; droppedRows: number; ok: boolean }): void;
-  reported(report: ReportFigures): void;
-  /** GPU time that went into a batch with a report. */
-  spent(work: { gpuSeconds: number; signal: Signal }): void;
-  verified(seconds: number): void;
-  claimed(): void;
-  takenOver(attempts: number): void;
-  ended(to: string): void;
-  /** Rules that were recorded, by what each does; whether the experiment was stopped by them. */
-  ruled(found: { actions: readonly string[]; stopped: boolean }): void;
-}
+export type WorkCounters = ReturnType<typeof createWorkCounters>;
 
 // Shown from 0 on: Prometheus sees no increase in a first value.
 const ROW_OUTCOMES = ['exact', 'rounding', 'wrong', 'unverifiable'] as const;
@@ -49,7 +45,7 @@ const APPEND_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 const VERIFY_SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60];
 
 /** Creates the counters of this process's work. */
-export function createWorkCounters(registry: Registry): WorkCounters {
+export function createWorkCounters(registry: Registry) {
   return {
     ...countRequests(registry),
     ...countAppends(registry),
@@ -60,7 +56,7 @@ export function createWorkCounters(registry: Registry): WorkCounters {
   };
 }
 
-function countRequests(registry: Registry): Pick<WorkCounters, 'answered'> {
+function countRequests(registry: Registry) {
   const requests = new Histogram({
     name: 'echelon_http_request_duration_seconds',
     help: 'Answered requests, without event streams',
@@ -70,14 +66,14 @@ function countRequests(registry: Registry): Pick<WorkCounters, 'answered'> {
   });
   const streams = counter(registry, 'echelon_http_streams_ended_total', 'Event streams that have ended');
   return {
-    answered({ method, route, status, seconds, stream }) {
+    answered({ method, route, status, seconds, stream }: AnswerFigures): void {
       if (stream) streams.inc();
       else requests.observe({ method, route, status: String(status) }, seconds);
     },
   };
 }
 
-function countAppends(registry: Registry): Pick<WorkCounters, 'appended'> {
+function countAppends(registry: Registry) {
   const appends = new Histogram({
     name: 'echelon_append_duration_seconds',
     help: 'Appends of events to streams, until they are on disk',
@@ -92,7 +88,7 @@ function countAppends(registry: Registry): Pick<WorkCounters, 'appended'> {
     'Rows of batches that were dropped at their source (visible gaps)',
   );
   return {
-    appended({ seconds, events: count, droppedRows, ok }) {
+    appended({ seconds, events: count, droppedRows, ok }: AppendFigures): void {
       appends.observe({ outcome: ok ? 'ok' : 'failed' }, seconds);
       if (!ok) return;
       events.inc(count);
@@ -101,7 +97,7 @@ function countAppends(registry: Registry): Pick<WorkCounters, 'appended'> {
   };
 }
 
-function countVerification(registry: Registry): Pick<WorkCounters, 'reported' | 'verified'> {
+function countVerification(registry: Registry) {
   const rows = counter(registry, 'echelon_verification_rows_total', 'Rows of reports, by outcome', [
     'outcome',
   ]);
@@ -119,16 +115,16 @@ function countVerification(registry: Registry): Pick<WorkCounters, 'reported' | 
   });
   for (const outcome of ROW_OUTCOMES) rows.inc({ outcome }, 0);
   return {
-    reported(report) {
+    reported(report: ReportFigures): void {
       for (const outcome of ROW_OUTCOMES) rows.inc({ outcome }, report[outcome]);
       batches.inc({ result: report.ok ? 'ok' : 'not-ok' });
       for (const code of report.errors) findings.inc({ code });
     },
-    verified: (seconds) => verifications.observe(seconds),
+    verified: (seconds: number): void => verifications.observe(seconds),
   };
 }
 
-function countSignal(registry: Registry): Pick<WorkCounters, 'spent'> {
+function countSignal(registry: Registry) {
   const spent = counter(
     registry,
     'echelon_gpu_seconds_total',
@@ -136,10 +132,14 @@ function countSignal(registry: Registry): Pick<WorkCounters, 'spent'> {
     ['signal'],
   );
   for (const signal of SIGNALS) spent.inc({ signal }, 0);
-  return { spent: ({ gpuSeconds, signal }) => spent.inc({ signal }, gpuSeconds) };
+  return {
+    /** GPU time that went into a batch with a report. */
+    spent: ({ gpuSeconds, signal }: { gpuSeconds: number; signal: Signal }): void =>
+      spent.inc({ signal }, gpuSeconds),
+  };
 }
 
-function countAttempts(registry: Registry): Pick<WorkCounters, 'claimed' | 'takenOver' | 'ended'> {
+function countAttempts(registry: Registry) {
   const claims = counter(registry, 'echelon_attempts_claimed_total', 'Attempts claimed by this dispatcher');
   const takeovers = counter(
     registry,
@@ -148,18 +148,19 @@ function countAttempts(registry: Registry): Pick<WorkCounters, 'claimed' | 'take
   );
   const ends = counter(registry, 'echelon_attempts_ended_total', 'Attempts ended, by where that led', ['to']);
   return {
-    claimed: () => claims.inc(),
-    takenOver: (attempts) => takeovers.inc(attempts),
-    ended: (to) => ends.inc({ to }),
+    claimed: (): void => claims.inc(),
+    takenOver: (attempts: number): void => takeovers.inc(attempts),
+    ended: (to: string): void => ends.inc({ to }),
   };
 }
 
-function countRules(registry: Registry): Pick<WorkCounters, 'ruled'> {
+function countRules(registry: Registry) {
   const rules = counter(registry, 'echelon_rules_fired_total', 'Rules that fired, by what each does', ['do']);
   const stops = counter(registry, 'echelon_rules_stopped_total', 'Experiments stopped by rules');
   for (const action of RULE_ACTIONS) rules.inc({ do: action }, 0);
   return {
-    ruled({ actions, stopped }) {
+    /** Rules that were recorded, by what each does; whether the experiment was stopped by them. */
+    ruled({ actions, stopped }: { actions: readonly string[]; stopped: boolean }): void {
       for (const action of actions) rules.inc({ do: action });
       if (stopped) stops.inc();
     },

@@ -31,19 +31,10 @@ export interface SignIn extends Issued {
 }
 
 /** What a browser holds in place of a token. */
-export interface Sessions {
-  /** A cookie's value for a sign-in, valid for {@link SESSION_MS} from `now`. */
-  issue(issued: Issued, now: number): string;
-  /** A cookie that is genuine and in time; whether its credential is still accepted is for others to say. */
-  verify(cookie: string, now: number): SignIn | undefined;
-  /** A code for a login link, valid for `lastsMs` from `now`. Every replica with the same secret accepts it. */
-  issueCode(issued: Issued, now: number, lastsMs: number): string;
-  /** A code of {@link Sessions.issueCode} that is genuine and not expired; the caller refuses a second use. */
-  verifyCode(code: string, now: number): SignIn | undefined;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 /** Sessions and login codes are signed, not stored: every replica with the same secret knows them. */
-export function createSessions(secret: string): Sessions {
+export function createSessions(secret: string) {
   const signatureOf = (purpose: string, text: string) =>
     createHmac('sha256', secret).update(`${purpose} ${text}`).digest('base64url');
 
@@ -64,10 +55,15 @@ export function createSessions(secret: string): Sessions {
   }
 
   return {
-    issue: (issued, now) => sign('session', { ...issued, expiresAt: now + SESSION_MS }),
-    verify: (cookie, now) => open('session', cookie, now),
-    issueCode: (issued, now, lastsMs) => sign('login-link', { ...issued, expiresAt: now + lastsMs }),
-    verifyCode: (code, now) => open('login-link', code, now),
+    /** A cookie's value for a sign-in, valid for {@link SESSION_MS} from `now`. */
+    issue: (issued: Issued, now: number) => sign('session', { ...issued, expiresAt: now + SESSION_MS }),
+    /** A cookie that is genuine and in time; whether its credential is still accepted is for others to say. */
+    verify: (cookie: string, now: number) => open('session', cookie, now),
+    /** A code for a login link, valid for `lastsMs` from `now`. Every replica with the same secret accepts it. */
+    issueCode: (issued: Issued, now: number, lastsMs: number) =>
+      sign('login-link', { ...issued, expiresAt: now + lastsMs }),
+    /** A code of `issueCode` that is genuine and not expired; the caller refuses a second use. */
+    verifyCode: (code: string, now: number) => open('login-link', code, now),
   };
 }
 

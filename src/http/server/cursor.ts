@@ -1,19 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { EchelonError } from '../../core/errors.ts';
 
-/** Makes and reads the cursors of lists. */
-interface Cursors {
-  /** A cursor that stands at `place` of the list that `scope` names. */
-  seal(scope: string, place: string): string;
-  /** The place of a cursor. Throws EchelonError `invalid-cursor` for one that was not sealed for this scope. */
-  open(scope: string, cursor: string): string;
-}
-
 /**
  * Cursors carry their place in clear and a signature over list and place: one that was made up, or taken from
  * another list or filter, is refused.
  */
-export function createCursors(secret: string): Cursors {
+export function createCursors(secret: string) {
   const sign = (scope: string, place: string) =>
     createHmac('sha256', secret)
       .update(JSON.stringify(['cursor', scope, place]))
@@ -21,9 +13,11 @@ export function createCursors(secret: string): Cursors {
       .subarray(0, 16);
 
   return {
-    seal: (scope, place) =>
+    /** A cursor that stands at `place` of the list that `scope` names. */
+    seal: (scope: string, place: string): string =>
       `${Buffer.from(place).toString('base64url')}.${sign(scope, place).toString('base64url')}`,
-    open(scope, cursor) {
+    /** The place of a cursor. Throws EchelonError `invalid-cursor` for one that was not sealed for this scope. */
+    open(scope: string, cursor: string): string {
       const [text = '', signature = ''] = cursor.split('.');
       const place = Buffer.from(text, 'base64url').toString();
       const given = Buffer.from(signature, 'base64url');

@@ -35,15 +35,13 @@ export async function acceptExperiment(
   const { project, name, priority, cluster, resources } = resolved.spec;
   const wanted = newExperimentId();
   const { id, created } = await deps.store.experiments.submit({
-    ...{
-      id: wanted,
-      project,
-      name,
-      priority,
-      cluster,
-      gpus: needOf(resources).gpus,
-      cpus: resources.cpus,
-    },
+    id: wanted,
+    project,
+    name,
+    priority,
+    cluster,
+    gpus: needOf(resources).gpus,
+    cpus: resources.cpus,
     submitted: spec,
     resolved: resolved.spec,
     defaults: resolved.defaults,
