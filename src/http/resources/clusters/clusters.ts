@@ -21,7 +21,7 @@ function addReads(app: App, deps: RouteDeps): void {
     operationId: 'listClusters',
     summary: 'List clusters with their capacity',
     description:
-      'Sorted by name. The free resources of a node are its total minus the larger of: used according to Ray, allocated by Echelon. A key that is bound to a project sees only the experiments of that project.',
+      'Sorted by name. `used` includes experiments and other Ray jobs; `allocated` includes experiments that Ray does not show yet. A key that is bound to a project sees only the experiments of that project.',
     tag: 'clusters',
     answer: 'ClusterList',
     handler: async ({ caller }) => ({

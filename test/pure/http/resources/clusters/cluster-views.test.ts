@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterViews, withSilence } from '../../../../../src/http/resources/clusters/cluster-views.ts';
+import {
+  clusterView,
+  clusterViews,
+  withSilence,
+} from '../../../../../src/http/resources/clusters/cluster-views.ts';
 import type { Cluster } from '../../../../../src/store/clusters/types.ts';
 import { partialStore } from '../../../../support/partial-store.ts';
 import { clusterRecord } from '../../../../support/store.ts';
@@ -80,4 +84,12 @@ test('without a running experiment, clusters are not read', async () => {
   const store = partialStore({ clusters: { list: fail, allocations: fail }, queue: { pauses: fail } });
   const ended = { ...RUNNING, state: 'failed' } as const;
   assert.deepEqual(await withSilence({ store }, [ended]), [ended]);
+});
+
+test('an experiment on several nodes of a cluster is listed once', async () => {
+  const item = { experiment: 'gang', project: 'default', gpus: 4, cpus: 4 };
+  const items = ['a', 'b'].map((node) => ({ ...item, node }));
+  const store = partialStore({ clusters: { allocations: async () => ({ version: 1, items }) } });
+  const view = await clusterView({ store }, CLUSTER, PAUSES);
+  assert.deepEqual(view.experiments, ['gang']);
 });
