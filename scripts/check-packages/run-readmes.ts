@@ -1,6 +1,6 @@
 // Runs the first command and the first example of each installed package's README, and compares what they print. Part of check-packages.
 import { execFile } from 'node:child_process';
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -69,7 +69,9 @@ async function runReadme({ name, node, home }: Home): Promise<void> {
 async function checkTypes({ name, home }: Home): Promise<void> {
   const readme = readFileSync(join(home, 'node_modules', name, 'README.md'), 'utf8');
   writeFileSync(join(home, 'example.mts'), codeOf(readme, 'ts')[0]!);
-  symlinkSync(resolve('node_modules/@types'), join(home, 'node_modules/@types'));
+  const types = join(home, 'node_modules/@types');
+  // A dependency may have brought them.
+  if (!existsSync(types)) symlinkSync(resolve('node_modules/@types'), types);
   const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
   await run(process.execPath, [resolve('node_modules/typescript/bin/tsc'), ...flags, 'example.mts'], {
     cwd: home,
