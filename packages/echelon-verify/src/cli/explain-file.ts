@@ -27,8 +27,8 @@ export interface ExplainFileOptions extends StatedFiles {
   readonly batch?: string | undefined;
   /** Default: the first wrong row. */
   readonly row?: number | undefined;
-  /** Of a row of an optimizer step. Default: the first wrong token, else the first of the row. */
-  readonly token?: number | undefined;
+  /** Of a token in a row of an optimizer step. Default: the first wrong token, else the first of the row. */
+  readonly position?: number | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -64,7 +64,7 @@ export function explainFile(path: string, options: ExplainFileOptions, io: TextS
 function explainStep(
   path: string,
   steps: readonly StepBatch[],
-  { batch: name, row, token, json: asJson }: ExplainFileOptions,
+  { batch: name, row, position, json: asJson }: ExplainFileOptions,
   io: TextStreams,
 ): number {
   const named = name === undefined ? steps : steps.filter((step) => step.name === name);
@@ -76,10 +76,10 @@ function explainStep(
       steps.map((step) => step.name),
     );
   const wrong = verifyStep(chosen).wrongTokens.find((one) => row === undefined || one.row === row);
-  const place = { row: row ?? wrong?.row, token: token ?? wrong?.token ?? 0 };
+  const place = { row: row ?? wrong?.row, token: position ?? wrong?.token ?? 0 };
   if (place.row === undefined)
     throw new BatchFileError(
-      `${path}: no token is wrong. Give the token to explain with --row and --token, from 0.`,
+      `${path}: no token is wrong. Give the token to explain with --row and --position, from 0.`,
     );
   const explanation = explainToken(chosen, place.row, place.token);
   io.stdout.write(asJson === true ? `${json(explanation)}\n` : formatToken(explanation));

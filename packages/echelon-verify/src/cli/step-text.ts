@@ -26,7 +26,7 @@ export function describeSteps(steps: readonly StepFileReport[], program: string)
   const explain =
     wrong && first
       ? [
-          `Explain a wrong token with: ${inert(`${program} explain ${shellWord(wrong.file)} --batch ${shellWord(wrong.name)} --row ${first.row} --token ${first.token}`)}`,
+          `Explain a wrong token with: ${inert(`${program} explain ${shellWord(wrong.file)} --batch ${shellWord(wrong.name)} --row ${first.row} --position ${first.token}`)}`,
           `Name the arithmetic that was used with: ${inert(`${program} identify ${shellWord(wrong.file)}`)}`,
           '',
         ]

@@ -40,7 +40,7 @@ test('echelon verify of a step with a wrong token ends with 1 and says how to ex
   batch.tokens.lossGradient = [-0.2, -0.27, -0.2, 0.2, 0.2];
   const { text, status } = await verified(batch);
   assert.equal(status, 1);
-  assert.match(text, /--row 0 --token 1/);
+  assert.match(text, /--row 0 --position 1/);
 });
 
 test('echelon verify of a step without gradients ends with 3 and names the column', async () => {
@@ -83,7 +83,7 @@ test('echelon explain of a step without a token explains the first wrong one', a
 });
 
 test('echelon explain of a token that is not there ends with 2', async () => {
-  const { text, status } = await onWrong((path, io) => explainFile(path, { row: 7, token: 0 }, io));
+  const { text, status } = await onWrong((path, io) => explainFile(path, { row: 7, position: 0 }, io));
   assert.equal(status, 2);
   assert.match(text, /no token 0 of row 7/);
 });

@@ -38,8 +38,8 @@ export function fileCommands(streams: TextStreams): Command[] {
       )
       .option('--row <number>', 'the row, from 0 (default: the first wrong row)', wholeNumber(0, 1e9))
       .option(
-        '--token <number>',
-        'token of the row of an optimizer step, from 0 (default: the first wrong one)',
+        '--position <number>',
+        'position of a token in the row of an optimizer step, from 0 (default: the first wrong one)',
         wholeNumber(0, 1e9),
       ),
     parameterOf,
@@ -53,7 +53,7 @@ the stages from the log-prob to the gradient coefficient, the stage that breaks 
 ${examples('echelon explain dump.json.gz', 'echelon explain dump.json.gz --batch step-12 --row 3', "echelon explain outputs/completions --batch 'step 3' --row 5")}`,
     )
     .action(
-      (path: string, options: DumpFlags & { batch?: string; row?: number; token?: number; json?: boolean }) =>
+      (path: string, options: DumpFlags & { batch?: string; row?: number; position?: number; json?: boolean }) =>
         ends(explainFile(path, statedBy(options), io(options))),
     );
 

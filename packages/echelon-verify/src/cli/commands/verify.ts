@@ -21,11 +21,12 @@ gives it) or unverifiable (the batch lacks data). A batch is ok if no row is wro
 error. Exit status: 0 all batches are ok, 1 a batch is not ok, 2 a file is unreadable, 3 nothing is wrong but something
 is not verified: the estimator or the reward columns were inferred, the rows are of an evaluation, or the dump has no
 advantages.
-A file of the format echelon-batch/3 holds optimizer steps. Each stage is reported on its own, from the ratio to the reported
-loss. A step is ok if nothing is wrong and the gradient coefficient of every trained token was verified.
+A file of the format echelon-batch/3 holds optimizer steps. Each stage is reported on its own, from the ratio to the
+reported loss. A step is ok if nothing is wrong and the gradient coefficient of every trained token was verified.
 --json prints {"batches": [{"name", "rows", "exact", "rounding", "wrong", "unverifiable", "wrongRows", "roundingRows",
 "findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}; for a dump also
-"format", "configuration", "signal" and "consistent"; for optimizer steps "steps" with "stages", "values" and "wrongTokens".
+"format", "configuration", "signal" and "consistent"; for optimizer steps "steps" with "stages", "values" and
+"wrongTokens".
 If a row is wrong, "firstWrong" has the first one: {"file", "batch", "row", "explanation", "text"}, with the explanation
 as of "echelon explain", as JSON and as text.
 

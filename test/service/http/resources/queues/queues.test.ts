@@ -49,6 +49,8 @@ test('GET /v1/queues shows experiments in queue order with wait reasons, and the
     gpusUsed: 0,
     cpusAllocated: 1,
     gpusAllocated: 0,
+    state: 'ready',
+    stateReason: '',
   });
   assert.deepEqual(queue.clusters[0].experiments, [held]);
   assert.equal((await call('GET', '/v1/queues?limit=1')).json().items.length, 1);
