@@ -221,13 +221,15 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     assert.equal(await page.getByText('No experiment matches').count(), 0);
   });
 
-  test('an experiment that is submitted elsewhere appears in the list without a reload', async () => {
+  test('an experiment that is submitted elsewhere appears without a reload and leaves a text that is being typed', async () => {
     await open('/experiments');
     await page.getByText('Live', { exact: true }).waitFor();
+    await page.fill('[data-filter]', 'sub');
     const { id } = await installation.client.post('/v1/experiments', {
       body: { ...FAULT, name: 'submitted elsewhere' } as never,
     });
     await page.locator(`a[href="/experiments/${id}"]`).waitFor();
+    assert.equal(await page.inputValue('[data-filter]'), 'sub');
   });
 
   test('markup in names is shown as text', async () => {

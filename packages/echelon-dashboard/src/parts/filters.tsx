@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { setQuery } from '../app/router.ts';
 import { inert } from '../models/words.ts';
 
@@ -46,12 +47,17 @@ interface SearchProps {
 
 /** A text to search for, which the address keeps. */
 export function Search({ label, hint, name, value = '', ...rest }: SearchProps) {
+  const input = useRef<HTMLInputElement>(null);
+  // As a property, each render of the screen would take back the text that the user is typing.
+  useLayoutEffect(() => {
+    input.current!.value = value;
+  }, [value]);
   return (
     <input
+      ref={input}
       type="search"
       aria-label={label}
       placeholder={hint}
-      value={value}
       onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
       {...rest}
     />
