@@ -53,8 +53,10 @@ the stages from the log-prob to the gradient coefficient, the stage that breaks 
 ${examples('echelon explain dump.json.gz', 'echelon explain dump.json.gz --batch step-12 --row 3', "echelon explain outputs/completions --batch 'step 3' --row 5")}`,
     )
     .action(
-      (path: string, options: DumpFlags & { batch?: string; row?: number; position?: number; json?: boolean }) =>
-        ends(explainFile(path, statedBy(options), io(options))),
+      (
+        path: string,
+        options: DumpFlags & { batch?: string; row?: number; position?: number; json?: boolean },
+      ) => ends(explainFile(path, statedBy(options), io(options))),
     );
 
   const estimate = file('estimate', 'Estimate the advantages of recorded batches with any estimator.')
