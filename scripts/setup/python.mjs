@@ -72,12 +72,14 @@ function findPython() {
   );
 }
 
-/** Installs wheels into the environment. Python compiles the few modules that are imported at their first import. */
+/**
+ * Installs wheels into the environment, compiled: the many processes of a Ray node would each compile the same modules at their first
+ * start, which takes longer than Ray waits for them on a busy machine of two cores.
+ */
 export async function installWheels(args) {
-  const uv = ['pip', 'install', '--quiet', '--python', python, ...args];
+  const uv = ['pip', 'install', '--quiet', '--compile-bytecode', '--python', python, ...args];
   if (hasUv() && (await succeeds(run('uv', uv)))) return;
-  const quiet = ['--quiet', '--disable-pip-version-check', '--no-compile'];
-  await run(python, ['-m', 'pip', 'install', ...quiet, ...args]);
+  await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...args]);
 }
 
 /** Ray's part for programs in Java, which nothing here starts: 33 MB. */
