@@ -55,9 +55,10 @@ export interface AttemptContext extends AttemptEntry {
   limitReached: string | null;
   /** A node of the attempt that is drained: the driver is stopped at its next checkpoint. See {@link drainAttempt}. */
   drained: { node: string; reason: string } | null;
-  /** Its nodes and its grace period, once its terms are read. */
+  /** Its nodes, once its terms are read. */
   nodes: readonly AllocatedNode[];
-  gracePeriodMs: number;
+  /** The grace period of its spec, which is compiled for it; 0 until its terms are read. */
+  gracePeriodMs: () => number;
   readonly quarantine: Quarantine | null;
   /** This dispatcher has survived the launch or takeover; see {@link settle}. */
   settled: boolean;
@@ -80,7 +81,7 @@ export function createContext(deps: AttemptDeps, entry: AttemptEntry): AttemptCo
     limitReached: null,
     drained: null,
     nodes: [],
-    gracePeriodMs: 0,
+    gracePeriodMs: () => 0,
     settled: quarantine?.unreadable === true, // its events are not read, so the takeover does no harm
   };
   // It may run all the same: it is stopped, and its events are recorded.
@@ -121,7 +122,8 @@ export function drainAttempt(context: AttemptContext, drained: readonly DrainedN
   const msOf = ({ remainingMs }: DrainedNode) => remainingMs ?? Number.POSITIVE_INFINITY;
   const first = mine.toSorted((a, b) => msOf(a) - msOf(b))[0];
   context.drained = first ?? null;
-  if (first !== undefined && msOf(first) <= context.gracePeriodMs + DRAIN_MARGIN_MS) context.stopping.abort();
+  if (first !== undefined && msOf(first) <= context.gracePeriodMs() + DRAIN_MARGIN_MS)
+    context.stopping.abort();
 }
 
 /** Stops the driver of an attempt that waited for a checkpoint to leave a drained node. */

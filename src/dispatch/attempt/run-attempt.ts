@@ -79,7 +79,7 @@ async function lifecycle(context: AttemptContext, markPlaced: () => void): Promi
   if (read.kind !== 'terms') return await leave(context, read);
   const { terms } = read;
   context.nodes = terms.nodes;
-  context.gracePeriodMs = gracePeriodOf(context, terms);
+  context.gracePeriodMs = () => gracePeriodOf(context, terms);
   const result = await runSteps(context, terms, markPlaced);
   switch (result.kind) {
     case 'ended':
@@ -117,7 +117,7 @@ async function runSteps(context: AttemptContext, terms: Terms, markPlaced: () =>
   const launched = context.confirmed ? NEXT : await launch(context, terms);
   markPlaced();
   if (launched.kind !== 'next') return launched;
-  const ended = await followToEnd(context, terms);
+  const ended = await followToEnd(context);
   // A stop that this dispatcher did not request: a higher attempt may have taken this one's place.
   const unexpected =
     ended.kind === 'ended' && ended.ended.cause === 'stopped' && !context.stopping.signal.aborted;
@@ -125,10 +125,10 @@ async function runSteps(context: AttemptContext, terms: Terms, markPlaced: () =>
 }
 
 /** Follows the attempt to its end, and stops its driver on request. */
-async function followToEnd(context: AttemptContext, terms: Terms): Promise<Ending> {
+async function followToEnd(context: AttemptContext): Promise<Ending> {
   const over = new AbortController();
   const signal = AbortSignal.any([context.yielded, over.signal]);
-  const stopped = stopOnRequest(context, terms, signal);
+  const stopped = stopOnRequest(context, signal);
   // An unconfirmed attempt may never have been launched: the answer to its stop says so.
   const early = context.confirmed ? NEXT : await stopped;
   if (early.kind !== 'next') return early;

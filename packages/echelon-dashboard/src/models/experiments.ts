@@ -49,13 +49,15 @@ interface Considered {
   verification: { signal: string | null };
 }
 
-const ACTIVE = new Set(['launching', 'running', 'cancelling']);
+/** States of an experiment that has resources of a cluster. */
+export const ACTIVE = ['launching', 'running', 'cancelling'] as const;
 
 /** The experiments that a person should look at, in the same order. Active ones are in the list of those that run. */
 export const attention = <T extends Considered>(experiments: readonly T[]): T[] =>
   experiments.filter(
     ({ state, stoppedBy, verification }) =>
-      !ACTIVE.has(state) && (verification.signal === 'wrong' || state === 'failed' || stoppedBy !== null),
+      !(ACTIVE as readonly string[]).includes(state) &&
+      (verification.signal === 'wrong' || state === 'failed' || stoppedBy !== null),
   );
 
 /** The experiments of all lists, once each, the newest first. */

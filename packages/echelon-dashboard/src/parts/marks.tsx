@@ -1,5 +1,6 @@
 import { type Considered, statusOf } from 'echelon-client/status';
 import type { ComponentChildren } from 'preact';
+import { isOver, progressOf } from '../models/experiments.ts';
 import { type Counts, inWords, partsOf, SHAPES, type Shown } from '../models/outcomes.ts';
 import { ago, clock, count } from '../models/words.ts';
 
@@ -64,12 +65,17 @@ export function State({ state, word = state }: { state: string; word?: string | 
 /** The state of an experiment and its training signal: a wrong signal is red, whatever the state. */
 export function Status({ of }: { of: Considered }) {
   const { text, tone } = statusOf(of);
-  const className = tone === 'state' ? `s-${of.state}` : `s-signal-${tone}`;
+  return <State state={tone === 'state' ? of.state : `signal-${tone}`} word={text} />;
+}
+
+/** The progress in words; while the experiment is not over, as a bar too. */
+export function Progress({ of }: { of: Parameters<typeof progressOf>[0] }) {
+  const { text, share } = progressOf(of);
   return (
-    <span class={`badge ${className}`}>
-      <span class="dot" aria-hidden="true" />
-      {text}
-    </span>
+    <>
+      <div>{text}</div>
+      {!isOver(of) && share !== undefined && <progress value={share} max={1} aria-label="Progress" />}
+    </>
   );
 }
 

@@ -6,13 +6,13 @@ import { useFeed, useThrottled } from '../app/live.ts';
 import { useGet, usePolling, useResource } from '../app/resource.ts';
 import { navigate, place, setQuery } from '../app/router.ts';
 import { command } from '../models/commands.ts';
-import { isOver, mergeNewest, progressOf } from '../models/experiments.ts';
+import { ACTIVE, isOver, mergeNewest } from '../models/experiments.ts';
 import { count, inert } from '../models/words.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Start } from '../parts/empty-installation.tsx';
 import { Chips, Choice, Search } from '../parts/filters.tsx';
 import { Head } from '../parts/head.tsx';
-import { Ago, Outcomes, Status } from '../parts/marks.tsx';
+import { Ago, Outcomes, Progress, Status } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 
 const STATES = ['queued', 'launching', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled'] as const;
@@ -20,7 +20,7 @@ const STATES = ['queued', 'launching', 'running', 'cancelling', 'succeeded', 'fa
 const FILTERED_OUTCOMES = ['wrong', 'unverifiable', 'rounding'] as const;
 const CHIPS: [label: string, states: string[]][] = [
   ['Queued', ['queued']],
-  ['Running', ['launching', 'running', 'cancelling']],
+  ['Running', [...ACTIVE]],
   ['Succeeded', ['succeeded']],
   ['Failed', ['failed']],
   ['Cancelled', ['cancelled']],
@@ -171,7 +171,7 @@ const COLUMNS: Column<Record>[] = [
     ),
   },
   { title: 'Estimator', class: 'wider', width: '11%', cell: ({ resolved }) => <Estimator of={resolved} /> },
-  { title: 'Progress', class: 'wide', width: '12%', cell: (one) => <Progress experiment={one} /> },
+  { title: 'Progress', class: 'wide', width: '12%', cell: (one) => <Progress of={one} /> },
   {
     title: 'Rows verified',
     width: '17%',
@@ -200,16 +200,6 @@ function Estimator({ of: { engine, estimator } }: { of: Record['resolved'] }) {
     <>
       <div class="clip">{name ?? String(engine)}</div>
       <div class="muted clip mono">{name ? String(engine) : ''}</div>
-    </>
-  );
-}
-
-function Progress({ experiment }: { experiment: Record }) {
-  const { share, text } = progressOf(experiment);
-  return (
-    <>
-      <div>{text}</div>
-      {!isOver(experiment) && share !== undefined && <progress value={share} max={1} aria-label="Progress" />}
     </>
   );
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useGet, usePolling } from '../app/resource.ts';
 import { command } from '../models/commands.ts';
-import { attention, newestOf } from '../models/experiments.ts';
+import { ACTIVE, attention, newestOf } from '../models/experiments.ts';
 import { sinceInWords } from '../models/now.ts';
 import { count } from '../models/words.ts';
 import { Start } from '../parts/empty-installation.tsx';
@@ -15,7 +15,6 @@ import { Queued } from './now/queued.tsx';
 import { Running } from './now/running.tsx';
 
 const LOOKED_AT = 100;
-const ACTIVE = ['launching', 'running', 'cancelling'] as const;
 
 /** The running experiments first, then what needs a person, then the queue. */
 export function Now() {

@@ -9,18 +9,14 @@ import { stopHigher } from './stale.ts';
  * Waits until the driver must be stopped, and stops it within its grace period. Next: it ends, and its events say how.
  * `signal` ends the step, because the attempt has ended by itself.
  */
-export async function stopOnRequest(
-  context: AttemptContext,
-  terms: Terms,
-  signal: AbortSignal,
-): Promise<StepResult> {
+export async function stopOnRequest(context: AttemptContext, signal: AbortSignal): Promise<StepResult> {
   const { experiment, attempt } = context.lease;
   const either = AbortSignal.any([signal, context.stopping.signal]);
   if (!either.aborted) await once(either, 'abort');
   if (signal.aborted) return YIELDED;
   context.deps.log.info({ experiment, attempt }, 'the attempt is being stopped');
   const reason = context.limitReached ?? leaveInWords(context) ?? 'the experiment was cancelled';
-  const options = { gracePeriodMs: gracePeriodOf(context, terms), reason };
+  const options = { gracePeriodMs: context.gracePeriodMs(), reason };
   const stop = async () => {
     const client = await context.rayWorker();
     const { dropped } = await client.stop(experiment, attempt, options, signal);

@@ -3,12 +3,11 @@ import { counted } from 'echelon-verify/text/plural';
 import { useGet } from '../../app/resource.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { chooseMetrics } from '../../models/curves.ts';
-import { progressOf } from '../../models/experiments.ts';
 import { allocatedOf } from '../../models/now.ts';
 import { count, figure, inert } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
-import { Ago, Muted, OutcomeCounts, Status } from '../../parts/marks.tsx';
+import { Ago, Muted, OutcomeCounts, Progress, Status } from '../../parts/marks.tsx';
 
 const SHOWN = 20;
 const POINTS = 48;
@@ -111,13 +110,3 @@ const nameOf = ({ id, name, project, cluster }: Experiment) => (
     </div>
   </>
 );
-
-function Progress({ of }: { of: Experiment }) {
-  const { text, share } = progressOf(of);
-  return (
-    <>
-      <div>{text}</div>
-      {share !== undefined && <progress value={share} max={1} aria-label="Progress" />}
-    </>
-  );
-}

@@ -1,10 +1,11 @@
-import { around, expError, include } from '../arithmetic.ts';
+import { around, include } from '../arithmetic.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
+import { sideOfMove } from './probability-move.ts';
 
 /**
  * prime-rl's default loss: −A·r·keep + klTau·(ln r)², r the ratio to the rollout policy, so that `oldLogProb` holds the rollout
  * log-probs. A token is kept unless its probability has moved too far in the direction of the advantage; A = 0 takes the lower test.
- * The difference of two exponentials has their absolute errors. Source: prime-rl trainer/rl/loss.py `default_loss_fn`.
+ * Source: prime-rl trainer/rl/loss.py `default_loss_fn`.
  */
 export const PRIME_RL: PolicyLoss = {
   name: 'prime-rl',
@@ -17,18 +18,10 @@ export const PRIME_RL: PolicyLoss = {
   },
   bind({ clipLow, clipHigh, klTau }, { out, arithmetic }) {
     return (token) => {
-      const { advantage, ratio, ratioError, logProb, oldLogProb, logRatio } = token;
+      const { advantage, ratio, ratioError, logRatio } = token;
       const { unit } = arithmetic;
-      const [now, before] = [Math.exp(logProb), Math.exp(oldLogProb)];
-      const moved = advantage > 0 ? now - before : before - now;
-      const movedError =
-        now * expError(logProb, arithmetic) +
-        before * expError(oldLogProb, arithmetic) +
-        unit * Math.abs(moved);
-      const most = advantage > 0 ? clipHigh! : clipLow!;
-      const isOut = moved - movedError > most * (1 + unit);
-      const isIn = moved + movedError < most * (1 - unit);
-      out.side = isOut ? SIDE.clip : isIn ? SIDE.none : SIDE.undecided;
+      out.side = sideOfMove(token, { clipLow: clipLow!, clipHigh: clipHigh! }, arithmetic);
+      const isOut = out.side === SIDE.clip;
       const policy = isOut ? 0 : -advantage * ratio;
       const policyError = isOut ? 0 : Math.abs(advantage) * ratioError + 2 * unit * Math.abs(policy);
       const square = klTau! * logRatio * logRatio;
