@@ -130,6 +130,8 @@ class Checks:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         launch = json.loads(done.stdout)["launch"]
+        for name, content in launch["files"].items():
+            (place / name).write_text(content)
         places = {"attemptDir": place, "experimentDir": self.directory, "sharedRoot": self.directory}
 
         def filled(argument: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Callable
 
 import echelon_capture as capture
 
-from .shared.batch import without_padding
+from .shared.batch import row_advantages, without_padding
 from .shared.forms import Form, form_of
 
 TRAINER_MODULE = "verl.trainer.ppo.ray_trainer"
@@ -100,9 +100,9 @@ def _columns(call: dict[str, Any], result: Any) -> dict[str, Any]:
 
 
 def _of_rows(tensors: Any, mask: Any) -> dict[str, Any]:
-    """One advantage for all response tokens of a row. The first of them need not be the first of the row."""
-    first = mask.long().argmax(-1).unsqueeze(-1)
-    return {"advantage": tensors["advantages"].gather(-1, first).squeeze(-1)}
+    """One advantage for all response tokens of a row, and the tokens if they differ."""
+    found = row_advantages(tensors["advantages"], mask)
+    return {**found, "tokens": _trimmed(found["tokens"])} if "tokens" in found else found
 
 
 # Column of the tokens → verl's tensor.
@@ -113,9 +113,12 @@ def _of_tokens(form: Form, tensors: Any, mask: Any) -> dict[str, Any]:
     """What the estimator starts from and gives, token by token."""
     columns = {"mask": mask.bool(), **{column: tensors[_TENSORS[column]].float() for column in form.tokens}}
     columns["advantage"] = tensors["advantages"].float()
+    return {"tokens": _trimmed(columns)}
+
+
+def _trimmed(columns: dict[str, Any]) -> dict[str, Any]:
     # Clones, because the trainer may change its tensors in place.
-    copies = {column: values.detach().cpu().clone().numpy() for column, values in columns.items()}
-    return {"tokens": without_padding(copies)}
+    return without_padding({column: values.detach().cpu().clone().numpy() for column, values in columns.items()})
 
 
 def _provenance(trainer: Any) -> dict[str, Any]:

@@ -113,6 +113,18 @@ def test_advantages_of_tokens_are_captured_and_exact_and_a_changed_one_is_wrong(
     assert (faulty["wrong"], faulty["wrongRows"]) == (1, [4])
 
 
+def test_a_single_token_with_another_advantage_than_its_row_is_wrong(folder, verify, trainers):
+    def faulty(data, adv_estimator, **settings):
+        compute_advantage(data, adv_estimator, **settings).batch["advantages"][5, 2] += 0.5
+        return data
+
+    trainers.compute_advantage = faulty
+    hook.follow()
+    trainers.RayPPOTrainer().fit([Estimator.GRPO])
+    status, (report,) = verify(folder)
+    assert (status, report["wrongRows"], report["exact"] + report["rounding"]) == (1, [5], 5)
+
+
 def test_a_batch_that_is_not_verifiable_is_a_gap_with_the_reason(folder, trainers, read_lines):
     hook.follow()
     config = {"use_pf_ppo": True, "factors": [1.0]}

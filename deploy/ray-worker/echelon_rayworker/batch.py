@@ -387,6 +387,18 @@ def without_padding(tokens: Mapping[str, Any]) -> dict[str, list[Any]]:
     return {column: [row[:length] for row, length in zip(values, lengths)] for column, values in tokens.items()}
 
 
+def row_advantages(advantages: Any, mask: Any) -> dict[str, Any]:
+    """The columns of an estimator with one advantage a row, from tensors of one row a response: the advantage of the first trained
+    token and, only if the trained tokens of a row differ, the tokens of these rows; the others have none."""
+    trained = mask.bool()
+    first = advantages.gather(-1, trained.long().argmax(-1, keepdim=True))
+    differs = trained & (advantages != first) & ~(advantages.isnan() & first.isnan())
+    columns = {"advantage": first.squeeze(-1).float()}
+    if differs.any():
+        columns["tokens"] = {"mask": trained & differs.any(-1, keepdim=True), "advantage": advantages.float()}
+    return columns
+
+
 def uses_returns(name: str) -> bool:
     """True if the estimator of this name starts from step returns."""
     return name in _ESTIMATORS and _RETURNS in _ESTIMATORS[name].columns

@@ -152,6 +152,21 @@ def test_a_recipe_of_another_shape_is_not_half_wrapped(monkeypatch):
     assert trainer.compute_advantage is before and hook.current() is None
 
 
+def test_the_rows_that_the_recipe_copies_are_drawn_again_in_the_same_step(monkeypatch):
+    trainer, _ = recipe(monkeypatch, lambda data, adv_estimator: data)
+    trainer.adjust_batch = lambda config, data: np.random.choice(data, 5, replace=False).tolist()
+    hook.install({}, Spool())
+    run = trainer.RayPPOTrainer()
+
+    def drawn(step: int, seed: int) -> list[int]:
+        run.global_steps = step
+        config = Mapping(env=Mapping(seed=seed))
+        return run.fit(lambda: trainer.adjust_batch(config, 1000))
+
+    assert drawn(1, 0) == drawn(1, 0)
+    assert len({tuple(drawn(step, seed)) for step in (1, 2) for seed in (0, 1)}) == 4
+
+
 def columns(seed: int) -> dict:
     chance = np.random.default_rng(seed)
     group, trajectory, observation, reward = [], [], [], []
@@ -316,6 +331,13 @@ def test_advantages_of_tokens_and_of_the_best_row_verify(tmp_path, estimator: st
     report = report_of()
     assert report["ok"] and report["rows"] == report["exact"] + report["rounding"] == SIZE[0], report
     assert report["fingerprint"].startswith(fingerprint), report["fingerprint"]
+    if capture.not_verifiable(call) is None and "tokens" not in columns:
+        # One planted fault: a single token of a row.
+        given = result.batch["advantages"][row].clone()
+        result.batch["advantages"][row, int(result.batch["response_mask"][row].sum()) - 1] += 0.5
+        capture.copy_advantages(result, columns)
+        assert report_of()["wrongRows"] == [row] and [len(one) for one in columns.pop("tokens")["mask"]]
+        result.batch["advantages"][row] = given
     # One planted fault: a row's advantages are too large by a hundredth.
     result.batch["advantages"][row] *= 1.01
     capture.copy_advantages(result, columns)

@@ -430,3 +430,17 @@ def test_a_node_with_few_processes_little_memory_or_a_small_dev_shm_is_named(tmp
     assert checks() == [] and checks(processes=65536, memory=10**12, shm=2**36) == []
     assert checks(processes=4096, memory=10**10, shm=2**26) == ["processes", "host memory", "/dev/shm"]
     assert limits.check_limits(settings(tmp_path), [Look("b", 2, trouble="away", limits={"shm": 1})])[0].ok
+
+
+@pytest.mark.parametrize("backend", ["attention/backends/xformers.py", "v1/attention/backends/xformers.py", "attention/none.py"])
+def test_the_backend_of_the_recipes_is_dropped_if_the_installed_vllm_has_it_not(tmp_path: Path, monkeypatch, backend: str):
+    for file in ("vllm/__init__.py", f"vllm/{backend}"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    override = "+ray_init.runtime_env.env_vars.VLLM_ATTENTION_BACKEND=XFORMERS"
+    overrides, variables = Overrides([override]), {"VLLM_ATTENTION_BACKEND": "XFORMERS"}
+    dropped = environment.drop_missing_backend(overrides, variables)
+    assert dropped == (backend == "attention/none.py")
+    assert (overrides.arguments(), variables) == (([], {}) if dropped else ([override], {"VLLM_ATTENTION_BACKEND": "XFORMERS"}))
+    assert not environment.drop_missing_backend(overrides, {"VLLM_ATTENTION_BACKEND": "FLASHINFER"})

@@ -4,13 +4,15 @@ import { estimate } from '../src/explain/estimate.ts';
 import { explainRow } from '../src/explain/explain.ts';
 import { formatExplanation } from '../src/explain/explain-text.ts';
 import { rowColumns } from '../src/explain/row-columns.ts';
-import type { Batch, TokenColumns } from '../src/format/batch.ts';
+import { type Batch, estimatorFrom, type TokenColumns } from '../src/format/batch.ts';
+import { decodeBatch, encodeBatch } from '../src/format/wire.ts';
 import { identify } from '../src/identify/identify.ts';
 import type { AnyParameters } from '../src/kernel/index.ts';
 import { verificationBytes } from '../src/pool/budget.ts';
 import { verifyBatch } from '../src/verify-batch.ts';
 import { goldenEstimates } from './support/golden-estimators.ts';
 import { goldenTokens } from './support/golden-tokens.ts';
+import { handBatch } from './support/hand-batch.ts';
 import { reporting, tokenBatch, without } from './support/token-batch.ts';
 
 const GAE = 'verl/gae-0.95, kl';
@@ -142,6 +144,30 @@ describe('token-level batches', () => {
     const report = verifyBatch({ ...batch, estimator: grpo, tokenLevelRewardSum: score });
     assert.deepEqual([report.unverifiable, report.wrong, report.ok], [4, 0, false]);
     assert.ok(report.findings.some(({ code }) => code === 'advantage-per-token'));
+  });
+
+  test('a token that differs from the stated advantage of its row makes the row wrong', () => {
+    const rows = [0, 1, 0, 1].map((score, row) => ({
+      trajectory: `t${row}`,
+      step: 0,
+      score,
+      advantage: score - 0.5,
+    }));
+    const batch: Batch = { ...handBatch(rows), estimator: estimatorFrom('grpo', { normalizeByStd: false }) };
+    assert.equal(verifyBatch(batch).exact, 4);
+    const faulty: Batch = {
+      ...batch,
+      tokens: {
+        offset: Int32Array.of(0, 0, 3, 3, 3),
+        mask: Uint8Array.of(1, 0, 1),
+        reportedAdvantage: Float64Array.of(0.5, 7, -0.5),
+      },
+    };
+    const report = verifyBatch(faulty);
+    assert.deepEqual([report.exact, report.wrongRows], [3, [1]]);
+    assert.match(report.findings[0]!.message, /token 2 of row 1 reports -0\.5, true is 0\.5/);
+    assert.deepEqual([explainRow(faulty, 1).token, explainRow(faulty, 0).token], [2, undefined]);
+    assert.deepEqual(verifyBatch(decodeBatch(encodeBatch(faulty))).wrongRows, [1]);
   });
 
   test('memory grows with tokens', () => {

@@ -41,6 +41,9 @@ const ABLATION: readonly (readonly [historyLength: number, webshopScore: number]
 
 type Row = readonly [label: string, settings: Partial<VerlAgentSpec>];
 
+/** PPO compares no trajectories: verl-agent's own script of it has as many tasks as the others have trajectories. */
+const PPO = { estimator: { name: 'ppo' }, rollout: { groups: 128, groupSize: 1 } } as const;
+
 const COMPARISON: readonly Row[] = [
   ['HGPO', { estimator: { name: 'hgpo' } }],
   ['GiGPO', { estimator: { name: 'gigpo' } }],
@@ -48,10 +51,13 @@ const COMPARISON: readonly Row[] = [
   ['Dr. GRPO', drGrpo()],
   ['RLOO', { estimator: { name: 'rloo' } }],
   ['REINFORCE++', { estimator: { name: 'reinforce_plus_plus' } }],
-  ['PPO', { estimator: { name: 'ppo' } }],
+  ['PPO', PPO],
   ['DAPO', { estimator: { name: 'grpo' }, ...dapo() }],
   ['HGPO with DAPO', { estimator: { name: 'hgpo' }, ...dapo() }],
 ];
+
+const PPO_NOTE =
+  "PPO has 128 tasks with one trajectory each, as in verl-agent's own script of PPO; the others have 16 tasks with 8.";
 
 /** Rows of the main table, and K of each. */
 const METHODS: readonly (readonly [label: string, name: Estimator, historyLength: number])[] = [
@@ -115,7 +121,7 @@ function mainTable(): Preset {
         run({
           label: `${label} ${size} ${environment}`,
           recipe: `qwen2.5_${size}_${environment}_train`,
-          settings: { estimator: { name }, environment: { historyLength } },
+          settings: { ...(name === 'ppo' ? PPO : { estimator: { name } }), environment: { historyLength } },
           figures: mainFigures({ size, environment, name, historyLength }),
         }),
       ),
@@ -128,6 +134,7 @@ function mainTable(): Preset {
       'The paper averages evaluations of the last checkpoint over the seeds 123, 456 and 789.',
       "GiGPO's figures stand beside K=4: the paper's gains of K=4 are the differences from them. GiGPO with K=2 is the counterpart of HGPO with K=2.",
       'The paper states no hyperparameters of PPO, RLOO and GRPO; they have those of hgpo, and K=2.',
+      PPO_NOTE,
       'Prompted agents on ALFWorld out of domain: GPT-4o 48.0, Gemini-2.5-Pro 60.3.',
       diskNote(runs),
     ],
@@ -163,6 +170,7 @@ function comparison(): Preset {
     title: 'Estimators on equal terms: ALFWorld, 1.5B, K=2',
     notes: [
       'All run through the HGPO trainer, where statistics are taken before the batch is padded.',
+      PPO_NOTE,
       'Dr. GRPO divides neither by the deviation nor by the length of a response.',
     ],
     runs: COMPARISON.map(([label, settings]) =>

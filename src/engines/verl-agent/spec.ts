@@ -127,7 +127,7 @@ export const VerlAgentSpec = NamedObject('VerlAgentSpec', {
     engine: choice(['vllm', 'sglang', 'hf']),
     attentionBackend: choice(
       ['XFORMERS', 'FLASH_ATTN', 'FLASHINFER', 'FLEX_ATTENTION', 'TORCH_SDPA', 'auto'],
-      'Attention backend of vLLM; `auto` lets vLLM choose.',
+      'Attention backend of vLLM; `auto` lets vLLM choose. XFORMERS is ignored if the installed vLLM does not have it.',
     ),
     tensorParallelSize: count(1, 1024, 'Number of GPUs per copy of the policy during generation.'),
     gpuMemoryUtilization: number(0.05, 0.99, 'Share of GPU memory for generation, between 0 and 1.'),

@@ -67,7 +67,8 @@ function groupWarnings(batch: Batch): Finding[] {
     seen[trajectory[row]!] = 1;
     sizes[group[row]!]! += 1;
   }
-  const alone = groupNames.filter((_, g) => sizes[g] === 1);
+  // An estimator of tokens compares no trajectories.
+  const alone = groupNames.filter((_, g) => sizes[g] === 1 && usesOf(batch.estimator).tokens === undefined);
   const findings: Finding[] = [];
   if (alone.length > 0) {
     const text = `${counted(alone.length, 'group')} of ${groupNames.length} with a single trajectory (${some(alone, 3)}).`;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { specProblems } from '../../../../src/engines/validate-spec.ts';
 import { evaluationsOf, verlAgentPresets } from '../../../../src/engines/verl-agent/presets.ts';
+import { resolveVerlAgent } from '../../../../src/engines/verl-agent/resolve.ts';
 import { resolveSpec } from '../../../../src/plan/resolve-spec.ts';
 
 const named = (name: string) => verlAgentPresets().find((preset) => preset.name === name)!;
@@ -91,6 +92,15 @@ describe('presets', () => {
       return (figures.webshopScore! + figures.webshopSuccess!) / 2;
     };
     assert.equal((gain('HGPO') - gain('GiGPO')).toFixed(2), '4.36');
+  });
+
+  test('PPO has as many tasks as the others have trajectories', () => {
+    for (const preset of ['comparison', 'paper-main-table']) {
+      for (const { name, train } of named(preset).runs) {
+        const { groups, groupSize } = resolveVerlAgent(train).rollout;
+        assert.deepEqual([groups, groupSize], name.startsWith('PPO') ? [128, 1] : [16, 8], name);
+      }
+    }
   });
 
   test('every ablation contains the setting of the recipe, and equal trainings of two presets share their checkpoints', () => {

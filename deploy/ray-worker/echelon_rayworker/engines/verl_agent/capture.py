@@ -12,7 +12,7 @@ from collections import defaultdict, deque
 from typing import Any, Mapping
 
 from echelon_rayworker import __version__
-from echelon_rayworker.batch import build_batch, uses_returns, without_padding
+from echelon_rayworker.batch import build_batch, row_advantages, uses_returns, without_padding
 from echelon_rayworker.forms import Form, form_of
 
 PRODUCER = f"echelon-capture/{__version__}"
@@ -126,13 +126,16 @@ def _copy_tokens(tensors: Any, columns: tuple[str, ...]) -> dict[str, Any]:
 
 
 def copy_advantages(data: Any, columns: dict[str, Any]) -> None:
-    """Adds the advantages to the columns: one a token if the estimator has them, else one a row, since the recipe's are
-    constant over a row's response tokens."""
+    """Adds the advantages to the columns: one a token if the estimator has them, else one a row, and those of the tokens if they
+    differ within a row."""
     advantages = data.batch["advantages"]
     if "tokens" in columns:
         columns["tokens"]["advantage"] = _numbers(advantages.float())
     else:
-        columns["advantage"] = _numbers(advantages[:, 0].float())
+        found = row_advantages(advantages, data.batch["response_mask"])
+        columns["advantage"] = _numbers(found["advantage"])
+        if "tokens" in found:
+            columns["tokens"] = {column: _numbers(values) for column, values in found["tokens"].items()}
 
 
 def checksums(responses: Any) -> Any:

@@ -11,7 +11,7 @@ import time
 from typing import Any, Optional
 
 from .. import savedsteps
-from . import causes, cluster, directorylock
+from . import causes, cluster, directorylock, environment
 from .child import Child
 from .console import CheckpointDone, Console, Fact, Notice, StageReached, StepDone
 from .prepare import NotStartable, Prepared, prepare
@@ -27,6 +27,8 @@ def run(settings: Settings, spool: Any) -> int:
     # Before anything is read: where a training starts depends on what another one saves.
     held = None if settings.evaluates else _take(settings)
     prepared = prepare(settings)
+    if environment.drop_missing_backend(settings.overrides, os.environ):
+        _say("the installed vLLM has no attention backend XFORMERS and chooses one itself; set rollout.attentionBackend to choose")
     if prepared.finished:
         spool.stage(f"finished before: step {prepared.start.step} of {settings.steps}", prepared.start.step, settings.steps)
         spool.checkpoint(prepared.start.step, _relative(prepared.start.path, settings))

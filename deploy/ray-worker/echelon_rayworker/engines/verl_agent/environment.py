@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
-from typing import Mapping
+from typing import Mapping, MutableMapping
 
 from echelon_rayworker import allocation
 from echelon_rayworker.launch import VARIABLES_VARIABLE
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
+from .overrides import Overrides
 from .settings import Settings
 
 # Handed on from the ray-worker's own environment if they are set there. Their values appear in no command line and
@@ -55,3 +57,21 @@ def runtime_variables(
     variables["ECHELON_OBSERVATIONS"] = observations
     variables["ECHELON_ADVANTAGES"] = advantages
     return variables
+
+
+BACKEND = "VLLM_ATTENTION_BACKEND"
+
+
+def drop_missing_backend(overrides: Overrides, environment: MutableMapping[str, str]) -> bool:
+    """Removes the recipes' attention backend XFORMERS, which newer vLLM do not have, if the installed vLLM does not have it; true
+    if it was removed. vLLM then chooses a backend itself."""
+    vllm = importlib.util.find_spec("vllm")
+    if environment.get(BACKEND) != "XFORMERS" or vllm is None or vllm.origin is None:
+        return False
+    package = os.path.dirname(vllm.origin)
+    places = ("attention", os.path.join("v1", "attention"))
+    if any(os.path.isfile(os.path.join(package, place, "backends", "xformers.py")) for place in places):
+        return False
+    del environment[BACKEND]
+    overrides.take(f"ray_init.runtime_env.env_vars.{BACKEND}")
+    return True

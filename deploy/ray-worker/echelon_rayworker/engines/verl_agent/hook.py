@@ -1,9 +1,9 @@
 """Puts the capture hook into the trainer's process: wraps, without editing, what the recipe looks up at call time.
 
 Wrapped are `recipe.hgpo.hgpo_ray_trainer.compute_advantage` (every estimator), `TrajectoryCollector.
-gather_rollout_data` (the rows at their source), `Tracking.log` (every metric) and `RayPPOTrainer.fit` (to write what
-still waits before the process ends, and to fill up the rows that a critic of several GPUs gets). A wrapper calls the original with the very arguments and returns the very
-result; whatever goes wrong on the capture hook's side is counted, said once on the console, and never raised.
+gather_rollout_data` (the rows at their source), `Tracking.log` (every metric), `RayPPOTrainer.fit` (to write what
+still waits before the process ends, and to fill up the rows that a critic of several GPUs gets) and `adjust_batch` (to seed the
+choice of the rows that it copies). A wrapper calls the original with the very arguments and returns the very result; whatever goes wrong on the capture hook's side is counted, said once on the console, and never raised.
 """
 
 from __future__ import annotations
@@ -123,6 +123,8 @@ def install(environment: Any = None, spool: Any = None) -> CaptureHook:
     if hasattr(collector, "gather_rollout_data"):
         _wrap_collector(collector, hook)
     _wrap_fit(trainer.RayPPOTrainer, hook)
+    if hasattr(trainer, "adjust_batch"):
+        trainer.adjust_batch = _seeded(trainer.adjust_batch, hook)
     _wrap_log(tracking.Tracking, hook)
     original = trainer.compute_advantage
 
@@ -185,6 +187,18 @@ def _pad_values(trainer: Any) -> None:
         return protocol.unpad_dataproto(original(padded), pad_size=added)
 
     critic.compute_values = compute_values
+
+
+def _seeded(original: Callable, hook: CaptureHook) -> Callable:
+    """The recipe draws the rows that it copies from numpy's global generator, which nothing seeds. It is seeded by the seed of the
+    tasks and the step, so that a step draws the same rows again, also after a resume."""
+
+    @functools.wraps(original)
+    def adjust_batch(config: Any, *arguments: Any, **keywords: Any) -> Any:
+        hook.guarded(lambda: importlib.import_module("numpy").random.seed([int(config.env.seed), hook.step()]))
+        return original(config, *arguments, **keywords)
+
+    return adjust_batch
 
 
 def _wrap_log(tracking: Any, hook: CaptureHook) -> None:
