@@ -58,6 +58,7 @@ const rules = () => import('./commands/rules.ts');
 const servers = () => import('./commands/servers.ts');
 const submit = () => import('./commands/submit.ts');
 const sweeps = () => import('./commands/sweeps.ts');
+const usage = () => import('./commands/usage.ts');
 const watch = () => import('./commands/watch.ts');
 
 const START: Entry[] = [
@@ -117,6 +118,7 @@ const CLUSTERS: Entry[] = [
   entry('clock', 'compare and confirm the clock of Redis', retention),
   entry('clusters', 'add, pause, drain and delete Ray clusters', clusters, 'cluster'),
   entry('nodes', 'show, cordon and drain nodes of clusters', nodes, 'node'),
+  entry('usage', 'show GPU hours and cost of a period', usage),
   entry('plan', 'show the command that a spec or a recipe would run', plan),
   entry('preflight', 'check a spec on a cluster before it takes a GPU', preflight),
   entry('ray', 'inspect any Ray cluster, call functions on it', ray),

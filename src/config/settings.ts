@@ -83,6 +83,20 @@ function address(value: string): string {
 
 const addresses = (value: string): string[] => list(value).map(address);
 
+function prices(value: string): Record<string, number> {
+  return Object.fromEntries(
+    list(value).map((item) => {
+      const [name, price] = [
+        item.slice(0, item.lastIndexOf('=')).trim(),
+        item.slice(item.lastIndexOf('=') + 1),
+      ];
+      if (name === '' || !/^\s*\d+(\.\d+)?\s*$/.test(price))
+        throw new SettingsError(`must have items of the form TYPE=PRICE, not "${item}"`);
+      return [name, Number(price)];
+    }),
+  );
+}
+
 function bucket(value: string): BucketPlace {
   const place = parseBucket(value);
   if (typeof place === 'string') throw new SettingsError(place);
@@ -172,6 +186,12 @@ export const SETTINGS = {
     null,
     address,
     'URL of a Grafana that the dashboard links to. Default: no link',
+  ),
+  gpuPrices: setting<Record<string, number>>(
+    'ECHELON_GPU_PRICES',
+    {},
+    prices,
+    'Prices of a GPU hour for `echelon usage`, separated by commas: TYPE=PRICE, CLUSTER/TYPE=PRICE, or * for TYPE. TYPE is the label ray.io/accelerator-type of the nodes. Default: no prices',
   ),
   tokens: {
     ...setting<string[]>(

@@ -44,6 +44,7 @@ import { addRulePresets } from './resources/rules/presets.ts';
 import { addRuns } from './resources/runs/runs.ts';
 import { addSweepSeries } from './resources/sweeps/series.ts';
 import { addSweeps } from './resources/sweeps/sweeps.ts';
+import { addUsage } from './resources/usage/usage.ts';
 import { addVerify } from './resources/verify/verify.ts';
 import { addAudit } from './server/audit.ts';
 import { addBoard } from './server/board.ts';
@@ -128,6 +129,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addPresets(routes);
     addPresetSubmit(routes, deps);
     addAllocations(routes, deps);
+    addUsage(routes, deps);
     addQueues(routes, deps);
     addWhatIf(routes, deps);
     addQueuePauses(routes, deps);

@@ -53,6 +53,7 @@ export async function startApi({
       limits: { storeTimeoutMs: settings.redisTimeoutMs },
       publicUrl: publicUrl ?? ownUrl(settings),
       grafanaUrl: settings.grafanaUrl,
+      gpuPrices: settings.gpuPrices,
       promptEndpoints: settings.promptEndpoints,
       allowedHosts: publicUrl === null ? allowedHosts : [...allowedHosts, new URL(publicUrl).hostname],
     },

@@ -147,6 +147,7 @@ function toDescription(answer: echelon.rayworker.v1.DescribeResponse): RayWorker
       gpusAvailable: node.gpusAvailable ?? 0,
       draining: node.draining ? { remainingMs: toNumber(node.drainRemainingMs) || null } : null,
       uses: node.usesKnown ? (node.uses ?? []).map(toNodeUse) : null,
+      labels: node.labels ?? {},
     })),
   };
 }

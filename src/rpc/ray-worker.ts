@@ -20,6 +20,8 @@ interface NodeReport {
   draining: { remainingMs: number | null } | null;
   /** What is in use there, by Ray job; null: the ray-worker does not say. */
   uses: NodeUse[] | null;
+  /** Ray's labels of the node. */
+  labels?: Record<string, string>;
 }
 
 /** The ray-worker and the resources of its cluster. */

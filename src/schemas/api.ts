@@ -241,6 +241,9 @@ export const ClusterView = NamedObject('Cluster', {
         description: 'Nothing new starts on a draining or cordoned node; experiments leave a draining one.',
       }),
       stateReason: Type.String({ description: 'Why it is draining or cordoned; empty for a ready node.' }),
+      labels: Type.Record(Type.String(), Type.String(), {
+        description: 'Labels of the node in Ray; `ray.io/accelerator-type` is the type of its GPUs.',
+      }),
     }),
   ),
   experiments: Type.Array(Type.String(), { description: 'Experiments with an allocation on this cluster' }),

@@ -30,6 +30,7 @@ import { createWakeHub, WAKE_TOPICS, type WakeTopic } from './redis/wake-hub.ts'
 import { createRules } from './rules/rules.ts';
 import { createRuns } from './runs/runs.ts';
 import { createSweeps } from './sweeps/sweeps.ts';
+import { createUsage } from './usage/usage.ts';
 
 /*
  * Invariants:
@@ -86,6 +87,7 @@ export function createStore(options: StoreOptions) {
     rules: createRules(context),
     runs: createRuns(context, pressure),
     clusters: createClusters(context),
+    usage: createUsage(context),
     commands: createCommands(context),
     projects: createProjects(context, apiKeys),
     access: apiKeys,

@@ -103,6 +103,7 @@ export const NOT_INTERRUPTED = {
     'sweeps.get',
     'sweeps.list',
     'sweeps.withWork',
+    'usage.read',
     'installation',
     'checkFitness',
     'pressure',

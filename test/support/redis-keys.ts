@@ -20,6 +20,7 @@ const PLACES: Readonly<Record<string, string>> = {
   '<state>': '(queued|launching|running|cancelling|succeeded|failed|cancelled)',
   '<stage>': '(batches|streams|records)',
   '<step>': '\\d+',
+  '<day>': '\\d+',
   '<project>': '[a-z0-9-]+',
   '<cluster>': '[a-z0-9-]+',
   '<caller>': '[a-z0-9-]+',

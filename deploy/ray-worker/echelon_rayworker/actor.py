@@ -133,10 +133,20 @@ def view_cluster(node_id: str) -> ClusterView:
             state_reason="" if node["Alive"] else _death_reason(node),
             draining=node["Alive"] and node["NodeID"] in drained,
             drain_remaining_ms=_remaining_ms(drained.get(node["NodeID"], 0)),
-            uses_known=known is not None,
+            labels=_labels(node), uses_known=known is not None,
             uses=uses.with_rest(known[1].get(node["NodeID"], []), used["GPU"], used["CPU"], known[0]) if known and used else [],
         ))
     return ClusterView(ray_version=ray.__version__, node_id=node_id, nodes=nodes)
+
+
+_ACCELERATOR = "accelerator_type:"
+
+
+def _labels(node: Mapping[str, Any]) -> dict[str, str]:
+    """The node's labels in Ray. Older releases of Ray say the type of its GPUs by a resource alone."""
+    types = [name[len(_ACCELERATOR) :] for name in node.get("Resources") or {} if name.startswith(_ACCELERATOR)]
+    given = {"ray.io/accelerator-type": types[0]} if types else {}
+    return {**given, **{str(key): str(value) for key, value in (node.get("Labels") or {}).items()}}
 
 
 def _known_uses() -> Optional[tuple[dict[str, uses.Job], dict[str, list[pb.NodeUse]]]]:

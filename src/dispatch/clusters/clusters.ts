@@ -18,6 +18,7 @@ export function toClusterNodes({ nodes }: RayWorkerDescription): ClusterNode[] {
       gpusUsed: Math.max(0, node.gpusTotal - node.gpusAvailable),
       ...(node.draining && { draining: node.draining }),
       ...(node.uses && { uses: node.uses }),
+      ...(node.labels && Object.keys(node.labels).length > 0 && { labels: node.labels }),
     }));
 }
 

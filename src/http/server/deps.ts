@@ -73,6 +73,8 @@ export interface AppSettings {
   publicUrl: string;
   /** A Grafana that the dashboard links to. */
   grafanaUrl?: string | null;
+  /** Prices of a GPU hour by GPU type, by `CLUSTER/TYPE`, or `*` for the other types. */
+  gpuPrices?: Readonly<Record<string, number>>;
   /** Names that a Host header may have, without port; anything else is answered 403. */
   allowedHosts: readonly string[];
   /** Origins that experiments of the engine `prompt` may call without the scope `custom-code`. */

@@ -4,7 +4,7 @@ import { EchelonError } from '../../core/errors.ts';
 import type { AllocatedNode } from '../../core/launch-plan.ts';
 import { QUARANTINE_AFTER, STATES, type State, TRANSITIONS } from '../../core/states.ts';
 import { storeTime } from '../clock/clock.ts';
-import { fromNodes, toAllocations } from '../clusters/clusters.ts';
+import { fromNodes, gpuTypes, toAllocations } from '../clusters/clusters.ts';
 import { toAttempts } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
@@ -39,7 +39,7 @@ export function createLeases(context: StoreContext) {
      * Executes the decisions of a scheduling round in one step: raises the attempt of each experiment, takes it out of the
      * queue and allocates GPUs and CPUs. All versions are compared as they were before this step.
      */
-    allocate: (starts: readonly AllocationInput[]) => allocate(run, starts),
+    allocate: (starts: readonly AllocationInput[]) => allocate(context, starts),
     /** What is allocated to the experiment's present attempt; empty: nothing. */
     async allocation(cluster: string, experiment: string): Promise<AllocatedNode[]> {
       const text = await guarded(redis.hget(keys.allocations(cluster), experiment));
@@ -174,17 +174,18 @@ async function end(run: RunScript, lease: Lease, decision: EndDecision): Promise
   return state;
 }
 
-async function allocate(run: RunScript, starts: readonly AllocationInput[]): Promise<Allocated[]> {
+async function allocate(context: StoreContext, starts: readonly AllocationInput[]): Promise<Allocated[]> {
   if (starts.length === 0) return [];
+  const types = await gpuTypes(context, [...new Set(starts.map(({ cluster }) => cluster))]);
   const args = starts.flatMap(({ experiment, cluster, nodes, project, abandons, ...versions }) => [
     experiment,
     cluster,
-    fromNodes(nodes, project),
+    fromNodes(nodes, project, types),
     `placed on ${cluster}, ${placeInWords(nodes)}${abandons ? `; ${startsAnew(abandons)}` : ''}`,
     versions.allocationVersion,
     versions.projectVersion ?? '',
   ]);
-  return (await run('allocate', [randomUUID(), ...args])) as Allocated[];
+  return (await context.run('allocate', [randomUUID(), ...args])) as Allocated[];
 }
 
 function startsAnew({ cluster, step }: { cluster: string; step: number }): string {

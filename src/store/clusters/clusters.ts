@@ -3,7 +3,7 @@ import type { Cordon } from '../../core/node-states.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import { storeTime } from '../clock/clock.ts';
 import type { StoreContext } from '../redis/context.ts';
-import { runAll } from '../redis/errors.ts';
+import { guarded, runAll } from '../redis/errors.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
@@ -160,9 +160,31 @@ type StoredAllocation = Omit<Allocation, 'experiment'> & {
   others?: Omit<Allocation, 'experiment' | 'project'>[];
 };
 
-/** An allocation as it is stored. */
-export function fromNodes(nodes: readonly AllocatedNode[], project: string): string {
-  const [first, ...others] = nodes.map(({ id, gpus, cpus }) => ({ node: id, gpus, cpus }));
+/** The types of the GPUs of the clusters' nodes, by node, as the ray-workers last reported them. */
+export async function gpuTypes(
+  { redis, keys }: StoreContext,
+  clusters: readonly string[],
+): Promise<Map<string, string>> {
+  const reports = await guarded(redis.hmget(keys.seen, ...clusters));
+  const nodes = reports.flatMap((text) => (text === null ? [] : (JSON.parse(text) as Seen).nodes));
+  return new Map(
+    nodes.flatMap(({ id, labels }): [string, string][] => {
+      const type = labels?.['ray.io/accelerator-type'];
+      return type ? [[id, type]] : [];
+    }),
+  );
+}
+
+/** An allocation as it is stored. `types`: of the GPUs, by node. */
+export function fromNodes(
+  nodes: readonly AllocatedNode[],
+  project: string,
+  types: ReadonlyMap<string, string>,
+): string {
+  const [first, ...others] = nodes.map(({ id, gpus, cpus }) => {
+    const gpuType = gpus > 0 ? types.get(id) : undefined;
+    return { node: id, gpus, cpus, ...(gpuType !== undefined && { gpuType }) };
+  });
   return JSON.stringify({ ...first, project, ...(others.length > 0 && { others }) });
 }
 

@@ -75,6 +75,8 @@ export interface ClusterNode {
   draining?: { remainingMs: number | null };
   /** What is in use there, by Ray job. Absent: the ray-worker does not say. */
   uses?: readonly NodeUse[];
+  /** Ray's labels of the node. Absent: it has none. */
+  labels?: Readonly<Record<string, string>>;
 }
 
 /** What an experiment holds of one node of a cluster. */
@@ -83,6 +85,8 @@ export interface Allocation {
   node: string;
   gpus: number;
   cpus: number;
+  /** Type of the GPUs. Absent: not known, or no GPUs. */
+  gpuType?: string;
   /** The project whose quota it counts against. */
   project: string;
 }

@@ -113,6 +113,7 @@ async function submit(
     RECORD_VERSION,
     input.rerunOf ?? '',
     ...auditArguments(input.audit, { maxOfCaller: context.limits.auditOfCaller }),
+    input.owner ?? '',
   ]);
   return admitted(reply as Admission, { projectField: '/project', maxQueued });
 }

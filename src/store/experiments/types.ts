@@ -21,6 +21,8 @@ export interface SubmitInput {
   idempotency?: Idempotency;
   /** The experiment that it runs again. */
   rerunOf?: string;
+  /** Name of the caller, for the usage. */
+  owner?: string;
   /** Its audit entry, written in the same step if this call creates the experiment. */
   audit?: AuditInput;
 }

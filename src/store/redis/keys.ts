@@ -34,6 +34,8 @@ export function createKeys(prefix: string) {
     feedChanged: `${root}:feed-changed`,
     /** Hash: number of the newest entry, by feed. */
     feeds: `${root}:feeds`,
+    /** Hash: what allocations have taken on a day (days since 1970). */
+    usage: (day: number) => `${root}:usage:${day}`,
     /** Channel: topics of wake-ups. */
     wake: `${root}:wake`,
     ...experimentKeys(root),

@@ -160,6 +160,7 @@ async function create({ context, pressure }: Deps, input: SweepInput) {
     version: SWEEP_VERSION,
     maxQueued,
     projectBytes,
+    owner: input.owner ?? '',
     after: Object.entries(input.after ?? {}).flatMap(([index, other]) => [index, String(other)]),
   };
   const reply = await context.run('create-sweep', [

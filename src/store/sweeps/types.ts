@@ -18,6 +18,8 @@ export interface SweepInput {
   /** The fingerprint of each child; equal ones are stored once. */
   fingerprints: readonly (string | null)[];
   idempotency?: Idempotency;
+  /** Name of the caller, for the usage of its experiments. */
+  owner?: string;
   /** By the index of a child: the index of the child that must succeed first. Dependent children come after all others. */
   after?: Readonly<Record<number, number>>;
 }

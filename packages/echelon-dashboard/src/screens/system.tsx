@@ -5,6 +5,7 @@ import { Card } from '../parts/card.tsx';
 import { Head } from '../parts/head.tsx';
 import { Fact } from '../parts/marks.tsx';
 import { Await } from '../parts/states.tsx';
+import { UsageCard } from '../parts/usage.tsx';
 
 /** Whether Echelon itself is well, and its other pages. */
 export function System() {
@@ -37,6 +38,7 @@ export function System() {
           </dl>
         )}
       </Await>
+      <UsageCard />
       <Card title="Other pages">
         <ul class="entries">
           <li>

@@ -56,6 +56,7 @@ export async function clusterView(
         gpusAllocated: here.reduce((sum, item) => sum + item.gpus, 0),
         state,
         stateReason: reason,
+        labels: { ...node.labels },
       };
     }),
     // An experiment on several nodes has an allocation on each.

@@ -49,6 +49,7 @@ export async function acceptExperiment(
     customCode: customCodeOf(resolved.spec as ExperimentSpec),
     ...(rerunOf !== undefined && { rerunOf }),
     ...(idempotency && { idempotency }),
+    owner: caller.name,
     audit: submission.audit(wanted),
   });
   if (created) enqueue(deps, [{ experiment: id }]);

@@ -52,6 +52,7 @@ export function addPresetSubmit(app: App, deps: RouteDeps): void {
       const idempotency = idempotencyOf(request);
       const { id, created } = await create(store, draft, {
         project: resolved[0]!.spec.project,
+        owner: request.caller.name,
         fingerprints: resolved.map(({ spec }) => fingerprintOf(spec)),
         ...(idempotency && { idempotency }),
       });
@@ -110,7 +111,7 @@ function refuseTooLarge(
 async function create(
   store: Store,
   { name, method, spec, axes, entries, after }: ChainDraft,
-  more: Pick<SweepInput, 'project' | 'fingerprints' | 'idempotency'>,
+  more: Pick<SweepInput, 'project' | 'owner' | 'fingerprints' | 'idempotency'>,
 ): Promise<{ id: string; created: boolean }> {
   return await store.sweeps.create({
     id: newSweepId(),

@@ -76,6 +76,7 @@ function addSubmit(app: App, deps: RouteDeps, checks: Slots): void {
       const { id, created } = await store.sweeps.create({
         id: newSweepId(),
         project,
+        owner: caller.name,
         name: body.name,
         method: body.method,
         fingerprints,

@@ -6,7 +6,7 @@
 --           '', 19 digest of the request, 20 '1' if the store accepts new work, 21 MAX queued experiments of a project,
 --           22 MAX bytes of a project without a quota of its own (0: no limit), 23 version of the record's layout,
 --           24 experiment that it runs again, or '', 25 its audit entry (JSON) or '', 26 the caller that the entry counts
---           for, 27 MAX audit entries, 28 MAX of one caller, 29 their lifetime (ms)
+--           for, 27 MAX audit entries, 28 MAX of one caller, 29 their lifetime (ms), 30 name of the caller or ''
 -- Returns   {'ok', id, '1' created or '0'}
 -- Errors    {'conflict'}: the key was used with another request; {'full'}: the store accepts no new work;
 --           {'no-project'}: its project was removed; {'queue-full'}: its project has too many queued experiments;
@@ -32,7 +32,7 @@ if refusal then return refusal end
 
 local now = nowMs()
 local again = ARGV[24] ~= ''
-createWaiting(root, childAt(1, { project = ARGV[17], version = ARGV[23], rerunOf = again and ARGV[24] or nil,
+createWaiting(root, childAt(1, { project = ARGV[17], owner = ARGV[30], version = ARGV[23], rerunOf = again and ARGV[24] or nil,
   reason = again and 'run again' or 'submitted', now = now }))
 rememberCreated(root, ARGV[18], ARGV[19], id)
 if ARGV[25] ~= '' then

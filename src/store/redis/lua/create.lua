@@ -4,7 +4,7 @@
 -- Creates an experiment: record, indexes, limits, first event.
 -- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, patch, fingerprint, customCode,
 --      timeoutMs, deadlineAt, labels (JSON), nodes, version, reason, now (ms); for a child of a sweep also: sweep, index;
---      for a rerun: rerunOf
+--      for a rerun: rerunOf; owner: the caller, if it is not that of the sweep
 -- first: its state and its attempt (string)
 local function createRecord(root, new, first)
   local id, x = new.id, root .. ':x:' .. new.id
@@ -26,6 +26,8 @@ local function createRecord(root, new, first)
   if new.customCode ~= '' then also('customCode', new.customCode) end
   if new.labels ~= '' then also('wantedLabels', new.labels) end
   if new.rerunOf then also('rerunOf', new.rerunOf) end
+  local owner = new.owner or (new.sweep and redis.call('HGET', root .. ':sweep:' .. new.sweep, 'owner')) or ''
+  if owner ~= '' then also('owner', owner) end
   if new.sweep then
     also('sweep', new.sweep)
     also('sweepIndex', new.index)

@@ -3,6 +3,7 @@
 -- include feed
 -- include queue
 -- include to-come
+-- include usage
 local HELD = { launching = true, running = true, cancelling = true }
 
 -- True if the token is the lease of that attempt of the record at `x`.
@@ -84,11 +85,14 @@ local function moveState(root, id, change)
   end
 end
 
--- Frees the allocation of an experiment, if it has one. An allocation that was decided on the older state stays valid, so
+-- Frees the allocation of an experiment, if it has one, and counts what it took. An allocation that was decided on the older state stays valid, so
 -- this raises a counter of its own and not the version that allocations name.
 local function freeAllocation(root, id, cluster)
   if not cluster then return end
-  if redis.call('HDEL', root .. ':allocations:' .. cluster, id) == 1 then
-    redis.call('HINCRBY', root .. ':versions', 'freed:' .. cluster, 1)
-  end
+  local key = root .. ':allocations:' .. cluster
+  local allocation = redis.call('HGET', key, id)
+  if not allocation then return end
+  countUsage(root, id, cluster, allocation)
+  redis.call('HDEL', key, id)
+  redis.call('HINCRBY', root .. ':versions', 'freed:' .. cluster, 1)
 end

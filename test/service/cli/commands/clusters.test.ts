@@ -143,8 +143,8 @@ test('the table counts nodes, free and allocated resources', () => {
     env: {},
     paused: null,
     nodes: [
-      { id: 'n', ...node },
-      { id: 'm', ...node, gpusUsed: 4 },
+      { id: 'n', ...node, labels: {} },
+      { id: 'm', ...node, labels: {}, gpusUsed: 4 },
     ],
     experiments: ['x'],
     unknownAttempts: [],
