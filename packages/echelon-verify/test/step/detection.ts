@@ -72,6 +72,8 @@ const FUNCTIONS = {
   trl: 'TRL 1.16.0: `GRPOTrainer._compute_loss`',
   'prime-rl': 'prime-rl 559b4477: `default_loss_fn`',
   skyrl: 'SkyRL a9564572: policy losses, loss reductions, TIS',
+  'nemo-rl': 'NeMo-RL 7ea279ab: `ClippedPGLossFn`, `calculate_kl`',
+  slime: 'slime 624b824a: `loss_function`, `policy_loss_function`, TIS, IcePop, KL',
 };
 
 function goldenRow(trainer: (typeof GOLDEN_TRAINERS)[number]): string {
