@@ -4,6 +4,8 @@ import { COMMITS, formFingerprint, KNOWN_FORMS, type KnownForm } from 'echelon-v
 import { estimatorOfForm } from 'echelon-verify/identify/identify';
 import { PROBES, probeValues, shortValue } from 'echelon-verify/identify/probes';
 import { estimatorOf } from 'echelon-verify/kernel/estimators/registry';
+import { AGGREGATIONS } from 'echelon-verify/step/aggregations/registry';
+import { LOSSES } from 'echelon-verify/step/losses/registry';
 
 const SHOWN = ['rewards 1, 0, 0, 0', 'a group of one row with reward 0.7', 'rewards 0.5 and 0.5002'];
 
@@ -31,6 +33,17 @@ function firstValue(form: KnownForm, name: string): string {
 
 const estimators = [...new Set(KNOWN_FORMS.map(({ estimator }) => estimator))].map(estimatorOf);
 
+/** A cell of a table. */
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+const lossRows = LOSSES.map(({ name, formula, parameters, source }) => {
+  const stated = Object.entries(parameters).map(([key, { fallback }]) => `\`${key}\` ${fallback ?? 'off'}`);
+  return `| \`${name}\` | ${cell(formula)} | ${stated.join(', ') || '–'} | ${cell(source)} |`;
+});
+const denominatorRows = AGGREGATIONS.map(
+  ({ mode, divisor, source }) => `| \`${mode}\` | ${cell(divisor)} | ${cell(source)} |`,
+);
+
 writeFileSync(
   'docs/reference/fingerprints.md',
   `# Fingerprints
@@ -57,5 +70,22 @@ ${KNOWN_FORMS.map(row).join('\n')}
 ${estimators.map(({ name, formula }) => `- \`${name}\`: ${formula}.`).join('\n')}
 
 [Estimators](estimators.md) lists the parameters of each.
+
+## Losses of the training step
+
+One name has several arithmetics here too. \`policyLoss\` of [a step](batch-format.md) states one of these losses with its parameters; A is the
+advantage, r the importance ratio. [What is verified of a training step](../explanation/verify-the-step.md) says how.
+
+| name | loss of a token | parameters and defaults | where |
+| --- | --- | --- | --- |
+${lossRows.join('\n')}
+
+## Denominators of the training step
+
+\`aggregation\` states a mode, and its \`scope\`: all ranks and micro-batches (\`global\`), a \`rank\`, or a \`micro-batch\`.
+
+| mode | divisor of a token | where |
+| --- | --- | --- |
+${denominatorRows.join('\n')}
 `,
 );
