@@ -5,10 +5,12 @@ import { BatchFormatError } from '../format/format-error.ts';
 import { inflateStart, isGzip } from '../format/inflate.ts';
 import { readRecorded } from '../format/read.ts';
 import { lastRead } from '../format/reading.ts';
+import { STEP_ADAPTERS } from '../step/format/dumps/registry.ts';
 import { STEP_FORMAT } from '../step/format/read-step.ts';
 import type { StepBatch } from '../step/format/step-batch.ts';
 import { inert } from '../text/inert.ts';
 import { nearestName } from '../text/nearest.ts';
+import { sourcesOf } from './dump-files.ts';
 import { EXIT } from './exit.ts';
 import { readBounded } from './read-bounded.ts';
 
@@ -54,11 +56,22 @@ export async function readBundleOf(
   }
 }
 
-/** The optimizer steps of a file; undefined if the path is a folder or the file holds anything else. */
-export async function stepsOf(path: string): Promise<StepBatch[] | undefined> {
+/** The optimizer steps of a file or a dump, read `from` a format; undefined if the path holds anything else. */
+export async function stepsOf(path: string, from?: string): Promise<StepBatch[] | undefined> {
   const start = await startOf(path);
-  if (start === undefined || !start.includes(STEP_FORMAT)) return undefined;
+  if (start === undefined || !start.includes(STEP_FORMAT)) return stepsOfDump(path, from);
   const { steps } = await readBundleOf(path);
+  return steps.length === 0 ? undefined : steps;
+}
+
+async function stepsOfDump(path: string, from?: string): Promise<StepBatch[] | undefined> {
+  const { sources } = await sourcesOf(
+    [path],
+    STEP_ADAPTERS.find(({ name }) => name === from),
+  );
+  const steps: StepBatch[] = [];
+  for (const source of sources)
+    if ('steps' in source) for await (const { step } of source.steps.steps(source.files)) steps.push(step);
   return steps.length === 0 ? undefined : steps;
 }
 

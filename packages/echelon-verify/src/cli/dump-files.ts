@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import type { DumpAdapter, Mapping } from '../format/dumps/adapter.ts';
 import { adapterFor } from '../format/dumps/registry.ts';
 import { BatchFormatError } from '../format/format-error.ts';
+import { stepAdapterFor } from '../step/format/dumps/registry.ts';
+import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
 
-/** Files that are read together: one of the project's own format, or the dumps of one trainer in step order. */
+/** Files that are read together: one of the project's own format, or the dumps of one trainer in step order, with advantages or steps. */
 export type Source =
   | { readonly file: string }
-  | { readonly adapter: DumpAdapter; readonly files: readonly string[] };
+  | { readonly adapter: DumpAdapter; readonly files: readonly string[] }
+  | { readonly steps: StepAdapter; readonly files: readonly string[] };
 
 /** What the paths hold, and the files of folders that are in no known format. */
 export interface Sources {
@@ -26,7 +29,7 @@ const DUMP = /\.(?:parquet|(?:jsonl|ndjson|json|csv)(?:\.gz)?|pt|pb)$/i;
  */
 export async function sourcesOf(
   paths: readonly string[],
-  forced?: DumpAdapter,
+  forced?: DumpAdapter | StepAdapter,
   map?: Mapping,
 ): Promise<Sources> {
   const sources: Source[] = [];
@@ -35,7 +38,7 @@ export async function sourcesOf(
   for (const path of paths) {
     const isFolder = await isOfKind(path, 'isDirectory');
     const files = isFolder ? await filesIn(path) : [path];
-    const read = new Map<DumpAdapter, string[]>();
+    const read = new Map<DumpAdapter | StepAdapter, string[]>();
     for (const file of files) {
       const found = await kindOf(file, forced, map);
       if (found instanceof BatchFormatError) broken.push(found);
@@ -43,19 +46,21 @@ export async function sourcesOf(
       else if (found === undefined) skipped.push(file);
       else read.set(found, [...(read.get(found) ?? []), file]);
     }
-    for (const [adapter, own] of read) sources.push({ adapter, files: own });
+    for (const [adapter, own] of read)
+      sources.push('estimators' in adapter ? { adapter, files: own } : { steps: adapter, files: own });
   }
   return { sources: joined(sources), skipped, broken };
 }
 
 async function kindOf(
   file: string,
-  forced?: DumpAdapter,
+  forced?: DumpAdapter | StepAdapter,
   map?: Mapping,
-): Promise<DumpAdapter | 'native' | BatchFormatError | undefined> {
+): Promise<DumpAdapter | StepAdapter | 'native' | BatchFormatError | undefined> {
   if (forced !== undefined) return forced;
   try {
-    return (await isOfKind(file, 'isFile')) ? await adapterFor(file, map) : undefined;
+    if (!(await isOfKind(file, 'isFile'))) return undefined;
+    return (await adapterFor(file, map)) ?? (await stepAdapterFor(file));
   } catch (error) {
     if (error instanceof BatchFormatError) return error;
     throw error;
@@ -79,19 +84,18 @@ async function filesIn(folder: string): Promise<string[]> {
     .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 }
 
+type Read = Exclude<Source, { readonly file: string }>;
+
+const readerOf = (source: Read) => ('adapter' in source ? source.adapter : source.steps);
+
 /** Files of one trainer that were named one by one are one run. */
 function joined(sources: readonly Source[]): Source[] {
   const all: Source[] = [];
   for (const source of sources) {
     const before = all.at(-1);
-    if (
-      before !== undefined &&
-      'adapter' in before &&
-      'adapter' in source &&
-      before.adapter === source.adapter
-    )
-      all[all.length - 1] = { adapter: before.adapter, files: [...before.files, ...source.files] };
-    else all.push(source);
+    if (before === undefined || 'file' in before || 'file' in source || readerOf(before) !== readerOf(source))
+      all.push(source);
+    else all[all.length - 1] = { ...before, files: [...before.files, ...source.files] };
   }
   return all;
 }

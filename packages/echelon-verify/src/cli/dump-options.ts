@@ -5,6 +5,7 @@ import { ADAPTERS } from '../format/dumps/registry.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames } from '../kernel/estimators/registry.ts';
+import { STEP_ADAPTERS } from '../step/format/dumps/registry.ts';
 import { shellWord } from '../text/shell-word.ts';
 import type { StatedDump } from '../verify-dump.ts';
 import { precisionOption, wholeNumber } from './arguments.ts';
@@ -44,7 +45,9 @@ export function withDumpOptions(
 ): Command {
   return command
     .addOption(
-      new Option('--from <name>', 'read every file as this format').choices(ADAPTERS.map(({ name }) => name)),
+      new Option('--from <name>', 'read every file as this format').choices(
+        [...ADAPTERS, ...STEP_ADAPTERS].map(({ name }) => name),
+      ),
     )
     .addOption(new Option('--estimator <name>', 'for a dump: estimator of the run').choices(estimatorNames()))
     .option('--param <name=value>', 'for a dump: parameter of the estimator; repeatable', parameterOf, {})

@@ -44,7 +44,7 @@ interface Readable {
  */
 export function explainFile(path: string, options: ExplainFileOptions, io: TextStreams): Promise<number> {
   return orUnreadable(io, async () => {
-    const steps = await stepsOf(path);
+    const steps = await stepsOf(path, options.from);
     if (steps !== undefined) return explainStep(path, steps, options, io);
     const { batch, report, row } = await placeOf(path, options);
     if (!Number.isInteger(row) || row < 0 || row >= batch.rows) {
@@ -119,7 +119,7 @@ async function* readablesOf(path: string, options: ExplainFileOptions): AsyncGen
   if (broken[0] !== undefined) throw broken[0];
   for (const source of sources) {
     if ('file' in source) for (const batch of await readBatchesOf(source.file)) yield { batch };
-    else yield* verifySteps(source.adapter, source.files, stated);
+    else if ('adapter' in source) yield* verifySteps(source.adapter, source.files, stated);
   }
 }
 

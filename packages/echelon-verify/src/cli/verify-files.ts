@@ -11,6 +11,8 @@ import { BatchFormatError } from '../format/format-error.ts';
 import type { FirstWrong } from '../html/contents.ts';
 import { createReportCollector } from '../html/write-report.ts';
 import type { BatchReport, Finding } from '../report.ts';
+import { STEP_ADAPTERS } from '../step/format/dumps/registry.ts';
+import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
 import { verifyStep } from '../step/verify-step.ts';
 import { inert } from '../text/inert.ts';
 import { plural } from '../text/plural.ts';
@@ -55,7 +57,7 @@ export async function verifyFiles(
   const { from, ...stated } = given;
   const { sources, skipped, broken } = await sourcesOf(
     paths,
-    from === undefined ? undefined : adapterOf(from),
+    from === undefined ? undefined : (STEP_ADAPTERS.find(({ name }) => name === from) ?? adapterOf(from)),
     stated.map,
   );
   const errors: Error[] = [...broken];
@@ -100,6 +102,7 @@ async function verifySources(
   const runs: AnyReport[][] = [];
   for (const source of sources) {
     if ('file' in source) runs.push(await verifyNative(source.file, sink));
+    else if ('steps' in source) await verifyStepDump(source.steps, source.files, sink);
     else
       for (const { files } of runsOf(source.adapter, source.files))
         runs.push(withRowsCompared(await verifyRun(source.adapter, files, stated, sink)));
@@ -153,6 +156,20 @@ async function verifyNative(file: string, { seen, seenSteps, failed }: Sink): Pr
     if (!(error instanceof BatchFileError)) throw error;
     failed(error);
     return [];
+  }
+}
+
+/** Hands the reports of the optimizer steps of a dump to the sink. */
+async function verifyStepDump(
+  adapter: StepAdapter,
+  files: readonly string[],
+  { seenSteps, failed }: Sink,
+): Promise<void> {
+  try {
+    for await (const { file, step } of adapter.steps(files)) seenSteps([{ file, ...verifyStep(step) }]);
+  } catch (error) {
+    if (!(error instanceof BatchFormatError)) throw error;
+    failed(error);
   }
 }
 

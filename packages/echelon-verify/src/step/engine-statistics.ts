@@ -104,7 +104,8 @@ function ratioFindings(found: EngineStatistics): Finding[] {
 /** The statistics; undefined without both columns, with fewer than 200 trained tokens, or fewer than eight rows. */
 export function engineStatistics(batch: StepBatch): EngineStatistics | undefined {
   const { rolloutLogProb: engine, oldLogProb, logProb, offset, mask } = batch.tokens;
-  const trainer = oldLogProb ?? logProb;
+  // A loss without an old policy has the engine’s log-probs in its place.
+  const trainer = oldLogProb === engine ? logProb : (oldLogProb ?? logProb);
   if (engine === undefined || trainer === undefined || batch.rows < MIN_ROWS) return undefined;
   const sums = emptySums();
   const ofRows: { sum: number; count: number }[] = [];

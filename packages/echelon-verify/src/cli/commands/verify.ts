@@ -1,13 +1,14 @@
 import { Command } from 'commander';
 import { ADAPTERS } from '../../format/dumps/registry.ts';
 import type { ParameterValue } from '../../kernel/estimators/parameters.ts';
+import { STEP_ADAPTERS } from '../../step/format/dumps/registry.ts';
 import { orUnreadable, type TextStreams } from '../batch-files.ts';
 import { type DumpFlags, statedBy, withDumpOptions } from '../dump-options.ts';
 import { verifyFiles } from '../verify-files.ts';
 
 const HELP = `
 Formats, each also in gzip: echelon-batch/1, /2 and /3 (JSON or protobuf) and the dumps of other trainers:
-${ADAPTERS.map(({ name, title }) => `  ${name.padEnd(16)} ${title}`).join('\n')}
+${[...ADAPTERS, ...STEP_ADAPTERS].map(({ name, title }) => `  ${name.padEnd(16)} ${title}`).join('\n')}
 The content decides the format. In a folder, every file in a known format is read, in step order. Each run, which is
 a folder of one trainer, is judged by its own configuration.
 
@@ -23,6 +24,7 @@ is not verified: the estimator or the reward columns were inferred, the rows are
 advantages.
 A file of the format echelon-batch/3 holds optimizer steps. Each stage is reported on its own, from the ratio to the
 reported loss. A step is ok if nothing is wrong and the gradient coefficient of every trained token was verified.
+A dump with advantages is read as optimizer steps only with --from (nemo-rl-steps, slime-steps).
 --json prints {"batches": [{"name", "rows", "exact", "rounding", "wrong", "unverifiable", "wrongRows", "roundingRows",
 "findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}; for a dump also
 "format", "configuration", "signal" and "consistent"; for optimizer steps "steps" with "stages", "values" and

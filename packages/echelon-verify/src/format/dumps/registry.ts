@@ -53,10 +53,15 @@ export async function adapterFor(
   map: Mapping = {},
 ): Promise<DumpAdapter | 'native' | undefined> {
   if (await isNative(path)) return 'native';
-  const start = await withSource(path, startOf);
+  const start = await fileStart(path);
   const columns = Object.values(map);
   const mapped = columns.length > 0 && hasColumns(start, columns) ? TABLE : undefined;
   return ADAPTERS.find((adapter) => adapter.matches(start)) ?? mapped;
+}
+
+/** The beginning of a file, as far as it decides the format. Throws as `openSource`. */
+export async function fileStart(path: string): Promise<FileStart> {
+  return await withSource(path, startOf);
 }
 
 async function startOf(source: DumpSource): Promise<FileStart> {
@@ -92,10 +97,10 @@ function headerOf(bytes: Uint8Array): string[] | undefined {
   return line.split(',').map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
 }
 
-/** `echelon-batch/1` or `/2`, plain or in gzip: JSON with `batches`, or a protobuf batch, which begins with the format's name. */
+/** `echelon-batch/1` to `/3`, plain or in gzip: JSON with `batches`, or a protobuf batch, which begins with the format's name. */
 async function isNative(path: string): Promise<boolean> {
   await using source = await openPacked(path);
   const bytes = new Uint8Array(await source.slice(0, START_BYTES));
   const text = Buffer.from(isGzip(bytes) ? inflateStart(bytes) : bytes).toString('latin1');
-  return /echelon-batch\/[12]/.test(text) || /^\s*\{[^{[]*"batches"/.test(text);
+  return /echelon-batch\/[123]/.test(text) || /^\s*\{[^{[]*"batches"/.test(text);
 }

@@ -1,0 +1,53 @@
+/** What reads the optimizer steps in another trainer's dump: the interface of the adapters, one file each in this folder. */
+
+import type { FileStart } from '../../../format/dumps/adapter.ts';
+import { TOKEN_COLUMNS } from '../columns.ts';
+import type { StepSettings } from '../settings.ts';
+import type { StepBatch, StepTokens } from '../step-batch.ts';
+
+/** Reads the steps in the dumps of one trainer. */
+export interface StepAdapter {
+  /** For `--from`. */
+  readonly name: string;
+  /** Trainer and kind of file, for people. */
+  readonly title: string;
+  /** True if the file holds optimizer steps and nothing else. Omitted: the file is read as a step only if `--from` says so. */
+  matches?(start: FileStart): boolean;
+  /** The steps of these files, each with its file, or the folder of its files. Throws a BatchFormatError. */
+  steps(files: readonly string[]): AsyncIterable<{ readonly file: string; readonly step: StepBatch }>;
+}
+
+/** One row of a step as a dump holds it. Columns of equal length; one that some row lacks is omitted from the step. */
+export interface DumpRow {
+  readonly columns: Readonly<Partial<Record<Exclude<keyof StepTokens, 'offset'>, readonly number[]>>>;
+  /** Index into `microBatches`. Omitted: 0. */
+  readonly microBatch?: number;
+}
+
+/** The step of rows with their columns. */
+export function stepOfRows(name: string, step: StepSettings, rows: readonly DumpRow[]): StepBatch {
+  const lengths = rows.map(({ columns }) => Object.values(columns)[0]?.length ?? 0);
+  const offset = new Int32Array(rows.length + 1);
+  lengths.forEach((length, row) => {
+    offset[row + 1] = offset[row]! + length;
+  });
+  const keys = Object.keys(TOKEN_COLUMNS) as (keyof typeof TOKEN_COLUMNS)[];
+  const own = keys.filter((key) => rows.every(({ columns }, row) => columns[key]?.length === lengths[row]));
+  const columns = own.map((key) => {
+    const { type } = TOKEN_COLUMNS[key];
+    const Kind =
+      type === 'float32' ? Float32Array : type === 'int32' || type === 'runs' ? Int32Array : Uint8Array;
+    const column = new Kind(offset[rows.length]!);
+    rows.forEach((row, at) => {
+      column.set(row.columns[key]!, offset[at]);
+    });
+    return [key, column];
+  });
+  return {
+    name,
+    step,
+    rows: rows.length,
+    microBatch: Int32Array.from(rows, ({ microBatch = 0 }) => microBatch),
+    tokens: { offset, ...Object.fromEntries(columns) },
+  };
+}

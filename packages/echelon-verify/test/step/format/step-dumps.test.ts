@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { STEP_ADAPTERS, stepAdapterFor } from '../../../src/step/format/dumps/registry.ts';
+import type { StepBatch } from '../../../src/step/format/step-batch.ts';
+import { verifyStep } from '../../../src/step/verify-step.ts';
+
+const dump = (path: string) =>
+  fileURLToPath(new URL(`../../../../../test/golden/dumps/${path}`, import.meta.url));
+
+const TOKENS = ['rank_0', 'rank_1'].map((rank) => `token_exports/step_3/${rank}.jsonl`);
+const ofRun = (name: string) => TOKENS.map((path) => dump(`prime-rl-tokens/${name}/${path}`));
+
+async function stepsOf(name: string, files: readonly string[]): Promise<StepBatch[]> {
+  const adapter = STEP_ADAPTERS.find((one) => one.name === name)!;
+  return (await Array.fromAsync(adapter.steps(files))).map(({ step }) => step);
+}
+
+const outcomes = (step: StepBatch) =>
+  Object.fromEntries(verifyStep(step).stages.map((stage) => [stage.stage, [stage.exact, stage.wrong]]));
+
+test('ratios and clip sides of a token export of prime-rl are exact, and a changed one of each is wrong', async () => {
+  const [right, ...none] = await stepsOf('prime-rl-tokens', ofRun('right'));
+  assert.equal(none.length, 0);
+  assert.deepEqual([right!.step.dataParallelSize, right!.step.microBatches.length], [2, 6]);
+  assert.deepEqual(outcomes(right!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0] });
+  const [wrong] = await stepsOf('prime-rl-tokens', ofRun('wrong'));
+  assert.deepEqual(outcomes(wrong!), { ratio: [76, 1], clip: [76, 1], gradient: [0, 0] });
+});
+
+test('a token export of prime-rl is known by its content, and the other dumps of steps only by their name', async () => {
+  assert.equal((await stepAdapterFor(ofRun('right')[0]!))?.name, 'prime-rl-tokens');
+  assert.equal(await stepAdapterFor(dump('slime/train_data/0_0.pt')), undefined);
+});
+
+test('the command that the report of a wrong token export names explains the token', () => {
+  const echelon = fileURLToPath(new URL('../../../../../bin/echelon', import.meta.url));
+  const folder = dump('prime-rl-tokens/wrong');
+  const run = (...args: string[]) =>
+    execFileSync(echelon, args, { encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } });
+  assert.throws(
+    () => run('verify', folder),
+    ({ status, stdout }: { status: number; stdout: string }) => {
+      const [, command] = /Explain a wrong token with: echelon (.+)/.exec(stdout)!;
+      const words = command!.match(/'[^']*'|\S+/g)!.map((word) => word.replaceAll("'", ''));
+      return status === 1 && run(...words).includes('is WRONG');
+    },
+  );
+});
+
+test('a training dump of NeMo-RL has the log-probs of both engines, and zeros in place of old ones are none', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'step-dumps-'));
+  after(() => rm(folder, { recursive: true }));
+  const line = (old: number) => ({
+    input_lengths: [3],
+    token_ids: [[5, 6, 7, 0]],
+    token_loss_mask: [[0, 1, 1, 0]],
+    sample_loss_mask: [1],
+    advantages: [[0.5, 0.5, 0.5, 0.5]],
+    generation_logprobs: [[0, -1, -2, 0]],
+    prev_logprobs: [[0, old, old, 0]],
+  });
+  for (const old of [0, -1]) {
+    const file = join(folder, `train_data_step${1 - old}.jsonl`);
+    await writeFile(file, `${JSON.stringify(line(old))}\n`);
+    const [step] = await stepsOf('nemo-rl-steps', [file]);
+    assert.deepEqual([...step!.tokens.rolloutLogProb!], [0, -1, -2]);
+    assert.deepEqual(
+      step!.tokens.oldLogProb && [...step!.tokens.oldLogProb],
+      old === 0 ? undefined : [0, -1, -1],
+    );
+    assert.equal(verifyStep(step!).trained, 2);
+  }
+});
+
+test('a training dump of slime has its old log-probs and masks', async () => {
+  const [step] = await stepsOf('slime-steps', [dump('slime/train_data/0_0.pt')]);
+  assert.deepEqual(Object.keys(step!.tokens), ['offset', 'mask', 'oldLogProb', 'reportedAdvantage']);
+  assert.equal(verifyStep(step!).trained, 24);
+});

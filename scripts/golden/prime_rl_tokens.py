@@ -1,0 +1,72 @@
+"""Token exports as prime-rl's own `TokenExporter` writes them: two ranks with three micro-batches each, and a wrong one.
+
+    python scripts/golden/prime_rl_tokens.py SOURCES DIRECTORY
+
+published.py says what SOURCES holds. In `wrong`, one importance ratio and one clip flag are changed after the export.
+"""
+
+import atexit
+import json
+import math
+import pathlib
+import shutil
+import sys
+import types
+
+import torch
+from published import load
+
+from step_batches import Step
+
+FUNCTIONS = (
+    "TokenExporter", "_export_columns", "_compute_export_tensors", "_tensor_to_ints", "_tensor_to_bools", "_tensor_to_floats",
+    "_optional_tensor_to_floats", "_optional_tensor_to_bools", "_check_lengths", "_slice_columns", "_trim_padding", "_json_float",
+    "_first_non_empty",
+)  # fmt: skip
+
+
+def exporter():
+    losses = load("prime-rl", "src/prime_rl/trainer/rl/loss.py", "compute_importance_ratio_and_mismatch_kl")
+    config = type("DefaultLossConfig", (types.SimpleNamespace,), {})
+    known = dict(
+        SCHEMA_VERSION=1, DefaultLossConfig=config, Path=pathlib.Path, json=json, math=math, atexit=atexit,
+        compute_importance_ratio_and_mismatch_kl=losses["compute_importance_ratio_and_mismatch_kl"],
+    )
+    space = load("prime-rl", "src/prime_rl/trainer/rl/token_export.py", *FUNCTIONS, **known)
+    return space["TokenExporter"], config(dppo_mask_low=0.2, dppo_mask_high=0.2)
+
+
+def write(to):
+    make, config = exporter()
+    # Sequences begin with a prompt token, as packed ones do.
+    step = Step(6000, ranks=2, micro_batches=3, rows=4)
+    step.mask[:, 0] = 0
+    for k, place in enumerate(step.layout):
+        if place["index"] == 0:
+            out = make(pathlib.Path(to), place["rank"])
+        rows = step.rows_of(k).tolist()
+        packed = lambda x: torch.cat([x[row, : step.lengths[row]] for row in rows])[None]
+        ids = packed(torch.arange(step.mask.numel()).view(step.mask.shape))
+        micro_batch = dict(
+            input_ids=ids, position_ids=ids, loss_mask=packed(step.mask).bool(),
+            advantages=packed(step.advantage[:, None].expand_as(step.mask)), inference_logprobs=packed(step.old),
+            env_names=["math"] * ids.shape[1],
+        )
+        model = dict(logprobs=packed(step.log_prob), entropy=packed(step.entropy))
+        out.export(3, place["index"], micro_batch, model, step.lengths[rows].tolist(), config)
+
+
+def main(to):
+    write(f"{to}/right")
+    shutil.copytree(f"{to}/right", f"{to}/wrong", dirs_exist_ok=True)
+    path = pathlib.Path(f"{to}/wrong/token_exports/step_3/rank_1.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    at = lines[0]["loss_mask"].index(True)
+    lines[0]["importance_ratio"][at] *= 1.0001
+    lines[1]["is_masked"][lines[1]["loss_mask"].index(True)] ^= True
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    main(sys.argv[2])
