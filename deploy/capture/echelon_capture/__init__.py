@@ -17,12 +17,12 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 from .recorder import FLUSH_SECONDS, Recorder
 from .version import __version__
 
-__all__ = ["__version__", "batch", "checkpoint", "close", "gap", "metrics"]
+__all__ = ["__version__", "batch", "checkpoint", "close", "gap", "metrics", "step"]
 
 _lock = threading.Lock()
 _current: Recorder | None = None
@@ -36,6 +36,12 @@ def batch(training_step: int, /, **columns: Any) -> None:
     `provenance` gets the training step, the producer and, under Echelon, the experiment and the attempt.
     """
     _recorder().batch(training_step, columns)
+
+
+def step(number: int, rows: int, build: Callable[[], Mapping[str, Any]], /) -> None:
+    """Captures optimizer step `number`, of `rows` rows. `build` returns it in the form of `echelon-batch/3`
+    (docs/reference/batch-format.md), with numpy arrays or lists, and runs in the thread that writes."""
+    _recorder().step(number, rows, build)
 
 
 def metrics(step: int, values: Mapping[str, Any]) -> None:

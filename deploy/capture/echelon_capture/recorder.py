@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import Any, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 from .runs import RunSink
 from .shared.reporter import Reporter
@@ -47,13 +47,19 @@ class Problems:
 class Announced:
     """A sink whose problems are counted."""
 
-    def __init__(self, sink: Any, problems: Problems) -> None:
+    def __init__(self, sink: Any, steps: FolderSink, problems: Problems) -> None:
+        """Optimizer steps go to `steps`, all else to `sink`."""
         self._sink = sink
+        self._steps = steps
         self._problems = problems
 
     def batch(self, step: int, columns: Mapping[str, Any], rows: int) -> None:
         """As of the sink. An exception leads to a call of `gap`."""
         self._sink.batch(step, columns, rows)
+
+    def step(self, number: int, batch: Mapping[str, Any], rows: int) -> None:
+        """As of the sink. An exception leads to a call of `gap`."""
+        self._steps.step(number, batch, rows)
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """As of the sink."""
@@ -83,7 +89,7 @@ class Recorder:
         self._facts: dict[str, Any] = {"producer": PRODUCER}
         self._is_silent = is_silent(environment)
         self._sink = self._sink_of(environment)
-        self._reporter = Reporter(Announced(self._sink, self.problems))
+        self._reporter = Reporter(Announced(self._sink, FolderSink(folder_of(environment)), self.problems))
         if environment.get("ECHELON_EXPERIMENT"):
             self._facts["experiment"] = environment["ECHELON_EXPERIMENT"]
             with self.problems.caught("ECHELON_ATTEMPT is ignored"):
@@ -102,6 +108,13 @@ class Recorder:
             self._reporter.batch(step, rows, lambda: taken)
         except Exception as error:  # noqa: BLE001 - the capture must never fail a training
             self.gap(training_step, rows, f"the batch could not be copied: {type(error).__name__}: {error}")
+
+    def step(self, number: int, rows: int, build: Callable[[], Mapping[str, Any]]) -> None:
+        """See `echelon_capture.step`."""
+        if self._is_silent:
+            return
+        with self.problems.caught(f"optimizer step {number} was not captured"):
+            self._reporter.step(int(number), int(rows), build)
 
     def metrics(self, step: int, values: Mapping[str, Any]) -> None:
         """See `echelon_capture.metrics`."""

@@ -6,9 +6,10 @@ import json
 import math
 import os
 import time
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 from .shared.batch import build_batch, write_batch_file
+from .shared.step_batch import build_step_batch
 from .version import PRODUCER
 
 
@@ -57,16 +58,17 @@ class FolderSink:
     def batch(self, step: int, columns: Mapping[str, Any], rows: int) -> None:
         """Writes `step-000012.json.gz`, or `step-000012b2.json.gz` for the second batch of the step. No batch is
         overwritten, and a file appears only when it is complete."""
-        os.makedirs(self.folder, exist_ok=True)
-        # `echelon verify FOLDER` does not read a name that ends like this.
-        part = os.path.join(self.folder, f".step-{step:06d}-{os.getpid()}.part.gz")
-        try:
-            write_batch_file(part, [columns], source=PRODUCER)
-            os.replace(part, self._free(step))
-        except BaseException:
-            if os.path.exists(part):
-                os.unlink(part)
-            raise
+        self._file(f"step-{step:06d}", "json.gz", lambda part: write_batch_file(part, [columns], source=PRODUCER))
+
+    def step(self, number: int, batch: Mapping[str, Any], rows: int) -> None:
+        """Writes `update-000012.pb` with the tokens of an optimizer step, or `layout-000012.pb` with its layout only."""
+        kind = "update" if "logProb" in batch["tokens"] else "layout"
+
+        def write(part: str) -> None:
+            with open(part, "wb") as file:
+                file.write(build_step_batch(batch))
+
+        self._file(f"{kind}-{number:06d}", "pb", write)
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """Appends a line to `metrics.jsonl`; NaN and infinities become null."""
@@ -91,12 +93,19 @@ class FolderSink:
         with open(os.path.join(self.folder, name), "a", encoding="utf-8") as file:
             file.write(f"{line}\n")
 
-    def _free(self, step: int) -> str:
+    def _file(self, stem: str, ending: str, write: Callable[[str], None]) -> None:
+        """A file that appears when it is complete and overwrites none: `STEM.ENDING`, or `STEMb2.ENDING` if that is there."""
+        os.makedirs(self.folder, exist_ok=True)
+        # `echelon verify FOLDER` does not read a name that ends like this.
+        part = os.path.join(self.folder, f".{stem}-{os.getpid()}.part.gz")
         number = 1
-        while True:
+        try:
+            write(part)
             # A letter sorts after the dot, so that the batches of a step are read in order.
-            name = f"step-{step:06d}{f'b{number}' if number > 1 else ''}.json.gz"
-            path = os.path.join(self.folder, name)
-            if not os.path.exists(path):
-                return path
-            number += 1
+            while os.path.exists(path := os.path.join(self.folder, f"{stem}{f'b{number}' if number > 1 else ''}.{ending}")):
+                number += 1
+            os.replace(part, path)
+        except BaseException:
+            if os.path.exists(part):
+                os.unlink(part)
+            raise

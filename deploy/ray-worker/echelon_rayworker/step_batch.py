@@ -3,8 +3,9 @@
     wire = build_step_batch({"name": "update 40", "step": {...}, "tokens": {"offset": [0, 3], "logProb": [...]}})
     batch = read_step_batch(wire)
 
-A batch is a dictionary with the keys of docs/reference/batch-format.md. Columns that are read are arrays of the standard library,
-floats as the float32 numbers of the wire.
+A batch is a dictionary with the keys of docs/reference/batch-format.md. Columns are sequences or one-dimensional numpy arrays;
+those that are read are arrays of the standard library, floats as the float32 numbers of the wire. Writing needs the standard
+library and batch.py only, so that it works in any trainer's process; reading needs protobuf.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 from array import array
 from typing import Any, Iterable, Mapping, Sequence
 
-from .gen import step_pb2
+from .batch import _little_endian, _message, _snake
 
 FORMAT = "echelon-batch/3"
 _FLOATS = (
@@ -25,36 +26,49 @@ _INTEGERS = ("id", "sampledId", "position")
 _FLAGS = ("mask", "sampled", "kept")
 _NAMES = ("group", "trajectory")
 _ROW_INTEGERS = ("microBatch", "policyVersionStart", "policyVersionEnd")
+_FIELDS = {
+    "format": 1, "name": 2, "step": 4, "rows": 5, "group": 6, "group_names": 7, "trajectory": 8, "trajectory_names": 9,
+    "micro_batch": 10, "policy_version_start": 11, "policy_version_end": 12, "reported_advantage": 19, "token_offset": 40,
+    "token_mask": 41, "token_reported_advantage": 44, "token_sampled": 45, "token_kept": 46, "token_id": 47,
+    "token_sampled_id": 48, "token_position": 49, "token_log_prob": 50, "token_old_log_prob": 51,
+    "token_rollout_log_prob": 52, "token_reference_log_prob": 53, "token_reported_ratio": 54, "token_rollout_weight": 55,
+    "token_entropy": 56, "token_reported_kl": 57, "token_reported_loss": 58, "token_loss_gradient": 59,
+    "token_reported_clipped": 60, "token_policy_version": 61, "token_policy_version_runs": 62,
+}  # fmt: skip
 
 
 def build_step_batch(batch: Mapping[str, Any]) -> bytes:
     """The bytes of a batch. ValueError for a token column that the format does not have or of another length."""
     tokens = batch["tokens"]
-    offset = _integers(tokens["offset"])
-    count = offset[-1]
-    message = step_pb2.StepBatch(format=FORMAT, name=batch.get("name", ""), rows=len(offset) - 1)
-    message.step = json.dumps(batch.get("step", {}), separators=(",", ":"))
-    message.token_offset = _bytes(offset)
+    offset = tokens["offset"]
+    fields: dict[str, Any] = {
+        "format": FORMAT,
+        "name": batch.get("name", ""),
+        "step": json.dumps(batch.get("step", {}), separators=(",", ":")),
+        "rows": len(offset) - 1,
+        "token_offset": _integers(offset),
+    }
     for key in _NAMES:
         if batch.get(key) is not None:
-            names = list(dict.fromkeys(str(name) for name in batch[key]))
-            index = {name: at for at, name in enumerate(names)}
-            setattr(message, key, _bytes(_integers(index[str(name)] for name in batch[key])))
-            getattr(message, f"{key}_names").extend(names)
+            index = {name: at for at, name in enumerate(dict.fromkeys(map(str, batch[key])))}
+            fields[key] = _integers(index[str(name)] for name in batch[key])
+            fields[f"{key}_names"] = list(index)
     for key in _ROW_INTEGERS:
         if batch.get(key) is not None:
-            setattr(message, _snake(key), _bytes(_integers(batch[key])))
+            fields[_snake(key)] = _integers(batch[key])
     advantage = (batch.get("reported") or {}).get("advantage")
     if advantage is not None:
-        message.reported_advantage = _bytes(_floats(advantage))
+        fields["reported_advantage"] = _floats(advantage)
     for key, column in tokens.items():
         if key != "offset" and column is not None:
-            _set_column(message, key, column, count)
-    return message.SerializeToString(deterministic=True)
+            fields.update(_token_fields(key, column, int(offset[-1])))
+    return _message(fields, _FIELDS)
 
 
 def read_step_batch(wire: bytes) -> dict[str, Any]:
     """The batch of bytes. ValueError if they are no step."""
+    from .gen import step_pb2
+
     try:
         message = step_pb2.StepBatch.FromString(wire)
     except Exception as error:
@@ -80,24 +94,22 @@ def read_step_batch(wire: bytes) -> dict[str, Any]:
     return batch
 
 
-def _set_column(message: Any, key: str, column: Sequence[Any], count: int) -> None:
+def _token_fields(key: str, column: Sequence[Any], count: int) -> dict[str, bytes]:
     if len(column) != count:
         raise ValueError(f"tokens.{key} has {len(column)} entries, expected {count}")
     field = f"token_{_snake(key)}"
     if key in _FLAGS:
-        setattr(message, field, _packed(column))
-    elif key in _FLOATS:
-        setattr(message, field, _bytes(_floats(column)))
-    elif key in _INTEGERS:
-        setattr(message, field, _bytes(_integers(column)))
-    elif key == "reportedClipped":
-        message.token_reported_clipped = bytes(column)
-    elif key == "policyVersion":
+        return {field: _packed(column)}
+    if key in _FLOATS:
+        return {field: _floats(column)}
+    if key in _INTEGERS:
+        return {field: _integers(column)}
+    if key == "reportedClipped":
+        return {field: bytes(bytearray(column))}
+    if key == "policyVersion":
         values, lengths = _runs(column)
-        message.token_policy_version = _bytes(_integers(values))
-        message.token_policy_version_runs = _bytes(_integers(lengths))
-    else:
-        raise ValueError(f"tokens.{key} is no column of {FORMAT}")
+        return {field: _integers(values), f"{field}_runs": _integers(lengths)}
+    raise ValueError(f"tokens.{key} is no column of {FORMAT}")
 
 
 def _column(message: Any, key: str, count: int) -> array | None:
@@ -111,6 +123,10 @@ def _column(message: Any, key: str, count: int) -> array | None:
 
 def _packed(flags: Sequence[Any]) -> bytes:
     """Eight flags to a byte, the first one lowest."""
+    if hasattr(flags, "astype"):
+        import numpy
+
+        return numpy.packbits(flags.astype(bool), bitorder="little").tobytes()
     packed = bytearray((len(flags) + 7) // 8)
     for at, flag in enumerate(flags):
         if flag:
@@ -138,20 +154,16 @@ def _unrolled(message: Any) -> array | None:
     return array("i", (value for value, length in zip(values, lengths) for _ in range(length)))
 
 
-def _floats(values: Iterable[Any]) -> array:
-    return array("f", (float("nan") if value is None else float(value) for value in values))
+def _floats(values: Iterable[Any]) -> bytes:
+    if hasattr(values, "astype"):
+        return values.astype("<f4").tobytes()
+    return _little_endian(array("f", (float("nan") if value is None else float(value) for value in values)))
 
 
-def _integers(values: Iterable[Any]) -> array:
-    return array("i", (int(value) for value in values))
-
-
-def _bytes(column: array) -> bytes:
-    """Little-endian, whatever the machine is."""
-    if sys.byteorder == "big":
-        column = array(column.typecode, column)
-        column.byteswap()
-    return column.tobytes()
+def _integers(values: Iterable[Any]) -> bytes:
+    if hasattr(values, "astype"):
+        return values.astype("<i4").tobytes()
+    return _little_endian(array("i", (int(value) for value in values)))
 
 
 def _from(typecode: str, data: bytes) -> array:
@@ -160,7 +172,3 @@ def _from(typecode: str, data: bytes) -> array:
     if sys.byteorder == "big":
         column.byteswap()
     return column
-
-
-def _snake(key: str) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key)

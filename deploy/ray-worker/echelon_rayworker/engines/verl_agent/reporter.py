@@ -45,6 +45,13 @@ class Reporter:
     def batch(self, step: int, rows: int, build: Callable[[], bytes]) -> None:
         """A batch of `rows` rows; `build` makes its bytes, in this reporter's thread. Where too many wait, or it
         cannot be built, a Gap stands in its place."""
+        self._bounded(self._spool.batch, step, rows, build)
+
+    def step(self, number: int, rows: int, build: Callable[[], Any]) -> None:
+        """An optimizer step, as `batch`."""
+        self._bounded(self._spool.step, number, rows, build)
+
+    def _bounded(self, write: Callable[[int, Any, int], None], step: int, rows: int, build: Callable[[], Any]) -> None:
         with self._changed:
             full = self._batches >= self._capacity
             if not full:
@@ -53,7 +60,7 @@ class Reporter:
             self.dropped += 1
             self.gap(step, rows, "the disk is too slow: the batch was dropped")
             return
-        self._offer(lambda: self._build(step, rows, build))
+        self._offer(lambda: self._build(write, step, rows, build))
 
     def flush(self, timeout_seconds: float) -> bool:
         """Waits until everything is written, for at most the timeout; says whether it is."""
@@ -65,9 +72,9 @@ class Reporter:
                     return not self._waiting
         return True
 
-    def _build(self, step: int, rows: int, build: Callable[[], bytes]) -> None:
+    def _build(self, write: Callable[[int, Any, int], None], step: int, rows: int, build: Callable[[], Any]) -> None:
         try:
-            self._spool.batch(step, build(), rows)
+            write(step, build(), rows)
         except Exception as error:  # noqa: BLE001 - the capture hook must never fail a training
             self.failures += 1
             self._spool.gap(step, rows, f"the batch could not be built: {type(error).__name__}: {error}"[:500])

@@ -1,0 +1,1 @@
+../../../ray-worker/echelon_rayworker/step_batch.py

@@ -1,0 +1,150 @@
+"""Captures optimizer steps for the hooks of trainers: the layout of every step, the tokens of every n-th one.
+
+The tensors of a micro-batch are kept until its optimizer step ends, and one thread then copies and writes them. Nothing is
+computed from them in the trainer's thread, and the gradient hook returns None, so a training has the same bits with and without it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Mapping
+
+import echelon_capture as capture
+
+# Columns of docs/reference/batch-format.md, each profile with those before it. A trainer adds the columns that its loss needs.
+PROFILES = {
+    "minimal": ("mask", "logProb", "oldLogProb", "lossGradient"),
+    "standard": ("id", "sampled", "rolloutLogProb"),
+    "full": ("referenceLogProb", "rolloutWeight", "entropy"),
+}
+_FLAGS = ("mask", "sampled")
+
+
+class Steps:
+    """The micro-batches of one process since its last optimizer step. No method raises."""
+
+    def __init__(self, every: int, profile: str) -> None:
+        """Tokens are captured at steps 1, 1 + `every`, … ValueError for a number below 1 or an unknown profile."""
+        names = list(PROFILES)
+        if profile not in names:
+            raise ValueError(f"profile is {profile!r}, not one of {', '.join(names)}")
+        if every < 1:
+            raise ValueError(f"every is {every}; it must be at least 1")
+        self._every = every
+        self._columns = {key for name in names[: names.index(profile) + 1] for key in PROFILES[name]}
+        self._taken: list[dict[str, Any]] = []
+        self._problem = ""
+
+    def take(
+        self, number: int, columns: Mapping[str, Any], *, advantage: Any, facts: Mapping[str, Any], needed: tuple[str, ...] = ()
+    ) -> None:
+        """A micro-batch of step `number`, in the forward pass. `columns`: padded tensors [rows, tokens] by their keys, with
+        `mask`, and `logProb` as the loss consumes it, with its graph. `advantage`: [rows] or [rows, tokens]. `facts`: the
+        entry of `microBatches`, numbers or tensors of one. `needed`: columns that the loss needs beyond the profile."""
+        try:
+            kept = {"mask": columns["mask"]}
+            if (number - 1) % self._every == 0:
+                wanted = self._columns.union(needed)
+                kept = {key: column.detach() for key, column in columns.items() if key in wanted and column is not None}
+                if columns["logProb"].requires_grad:
+                    columns["logProb"].register_hook(_keeper(kept))
+            self._taken.append({"columns": kept, "advantage": advantage.detach(), "facts": dict(facts)})
+        except Exception as error:  # noqa: BLE001 - the capture must never fail a training
+            self.fail(error)
+
+    def add(self, key: str, column: Any) -> None:
+        """A further column of the micro-batch that was taken last, if its tokens are captured."""
+        if column is not None and self._taken and "logProb" in self._taken[-1]["columns"]:
+            self._taken[-1]["columns"][key] = column.detach()
+
+    def fail(self, error: Exception) -> None:
+        """Makes the step a gap with this reason."""
+        self._problem = f"{type(error).__name__}: {error}"
+
+    def stated(self, fact: str) -> set[Any]:
+        """The values of a fact of the micro-batches since the last step."""
+        return {_facts(one["facts"]).get(fact) for one in self._taken}
+
+    def end(self, number: int, settings: Mapping[str, Any]) -> None:
+        """After the update of step `number`. `settings`: the object `step` of the format without `microBatches`."""
+        taken, problem, self._taken, self._problem = self._taken, self._problem, [], ""
+        if problem:
+            capture.gap(number, sum(len(one["columns"]["mask"]) for one in taken), problem)
+        elif taken:
+            capture.step(number, sum(len(one["advantage"]) for one in taken), lambda: _batch(number, taken, settings))
+
+
+def _keeper(kept: dict[str, Any]) -> Any:
+    def keep(gradient: Any) -> None:
+        # A copy, because autograd may add to this tensor later.
+        kept["lossGradient"] = gradient.detach().clone()
+
+    return keep
+
+
+def _batch(number: int, taken: list[dict[str, Any]], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The step in the format's form."""
+    import numpy
+
+    arrays = [{key: _array(column) for key, column in one["columns"].items()} for one in taken]
+    half = any("bfloat16" in str(getattr(one["columns"].get("logProb"), "dtype", "")) for one in taken)
+    # A column that one micro-batch does not have is not there at all.
+    common = [key for key in arrays[0] if all(key in one for one in arrays)]
+    lengths, flat = [], {key: [] for key in common}
+    for one in arrays:
+        if "logProb" not in one:
+            lengths.append(one["mask"].astype(bool).sum(1))
+            continue
+        own = _lengths(one)
+        inside = numpy.arange(one["mask"].shape[1]) < own[:, None]
+        lengths.append(own)
+        for key in common:
+            flat[key].append(one[key][inside] if one[key].shape == inside.shape else _spread(one[key], inside))
+    tokens: dict[str, Any] = {"offset": numpy.concatenate([[0], numpy.cumsum(numpy.concatenate(lengths))])}
+    batch = {
+        "name": f"update {number}",
+        "step": {
+            "optimizerStep": number,
+            **settings,
+            **({"precision": "bfloat16"} if half else {}),
+            "microBatches": [{"rank": 0, "index": at, **_facts(one["facts"])} for at, one in enumerate(taken)],
+        },
+        "microBatch": numpy.repeat(numpy.arange(len(taken)), [len(own) for own in lengths]),
+        "tokens": tokens,
+    }
+    if "logProb" not in common:
+        # The layout: every row with its trained tokens.
+        return batch
+    tokens.update({key: numpy.concatenate(columns) for key, columns in flat.items()})
+    advantages = [_array(one["advantage"]) for one in taken]
+    if all(one.ndim == 1 or one.shape[1] == 1 for one in advantages):
+        batch["reported"] = {"advantage": numpy.concatenate([one.reshape(-1) for one in advantages])}
+    else:
+        inside = [numpy.arange(one.shape[1]) < own[:, None] for one, own in zip(advantages, lengths)]
+        tokens["reportedAdvantage"] = numpy.concatenate([one[within] for one, within in zip(advantages, inside)])
+    return batch
+
+
+def _array(column: Any) -> Any:
+    return column.detach().float().cpu().numpy() if column.is_floating_point() else column.detach().cpu().numpy()
+
+
+def _lengths(columns: Mapping[str, Any]) -> Any:
+    """Tokens of each row: up to the last one that is in the mask, or has a gradient though it is not."""
+    import numpy
+
+    used = columns["mask"].astype(bool)
+    for key in ("sampled", "lossGradient"):
+        if key in columns:
+            used = used | (columns[key] != 0)
+    return numpy.where(used.any(1), used.shape[1] - used[:, ::-1].argmax(1), 0)
+
+
+def _spread(column: Any, inside: Any) -> Any:
+    """One value a row, for each of its tokens."""
+    import numpy
+
+    return numpy.broadcast_to(column, inside.shape)[inside]
+
+
+def _facts(facts: Mapping[str, Any]) -> dict[str, float | int]:
+    return {key: value.item() if hasattr(value, "item") else value for key, value in facts.items() if value is not None}

@@ -1,0 +1,181 @@
+"""Captures the optimizer steps of TRL's GRPOTrainer, without a change to TRL.
+
+    from echelon_capture.trl_steps import follow_steps
+
+    trainer = GRPOTrainer(...)
+    follow_steps(trainer)
+    trainer.train()
+
+Wrapped are two methods of this one trainer: `_compute_loss` and `_get_per_token_logps_and_entropies`. Both get the same arguments
+and return the same tensors. Tested with TRL 1.16.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+from typing import Any
+
+from .steps import Steps
+
+_PER_MICRO_BATCH = {
+    "grpo": "seq-mean-token-mean", "sapo": "seq-mean-token-mean", "bnpo": "token-mean", "dr_grpo": "seq-mean-token-sum-norm",
+    "luspo": "seq-mean-token-sum",
+}  # fmt: skip
+_CLIPPED = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo")
+
+
+def follow_steps(trainer: Any, every: int = 10, profile: str = "minimal") -> None:
+    """Captures the optimizer steps of a GRPOTrainer from now on: the tokens of every `every`-th step, the layout of the
+    others. `profile`: minimal, standard or full. AttributeError if the trainer does not have the two methods."""
+    steps = Steps(every, profile)
+    seen: list[Any] = []
+    compute, log_probs = trainer._compute_loss, trainer._get_per_token_logps_and_entropies
+
+    @functools.wraps(log_probs)
+    def _get_per_token_logps_and_entropies(*arguments: Any, **keywords: Any) -> Any:
+        seen[:] = log_probs(*arguments, **keywords)
+        return tuple(seen)
+
+    @functools.wraps(compute)
+    def _compute_loss(model: Any, inputs: Any, *arguments: Any, **keywords: Any) -> Any:
+        loss = compute(model, inputs, *arguments, **keywords)
+        if trainer.model.training:
+            try:
+                _take(steps, trainer, inputs, seen, loss)
+            except Exception as error:  # noqa: BLE001 - the capture must never fail a training
+                steps.fail(error)
+        seen.clear()
+        return loss
+
+    trainer._compute_loss = _compute_loss
+    trainer._get_per_token_logps_and_entropies = _get_per_token_logps_and_entropies
+    trainer.add_callback(_callback(trainer, steps))
+
+
+def _take(steps: Steps, trainer: Any, inputs: Any, seen: list[Any], loss: Any) -> None:
+    log_prob, entropy = seen[:2]
+    mask, sampled = inputs["completion_mask"], inputs.get("tool_mask")
+    columns = {
+        "mask": mask if sampled is None else mask * sampled,
+        "sampled": mask if sampled is None else sampled,
+        "id": inputs["completion_ids"],
+        "logProb": log_prob,
+        "oldLogProb": inputs.get("old_per_token_logps"),
+        "rolloutLogProb": inputs.get("sampling_per_token_logps"),
+        "referenceLogProb": inputs.get("ref_per_token_logps"),
+        "rolloutWeight": inputs.get("importance_sampling_ratio"),
+        "entropy": entropy,
+    }
+    scaler = getattr(trainer.accelerator, "scaler", None)
+    window = trainer.current_gradient_accumulation_steps
+    is_whole = trainer.loss_type in _PER_MICRO_BATCH
+    facts = {
+        "gradientScale": (1 / window if is_whole else 1) * (scaler.get_scale() if scaler is not None else 1),
+        "reportedDenominator": None if is_whole else _normalizer(trainer, inputs),
+        "reportedLoss": None if trainer._entropy_bonus_enabled or trainer.aux_loss_enabled else loss.detach(),
+    }
+    needed = ("referenceLogProb", "rolloutWeight")
+    number = int(trainer.state.global_step) + 1
+    steps.take(number, columns, advantage=inputs["advantages"], facts=facts, needed=needed)
+
+
+def _normalizer(trainer: Any, inputs: Any) -> Any:
+    """The denominator of the losses that divide by the tokens of the generation, as TRL computes it."""
+    count = inputs["num_items_in_batch"].clamp(min=1.0) / trainer.accelerator.num_processes
+    return count * trainer.current_gradient_accumulation_steps / trainer.args.steps_per_generation
+
+
+def settings_of(trainer: Any, normalizers: set[float]) -> dict[str, Any]:
+    """What the trainer's settings say of a step. `normalizers`: the denominators that its micro-batches had. ValueError for a
+    setting that cannot be verified."""
+    policy = {"dapo": "grpo", "bnpo": "grpo", "dr_grpo": "grpo", "luspo": "grpo"}.get(trainer.loss_type, trainer.loss_type)
+    return {
+        "trainer": "trl",
+        "trainerVersion": importlib.metadata.version("trl"),
+        "dataParallelSize": trainer.accelerator.num_processes,
+        "policyLoss": _policy_loss(trainer, policy),
+        "aggregation": _aggregation(trainer, normalizers),
+        **_kl(trainer),
+        **_correction(trainer),
+    }
+
+
+def _policy_loss(trainer: Any, policy: str) -> dict[str, Any]:
+    of_row = trainer.importance_sampling_level == "sequence"
+    clip = {"clipLow": trainer.epsilon_low, "clipHigh": trainer.epsilon_high}
+    args = trainer.args
+    for name, off in (("off_policy_mask_threshold", None), ("top_entropy_quantile", 1.0)):
+        if getattr(trainer, name) != off:
+            raise ValueError(f"not verifiable: {name}={getattr(trainer, name)!r}")
+    if policy == "grpo" and of_row and args.delta is None:
+        return {"name": "gspo", **clip}
+    if policy == "grpo" and not of_row:
+        return {"name": "ppo-clip", **clip, **({} if args.delta is None else {"delta": args.delta})}
+    if policy == "cispo" and not of_row:
+        return {"name": "cispo", "clipLow": None, "cap": trainer.epsilon_high}
+    if policy == "sapo" and not of_row:
+        return {"name": "sapo", "tauPositive": args.sapo_temperature_pos, "tauNegative": args.sapo_temperature_neg}
+    if policy == "vespo":
+        return {
+            "name": "vespo", "kPositive": args.vespo_k_pos, "lambdaPositive": args.vespo_lambda_pos,
+            "kNegative": args.vespo_k_neg, "lambdaNegative": args.vespo_lambda_neg,
+        }  # fmt: skip
+    raise ValueError(f"not verifiable: loss_type={trainer.loss_type!r} with {trainer.importance_sampling_level} ratios")
+
+
+def _aggregation(trainer: Any, normalizers: set[float]) -> dict[str, Any]:
+    if trainer.loss_type in _PER_MICRO_BATCH:
+        mode = _PER_MICRO_BATCH[trainer.loss_type]
+        norm = {"scaleFactor": trainer.max_completion_length} if trainer.loss_type == "dr_grpo" else {}
+        return {"mode": mode, "scope": "micro-batch", **norm}
+    is_one = trainer.accelerator.num_processes == 1
+    if is_one and trainer.current_gradient_accumulation_steps == trainer.args.steps_per_generation:
+        return {"mode": "token-mean", "scope": "global"}
+    # The tokens of the generation batch are not those of the step.
+    (denominator,) = normalizers
+    return {"mode": "constant", "denominator": denominator}
+
+
+def _kl(trainer: Any) -> dict[str, Any]:
+    if trainer.beta == 0:
+        return {}
+    weight = "ratio" if getattr(trainer.args, "use_bias_correction_kl", False) else "none"
+    return {"kl": {"estimator": "k3", "coefficient": trainer.beta, "weight": weight}}
+
+
+def _correction(trainer: Any) -> dict[str, Any]:
+    if not (trainer.use_vllm and trainer.vllm_importance_sampling_correction):
+        return {}
+    level, action = trainer.vllm_importance_sampling_mode.split("_")
+    limits = {"low": trainer.vllm_importance_sampling_clip_min, "high": trainer.vllm_importance_sampling_clip_max}
+    stated = {"level": level, "action": action, **{key: value for key, value in limits.items() if value is not None}}
+    return {"rolloutCorrection": stated}
+
+
+def _callback(trainer: Any, steps: Steps) -> Any:
+    from transformers import TrainerCallback
+
+    class CaptureSteps(TrainerCallback):
+        """Ends a step after its update."""
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            """The optimizer has updated the weights."""
+            try:
+                settings = {**settings_of(trainer, steps.stated("reportedDenominator")), "reported": _reported(trainer)}
+            except Exception as error:  # noqa: BLE001 - the capture must never fail a training
+                steps.fail(error)
+                settings = {}
+            steps.end(int(state.global_step), settings)
+
+    return CaptureSteps()
+
+
+def _reported(trainer: Any) -> dict[str, Any]:
+    """The clip fraction as the log will have it, if TRL's mean over processes is that of this one."""
+    own = trainer._metrics["train"].get("clip_ratio/region_mean") or []
+    window = own[-trainer.current_gradient_accumulation_steps :]
+    is_token = trainer.importance_sampling_level == "token" and trainer.args.delta is None
+    if trainer.loss_type not in _CLIPPED or not is_token or not window or trainer.accelerator.num_processes > 1:
+        return {}
+    return {"clipFraction": {"value": sum(window) / len(window), "reduction": "mean-of-micro-batches"}}

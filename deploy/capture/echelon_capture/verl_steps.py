@@ -1,0 +1,164 @@
+"""Captures the optimizer steps of verl's actor, without a change to verl.
+
+    actor_rollout_ref.model.external_lib=echelon_capture.external_lib
+
+Call `follow_steps` in the process of each actor; verl imports the library named above there. Wrapped are `get_policy_loss_fn` and
+`kl_penalty` of the module of the losses, and `TrainingWorker.set_loss_fn`. Tested with verl 0.9.1.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+from typing import Any
+
+from .steps import Steps
+
+LOSSES_MODULE = "verl.workers.utils.losses"
+WORKERS_MODULE = "verl.workers.engine_workers"
+_MARK = "_echelon_steps"
+_CLAMP = {"logRatioClamp": 20}
+_KLS = {"kl": "k1", "k1": "k1", "abs": "abs", "mse": "k2", "k2": "k2", "low_var_kl": "k3", "k3": "k3"}
+
+
+def follow_steps(every: int = 10, profile: str = "minimal") -> None:
+    """Captures the optimizer steps of every actor of this process from now on: the tokens of every `every`-th step, the layout
+    of the others. ImportError or AttributeError if verl's modules are not as expected."""
+    losses, workers = importlib.import_module(LOSSES_MODULE), importlib.import_module(WORKERS_MODULE)
+    if hasattr(losses, _MARK):
+        return
+    # What the loss of the micro-batch that is under way was called with.
+    call: dict[str, Any] = {}
+    get, penalty, set_loss = losses.get_policy_loss_fn, losses.kl_penalty, workers.TrainingWorker.set_loss_fn
+
+    @functools.wraps(get)
+    def get_policy_loss_fn(name: Any) -> Any:
+        policy_loss = get(name)
+
+        @functools.wraps(policy_loss)
+        def seen(**keywords: Any) -> Any:
+            call.update(keywords, name=name)
+            return policy_loss(**keywords)
+
+        return seen
+
+    @functools.wraps(penalty)
+    def kl_penalty(*arguments: Any, **keywords: Any) -> Any:
+        call.update(keywords)
+        return penalty(*arguments, **keywords)
+
+    @functools.wraps(set_loss)
+    def set_loss_fn(self: Any, loss_fn: Any) -> Any:
+        return set_loss(self, _followed(loss_fn, self.engine, call, Steps(every, profile)))
+
+    losses.get_policy_loss_fn, losses.kl_penalty = get_policy_loss_fn, kl_penalty
+    workers.TrainingWorker.set_loss_fn = set_loss_fn
+    setattr(losses, _MARK, True)
+
+
+def _followed(loss_fn: Any, engine: Any, call: dict[str, Any], steps: Steps) -> Any:
+    """The loss function, which hands each micro-batch to `steps`; the engine's update ends a step."""
+    number, settings = 1, {}
+    update = engine.optimizer_step
+
+    @functools.wraps(loss_fn)
+    def followed(*arguments: Any, **keywords: Any) -> Any:
+        call.clear()
+        result = loss_fn(*arguments, **keywords)
+        if call and result[0].requires_grad:
+            try:
+                settings.update(settings_of(call))
+                _take(steps, number, call, keywords.get("data"), result[0])
+            except Exception as error:  # noqa: BLE001 - the capture must never fail a training
+                steps.fail(error)
+        return result
+
+    @functools.wraps(update)
+    def optimizer_step(*arguments: Any, **keywords: Any) -> Any:
+        nonlocal number
+        result = update(*arguments, **keywords)
+        steps.end(number, settings)
+        number += 1
+        return result
+
+    engine.optimizer_step = optimizer_step
+    return followed
+
+
+def _take(steps: Steps, number: int, call: dict[str, Any], data: Any, loss: Any) -> None:
+    mask = call["response_mask"]
+    columns = {
+        "mask": mask,
+        "sampled": mask,
+        "logProb": call["log_prob"],
+        "oldLogProb": call["old_log_prob"],
+        "referenceLogProb": call.get("ref_logprob"),
+        "rolloutWeight": call.get("rollout_is_weights"),
+    }
+    info = call["config"].global_batch_info
+    is_tokens = call["loss_agg_mode"] == "token-mean" and info["batch_num_tokens"] is not None
+    facts = {
+        "gradientScale": float(info["dp_size"]),
+        "reportedDenominator": info["batch_num_tokens"] if is_tokens else None,
+        "reportedLoss": loss.detach() if not call["config"].entropy_coeff else None,
+        "width": mask.shape[1],
+    }
+    steps.take(number, columns, advantage=call["advantages"], facts=facts, needed=("referenceLogProb", "rolloutWeight"))
+
+
+def settings_of(call: dict[str, Any]) -> dict[str, Any]:
+    """What the actor's configuration says of a step. ValueError for a loss that cannot be verified."""
+    config = call["config"]
+    info = config.global_batch_info
+    settings = {
+        "trainer": "verl",
+        "trainerVersion": importlib.metadata.version("verl"),
+        "backend": str(config.strategy),
+        "dataParallelSize": int(info["dp_size"]),
+        "policyLoss": _policy_loss(call["name"], config),
+        "aggregation": _aggregation(call["loss_agg_mode"], info),
+    }
+    if call.get("rollout_is_weights") is not None:
+        # The limits are settings of the driver; the weights are captured.
+        settings["rolloutCorrection"] = {"level": "token", "action": "truncate"}
+    if config.use_kl_loss:
+        settings["kl"] = {"coefficient": config.kl_loss_coef, **kl_estimator(config.kl_loss_type)}
+    return settings
+
+
+def _policy_loss(name: str, config: Any) -> dict[str, Any]:
+    low = config.clip_ratio if config.clip_ratio_low is None else config.clip_ratio_low
+    high = config.clip_ratio if config.clip_ratio_high is None else config.clip_ratio_high
+    clip = {"clipLow": low, "clipHigh": high}
+    if name == "vanilla":
+        return {"name": "ppo-clip", **clip, "dualClip": config.clip_ratio_c, **_CLAMP}
+    if name == "cispo":
+        return {"name": "cispo", **clip, **_CLAMP}
+    if name == "gspo":
+        return {"name": "gspo", **clip}
+    if name == "dppo_tv":
+        return {"name": "dppo-tv", **clip, "cap": config.clip_ratio_c, **_CLAMP}
+    if name == "gpg":
+        return {"name": "reinforce"}
+    raise ValueError(f"not verifiable: loss_mode={name!r}")
+
+
+def _aggregation(mode: str, info: dict[str, Any]) -> dict[str, Any]:
+    tokens, rows, scale = info["batch_num_tokens"], info["global_batch_size"], info.get("loss_scale_factor")
+    if mode == "token-mean" and tokens is not None and info["dp_size"] > 1:
+        # The tokens of the other ranks are not in this process.
+        return {"mode": "constant", "denominator": float(tokens)}
+    if mode in ("token-mean", "token-sum"):
+        return {"mode": mode, "scope": "global" if tokens is not None else "micro-batch"}
+    counted = {"scope": "micro-batch", "rowCount": "trained"} if rows is None else {"scope": "global", "rowCount": int(rows)}
+    return {"mode": mode, **counted, **({"scaleFactor": scale} if scale and mode.endswith("norm") else {})}
+
+
+def kl_estimator(kind: str) -> dict[str, Any]:
+    """The estimator of verl's `kl_loss_type`, with its clamps. ValueError if it is not known."""
+    name = _KLS.get(kind.removesuffix("+"))
+    if name is None:
+        raise ValueError(f"not verifiable: kl_loss_type={kind!r}")
+    clamps = {"inputClamp": 20, "outputClamp": 10} if name == "k3" else {}
+    return {"estimator": name, **clamps, **({"gradientOf": "k2"} if kind.endswith("+") else {})}
