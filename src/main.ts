@@ -42,17 +42,6 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 /** What a process does. Any number of processes may have the same role. */
 type Role = 'api' | 'dispatcher';
 
-/** What is started. */
-export interface ServiceOptions {
-  roles: Role[];
-  settings: Settings;
-  /** Null: the place in the settings. */
-  redis: RedisPlace | null;
-  clusters: (KnownCluster | RayCluster)[];
-  /** File of the log. Default: standard error. */
-  logFile?: string;
-}
-
 /** Running roles. Without an api, the fields of {@link Access} are undefined. */
 export interface Services extends Partial<Access> {
   /** Hands over and stops, in reverse order of the start. Trainings are not touched. */
@@ -60,7 +49,15 @@ export interface Services extends Partial<Access> {
 }
 
 /** Builds and starts the roles of this process. If a part cannot start, the started parts are stopped. */
-export async function startServices(options: ServiceOptions): Promise<Services> {
+export async function startServices(options: {
+  roles: Role[];
+  settings: Settings;
+  /** Null: the place in the settings. */
+  redis: RedisPlace | null;
+  clusters: (KnownCluster | RayCluster)[];
+  /** File of the log. Default: standard error. */
+  logFile?: string;
+}): Promise<Services> {
   const { settings, roles, clusters } = options;
   await using resources = new AsyncDisposableStack();
   let dispatcherStats: (() => DispatcherStats) | undefined;
@@ -98,13 +95,17 @@ export async function startServices(options: ServiceOptions): Promise<Services> 
 /** One caller cannot keep all processes of an api busy, if there are two or more. */
 const MIN_API_PROCESSES = 2;
 
-type PartOptions = ServiceOptions & {
+/** What the roles have in common: `plainStore` is the store unobserved, for the metrics themselves. */
+async function openParts({
+  settings,
+  roles,
+  resources,
+  dispatcher,
+  ...options
+}: Parameters<typeof startServices>[0] & {
   resources: AsyncDisposableStack;
   dispatcher: () => DispatcherStats | undefined;
-};
-
-/** What the roles have in common: `plainStore` is the store unobserved, for the metrics themselves. */
-async function openParts({ settings, roles, resources, ...options }: PartOptions) {
+}) {
   const name = roles.join('+');
   const hidden = hiddenValues(settings, options.clusters);
   const log = createLog({ level: settings.logLevel, name, file: options.logFile, redact: hidden.redact });
@@ -113,7 +114,6 @@ async function openParts({ settings, roles, resources, ...options }: PartOptions
   const commandMs = commandTimeout(settings, roles);
   const { store: opened, installation, watch } = await openStore(connections, { commandMs, start: patience });
   const plainStore = hideTokens(opened, hidden);
-  const { dispatcher } = options;
   const metrics = createMetrics({
     role: name,
     version,

@@ -18,8 +18,9 @@ interface Connection {
   started?: string | undefined;
 }
 
-/** Options of every command that talks to the API. */
-export interface ConnectionOptions {
+/** Options of every command that talks to the API; see {@link apiCommand}. */
+export interface ApiOptions {
+  json?: boolean;
   url?: string;
   token?: string;
   /** Name of a context of the configuration file. */
@@ -106,7 +107,7 @@ export async function removeConnection(stateDir: string): Promise<void> {
  * A client for the API that the options, the environment, the current context or the local `echelon up` name, in this order.
  * Throws a {@link CliError} if there is none, or if its address, token or configuration cannot be used.
  */
-export async function clientFor(options: ConnectionOptions): Promise<Client> {
+export async function clientFor(options: ApiOptions): Promise<Client> {
   const { context: name, config = DEFAULT_CONFIG_FILE } = options;
   const context = options.url === undefined ? await contextOf(config, name) : undefined;
   const local = await readConnection(options.stateDir);

@@ -23,18 +23,18 @@ Exit status: 0 success, 1 negative result, 2 wrong usage or unreadable input,
 /** Width of a help text that does not go to a terminal. */
 const HELP_WIDTH = 80;
 
-/** How {@link createProgram} builds the program. */
-interface ProgramOptions {
-  /** Where the commands on batch files write. Default: the streams of this process. */
-  streams?: TextStreams;
-  /** Prints no errors; the caller does. */
-  isSilent?: boolean;
-  /** The arguments that will be parsed: only the command that they name is loaded. Default: all commands are loaded. */
-  argv?: readonly string[];
-}
-
 /** The whole command line. Parsing throws commander's errors and those of the commands. */
-export async function createProgram(output: Output, options: ProgramOptions = {}): Promise<Command> {
+export async function createProgram(
+  output: Output,
+  options: {
+    /** Where the commands on batch files write. Default: the streams of this process. */
+    streams?: TextStreams;
+    /** Prints no errors; the caller does. */
+    isSilent?: boolean;
+    /** The arguments that will be parsed: only the command that they name is loaded. Default: all commands are loaded. */
+    argv?: readonly string[];
+  } = {},
+): Promise<Command> {
   const { streams = process, isSilent = false, argv } = options;
   const program = new Command('echelon')
     .description(

@@ -4,7 +4,7 @@ import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { widthFor, withWide } from 'echelon-verify/cli/table';
 import { type Client, readPages } from './client.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from './connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from './connection.ts';
 import { experimentNamed, NAME_FORMS, sweepNamed } from './names.ts';
 
 /** An argument or option as commander takes it: flags and description, then a parser, a default, or both. */
@@ -80,7 +80,7 @@ async function answered<M extends Method, P extends PathOf<M>, G>(
   command: Command,
   output: Output,
 ): Promise<void> {
-  const options = command.opts<ConnectionOptions & { json?: boolean; output?: string }>();
+  const options = command.opts<ApiOptions & { output?: string }>();
   const named = Object.fromEntries(
     command.registeredArguments.map((argument, at) => [argument.name(), command.processedArgs[at]]),
   );

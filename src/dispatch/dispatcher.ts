@@ -18,6 +18,7 @@ import { type BatchVerifier, createVerification } from './background/verificatio
 import { createClusterCommands, requestRepair } from './clusters/cluster-commands.ts';
 import { createClusterRefresh } from './clusters/clusters.ts';
 import { createCommandRunner } from './clusters/command-runner.ts';
+import { createPreflight } from './clusters/preflight.ts';
 import { type Connect, createRayWorkers, type RayWorkers } from './clusters/ray-workers.ts';
 import type { RayWorkerPackage } from './clusters/setup/package.ts';
 import type { Log } from './log.ts';
@@ -230,7 +231,7 @@ function createCommands(deps: DispatcherDeps, rayWorkers: RayWorkers) {
   const { store, log, id, compile, pack, installation, leaseMs = LEASE_MS } = deps;
   if (pack === undefined) return undefined;
   const envOf = async (name: string) => (await store.clusters.list([name]))[0]?.env ?? {};
-  const preflight = { rayWorkerOf: rayWorkers.of, compile, envOf };
+  const preflight = createPreflight({ rayWorkerOf: rayWorkers.of, compile, envOf });
   return createCommandRunner({
     store,
     dispatcher: id,

@@ -10,16 +10,15 @@ import { compilePlan } from '../plan/compile-plan.ts';
 
 const RAY_WORKER_DIRECTORY = fileURLToPath(new URL('../../deploy/ray-worker', import.meta.url));
 
-/** What the role is built of. */
-type DispatcherParts = Pick<DispatcherDeps, 'store' | 'queue' | 'log' | 'installation'> & {
-  verifier: Pick<VerifierPool, 'verify'>;
-  metrics: Pick<Metrics, 'verified'>;
-  settings: Pick<Settings, 'verifyProcesses' | 'leaseMs'>;
-  resources: AsyncDisposableStack;
-};
-
 /** Dispatches until `resources` stops it; it hands over then. Gives what it has in hand. */
-export async function startDispatcher(parts: DispatcherParts): Promise<() => DispatcherStats> {
+export async function startDispatcher(
+  parts: Pick<DispatcherDeps, 'store' | 'queue' | 'log' | 'installation'> & {
+    verifier: VerifierPool;
+    metrics: Pick<Metrics, 'verified'>;
+    settings: Pick<Settings, 'verifyProcesses' | 'leaseMs'>;
+    resources: AsyncDisposableStack;
+  },
+): Promise<() => DispatcherStats> {
   const { verifier, metrics, settings, resources, ...rest } = parts;
   const dispatcher = createDispatcher({
     ...rest,
@@ -35,10 +34,7 @@ export async function startDispatcher(parts: DispatcherParts): Promise<() => Dis
   return dispatcher.stats;
 }
 
-function timed(
-  verifier: DispatcherParts['verifier'],
-  metrics: DispatcherParts['metrics'],
-): DispatcherDeps['verifier'] {
+function timed(verifier: VerifierPool, metrics: Pick<Metrics, 'verified'>): DispatcherDeps['verifier'] {
   return {
     async verify(wire, signal) {
       const started = performance.now();

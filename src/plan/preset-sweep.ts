@@ -29,13 +29,6 @@ export interface ChainDraft extends SweepBase {
   after: Record<number, number>;
 }
 
-/** What a user may choose of a preset. */
-interface PresetOptions extends PresetSettings {
-  name?: string;
-  /** Names of the trainings to run. Default: all. */
-  runs?: readonly string[];
-}
-
 const SUCCESS = 'val/success_rate';
 const SCORE = 'val/webshop_task_score (not success_rate)';
 
@@ -76,7 +69,14 @@ export function draftChain(name: string, given: readonly ChainChild[]): ChainDra
 }
 
 /** A preset as a sweep: every training, followed by the evaluations of its own last checkpoint. */
-export function draftPreset(preset: Preset<ExperimentSpec>, options: PresetOptions = {}): ChainDraft {
+export function draftPreset(
+  preset: Preset<ExperimentSpec>,
+  options: PresetSettings & {
+    name?: string;
+    /** Names of the trainings to run. Default: all. */
+    runs?: readonly string[];
+  } = {},
+): ChainDraft {
   const { name = preset.name, runs = preset.runs.map((run) => run.name), ...settings } = options;
   const children: ChainChild[] = [];
   for (const run of preset.runs.filter((one) => runs.includes(one.name))) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { gathering } from './gathering.ts';
-import { type QueueServer, type Served, type ServeOptions, serveQueue } from './serve.ts';
+import { type QueueServer, type Served, type ServeLimits, serveQueue } from './serve.ts';
 
 /*
  * Every queued experiment has one job with the experiment's id. Delayed: the experiment is queued. Waiting: it is allocated,
@@ -26,7 +26,7 @@ export interface ExperimentsQueue {
   /** Number of jobs by BullMQ state. */
   counts(): Promise<Record<string, number>>;
   /** Starts a BullMQ worker that hands the experiment of each released job to `handle`. */
-  serve(handle: (experiment: string) => Promise<Served>, options: ServeOptions): QueueServer;
+  serve(handle: (experiment: string) => Promise<Served>, options: ServeLimits): QueueServer;
   close(): Promise<void>;
 }
 

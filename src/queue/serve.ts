@@ -14,30 +14,30 @@ export interface QueueServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** Settings of a queue server. */
-export interface ServeOptions {
+/** Limits of a queue server. */
+export interface ServeLimits {
   /** Maximum number of active jobs. */
   concurrency: number;
   /** After about this time, the jobs of a process that died are received again. */
   lockMs: number;
 }
 
-/** The services and settings of a server. */
-interface ServeParts extends ServeOptions {
-  name: string;
-  prefix: string;
-  redis: Redis;
-  onError(error: Error): void;
-  /** Delay of the job of a queued experiment. */
-  queuedMs: number;
-  /** Called after the job was completed, or delayed because its experiment is queued. */
-  onServed(experiment: string, served: 'complete' | 'queued'): Promise<void>;
-}
-
 const SOON_MS = 500;
 
 /** Starts a BullMQ worker that hands the id of each job to `handle`. A `handle` that throws is called again soon. */
-export function serveQueue(handle: (experiment: string) => Promise<Served>, parts: ServeParts): QueueServer {
+export function serveQueue(
+  handle: (experiment: string) => Promise<Served>,
+  parts: ServeLimits & {
+    name: string;
+    prefix: string;
+    redis: Redis;
+    onError(error: Error): void;
+    /** Delay of the job of a queued experiment. */
+    queuedMs: number;
+    /** Called after the job was completed, or delayed because its experiment is queued. */
+    onServed(experiment: string, served: 'complete' | 'queued'): Promise<void>;
+  },
+): QueueServer {
   const { name, prefix, onError, onServed, concurrency, lockMs } = parts;
   const connection = connectToServe(parts.redis, onError);
   const processor = async (job: Job, token: string | undefined): Promise<void> => {

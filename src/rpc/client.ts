@@ -25,7 +25,7 @@ import { fromGrpc, RayWorkerError } from './status.ts';
 const v1 = echelon.rayworker.v1;
 
 /** Where a ray-worker is, and how to be let in. */
-export interface RayWorkerClientOptions {
+export interface RayWorkerAccess {
   /** host:port */
   address: string;
   token: string;
@@ -61,7 +61,7 @@ interface Caller {
   ): Promise<Response>;
 }
 
-function createGrpcClient({ address, ca, keepalive }: RayWorkerClientOptions): Client {
+function createGrpcClient({ address, ca, keepalive }: RayWorkerAccess): Client {
   const security =
     ca === null ? credentials.createInsecure() : credentials.createSsl(Buffer.from(ca, 'utf8'));
   const { timeMs, timeoutMs } = keepalive ?? { timeMs: 6_000, timeoutMs: 5_000 };
@@ -82,7 +82,7 @@ function createGrpcClient({ address, ca, keepalive }: RayWorkerClientOptions): C
 function createCaller(
   client: Client,
   metadata: () => Metadata,
-  { address, tries: most = 3 }: RayWorkerClientOptions,
+  { address, tries: most = 3 }: RayWorkerAccess,
 ): Caller {
   function once<Request, Response>(
     method: Method<Request, Response>,
@@ -250,7 +250,7 @@ async function* readEvents(
  * A client of the ray-worker at `address`. It connects when first needed and reconnects by itself. `close` ends
  * every call in flight.
  */
-export function createRayWorkerClient(options: RayWorkerClientOptions): RayWorkerClient {
+export function createRayWorkerClient(options: RayWorkerAccess): RayWorkerClient {
   const { address, token, owner, release = false } = options;
   const client = createGrpcClient(options);
   const metadata = () => {

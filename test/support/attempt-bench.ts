@@ -1,7 +1,11 @@
 import type { Ended, NumberedEvent } from '../../src/core/events.ts';
 import type { LaunchPlan } from '../../src/core/launch-plan.ts';
 import type { State } from '../../src/core/states.ts';
-import { type AttemptDeps, type AttemptEntry, createLaunches } from '../../src/dispatch/attempt/context.ts';
+import {
+  type AttemptEntry,
+  type AttemptServices,
+  createLaunches,
+} from '../../src/dispatch/attempt/context.ts';
 import { lostAttempt } from '../../src/dispatch/attempt/decide.ts';
 import { type AttemptRun, runAttempt } from '../../src/dispatch/attempt/run-attempt.ts';
 import type { SecretProjects } from '../../src/engines/secret-projects.ts';
@@ -115,8 +119,8 @@ export function attemptBench(entry: Partial<Omit<AttemptEntry, 'lease'>> & { att
       return { startedAt: state.startedAt() };
     },
   } as unknown as RayWorkerClient;
-  const deps: AttemptDeps = {
-    store: store as unknown as AttemptDeps['store'],
+  const deps: AttemptServices = {
+    store: store as unknown as AttemptServices['store'],
     rayWorkerOf: async () => client,
     launches: createLaunches(),
     compile: compileTestSpec,

@@ -16,12 +16,11 @@ import type { BatchReport } from 'echelon-verify/report';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { type Client, MAX_PAGE } from '../client.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
 import { EXPERIMENT, row } from '../row.ts';
 
-interface Options extends ConnectionOptions {
-  json?: boolean;
+interface Options extends ApiOptions {
   notOk?: boolean;
   limit: number;
   row?: number;
@@ -258,12 +257,7 @@ function bundle(output: Output): Command {
       ),
     )
     .action(
-      async (
-        name: string,
-        attempt: number,
-        batch: number,
-        options: ConnectionOptions & { json?: boolean; output?: string },
-      ) => {
+      async (name: string, attempt: number, batch: number, options: ApiOptions & { output?: string }) => {
         const client = await clientFor(options);
         const id = await experimentNamed(client, name);
         const response = await client.open('/v1/experiments/{id}/batches/{attempt}/{batch}/bundle', {

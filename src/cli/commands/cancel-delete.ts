@@ -6,11 +6,9 @@ import { json, type Output } from 'echelon-verify/cli/output';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { type Client, MAX_PAGE } from '../client.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { NAME_FORMS, type Named, named } from '../names.ts';
 import { retrying } from '../retrying.ts';
-
-type Options = ConnectionOptions & { json?: boolean };
 
 /** `echelon cancel ID…`, of any number of experiments and sweeps. */
 function cancelCommand(output: Output): Command {
@@ -26,7 +24,7 @@ function cancelCommand(output: Output): Command {
         'echelon cancel @last "a name" swp-00cz8h3k7n2q4r5s6t7v',
       ),
     )
-    .action(async (names: string[], options: Options) => {
+    .action(async (names: string[], options: ApiOptions) => {
       const client = await clientFor(options);
       const outcomes = await forEach({
         names,
@@ -66,7 +64,7 @@ function deleteCommand(output: Output, ask: Ask = askAtTerminal): Command {
         'echelon ls --state failed --json | jq -r ".items[].id" | xargs echelon delete --yes',
       ),
     )
-    .action(async (names: string[], options: Options & { yes?: boolean }) => {
+    .action(async (names: string[], options: ApiOptions & { yes?: boolean }) => {
       const client = await clientFor(options);
       const found = await Promise.all(names.map((name) => named(client, name, ['experiment', 'sweep'])));
       if (!options.yes) await confirm(found, ask);

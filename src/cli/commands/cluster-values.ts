@@ -4,10 +4,9 @@ import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { inert } from 'echelon-verify/text/inert';
 import type { Client } from '../client.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { unlessChanged } from '../unless-changed.ts';
 
-type Options = ConnectionOptions & { json?: boolean };
 type Values = Record<string, string>;
 
 /** A setting of a cluster that is a set of names with values, in the words of its command. */
@@ -66,7 +65,7 @@ function valuesCommand(output: Output, kind: Kind): Command {
     .argument('<name>', 'name of the cluster')
     .argument(`[${kind.values}...]`, 'key=value to set it, key= to remove it')
     .addHelpText('after', examples(...kind.examples))
-    .action(async (name: string, changes: string[], options: Options) => {
+    .action(async (name: string, changes: string[], options: ApiOptions) => {
       const client = await clientFor(options);
       const cluster =
         changes.length === 0

@@ -10,7 +10,7 @@ import { fittedTable } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { counted } from 'echelon-verify/text/plural';
 import type { Client } from '../client.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { group } from '../group.ts';
 import { retrying } from '../retrying.ts';
 import { row, stated } from '../row.ts';
@@ -102,7 +102,7 @@ const resume = row({
   print: ({ name }) => `${inert(name)} accepts experiments`,
 });
 
-type Options = ConnectionOptions & { json?: boolean; wait?: boolean; output?: string };
+type Options = ApiOptions & { wait?: boolean; output?: string };
 
 interface AddOptions extends Options {
   rayTokenFile?: string;

@@ -5,11 +5,9 @@ import { json, type Output } from 'echelon-verify/cli/output';
 import { table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { canonicalJson, escapePointer } from '../../schemas/json.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
 import { successRate } from '../states.ts';
-
-type Options = ConnectionOptions & { json?: boolean };
 
 /** A value that differs between two specs; undefined if a spec lacks it. */
 interface Difference {
@@ -27,7 +25,7 @@ function diffCommand(output: Output): Command {
     .argument('<a>', `experiment: ${NAME_FORMS}`)
     .argument('<b>', 'the other experiment')
     .addHelpText('after', examples('echelon diff exp-00cz8h3k7n2q4r5s6t7v @last'))
-    .action(async (first: string, second: string, options: Options) => {
+    .action(async (first: string, second: string, options: ApiOptions) => {
       const client = await clientFor(options);
       const [a, b] = await Promise.all(
         [first, second].map(async (name) =>

@@ -8,11 +8,10 @@ import { inert } from 'echelon-verify/text/inert';
 import { parseEntryId } from '../../core/ids.ts';
 import { type LogText, logTexts } from '../../core/log-lines.ts';
 import type { Client } from '../client.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { type ApiOptions, clientFor, withConnection } from '../connection.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
 
-interface Options extends ConnectionOptions {
-  json?: boolean;
+interface Options extends ApiOptions {
   raw?: boolean;
   follow?: boolean;
   tail?: number;

@@ -9,11 +9,10 @@ import { inert } from 'echelon-verify/text/inert';
 import { nearestName } from 'echelon-verify/text/nearest';
 import type { MetricValue } from '../../core/events.ts';
 import type { Client } from '../client.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
 
-interface Options extends ConnectionOptions {
-  json?: boolean;
+interface Options extends ApiOptions {
   points?: boolean;
   from?: number;
   to?: number;

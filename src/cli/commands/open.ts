@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 
 /** `echelon open`: the dashboard in the browser of this user. */
 function openCommand(output: Output): Command {
@@ -12,7 +12,7 @@ function openCommand(output: Output): Command {
     )
     .option('--print', 'only print the link')
     .addHelpText('after', examples('echelon open', 'echelon open --print'))
-    .action(async (options: ConnectionOptions & { print?: boolean; json?: boolean }) => {
+    .action(async (options: ApiOptions & { print?: boolean }) => {
       const client = await clientFor(options);
       const { path, expiresAt } = await client.post('/v1/login-links', {});
       const url = `${client.url}${path}`;

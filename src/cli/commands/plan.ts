@@ -13,14 +13,8 @@ import { validateSpec } from '../../engines/validate-spec.ts';
 import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import { previewPlan } from '../../plan/preview.ts';
 import { resolveSpec } from '../../plan/resolve-spec.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
-
-type Options = ConnectionOptions & {
-  recipe?: string;
-  faithful?: boolean;
-  json?: boolean;
-};
 
 /** The parts of a plan that are printed, for a spec and for a recipe. */
 interface Described {
@@ -50,20 +44,22 @@ function planCommand(output: Output): Command {
         'echelon plan --recipe qwen2.5_1.5b_alfworld_train --faithful',
       ),
     )
-    .action(async (file: string | undefined, options: Options) => {
-      if ((file === undefined) === (options.recipe === undefined)) {
-        throw new CliError(EXIT.usage, 'Give either the file of a spec, or a recipe with --recipe NAME.');
-      }
-      if (options.faithful && options.recipe === undefined) {
-        throw new CliError(EXIT.usage, '--faithful needs --recipe NAME.');
-      }
-      const plan =
-        file === undefined
-          ? ofRecipe(options.recipe!, options.faithful ?? false)
-          : await ofFile(file, options);
-      if (options.json) output.line(json(plan));
-      else for (const line of describe(plan)) output.line(line);
-    });
+    .action(
+      async (file: string | undefined, options: ApiOptions & { recipe?: string; faithful?: boolean }) => {
+        if ((file === undefined) === (options.recipe === undefined)) {
+          throw new CliError(EXIT.usage, 'Give either the file of a spec, or a recipe with --recipe NAME.');
+        }
+        if (options.faithful && options.recipe === undefined) {
+          throw new CliError(EXIT.usage, '--faithful needs --recipe NAME.');
+        }
+        const plan =
+          file === undefined
+            ? ofRecipe(options.recipe!, options.faithful ?? false)
+            : await ofFile(file, options);
+        if (options.json) output.line(json(plan));
+        else for (const line of describe(plan)) output.line(line);
+      },
+    );
 }
 
 function ofRecipe(name: string, faithful: boolean) {
@@ -74,7 +70,7 @@ function ofRecipe(name: string, faithful: boolean) {
   return { checks: [], ...plan, commandLine: commandLine(launch), launch };
 }
 
-async function ofFile(file: string, options: ConnectionOptions) {
+async function ofFile(file: string, options: ApiOptions) {
   const resolved = await resolvedFile(file, options);
   const { plan: launch, details, ...preview } = previewPlan(resolved);
   const { environment } = launch;
@@ -89,7 +85,7 @@ async function ofFile(file: string, options: ConnectionOptions) {
 }
 
 /** The resolved spec of a file. Its problems become one error. */
-async function resolvedFile(file: string, options: ConnectionOptions): Promise<ResolvedSpec> {
+async function resolvedFile(file: string, options: ApiOptions): Promise<ResolvedSpec> {
   const input = await readSpec(file);
   try {
     const spec = validateSpec(input);

@@ -8,12 +8,10 @@ import { table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import type { Client } from '../client.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
 import { retrying } from '../retrying.ts';
 import { hasEnded, throwIfFailed } from './clusters.ts';
-
-type Options = ConnectionOptions & { json?: boolean; cluster?: string; all?: boolean };
 
 const POLL_MS = 200;
 /** After this number of polls, about two seconds, a message says what the user waits for. */
@@ -35,7 +33,7 @@ function preflightCommand(output: Output): Command {
         'echelon preflight --cluster fleet --all',
       ),
     )
-    .action(async (file: string | undefined, options: Options) => {
+    .action(async (file: string | undefined, options: ApiOptions & { cluster?: string; all?: boolean }) => {
       const client = await clientFor(options);
       const { begun, read } = await start(client, file, options.cluster);
       const poll = retrying(read, { output });

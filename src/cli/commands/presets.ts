@@ -9,19 +9,18 @@ import { inert } from 'echelon-verify/text/inert';
 import { nearestName } from 'echelon-verify/text/nearest';
 import type { PaperFigures, Preset } from '../../engines/engine.ts';
 import { allPresets } from '../../engines/registry.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { group } from '../group.ts';
 import { stated } from '../row.ts';
 import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
 import { watchSweep } from './sweep-watch.ts';
 
-type SubmitOptions = ConnectionOptions &
+type SubmitOptions = ApiOptions &
   Omit<SubmitPreset, 'label' | 'runs'> & {
     checkpointLabel?: string;
     only?: string[];
     idempotencyKey?: string;
     watch?: boolean;
-    json?: boolean;
   };
 
 function list(output: Output): Command {

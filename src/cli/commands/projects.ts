@@ -6,7 +6,7 @@ import { json, type Output } from 'echelon-verify/cli/output';
 import { table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import type { Client } from '../client.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { group } from '../group.ts';
 import { row, stated, withOptions } from '../row.ts';
 import { sizeFrom, sizeInWords } from '../size.ts';
@@ -142,7 +142,7 @@ function set(output: Output): Command {
       'after',
       examples('echelon projects set vision --gpu-quota none --store-quota 800MB --keep-batches 30'),
     )
-    .action(async (name: string, options: Changes & ConnectionOptions & { json?: boolean }) => {
+    .action(async (name: string, options: Changes & ApiOptions) => {
       const body = changeOf(options);
       if (Object.keys(body).length === 0)
         throw new CliError(

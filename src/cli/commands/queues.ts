@@ -7,7 +7,7 @@ import { json, type Output } from 'echelon-verify/cli/output';
 import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { counted } from 'echelon-verify/text/plural';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
 import { group } from '../group.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
@@ -184,8 +184,6 @@ function startOf({ startsNow, position, estimate, noEstimate, place }: WhatIf['a
   return `in ${startsIn(estimate, now)}${rank}${where}`;
 }
 
-type PriorityOptions = ConnectionOptions & { json?: boolean; dryRun?: boolean };
-
 function priority(output: Output): Command {
   return apiCommand('priority')
     .description('Change the priority of a queued experiment.')
@@ -199,7 +197,7 @@ function priority(output: Output): Command {
         'echelon priority exp-00cz8h3k7n2q4r5s6t7v -5 --dry-run',
       ),
     )
-    .action(async (name: string, priority: number, options: PriorityOptions) => {
+    .action(async (name: string, priority: number, options: ApiOptions & { dryRun?: boolean }) => {
       const client = await clientFor(options);
       const path = { id: await experimentNamed(client, name) };
       if (options.dryRun) {

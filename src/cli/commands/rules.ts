@@ -7,10 +7,8 @@ import { inert } from 'echelon-verify/text/inert';
 import { presetRule, RULE_PRESETS } from '../../plan/rule-presets.ts';
 import { conditionInWords } from '../../plan/rules.ts';
 import { RULE_PRESET_NAMES } from '../../schemas/rules.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
-
-type Options = ConnectionOptions & { json?: boolean };
 
 /** `echelon rules [ID]`: the rule presets, or the rules of an experiment. */
 function rulesCommand(output: Output): Command {
@@ -21,7 +19,7 @@ function rulesCommand(output: Output): Command {
     )
     .argument('[id]', `experiment: ${NAME_FORMS}`)
     .addHelpText('after', examples('echelon rules', 'echelon rules exp-00cz8h3k7n2q4r5s6t7v'))
-    .action(async (name: string | undefined, options: Options) => {
+    .action(async (name: string | undefined, options: ApiOptions) => {
       if (name === undefined) return output.line(options.json ? json(presets()) : presetTable());
       const client = await clientFor(options);
       const id = await experimentNamed(client, name);

@@ -113,7 +113,7 @@ function demoCommand(output: Output): Command {
     .option('--keep', 'leave everything running until Ctrl-C')
     .option('--port <port>', 'port of the dashboard; 0: any free port', wholeNumber(0, 65535), 0)
     .addHelpText('after', examples('echelon demo --report demo.json', 'echelon demo --keep'))
-    .action(async ({ report, keep = false, port }: DemoOptions) => {
+    .action(async ({ report, keep = false, port }: { report?: string; keep?: boolean; port: number }) => {
       const reportFile = report === undefined ? undefined : resolve(report);
       let done: DemoReport | undefined;
       await withLifetime(
@@ -147,12 +147,6 @@ function demoCommand(output: Output): Command {
       const problems = demoProblems(done!);
       if (problems.length > 0) throw new CliError(EXIT.notOk, `The demo failed:\n  ${problems.join('\n  ')}`);
     });
-}
-
-interface DemoOptions {
-  report?: string;
-  keep?: boolean;
-  port: number;
 }
 
 /** Why the results of a demo are not as expected; none if they are. */

@@ -7,7 +7,7 @@ import { inert } from 'echelon-verify/text/inert';
 import { Document, isScalar, visit } from 'yaml';
 import { commandLine, LINE_PER_PART } from '../../plan/command-line.ts';
 import type { Client } from '../client.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
 import { withOptions } from '../row.ts';
@@ -15,11 +15,10 @@ import { changedSpec, changesSpec, SPEC_CHANGES, type SpecChanges } from '../spe
 import { requireKind } from '../spec-file.ts';
 import { watchExperiment } from './watch.ts';
 
-interface Options extends ConnectionOptions, SpecChanges {
+interface Options extends ApiOptions, SpecChanges {
   idempotencyKey?: string;
   watch?: boolean;
   dryRun?: boolean;
-  json?: boolean;
 }
 
 /** Adds `--idempotency-key` to a command that submits. */

@@ -7,7 +7,7 @@ import { fittedTable, idColumn, widthFor, withWide } from 'echelon-verify/cli/ta
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { MAX_PAGE } from '../client.ts';
-import { apiCommand, type ConnectionOptions, clientFor } from '../connection.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { readSpec } from '../folder-files.ts';
 import { group } from '../group.ts';
 import { sweepNamed } from '../names.ts';
@@ -54,8 +54,7 @@ const ls = row({
   },
 });
 
-interface SubmitOptions extends ConnectionOptions {
-  json?: boolean;
+interface SubmitOptions extends ApiOptions {
   idempotencyKey?: string;
   dryRun?: boolean;
   watch?: boolean;
@@ -98,7 +97,7 @@ function describePreview({ count, children: first, warnings }: SweepPreview): st
   return [`${plural(count, 'valid child', 'valid children')}; nothing was submitted.`, ...lines].join('\n');
 }
 
-type GetOptions = ConnectionOptions & { json?: boolean; output?: string; limit: number; cursor?: string };
+type GetOptions = ApiOptions & { output?: string; limit: number; cursor?: string };
 
 function get(output: Output): Command {
   return withWide(apiCommand('get'))

@@ -10,7 +10,7 @@ import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import type { FeedEntry } from '../../core/events.ts';
 import type { Client } from '../client.ts';
-import { type ConnectionOptions, clientFor, withConnection } from '../connection.ts';
+import { type ApiOptions, clientFor, withConnection } from '../connection.ts';
 import { interruptible } from '../lifetime.ts';
 import { NAME_FORMS, named } from '../names.ts';
 import { coloredState, NO_REASON, startsIn } from '../states.ts';
@@ -20,8 +20,7 @@ import { watchLive } from './watch-live.ts';
 /** Time between two polls of the wait reason. */
 const POLL_MS = 5_000;
 
-interface Options extends ConnectionOptions {
-  json?: boolean;
+interface Options extends ApiOptions {
   after?: string;
   project?: string;
   verbose?: boolean;

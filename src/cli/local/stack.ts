@@ -76,15 +76,18 @@ export async function startLocalStack(options: {
 /** Name of the local Ray among the clusters. */
 const CLUSTER = 'local';
 
-interface RayWorkerOptions {
+// Supervisors outlive Ray by design; on one machine, `echelon down` must end them too.
+function stopAttemptsOf({
+  ray,
+  python,
+  sharedRoot,
+  guard,
+}: {
   ray: RayHead;
   python: string;
   sharedRoot: string;
   guard: Guard;
-}
-
-// Supervisors outlive Ray by design; on one machine, `echelon down` must end them too.
-function stopAttemptsOf({ ray, python, sharedRoot, guard }: RayWorkerOptions): () => Promise<void> {
+}): () => Promise<void> {
   const args = [
     ...['-m', 'echelon_rayworker.stop', '--state-dir', join(sharedRoot, 'echelon', CLUSTER)],
     ...['--reason', 'Echelon goes down on this machine'],

@@ -13,7 +13,7 @@ export interface AttemptHooks {
 }
 
 /** The services that the lifecycle of every attempt uses. */
-export interface AttemptDeps {
+export interface AttemptServices {
   store: Store;
   rayWorkerOf(cluster: string): Promise<RayWorkerClient>;
   launches: Launches;
@@ -41,7 +41,7 @@ export interface AttemptEntry {
 
 /** The state that the steps of one attempt's lifecycle share. */
 export interface AttemptContext extends AttemptEntry {
-  readonly deps: AttemptDeps;
+  readonly deps: AttemptServices;
   readonly rayWorker: () => Promise<RayWorkerClient>;
   /** Aborts when another dispatcher has the lease: nothing may be written or called any more. */
   readonly leaseLost: AbortController;
@@ -65,7 +65,7 @@ export interface AttemptContext extends AttemptEntry {
 }
 
 /** The context of an attempt whose lease this dispatcher has just got. */
-export function createContext(deps: AttemptDeps, entry: AttemptEntry): AttemptContext {
+export function createContext(deps: AttemptServices, entry: AttemptEntry): AttemptContext {
   const [leaseLost, handedOver] = [new AbortController(), new AbortController()];
   const quarantine = quarantineOf(entry.crashes);
   const context: AttemptContext = {

@@ -2,7 +2,7 @@ import { settledWithin } from '../../core/settled-within.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
-import type { AttemptDeps, AttemptEntry } from './context.ts';
+import type { AttemptEntry, AttemptServices } from './context.ts';
 import { type AttemptRun, runAttempt } from './run-attempt.ts';
 import type { AttemptOutcome } from './steps/conclude.ts';
 
@@ -35,7 +35,7 @@ export interface LeasedAttempts {
 interface LeasedAttemptsDeps {
   store: Store;
   /** The other services of the lifecycle. */
-  attempt: Omit<AttemptDeps, 'store' | 'log'>;
+  attempt: Omit<AttemptServices, 'store' | 'log'>;
   dispatcher: string;
   leaseMs: number;
   /** Clusters that this dispatcher does not reach, and another one does: their attempts are given up. */

@@ -2,8 +2,8 @@ import { COMMON_DEFAULTS } from '../../engines/common-defaults.ts';
 import type { Lease } from '../../store/attempts/types.ts';
 import {
   type AttemptContext,
-  type AttemptDeps,
   type AttemptEntry,
+  type AttemptServices,
   cancelAttempt,
   createContext,
   type DrainedNode,
@@ -47,7 +47,7 @@ export interface AttemptRun {
 }
 
 /** Begins the lifecycle of an attempt whose lease this dispatcher has just got. */
-export function runAttempt(deps: AttemptDeps, entry: AttemptEntry): AttemptRun {
+export function runAttempt(deps: AttemptServices, entry: AttemptEntry): AttemptRun {
   const context = createContext(deps, entry);
   const placed = Promise.withResolvers<void>();
   const begunAt = performance.now();

@@ -13,7 +13,7 @@ import { type BackgroundWork, forEachExperiment } from './for-each-experiment.ts
 
 const DAY_MS = 24 * 3600 * 1000;
 /**
- * Long enough to restore a backup: the ray-worker then still knows each attempt that runs according to the restored
+ * How long event logs are retained after the end, unless the project has a policy. Long enough to restore a backup: the ray-worker then still knows each attempt that runs according to the restored
  * records.
  */
 const FORGET_MS = 7 * DAY_MS;
@@ -28,25 +28,23 @@ const TOGETHER = 8;
 const AT_ONCE = 50;
 const LEASE_MS = 10 * 60_000;
 
-/** The services and settings of {@link forgetExperiments}. */
-export interface ForgetDeps extends BackgroundWork {
-  store: Store;
-  /** How long event logs are retained after the end, unless the project has a policy. Default: 7 days. */
-  forgetAfterMs?: number;
-  rayWorkerOf: (cluster: string) => Promise<Pick<RayWorkerClient, 'forget'>>;
-}
+/** Finds the ray-worker of a cluster. */
+export type FindRayWorker = (cluster: string) => Promise<Pick<RayWorkerClient, 'forget'>>;
 
 /**
  * Has the ray-workers forget the experiments that are due. A ray-worker that does not answer is not asked again in this
  * call, so that it does not delay the experiments of other clusters; its own experiments are taken again later.
  */
-export async function forgetExperiments(deps: ForgetDeps): Promise<void> {
-  const { store, forgetAfterMs: afterMs = FORGET_MS, stopped } = deps;
+export async function forgetExperiments(
+  deps: BackgroundWork & { store: Store; rayWorkerOf: FindRayWorker },
+): Promise<void> {
+  const { store, rayWorkerOf, stopped } = deps;
+  const afterMs = FORGET_MS;
   const { time, correction } = await store.clock.read();
   if (isLeapt(correction)) return;
   const known = (await store.clusters.list()).map(({ name }) => name);
   const everywhere = new Map(known.map((name) => [name, EVERY_ATTEMPT]));
-  const isRetained = await readPolicies(deps, time);
+  const isRetained = await readPolicies(store, time);
   const silent = new Set<string>();
   for (let more = true; more && !stopped(); ) {
     const taken = await store.retention.takeForgetting({ limit: AT_ONCE, leaseMs: LEASE_MS, afterMs });
@@ -61,7 +59,7 @@ export async function forgetExperiments(deps: ForgetDeps): Promise<void> {
       async (id) => {
         const attempts = due.get(id)?.attempts ?? everywhere;
         await forget(
-          { ...deps, silent },
+          { rayWorkerOf, silent },
           id,
           [...attempts].filter(([cluster]) => known.includes(cluster)),
         );
@@ -74,10 +72,7 @@ export async function forgetExperiments(deps: ForgetDeps): Promise<void> {
 }
 
 /** Whether the present policy of its project still retains an experiment's event logs. */
-async function readPolicies(
-  { store }: Pick<ForgetDeps, 'store'>,
-  now: number,
-): Promise<(one: Forgetting) => boolean> {
+async function readPolicies(store: Store, now: number): Promise<(one: Forgetting) => boolean> {
   const policies = new Map(
     (await store.projects.list()).map(({ name, retention }) => [name, eventLogDaysOf(retention)]),
   );
@@ -91,7 +86,7 @@ async function readPolicies(
 
 /** Throws if a cluster with files of the experiment did not answer, now or before in this call. */
 async function forget(
-  { rayWorkerOf, silent }: Pick<ForgetDeps, 'rayWorkerOf'> & { silent: Set<string> },
+  { rayWorkerOf, silent }: { rayWorkerOf: FindRayWorker; silent: Set<string> },
   id: string,
   attempts: readonly (readonly [cluster: string, highest: number])[],
 ): Promise<void> {

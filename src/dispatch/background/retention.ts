@@ -1,9 +1,11 @@
 import { cutoffsOf, policyOf, RETENTION_STAGES, type RetentionStage } from '../../schemas/retention.ts';
 import { isLeapt } from '../../store/clock/judge.ts';
+import type { Store } from '../../store/store.ts';
+import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
 import { archiveEnded, rollLong } from './archiving.ts';
-import { forEachExperiment } from './for-each-experiment.ts';
-import { type ForgetDeps, forgetExperiments } from './forget-experiments.ts';
+import { type BackgroundWork, forEachExperiment } from './for-each-experiment.ts';
+import { type FindRayWorker, forgetExperiments } from './forget-experiments.ts';
 
 /** Experiments in one step. */
 const AT_ONCE = 50;
@@ -17,19 +19,10 @@ const MAX_EXPIRED = 500;
 /** Sweeps in one step. */
 const SWEEPS_AT_ONCE = 200;
 
-/** The services and settings of archiving and retention. */
-export interface RetentionDeps extends Omit<ForgetDeps, 'stopped'> {
-  /** The name of this process: one dispatcher at a time applies retention. */
-  dispatcher: string;
-  everyMs: number;
-  /** How long an experiment's stream stays in Redis after its end. */
-  archiveAfterMs: number;
-}
-
 /** Expires data by the retention policies of the projects, as long as `held` confirms the lease of retention. */
 function createExpiry(
-  { store, log }: RetentionDeps,
-  { stopped, held }: { stopped: () => boolean; held: () => Promise<boolean> },
+  { store, log, stopped }: BackgroundWork & { store: Store },
+  held: () => Promise<boolean>,
 ): () => Promise<void> {
   async function expire(project: string, stage: RetentionStage, endedBefore: number): Promise<void> {
     let deleted = 0;
@@ -79,8 +72,17 @@ function createExpiry(
  * One dispatcher at a time archives the oldest events of running experiments, and deletes expired data. Each task is a
  * loop of its own with bounded steps: no task waits for another, and a failure for one experiment stops no other.
  */
-export function createRetentionLoops(deps: RetentionDeps): Loop {
-  const { store, log, dispatcher, everyMs } = deps;
+export function createRetentionLoops(deps: {
+  store: Store;
+  log: Log;
+  rayWorkerOf: FindRayWorker;
+  /** The name of this process: one dispatcher at a time applies retention. */
+  dispatcher: string;
+  everyMs: number;
+  /** How long an experiment's stream stays in Redis after its end. */
+  archiveAfterMs: number;
+}): Loop {
+  const { store, log, rayWorkerOf, dispatcher, everyMs, archiveAfterMs } = deps;
   let stopping = false;
   const stopped = () => stopping;
   const held = async () => !stopping && (await store.retention.hold(dispatcher, LEASE_ROUNDS * everyMs));
@@ -88,12 +90,12 @@ export function createRetentionLoops(deps: RetentionDeps): Loop {
   const loopOf = (name: string, run: () => Promise<void>) => createLoop({ name, everyMs, log, run });
   const loops = [
     // Taken for a short time, so that an experiment that waits for a report or its rules is taken again soon.
-    loopOf('archiving', () => archiveEnded(round, { leaseMs: 4 * everyMs, afterMs: deps.archiveAfterMs })),
+    loopOf('archiving', () => archiveEnded(round, { leaseMs: 4 * everyMs, afterMs: archiveAfterMs })),
     loopOf('rolling', async () => {
       if (await held()) await rollLong(round);
     }),
-    loopOf('forgetting', () => forgetExperiments({ ...deps, stopped })),
-    loopOf('expiring', createExpiry(deps, { stopped, held })),
+    loopOf('forgetting', () => forgetExperiments({ ...round, rayWorkerOf })),
+    loopOf('expiring', createExpiry(round, held)),
   ];
   return {
     start() {

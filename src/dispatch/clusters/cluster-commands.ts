@@ -5,7 +5,6 @@ import type { Cluster, RayPlace } from '../../store/clusters/types.ts';
 import type { Store } from '../../store/store.ts';
 import { toSeen } from './clusters.ts';
 import type { CommandWork, RunCommand } from './command-runner.ts';
-import { createPreflight, type PreflightDeps } from './preflight.ts';
 import { ownedBy } from './ray-workers.ts';
 import type { RayWorkerPackage } from './setup/package.ts';
 import { SetupError, toSetupError } from './setup/problems.ts';
@@ -39,21 +38,20 @@ export async function requestRepair(store: Store, { name, ray, backfill }: Clust
 }
 
 /** The services that run commands on clusters. */
-interface ClusterCommandsDeps {
+interface CommandServices {
   store: Store;
   pack: () => RayWorkerPackage;
   /** See `DispatcherDeps`. */
   installation?: string | undefined;
-  preflight: PreflightDeps;
+  preflight: RunCommand;
   /** Parameters so that tests can reach them. */
   setUp?: typeof setUpCluster;
   endRayWorker?: typeof endRayWorker;
 }
 
 /** Runs commands on clusters. Every command can be interrupted at any line and begun again. */
-export function createClusterCommands(deps: ClusterCommandsDeps): RunCommand {
-  const preflight = createPreflight(deps.preflight);
-  const kinds = { add, drain, remove, preflight };
+export function createClusterCommands(deps: CommandServices): RunCommand {
+  const kinds = { add, drain, remove, preflight: deps.preflight };
   return async (work) => {
     try {
       await kinds[work.kind](work, deps);
@@ -64,7 +62,7 @@ export function createClusterCommands(deps: ClusterCommandsDeps): RunCommand {
   };
 }
 
-async function add(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> {
+async function add(work: CommandWork, deps: CommandServices): Promise<void> {
   const { store } = deps;
   const { cluster: name, say, warn, signal } = work;
   const { backfill, repair = false, labels, env, ...place } = work.request as AddRequest;
@@ -108,7 +106,7 @@ async function refuseDuplicate(name: string, generation: string, known: readonly
 async function refuseOther(
   before: Cluster,
   generation: string,
-  { store }: Pick<ClusterCommandsDeps, 'store'>,
+  { store }: Pick<CommandServices, 'store'>,
 ): Promise<void> {
   if (before.generation === null || before.generation === generation) return;
   const { items } = await store.clusters.allocations(before.name);
@@ -119,7 +117,7 @@ async function refuseOther(
     );
 }
 
-async function drain({ cluster, say }: CommandWork, { store }: ClusterCommandsDeps): Promise<void> {
+async function drain({ cluster, say }: CommandWork, { store }: CommandServices): Promise<void> {
   if (!(await store.clusters.setDraining(cluster, true))) throw unknown(cluster);
   const { items } = await store.clusters.allocations(cluster);
   await say(
@@ -129,7 +127,7 @@ async function drain({ cluster, say }: CommandWork, { store }: ClusterCommandsDe
   );
 }
 
-async function remove(work: CommandWork, deps: ClusterCommandsDeps): Promise<void> {
+async function remove(work: CommandWork, deps: CommandServices): Promise<void> {
   const { cluster: name, say, warn, tries } = work;
   const { store } = deps;
   const cluster = (await store.clusters.list()).find((one) => one.name === name);
@@ -163,7 +161,7 @@ async function remove(work: CommandWork, deps: ClusterCommandsDeps): Promise<voi
 }
 
 /** Another installation may use the ray-worker from then on, or this one under another name. */
-async function release(cluster: Cluster, { installation }: Pick<ClusterCommandsDeps, 'installation'>) {
+async function release(cluster: Cluster, { installation }: Pick<CommandServices, 'installation'>) {
   const client = createRayWorkerClient({
     ...cluster,
     ...ownedBy(installation, cluster.name),

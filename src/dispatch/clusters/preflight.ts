@@ -12,16 +12,6 @@ import type { RunCommand } from './command-runner.ts';
 /** The request of a `preflight`: a resolved spec, or nothing to check the cluster only. */
 type PreflightRequest = Partial<Pick<ResolvedSpec, 'spec' | 'defaults'>>;
 
-/** The services and settings of a preflight. */
-export interface PreflightDeps {
-  rayWorkerOf(cluster: string): Promise<RayWorkerClient>;
-  /** Environment variables of a cluster. */
-  envOf(cluster: string): Promise<Readonly<Record<string, string>>>;
-  compile(spec: ResolvedSpec['spec'], clusterEnv?: Readonly<Record<string, string>>): LaunchPlan;
-  /** Deadline of the checks on the cluster. Default: 5 minutes. */
-  deadlineMs?: number;
-}
-
 const ORDER = { error: 0, warning: 1, ok: 2 };
 const DEADLINE_MS = 300_000;
 
@@ -34,7 +24,14 @@ export function createPreflight({
   envOf,
   compile,
   deadlineMs = DEADLINE_MS,
-}: PreflightDeps): RunCommand {
+}: {
+  rayWorkerOf(cluster: string): Promise<RayWorkerClient>;
+  /** Environment variables of a cluster. */
+  envOf(cluster: string): Promise<Readonly<Record<string, string>>>;
+  compile(spec: ResolvedSpec['spec'], clusterEnv?: Readonly<Record<string, string>>): LaunchPlan;
+  /** Deadline of the checks on the cluster. Default: 5 minutes. */
+  deadlineMs?: number;
+}): RunCommand {
   return async ({ cluster, request, say, found, signal }) => {
     const { spec: requested, defaults = [] } = request as PreflightRequest;
     const findings = requested ? checksOf({ spec: requested, defaults }) : [];

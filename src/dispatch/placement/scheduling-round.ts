@@ -17,28 +17,43 @@ import { createWaitNotes } from './wait-notes.ts';
 /** Maximum number of starts of one round: Redis is blocked while it allocates, for a few ms. */
 const MAX_STARTS = 32;
 
-/** The services and settings of scheduling rounds. */
-interface RoundDeps {
+/** Runs scheduling rounds, one at a time. Call `poke` when the queue or the capacity has changed. */
+export function createSchedulingRounds(deps: {
   store: Store;
   queue: Pick<ExperimentsQueue, 'release'>;
   /** Time between two rounds without a wake-up. */
   everyMs: number;
   elapsed: Elapsed;
   log: Log;
-}
-
-/** Runs scheduling rounds, one at a time. Call `poke` when the queue or the capacity has changed. */
-export function createSchedulingRounds(deps: RoundDeps): Loop {
-  const { store, elapsed, everyMs, log } = deps;
+}): Loop {
+  const { store, queue, elapsed, everyMs, log } = deps;
   const decide = createRoundDecider({ store, elapsed });
   const note = createWaitNotes({ store, elapsed });
   let stopped = false;
 
   async function round(): Promise<void> {
     const decision = await decide();
-    const again = stopped ? false : await allocateAll(decision, deps);
+    const again = stopped ? false : await allocateAll(decision);
     await note(decision);
     if (again) loop.poke();
+  }
+
+  /** Allocates to the first experiments that start, and releases their jobs. True: another round may start more. */
+  async function allocateAll(decision: RoundDecision): Promise<boolean> {
+    const { start } = decision.schedule;
+    const starts = start.slice(0, MAX_STARTS).map((one) => toAllocation(one, decision));
+    const outcomes = await store.attempts.allocate(starts);
+    const allocated = starts.filter((_, at) => outcomes[at] === 'allocated');
+    await Promise.all(allocated.map(({ experiment }) => release(experiment)));
+    if (outcomes.includes('not-queued')) return true;
+    // After `changed`, the dispatcher that made the change starts the experiments or sends a wake-up.
+    return start.length > MAX_STARTS && !outcomes.includes('changed');
+  }
+
+  async function release(experiment: string): Promise<void> {
+    await queue.release(experiment).catch((err: unknown) => {
+      log.warn({ err, experiment }, 'cannot release the job of an allocated experiment yet');
+    });
   }
 
   const loop = createLoop({ name: 'scheduling', everyMs, run: round, log });
@@ -51,18 +66,6 @@ export function createSchedulingRounds(deps: RoundDeps): Loop {
   };
 }
 
-/** Allocates to the first experiments that start, and releases their jobs. True: another round may start more. */
-async function allocateAll(decision: RoundDecision, deps: RoundDeps): Promise<boolean> {
-  const { start } = decision.schedule;
-  const starts = start.slice(0, MAX_STARTS).map((one) => toAllocation(one, decision));
-  const outcomes = await deps.store.attempts.allocate(starts);
-  const allocated = starts.filter((_, at) => outcomes[at] === 'allocated');
-  await Promise.all(allocated.map(({ experiment }) => release(experiment, deps)));
-  if (outcomes.includes('not-queued')) return true;
-  // After `changed`, the dispatcher that made the change starts the experiments or sends a wake-up.
-  return start.length > MAX_STARTS && !outcomes.includes('changed');
-}
-
 function toAllocation(start: Start, { versions, projectVersions }: RoundDecision): AllocationInput {
   const projectVersion = projectVersions.get(start.project);
   return {
@@ -70,10 +73,4 @@ function toAllocation(start: Start, { versions, projectVersions }: RoundDecision
     allocationVersion: versions.get(start.cluster) ?? 0,
     ...(projectVersion !== undefined && { projectVersion }),
   };
-}
-
-async function release(experiment: string, { queue, log }: RoundDeps): Promise<void> {
-  await queue.release(experiment).catch((err: unknown) => {
-    log.warn({ err, experiment }, 'cannot release the job of an allocated experiment yet');
-  });
 }

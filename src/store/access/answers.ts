@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { StoreContext } from '../redis/context.ts';
-import type { createPressure } from '../redis/fitness.ts';
+import type { Pressure } from '../redis/fitness.ts';
 
 /**
  * A request with an Idempotency-Key: `name` stands for the caller and the key, `digest` for the request. The same name
@@ -34,7 +34,7 @@ export type AnswerClaim =
   | { outcome: 'full' };
 
 /** Answers to requests that carry an Idempotency-Key. */
-export function createAnswers({ run, limits }: StoreContext, pressure: ReturnType<typeof createPressure>) {
+export function createAnswers({ run, limits }: StoreContext, pressure: Pressure) {
   return {
     /**
      * Claims the right to answer a request. A step that creates a record needs no claim: it receives the

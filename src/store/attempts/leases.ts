@@ -54,7 +54,7 @@ export function createLeases(context: StoreContext) {
      * most one of them is taken, and only by a dispatcher that has no other attempt unsettled. Until that one is settled,
      * the dispatcher can acquire nothing. A suspect with which a dispatcher is lost alone is charged with the crash.
      */
-    takeOver: (input: TakeOverInput) => takeOver(run, input),
+    takeOver: (input: Parameters<typeof takeOver>[1]) => takeOver(run, input),
     /** Lets leases expire now, so that another dispatcher takes over at once. */
     async release(leases: readonly Lease[]): Promise<void> {
       for (let at = 0; at < leases.length; at += LEASES_PER_CALL) {
@@ -218,20 +218,19 @@ async function renew(run: RunScript, leases: readonly Lease[], leaseMs: number):
   return renewals;
 }
 
-interface TakeOverInput {
-  dispatcher: string;
-  leaseMs: number;
-  limit: number;
-  /** Default: false. */
-  suspects?: boolean;
-  /** Clusters that the dispatcher does not reach: their attempts are left to other dispatchers. Default: none. */
-  unreached?: readonly string[];
-}
-
 async function takeOver(
   run: RunScript,
-  { dispatcher, leaseMs, limit, suspects = false, unreached = [] }: TakeOverInput,
+  input: {
+    dispatcher: string;
+    leaseMs: number;
+    limit: number;
+    /** Default: false. */
+    suspects?: boolean;
+    /** Clusters that the dispatcher does not reach: their attempts are left to other dispatchers. Default: none. */
+    unreached?: readonly string[];
+  },
 ): Promise<TakenOver[]> {
+  const { dispatcher, leaseMs, limit, suspects = false, unreached = [] } = input;
   const tokens = Array.from({ length: Math.min(limit, LEASES_PER_CALL) }, () => randomUUID());
   const reply = (await run('take-over', [
     leaseMs,

@@ -10,21 +10,6 @@ import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 
-/** The input of a new command. */
-interface CommandInput {
-  id: string;
-  cluster: string;
-  kind: CommandKind;
-  /** Stored with the record, and given to the dispatcher that executes the command. */
-  request: unknown;
-  /** Given to the dispatcher that executes the command, deleted at its end, and never shown. */
-  secret: string | null;
-  /** The project that it belongs to, if any. */
-  project?: string;
-  /** The revision that its cluster must have; otherwise `precondition-failed` is thrown and nothing is recorded. */
-  ifRevision?: number;
-}
-
 /** The right to execute a command. */
 export interface CommandLease {
   id: string;
@@ -52,16 +37,21 @@ export function createCommands(context: StoreContext) {
   const { redis, keys, run } = context;
   return {
     /** Its id; for a second removal of a cluster, the id of the open removal. */
-    async create({ id, cluster, kind, request, secret, project, ifRevision }: CommandInput): Promise<string> {
-      const args = [
-        id,
-        cluster,
-        kind,
-        JSON.stringify(request),
-        secret ?? '',
-        project ?? '',
-        ifRevision ?? '',
-      ];
+    async create(command: {
+      id: string;
+      cluster: string;
+      kind: CommandKind;
+      /** Stored with the record, and given to the dispatcher that executes the command. */
+      request: unknown;
+      /** Given to the dispatcher that executes the command, deleted at its end, and never shown. */
+      secret: string | null;
+      /** The project that it belongs to, if any. */
+      project?: string;
+      /** The revision that its cluster must have; otherwise `precondition-failed` is thrown and nothing is recorded. */
+      ifRevision?: number;
+    }): Promise<string> {
+      const { id, cluster, kind, request, secret, project = '', ifRevision = '' } = command;
+      const args = [id, cluster, kind, JSON.stringify(request), secret ?? '', project, ifRevision];
       return (await unlessChanged(run('create-command', args))) as string;
     },
 

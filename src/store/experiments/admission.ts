@@ -2,7 +2,7 @@ import { EchelonError } from '../../core/errors.ts';
 import type { Pause } from '../../schemas/answer-parts.ts';
 import { projectRemoved } from '../access/projects.ts';
 import type { StoreContext } from '../redis/context.ts';
-import type { createPressure } from '../redis/fitness.ts';
+import type { Pressure } from '../redis/fitness.ts';
 
 /** The answer of a step that accepts new work: `ok`, id, `1` if this call created it; or why it was refused. */
 export type Admission =
@@ -14,7 +14,7 @@ export type Admission =
 /** Whether the store accepts new work, and its limits for a project, as arguments of a script. */
 export async function admissionLimits(
   { limits }: Pick<StoreContext, 'limits'>,
-  pressure: ReturnType<typeof createPressure>,
+  pressure: Pressure,
 ): Promise<{ accepting: '1' | '0'; maxQueued: number; projectBytes: number }> {
   const { accepting, projectBytes } = await pressure.recent();
   return { accepting: accepting ? '1' : '0', maxQueued: limits.queuedOfProject, projectBytes };

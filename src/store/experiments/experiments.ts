@@ -4,7 +4,7 @@ import type { Artifact } from '../../schemas/records.ts';
 import { auditArguments } from '../access/audit.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { createPressure } from '../redis/fitness.ts';
+import type { Pressure } from '../redis/fitness.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import { childArguments } from '../sweeps/sweep-children.ts';
 import { type Admission, admissionLimits, admitted } from './admission.ts';
@@ -14,7 +14,7 @@ import { type Fields, toExperiment } from './record.ts';
 import type { CancelOutcome, SubmitInput } from './types.ts';
 
 /** Experiments: their records, lists, versions, artifacts and deletion. */
-export function createExperiments(context: StoreContext, pressure: ReturnType<typeof createPressure>) {
+export function createExperiments(context: StoreContext, pressure: Pressure) {
   const { redis, keys, run } = context;
 
   const getAll = (ids: readonly string[]) => readAll(context, ids);
@@ -98,7 +98,7 @@ async function readAll(context: StoreContext, ids: readonly string[]): Promise<(
 
 async function submit(
   context: StoreContext,
-  pressure: ReturnType<typeof createPressure>,
+  pressure: Pressure,
   input: SubmitInput,
 ): Promise<{ id: string; created: boolean }> {
   const { accepting, maxQueued, projectBytes } = await admissionLimits(context, pressure);

@@ -90,6 +90,9 @@ async function setting(redis: Redis, name: string): Promise<string | undefined> 
   }
 }
 
+/** What {@link createPressure} returns. */
+export type Pressure = ReturnType<typeof createPressure>;
+
 /** Used memory: `now` asks the server, `recent` may be `pressureMaxAgeMs` old. */
 export function createPressure({ redis, limits }: Pick<StoreContext, 'redis' | 'limits'>) {
   let last: { at: number; answer: ReturnType<typeof now> } | undefined;

@@ -13,7 +13,7 @@ import { toEntries } from '../events/events.ts';
 import { type Admission, admissionLimits, admitted, quotaExceeded } from '../experiments/admission.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded } from '../redis/errors.ts';
-import type { createPressure } from '../redis/fitness.ts';
+import type { Pressure } from '../redis/fitness.ts';
 
 /** The input of a new external run. */
 export interface OpenRunInput {
@@ -38,7 +38,7 @@ interface SilentRun {
 }
 
 /** External runs: experiments that Echelon did not start. The client of a run holds the lease of its only attempt. */
-export function createRuns(context: StoreContext, pressure: ReturnType<typeof createPressure>) {
+export function createRuns(context: StoreContext, pressure: Pressure) {
   const { redis, keys, run } = context;
   return {
     /**
@@ -105,7 +105,7 @@ export function createRuns(context: StoreContext, pressure: ReturnType<typeof cr
 
 async function open(
   context: StoreContext,
-  pressure: ReturnType<typeof createPressure>,
+  pressure: Pressure,
   { id, project, name, submitted, resolved, defaults, token, silenceMs, idempotency }: OpenRunInput,
 ): Promise<{ id: string; token: string; created: boolean }> {
   const { run, limits } = context;

@@ -5,7 +5,7 @@ import { type Admission, admissionLimits, admitted } from '../experiments/admiss
 import { PATCHED_LAYOUT } from '../experiments/documents.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { createPressure } from '../redis/fitness.ts';
+import type { Pressure } from '../redis/fitness.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
 import { childArguments, MADE_AT_ONCE, readChildren, sharedDocuments } from './sweep-children.ts';
 import type { MakeChild, SweepChild, SweepRecord, SweptExperiment } from './types.ts';
@@ -18,7 +18,8 @@ interface Ready {
 
 /** Settles dependent children. If another process was faster, or the store is full, the next call continues. */
 export async function release(
-  { context, pressure }: { context: StoreContext; pressure: ReturnType<typeof createPressure> },
+  context: StoreContext,
+  pressure: Pressure,
   record: SweepRecord,
   make: MakeChild,
 ): Promise<SweptExperiment[]> {
@@ -96,7 +97,8 @@ async function wantedClusters(
 
 /** Runs the failed ones of these children again. */
 export async function rerun(
-  { context, pressure }: { context: StoreContext; pressure: ReturnType<typeof createPressure> },
+  context: StoreContext,
+  pressure: Pressure,
   { record, children, make }: { record: SweepRecord; children: readonly SweepChild[]; make: MakeChild },
 ): Promise<SweptExperiment[]> {
   const failed = children.filter(({ state, run }) => state === 'failed' && run + 1 < MAX_RUNS);

@@ -6,7 +6,7 @@ import type { Fields } from '../experiments/record.ts';
 import type { CancelOutcome } from '../experiments/types.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
-import type { createPressure } from '../redis/fitness.ts';
+import type { Pressure } from '../redis/fitness.ts';
 import type { ScriptArgument } from '../redis/scripts.ts';
 import { childArguments, keyOf, MADE_AT_ONCE, readChildren, sharedDocuments } from './sweep-children.ts';
 import {
@@ -28,15 +28,9 @@ const PIPELINED = 250;
 /** Running averages are needed while other children reach the step; each of these renews the lifetime. */
 const AVERAGES_LIFETIME_SECONDS = 90 * 86_400;
 
-interface Deps {
-  context: StoreContext;
-  pressure: ReturnType<typeof createPressure>;
-}
-
 /** Sweeps: records whose children are expanded, cancelled and run again in steps that any process may repeat. */
-export function createSweeps(context: StoreContext, pressure: ReturnType<typeof createPressure>) {
+export function createSweeps(context: StoreContext, pressure: Pressure) {
   const { redis, keys, run } = context;
-  const deps = { context, pressure };
 
   async function sweep(id: string): Promise<SweepRecord | undefined> {
     return toSweepRecord(await guarded(redis.hgetall(keyOf(context, id))));
@@ -48,7 +42,7 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
      * The record and the values of every child in one step. `created` is false for a repeated idempotency key. Throws
      * EchelonError `invalid-spec` if its project was removed.
      */
-    create: (input: SweepInput) => create(deps, input),
+    create: (input: SweepInput) => create(context, pressure, input),
     /** Newest first. */
     list: (filter: { project?: string; limit: number; before?: string }) => list(context, filter),
     /**
@@ -73,7 +67,7 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
      */
     async expand(id: string, make: MakeChild): Promise<{ made: SweptExperiment[]; more: boolean }> {
       const record = await sweep(id);
-      return record === undefined ? { made: [], more: false } : expand(deps, record, make);
+      return record === undefined ? { made: [], more: false } : expand(context, pressure, record, make);
     },
 
     /**
@@ -82,7 +76,7 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
      */
     async release(id: string, make: MakeChild): Promise<SweptExperiment[]> {
       const record = await sweep(id);
-      return record === undefined ? [] : release(deps, record, make);
+      return record === undefined ? [] : release(context, pressure, record, make);
     },
 
     /** From then on no child is created; `cancelChildren` cancels the existing ones. */
@@ -97,7 +91,7 @@ export function createSweeps(context: StoreContext, pressure: ReturnType<typeof 
      * is cancelled, `store-full`, `queue-full`, `queue-closed`.
      */
     rerunChildren: (record: SweepRecord, children: readonly SweepChild[], make: MakeChild) =>
-      rerun(deps, { record, children, make }),
+      rerun(context, pressure, { record, children, make }),
     /** In the order of `ids`; undefined if there is no such experiment. */
     figures: (ids: readonly string[], metrics: readonly string[]) => figuresOf(context, ids, metrics),
   };
@@ -143,7 +137,7 @@ async function figuresOf(
   );
 }
 
-async function create({ context, pressure }: Deps, input: SweepInput) {
+async function create(context: StoreContext, pressure: Pressure, input: SweepInput) {
   const { accepting, maxQueued, projectBytes } = await admissionLimits(context, pressure);
   const fingerprints = [...new Set(input.fingerprints)];
   const places = new Map(fingerprints.map((fingerprint, at) => [fingerprint, at]));
@@ -216,7 +210,7 @@ async function list(
   return { items, next: found.length / 2 > limit ? found[2 * limit - 1]! : null };
 }
 
-async function expand({ context, pressure }: Deps, record: SweepRecord, make: MakeChild) {
+async function expand(context: StoreContext, pressure: Pressure, record: SweepRecord, make: MakeChild) {
   const nothing = { made: [], more: false };
   const { id, state, free, freeMade } = record;
   const left = free - freeMade;

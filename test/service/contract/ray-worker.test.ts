@@ -7,7 +7,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import type { NumberedEvent } from '../../../src/core/events.ts';
 import { newExperimentId } from '../../../src/core/ids.ts';
 import type { LaunchPlan } from '../../../src/core/launch-plan.ts';
-import { createRayWorkerClient, type RayWorkerClientOptions } from '../../../src/rpc/client.ts';
+import { createRayWorkerClient, type RayWorkerAccess } from '../../../src/rpc/client.ts';
 import type { RayWorkerClient } from '../../../src/rpc/ray-worker.ts';
 import { RayWorkerError, type RayWorkerFault } from '../../../src/rpc/status.ts';
 import { until } from '../../support/dispatch.ts';
@@ -63,7 +63,7 @@ for (const [name, implementation] of Object.entries(IMPLEMENTATIONS))
       await rm(directory, { recursive: true, force: true });
     });
 
-    const connect = (address: string, options: Partial<RayWorkerClientOptions> = {}): RayWorkerClient =>
+    const connect = (address: string, options: Partial<RayWorkerAccess> = {}): RayWorkerClient =>
       createRayWorkerClient({ address, token: rayWorker.token, ca: null, ...options });
     const plan = (driver: FakeDriver): LaunchPlan => ({
       engine: 'replay',
@@ -237,7 +237,7 @@ for (const [name, implementation] of Object.entries(IMPLEMENTATIONS))
       assert.equal((await following).at(-1)?.event.type, 'ended');
     });
 
-    async function throughProxy(t: TestContext, keepalive: RayWorkerClientOptions['keepalive']) {
+    async function throughProxy(t: TestContext, keepalive: RayWorkerAccess['keepalive']) {
       const proxy = await startTcpProxy(rayWorker.address);
       const proxied = connect(proxy.address, keepalive && { keepalive });
       const id = newExperimentId();

@@ -17,18 +17,19 @@ const TERM_ROUNDINGS = 8;
 /** Roundings of the sum that a block starts from, beside those of the power of γλ. */
 const CARRY_ROUNDINGS = 5;
 
-interface SumsInput {
-  readonly sequences: TokenSequences<IntervalColumn>;
-  readonly reward: IntervalColumn;
-  readonly arithmetic: Arithmetic;
-  /** `recipe`: token by token only. */
-  readonly forms: Forms;
-  /** Marked for all tokens if a sum of sizes may leave the range, or lose every digit. */
-  readonly overflow: Uint8Array;
-}
-
 /** Bounds the sums of the tokens of the mask; 0 for other tokens. */
-export function boundAccumulate(stage: Accumulate, input: SumsInput): IntervalColumn {
+export function boundAccumulate(
+  stage: Accumulate,
+  input: {
+    readonly sequences: TokenSequences<IntervalColumn>;
+    readonly reward: IntervalColumn;
+    readonly arithmetic: Arithmetic;
+    /** `recipe`: token by token only. */
+    readonly forms: Forms;
+    /** Marked for all tokens if a sum of sizes may leave the range, or lose every digit. */
+    readonly overflow: Uint8Array;
+  },
+): IntervalColumn {
   const { sequences, reward, arithmetic, forms, overflow } = input;
   const { offset, mask } = sequences;
   const column = () => new Float64Array(mask.length);

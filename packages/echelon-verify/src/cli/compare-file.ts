@@ -6,18 +6,20 @@ import { EXIT } from './exit.ts';
 import { json } from './output.ts';
 import { table } from './table.ts';
 
-export interface CompareFileOptions {
-  readonly estimators: readonly EstimatorName[];
-  /** Name of one batch. Default: all batches. */
-  readonly batch?: string | undefined;
-  readonly json?: boolean | undefined;
-}
-
 /**
  * `echelon compare FILE --estimators hgpo,gigpo,grpo`: compares estimators with the batch's own on recorded batches. The exit
  * status is 0, or 2 if the file is unreadable or lacks a column that an estimator needs.
  */
-export function compareFile(path: string, options: CompareFileOptions, io: TextStreams): Promise<number> {
+export function compareFile(
+  path: string,
+  options: {
+    readonly estimators: readonly EstimatorName[];
+    /** Name of one batch. Default: all batches. */
+    readonly batch?: string | undefined;
+    readonly json?: boolean | undefined;
+  },
+  io: TextStreams,
+): Promise<number> {
   return orUnreadable(io, async () => {
     const batches =
       options.batch === undefined ? await readBatchesOf(path) : [await readBatchOf(path, options.batch)];

@@ -9,22 +9,24 @@ import { EXIT } from './exit.ts';
 import { json } from './output.ts';
 import { table } from './table.ts';
 
-export interface EstimateFileOptions {
-  /** Default: the batch's estimator. */
-  readonly estimator?: EstimatorName | undefined;
-  /** Parameters that replace the batch's, such as `historyLength`. */
-  readonly params?: EstimatorOverrides['params'];
-  /** Name of one batch. Default: all batches. */
-  readonly batch?: string | undefined;
-  readonly json?: boolean | undefined;
-}
-
 /**
  * `echelon estimate FILE --estimator gigpo`: estimates recorded batches without a server. The text is a summary of the
  * advantages; JSON `{batches: [{name, fingerprint, advantage}]}` holds them all, with null for a value that is not finite. The
  * exit status is 0, or 2 if the file is unreadable or lacks a column that the estimator needs.
  */
-export function estimateFile(path: string, options: EstimateFileOptions, io: TextStreams): Promise<number> {
+export function estimateFile(
+  path: string,
+  options: {
+    /** Default: the batch's estimator. */
+    readonly estimator?: EstimatorName | undefined;
+    /** Parameters that replace the batch's, such as `historyLength`. */
+    readonly params?: EstimatorOverrides['params'];
+    /** Name of one batch. Default: all batches. */
+    readonly batch?: string | undefined;
+    readonly json?: boolean | undefined;
+  },
+  io: TextStreams,
+): Promise<number> {
   return orUnreadable(io, async () => {
     const batches =
       options.batch === undefined ? await readBatchesOf(path) : [await readBatchOf(path, options.batch)];

@@ -33,15 +33,6 @@ import { table } from './table.ts';
 /** A report and the file of its batch. */
 type BatchFileReport = BatchReport & { readonly file: string; readonly bundle?: BundleOf };
 
-/** How a run of `echelon verify` is steered. */
-export interface VerifyOptions extends StatedFiles {
-  readonly json?: boolean | undefined;
-  /** Where a report in one HTML file is written. */
-  readonly html?: string | undefined;
-  /** Name of the program, for the command that explains a row. Default: `echelon`. */
-  readonly program?: string;
-}
-
 /**
  * `echelon verify PATH…`: verifies every batch of every file, and every step of the dumps of other trainers. Prints a table
  * and the findings, or one JSON document `{batches: [...]}`, with `firstWrong` if a row is wrong. The exit status is 0 if all batches are ok, 1 if one is not, 2 if
@@ -50,7 +41,13 @@ export interface VerifyOptions extends StatedFiles {
  */
 export async function verifyFiles(
   paths: readonly string[],
-  options: VerifyOptions,
+  options: StatedFiles & {
+    readonly json?: boolean | undefined;
+    /** Where a report in one HTML file is written. */
+    readonly html?: string | undefined;
+    /** Name of the program, for the command that explains a row. Default: `echelon`. */
+    readonly program?: string;
+  },
   io: TextStreams,
 ): Promise<number> {
   const { json: asJson, html, program = 'echelon', ...given } = options;

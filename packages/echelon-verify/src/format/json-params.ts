@@ -34,18 +34,16 @@ const FORMS: ChoiceRule<Forms> = {
 };
 const BATCH_KEYS = ['estimator', 'gamma', 'invalidActionPenalty', 'groupSize', 'precision', 'forms'];
 
-/** What else the batch holds, as far as it decides which parameters must be stated. */
-export interface ParameterNeeds {
-  /** The returns are computed or checked, so gamma and the penalty must be stated. */
-  readonly returns: boolean;
-}
-
 /**
- * The stated estimator. What its rules say must be stated, must be there; gamma and invalidActionPenalty too if returns
+ * The stated estimator. `needs.returns`: the returns are computed or checked. What its rules say must be stated, must be there; gamma and invalidActionPenalty too if returns
  * depend on them; the rest has the recipe's values. A key that no estimator has is an error: ignoring it could mean
  * another estimator.
  */
-export function readEstimator(place: Place, params: JsonObject, needs: ParameterNeeds): BatchEstimator {
+export function readEstimator(
+  place: Place,
+  params: JsonObject,
+  needs: { readonly returns: boolean },
+): BatchEstimator {
   const known = new Set([...BATCH_KEYS, ...estimatorNames().flatMap(parameterKeys)]);
   for (const key of Object.keys(params)) refuseUnknown(place, key, known);
   const name = params.estimator ?? 'hgpo';

@@ -13,19 +13,20 @@ export interface ReturnBounds {
   readonly error: Float64Array;
 }
 
-export interface ReturnInput {
-  readonly trajectory: Int32Array;
-  readonly reward: Float64Array;
-  readonly actionValid?: Uint8Array | undefined;
-  readonly gamma: number;
-  readonly invalidActionPenalty: number;
-}
-
 /**
  * G_t = r_t + gamma G_{t+1}, less the penalty where the action was invalid; rows of a trajectory in batch order.
  * Each rounding (reward, gamma, product, sum, penalty, difference) costs at most u times its result.
  */
-export function returnBounds(input: ReturnInput, arithmetic: Arithmetic): ReturnBounds {
+export function returnBounds(
+  input: {
+    readonly trajectory: Int32Array;
+    readonly reward: Float64Array;
+    readonly actionValid?: Uint8Array | undefined;
+    readonly gamma: number;
+    readonly invalidActionPenalty: number;
+  },
+  arithmetic: Arithmetic,
+): ReturnBounds {
   const { trajectory, reward, actionValid, gamma, invalidActionPenalty } = input;
   const { unit, tiny } = arithmetic;
   // A rounded number may be larger than the exact one when it is rounded again.

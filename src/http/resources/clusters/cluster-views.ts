@@ -5,22 +5,17 @@ import type { Cluster } from '../../../store/clusters/types.ts';
 import type { Pauses } from '../../../store/queue/types.ts';
 import type { Store } from '../../../store/store.ts';
 
-/** What is needed to say how clusters are. */
-export interface ClusterViewDeps {
-  store: Store;
-}
-
 /** All clusters, by name, as they are shown. */
-export async function clusterViews(deps: ClusterViewDeps): Promise<ClusterView[]> {
-  const clusters = await deps.store.clusters.list();
-  const pauses = await deps.store.queue.pauses();
-  const views = await Promise.all(clusters.map((cluster) => clusterView(deps, cluster, pauses)));
+export async function clusterViews({ store }: { store: Store }): Promise<ClusterView[]> {
+  const clusters = await store.clusters.list();
+  const pauses = await store.queue.pauses();
+  const views = await Promise.all(clusters.map((cluster) => clusterView({ store }, cluster, pauses)));
   return views.sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
 /** Names what is shown: a field that is added to the record later, such as a secret, is not. */
 export async function clusterView(
-  { store }: ClusterViewDeps,
+  { store }: { store: Store },
   cluster: Cluster,
   known?: Pauses,
 ): Promise<ClusterView> {
@@ -72,7 +67,7 @@ const HELD: readonly string[] = ['launching', 'running', 'cancelling'];
  * written: once it answers, or has never been silent, the reason is the record's own.
  */
 export async function withSilence<T extends Pick<Experiment, 'state' | 'cluster' | 'reason'>>(
-  { store }: ClusterViewDeps,
+  { store }: { store: Store },
   experiments: readonly T[],
 ): Promise<T[]> {
   const isHeld = ({ state, cluster }: T) => cluster !== null && HELD.includes(state);

@@ -3,7 +3,7 @@ import type { ExperimentDetail } from '../../../schemas/api.ts';
 import type { Experiment } from '../../../schemas/experiment.ts';
 import type { Store } from '../../../store/store.ts';
 import { seenWords } from '../../access/seen-words.ts';
-import { type ClusterViewDeps, withSilence } from '../clusters/cluster-views.ts';
+import { withSilence } from '../clusters/cluster-views.ts';
 import { estimateFields } from '../queues/queues.ts';
 
 /**
@@ -11,7 +11,7 @@ import { estimateFields } from '../queues/queues.ts';
  * start.
  */
 export async function experimentDetail(
-  deps: ClusterViewDeps & { store: Store },
+  deps: { store: Store },
   experiment: Experiment,
   caller: Pick<Caller, 'project'>,
 ): Promise<ExperimentDetail> {

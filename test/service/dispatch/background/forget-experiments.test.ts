@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  type ForgetDeps,
+  type FindRayWorker,
   forgetExperiments,
 } from '../../../../src/dispatch/background/forget-experiments.ts';
 import { RayWorkerError } from '../../../../src/rpc/status.ts';
@@ -19,7 +19,7 @@ const KEPT = { batchesDays: null, streamsDays: null, recordsDays: null };
 /** What is done about these, with the clusters lab, away and old. */
 async function forgetting(
   forgettable: Forgetting[],
-  rayWorkerOf: ForgetDeps['rayWorkerOf'] = async () => ({ forget: async () => ({ forgotten: 1 }) }),
+  rayWorkerOf: FindRayWorker = async () => ({ forget: async () => ({ forgotten: 1 }) }),
 ): Promise<string[]> {
   const did: string[] = [];
   const left = [...forgettable];

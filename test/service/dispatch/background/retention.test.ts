@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createRetentionLoops, type RetentionDeps } from '../../../../src/dispatch/background/retention.ts';
+import type { FindRayWorker } from '../../../../src/dispatch/background/forget-experiments.ts';
+import { createRetentionLoops } from '../../../../src/dispatch/background/retention.ts';
 import { newProject } from '../../../../src/schemas/project.ts';
 import type { RetentionStage } from '../../../../src/schemas/retention.ts';
 import type { Cluster } from '../../../../src/store/clusters/types.ts';
+import type { Store } from '../../../../src/store/store.ts';
 import { QUIET, until } from '../../../support/dispatch.ts';
 import { partialStore } from '../../../support/partial-store.ts';
 import { clockAt } from '../../../support/store.ts';
@@ -19,7 +21,7 @@ function fakeStore(setup: {
   holds?: [string, number][];
   broken?: string[];
   long?: string[];
-  forgetting?: Awaited<ReturnType<RetentionDeps['store']['retention']['takeForgetting']>>;
+  forgetting?: Awaited<ReturnType<Store['retention']['takeForgetting']>>;
 }) {
   const { due = {}, finished = [], held = true, broken = [], long = [], forgetting = [] } = setup;
   const did: string[] = [];
@@ -94,7 +96,7 @@ function fakeStore(setup: {
 async function once(
   fake: ReturnType<typeof fakeStore>,
   done: () => boolean,
-  rayWorkerOf: RetentionDeps['rayWorkerOf'] = () => Promise.reject(new Error('no ray-worker')),
+  rayWorkerOf: FindRayWorker = () => Promise.reject(new Error('no ray-worker')),
 ) {
   const loop = createRetentionLoops({
     store: fake.store,

@@ -54,11 +54,7 @@ async function bench(scope: Scope) {
   const run = createClusterCommands({
     store,
     pack: () => ({ zip: new Uint8Array(), version: '0.1.0' }),
-    preflight: {
-      rayWorkerOf: () => Promise.reject(new Error('not asked')),
-      envOf: () => assert.fail(),
-      compile: () => assert.fail(),
-    },
+    preflight: () => assert.fail(),
     setUp: async (_name, place) => {
       state.given = place;
       return state.setUp;
