@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
-from . import page
 from .errors import VerifierError
 from .node import CLI, find_node
-from .report import BatchReport, counts_from
+from .report import BatchReport, as_html, counts_from
 
 if TYPE_CHECKING:
     import pandas
@@ -58,7 +57,7 @@ class FolderReport:
         return pandas.DataFrame([{name: getattr(batch, name) for name in names} for batch in self.batches], columns=list(names))
 
     def _repr_html_(self) -> str:
-        return page.of_reports(self.batches, self.explanation)
+        return as_html(self.batches, self.explanation)
 
 
 def verify_folder(

@@ -5,10 +5,19 @@ import type { Kv } from './kv.ts';
 import type { CallLimits } from './limits.ts';
 import type { RayLog } from './log-stream.ts';
 import type { WaitOptions, WaitResult } from './many.ts';
-import type { ActorOptions, NumReturns, TaskOptions } from './options.ts';
-import type { PlacementGroup, PlacementGroupOptions } from './placement-groups.ts';
+import type { ActorOptions, TaskOptions } from './options.ts';
 import type { ObjectRef } from './references.ts';
-import type { AnyMethods, Args, Call, ManyCall, Result, Results, Signature } from './signatures.ts';
+import type { PlacementGroup, PlacementGroupOptions } from './scheduling.ts';
+import type {
+  AnyMethods,
+  Args,
+  Call,
+  ManyCall,
+  NumReturns,
+  Result,
+  Results,
+  Signature,
+} from './signatures.ts';
 
 /** Why a connection ended: closed on this side, or the error that ended it. */
 export type CloseReason = { readonly kind: 'closed' } | { readonly kind: 'lost'; readonly error: Error };

@@ -35,7 +35,6 @@ export type { WaitOptions, WaitResult } from './many.ts';
 export type {
   ActorOptions,
   MethodOptions,
-  NumReturns,
   ResourceOptions,
   RetryExceptions,
   RuntimeEnv,
@@ -43,10 +42,15 @@ export type {
 } from './options.ts';
 export { packageUri } from './packages.ts';
 export { PyFloat, PyTuple } from './pickle/values.ts';
-export type { PlacementGroupOptions, PlacementStrategy } from './placement-groups.ts';
-export { PlacementGroup } from './placement-groups.ts';
 export { ObjectRef } from './references.ts';
-export type { NodeAffinity, PlacementGroupAffinity, SchedulingStrategy } from './scheduling.ts';
+export type {
+  NodeAffinity,
+  PlacementGroupAffinity,
+  PlacementGroupOptions,
+  PlacementStrategy,
+  SchedulingStrategy,
+} from './scheduling.ts';
+export { PlacementGroup } from './scheduling.ts';
 export type {
   AnyMethods,
   AnySignature,
@@ -57,6 +61,7 @@ export type {
   Kwargs,
   ManyCall,
   MethodOf,
+  NumReturns,
   Result,
   Results,
   Signature,

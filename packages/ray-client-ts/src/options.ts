@@ -2,15 +2,10 @@ import { parseReference } from './code.ts';
 import { PyGlobal } from './pickle/values.ts';
 import { writePickle } from './pickle/writer.ts';
 import { encodeStrategy, type SchedulingStrategy } from './scheduling.ts';
+import type { NumReturns } from './signatures.ts';
 
 /** A runtime environment as Ray's servers take it: `working_dir` and `py_modules` are URIs, never local paths. */
 export type RuntimeEnv = Readonly<Record<string, unknown>>;
-
-/** For a function or a method that yields several values. */
-export interface NumReturns {
-  /** How many values: the function returns a sequence of that length, and each element becomes an object. */
-  readonly numReturns: number;
-}
 
 /** Which exceptions Ray repeats a call for. */
 export interface RetryExceptions {

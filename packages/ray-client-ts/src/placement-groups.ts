@@ -1,58 +1,7 @@
 import type { Resources } from './cluster.ts';
 import { functionRef, sourceFunction } from './code.ts';
 import type { RayConnection } from './connection.ts';
-import type { CallLimits } from './limits.ts';
-
-/** How the bundles of a group lie on the nodes. The STRICT ones hold or the group waits; the others are best effort. */
-export type PlacementStrategy = 'PACK' | 'SPREAD' | 'STRICT_PACK' | 'STRICT_SPREAD';
-
-/** Options of a placement group. */
-export interface PlacementGroupOptions extends CallLimits {
-  /** Default: `PACK`. */
-  readonly strategy?: PlacementStrategy;
-  /** A name in the connection's namespace, for `getPlacementGroup`. */
-  readonly name?: string;
-  /** `detached`: the group outlives the session, until it is removed. Default: it ends with the session. */
-  readonly lifetime?: 'detached';
-}
-
-/** What a group needs of its connection. */
-export interface PlacementGroupCalls {
-  /** Resolves once the group has its resources. */
-  ready(group: PlacementGroup, limits: CallLimits): Promise<void>;
-  remove(group: PlacementGroup, limits: CallLimits): Promise<void>;
-}
-
-/**
- * Resources reserved together, on one node or on several. Tasks and actors run in a bundle by
- * `schedulingStrategy: { placementGroup, bundle }`. The group keeps its resources until it is removed.
- */
-export class PlacementGroup {
-  /** The id in hexadecimal. */
-  readonly id: string;
-  /** The resources of each bundle. */
-  readonly bundles: readonly Resources[];
-  readonly #calls: PlacementGroupCalls;
-
-  constructor(id: string, bundles: readonly Resources[], calls: PlacementGroupCalls) {
-    this.id = id;
-    this.bundles = bundles;
-    this.#calls = calls;
-  }
-
-  /**
-   * Resolves once every bundle has its resources. A group that no node can hold is no error of Ray: it waits, so give
-   * `timeoutMs` or `signal`. Throws RayPythonError if the group was removed.
-   */
-  ready(limits: CallLimits = {}): Promise<void> {
-    return this.#calls.ready(this, limits);
-  }
-
-  /** Gives the resources back. Ray kills the tasks and actors that use them. */
-  remove(limits: CallLimits = {}): Promise<void> {
-    return this.#calls.remove(this, limits);
-  }
-}
+import { PlacementGroup, type PlacementGroupCalls } from './scheduling.ts';
 
 /** Id and bundles of a group, as the functions below return them. */
 type Described = [id: string, bundles: Resources[]];

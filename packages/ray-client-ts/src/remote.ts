@@ -7,20 +7,14 @@ import { errorFromException, errorFromPickle, isException } from './exceptions.t
 import type { Exchange } from './exchange.ts';
 import { type CallLimits, withLimits } from './limits.ts';
 import { createMany, type Many, type WaitOptions, type WaitResult } from './many.ts';
-import {
-  type ActorOptions,
-  encodeOptions,
-  type MethodOptions,
-  type NumReturns,
-  type TaskOptions,
-} from './options.ts';
+import { type ActorOptions, encodeOptions, type MethodOptions, type TaskOptions } from './options.ts';
 import { toJavaScript } from './pickle/convert.ts';
 import { readPickle } from './pickle/reader.ts';
 import { PyTuple, type RayStub } from './pickle/values.ts';
 import { writePickle } from './pickle/writer.ts';
 import { type ClientTask, type DataResponse, type TaskTicket, TaskType } from './protocol.ts';
 import { idKey, ObjectRef, onlyRef, ReferenceTable } from './references.ts';
-import type { Args, Kwargs, ReadCall, Signature } from './signatures.ts';
+import type { Args, Kwargs, NumReturns, ReadCall, Signature } from './signatures.ts';
 
 /** A pending get, shared by all callers that wait for the same object. */
 interface SharedGet {

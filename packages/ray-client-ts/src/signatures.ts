@@ -1,5 +1,4 @@
 import type { CallLimits } from './limits.ts';
-import type { NumReturns } from './options.ts';
 import type { ObjectRef } from './references.ts';
 
 /** A Python function or method as TypeScript sees it: its positional parameters and its value. Nothing checks it. */
@@ -27,6 +26,12 @@ type References<Values extends readonly unknown[]> = {
 };
 /** The method `Name` of an actor. */
 export type MethodOf<Methods extends object, Name extends keyof Methods> = Extract<Methods[Name], Signature>;
+
+/** For a function or a method that yields several values. */
+export interface NumReturns {
+  /** How many values: the function returns a sequence of that length, and each element becomes an object. */
+  readonly numReturns: number;
+}
 
 /** What every call takes beside its positional arguments. */
 export interface CallOptions extends CallLimits {

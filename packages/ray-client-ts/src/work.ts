@@ -2,11 +2,11 @@ import { assertAlive, type ClusterState, parseNamedActors, type Resources } from
 import { functionRef, type RemoteFunction } from './code.ts';
 import type { RayConnection } from './connection.ts';
 import { withLimits } from './limits.ts';
-import type { ActorOptions, NumReturns, TaskOptions } from './options.ts';
+import type { ActorOptions, TaskOptions } from './options.ts';
 import { ObjectRef, onlyRef } from './references.ts';
 import type { Remote } from './remote.ts';
 import { requiredNode, type SchedulingStrategy } from './scheduling.ts';
-import { type ReadCall, readCall, type Signature } from './signatures.ts';
+import { type NumReturns, type ReadCall, readCall, type Signature } from './signatures.ts';
 
 const RESOURCES_PER_NODE = functionRef<() => Record<string, Resources>>(
   'ray._private.state:available_resources_per_node',

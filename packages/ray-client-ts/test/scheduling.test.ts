@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PyCall } from '../src/pickle/values.ts';
-import { PlacementGroup } from '../src/placement-groups.ts';
-import { encodeStrategy, requiredNode } from '../src/scheduling.ts';
+import { encodeStrategy, PlacementGroup, requiredNode } from '../src/scheduling.ts';
 
 const placementGroup = new PlacementGroup('0a0b', [{ CPU: 1 }], {
   ready: async () => {},

@@ -1,16 +1,18 @@
 import { open, stat } from 'node:fs/promises';
 import type { Batch } from '../format/batch.ts';
-import { type BundleHead, readBundleHead } from '../format/bundle.ts';
+import { type BundleHead, type BundleOf, readBundleHead } from '../format/bundle.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { inflateStart, isGzip } from '../format/inflate.ts';
 import { readRecorded } from '../format/read.ts';
 import { lastRead } from '../format/reading.ts';
 import { STEP_ADAPTERS } from '../step/format/dumps/registry.ts';
+import type { BatchReport } from '../report.ts';
 import { STEP_FORMAT } from '../step/format/read-step.ts';
 import type { StepBatch } from '../step/format/step-batch.ts';
 import { inert } from '../text/inert.ts';
 import { nearestName } from '../text/nearest.ts';
 import { sourcesOf } from './dump-files.ts';
+import type { DumpReport } from '../verify-dump.ts';
 import { EXIT } from './exit.ts';
 import { readBounded } from './read-bounded.ts';
 
@@ -24,6 +26,12 @@ export interface TextStreams {
 export class BatchFileError extends Error {
   override readonly name = 'BatchFileError';
 }
+
+/** A report and the file of its batch. */
+export type BatchFileReport = BatchReport & { readonly file: string; readonly bundle?: BundleOf };
+
+/** A report of a batch file, or of a step of a dump. */
+export type AnyReport = BatchFileReport | DumpReport;
 
 /** Reads the batches of a file. Throws a {@link BatchFileError} that names the file, the batch, the field and the expectation. */
 export async function readBatchesOf(path: string): Promise<Batch[]> {

@@ -6,9 +6,8 @@ import { cut } from '../text/cut.ts';
 import { inert } from '../text/inert.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { configurationText } from '../verify-dump.ts';
-import { BatchFileError } from './batch-files.ts';
+import { type AnyReport, BatchFileError } from './batch-files.ts';
 import { optionsText, type StatedFiles } from './dump-options.ts';
-import type { AnyReport } from './verify-files.ts';
 
 const MAX_FINDINGS = 8;
 const MAX_MESSAGE_CHARACTERS = 600;

@@ -19,7 +19,13 @@ import { plural } from '../text/plural.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { verifyBatch } from '../verify-batch.ts';
 import { type DumpReport, type StatedDump, verifySteps, withRowsCompared } from '../verify-dump.ts';
-import { BatchFileError, readBundleOf, type TextStreams } from './batch-files.ts';
+import {
+  type AnyReport,
+  BatchFileError,
+  type BatchFileReport,
+  readBundleOf,
+  type TextStreams,
+} from './batch-files.ts';
 import { type Source, sourcesOf } from './dump-files.ts';
 import { optionsText, type StatedFiles } from './dump-options.ts';
 import { dumpHead, unprovenText } from './dump-text.ts';
@@ -29,9 +35,6 @@ import { writeHtmlFile } from './html-file.ts';
 import { json } from './output.ts';
 import { describeSteps, type StepFileReport, stepsExit } from './step-text.ts';
 import { table } from './table.ts';
-
-/** A report and the file of its batch. */
-type BatchFileReport = BatchReport & { readonly file: string; readonly bundle?: BundleOf };
 
 /**
  * `echelon verify PATH…`: verifies every batch of every file, and every step of the dumps of other trainers. Prints a table
@@ -106,9 +109,6 @@ async function verifySources(
   }
   return runs;
 }
-
-/** A report of a batch file, or of a step of a dump. */
-export type AnyReport = BatchFileReport | DumpReport;
 
 /** Receives each report with its batch, and what is wrong with a file. */
 interface Sink {

@@ -5,7 +5,7 @@
 
 import { present } from '../../present.ts';
 import { finding } from '../../provenance/findings.ts';
-import type { DumpStep } from './adapter.ts';
+import type { Finding } from '../../report.ts';
 import type { Settings } from './config-yaml.ts';
 import type { TrainerState } from './trainer-state.ts';
 
@@ -104,7 +104,7 @@ export function evaluationFindings(
   plan: EvaluationPlan | undefined,
   step: number,
   isBefore = false,
-): Pick<DumpStep, 'unjudged' | 'doubtful'> {
+): { readonly unjudged?: Finding; readonly doubtful?: Finding } {
   if (plan === undefined || !(step >= 0)) return {};
   const at = evaluatedIn(plan, step, isBefore);
   if (at !== undefined) {
