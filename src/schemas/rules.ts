@@ -1,3 +1,4 @@
+import { NOT_VERIFIABLE } from 'echelon-verify/report';
 import { type Static, Type } from 'typebox';
 import { Count, CountOf, nullable, Text } from './answer-parts.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
@@ -56,7 +57,7 @@ export const ERROR_CODES = [
   'block-mixed',
   'group-apart',
   'block-partial',
-  'not-verifiable',
+  NOT_VERIFIABLE,
 ] as const;
 
 /** The name under which the early stopping of a sweep appears among the rules. */

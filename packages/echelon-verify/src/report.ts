@@ -19,6 +19,12 @@ export const MAX_LISTED_ROWS = 1000;
 /** An `error` is where the batch contradicts itself or its stated parameters; a `warning` is poor or missing data. */
 export type Severity = 'error' | 'warning';
 
+/**
+ * Code of the finding of a batch that could not be read or recomputed. The finding says nothing about the rows, and the batch
+ * may be verified again.
+ */
+export const NOT_VERIFIABLE = 'not-verifiable';
+
 export interface Finding {
   /** A key of {@link FINDINGS}. */
   code: string;

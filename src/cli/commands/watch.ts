@@ -6,6 +6,7 @@ import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { jsonLine, type Output } from 'echelon-verify/cli/output';
 import { shortened } from 'echelon-verify/cli/shortened';
+import { NOT_VERIFIABLE } from 'echelon-verify/report';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import type { FeedEntry } from '../../core/events.ts';
@@ -211,7 +212,7 @@ function verificationInWords(event: Extract<ExperimentEvent, { type: 'verificati
   const found = errors.length > 0 ? ` (${errors.join(', ')})` : '';
   if (event.ok)
     return `${rows} rows ${styleText('green', 'ok')}${event.rounding ? `, ${event.rounding} by rounding` : ''}`;
-  if (wrong > 0 || errors.some((code) => code !== 'not-verifiable'))
+  if (wrong > 0 || errors.some((code) => code !== NOT_VERIFIABLE))
     return styleText('red', `NOT ok: ${wrong} of ${rows} rows wrong${found}`);
   return `${unverifiable} of ${rows} rows unverifiable${found}`;
 }

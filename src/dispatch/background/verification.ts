@@ -1,5 +1,6 @@
 import { BatchFormatError } from 'echelon-verify/format/format-error';
 import { VerifierBusyError } from 'echelon-verify/pool/child';
+import { NOT_VERIFIABLE } from 'echelon-verify/report';
 import { EchelonError } from '../../core/errors.ts';
 import type { ControllerEvent } from '../../core/events.ts';
 import { retryUntil } from '../../core/retry.ts';
@@ -61,7 +62,7 @@ export function unverifiableReport(record: BatchRecord, error: unknown): ReportS
     unverifiable: record.rows,
     wrongRows: [],
     roundingRows: [],
-    findings: [{ code: 'not-verifiable', severity: 'error' as const, rows: [], message }],
+    findings: [{ code: NOT_VERIFIABLE, severity: 'error' as const, rows: [], message }],
     ok: false,
     fingerprint: '',
   };

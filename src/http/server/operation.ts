@@ -2,15 +2,19 @@ import { STATUS_CODES } from 'node:http';
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { PROBLEM_TYPE } from './to-problem.ts';
 
-/** Errors that any request with a token can meet; the Content-Type is checked even if the route has no body. */
+/** Errors that any request can meet; the Content-Type is checked even if the route has no body. */
 const ALWAYS: readonly ErrorCode[] = [
   'invalid-request',
-  'unauthenticated',
-  'forbidden',
   'unsupported-media-type',
-  'rate-limited',
   'headers-too-large',
   'internal',
+];
+
+/** Errors that any request can meet except a health check, which needs no token and is not counted. */
+const OF_CALLERS: readonly ErrorCode[] = [
+  'unauthenticated',
+  'forbidden',
+  'rate-limited',
   'deadline-exceeded',
   'store-unavailable',
   'store-foreign',
@@ -81,11 +85,7 @@ export function addOperation(document: OpenApi, at: { method: string; url: strin
             : shared(document, 'responses', pascal(STATUS_CODES[status]!), responseOf(answer)),
         ]),
       ),
-      ...problemsOf(
-        document,
-        [...ALWAYS, ...errors].filter((code) => isLimited || code !== 'rate-limited'),
-        limits,
-      ),
+      ...problemsOf(document, [...ALWAYS, ...(isLimited ? OF_CALLERS : []), ...errors], limits),
     },
   };
   const path = at.url.replace(/:(\w+)/g, '{$1}');

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { NOT_VERIFIABLE } from 'echelon-verify/report';
 import { EchelonError } from '../../core/errors.ts';
 import type { BatchPartEvent, ControllerEvent } from '../../core/events.ts';
 import { compareIds, readSegments } from '../archive/archive-segments.ts';
@@ -10,9 +11,6 @@ import type { BatchRecord, PendingLease } from './types.ts';
 
 /** Parts of a batch that one reading step holds in memory. */
 const PARTS_PER_READ = 32;
-
-/** The error code of a report that could not verify its batch (see batches/lua/report.lua). */
-const NOT_VERIFIABLE = 'not-verifiable';
 
 /** Recorded batches and their reports. */
 export function createBatches(context: StoreContext) {

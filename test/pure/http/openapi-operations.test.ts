@@ -11,12 +11,14 @@ interface Written {
 }
 
 /** A document with operations, of which each is stated by its path parameters and its errors. */
-function documentOf(stated: Record<string, { path?: Record<string, object>; errors?: ErrorCode[] }>) {
+function documentOf(
+  stated: Record<string, { path?: Record<string, object>; errors?: ErrorCode[]; isLimited?: boolean }>,
+) {
   const document: OpenApi = {
     paths: {},
     components: { headers: {}, parameters: {}, responses: {}, schemas: {}, securitySchemes: {} },
   };
-  for (const [url, { path = {}, errors = [] }] of Object.entries(stated)) {
+  for (const [url, { path = {}, errors = [], isLimited = true }] of Object.entries(stated)) {
     addOperation(
       document,
       { method: 'GET', url },
@@ -28,7 +30,7 @@ function documentOf(stated: Record<string, { path?: Record<string, object>; erro
         inputs: { path: { properties: path }, query: undefined, header: undefined },
         answers: { 304: { description: 'The record has not changed.' } },
         errors,
-        isLimited: true,
+        isLimited,
       },
     );
   }
@@ -41,12 +43,12 @@ const other = { type: 'string', description: "The sweep's id" };
 test('an operation has one response for each status, which names its error codes', () => {
   const { paths, components } = documentOf({
     '/a': { errors: ['invalid-spec', 'store-full', 'not-found'] },
+    '/healthz': { isLimited: false },
   });
   const { responses } = paths['/a']!.get as Written;
-  assert.deepEqual(
-    Object.keys(responses).filter((status) => status >= '400'),
-    ['400', '401', '403', '404', '415', '429', '431', '500', '503'],
-  );
+  const errorsOf = (answers: object) => Object.keys(answers).filter((status) => status >= '400');
+  assert.deepEqual(errorsOf(responses), ['400', '401', '403', '404', '415', '429', '431', '500', '503']);
+  assert.deepEqual(errorsOf((paths['/healthz']!.get as Written).responses), ['400', '415', '431', '500']);
   const described = (status: string) =>
     (components.responses[responses[status]!.$ref.split('/').at(-1)!] as { description: string }).description;
   assert.match(described('400'), /`invalid-request`.*`invalid-spec`/);

@@ -1,3 +1,4 @@
+import { NOT_VERIFIABLE } from 'echelon-verify/report';
 import { counted } from 'echelon-verify/text/plural';
 import { type Counts, inWords, type Outcome, worstOf } from './outcomes.ts';
 
@@ -50,7 +51,7 @@ export function settledPages(pages: readonly BatchPage[]): BatchPage[] {
 
 /** A batch that could not be verified may be verified again; any other report is final. */
 function isSettled({ verification }: ListedBatch): boolean {
-  return verification !== null && !verification.findings.includes('not-verifiable');
+  return verification !== null && !verification.findings.includes(NOT_VERIFIABLE);
 }
 
 /** A cell of the strip: one batch, or several in a row if there are too many for a cell each. */

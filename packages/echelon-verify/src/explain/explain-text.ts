@@ -82,7 +82,8 @@ function levelLines(level: ExplainedLevel, e: RowExplanation): string[] {
   const before = level.states.slice(1);
   if (before.length > 0) lines.push(...before.map((state, i) => `  ${i + 1} before  ${label(state)}`));
   if (level.size === 1 && level.dropped !== null) return lines;
-  return [...lines, ...memberLines(level, e), ...formulaLines(level, e)];
+  // The level of a chain describes the group only: its stages compute the value.
+  return [...lines, ...memberLines(level, e), ...(e.stages === undefined ? formulaLines(level, e) : [])];
 }
 
 function memberLines(level: ExplainedLevel, e: RowExplanation): string[] {

@@ -22,4 +22,6 @@ test('an explanation of a chain shows the value after each stage, and ends with 
   assert.match(text, /less the mean of the group +0\.75/);
   assert.match(text, /sample deviation of scores in the batch, epsilon 0\.0001 \(added\) +1\.557169/);
   assert.doesNotMatch(text, /Together/);
+  const others = goldenEstimates().find(({ form }) => form === 'trl/rloo')!;
+  assert.doesNotMatch(formatExplanation(explainRow(others.batch, 0)), /mean 0\.25/);
 });

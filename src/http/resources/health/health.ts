@@ -31,6 +31,7 @@ export function addHealth(app: App, { store, storeFault = () => null }: RouteDep
     summary: 'Check that the process can serve requests',
     tag: 'service',
     answer: Readiness,
+    problems: ['store-unavailable', 'store-foreign', 'store-misconfigured'],
     config: { rateLimit: false },
     handler: async (request) => {
       const fault = storeFault();

@@ -63,7 +63,9 @@ export function Level({ level, explanation: e }: { level: ExplainedLevel; explan
           <span class="muted">{before + 1} before</span> {inert(state)}
         </p>
       ))}
-      {level.mean !== null && level.advantage !== null && <p class="mono formula">{formula(level, e)}</p>}
+      {e.stages === undefined && level.mean !== null && level.advantage !== null && (
+        <p class="mono formula">{formula(level, e)}</p>
+      )}
       {members.length > 0 && <Members {...{ level, members }} row={e.row} />}
       {level.size > members.length && (
         <p class="muted">

@@ -8,7 +8,6 @@ import {
   EPSILON,
   EPSILON_PLACE,
   EPSILON_VARIANTS,
-  evaluateScores,
   evaluateStages,
   GROUP_STATISTICS,
   GUARD_ABOVE,
@@ -18,6 +17,8 @@ import {
   guardRule,
   MISSING_SCORE,
   numberText,
+  ofScores,
+  SCORES_OF_ROWS,
   singletonRule,
   unusual,
 } from './shared.ts';
@@ -85,13 +86,7 @@ export const GRPO: Estimator<GrpoParameters> = {
     ...unusual('missing', p.missing, 'propagate'),
     ...(p.clip === 0 ? [] : [`clip=${numberText(p.clip)}`]),
   ],
-  uses: (p) => ({
-    observation: false,
-    stepReturn: false,
-    score: true,
-    scoresOver: p.statistics,
-    stepwise: false,
-  }),
+  uses: ({ statistics }) => ({ ...SCORES_OF_ROWS, scoresOver: statistics }),
   evaluate: (input, p) => evaluateStages(chainOf(completeParameters(PARAMETERS, p)), input),
   rowPlan: chainOf,
   variants: (p) => [
@@ -147,12 +142,4 @@ function divisionSwitched(divided: boolean): string {
  * advantage per row, float64. A group of one value gives S_i / (1 + ε) by `raw`; scores that are all equal give
  * exactly 0. Throws a RangeError on unequal columns, a TypeError if trajectories are needed and missing.
  */
-export function grpo(
-  group: Int32Array,
-  score: Float64Array,
-  parameters: Partial<GrpoParameters> = {},
-  trajectory?: Int32Array,
-): Float64Array {
-  const p = completeParameters(PARAMETERS, parameters);
-  return evaluateScores(chainOf(p), group, score, trajectory);
-}
+export const grpo = ofScores(PARAMETERS, chainOf);

@@ -4,13 +4,14 @@ import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import { completeParameters } from './parameters.ts';
 import {
   EPSILON,
-  evaluateScores,
   evaluateStages,
   GROUP_SINGLETON,
   GROUP_STATISTICS,
   groupVariants,
   MISSING_SCORE,
   numberText,
+  ofScores,
+  SCORES_OF_ROWS,
   unusual,
 } from './shared.ts';
 
@@ -51,13 +52,7 @@ export const RLOO: Estimator<RlooParameters> = {
     ...(p.normalize === 'none' ? [] : [`eps=${numberText(p.epsilon)}`]),
     ...unusual('missing', p.missing, 'propagate'),
   ],
-  uses: (p) => ({
-    observation: false,
-    stepReturn: false,
-    score: true,
-    scoresOver: p.statistics,
-    stepwise: false,
-  }),
+  uses: ({ statistics }) => ({ ...SCORES_OF_ROWS, scoresOver: statistics }),
   evaluate: (input, p) => evaluateStages(chainOf(completeParameters(PARAMETERS, p)), input),
   rowPlan: chainOf,
   variants: (p) => [
@@ -93,12 +88,4 @@ function chainOf({ normalize, epsilon, singleton, missing, statistics }: RlooPar
  * In: group ids and scores, one per row; with `statistics: 'trajectories'` the trajectory ids too. Out: one
  * advantage per row, float64; exactly 0 if all scores of a group are equal. Errors as in GRPO.
  */
-export function rloo(
-  group: Int32Array,
-  score: Float64Array,
-  parameters: Partial<RlooParameters> = {},
-  trajectory?: Int32Array,
-): Float64Array {
-  const p = completeParameters(PARAMETERS, parameters);
-  return evaluateScores(chainOf(p), group, score, trajectory);
-}
+export const rloo = ofScores(PARAMETERS, chainOf);

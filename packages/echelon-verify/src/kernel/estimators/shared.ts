@@ -6,7 +6,13 @@ import type { AnySingleton, Guard, MissingRule, Stage, StagePlan } from '../stag
 import { runStages } from '../stages.ts';
 import type { NormMode } from '../steps.ts';
 import type { EstimatorInput, Uses, Variant } from './estimator.ts';
-import type { ChoiceRule, NumberRule, ParametersOf } from './parameters.ts';
+import {
+  type ChoiceRule,
+  completeParameters,
+  type NumberRule,
+  type ParameterRules,
+  type ParametersOf,
+} from './parameters.ts';
 
 const DEVIATIONS: readonly Deviation[] = ['population', 'sample'];
 const MODES: readonly NormMode[] = ['mean_std_norm', 'mean_norm'];
@@ -161,17 +167,20 @@ export function whiteningVariants(p: Whitening): Variant<Whitening>[] {
   ];
 }
 
-/** Evaluates a chain over scores. Throws as {@link runStages} does. */
-export function evaluateScores(
-  plan: StagePlan,
-  group: Int32Array,
-  score: Float64Array,
-  trajectory: Int32Array | undefined,
-): Float64Array {
+/** The function of an estimator that is a chain over scores. It throws as {@link runStages} does. */
+export function ofScores<R extends ParameterRules>(rules: R, chainOf: (p: ParametersOf<R>) => StagePlan) {
   const absent = (): never => {
     throw new TypeError('the chain needs more than scores');
   };
-  return runStages(plan, { group, trajectory, score: () => score, tokens: absent, rewards: absent });
+  return (
+    group: Int32Array,
+    score: Float64Array,
+    parameters: Partial<ParametersOf<R>> = {},
+    trajectory?: Int32Array,
+  ): Float64Array => {
+    const plan = chainOf(completeParameters(rules, parameters));
+    return runStages(plan, { group, trajectory, score: () => score, tokens: absent, rewards: absent });
+  };
 }
 
 /** Evaluates a chain on the columns of a batch. */
