@@ -25,7 +25,6 @@ import { addExperiments } from './resources/experiments/experiments.ts';
 import { addLogs } from './resources/experiments/logs.ts';
 import { addMetrics } from './resources/experiments/metrics.ts';
 import { addPriority } from './resources/experiments/priority.ts';
-import { addRules } from './resources/experiments/rules.ts';
 import { addVerification } from './resources/experiments/verification.ts';
 import { addHealth } from './resources/health/health.ts';
 import { addKeys } from './resources/keys/keys.ts';
@@ -40,7 +39,7 @@ import { addQueuePauses } from './resources/queues/pauses.ts';
 import { addQueues } from './resources/queues/queues.ts';
 import { addWhatIf } from './resources/queues/what-if.ts';
 import { addRecipes } from './resources/recipes/recipes.ts';
-import { addRulePresets } from './resources/rules/presets.ts';
+import { addRules } from './resources/rules/rules.ts';
 import { addRuns } from './resources/runs/runs.ts';
 import { addSweepSeries } from './resources/sweeps/series.ts';
 import { addSweeps } from './resources/sweeps/sweeps.ts';
@@ -152,7 +151,6 @@ function addVerificationRoutes(routes: App, deps: RouteDeps): void {
   addBundles(routes, deps);
   addVerify(routes, deps);
   addRules(routes, deps);
-  addRulePresets(routes);
   addBatches(routes, deps);
 }
 

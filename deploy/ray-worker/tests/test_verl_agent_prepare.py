@@ -19,7 +19,7 @@ from echelon_rayworker.engines import savedsteps
 from echelon_rayworker.engines.checkout import find_home
 from echelon_rayworker.engines.spec import SpecError
 from echelon_rayworker.engines.verl_agent import (
-    checkpoints, datafiles, datasets, directorylock, disk, driver, environment, limits, preflight, staging, trackers,
+    checkpoints, datafiles, datasets, directorylock, driver, environment, limits, preflight, staging, trackers,
 )  # fmt: skip
 from echelon_rayworker.engines.verl_agent.overrides import Overrides, quoted, unquoted
 from echelon_rayworker.engines.verl_agent.prepare import NotStartable, prepare
@@ -261,13 +261,13 @@ def test_secrets_and_places_are_handed_on_and_nothing_else():
 
 def test_the_free_space_is_held_against_the_checkpoints_less_those_that_are_there(tmp_path: Path):
     free = shutil.disk_usage(tmp_path).free
-    assert disk.check_disk(settings(tmp_path)) == []
+    assert preflight.check_disk(settings(tmp_path)) == []
     enough = settings(tmp_path, diskBytes=free // 2)
-    assert [one.ok for one in disk.check_disk(enough)] == [True]
-    [short] = disk.check_disk(settings(tmp_path, diskBytes=free * 2))
+    assert [one.ok for one in preflight.check_disk(enough)] == [True]
+    [short] = preflight.check_disk(settings(tmp_path, diskBytes=free * 2))
     assert not short.ok and short.severity == "error" and "keepCheckpoints" in short.remedy
     save(tmp_path, 40)
-    [there] = disk.check_disk(settings(tmp_path, diskBytes=6))
+    [there] = preflight.check_disk(settings(tmp_path, diskBytes=6))
     assert there.ok and "already" in there.message
 
 

@@ -1,6 +1,6 @@
 /** The chain of one token: from its log-probs to its gradient coefficient, stage by stage, each with the trainer's possible error. */
 
-import { aggregationOf } from './aggregations/registry.ts';
+import { aggregationOf } from './aggregations.ts';
 import {
   around,
   emptyTerm,

@@ -1,6 +1,6 @@
 /** Which columns and settings a stage needs, and which of them a step lacks. */
 
-import { aggregationOf } from './aggregations/registry.ts';
+import { aggregationOf } from './aggregations.ts';
 import type { ColumnKey } from './format/columns.ts';
 import type { StepBatch } from './format/step-batch.ts';
 import { klModel } from './kl.ts';

@@ -1,7 +1,6 @@
 /** Verifies one optimizer step, stage by stage. */
 
 import { plural } from '../text/plural.ts';
-import { describeArithmetic } from './arithmetic-text.ts';
 import { type StepModel, stepModel } from './chain.ts';
 import type { StepPrecision } from './format/settings.ts';
 import type { StepBatch } from './format/step-batch.ts';
@@ -206,4 +205,24 @@ export function stageText({ stage, of, exact, rounding, wrong, unverifiable, lac
   ];
   const total = exact + rounding + wrong + unverifiable;
   return `${parts.join(', ')} of ${plural(total, of.replace(/s$/, ''))} (${STAGES[stage]})`;
+}
+
+/** Everything stated that changes the numbers of a step, in one line. */
+function describeArithmetic({ step }: StepBatch): string {
+  const { policyLoss, rolloutCorrection, kl, aggregation, entropyCoefficient } = step;
+  const parts = [
+    policyLoss && `${policyLoss.name}${parametersText(policyLoss.params)}`,
+    rolloutCorrection && `weight${parametersText(rolloutCorrection)}`,
+    kl && `kl${parametersText(kl)}`,
+    entropyCoefficient && `entropy ${entropyCoefficient}`,
+    aggregation && `${aggregation.mode}${parametersText(aggregation, ['mode'])}`,
+  ];
+  return parts.filter((part) => part !== undefined && part !== 0).join(' + ') || 'not stated';
+}
+
+function parametersText(params: object, skip: readonly string[] = []): string {
+  const entries = Object.entries(params).filter(
+    ([key, value]) => !skip.includes(key) && typeof value !== 'object',
+  );
+  return entries.length === 0 ? '' : `(${entries.map(([key, value]) => `${key}=${value}`).join(', ')})`;
 }

@@ -15,11 +15,12 @@ from typing import Any, Mapping, Union
 from echelon_rayworker.files import read_regular
 from echelon_rayworker.launch import CHECKPOINT_FILE
 
-from . import metrics, ranks
+from . import ranks
 from .batches import BatchDirectory
 from .node import STDERR, Output
-from .files import unpack
-from .settings import Settings
+from .settings import NotStartable, Settings, is_inside
+from .sources import JsonFile, NoSource, PrintedJson, PrintedPatterns, Report, Source
+from .tensorboard import EventFiles
 
 LOOK_SECONDS = 0.5
 # The other ranks end this long after one has failed.
@@ -35,7 +36,7 @@ class Driver:
     def __init__(self, settings: Settings, spool: Any, environment: Mapping[str, str]) -> None:
         """``spool``: where reports go (see echelon_rayworker.spool)."""
         self._settings, self._spool, self._environment = settings, spool, environment
-        self._source = metrics.source_of(settings, self._report)
+        self._source = _source_of(settings, self._report)
         self._batches = BatchDirectory(settings, spool) if settings.batches else None
         self._portions: queue.Queue[tuple[int, Union[Output, Exception]]] = queue.Queue(MAX_PORTIONS)
         self._step = 0
@@ -47,7 +48,7 @@ class Driver:
     def run(self) -> int:
         """The exit code. A program that a signal killed ends this process with the same signal. NotStartable."""
         signal.signal(signal.SIGTERM, self._on_sigterm)
-        unpack(self._settings)
+        _unpack(self._settings)
         command = [*self._settings.command, *self._resumption()]
         self._spool.stage("starting the program")
         self._ranks = ranks.start(self._settings, command, self._environment)
@@ -179,3 +180,32 @@ def _die_by(number: int) -> None:
 
 def _say(text: str) -> None:
     print(f"echelon: {text}", file=sys.stderr, flush=True)
+
+
+def _source_of(settings: Settings, report: Report) -> Source:
+    """The source that the settings name. ``report`` takes the step and the metrics."""
+    given = settings.metrics
+    if "lines" in given:
+        return PrintedPatterns(given["lines"], report)
+    if "jsonPrefix" in given:
+        return PrintedJson(given["jsonPrefix"], report)
+    if "jsonFile" in given:
+        return JsonFile(settings.directory, given["jsonFile"], report)
+    if "tensorboard" in given:
+        return EventFiles(settings.directory, given["tensorboard"], report)
+    return NoSource()
+
+
+def _unpack(settings: Settings) -> None:
+    """Writes the files into the working directory; one that begins with `#!` can be executed. NotStartable."""
+    try:
+        for name, text in settings.files.items():
+            path = os.path.join(settings.directory, name)
+            if not is_inside(path, settings.directory):
+                raise NotStartable(f"{name} would be written outside of the working directory")
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+            os.chmod(path, 0o700 if text.startswith("#!") else 0o600)
+    except OSError as error:
+        raise NotStartable(f"the program's files cannot be written to {settings.directory}: {error}") from None

@@ -11,9 +11,9 @@ from typing import Any, Mapping
 from echelon_rayworker import gang, nodes
 
 from ..answers import Answer, Check, run_preflight
-from ..diskspace import existing_part
+from ..diskspace import existing_part, free_at, size_of
 from ..spec import Launch
-from . import checkpoints, cluster, datasets, directorylock, disk, limits, memory, trackers
+from . import checkpoints, cluster, datasets, directorylock, limits, memory, trackers
 from .environment import default_places
 from .settings import Settings, settings_of
 
@@ -54,7 +54,7 @@ def checks_of(launch: Launch) -> list[Check]:
         ("environment data", lambda: datasets.check_data(settings, Answer)),
         ("model", lambda: check_model(settings)),
         ("checkpoints", lambda: check_checkpoints(settings)),
-        ("disk", lambda: disk.check_disk(settings)),
+        ("disk", lambda: check_disk(settings)),
         ("tracker", lambda: trackers.check_trackers(settings.overrides, os.environ)),
     ]
     return [*checks, ("cluster", lambda: check_cluster(settings))] if launch.with_ray else checks
@@ -176,6 +176,20 @@ def cached_model(name: str, environment: Mapping[str, str]) -> str:
         return ""
     snapshots = os.path.join(_hub_cache(environment), f"models--{name.replace('/', '--')}", "snapshots")
     return snapshots if os.path.isdir(snapshots) and os.listdir(snapshots) else ""
+
+
+def check_disk(settings: Settings) -> list[Answer]:
+    """The free space of the checkpoints' file system against what the run will write; nothing if that is unknown."""
+    if not settings.disk_bytes:
+        return []
+    directory = existing_part(settings.checkpoint_dir)
+    free = free_at(directory)
+    missing = settings.disk_bytes - size_of(settings.checkpoint_dir)
+    text = f"the checkpoints need {missing / 1e9:.1f} GB more, and {free / 1e9:.1f} GB are free at {directory}"
+    if missing <= 0:
+        return [Answer("disk", True, f"the checkpoints that are there take the space already; {free / 1e9:.1f} GB are free")]
+    remedy = "make room, lower training.keepCheckpoints, or use a larger file system: a training with a full disk fails"
+    return [Answer("disk", missing <= free, text, "" if missing <= free else remedy)]
 
 
 def check_checkpoints(settings: Settings) -> list[Answer]:

@@ -1,5 +1,5 @@
 import { roundToBfloat16 } from '../../bounds/arithmetic.ts';
-import { AGGREGATIONS } from '../aggregations/registry.ts';
+import { AGGREGATIONS } from '../aggregations.ts';
 import { neutralScale } from '../chain.ts';
 import type { AggregationSettings } from '../format/settings.ts';
 import { COUNTED, SCOPES } from '../format/settings.ts';

@@ -1,6 +1,6 @@
 /** Denominators that the micro-batches report, against counts of tokens and rows. */
 
-import { aggregationOf } from '../aggregations/registry.ts';
+import { aggregationOf } from '../aggregations.ts';
 import type { StepModel } from '../chain.ts';
 
 /** One reported denominator. */

@@ -1,10 +1,17 @@
+import { presetRule, RULE_PRESETS } from '../../../plan/rule-presets.ts';
 import { conditionInWords } from '../../../plan/rules.ts';
-import { EARLY_STOPPING, type ExperimentRules, type ResolvedRule } from '../../../schemas/rules.ts';
+import {
+  EARLY_STOPPING,
+  type ExperimentRules,
+  type ResolvedRule,
+  RULE_PRESET_NAMES,
+  type RulePresets,
+} from '../../../schemas/rules.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 import { ExperimentParams, experimentOf } from '../common.ts';
 
-/** GET /v1/experiments/:id/rules. */
+/** The rules of an experiment, and the presets of rules. */
 export function addRules(app: App, { store }: RouteDeps): void {
   route(app, {
     at: 'GET /v1/experiments/:id/rules',
@@ -30,6 +37,21 @@ export function addRules(app: App, { store }: RouteDeps): void {
         stoppedBy,
       };
     },
+  });
+
+  route(app, {
+    at: 'GET /v1/rules/presets',
+    operationId: 'listRulePresets',
+    summary: 'List rule presets',
+    description: 'Lists the values of `preset`, each with its condition in words and as a rule.',
+    tag: 'verification',
+    answer: 'RulePresets',
+    handler: async (): Promise<RulePresets> => ({
+      items: RULE_PRESET_NAMES.map((name) => {
+        const rule = presetRule(name);
+        return { name, means: RULE_PRESETS[name].means, condition: conditionInWords(rule), rule };
+      }),
+    }),
   });
 }
 
