@@ -5,14 +5,14 @@ import { BatchFormatError } from '../format/format-error.ts';
 import { inflateStart, isGzip } from '../format/inflate.ts';
 import { readRecorded } from '../format/read.ts';
 import { lastRead } from '../format/reading.ts';
-import { STEP_ADAPTERS } from '../step/format/dumps/registry.ts';
 import type { BatchReport } from '../report.ts';
+import { STEP_ADAPTERS } from '../step/format/dumps/registry.ts';
 import { STEP_FORMAT } from '../step/format/read-step.ts';
 import type { StepBatch } from '../step/format/step-batch.ts';
 import { inert } from '../text/inert.ts';
 import { nearestName } from '../text/nearest.ts';
-import { sourcesOf } from './dump-files.ts';
 import type { DumpReport } from '../verify-dump.ts';
+import { sourcesOf } from './dump-files.ts';
 import { EXIT } from './exit.ts';
 import { readBounded } from './read-bounded.ts';
 
