@@ -4,8 +4,6 @@ import { globSync } from 'node:fs';
 export interface Suite {
   readonly name: string;
   readonly files: string;
-  /** How many of its files run at once; those that start Ray, one by one. */
-  readonly concurrency?: number;
   /** Its files share a process, which loads the modules that they test once. Otherwise each file has its own. */
   readonly together?: true;
   /** For pytest: which marks its tests have. */
@@ -19,9 +17,11 @@ export const SUITES: readonly Suite[] = [
   { name: 'ray', files: 'packages/ray-client-ts/test/with-*/**/*.test.ts', together: true },
   {
     name: 'service/rest',
-    files: 'test/service/!(store|queue|dispatch|http|cli|faults|campaign)/**/*.test.ts',
-    concurrency: 2,
+    files: 'test/service/!(store|queue|dispatch|http|cli|faults|campaign|package)/**/*.test.ts',
+    together: true,
   },
+  // In one process, which builds the packages once.
+  { name: 'service/package', files: 'test/service/package/**/*.test.ts', together: true },
   { name: 'service/dispatch', files: 'test/service/dispatch/**/*.test.ts', together: true },
   { name: 'python', files: 'deploy/ray-worker/tests/**/test_*.py', marked: 'not ray' },
   { name: 'python-capture', files: 'deploy/capture/tests/**/test_*.py', marked: 'not ray' },
@@ -53,9 +53,7 @@ export function commandOf(suite: Suite, failed: string): [string, ...string[]] |
     '--test-reporter-destination=stdout',
     '--test-reporter=./scripts/test/failed-tests.ts',
     `--test-reporter-destination=${failed}`,
-    ...(suite.together
-      ? ['scripts/test/together.ts']
-      : ['--test', `--test-concurrency=${suite.concurrency ?? 1}`]),
+    ...(suite.together ? ['scripts/test/together.ts'] : ['--test', '--test-concurrency=1']),
     ...files,
   ];
 }

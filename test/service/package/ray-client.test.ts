@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { installPackage } from '../../../../test/support/packed.ts';
-import { sharedRayHead } from '../support/ray-head.ts';
+import { sharedRayHead } from '../../../packages/ray-client-ts/test/support/ray-head.ts';
+import { installPackage } from '../../support/packed.ts';
 
 test('ray-client-ts, installed alone, prints what its README says, and its process ends by itself', async () => {
   await using installed = await installPackage('ray-client-ts');
