@@ -73,10 +73,13 @@ export const ExperimentDetail = NamedObject('ExperimentDetail', {
 });
 export type ExperimentDetail = Static<typeof ExperimentDetail>;
 
-/** A page of experiments, newest first. */
+/** A page of experiments. */
 export const ExperimentPage = NamedObject('ExperimentPage', {
   items: Type.Array(Type.Unsafe<Experiment>({ $ref: 'Experiment#' })),
   next: Cursor,
+  sorted: nullable(
+    CountOf('Number of experiments that were sorted by a value; null if the order needs none.'),
+  ),
 });
 
 /** One attempt of an experiment. */

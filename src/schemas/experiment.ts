@@ -33,6 +33,19 @@ const Progress = StrictObject({
     description: 'Latest value of each metric.',
   }),
 });
+/** A word by which users group experiments. */
+export const Tag = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9 ._:/=+-]{0,49}$',
+  maxLength: 50,
+  description: 'Letters, digits, spaces and . _ : / = + -, at most 50; it starts with a letter or a digit.',
+});
+
+/** What users may write on an experiment at any time. */
+export const Notes = {
+  note: Type.String({ maxLength: 2000, description: 'Note of the users; empty if there is none.' }),
+  tags: Type.Array(Tag, { maxItems: 20, uniqueItems: true, description: 'Tags of the users.' }),
+};
+
 /** Layout version of stored records; a reader migrates older ones. */
 export const RECORD_VERSION = 1;
 
@@ -42,11 +55,14 @@ export const Experiment = NamedObject('Experiment', {
   id: Type.String(),
   name: Type.String(),
   project: Type.String(),
+  owner: nullable(Text('Name of the API key or the person that submitted it; null if not recorded.')),
+  ...Notes,
   state: Type.Enum([...STATES], { type: 'string' }),
   reason: Text('Reason for the current state, in one sentence.'),
   attempt: CountOf('Number of the current attempt; 0 before the first.'),
   cluster: nullable(Type.String(), { description: 'Cluster of the latest attempt.' }),
   priority: Type.Integer(),
+  gpus: Type.Number({ description: 'GPUs of all its nodes together.' }),
   submittedAt: Type.Integer(),
   startedAt: nullable(Type.Integer()),
   endedAt: nullable(Type.Integer()),

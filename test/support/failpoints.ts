@@ -118,6 +118,7 @@ export const NOT_INTERRUPTED = {
     'clusters.set',
     'clusters.setDraining',
     'commands.create',
+    'experiments.annotate',
     'experiments.cancel',
     'experiments.delete',
     'experiments.submit',

@@ -16,6 +16,7 @@ import * as rules from '../../schemas/rules.ts';
 import * as runs from '../../schemas/runs.ts';
 import * as streams from '../../schemas/streams.ts';
 import * as sweep from '../../schemas/sweep.ts';
+import { System } from '../../schemas/system.ts';
 import { Usage } from '../../schemas/usage.ts';
 import { sessionCookie } from '../access/sessions.ts';
 import type { App, AppSettings, Limits, RouteDeps } from './deps.ts';
@@ -25,6 +26,7 @@ import { READ } from './policy.ts';
 const SHARED: readonly TSchema[] = [
   Experiment,
   RetentionPreview,
+  System,
   Usage,
   EventSchema,
   ...[api, clusters, streams, sweep, preset, rules, runs, project, key, audit, records]

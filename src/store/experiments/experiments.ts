@@ -33,6 +33,13 @@ export function createExperiments(context: StoreContext, pressure: Pressure) {
       return (await run('cancel', [id, reason])) as CancelOutcome;
     },
 
+    /**
+     * Writes a note and tags in place of the former ones; undefined leaves one as it is. Throws `precondition-failed` if the
+     * experiment has another `revision`.
+     */
+    annotate: (id: string, notes: NotesInput, revision?: number) =>
+      annotate(context, { id, ...notes, revision }),
+
     /** Number of experiments by state: all, or those of a project. */
     async counts(project?: string): Promise<Record<State, number>> {
       const commands = redis.pipeline();
@@ -94,6 +101,19 @@ async function readAll(context: StoreContext, ids: readonly string[]): Promise<(
   const hashes = ids.map((_id, at) => replies[2 * at] ?? {});
   const records = await withDocuments(context, hashes);
   return records.map((record, at) => toExperiment(record, replies[2 * at + 1] ?? {}));
+}
+
+interface NotesInput {
+  note?: string | undefined;
+  tags?: readonly string[] | undefined;
+}
+
+async function annotate(
+  { run }: StoreContext,
+  { id, note, tags, revision }: NotesInput & { id: string; revision: number | undefined },
+): Promise<'changed' | 'not-found'> {
+  const fields = [...(note === undefined ? [] : ['note', note]), ...(tags ? ['tags', tags.join('\n')] : [])];
+  return (await unlessChanged(run('annotate', [id, revision ?? '', ...fields]))) as 'changed' | 'not-found';
 }
 
 async function submit(

@@ -37,6 +37,10 @@ export interface ExperimentFilter {
   idPrefix?: string;
   /** Prefix of the name, case-sensitive. */
   namePrefix?: string;
+  /** Text within the id, the name, the note or a tag; the case of ASCII letters is ignored. */
+  search?: string;
+  /** One of its tags. */
+  tag?: string;
   /** At least one row of this outcome. */
   outcome?: 'wrong' | 'unverifiable' | 'rounding';
   /** Prefix of the fingerprint of the estimator, case-sensitive. */
@@ -46,6 +50,29 @@ export interface ExperimentFilter {
   /** Submitted before this time. */
   submittedBefore?: number;
 }
+
+/** An order of a list. `active`: by state, active ones first; within a state newest first. Others have values. */
+export interface ExperimentOrder {
+  by: 'submitted' | 'active' | keyof typeof SORT_FIELDS | `metric:${string}`;
+  /** The largest value first. */
+  isDescending: boolean;
+}
+
+/** The stored fields of a value by which lists are sorted: a text, a number, or two numbers that make one. */
+export const SORT_FIELDS = {
+  name: ['name'],
+  project: ['project'],
+  owner: ['owner'],
+  cluster: ['cluster'],
+  sweep: ['sweep'],
+  started: ['startedAt'],
+  ended: ['endedAt'],
+  duration: ['startedAt', 'endedAt'],
+  progress: ['step', 'steps'],
+  gpus: ['gpus'],
+  priority: ['priority'],
+  wrong: ['vWrong'],
+} as const;
 
 /** The outcome of a cancel. */
 export type CancelOutcome = 'cancelled' | 'cancelling' | 'already-final' | 'not-found';

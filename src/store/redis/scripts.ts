@@ -33,7 +33,7 @@ const SCRIPTS = {
     'set-draining',
   ],
   events: ['append', 'find-line', 'read', 'read-feed', 'roll-stream'],
-  experiments: ['cancel', 'delete-experiment', 'fail-overdue', 'list', 'submit'],
+  experiments: ['annotate', 'cancel', 'delete-experiment', 'fail-overdue', 'list', 'submit'],
   metrics: ['compact-series', 'read-series'],
   queue: ['set-paused', 'set-priority', 'set-wait-reasons', 'snapshot'],
   runs: ['hear-run', 'open-run', 'take-silent-runs'],

@@ -19,6 +19,8 @@ import type { Pressure } from '../redis/fitness.ts';
 export interface OpenRunInput {
   id: string;
   project: string;
+  /** The name of its caller. */
+  owner?: string;
   name: string;
   submitted: unknown;
   resolved: unknown;
@@ -106,13 +108,25 @@ export function createRuns(context: StoreContext, pressure: Pressure) {
 async function open(
   context: StoreContext,
   pressure: Pressure,
-  { id, project, name, submitted, resolved, defaults, token, silenceMs, idempotency }: OpenRunInput,
+  {
+    id,
+    project,
+    owner = '',
+    name,
+    submitted,
+    resolved,
+    defaults,
+    token,
+    silenceMs,
+    idempotency,
+  }: OpenRunInput,
 ): Promise<{ id: string; token: string; created: boolean }> {
   const { run, limits } = context;
   const { accepting, maxQueued, projectBytes } = await admissionLimits(context, pressure);
   const record = {
     id,
     project,
+    owner,
     name,
     token,
     silenceMs,

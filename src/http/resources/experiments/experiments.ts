@@ -5,11 +5,16 @@ import { STATES } from '../../../core/states.ts';
 import { validateSpec } from '../../../engines/validate-spec.ts';
 import { CountOf } from '../../../schemas/answer-parts.ts';
 import type { Accepted } from '../../../schemas/api.ts';
+import { Tag } from '../../../schemas/experiment.ts';
 import { canonicalJson } from '../../../schemas/json.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
 import { text } from '../../../schemas/optional-fields.ts';
 import { DEFAULT_PROJECT } from '../../../schemas/project.ts';
-import type { ExperimentFilter } from '../../../store/experiments/types.ts';
+import {
+  type ExperimentFilter,
+  type ExperimentOrder,
+  SORT_FIELDS,
+} from '../../../store/experiments/types.ts';
 import { listedProject } from '../../access/caller-projects.ts';
 import { auditEntry } from '../../server/audit.ts';
 import { createCursors } from '../../server/cursor.ts';
@@ -53,6 +58,20 @@ const ListQuery = StrictObject({
     Type.String({ pattern: '^exp-[0-9a-z]{1,20}$', maxLength: 24, description: 'Prefix of the id.' }),
   ),
   name: text(1, 100, 'Prefix of the name. It is case-sensitive.'),
+  search: text(
+    1,
+    100,
+    'Text within the id, the name, the note or a tag. The case of ASCII letters is ignored.',
+  ),
+  tag: Type.Optional(Tag),
+  sort: Type.Optional(
+    Type.String({
+      pattern: `^-?(submitted|active|${Object.keys(SORT_FIELDS).join('|')}|metric:.+)$`,
+      maxLength: 210,
+      description:
+        'Order of the list; a leading `-` puts the largest value first. `active`: running experiments, then queued, then ended ones. `metric:NAME`: latest value of a metric. `wrong`: number of wrong rows. Experiments without the value come last. Default: `-submitted`.',
+    }),
+  ),
   outcome: Type.Optional(
     Type.Enum(['wrong', 'unverifiable', 'rounding'], {
       type: 'string',
@@ -197,15 +216,24 @@ function addList(app: App, deps: RouteDeps): void {
   route(app, {
     at: 'GET /v1/experiments',
     operationId: 'listExperiments',
-    summary: 'Experiments, newest first',
+    summary: 'List experiments',
     description:
-      'With a filter by name, id, outcome or estimator, a page can have fewer than `limit` items, or none, and still have a `next`.',
+      'With a filter by text, tag, outcome or estimator, a page can have fewer than `limit` items, or none, and still have a `next`. An order by a value sorts the newest 10,000 experiments that match, and `sorted` has their number.',
     tag: 'experiments',
     querystring: ListQuery,
     answer: 'ExperimentPage',
     problems: ['invalid-cursor'],
     handler: async (request) => {
-      const { cursor, limit = 50, id, name, estimator, project: asked, ...query } = request.query;
+      const {
+        cursor,
+        limit = 50,
+        sort = '-submitted',
+        id,
+        name,
+        estimator,
+        project: asked,
+        ...query
+      } = request.query;
       const project = listedProject(request.caller, asked);
       const filter: ExperimentFilter = {
         ...query,
@@ -214,11 +242,16 @@ function addList(app: App, deps: RouteDeps): void {
         ...(estimator !== undefined && { fingerprintPrefix: estimator }),
         ...(project && { project }),
       };
-      const scope = `experiments ${canonicalJson(filter)}`;
+      const order = {
+        by: sort.replace(/^-/, '') as ExperimentOrder['by'],
+        isDescending: sort.startsWith('-'),
+      };
+      const scope = `experiments ${canonicalJson({ ...filter, ...order })}`;
       const before = cursor === undefined ? {} : { before: cursors.open(scope, cursor) };
-      const page = await store.experiments.list({ ...filter, ...before, limit });
+      const page = await store.experiments.list({ ...filter, ...before, limit }, order);
       const items = await withSilence(deps, page.items);
-      return { items, next: page.next === null ? null : cursors.seal(scope, page.next) };
+      const next = page.next === null ? null : cursors.seal(scope, page.next);
+      return { items, next, sorted: page.sorted };
     },
   });
 }

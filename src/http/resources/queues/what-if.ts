@@ -20,7 +20,7 @@ import { createIntake } from '../../intake/intake.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 import { experimentOf } from '../common.ts';
-import { notQueued } from '../experiments/priority.ts';
+import { notQueued } from '../experiments/change.ts';
 import { estimateFields } from './queues.ts';
 
 /** Maximum number of queued experiments that an answer examines, except for the minimum of each project. */

@@ -40,6 +40,7 @@ function addOpen(app: App, deps: RouteDeps): void {
       const { id, token } = await deps.store.runs.open({
         id: newExperimentId(),
         project: spec.project,
+        owner: request.caller.name,
         name: spec.name,
         token: randomUUID(),
         submitted: { engine: EXTERNAL_ENGINE, ...request.body },

@@ -77,6 +77,10 @@ end
 
 -- The parts of one batch are consecutive among batch parts; `open`: batch, next index, parts so far, first entry.
 local function batch(at, entry)
+  if tonumber(ARGV[at + 3]) > step then
+    step = tonumber(ARGV[at + 3])
+    set('step', ARGV[at + 3])
+  end
   local number, index = ARGV[at], tonumber(ARGV[at + 1])
   local parts, start = 1, entry
   if open then

@@ -5,8 +5,10 @@
 -- ARGV[1]   table (JSON): below (before this arrival, or '+inf'), wanted (number of experiments), effort (MAX records to
 --           examine), indexes (names of disjoint indexes, without the root), and the filters, each of which may be absent:
 --           states (',a,b,'), sweep, namePrefix, from (submitted at this time or later, ms), before (submitted before it),
---           project, idPrefix, counter (a field that is not 0), fingerprintPrefix
--- Returns   {arrival before which the next call continues, or '' at the end; id and arrival of each, newest first}
+--           project, idPrefix, counter (a field that is not 0), fingerprintPrefix, search (lower case, in id, name, note or
+--           tags), tag; and sortBy: a key ('' or ':metrics') and its fields, whose values are wanted
+-- Returns   {arrival before which the next call continues, or '' at the end; id, arrival and values of sortBy of each,
+--           newest first}
 --
 -- Arrivals rise with the time of submission, so a binary search in the index of all finds a time. A clock that was set
 -- back in between can hide a record from a filter by time, never from the list.
@@ -16,7 +18,7 @@ local query = cjson.decode(ARGV[1])
 local below, wanted, indexes = query.below, query.wanted, query.indexes
 local from, before, idPrefix = query.from, query.before, query.idPrefix
 local everything = not (query.states or query.sweep or query.namePrefix or query.project or idPrefix or query.counter
-  or query.fingerprintPrefix or from or before)
+  or query.fingerprintPrefix or query.search or query.tag or from or before)
 -- Entries to read at once: one more than wanted if every record matches. The indexes share the number.
 local CHUNK = math.max(20, math.ceil((everything and wanted + 1 or 200) / #indexes))
 
@@ -49,6 +51,16 @@ end
 
 local function hasPrefix(text, prefix) return not prefix or string.sub(text, 1, #prefix) == prefix end
 
+local function has(text, part) return string.find(text or '', part, 1, true) ~= nil end
+
+-- Whether a user's words are in one of the texts that a list shows.
+local function isFound(id, name)
+  local texts = redis.call('HMGET', root .. ':x:' .. id, 'note', 'tags')
+  if query.tag and not has('\n' .. (texts[2] or '') .. '\n', '\n' .. query.tag .. '\n') then return false end
+  if not query.search then return true end
+  return has(string.lower(table.concat({ id, name or '', texts[1] or '', texts[2] or '' }, '\n')), query.search)
+end
+
 local function matches(id)
   if everything then return true end
   local record = redis.call('HMGET', root .. ':x:' .. id, 'state', 'sweep', 'name', 'submittedAt', 'project')
@@ -62,6 +74,7 @@ local function matches(id)
     and not hasPrefix(redis.call('HGET', root .. ':x:' .. id, 'fingerprint') or '', query.fingerprintPrefix) then
     return false
   end
+  if (query.search or query.tag) and not isFound(id, record[3]) then return false end
   local at = tonumber(record[4] or '0')
   return not (from and at < from) and not (before and at >= before)
 end
@@ -82,6 +95,7 @@ local function nextEntries()
 end
 
 local answer, examined, last = { '' }, 0, below
+local listed, lastListed = 0, nil
 while true do
   local entries = nextEntries()
   if #entries == 0 then return answer end
@@ -94,12 +108,17 @@ while true do
     local isRead = hasPrefix(entry.id, idPrefix)
     examined = examined + (isRead and idPrefix and 20 or 1)
     if isRead and matches(entry.id) then
-      if #answer > 2 * wanted then
-        answer[1] = answer[#answer]
+      if listed >= wanted then
+        answer[1] = lastListed
         return answer
       end
+      listed, lastListed = listed + 1, entry.text
       answer[#answer + 1] = entry.id
       answer[#answer + 1] = entry.text
+      if query.sortBy then
+        local values = redis.call('HMGET', root .. ':x:' .. entry.id .. query.sortBy[1], unpack(query.sortBy, 2))
+        for _, value in ipairs(values) do answer[#answer + 1] = value or '' end
+      end
     end
     last = entry.text
   end

@@ -2,7 +2,7 @@
 -- Opens an external run: a running experiment whose client holds the lease of attempt 1. It takes no place in the queue.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 table (JSON): id, project, name, token, silenceMs, key (name of caller and Idempotency-Key or ''), digest (of
+-- ARGV      1 table (JSON): id, project, owner, name, token, silenceMs, key (name of caller and Idempotency-Key or ''), digest (of
 --           the request), accepting ('1' if the store accepts new work), version (of the record's layout), maxRuns (open ones
 --           of a project), maxQueued (experiments of a project), projectBytes (MAX of a project without a quota of its own, 0:
 --           no limit); 2 submitted, 3 resolved, 4 defaults (JSON each)
@@ -37,7 +37,7 @@ local open = root .. ':runs:' .. new.project
 if redis.call('SCARD', open) >= new.maxRuns then return { 'runs-full' } end
 
 local now = nowMs()
-createRecord(root, { id = id, project = new.project, name = new.name, priority = '0', wanted = '', gpus = '0', cpus = '0',
+createRecord(root, { id = id, project = new.project, owner = new.owner, name = new.name, priority = '0', wanted = '', gpus = '0', cpus = '0',
   submitted = ARGV[2], resolved = ARGV[3], defaults = ARGV[4], fingerprint = '', customCode = '', timeoutMs = '',
   deadlineAt = '', labels = '', nodes = '0', version = new.version, reason = 'opened by its client', now = now },
   { state = 'running', attempt = '1' })

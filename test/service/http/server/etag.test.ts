@@ -146,6 +146,7 @@ describe('the ETag of a cluster', async () => {
 describe('two changes with one ETag', async () => {
   const WRITES = [
     'queue.setPriority',
+    'experiments.annotate',
     'experiments.delete',
     'clusters.set',
     'commands.create',
@@ -187,6 +188,12 @@ describe('two changes with one ETag', async () => {
       method: 'PATCH',
       body: { priority: 5 },
       other: (path: string) => store.queue.setPriority(named(path), 3),
+    },
+    'PATCH of the note of an experiment': {
+      make: waiting,
+      method: 'PATCH',
+      body: { note: 'mine' },
+      other: (path: string) => redis.hincrby(`{echelon}:x:${named(path)}`, 'revision', 1),
     },
     'DELETE of an experiment': {
       make: ended,

@@ -49,6 +49,7 @@ test('the bytes of a project are the sum of its records at each step of their li
 
   for (let sequence = 1; sequence <= 10; sequence++)
     await store.events.append(lease, [{ sequence, at: 1, event: log('x'.repeat(5000)) }]);
+  await store.experiments.annotate(id, { note: 'x'.repeat(90), tags: ['a', 'b'] });
   const metrics: AttemptEvent = { type: 'metrics', step: 1, values: { loss: 1 } };
   await store.events.append(lease, [{ sequence: 11, at: 1, event: metrics }]);
   await recordBatch(store, lease, { batch: 1, data: Buffer.alloc(3000), sequence: 12 });

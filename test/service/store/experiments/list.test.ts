@@ -2,17 +2,18 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { newExperimentId, newSweepId } from '../../../../src/core/ids.ts';
 import type { State } from '../../../../src/core/states.ts';
-import type { ExperimentFilter } from '../../../../src/store/experiments/types.ts';
+import type { ExperimentFilter, ExperimentOrder } from '../../../../src/store/experiments/types.ts';
 import { storeFor, submitInput } from '../../../support/store.ts';
 
 const { store, redis } = await storeFor({ after });
 
 /** All pages of a list, as ids; the pages themselves are bounded. */
-async function idsOf(filter: ExperimentFilter, limit = 3): Promise<string[]> {
+async function idsOf(filter: ExperimentFilter, limit = 3, order?: ExperimentOrder): Promise<string[]> {
   const ids: string[] = [];
   let before: string | undefined;
   for (let pages = 0; pages < 500; pages++) {
-    const page = await store.experiments.list({ ...filter, limit, ...(before !== undefined && { before }) });
+    const input = { ...filter, limit, ...(before !== undefined && { before }) };
+    const page = await store.experiments.list(input, order);
     assert.ok(page.items.length <= limit);
     ids.push(...page.items.map(({ id }) => id));
     if (page.next === null) return ids;
@@ -123,6 +124,69 @@ describe('a list', () => {
     assert.notEqual((await store.experiments.list({ limit: 23 })).next, null);
     assert.equal((await store.experiments.list({ limit: 8, namePrefix: 'seed' })).next, null);
     assert.notEqual((await store.experiments.list({ limit: 7, namePrefix: 'seed' })).next, null);
+  });
+});
+
+test('a text is found in names, notes and tags whatever its case, and a tag only as a whole', async () => {
+  const [first, second] = made as [(typeof made)[0], (typeof made)[0]];
+  assert.equal(await store.experiments.annotate(first.id, { note: 'Diverged at STEP 40' }), 'changed');
+  await store.experiments.annotate(second.id, { tags: ['paper', 'ablation'] });
+  const { note, tags } = (await store.experiments.get(second.id))!;
+  assert.deepEqual([note, tags], ['', ['paper', 'ablation']]);
+  assert.deepEqual(
+    await idsOf({ search: 'eed 1' }),
+    idsWhere(({ name }) => name.includes('eed 1')),
+  );
+  assert.deepEqual(
+    await idsOf({ search: 'OTHER 2' }),
+    idsWhere(({ name }) => name.startsWith('other 2')),
+  );
+  assert.deepEqual(await idsOf({ search: 'at step 40' }), [first.id]);
+  assert.deepEqual(await idsOf({ search: 'blat' }), [second.id]);
+  assert.deepEqual(await idsOf({ tag: 'ablation' }), [second.id]);
+  assert.deepEqual(await idsOf({ tag: 'abl' }), []);
+  await store.experiments.annotate(second.id, { tags: [] });
+  assert.deepEqual(await idsOf({ tag: 'ablation' }), []);
+});
+
+describe('an order of the list', async () => {
+  const ids = idsWhere(() => true);
+  const values = ids.map((_id, at) => (at % 5 === 0 ? null : (at * 7) % 4));
+  for (const [at, id] of ids.entries())
+    if (values[at] !== null) await redis.hset(`{echelon}:x:${id}:metrics`, 'a/b', String(values[at]));
+
+  test('by a metric holds each experiment once, and those without the metric last in either direction', async () => {
+    for (const isDescending of [true, false]) {
+      const sorted = await idsOf({}, 5, { by: 'metric:a/b', isDescending });
+      const all = sorted.map((id) => values[ids.indexOf(id)] ?? null);
+      const known = all.filter((value) => value !== null);
+      assert.deepEqual(
+        known,
+        known.toSorted((a, b) => (isDescending ? b - a : a - b)),
+      );
+      assert.deepEqual(all.slice(known.length), all.slice(known.length).fill(null));
+      assert.deepEqual(sorted.toSorted(), ids.toSorted());
+    }
+  });
+
+  test('by name or by time of submission is total, and states how many experiments it sorted', async () => {
+    const oldest = await idsOf({ project: 'p1' }, 4, { by: 'submitted', isDescending: false });
+    assert.deepEqual(oldest, idsWhere(({ project }) => project === 'p1').reverse());
+    const page = await store.experiments.list({ limit: 2 }, { by: 'name', isDescending: false });
+    assert.deepEqual(
+      [page.items.map(({ name }) => name), page.sorted],
+      [['other 1', 'other 10'], made.length],
+    );
+  });
+
+  test('by activity lists queued experiments before ended ones, on every page and under every filter', async () => {
+    const active = { by: 'active', isDescending: false } as const;
+    const expected = [...idsWhere(({ cancelled }) => !cancelled), ...idsWhere(({ cancelled }) => cancelled)];
+    for (const limit of [1, 5, 18, 19, 100]) assert.deepEqual(await idsOf({}, limit, active), expected);
+    assert.deepEqual(
+      await idsOf({ state: 'cancelled' }, 4, active),
+      idsWhere(({ cancelled }) => cancelled),
+    );
   });
 });
 

@@ -207,6 +207,30 @@ describe('filters of GET /v1/experiments', () => {
   });
 });
 
+test('PATCH writes a note and tags of an experiment in any state, which the list then finds', async () => {
+  const id = await submit();
+  await call('POST', `/v1/experiments/${id}/cancel`);
+  const path = `/v1/experiments/${id}`;
+  const changed = await call('PATCH', path, {
+    body: { note: 'the learning rate was too high', tags: ['lr sweep'] },
+  });
+  assert.equal(changed.statusCode, 200, changed.body);
+  const { note, tags, owner } = changed.json();
+  assert.deepEqual(
+    [note, tags, owner],
+    ['the learning rate was too high', ['lr sweep'], (await call('GET', '/v1/caller')).json().name],
+  );
+  const found = async (query: string) =>
+    (await call('GET', `/v1/experiments?${query}`)).json().items.map((one: { id: string }) => one.id);
+  assert.deepEqual(await found('search=RATE%20WAS'), [id]);
+  assert.deepEqual(await found('tag=lr%20sweep&sort=-duration'), [id]);
+  for (const body of [{}, { tags: ['a,b'] }, { note: 7 }]) {
+    assert.equal((await call('PATCH', path, { body })).statusCode, 400, JSON.stringify(body));
+  }
+  assert.equal((await call('PATCH', path, { body: { priority: 1 } })).json().code, 'not-queued');
+  assert.equal((await call('GET', '/v1/experiments?sort=colour')).statusCode, 400);
+});
+
 describe('POST /v1/experiments/:id/rerun', () => {
   test('a rerun creates one new experiment of the submitted spec for each Idempotency-Key', async () => {
     const id = await submit({ ...REPLAY, name: 'first', priority: 3 });
