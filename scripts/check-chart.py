@@ -60,6 +60,9 @@ REFUSED = [
     (merged({"ray": {"enabled": True}}), "shared root"),
     (merged({"secret": {"create": False, "existing": "mine"}, "ray": {"enabled": True, "sharedRoot": {"className": "nfs"}}}),
      "no secret for Ray"),
+    (merged({"ray": {"enabled": True, "sharedRoot": {"className": "nfs"}, "autoscaling": {"enabled": True}}}), "cut off the autoscaler"),
+    (merged({"ray": {"groups": [{"name": "g", "replicas": 1, "minReplicas": 2, "gpus": 0, "shmSize": "1Gi",
+                                 "resources": {"requests": {}, "limits": {}}}]}}), "above its maxReplicas"),
     (merged({"ray": {"trainingSecret": "t"}}), "trainingSecret without"),
     (merged({"ray": {"enabled": True, "sharedRoot": {"className": "nfs"}, "trainingSecret": "rel-echelon-ray"}}),
      "is a Secret of the service"),
@@ -114,7 +117,8 @@ def check_foreign(manifest: dict) -> None:
         pod["metadata"] = {"name": "x", **pod["metadata"]}
         check_kubernetes(pod)
     for group in spec["workerGroupSpecs"]:
-        assert group["minReplicas"] <= group["replicas"] <= group["maxReplicas"]
+        assert group["minReplicas"] <= group.get("replicas", group["minReplicas"]) <= group["maxReplicas"]
+        assert ("replicas" in group) != spec.get("enableInTreeAutoscaling", False), "the autoscaler owns the replicas"
         limits = group["template"]["spec"]["containers"][0]["resources"]["limits"]
         assert int(group["rayStartParams"]["num-gpus"]) == limits["nvidia.com/gpu"]
 

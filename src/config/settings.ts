@@ -241,6 +241,18 @@ export const SETTINGS = {
     integer(300, 600000),
     'Milliseconds without a renewal after which another dispatcher takes over an attempt',
   ),
+  cordonAfterFaults: setting(
+    'ECHELON_CORDON_AFTER_FAULTS',
+    3,
+    integer(0, 1000),
+    'Faults of the cluster on a node within ECHELON_CORDON_MINUTES after which no new experiment starts there. 0: nodes are only cordoned by operators',
+  ),
+  cordonMinutes: setting(
+    'ECHELON_CORDON_MINUTES',
+    60,
+    integer(1, 10080),
+    'Minutes after which a node that was cordoned for its faults is released',
+  ),
   verifyProcesses: setting(
     'ECHELON_VERIFY_PROCESSES',
     1,

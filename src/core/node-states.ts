@@ -5,6 +5,8 @@ export interface Cordon {
   reason: string | null;
   /** The experiments on it leave it at their next checkpoints. */
   drain?: true;
+  /** When it ends by itself (ms since 1970). Absent: only by `uncordon`. */
+  until?: number;
 }
 
 /** The state of a node as every surface names it. A drained node is alive until its deadline, and takes no new experiment. */
@@ -24,14 +26,22 @@ export function nodeState({ draining, cordon }: NodeFacts): { state: NodeState; 
     return { state: 'draining', reason: `Ray drains it ${until}` };
   }
   if (cordon === undefined) return { state: 'ready', reason: '' };
-  const { by, reason, drain } = cordon;
+  const { by, reason, drain, until } = cordon;
   const [state, word] = drain ? (['draining', 'drained'] as const) : (['cordoned', 'cordoned'] as const);
-  return { state, reason: `${word} by ${by}${reason === null ? '' : `: ${reason}`}` };
+  const end = until === undefined ? '' : ` until ${new Date(until).toISOString().slice(0, 16)}Z`;
+  return { state, reason: `${word} by ${by}${end}${reason === null ? '' : `: ${reason}`}` };
 }
 
 /** A coarse time, so that the text of a wait reason rarely changes. */
 function inTime(ms: number): string {
   return ms < 60_000 ? 'within a minute' : `in about ${Math.round(ms / 60_000)} min`;
+}
+
+/** Equal nodes, by the GPUs and CPUs of each. */
+export interface NodeBundle {
+  gpus: number;
+  cpus: number;
+  count: number;
 }
 
 /** GPUs and CPUs of a node that one Ray job uses, by Ray's own tables. */

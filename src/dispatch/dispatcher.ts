@@ -18,6 +18,7 @@ import { type BatchVerifier, createVerification } from './background/verificatio
 import { createClusterCommands, requestRepair } from './clusters/cluster-commands.ts';
 import { createClusterRefresh } from './clusters/clusters.ts';
 import { createCommandRunner } from './clusters/command-runner.ts';
+import type { CordonRule } from './clusters/faulty-nodes.ts';
 import { createPreflight } from './clusters/preflight.ts';
 import { type Connect, createRayWorkers, type RayWorkers } from './clusters/ray-workers.ts';
 import type { RayWorkerPackage } from './clusters/setup/package.ts';
@@ -65,6 +66,8 @@ export interface DispatcherDeps {
   retry?: { firstMs: number; longestMs: number };
   /** How long the next attempt waits after a lost attempt; see `RETRY_WAIT`. */
   again?: { firstMs: number; longestMs: number };
+  /** See {@link CordonRule}. Default: nodes are only cordoned by operators. */
+  cordon?: CordonRule;
   hooks?: AttemptHooks;
   connect?: Connect;
 }
@@ -174,14 +177,14 @@ function createParts(deps: DispatcherDeps) {
   const { store, queue, log, id, compile, leaseMs = LEASE_MS, refreshMs = 2_000, roundMs = ROUND_MS } = deps;
   const elapsed = () => performance.now();
   const rayWorkers = createRayWorkers({ store, connect: deps.connect, installation: deps.installation });
-  const { hooks = {}, retry = RETRY, again } = deps;
+  const { hooks = {}, retry = RETRY, again, cordon } = deps;
   const leased = createLeasedAttempts({
     store,
     dispatcher: id,
     leaseMs,
     log,
     cutOff: () => refresh.cutOff(),
-    attempt: { rayWorkerOf: rayWorkers.of, launches: createLaunches(), compile, hooks, retry, again },
+    attempt: { rayWorkerOf: rayWorkers.of, launches: createLaunches(), compile, hooks, retry, again, cordon },
     onEnd(experiment, outcome) {
       // Ray releases resources shortly after a driver's end, and the next scheduling round needs the new figures.
       refresh.poke();

@@ -15,7 +15,7 @@ export async function startDispatcher(
   parts: Pick<DispatcherDeps, 'store' | 'queue' | 'log' | 'installation'> & {
     verifier: VerifierPool;
     metrics: Pick<Metrics, 'verified'>;
-    settings: Pick<Settings, 'verifyProcesses' | 'leaseMs'>;
+    settings: Pick<Settings, 'verifyProcesses' | 'leaseMs' | 'cordonAfterFaults' | 'cordonMinutes'>;
     resources: AsyncDisposableStack;
   },
 ): Promise<() => DispatcherStats> {
@@ -28,6 +28,7 @@ export async function startDispatcher(
     pack: () => packRayWorker(RAY_WORKER_DIRECTORY),
     verifications: settings.verifyProcesses,
     leaseMs: settings.leaseMs,
+    cordon: { after: settings.cordonAfterFaults, forMs: settings.cordonMinutes * 60_000 },
   });
   await dispatcher.start();
   resources.defer(() => dispatcher.stop({ handOver: true }));

@@ -283,14 +283,15 @@ export function createRayWorkerClient(options: RayWorkerAccess): RayWorkerClient
       const answer = await unary('Stop', METHODS.Stop, request, { extraMs: gracePeriodMs, signal });
       return { dropped: answer.dropped, ended: answer.ended ? toEnded(answer.ended) : null };
     },
-    async forget(experiment, attempt, signal) {
-      const { forgotten } = await unary('Forget', METHODS.Forget, { experiment, attempt }, { signal });
-      return { forgotten };
-    },
+    forget: async (experiment, attempt, signal) => ({
+      forgotten: (await unary('Forget', METHODS.Forget, { experiment, attempt }, { signal })).forgotten,
+    }),
     async list(experiment = '', signal) {
       const answer = await unary('List', METHODS.List, { experiment }, { signal });
       return (answer.attempts ?? []).map(toAttemptStatus);
     },
+    autoscale: async (bundles, signal) =>
+      void (await unary('Autoscale', METHODS.Autoscale, { bundles: [...bundles] }, { signal })),
     async preflight(plan, deadlineMs, signal) {
       const request = { deadlineMs, ...(plan && { plan: toWirePlan(plan) }) };
       // Once: what took so long would take as long again.

@@ -63,6 +63,11 @@ export const METHODS = {
     { request: v1.ForgetRequest, response: v1.ForgetResponse },
     { idempotent: true, deadlineMs: 30_000 },
   ),
+  Autoscale: method(
+    'Autoscale',
+    { request: v1.AutoscaleRequest, response: v1.AutoscaleResponse },
+    { idempotent: true, deadlineMs: 5_000 },
+  ),
   Preflight: method(
     'Preflight',
     { request: v1.PreflightRequest, response: v1.PreflightResponse },

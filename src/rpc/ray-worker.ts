@@ -1,6 +1,6 @@
 import type { Ended, NumberedEvent } from '../core/events.ts';
 import type { LaunchPlan } from '../core/launch-plan.ts';
-import type { NodeUse } from '../core/node-states.ts';
+import type { NodeBundle, NodeUse } from '../core/node-states.ts';
 
 /*
  * The client repeats a call only if proto/ declares it idempotent. It never repeats a stream: the caller resumes it
@@ -97,6 +97,8 @@ export interface RayWorkerClient {
   forget(experiment: string, attempt: number, signal?: AbortSignal): Promise<{ forgotten: number }>;
   /** The attempts known there (of one experiment, where given), newest first. */
   list(experiment?: string, signal?: AbortSignal): Promise<AttemptStatus[]>;
+  /** Replaces what the ray-worker asks its cluster's autoscaler for. A ray-worker of an older version ignores it. */
+  autoscale(bundles: readonly NodeBundle[], signal?: AbortSignal): Promise<void>;
   /** Findings on a launch of the plan now: faults, hangs and ignored values. Null: findings on the cluster alone. */
   preflight(plan: LaunchPlan | null, deadlineMs: number, signal?: AbortSignal): Promise<RayWorkerFinding[]>;
   close(): void;

@@ -1,5 +1,5 @@
 import { type Cordon, type NodeUse, nodeState } from '../core/node-states.ts';
-import type { Allocation, ClusterNode } from '../store/clusters/types.ts';
+import type { Allocation, Asked, AwayNode, ClusterNode, NodeType } from '../store/clusters/types.ts';
 import type { QueuedExperiment } from '../store/queue/types.ts';
 
 /*
@@ -28,6 +28,14 @@ export interface SchedulerCluster {
   nodes: readonly ClusterNode[];
   /** Nodes that take no new experiment, by id. */
   cordons?: Readonly<Record<string, Cordon>>;
+  /** Name of the storage of its shared root. */
+  storage?: string | undefined;
+  /** Nodes that its autoscaler may bring. */
+  nodeTypes?: readonly NodeType[];
+  /** Nodes that were there shortly before. */
+  away?: readonly AwayNode[];
+  /** What its autoscaler was last asked for. */
+  asked?: Asked | undefined;
 }
 
 /** A number of GPUs and CPUs. */
@@ -53,9 +61,32 @@ export interface FreeNode extends Amount {
   others?: readonly NodeUse[];
 }
 
-/** A node on which nothing new starts. `why`: in words, after "node X: ". */
+/** A node on which nothing new starts. `why`: in words, after "node X: ". `leaving`: Ray drains it. */
 export interface ClosedNode extends FreeNode {
   why: string;
+  leaving: boolean;
+}
+
+/** The size of a node. */
+export type NodeSize = Pick<FreeNode, 'id' | 'gpusTotal' | 'cpusTotal'>;
+
+/** MAX nodes of a type that a question for room considers. */
+const MAX_OF_TYPE = 64;
+
+/**
+ * All nodes that the cluster has, had shortly before, or may get from its autoscaler: a drain, a cordon or an absence may end.
+ * None: the cluster was not seen yet.
+ */
+export function possibleNodes(
+  { away = [], nodeTypes = [] }: Pick<SchedulerCluster, 'away' | 'nodeTypes'>,
+  nodes: readonly NodeSize[],
+): NodeSize[] {
+  const types = nodeTypes.flatMap(({ gpus, cpus, max }, type) =>
+    Array.from({ length: Math.min(max, MAX_OF_TYPE) }, (_, at): NodeSize => {
+      return { id: `type-${type}-${at}`, gpusTotal: gpus, cpusTotal: cpus };
+    }),
+  );
+  return [...nodes, ...away, ...types];
 }
 
 /** A cluster during a scheduling round. */
@@ -70,6 +101,10 @@ export interface RoundCluster {
   nodes: FreeNode[];
   /** Drained and cordoned nodes: nothing new starts there, and what is free there counts for nothing. */
   closedNodes: ClosedNode[];
+  storage: string | undefined;
+  nodeTypes: readonly NodeType[];
+  away: readonly AwayNode[];
+  asked: Asked | undefined;
   /** The blocked head: the first experiment that waits for this cluster; null: there is none. */
   blocker: QueuedExperiment | null;
 }
@@ -160,9 +195,16 @@ export function toRoundClusters({
       draining: cluster.draining === true,
       paused: cluster.paused ?? null,
       labels: cluster.labels ?? {},
+      storage: cluster.storage,
+      nodeTypes: cluster.nodeTypes ?? [],
+      away: cluster.away ?? [],
+      asked: cluster.asked,
       blocker: null,
       nodes: nodes.filter((_node, at) => whys[at] === ''),
-      closedNodes: nodes.flatMap((node, at) => (whys[at] === '' ? [] : [{ ...node, why: whys[at]! }])),
+      closedNodes: nodes.flatMap((node, at) => {
+        const leaving = cluster.nodes[at]!.draining !== undefined;
+        return whys[at] === '' ? [] : [{ ...node, why: whys[at]!, leaving }];
+      }),
     };
   });
 }

@@ -41,7 +41,8 @@ export function roundInput({
 /** A stored cluster as the scheduler receives it. */
 export function toSchedulerCluster(cluster: Cluster): SchedulerCluster {
   const { name, backfill, nodes, answering = false, draining = false, labels = {}, cordons = {} } = cluster;
-  return { name, backfill, nodes, answering, draining, labels, cordons };
+  const { storage, nodeTypes = [], away = [], asked } = cluster;
+  return { name, backfill, nodes, answering, draining, labels, cordons, storage, nodeTypes, away, asked };
 }
 
 function toPolicies(

@@ -1,11 +1,14 @@
 import type { AllocatedNode } from '../core/launch-plan.ts';
-import type { Allocation } from '../store/clusters/types.ts';
+import type { Allocation, Asked } from '../store/clusters/types.ts';
 import type { QueuedExperiment } from '../store/queue/types.ts';
+import { askAutoscalers } from './autoscale.ts';
 import { type Backfill, createBackfill } from './backfill.ts';
 import {
   type Amount,
   EPSILON,
   type FreeNode,
+  type NodeSize,
+  possibleNodes,
   type RoundCluster,
   type SchedulerCluster,
   type Span,
@@ -69,6 +72,8 @@ export interface Schedule {
   filling: string[];
   /** The blocked heads of the clusters. */
   heads: ReadonlySet<string>;
+  /** What autoscalers are to be asked for, by cluster: those that answer and have node types. */
+  asks: ReadonlyMap<string, Asked>;
   /** The project whose window was used up, so that no later experiment had its turn; null: all of them had. */
   dry: string | null;
 }
@@ -126,15 +131,25 @@ export function scheduleRound(input: ScheduleInput): Schedule {
     open: [],
     filling: [],
     heads: new Set<string>(),
+    asks: new Map(),
     dry: null,
-  } as Schedule & { heads: Set<string> };
+  } as Schedule & { heads: Set<string>; reasons: Map<string, string> };
+  const waiting: QueuedExperiment[] = [];
   for (let item = order.next(); item !== undefined; item = order.next()) {
     const placed = place(item, round);
     schedule.order.push(item);
     if (placed.start !== undefined) schedule.start.push(placed.start);
     else schedule.reasons.set(item.experiment, placed.reason);
     if (placed.counts) order.count(item);
+    if (placed.counts && placed.start === undefined) waiting.push(item);
   }
+  const asks = askAutoscalers(round.clusters, waiting, {
+    takingOf: (item) => round.placesOf(item).taking,
+    quotas: round.quotasFor(withStarts(round.held, schedule)),
+    now: round.now,
+  });
+  schedule.asks = asks.clusters;
+  for (const [id, words] of asks.reasons) schedule.reasons.set(id, schedule.reasons.get(id) + words);
   for (const { blocker } of round.clusters) if (blocker !== null) schedule.heads.add(blocker.experiment);
   for (const cluster of input.paused == null ? round.clusters.filter(hasRoom) : []) {
     if (cluster.blocker === null) schedule.open.push(cluster.name);
@@ -142,6 +157,21 @@ export function scheduleRound(input: ScheduleInput): Schedule {
   }
   schedule.dry = order.dry();
   return schedule;
+}
+
+/** What each project holds after the starts of the round. */
+function withStarts(
+  held: ReadonlyMap<string, Amount>,
+  { start, order }: Pick<Schedule, 'start' | 'order'>,
+): Map<string, Amount> {
+  const after = new Map(held);
+  const starting = new Set(start.map(({ experiment }) => experiment));
+  for (const { experiment, project, gpus, cpus } of order) {
+    if (!starting.has(experiment)) continue;
+    const before = after.get(project) ?? { gpus: 0, cpus: 0 };
+    after.set(project, { gpus: before.gpus + gpus, cpus: before.cpus + cpus });
+  }
+  return after;
 }
 
 /** A scheduling round before the first turn. */
@@ -185,12 +215,14 @@ function hasRoom({ answering, draining, paused, nodes }: RoundCluster): boolean 
 
 function createPlaces(clusters: RoundCluster[]): Round['placesOf'] {
   const known = new Map<string, Places>();
-  const names = new Set(clusters.map(({ name }) => name));
+  const storages = new Map(clusters.map(({ name, storage }) => [name, storage]));
   return (item) => {
     const { cluster, labels = {}, gpus, cpus, nodes = 1 } = item;
-    const kept = item.checkpoint && names.has(item.checkpoint.cluster) ? item.checkpoint.cluster : '';
-    const key = `${cluster ?? ''} ${kept} ${gpus} ${cpus} ${nodes} ${JSON.stringify(labels)}`;
-    const places = known.get(key) ?? findPlaces(item, clusters, kept);
+    const { checkpoint } = item;
+    const kept = checkpoint && storages.has(checkpoint.cluster) ? checkpoint.cluster : '';
+    const storage = checkpoint?.shared === true ? storages.get(kept) : undefined;
+    const key = `${cluster ?? ''} ${kept} ${storage ?? ''} ${gpus} ${cpus} ${nodes} ${JSON.stringify(labels)}`;
+    const places = known.get(key) ?? findPlaces(item, clusters, { kept, storage });
     known.set(key, places);
     return places;
   };
@@ -205,10 +237,19 @@ export function isWanted(
   return Object.entries(labels ?? {}).every(([key, value]) => has.labels[key] === value);
 }
 
-/** `kept`: the cluster with the experiment's checkpoint, which is the only possible one; empty: there is none. */
-function findPlaces(item: QueuedExperiment, clusters: RoundCluster[], kept: string): Places {
+/**
+ * `kept`: the cluster with the experiment's checkpoint, beside which only those of the same `storage` are possible; empty: there
+ * is none.
+ */
+function findPlaces(
+  item: QueuedExperiment,
+  clusters: RoundCluster[],
+  { kept, storage }: { kept: string; storage: string | undefined },
+): Places {
   const allowed = clusters.filter((cluster) => isWanted(item, cluster));
-  const wanted = allowed.filter(({ name }) => kept === '' || name === kept);
+  const reaches = (cluster: RoundCluster) =>
+    cluster.name === kept || (storage !== undefined && cluster.storage === storage);
+  const wanted = allowed.filter((cluster) => kept === '' || reaches(cluster));
   const stay = wanted.length < allowed.length;
   const refused = (refusal: string): Places => ({ refusal, taking: [], refused: null, stay });
   if (wanted.length === 0) return refused(nowhere(item, clusters));
@@ -228,9 +269,8 @@ function findPlaces(item: QueuedExperiment, clusters: RoundCluster[], kept: stri
   return taking.length === 0 ? refused(closed(possible)) : { refusal: null, taking, refused: null, stay };
 }
 
-/** All nodes that the cluster's ray-worker reports: a drain or a cordon may end. */
-function allNodes({ nodes, closedNodes }: RoundCluster): FreeNode[] {
-  return [...nodes, ...closedNodes];
+function allNodes(cluster: RoundCluster): NodeSize[] {
+  return possibleNodes(cluster, [...cluster.nodes, ...cluster.closedNodes]);
 }
 
 type Placed = { start: Start; counts: true } | { start?: undefined; reason: string; counts: boolean };
@@ -251,7 +291,7 @@ function place(item: QueuedExperiment, round: Round): Placed {
     if (cluster.blocker !== null) round.guards.get(cluster)!.take(parts, takes);
     for (const part of parts) take(part, item, takes && plus(instant(round.now), takes));
     round.quotas.take(item);
-    return { start: startOn(item, room), counts: true };
+    return { start: startOn(item, room, round), counts: true };
   }
   const refused = whyNot(item, places.taking, { round, takes });
   // The blocked head gets its own reason, with the time at which it will have room; the reason is not shared.
@@ -267,10 +307,13 @@ function pauseAfterLoss({ notBefore, waitsFor }: QueuedExperiment): string | nul
   return `${waitsFor ?? 'its last attempt was lost'}: the next one starts after ${new Date(notBefore).toISOString()}`;
 }
 
-function startOn({ experiment, project, checkpoint }: QueuedExperiment, { cluster, parts }: Room): Start {
+function startOn(item: QueuedExperiment, { cluster, parts }: Room, { clusters }: Round): Start {
+  const { experiment, project, checkpoint } = item;
   const nodes = parts.map(({ node, gpus, cpus }) => ({ id: node.id, gpus, cpus }));
   const start = { experiment, project, cluster: cluster.name, nodes };
-  return !checkpoint || checkpoint.cluster === cluster.name ? start : { ...start, abandons: checkpoint };
+  // Another cluster that exists has the same storage.
+  if (!checkpoint || clusters.some(({ name }) => name === checkpoint.cluster)) return start;
+  return { ...start, abandons: checkpoint };
 }
 
 /** Nodes with room for an experiment. */

@@ -12,6 +12,7 @@ import {
   StartEstimate,
   Text,
 } from './answer-parts.ts';
+import { NodeTypes } from './clusters.ts';
 import { Experiment } from './experiment.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { SeenSecretProjects } from './secrets.ts';
@@ -225,6 +226,16 @@ export const ClusterView = NamedObject('Cluster', {
   env: Type.Record(Type.String(), Type.String(), {
     description: 'Environment variables of every driver on the cluster.',
   }),
+  storage: nullable(Text('Name of the storage of the shared root; null: none was stated.')),
+  nodeTypes: NodeTypes,
+  autoscaler: nullable(
+    DescribedObject('New nodes that the autoscaler is asked for; null: none.', {
+      nodes: Type.Array(
+        StrictObject({ gpus: Type.Number(), cpus: Type.Number(), count: CountOf('Number of such nodes.') }),
+      ),
+      since: Instant,
+    }),
+  ),
   paused: nullable(Pause),
   lastSeenAt: nullable(
     Type.Integer({
@@ -240,6 +251,8 @@ export const ClusterView = NamedObject('Cluster', {
       gpusUsed: Type.Number({ description: 'Used according to Ray' }),
       cpusAllocated: Type.Number({ description: 'Allocated by Echelon' }),
       gpusAllocated: Type.Number({ description: 'Allocated by Echelon' }),
+      cpusFree: Type.Number({ description: 'Neither allocated nor in use by another Ray job.' }),
+      gpusFree: Type.Number({ description: 'Neither allocated nor in use by another Ray job.' }),
       state: oneOf(['ready', 'draining', 'cordoned'], {
         description: 'Nothing new starts on a draining or cordoned node; experiments leave a draining one.',
       }),

@@ -8,6 +8,31 @@ import { Labels, Name, Variables } from './spec-parts.ts';
 
 const Pem = Type.String({ minLength: 1, maxLength: 65_536, description: 'PEM text.' });
 
+/** Name of the storage of a shared root. */
+const Storage = Type.String({
+  pattern: '^[A-Za-z0-9._-]{1,64}$',
+  description:
+    'Name of the storage of the shared root. An experiment continues from its checkpoint also on another cluster whose storage has the same name. Default: no other cluster reaches the checkpoints.',
+});
+
+/** Nodes that an autoscaler may bring. */
+export const NodeTypes = Type.Array(
+  StrictObject({
+    gpus: Type.Number({ minimum: 0, maximum: 1024 }),
+    cpus: Type.Number({ minimum: 1, maximum: 65_536 }),
+    max: Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'MAX number of these nodes on the cluster.',
+    }),
+  }),
+  {
+    maxItems: 16,
+    description:
+      "Sizes of the nodes that Ray's autoscaler may bring. Queued experiments that need such nodes ask for them. Default: none, and no request.",
+  },
+);
+
 /** The body of POST /v1/clusters: where a Ray cluster is, and how its ray-worker is to run. */
 export const AddCluster = NamedObject('AddCluster', {
   name: Name,
@@ -44,6 +69,8 @@ export const AddCluster = NamedObject('AddCluster', {
   ),
   labels: Type.Optional(Labels),
   env: Type.Optional(Variables),
+  storage: Type.Optional(Storage),
+  nodeTypes: Type.Optional(NodeTypes),
   tls: Type.Optional(
     DescribedObject(
       "TLS material for the connection to Ray. Ray's built-in TLS is mutual and needs ca, cert and key.",
@@ -75,6 +102,8 @@ export const ClusterChange = NamedObject(
     codePaths: Type.Optional(CodePaths),
     secretProjects: Type.Optional(nullable(SecretProjects)),
     env: Type.Optional(Variables),
+    storage: Type.Optional(nullable(Storage)),
+    nodeTypes: Type.Optional(NodeTypes),
   },
   { minProperties: 1 },
 );

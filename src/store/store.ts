@@ -12,6 +12,7 @@ import { createBatches } from './batches/batches.ts';
 import { createClock } from './clock/clock.ts';
 import { createClusters } from './clusters/clusters.ts';
 import { createCommands } from './clusters/commands.ts';
+import { createCordons } from './clusters/cordons.ts';
 import { createAppend } from './events/append.ts';
 import { createEvents } from './events/events.ts';
 import { createFeed } from './events/feed.ts';
@@ -71,6 +72,7 @@ export function createStore(options: StoreOptions) {
   const batches = createBatches(context);
   const queue = createQueue(context);
   const apiKeys = createApiKeys(context);
+  const clusters = createClusters(context);
   return {
     experiments: createExperiments(context, pressure),
     attempts: createLeases(context),
@@ -86,7 +88,7 @@ export function createStore(options: StoreOptions) {
     sweeps: createSweeps(context, pressure),
     rules: createRules(context),
     runs: createRuns(context, pressure),
-    clusters: createClusters(context),
+    clusters: { ...clusters, ...createCordons(context, clusters) },
     usage: createUsage(context),
     commands: createCommands(context),
     projects: createProjects(context, apiKeys),

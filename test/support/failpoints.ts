@@ -113,6 +113,9 @@ export const NOT_INTERRUPTED = {
   ],
   'writes of the api': [
     'batches.verifyAgain',
+    'clusters.ask',
+    'clusters.editCordons',
+    'clusters.noteFault',
     'clusters.put',
     'clusters.remove',
     'clusters.set',

@@ -29,6 +29,8 @@ export interface FakeRayWorker {
   launchFault: LaunchFault;
   /** The nodes that Ray drains, by id. */
   draining: Map<string, { remainingMs: number | null }>;
+  /** The bundles of the last request to an autoscaler; undefined: there was none. */
+  asked: Message[] | undefined;
   /** What a preflight finds; `severity` as in proto/. */
   findings: { check: string; severity: number; message: string; remedy: string }[];
   /** Called when a Launch arrives, before it has any effect. */
@@ -241,8 +243,12 @@ export async function startFakeRayWorker({
 
   async function up(): Promise<void> {
     const preflight = () => ({ findings: fake.findings });
+    const autoscale = ({ bundles = [] }: Message) => {
+      fake.asked = bundles as Message[];
+      return {};
+    };
     const unary = { Describe: describe, Launch: launch, Stop: stop, Forget: forget, List: list };
-    const calls = { unary: { ...unary, Preflight: preflight }, attach };
+    const calls = { unary: { ...unary, Preflight: preflight, Autoscale: autoscale }, attach };
     ({ server, port } = await serveRayWorker(calls, { port, token }));
   }
 
@@ -253,6 +259,7 @@ export async function startFakeRayWorker({
     token,
     launchFault: 'none',
     draining: new Map(),
+    asked: undefined,
     findings: [{ check: 'fake', severity: 2, message: 'it looks at nothing', remedy: 'ask a real one' }],
     onLaunch: async () => {},
     launches: () =>

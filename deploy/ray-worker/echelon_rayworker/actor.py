@@ -19,6 +19,7 @@ from typing import Any, Mapping, Optional
 import ray
 
 from echelon_rayworker import uses
+from echelon_rayworker.autoscale import ask_ray
 from echelon_rayworker.certificate import ensure_certificate, is_loopback
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.server import RayWorkerServer, ServerOptions
@@ -101,7 +102,8 @@ class RayWorker:
         while True:
             server: RayWorkerServer | None = None
             try:
-                server = RayWorkerServer(await asyncio.to_thread(self._secured), lambda: view_cluster(self._node_id))
+                options = await asyncio.to_thread(self._secured)
+                server = RayWorkerServer(options, lambda: view_cluster(self._node_id), ask_ray)
                 await server.start()
                 break
             except Exception as error:  # noqa: BLE001

@@ -24,6 +24,7 @@ import grpc
 
 from echelon_rayworker import __version__, launch
 from echelon_rayworker.attempts import AttemptStore
+from echelon_rayworker.autoscale import Ask, Autoscaler
 from echelon_rayworker.files import lock_file, make_directories, write_file
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.redaction import MIN_CHARACTERS
@@ -103,9 +104,13 @@ def read_token(options_token: str, token_file: str, environment: Mapping[str, st
 class RayWorkerServer:
     """One ray-worker on one state directory; to be used from one event loop."""
 
-    def __init__(self, options: ServerOptions, view_cluster: Optional[Callable[[], ClusterView]] = None) -> None:
+    def __init__(
+        self, options: ServerOptions, view_cluster: Optional[Callable[[], ClusterView]] = None, ask: Optional[Ask] = None
+    ) -> None:
+        """``ask``: asks the autoscaler of the cluster. Default: there is none."""
         self._options = options
         self._view_cluster = view_cluster or view_this_machine
+        self._autoscaler = Autoscaler(ask or (lambda _bundles: None))
         self._executor = ThreadPoolExecutor(BLOCKING_THREADS, thread_name_prefix="echelon-call")
         self._server: Optional[grpc.aio.Server] = None
         self._sweeper: Optional[asyncio.Task] = None
@@ -152,7 +157,7 @@ class RayWorkerServer:
         self._preflight = Preflight(options.state_dir, options.shared_root, environment, bool(options.ray_address))
         owner = Owner(options.state_dir)
         service = RayWorkerService(
-            store, owner, self._token, self._executor, self._view_cluster, self._preflight.run
+            store, owner, self._token, self._executor, self._view_cluster, self._preflight.run, self._autoscaler
         )
         # Before the first call, so that no call meets an attempt whose supervisor died while no ray-worker ran.
         await asyncio.get_running_loop().run_in_executor(self._executor, store.sweep)
@@ -210,6 +215,8 @@ class RayWorkerServer:
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             await loop.run_in_executor(self._executor, store.sweep)
+            with contextlib.suppress(Exception):  # Ray may be gone; the next round tries again
+                await loop.run_in_executor(self._executor, self._autoscaler.expire)
 
 
 def view_this_machine() -> ClusterView:

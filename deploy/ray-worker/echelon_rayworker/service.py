@@ -16,6 +16,7 @@ import grpc
 
 from echelon_rayworker import __version__
 from echelon_rayworker.attempts import AttemptStore, Exhausted, NotEnded
+from echelon_rayworker.autoscale import Autoscaler
 from echelon_rayworker.eventlog import DataLoss, read_progress
 from echelon_rayworker.eventreader import EventLogReader, OutOfRange
 from echelon_rayworker.gen import rayworker_pb2 as pb
@@ -49,7 +50,7 @@ class RayWorkerService(grpc.GenericRpcHandler):
 
     def __init__(
         self, store: AttemptStore, owner: Owner, token: str, executor: Executor, view_cluster: Callable[[], ClusterView],
-        preflight: Callable[[pb.PreflightRequest], pb.PreflightResponse],
+        preflight: Callable[[pb.PreflightRequest], pb.PreflightResponse], autoscaler: Autoscaler,
     ) -> None:
         """``executor`` runs what blocks: as many threads as calls shall wait at once."""
         self._store = store
@@ -60,6 +61,7 @@ class RayWorkerService(grpc.GenericRpcHandler):
         self._executor = executor
         self._view_cluster = view_cluster
         self._preflight_program = preflight
+        self._autoscaler = autoscaler
         # Of its own: preflights take minutes, and wait for one another.
         self._preflights = ThreadPoolExecutor(1, thread_name_prefix="echelon-preflight")
         self._methods = {
@@ -68,6 +70,7 @@ class RayWorkerService(grpc.GenericRpcHandler):
             f"/{SERVICE}/Stop": _unary(self._stop, pb.StopRequest, pb.StopResponse),
             f"/{SERVICE}/Forget": _unary(self._forget, pb.ForgetRequest, pb.ForgetResponse),
             f"/{SERVICE}/List": _unary(self._list, pb.ListRequest, pb.ListResponse),
+            f"/{SERVICE}/Autoscale": _unary(self._autoscale, pb.AutoscaleRequest, pb.AutoscaleResponse),
             f"/{SERVICE}/Preflight": _unary(self._preflight, pb.PreflightRequest, pb.PreflightResponse),
             # Events go out as the bytes that the log holds.
             f"/{SERVICE}/Attach": grpc.unary_stream_rpc_method_handler(
@@ -128,6 +131,15 @@ class RayWorkerService(grpc.GenericRpcHandler):
         if request.experiment:
             await self._blocking(context, lambda: check_id(request.experiment, 1))
         return pb.ListResponse(attempts=await self._blocking(context, lambda: self._store.list(request.experiment)))
+
+    async def _autoscale(self, request: pb.AutoscaleRequest, context: grpc.aio.ServicerContext) -> pb.AutoscaleResponse:
+        try:
+            await self._blocking(context, lambda: self._autoscaler.request(request.bundles))
+        except grpc.aio.AbortError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever this release of Ray raises
+            await context.abort(grpc.StatusCode.INTERNAL, f"Ray's autoscaler: {type(error).__name__}: {error}")
+        return pb.AutoscaleResponse()
 
     async def _preflight(self, request: pb.PreflightRequest, context: grpc.aio.ServicerContext) -> pb.PreflightResponse:
         def look() -> pb.PreflightResponse:

@@ -59,6 +59,18 @@ export function variableOption(text: string, before: Values = {}): Values {
   return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
 }
 
+/** Sizes of nodes as the API takes them. */
+export type NodeTypes = { gpus: number; cpus: number; max: number }[];
+
+/** Adds the node type of a repeated option, `gpus=4,cpus=32,max=8`; `none` begins an empty list. Throws as {@link labelOption}. */
+export function nodeTypeOption(text: string, before: NodeTypes = []): NodeTypes {
+  if (text === 'none') return [];
+  const found = /^(?:gpus=(\d+),)?cpus=(\d+),max=(\d+)$/.exec(text);
+  if (!found) throw new InvalidArgumentError('It must be gpus=N,cpus=N,max=N, or cpus=N,max=N.');
+  const [gpus, cpus, max] = found.slice(1).map((digits) => Number(digits ?? 0)) as [number, number, number];
+  return [...before, { gpus, cpus, max }];
+}
+
 function valuesCommand(output: Output, kind: Kind): Command {
   return apiCommand(kind.command)
     .description(kind.description)

@@ -15,7 +15,13 @@ import { group } from '../group.ts';
 import { retrying } from '../retrying.ts';
 import { row, stated } from '../row.ts';
 import { duration } from '../states.ts';
-import { clusterValueCommands, labelOption, variableOption } from './cluster-values.ts';
+import {
+  clusterValueCommands,
+  labelOption,
+  type NodeTypes,
+  nodeTypeOption,
+  variableOption,
+} from './cluster-values.ts';
 
 const ls = row({
   name: 'ls',
@@ -62,20 +68,21 @@ export function clusterTable(clusters: readonly Cluster[], now: number, width?: 
   );
 }
 
-function stateOf({ answering, draining, paused, unknownAttempts }: Cluster): string {
+function stateOf({ answering, draining, paused, unknownAttempts, autoscaler }: Cluster): string {
+  const asked = autoscaler?.nodes.reduce((sum, { count }) => sum + count, 0) ?? 0;
   const states = [
     ...(answering ? [] : ['silent']),
     ...(draining ? ['draining'] : []),
     ...(paused === null ? [] : ['paused']),
+    ...(asked === 0 ? [] : [`${counted(asked, 'node')} asked for`]),
     ...(unknownAttempts.length === 0 ? [] : [counted(unknownAttempts.length, 'unknown attempt')]),
   ];
   return states.join(', ') || 'ready';
 }
 
 function capacity({ nodes }: Cluster, what: 'gpus' | 'cpus'): string {
-  const all = nodes.reduce((sum, node) => sum + node[`${what}Total`], 0);
-  const taken = nodes.reduce((sum, node) => sum + Math.max(node[`${what}Used`], node[`${what}Allocated`]), 0);
-  return `${amount(Math.max(0, all - taken))}/${amount(all)}`;
+  const sum = (figure: 'Free' | 'Total') => nodes.reduce((all, node) => all + node[`${what}${figure}`], 0);
+  return `${amount(sum('Free'))}/${amount(sum('Total'))}`;
 }
 
 const amount = (value: number): string => String(Number(value.toFixed(2)));
@@ -90,6 +97,35 @@ const pause = row({
   path: '/v1/clusters/{name}/pause',
   input: ({ reason }: { reason?: string }) => ({ body: stated({ reason }) }),
   print: ({ name }) => `${inert(name)} is paused`,
+});
+
+const STORAGE = [
+  '--storage <name>',
+  'name of the storage of the shared root; clusters with the same name share checkpoints',
+] as const;
+const NODE_TYPE = [
+  '--node-type <size>',
+  'node that the autoscaler may bring, as gpus=4,cpus=32,max=8; repeatable',
+  nodeTypeOption,
+] as const;
+
+const update = row({
+  name: 'update',
+  description:
+    "State a cluster's storage, and the nodes that its autoscaler may bring. `none` states that there are none.",
+  arguments: [['<name>', 'name of the cluster']],
+  options: [STORAGE, NODE_TYPE],
+  examples: ['echelon clusters update fleet --node-type gpus=4,cpus=32,max=8 --storage lustre-a'],
+  verb: 'patch',
+  path: '/v1/clusters/{name}',
+  input: ({ storage, nodeType: nodeTypes }: { storage?: string; nodeType?: NodeTypes }) => ({
+    body: { ...stated({ nodeTypes }), ...(storage && { storage: storage === 'none' ? null : storage }) },
+  }),
+  print: ({ storage, nodeTypes }) =>
+    [
+      `storage: ${storage === null ? 'none' : inert(storage)}`,
+      ...nodeTypes.map(({ gpus, cpus, max }) => `node type: gpus=${gpus},cpus=${cpus},max=${max}`),
+    ].join('\n'),
 });
 
 const resume = row({
@@ -113,6 +149,8 @@ interface AddOptions extends Options {
   backfill?: boolean;
   label?: Record<string, string>;
   env?: Record<string, string>;
+  storage?: string;
+  nodeType?: NodeTypes;
   tlsCa?: string;
   tlsCert?: string;
   tlsKey?: string;
@@ -136,6 +174,8 @@ function add(output: Output): Command {
     .option('--backfill', 'let smaller experiments overtake one that does not fit, if they do not delay it')
     .option('--label <key=value>', 'label that specs select with clusterLabels; repeatable', labelOption)
     .option('--env <name=value>', 'environment variable of every driver there; repeatable', variableOption)
+    .option(...STORAGE)
+    .option(...NODE_TYPE)
     .option('--tls-ca <file>', 'CA certificate (PEM) of a Ray with TLS')
     .option('--tls-cert <file>', 'client certificate (PEM)')
     .option('--tls-key <file>', 'key of the client certificate (PEM)')
@@ -156,7 +196,7 @@ function add(output: Output): Command {
 
 async function addBody(name: string, address: string, options: AddOptions): Promise<AddCluster> {
   const { rayTokenFile, sharedRoot, node, port, advertise, backfill } = options;
-  const { label: labels, env, tlsCa, tlsCert, tlsKey } = options;
+  const { label: labels, env, storage, nodeType: nodeTypes, tlsCa, tlsCert, tlsKey } = options;
   const token = rayTokenFile === undefined ? undefined : (await read(rayTokenFile)).trim();
   if (token === '')
     throw new CliError(EXIT.usage, `The token file ${rayTokenFile} is empty. Write Ray's token to it.`);
@@ -167,7 +207,7 @@ async function addBody(name: string, address: string, options: AddOptions): Prom
     name,
     address,
     sharedRoot,
-    ...stated({ token, node, port, advertise, backfill, labels, env }),
+    ...stated({ token, node, port, advertise, backfill, labels, env, storage, nodeTypes }),
     ...(Object.keys(tls).length > 0 && { tls }),
   };
 }
@@ -264,6 +304,7 @@ export const commands = {
     add,
     pause,
     resume,
+    update,
     ...clusterValueCommands,
     drain,
     remove,

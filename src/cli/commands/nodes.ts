@@ -30,8 +30,8 @@ export function nodeTable(clusters: readonly Cluster[], width?: number | undefin
       inert(name),
       inert(shortNode(node.id)),
       node.state,
-      free(node.gpusTotal, node.gpusUsed, node.gpusAllocated),
-      free(node.cpusTotal, node.cpusUsed, node.cpusAllocated),
+      free(node.gpusFree, node.gpusTotal),
+      free(node.cpusFree, node.cpusTotal),
       node.stateReason === '' ? '-' : inert(node.stateReason),
     ]),
   );
@@ -40,10 +40,8 @@ export function nodeTable(clusters: readonly Cluster[], width?: number | undefin
     : fittedTable(columns, rows, width);
 }
 
-function free(total: number, used: number, allocated: number): string {
-  return [Math.max(0, total - Math.max(used, allocated)), total]
-    .map((one) => Number(one.toFixed(2)))
-    .join('/');
+function free(count: number, total: number): string {
+  return [count, total].map((one) => Number(one.toFixed(2))).join('/');
 }
 
 const ARGUMENTS = [

@@ -5,6 +5,7 @@ import type { ResolvedSpec } from '../../engines/registry.ts';
 import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
 import type { Crash, Lease } from '../../store/attempts/types.ts';
 import type { Store } from '../../store/store.ts';
+import type { CordonRule } from '../clusters/faulty-nodes.ts';
 import type { Log } from '../log.ts';
 
 /** Called by the lifecycle for tests. */
@@ -23,6 +24,8 @@ export interface AttemptServices {
   retry: RetryWaits;
   /** How long the next attempt waits after a lost attempt. Default: `RETRY_WAIT`. */
   again?: RetryWaits | undefined;
+  /** Default: nodes are only cordoned by operators. */
+  cordon?: CordonRule | undefined;
 }
 
 /** The state in which a dispatcher begins with an attempt: it was just claimed, or taken over. */

@@ -1,5 +1,6 @@
 import { COMMON_DEFAULTS } from '../../engines/common-defaults.ts';
 import type { Lease } from '../../store/attempts/types.ts';
+import { noteFault } from '../clusters/faulty-nodes.ts';
 import {
   type AttemptContext,
   type AttemptEntry,
@@ -82,8 +83,8 @@ async function lifecycle(context: AttemptContext, markPlaced: () => void): Promi
   context.gracePeriodMs = () => gracePeriodOf(context, terms);
   const result = await runSteps(context, terms, markPlaced);
   switch (result.kind) {
-    case 'ended':
-      return await conclude(
+    case 'ended': {
+      const outcome = await conclude(
         context,
         decide(result.ended, {
           ...terms,
@@ -98,6 +99,9 @@ async function lifecycle(context: AttemptContext, markPlaced: () => void): Promi
           ...(deps.again && { wait: deps.again }),
         }),
       );
+      if (outcome !== null) await noteFault(deps, { ...context, ended: result.ended });
+      return outcome;
+    }
     case 'refused': {
       const { reason, quarantined } = result;
       return await conclude(context, { to: 'failed', reason, ...(quarantined && { quarantined }) });

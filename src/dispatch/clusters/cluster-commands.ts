@@ -19,7 +19,7 @@ export type AddRequest = Omit<RayPlace, 'token' | 'tls'> & {
   labels?: Readonly<Record<string, string>>;
   /** Environment variables of every driver there. If omitted, they stay as they are. */
   env?: Readonly<Record<string, string>>;
-};
+} & Pick<Cluster, 'storage' | 'nodeTypes'>;
 
 /** The part of an `add` that is never shown. */
 export type AddSecret = Pick<RayPlace, 'token' | 'tls'>;
@@ -65,7 +65,7 @@ export function createClusterCommands(deps: CommandServices): RunCommand {
 async function add(work: CommandWork, deps: CommandServices): Promise<void> {
   const { store } = deps;
   const { cluster: name, say, warn, signal } = work;
-  const { backfill, repair = false, labels, env, ...place } = work.request as AddRequest;
+  const { backfill, repair = false, labels, env, storage, nodeTypes, ...place } = work.request as AddRequest;
   const secret = JSON.parse(work.secret ?? '{"token":null,"tls":null}') as AddSecret;
   const ray: RayPlace = { ...place, ...secret };
   const setUp = await (deps.setUp ?? setUpCluster)(name, ray, {
@@ -86,7 +86,8 @@ async function add(work: CommandWork, deps: CommandServices): Promise<void> {
   await store.clusters.put({ ...record, generation: description.generation, lastSeenAt: null, nodes: [] });
   await store.clusters.see(name, toSeen(address, description));
   if (!repair) {
-    await store.clusters.set(name, { backfill: null, ...(labels && { labels }), ...(env && { env }) });
+    const stated = { ...(labels && { labels }), ...(env && { env }), ...(storage && { storage }) };
+    await store.clusters.set(name, { backfill: null, ...stated, ...(nodeTypes && { nodeTypes }) });
     await store.clusters.setDraining(name, false);
   }
   await say(before ? 'the cluster is up to date' : 'the cluster takes experiments');
@@ -168,6 +169,8 @@ async function release(cluster: Cluster, { installation }: Pick<CommandServices,
     release: true,
     tries: 1,
   });
+  if (cluster.asked !== undefined)
+    await client.autoscale([], AbortSignal.timeout(RELEASE_MS)).catch(() => {});
   // If it does not answer, it refuses its next owner with the remedy.
   await client.describe(AbortSignal.timeout(RELEASE_MS)).catch(() => {});
   client.close();

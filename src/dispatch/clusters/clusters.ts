@@ -1,5 +1,5 @@
-import type { RayWorkerDescription } from '../../rpc/ray-worker.ts';
-import type { Cluster, ClusterNode, Seen } from '../../store/clusters/types.ts';
+import type { RayWorkerClient, RayWorkerDescription } from '../../rpc/ray-worker.ts';
+import type { Asked, AwayNode, Cluster, ClusterNode, Seen } from '../../store/clusters/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
@@ -20,6 +20,23 @@ export function toClusterNodes({ nodes }: RayWorkerDescription): ClusterNode[] {
       ...(node.uses && { uses: node.uses }),
       ...(node.labels && Object.keys(node.labels).length > 0 && { labels: node.labels }),
     }));
+}
+
+/** How long a node that is away may still come back. */
+const AWAY_MS = 3_600_000;
+const MAX_AWAY = 64;
+
+/** The nodes that were there before and are away, the newest first. Times are the server's. */
+function awayNodes(
+  { nodes, away = [], lastSeenAt }: Cluster,
+  { nodes: now }: RayWorkerDescription,
+): AwayNode[] {
+  const alive = new Set(now.filter((node) => node.alive).map(({ id }) => id));
+  const at = lastSeenAt ?? 0;
+  const gone = nodes.map(({ id, gpusTotal, cpusTotal }) => ({ id, gpusTotal, cpusTotal, since: at }));
+  return [...gone, ...away]
+    .filter(({ id, since }) => !alive.has(id) && at - since < AWAY_MS)
+    .slice(0, MAX_AWAY);
 }
 
 /** The part of a description that the store retains. It is valid while the cluster has that address. */
@@ -86,6 +103,7 @@ export function createClusterRefresh(deps: {
   const unknown = createUnknownAttempts(deps);
   const silences = createSilences(deps);
   const repairs = createRepairs(deps);
+  const autoscale = createAutoscale(deps);
 
   async function refresh(cluster: Cluster): Promise<void> {
     try {
@@ -100,11 +118,14 @@ export function createClusterRefresh(deps: {
           'the ray-worker has a new state directory; the attempts of the old one are lost',
         );
       const unknownAttempts = await unknown.on(cluster.name, client, { recheck: answersAgain || isOther });
+      const away = awayNodes(cluster, description);
       await store.clusters.see(cluster.name, {
         ...toSeen(cluster.address, description),
+        ...(away.length > 0 && { away }),
         ...(unknownAttempts.length > 0 && { unknownAttempts }),
       });
       repairs.end(cluster);
+      if (cluster.asked !== undefined) await autoscale(cluster.name, client, cluster.asked);
       deps.onRefresh(cluster, toClusterNodes(description));
     } catch (error) {
       const { isNew, answersOthers } = silences.note(cluster);
@@ -126,6 +147,20 @@ export function createClusterRefresh(deps: {
     },
   });
   return { ...loop, cutOff: silences.cutOff };
+}
+
+/** Tells a ray-worker what to ask its autoscaler for, and logs the first failure. Never rejects. */
+function createAutoscale({ log }: { log: Log }) {
+  const failing = new Set<string>();
+  return async (cluster: string, client: RayWorkerClient, { bundles }: Asked): Promise<void> => {
+    try {
+      await client.autoscale(bundles, AbortSignal.timeout(ANSWER_MS));
+      failing.delete(cluster);
+    } catch (err) {
+      if (!failing.has(cluster)) log.warn({ cluster, err }, "cannot ask the cluster's autoscaler for nodes");
+      failing.add(cluster);
+    }
+  };
 }
 
 /** Requests repairs of silent clusters: the first after {@link REPAIR_MS}, each further one after twice the wait. */

@@ -1,5 +1,6 @@
 import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
 import type { Start } from '../../scheduler/schedule.ts';
+import { canonicalJson } from '../../schemas/json.ts';
 import type { AllocationInput } from '../../store/attempts/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
@@ -35,6 +36,7 @@ export function createSchedulingRounds(deps: {
     const decision = await decide();
     const again = stopped ? false : await allocateAll(decision);
     await note(decision);
+    await recordAsks(decision, store);
     if (again) loop.poke();
   }
 
@@ -64,6 +66,15 @@ export function createSchedulingRounds(deps: {
       await loop.stop();
     },
   };
+}
+
+/** Records what the ray-workers are to ask their autoscalers for; the refresh of clusters tells them. */
+async function recordAsks({ input, schedule }: RoundDecision, store: Store): Promise<void> {
+  for (const { name, answering, nodeTypes = [], asked } of input.clusters) {
+    if (!answering || (nodeTypes.length === 0 && asked === undefined)) continue;
+    const ask = schedule.asks.get(name) ?? { bundles: [], nodes: [], since: 0 };
+    if (canonicalJson(ask) !== canonicalJson(asked ?? null)) await store.clusters.ask(name, ask);
+  }
 }
 
 function toAllocation(start: Start, { versions, projectVersions }: RoundDecision): AllocationInput {

@@ -3,6 +3,7 @@ import { plural } from 'echelon-verify/text/plural';
 import type { FieldProblem } from '../../core/errors.ts';
 import { checkpointOf } from '../../engines/named-training.ts';
 import type { ResolvedSpec } from '../../engines/registry.ts';
+import { possibleNodes } from '../../scheduler/nodes.ts';
 import { couldFit, needOf } from '../../scheduler/placement.ts';
 import { isWanted } from '../../scheduler/schedule.ts';
 import { tooLarge } from '../../scheduler/wait-reasons.ts';
@@ -106,8 +107,9 @@ export function neverFits(
   const item = { cluster, labels: clusterLabels, ...needOf(resources) };
   const wanted = clusters.filter((one) => isWanted(item, { name: one.name, labels: one.labels ?? {} }));
   if (wanted.length === 0 || wanted.some(({ nodes }) => nodes.length === 0)) return null;
-  if (wanted.some(({ nodes }) => couldFit(item, nodes))) return null;
-  return tooLarge(item, wanted);
+  const sized = wanted.map((one) => ({ name: one.name, nodes: possibleNodes(one, one.nodes) }));
+  if (sized.some(({ nodes }) => couldFit(item, nodes))) return null;
+  return tooLarge(item, sized);
 }
 
 /** Counts what the children of a sweep need, to say which of them no node is large enough for. */

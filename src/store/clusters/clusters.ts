@@ -13,7 +13,18 @@ import type { Allocation, Cluster, Seen } from './types.ts';
 const SILENT_MS = 15_000;
 
 /** What users set of a cluster, beside its record. */
-const SETTINGS = ['labels', 'backfill', 'codePaths', 'env', 'secretProjects', 'cordons'] as const;
+const SETTINGS = [
+  'labels',
+  'backfill',
+  'codePaths',
+  'env',
+  'secretProjects',
+  'cordons',
+  'storage',
+  'nodeTypes',
+] as const;
+/** Everything that is stored beside the record of a cluster and its last report. */
+const STORED = [...SETTINGS, 'asked'] as const;
 
 /** Clusters, and what is allocated on them. */
 export function createClusters(context: StoreContext) {
@@ -33,14 +44,7 @@ export function createClusters(context: StoreContext) {
      */
     async set(
       name: string,
-      change: {
-        labels?: Readonly<Record<string, string>>;
-        backfill?: boolean | null;
-        codePaths?: readonly string[];
-        secretProjects?: Readonly<Record<string, readonly string[]>> | null;
-        env?: Readonly<Record<string, string>>;
-        cordons?: Readonly<Record<string, Cordon>> | null;
-      },
+      change: { [Setting in (typeof SETTINGS)[number]]?: Cluster[Setting] | null },
       revision?: number,
     ): Promise<boolean> {
       const set = SETTINGS.flatMap((setting): ScriptArgument[] => {
@@ -48,6 +52,11 @@ export function createClusters(context: StoreContext) {
         return value === undefined ? [] : [setting, value === null ? '' : JSON.stringify(value)];
       });
       return (await unlessChanged(run('set-cluster', [name, revision ?? '', ...set]))) === 1;
+    },
+
+    /** Records what the cluster's ray-worker is to ask the autoscaler for. No user changes it, so it has no revision. */
+    async ask(name: string, asked: NonNullable<Cluster['asked']>): Promise<void> {
+      await runAll(redis.pipeline().hset(`${keys.clusters}:set`, `asked:${name}`, JSON.stringify(asked)));
     },
 
     /** Records the report of a cluster's ray-worker; ignored if the cluster was removed or has another address. */
@@ -101,7 +110,7 @@ async function allClusters(context: StoreContext): Promise<Cluster[]> {
 async function clustersNamed(context: StoreContext, names: readonly string[]): Promise<Cluster[]> {
   if (names.length === 0) return [];
   const { redis, keys } = context;
-  const set = names.flatMap((name) => SETTINGS.map((setting) => `${setting}:${name}`));
+  const set = names.flatMap((name) => STORED.map((setting) => `${setting}:${name}`));
   const commands = redis
     .pipeline()
     .hmget(keys.clusters, ...names)
@@ -188,26 +197,28 @@ export function fromNodes(
   return JSON.stringify({ ...first, project, ...(others.length > 0 && { others }) });
 }
 
+/** Without the cordons that have ended by themselves. */
+function lasting(cordons: Record<string, Cordon>, now: number): Record<string, Cordon> {
+  return Object.fromEntries(Object.entries(cordons).filter(([, { until = now + 1 }]) => until > now));
+}
+
 /** Settings of a cluster by users, with the last report of its ray-worker. */
 function merge(cluster: Cluster, all: Beside): Cluster {
   const text = all.seen[cluster.name];
   const seen = text === undefined ? undefined : (JSON.parse(text) as Seen & Pick<Cluster, 'lastSeenAt'>);
-  const [labels, backfill, codePaths, env, secretProjects, cordons] = SETTINGS.map(
-    (setting) => all.set[`${setting}:${cluster.name}`],
-  );
   const unseen = { generation: null, lastSeenAt: null, nodes: [] };
   const merged = { ...unseen, ...cluster, ...seen };
+  const set = Object.fromEntries(
+    STORED.flatMap((name) => {
+      const value = all.set[`${name}:${cluster.name}`];
+      return value === undefined ? [] : [[name, JSON.parse(value)]];
+    }),
+  ) as Pick<Cluster, (typeof STORED)[number]>;
   return {
     ...merged,
     answering: merged.lastSeenAt !== null && all.now - merged.lastSeenAt <= SILENT_MS,
-    ...(labels === undefined ? {} : { labels: JSON.parse(labels) as Record<string, string> }),
-    ...(codePaths === undefined ? {} : { codePaths: JSON.parse(codePaths) as string[] }),
-    ...(env === undefined ? {} : { env: JSON.parse(env) as Record<string, string> }),
-    ...(secretProjects === undefined
-      ? {}
-      : { secretProjects: JSON.parse(secretProjects) as Record<string, string[]> }),
-    ...(cordons === undefined ? {} : { cordons: JSON.parse(cordons) as Record<string, Cordon> }),
-    ...(backfill === undefined ? {} : { backfill: backfill === 'true' }),
+    ...set,
+    ...(set.cordons && { cordons: lasting(set.cordons, all.now) }),
     ...(all.draining.includes(cluster.name) ? { draining: true } : {}),
   };
 }

@@ -1,4 +1,4 @@
-import type { Cordon, NodeUse } from '../../core/node-states.ts';
+import type { Cordon, NodeBundle, NodeUse } from '../../core/node-states.ts';
 import type { AttemptName } from '../attempts/types.ts';
 
 /** A cluster as the store knows it. `token` and `ca` never leave through the API. */
@@ -37,6 +37,39 @@ export interface Cluster {
   cordons?: Readonly<Record<string, Cordon>>;
   /** Environment variables of every driver there. Set only by `set`. */
   env?: Readonly<Record<string, string>>;
+  /** Name of the storage of its shared root: clusters with the same name see the same files there. Set only by `set`. */
+  storage?: string;
+  /** Nodes that the cluster's autoscaler may bring. Set only by `set`. */
+  nodeTypes?: readonly NodeType[];
+  /** What its ray-worker asks the autoscaler for. Absent: it never asked. Set only by `ask`. */
+  asked?: Asked;
+  /** Nodes that were seen within the last hour and are away. Absent: none. */
+  away?: readonly AwayNode[];
+}
+
+/** Equal nodes that an autoscaler may bring. `max`: how many of them the cluster may have. */
+export interface NodeType {
+  gpus: number;
+  cpus: number;
+  max: number;
+}
+
+/** A request to an autoscaler. */
+export interface Asked {
+  /** What the cluster is to have room for: the nodes in use, and the new ones. */
+  bundles: readonly NodeBundle[];
+  /** The new nodes among them. */
+  nodes: readonly NodeBundle[];
+  /** Since when these new nodes are asked for, in ms since 1970 by the server's clock. */
+  since: number;
+}
+
+/** A node that Ray no longer lists as alive. `since`: in ms since 1970, by the server's clock. */
+export interface AwayNode {
+  id: string;
+  gpusTotal: number;
+  cpusTotal: number;
+  since: number;
 }
 
 /** A Ray cluster, and how its ray-worker is to run there. `token` and `tls` never leave through the API. */
@@ -59,7 +92,7 @@ export interface RayPlace {
 /** The report of a ray-worker about its cluster. */
 export type Seen = Pick<
   Cluster,
-  'address' | 'nodes' | 'rayVersion' | 'rayWorkerVersion' | 'sharedRoot' | 'unknownAttempts'
+  'address' | 'nodes' | 'rayVersion' | 'rayWorkerVersion' | 'sharedRoot' | 'unknownAttempts' | 'away'
 > & {
   generation: string;
 };
@@ -77,6 +110,14 @@ export interface ClusterNode {
   uses?: readonly NodeUse[];
   /** Ray's labels of the node. Absent: it has none. */
   labels?: Readonly<Record<string, string>>;
+}
+
+/** An attempt that a fault of the cluster ended on a node. `share`: 1 divided by the number of its nodes. */
+export interface NodeFault {
+  node: string;
+  /** ms since 1970, by the server's clock. */
+  at: number;
+  share: number;
 }
 
 /** What an experiment holds of one node of a cluster. */

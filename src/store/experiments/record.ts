@@ -124,13 +124,19 @@ export function toQueuedExperiment(id: string, fields: Fields): QueuedExperiment
   };
 }
 
+/** Whether a checkpoint is in an object store, such as s3://bucket/key, which every cluster reaches. */
+export const isEverywhere = (path: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//.test(path);
+
 /** Records of older versions do not say on which cluster the checkpoint is. */
 function toQueuedCheckpoint({
   checkpoint,
   checkpointCluster,
 }: Fields): NonNullable<QueuedExperiment['checkpoint']> | null {
   if (!checkpoint || !checkpointCluster) return null;
-  return { cluster: checkpointCluster, step: (JSON.parse(checkpoint) as { step: number }).step };
+  const { step, path } = JSON.parse(checkpoint) as { step: number; path: string };
+  if (isEverywhere(path)) return null;
+  // The directory of the experiment belongs to its ray-worker; other paths are on the storage of the cluster.
+  return { cluster: checkpointCluster, step, ...(path.startsWith('../') && { shared: true as const }) };
 }
 
 /** A stored estimate: its three times and its place, or why there is none. Older versions stored no place. */

@@ -1,5 +1,6 @@
 import type { State } from '../../core/states.ts';
 import type { Pause } from '../../schemas/answer-parts.ts';
+import { isEverywhere } from '../experiments/record.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { unlessChanged } from '../redis/revisions.ts';
@@ -198,7 +199,10 @@ function toPace(
 ): RecordedPace | undefined {
   const { lengths, clusters, confirmedAt } = known;
   const [state, attempt, startedAt, steps, pace, checkpoint, sweep, timeout, checkpointCluster, name] = row;
-  const isKept = checkpoint && (!checkpointCluster || clusters.includes(checkpointCluster));
+  const saved = checkpoint ? (JSON.parse(checkpoint) as { step: number; path: string }) : null;
+  const isKept =
+    saved !== null &&
+    (!checkpointCluster || clusters.includes(checkpointCluster) || isEverywhere(saved.path));
   if (!state) return undefined;
   const [paceOf, step, at, ...measured] = pace?.split(' ') ?? [];
   const number = Number(attempt ?? 0);
@@ -210,7 +214,7 @@ function toPace(
     steps: Number(steps ?? 0),
     step: pace && Number(paceOf) === number ? { number: Number(step), at: Number(at) } : null,
     perStep: toMeasured(measured),
-    kept: isKept ? (JSON.parse(checkpoint) as { step: number }).step : 0,
+    kept: isKept ? saved.step : 0,
     sweep: sweep ? (lengths.get(sweep) ?? null) : null,
     timeoutMs: timeout ? Number(timeout) : null,
     timeoutAt: timeout && confirmedAt !== null ? confirmedAt + Number(timeout) : null,

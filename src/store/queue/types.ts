@@ -93,8 +93,11 @@ export interface QueuedExperiment {
   avoid?: readonly string[];
   /** Why it waits until then, in words; null: unknown. */
   waitsFor?: string | null;
-  /** The last checkpoint of its earlier attempts: it starts on that cluster, unless the cluster was removed. */
-  checkpoint?: { cluster: string; step: number } | null;
+  /**
+   * The last checkpoint of its earlier attempts: it starts on that cluster, unless the cluster was removed. `shared`: or on one
+   * with the same storage. Null: none, or one that every cluster reaches.
+   */
+  checkpoint?: { cluster: string; step: number; shared?: true } | null;
   /** Labels that its cluster must have, all of them; absent if it may have any. */
   labels?: Readonly<Record<string, string>>;
   /** Id of its sweep, if it has one. */

@@ -97,6 +97,8 @@ function clusterKeys(root: string) {
     openCommands: `${root}:commands`,
     /** Hash: allocation (JSON) by experiment. */
     allocations: (cluster: string) => `${root}:allocations:${cluster}`,
+    /** Sorted set: `<node> <share> <experiment>/<attempt>` of attempts that a fault of the cluster ended, by the time (ms). */
+    faults: (cluster: string) => `${root}:faults:${cluster}`,
     /** Hash: number of allocations by cluster and by `project:<name>`; number of releases by `freed:<cluster>`. */
     versions: `${root}:versions`,
   };

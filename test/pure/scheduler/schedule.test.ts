@@ -224,6 +224,24 @@ describe('scheduleRound', () => {
     }
   });
 
+  test('an experiment with a shared checkpoint also starts on a cluster with the same storage, on no other', () => {
+    const checkpoint = { cluster: 'b', step: 120 };
+    const shared = { ...checkpoint, shared: true as const };
+    const clusters = [
+      cluster('a', [node('n', 2, 2)], { storage: 'nfs' }),
+      cluster('b', [node('m', 2, 2, { gpusUsed: 2 })], { storage: 'nfs' }),
+      cluster('c', [node('o', 2, 2)]),
+    ];
+    const startsOn = (item: Partial<QueuedExperiment>) =>
+      scheduleRound({ queued: [waits('x', 2, 2, item)], clusters, allocations: none }).start.map((one) => [
+        one.cluster,
+        one.abandons,
+      ]);
+    assert.deepEqual(startsOn({ checkpoint: shared }), [['a', undefined]]);
+    assert.deepEqual(startsOn({ checkpoint }), []);
+    assert.deepEqual(startsOn({ checkpoint: shared, cluster: 'c' }), []);
+  });
+
   test('an experiment whose checkpoint was on a removed cluster starts on another one, which the start says', () => {
     const checkpoint = { cluster: 'gone', step: 120 };
     const { start } = scheduleRound({

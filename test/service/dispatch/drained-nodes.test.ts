@@ -104,3 +104,25 @@ describe('nodes that Ray drains', () => {
     assert.notEqual(await nodeOf(bench, id), first);
   });
 });
+
+describe('nodes with repeated faults', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await startBench({ cpus: 2, nodes: ['a', 'b'] });
+    await bench.dispatcher({ cordon: { after: 1, forMs: 3_000 } });
+  });
+  after(() => bench.stop());
+
+  test('a node is cordoned after faults of the cluster, with the reason, and released after a time', async (t) => {
+    const id = await bench.submit({ hang: true }, { maxAttempts: 1 });
+    t.after(() => bench.rayWorker.finish(id));
+    await bench.comes(id, 'ran', runsAs(1));
+    const node = (await nodeOf(bench, id))!;
+    bench.rayWorker.fail(id, 1);
+    const cordonOf = async () => (await bench.store.clusters.list(['fake']))[0]!.cordons?.[node];
+    const cordon = await until(cordonOf, 'the node is cordoned');
+    assert.equal(cordon.by, 'echelon');
+    assert.match(cordon.reason!, /^1 fault within 0\.05 min, the last: /);
+    await until(async () => (await cordonOf()) === undefined, 'the node is released');
+  });
+});

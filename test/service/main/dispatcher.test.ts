@@ -25,7 +25,7 @@ test('a dispatcher runs queued work until its resources are released', async (t)
     log: QUIET,
     verifier: AGREEING as never,
     metrics: { verified: () => {} },
-    settings: { verifyProcesses: 1, leaseMs: 1000 },
+    settings: { verifyProcesses: 1, leaseMs: 1000, cordonAfterFaults: 3, cordonMinutes: 60 },
   });
   assert.deepEqual(stats(), { attempts: 0, verifying: 0, commands: 0, cutOff: 0 });
   const id = newCommandId();

@@ -55,6 +55,7 @@ async function setUp(store: Store): Promise<string> {
   await store.clusters.put(CLUSTER);
   const nodes = [{ id: 'n', cpusTotal: 1, gpusTotal: 0, cpusUsed: 0, gpusUsed: 0 }];
   await store.clusters.see('local', { address: 'a:1', generation: 'g', nodes });
+  await store.clusters.noteFault('local', { attempt: 'x/1', nodes: ['n'], withinMs: 60_000 });
   await store.clusters.set('local', { labels: { zone: 'a' }, backfill: true });
   const pause = { by: 'ann', at: 5, reason: null };
   await store.queue.setPaused({ kind: 'project', name: PROJECT }, pause);

@@ -53,11 +53,11 @@ export function lanesOf(
   for (const item of queued)
     for (const node of item.place?.nodes ?? []) add(item.place!.cluster, node, queuedBar(item));
   const lanes = clusters.flatMap(({ name, nodes }) =>
-    nodes.map(({ id, gpusTotal, gpusAllocated, gpusUsed }): Lane => {
+    nodes.map(({ id, gpusTotal, gpusFree }): Lane => {
       const key = `${name}\n${id}`;
       const packed = pack(bars.get(key) ?? []);
       bars.delete(key);
-      return { cluster: name, node: id, gpusTotal, gpusInUse: Math.max(gpusAllocated, gpusUsed), ...packed };
+      return { cluster: name, node: id, gpusTotal, gpusInUse: gpusTotal - gpusFree, ...packed };
     }),
   );
   const gone = [...bars].map(([key, found]): Lane => {

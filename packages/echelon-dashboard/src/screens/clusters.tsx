@@ -77,6 +77,16 @@ function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) 
               {inert(value)}
             </Fact>
           ))}
+          {cluster.autoscaler && (
+            <Fact name="Asked for">
+              {cluster.autoscaler.nodes.map(({ gpus, cpus, count: nodes }) => (
+                <span key={`${gpus} ${cpus}`} class="block">
+                  {count(nodes)} × {gpus > 0 ? `${count(gpus)} GPUs` : `${count(cpus)} CPUs`}
+                </span>
+              ))}
+              <Ago at={cluster.autoscaler.since} />
+            </Fact>
+          )}
           <Fact name="Experiments">
             {experiments.length === 0
               ? 'none'
@@ -98,8 +108,8 @@ function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) 
                   {node.state}: {inert(node.stateReason)}
                 </span>
               )}
-              <Use name="GPUs" total={node.gpusTotal} own={node.gpusAllocated} used={node.gpusUsed} />
-              <Use name="CPUs" total={node.cpusTotal} own={node.cpusAllocated} used={node.cpusUsed} />
+              <Use name="GPUs" total={node.gpusTotal} own={node.gpusAllocated} free={node.gpusFree} />
+              <Use name="CPUs" total={node.cpusTotal} own={node.cpusAllocated} free={node.cpusFree} />
             </li>
           ))}
         </ul>
@@ -109,9 +119,9 @@ function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) 
 }
 
 /** What is in use on a node: allocated by Echelon, and used by others. */
-function Use({ name, total, own, used }: { name: string; total: number; own: number; used: number }) {
-  const taken = Math.max(own, used);
-  const text = `${count(total - taken)} of ${count(total)} ${name} free`;
+function Use({ name, total, own, free }: { name: string; total: number; own: number; free: number }) {
+  const taken = Math.max(own, total - free);
+  const text = `${count(free)} of ${count(total)} ${name} free`;
   return (
     <span class="use small">
       <span class="gauge" role="img" aria-label={`${text}; ${count(own)} allocated by Echelon`}>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { axisAround, lanesOf, neighbour, placeOn, ticksOf } from '../../src/models/gantt.ts';
 
-const node = (id: string) => ({ id, gpusTotal: 8, gpusAllocated: 2, gpusUsed: 3 });
+const node = (id: string) => ({ id, gpusTotal: 8, gpusFree: 5 });
 const clusters = [{ name: 'c', nodes: [node('a'), node('b')] }] as never[];
 const runs = (experiment: string, on: string, more: object = {}) =>
   ({

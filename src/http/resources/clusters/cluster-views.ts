@@ -1,7 +1,8 @@
 import { nodeState } from '../../../core/node-states.ts';
+import { freeOn } from '../../../scheduler/nodes.ts';
 import type { ClusterView } from '../../../schemas/api.ts';
 import type { Experiment } from '../../../schemas/experiment.ts';
-import type { Cluster } from '../../../store/clusters/types.ts';
+import type { Allocation, Cluster, ClusterNode } from '../../../store/clusters/types.ts';
 import type { Pauses } from '../../../store/queue/types.ts';
 import type { Store } from '../../../store/store.ts';
 
@@ -36,28 +37,45 @@ export async function clusterView(
     codePaths: [...(cluster.codePaths ?? [])],
     secretProjects: structuredClone(cluster.secretProjects ?? null) as ClusterView['secretProjects'],
     env: { ...cluster.env },
+    storage: cluster.storage ?? null,
+    nodeTypes: structuredClone(cluster.nodeTypes ?? []) as ClusterView['nodeTypes'],
+    autoscaler: autoscalerOf(cluster),
     paused: pauses.clusters.get(cluster.name) ?? null,
     lastSeenAt: cluster.lastSeenAt,
-    nodes: cluster.nodes.map((node) => {
-      const here = items.filter((item) => item.node === node.id);
-      const { state, reason } = nodeState({ ...node, cordon: cluster.cordons?.[node.id] });
-      return {
-        id: node.id,
-        cpusTotal: node.cpusTotal,
-        gpusTotal: node.gpusTotal,
-        cpusUsed: node.cpusUsed,
-        gpusUsed: node.gpusUsed,
-        cpusAllocated: here.reduce((sum, item) => sum + item.cpus, 0),
-        gpusAllocated: here.reduce((sum, item) => sum + item.gpus, 0),
-        state,
-        stateReason: reason,
-        labels: { ...node.labels },
-      };
-    }),
+    nodes: cluster.nodes.map((node) => nodeView(node, cluster, items)),
     // An experiment on several nodes has an allocation on each.
     experiments: [...new Set(items.map((item) => item.experiment))],
     unknownAttempts: [...(cluster.unknownAttempts ?? [])],
   };
+}
+
+function nodeView(
+  node: ClusterNode,
+  { cordons }: Pick<Cluster, 'cordons'>,
+  items: readonly Allocation[],
+): ClusterView['nodes'][number] {
+  const here = items.filter((item) => item.node === node.id);
+  const free = freeOn(node, here);
+  const { state, reason } = nodeState({ ...node, cordon: cordons?.[node.id] });
+  return {
+    id: node.id,
+    cpusTotal: node.cpusTotal,
+    gpusTotal: node.gpusTotal,
+    cpusUsed: node.cpusUsed,
+    gpusUsed: node.gpusUsed,
+    cpusAllocated: here.reduce((sum, item) => sum + item.cpus, 0),
+    gpusAllocated: here.reduce((sum, item) => sum + item.gpus, 0),
+    cpusFree: free.cpus,
+    gpusFree: free.gpus,
+    state,
+    stateReason: reason,
+    labels: { ...node.labels },
+  };
+}
+
+function autoscalerOf({ asked }: Cluster): ClusterView['autoscaler'] {
+  if (asked === undefined || asked.nodes.length === 0) return null;
+  return { nodes: asked.nodes.map((node) => ({ ...node })), since: asked.since };
 }
 
 const HELD: readonly string[] = ['launching', 'running', 'cancelling'];

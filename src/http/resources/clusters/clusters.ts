@@ -21,7 +21,7 @@ function addReads(app: App, deps: RouteDeps): void {
     operationId: 'listClusters',
     summary: 'List clusters with their capacity',
     description:
-      'Sorted by name. `used` includes experiments and other Ray jobs; `allocated` includes experiments that Ray does not show yet. A key that is bound to a project sees only the experiments of that project.',
+      'Sorted by name. `used` includes experiments and other Ray jobs; `allocated` includes experiments that Ray does not show yet; `free` is what neither counts. A key that is bound to a project sees only the experiments of that project.',
     tag: 'clusters',
     answer: 'ClusterList',
     handler: async ({ caller }) => ({
@@ -60,7 +60,7 @@ function addAdd(app: App, deps: RouteDeps): void {
     problems: ['store-full'],
     handler: async (request, reply) => {
       const { name, address, token, tls, sharedRoot, node, port, advertise, backfill } = request.body;
-      const { labels, env } = request.body;
+      const { labels, env, storage, nodeTypes } = request.body;
       if (env) refuseVariables(env);
       request.auditTarget = name;
       const command = await beginCommand(deps, name, 'add', {
@@ -73,6 +73,8 @@ function addAdd(app: App, deps: RouteDeps): void {
           backfill: backfill ?? false,
           ...(labels && { labels }),
           ...(env && { env }),
+          ...(storage && { storage }),
+          ...(nodeTypes && { nodeTypes }),
         },
         secret: JSON.stringify({ token: token ?? null, tls: tls ?? null }),
       });

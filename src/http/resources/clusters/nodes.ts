@@ -77,31 +77,15 @@ function addUncordon(app: App, deps: RouteDeps): void {
 
 type Cordons = Readonly<Record<string, Cordon>>;
 
-const MAX_TRIES = 5;
-
-/** Changes the cordons of a cluster, and answers with the cluster. They are stored as a whole, so the revision is read first. */
+/** Changes the cordons of a cluster, and answers with the cluster. */
 async function changed(
   deps: RouteDeps,
   { name, node }: { name: string; node: string },
   edit: (cordons: Cordons, node: string) => Cordons,
 ): Promise<ClusterView> {
   const { store } = deps;
-  for (let tries = 1; ; tries += 1) {
-    const revision = await store.revisions.get('cluster', name);
-    const cluster = await clusterOf(store, name);
-    const cordons = edit(cluster.cordons ?? {}, nodeOf(cluster, node));
-    try {
-      await store.clusters.set(
-        name,
-        { cordons: Object.keys(cordons).length === 0 ? null : cordons },
-        revision,
-      );
-      return await clusterView(deps, await clusterOf(store, name));
-    } catch (error) {
-      const isChanged = error instanceof EchelonError && error.code === 'precondition-failed';
-      if (!isChanged || tries >= MAX_TRIES) throw error;
-    }
-  }
+  await store.clusters.editCordons(name, (before, cluster) => edit(before, nodeOf(cluster, node)));
+  return await clusterView(deps, await clusterOf(store, name));
 }
 
 /** The id of the node that the text names. A cordoned node may be away. Throws EchelonError `not-found`. */

@@ -65,9 +65,9 @@ function addChange(app: App, deps: RouteDeps): void {
     scope: 'admin',
     concurrency: 'cluster',
     summary:
-      'Change the labels, backfill, code paths, environment variables or projects of secrets of a cluster',
+      'Change the labels, backfill, code paths, environment variables, projects of secrets, storage or node types of a cluster',
     description:
-      'Labels, code paths, variables and the list of secrets are replaced as a whole. Attempts that already run keep their variables. Omitted fields do not change. The values also remain after the next `clusters add`.',
+      'Labels, code paths, variables, the list of secrets and node types are replaced as a whole. Attempts that already run keep their variables. Omitted fields do not change. The values also remain after the next `clusters add`.',
     tag: 'clusters',
     params: ClusterParams,
     body: ClusterChange,

@@ -3,6 +3,7 @@ import { EchelonError } from '../../../core/errors.ts';
 import { COMMAND_ID } from '../../../core/ids.ts';
 import { sees } from '../../../core/scopes.ts';
 import type { ExperimentSpec, ResolvedSpec } from '../../../engines/registry.ts';
+import { possibleNodes } from '../../../scheduler/nodes.ts';
 import { couldFit, needOf } from '../../../scheduler/placement.ts';
 import { Text } from '../../../schemas/answer-parts.ts';
 import type { Command } from '../../../schemas/clusters.ts';
@@ -64,7 +65,7 @@ function suitable(all: readonly Cluster[], { resources, clusterLabels }: Resolve
   const clusters = all.filter(
     (cluster) => labelProblem({ cluster: null, clusterLabels }, [cluster]) === null,
   );
-  const fits = (cluster: Cluster) => couldFit(needOf(resources), cluster.nodes);
+  const fits = (cluster: Cluster) => couldFit(needOf(resources), possibleNodes(cluster, cluster.nodes));
   const [best] = clusters.toSorted(
     (left, right) =>
       Number(fits(right)) - Number(fits(left)) || (right.lastSeenAt ?? 0) - (left.lastSeenAt ?? 0),

@@ -12,8 +12,9 @@ import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { until } from '../../../support/dispatch.ts';
 import { appFor, TOKEN } from '../../../support/http-app.ts';
 import { storeThrough } from '../../../support/made-up-store.ts';
+import { clusterRecord } from '../../../support/store.ts';
 
-const { store, connection } = await apiFor({ after });
+const { store, client, connection } = await apiFor({ after });
 const directory = mkdtempSync(join(tmpdir(), 'echelon-clusters-'));
 after(() => rmSync(directory, { recursive: true }));
 
@@ -122,6 +123,8 @@ test('the table counts nodes, free and allocated resources', () => {
     gpusUsed: 1,
     cpusAllocated: 3,
     gpusAllocated: 2,
+    cpusFree: 5,
+    gpusFree: 2,
     state: 'ready' as const,
     stateReason: '',
   };
@@ -141,20 +144,43 @@ test('the table counts nodes, free and allocated resources', () => {
     codePaths: [],
     secretProjects: null,
     env: {},
+    storage: null,
+    nodeTypes: [],
+    autoscaler: null,
     paused: null,
     nodes: [
       { id: 'n', ...node, labels: {} },
-      { id: 'm', ...node, labels: {}, gpusUsed: 4 },
+      { id: 'm', ...node, labels: {}, gpusFree: 0 },
     ],
     experiments: ['x'],
     unknownAttempts: [],
   };
   const unknownAttempts = [{ experiment: 'lost', attempt: 1 }];
+  const autoscaler = { nodes: [{ gpus: 4, cpus: 16, count: 2 }], since: 1 };
   const text = clusterTable(
-    [cluster, { ...cluster, name: 'b', answering: false, draining: true, lastSeenAt: null, unknownAttempts }],
+    [
+      { ...cluster, autoscaler },
+      { ...cluster, name: 'b', answering: false, draining: true, lastSeenAt: null, unknownAttempts },
+    ],
     6000,
   );
   const [, first, second] = text.split('\n');
-  assert.match(first!, /^a +ready +2 +2\/8 +4 +10\/16 +1 +0\.1\.0 +2\.60\.0 +5 s ago$/);
+  assert.match(first!, /^a +2 nodes asked for +2 +2\/8 +4 +10\/16 +1 +0\.1\.0 +2\.60\.0 +5 s ago$/);
   assert.match(second!, /^b +silent, draining, 1 unknown attempt .* never$/);
+});
+
+test('clusters update states the storage and the node types, and `none` deletes them', async () => {
+  await store.clusters.put(clusterRecord({ name: 'scaled', address: 'h:2', token: 't' }));
+  const types = ['--node-type', 'gpus=4,cpus=32,max=8', '--node-type', 'cpus=16,max=2'];
+  const { output, exitCode } = await run('update', 'scaled', '--storage', 'lustre-a', ...types);
+  assert.equal(exitCode, 0);
+  assert.deepEqual(output.lines.join('\n').split('\n'), [
+    'storage: lustre-a',
+    'node type: gpus=4,cpus=32,max=8',
+    'node type: gpus=0,cpus=16,max=2',
+  ]);
+  assert.equal((await run('update', 'scaled', '--storage', 'none', '--node-type', 'none')).exitCode, 0);
+  const { storage, nodeTypes } = await client.get('/v1/clusters/{name}', { path: { name: 'scaled' } });
+  assert.deepEqual([storage, nodeTypes], [null, []]);
+  await assert.rejects(run('update', 'scaled', '--node-type', '4'), /must be gpus=N,cpus=N,max=N/);
 });

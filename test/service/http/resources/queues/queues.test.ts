@@ -49,8 +49,11 @@ test('GET /v1/queues shows experiments in queue order with wait reasons, and the
     gpusUsed: 0,
     cpusAllocated: 1,
     gpusAllocated: 0,
+    cpusFree: 7,
+    gpusFree: 2,
     state: 'ready',
     stateReason: '',
+    labels: {},
   });
   assert.deepEqual(queue.clusters[0].experiments, [held]);
   assert.equal((await call('GET', '/v1/queues?limit=1')).json().items.length, 1);
