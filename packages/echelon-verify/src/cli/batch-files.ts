@@ -33,13 +33,22 @@ export type BatchFileReport = BatchReport & { readonly file: string; readonly bu
 /** A report of a batch file, or of a step of a dump. */
 export type AnyReport = BatchFileReport | DumpReport;
 
-/** Reads the batches of a file. Throws a {@link BatchFileError} that names the file, the batch, the field and the expectation. */
-export async function readBatchesOf(path: string): Promise<Batch[]> {
+/** Reads the batches of a file, or the one with a name. Throws a {@link BatchFileError} that names the file, the batch, the field and the expectation. */
+export async function readBatchesOf(path: string, name?: string): Promise<Batch[]> {
   const { batches, steps } = await readBundleOf(path);
-  if (steps.length === 0) return batches;
-  throw new BatchFileError(
-    `${path} holds optimizer steps (echelon-batch/3), not advantages. Use verify, identify or explain.`,
-  );
+  if (steps.length > 0)
+    throw new BatchFileError(
+      `${path} holds optimizer steps (echelon-batch/3), not advantages. Use verify, identify or explain.`,
+    );
+  if (name === undefined) return batches;
+  const found = batches.find((batch) => batch.name === name);
+  if (found === undefined)
+    throw notChosen(
+      path,
+      name,
+      Array.from(batches, (batch) => batch.name),
+    );
+  return [found];
 }
 
 /** What a file of the project's own formats holds, with the head of a replay bundle; undefined for any other file. */
@@ -101,19 +110,6 @@ async function startOf(path: string): Promise<string | undefined> {
   } catch {
     return undefined;
   }
-}
-
-/** One batch of a file by its name, or the only batch if `name` is undefined. Throws a {@link BatchFileError}. */
-export async function readBatchOf(path: string, name: string | undefined): Promise<Batch> {
-  const batches = await readBatchesOf(path);
-  const fitting = name === undefined ? batches : batches.filter((batch) => batch.name === name);
-  const [found] = fitting;
-  if (found !== undefined && (name !== undefined || fitting.length === 1)) return found;
-  throw notChosen(
-    path,
-    name,
-    batches.map((batch) => batch.name),
-  );
 }
 
 /** Says that no batch has the name, or that one of several must be chosen. */

@@ -1,7 +1,7 @@
 import { type Comparison, compare } from '../explain/estimate.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { inert } from '../text/inert.ts';
-import { orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
+import { orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { json } from './output.ts';
 import { table } from './table.ts';
@@ -21,8 +21,7 @@ export function compareFile(
   io: TextStreams,
 ): Promise<number> {
   return orUnreadable(io, async () => {
-    const batches =
-      options.batch === undefined ? await readBatchesOf(path) : [await readBatchOf(path, options.batch)];
+    const batches = await readBatchesOf(path, options.batch);
     const comparisons = batches.map((batch) => compare(batch, options.estimators));
     if (options.json === true) io.stdout.write(`${json({ batches: comparisons })}\n`);
     else io.stdout.write(`${comparisons.map(describe).join('\n\n')}\n`);

@@ -3,6 +3,7 @@ import { adapterOf } from '../format/dumps/registry.ts';
 import { groupedBy } from '../grouped-by.ts';
 import { addSignal, NO_SIGNAL, type SignalHealth } from '../provenance/signal.ts';
 import { inert } from '../text/inert.ts';
+import { percent } from '../text/number.ts';
 import { plural } from '../text/plural.ts';
 import { configurationText, type DumpReport } from '../verify-dump.ts';
 
@@ -45,7 +46,7 @@ export function signalLines(signal: SignalHealth): string[] {
     .map(([count, text]) => `${count} ${text}`);
   const why = reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
   const lines = [
-    `${percent(groups - without, groups)} of ${plural(groups, 'group')} have a signal, ${without} have none${why}`,
+    `${shareOf(groups - without, groups)} of ${plural(groups, 'group')} have a signal, ${without} have none${why}`,
   ];
   if (rowsWithSignal > 0) {
     const size = rowsWithSignal / (groups - without);
@@ -57,16 +58,14 @@ export function signalLines(signal: SignalHealth): string[] {
   if (signal.advantages > 0) {
     const { advantages, clipped, large, flipped } = signal;
     lines.push(
-      `advantages: ${percent(clipped, advantages)} clipped, ${percent(large, advantages)} above 10 in size, ${percent(flipped, advantages)} with another sign than reward less group mean`,
+      `advantages: ${shareOf(clipped, advantages)} clipped, ${shareOf(large, advantages)} above 10 in size, ${shareOf(flipped, advantages)} with another sign than reward less group mean`,
     );
   }
   return lines;
 }
 
-function percent(part: number, whole: number): string {
-  if (whole === 0 || part === 0) return '0 %';
-  const share = (100 * part) / whole;
-  return `${share >= 10 ? share.toFixed(0) : share.toPrecision(2)} %`;
+function shareOf(part: number, whole: number): string {
+  return whole === 0 || part === 0 ? '0 %' : percent(part / whole);
 }
 
 function exampleLines(reports: readonly DumpReport[]): [string, string][] {

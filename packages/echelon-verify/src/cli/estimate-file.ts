@@ -4,7 +4,7 @@ import { allowedInWords, isAllowed } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames, estimatorOf } from '../kernel/estimators/registry.ts';
 import { inert } from '../text/inert.ts';
-import { BatchFileError, orUnreadable, readBatchesOf, readBatchOf, type TextStreams } from './batch-files.ts';
+import { BatchFileError, orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { json } from './output.ts';
 import { table } from './table.ts';
@@ -28,8 +28,7 @@ export function estimateFile(
   io: TextStreams,
 ): Promise<number> {
   return orUnreadable(io, async () => {
-    const batches =
-      options.batch === undefined ? await readBatchesOf(path) : [await readBatchOf(path, options.batch)];
+    const batches = await readBatchesOf(path, options.batch);
     const params = options.params ?? {};
     const overrides: EstimatorOverrides = {
       params,

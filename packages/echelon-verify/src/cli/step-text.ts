@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import type { StepReport, ValueReport } from '../step/step-report.ts';
 import { STAGES } from '../step/step-report.ts';
 import { inert } from '../text/inert.ts';
+import { significant } from '../text/number.ts';
 import { plural } from '../text/plural.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { EXIT } from './exit.ts';
@@ -62,7 +63,9 @@ function stepLines(step: StepFileReport): string[] {
 function valueLine({ name, reported, expected, error, outcome, reduction, lacks }: ValueReport): string {
   if (lacks.length > 0) return inert(`  ${name}: ${reported} is unverifiable, it needs ${lacks.join(', ')}`);
   const how = reduction === null ? '' : ` as ${reduction}`;
-  return inert(`  ${name}: ${reported} is ${outcome}, expected ${shown(expected)} ± ${shown(error)}${how}`);
+  return inert(
+    `  ${name}: ${reported} is ${outcome}, expected ${significant(expected, 7)} ± ${significant(error, 7)}${how}`,
+  );
 }
 
 /** The result of a step in a few words. */
@@ -77,5 +80,3 @@ function summary(steps: readonly StepReport[]): string {
   const status = stepsExit(steps);
   return styleText(status === EXIT.ok ? 'green' : status === EXIT.notOk ? 'red' : 'yellow', text);
 }
-
-const shown = (value: number): string => String(Number(value.toPrecision(7)));

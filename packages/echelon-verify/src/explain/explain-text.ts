@@ -1,6 +1,7 @@
 /** An explanation as text for people: at most 100 columns, no colours, no control characters from the batch. */
 
 import { inert } from '../text/inert.ts';
+import { percent, significant } from '../text/number.ts';
 import { plural } from '../text/plural.ts';
 import type { ExplainedLevel, RowExplanation } from './explain.ts';
 
@@ -162,12 +163,7 @@ function show(x: number | null): string {
   if (x === 0 || Number.isInteger(x)) return String(x);
   const size = Math.abs(x);
   if (size < 1e-4 || size >= 1e9) return x.toExponential(6).replace(/\.?0+e/, 'e');
-  return String(Number(x.toPrecision(7)));
-}
-
-function percent(share: number): string {
-  const value = share * 100;
-  return `${value >= 10 ? value.toFixed(0) : value.toPrecision(2)} %`;
+  return significant(x, 7);
 }
 
 function label(text: string): string {

@@ -1,5 +1,17 @@
+import { MAX_ROWS } from './batch.ts';
 import type { Place } from './json-columns.ts';
 import { faultAt } from './json-columns.ts';
+
+/** Throws a BatchFormatError for a batch with too many rows. */
+export function checkRows(place: Place, rows: number): void {
+  if (rows <= MAX_ROWS) return;
+  throw faultAt(place, {
+    code: 'too-large',
+    field: 'rows',
+    expected: `at most ${MAX_ROWS}`,
+    found: `${rows}`,
+  });
+}
 
 /** A column of the wire: little-endian numbers without padding, at any offset. */
 export interface WireColumn {

@@ -69,6 +69,22 @@ export function checkWire(
   if (fault !== undefined) throw new BatchFormatError({ code: 'too-large', file, ...fault });
 }
 
+/** What `decode` makes of a message within the limits. Throws a BatchFormatError for anything but a message of this name. */
+export function decodeWithin<M>(
+  bytes: Uint8Array,
+  decode: (bytes: Uint8Array) => M,
+  { file, name, limits }: { file: string; name: string; limits?: Readonly<Record<number, Limit>> },
+): M {
+  checkWire(bytes, file, limits);
+  try {
+    return decode(bytes);
+  } catch (cause) {
+    const expected = `a complete protobuf ${name}`;
+    const found = bytes.length === 0 ? 'an empty file' : (cause as Error).message;
+    throw new BatchFormatError({ code: 'unreadable', file, expected, found }, { cause });
+  }
+}
+
 /** A message that is cut off is not judged: the decoder refuses it. */
 function faultIn(
   reader: protobuf.Reader,

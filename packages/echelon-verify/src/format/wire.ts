@@ -4,7 +4,7 @@ import type { AnyParameters, ParameterRules, ParameterValue } from '../kernel/es
 import { estimatorOf, isEstimatorName } from '../kernel/estimators/registry.ts';
 import { present } from '../present.ts';
 import type { Batch, BatchEstimator } from './batch.ts';
-import { MAX_ROWS, MAX_TOKENS } from './batch.ts';
+import { MAX_TOKENS } from './batch.ts';
 import { BatchFormatError } from './format-error.ts';
 import type { Place } from './json-columns.ts';
 import { faultAt } from './json-columns.ts';
@@ -12,8 +12,8 @@ import type { JsonObject } from './json-params.ts';
 import { readEstimator, readProvenance, usesReturns } from './json-params.ts';
 import { labelOf } from './observation.ts';
 import { checkOffset, constantAdvantage } from './tokens.ts';
-import { toWire, wireFlags, wireFloat32, wireFloat64, wireInt32 } from './wire-columns.ts';
-import { checkWire } from './wire-limits.ts';
+import { checkRows, toWire, wireFlags, wireFloat32, wireFloat64, wireInt32 } from './wire-columns.ts';
+import { decodeWithin } from './wire-limits.ts';
 
 const { AdvantageBatch } = echelon.batch.v1;
 type Message = echelon.batch.v1.AdvantageBatch;
@@ -28,7 +28,8 @@ const DIGEST_BYTES = 16;
  * batch; memory is bounded by a small multiple of the input.
  */
 export function decodeBatch(bytes: Uint8Array, source = 'batch'): Batch {
-  const message = parse(bytes, source);
+  const told = { file: source, name: 'AdvantageBatch' };
+  const message: Message = decodeWithin(bytes, (from) => AdvantageBatch.decode(from), told);
   if (!FORMATS.some((format) => format === message.format)) {
     const found = message.format === '' ? 'nothing' : JSON.stringify(message.format.slice(0, 40));
     const expected = FORMATS.join(' or ');
@@ -36,14 +37,7 @@ export function decodeBatch(bytes: Uint8Array, source = 'batch'): Batch {
   }
   const place: Place = { file: source, batch: message.name };
   const { rows } = message;
-  if (rows > MAX_ROWS) {
-    throw faultAt(place, {
-      code: 'too-large',
-      field: 'rows',
-      expected: `at most ${MAX_ROWS}`,
-      found: `${rows}`,
-    });
-  }
+  checkRows(place, rows);
   const group = wireInt32(place, { field: 'group', bytes: message.group, rows }, message.groupNames.length);
   const trajectoryColumn = { field: 'trajectory', bytes: message.trajectory, rows };
   const trajectory = wireInt32(place, trajectoryColumn, message.trajectoryNames.length);
@@ -136,17 +130,6 @@ function decodeTokens(place: Place, message: Message): Batch['tokens'] {
       reportedAdvantage: wireFloat32(place, reported),
     }),
   };
-}
-
-function parse(bytes: Uint8Array, source: string): Message {
-  checkWire(bytes, source);
-  try {
-    return AdvantageBatch.decode(bytes);
-  } catch (cause) {
-    const expected = 'a complete protobuf AdvantageBatch';
-    const found = bytes.length === 0 ? 'an empty file' : (cause as Error).message;
-    throw new BatchFormatError({ code: 'unreadable', file: source, expected, found }, { cause });
-  }
 }
 
 /** Only what is set; 64-bit counters come as objects whose text is the number. */

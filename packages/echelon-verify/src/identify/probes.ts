@@ -4,6 +4,7 @@ import { estimate } from '../explain/estimate.ts';
 import { type Batch, type BatchEstimator, batchFingerprint, type TokenColumns } from '../format/batch.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import type { RewardColumn } from '../kernel/stages.ts';
+import { significant } from '../text/number.ts';
 
 /** Rewards in words, with the row whose value is shown. */
 export interface Probe {
@@ -114,7 +115,7 @@ function isNear(a: number, b: number): boolean {
 
 /** The value of a row as people read it: at most five digits. */
 export function shortValue(x: number): string {
-  return String(Number(x.toPrecision(5)));
+  return significant(x, 5);
 }
 
 /** What an estimator gives each probe, for tables and terminals; no entry for a probe that it cannot be computed from. */

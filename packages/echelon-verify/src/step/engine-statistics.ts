@@ -4,6 +4,7 @@
  */
 
 import type { Finding } from '../report.ts';
+import { significant } from '../text/number.ts';
 import { stepFinding } from './findings.ts';
 import type { StepBatch } from './format/step-batch.ts';
 
@@ -201,4 +202,4 @@ function summary(sums: Sums, rows: readonly { sum: number; count: number }[]): E
   };
 }
 
-const show = (value: number): string => String(Number(value.toPrecision(4)));
+const show = (value: number): string => significant(value, 4);

@@ -1,6 +1,7 @@
 /** Explains one token: the chain from its log-probs to its gradient coefficient, and the first stage that breaks. */
 
 import type { RowOutcome } from '../report.ts';
+import { significant } from '../text/number.ts';
 import { errorOf, type Term } from './arithmetic.ts';
 import { type StepModel, stepModel } from './chain.ts';
 import type { StepBatch } from './format/step-batch.ts';
@@ -247,4 +248,4 @@ function factorCauses({ layout, batch }: StepModel, row: number, factor: number)
   ];
 }
 
-const show = (value: number): string => String(Number(value.toPrecision(8)));
+const show = (value: number): string => significant(value, 8);

@@ -1,6 +1,7 @@
 /** Explanations and identifications of steps as text. */
 
 import { inert } from '../text/inert.ts';
+import { significant } from '../text/number.ts';
 import type { ChainLine, TokenExplanation } from './explain-step.ts';
 import type { StepIdentification } from './identify/identify-step.ts';
 
@@ -36,8 +37,7 @@ function row([stage = '', value = '', error = '', reported = '', note = '']: rea
   return `  ${cells.join('')}${reported.padEnd(WIDTHS[3]!)}${note}`;
 }
 
-const show = (value: number | null, digits = 9): string =>
-  value === null ? '' : String(Number(value.toPrecision(digits)));
+const show = (value: number | null, digits = 9): string => (value === null ? '' : significant(value, digits));
 
 /** An identification as lines of text, ending in a newline. */
 export function formatIdentification(found: StepIdentification): string {

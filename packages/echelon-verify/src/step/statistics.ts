@@ -4,6 +4,7 @@
  */
 
 import type { Finding } from '../report.ts';
+import { significant } from '../text/number.ts';
 import { neutralScale, type StepModel } from './chain.ts';
 import { engineFindings } from './engine-statistics.ts';
 import { stepFinding } from './findings.ts';
@@ -62,7 +63,7 @@ function gradientScaled({ batch, layout, lacks }: StepModel): Finding | undefine
   const factor = microBatches[at]!.gradientScale! / neutralScale(batch, layout, at);
   return stepFinding(
     'gradient-scaled',
-    `Micro-batch ${at} states the gradient scale ${microBatches[at]!.gradientScale}, which makes the update ${Number(factor.toPrecision(7))} times the stated aggregation.`,
+    `Micro-batch ${at} states the gradient scale ${microBatches[at]!.gradientScale}, which makes the update ${significant(factor, 7)} times the stated aggregation.`,
   );
 }
 

@@ -1,11 +1,10 @@
-import { MAX_ROWS, MAX_TOKENS } from '../../format/batch.ts';
-import { BatchFormatError } from '../../format/format-error.ts';
+import { MAX_TOKENS } from '../../format/batch.ts';
 import { faultAt, type Place } from '../../format/json-columns.ts';
 import { isObject } from '../../format/json-params.ts';
 import { parseJson } from '../../format/parse-json.ts';
 import { checkOffset } from '../../format/tokens.ts';
-import { toWire, wireInt32 } from '../../format/wire-columns.ts';
-import { checkWire, STEP_LIMITS } from '../../format/wire-limits.ts';
+import { checkRows, toWire, wireInt32 } from '../../format/wire-columns.ts';
+import { decodeWithin, STEP_LIMITS } from '../../format/wire-limits.ts';
 import { echelon } from '../../gen/batch.js';
 import { present } from '../../present.ts';
 import { COLUMN_KEYS, type ColumnKey, TOKEN_COLUMNS } from './columns.ts';
@@ -22,17 +21,15 @@ type Message = echelon.batch.v1.StepBatch;
  * of `bytes`, which must not change while the step is in use. Throws a BatchFormatError for anything that is not such a step.
  */
 export function decodeStep(bytes: Uint8Array, source = 'batch'): StepBatch {
-  const message = parse(bytes, source);
+  const told = { file: source, name: 'StepBatch', limits: STEP_LIMITS };
+  const message: Message = decodeWithin(bytes, (from) => Message.decode(from), told);
   const place: Place = { file: source, batch: message.name };
   if (message.format !== STEP_FORMAT) {
     const found = JSON.stringify(message.format.slice(0, 40));
     throw faultAt(place, { code: 'invalid', field: 'format', expected: STEP_FORMAT, found });
   }
   const { rows } = message;
-  if (rows > MAX_ROWS) {
-    const expected = `at most ${MAX_ROWS}`;
-    throw faultAt(place, { code: 'too-large', field: 'rows', expected, found: `${rows}` });
-  }
+  checkRows(place, rows);
   const stated: unknown = parseJson(new TextEncoder().encode(message.step || '{}'), source);
   const step = readSettings(place, isObject(stated) ? stated : {});
   const column = (field: string, own: Uint8Array) => ({ field, bytes: own, rows });
@@ -100,17 +97,6 @@ export function formatOfWire(bytes: Uint8Array): string | undefined {
 type TokenField = `token${Capitalize<ColumnKey>}`;
 
 const fieldOf = (key: ColumnKey): TokenField => `token${key[0]!.toUpperCase()}${key.slice(1)}` as TokenField;
-
-function parse(bytes: Uint8Array, source: string): Message {
-  checkWire(bytes, source, STEP_LIMITS);
-  try {
-    return Message.decode(bytes);
-  } catch (cause) {
-    const expected = 'a complete protobuf StepBatch';
-    const found = (cause as Error).message;
-    throw new BatchFormatError({ code: 'unreadable', file: source, expected, found }, { cause });
-  }
-}
 
 function decodeTokens(place: Place, message: Message): StepTokens {
   const { rows } = message;

@@ -1,6 +1,7 @@
 /** Facts that are read off a step's numbers without a guess at the whole arithmetic. */
 
 import { roundToBfloat16 } from '../../bounds/arithmetic.ts';
+import { significant } from '../../text/number.ts';
 import type { StepModel } from '../chain.ts';
 import type { ReportedKey } from '../format/settings.ts';
 import { COUNTED, REPORTED_KEYS } from '../format/settings.ts';
@@ -210,4 +211,4 @@ function fitting(
   });
 }
 
-const show = (value: number): string => String(Number(value.toPrecision(6)));
+const show = (value: number): string => significant(value, 6);
