@@ -25,6 +25,7 @@ import { addEvents } from './resources/experiments/events.ts';
 import { addExperiments } from './resources/experiments/experiments.ts';
 import { addLogs } from './resources/experiments/logs.ts';
 import { addMetrics } from './resources/experiments/metrics.ts';
+import { addStepTokens } from './resources/experiments/step-tokens.ts';
 import { addVerification } from './resources/experiments/verification.ts';
 import { addHealth } from './resources/health/health.ts';
 import { addKeys } from './resources/keys/keys.ts';
@@ -150,6 +151,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
 function addVerificationRoutes(routes: App, deps: RouteDeps): void {
   addVerification(routes, deps);
   addBatchRows(routes, deps);
+  addStepTokens(routes, deps);
   addBundles(routes, deps);
   addVerify(routes, deps);
   addRules(routes, deps);

@@ -15,7 +15,7 @@ interface RulePreset {
  */
 export const RULE_PRESETS: Readonly<Record<RulePresetName, RulePreset>> = {
   'wrong-rows': {
-    means: 'an advantage that no float32 evaluation of the formula gives',
+    means: 'an advantage, or a token of an optimizer step, that no float32 evaluation of the formula gives',
     when: { verification: 'wrongRows', above: 0 },
     for: 1,
   },
@@ -70,6 +70,16 @@ export const RULE_PRESETS: Readonly<Record<RulePresetName, RulePreset>> = {
   coverage: {
     means: 'less than nine tenths of the rows verified',
     when: { verification: 'coverage', below: 0.9 },
+    for: 1,
+  },
+  'wrong-step': {
+    means: 'a denominator, a reported value or a KL term that an optimizer step does not bear out',
+    when: { errors: ['wrong-denominator', 'wrong-reported-value', 'kl-without-gradient'] },
+    for: 1,
+  },
+  'kl-without-gradient': {
+    means: 'a KL term that the loss reports and no gradient has',
+    when: { errors: ['kl-without-gradient'] },
     for: 1,
   },
 };

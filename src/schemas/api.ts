@@ -129,11 +129,42 @@ export const Explanation = NamedObject('Explanation', {
   batch: Count,
   step: Count,
   row: Count,
-  explanation: SomeObject('Groups, clusters and weights that determine the advantage.'),
+  explanation: SomeObject(
+    'Groups, clusters and weights that determine the advantage; of an optimizer step, the chain of a token.',
+  ),
 });
 
 const Values = (description: string) => Type.Array(nullable(Type.Number()), { description });
 const Indexes = (description: string) => Type.Array(Count, { description });
+
+/** The tokens of a row of an optimizer step, recomputed, in columns. */
+export const StepTokens = NamedObject('StepTokens', {
+  rows: Type.Integer({ description: 'Rows of the whole step.' }),
+  row: Count,
+  group: nullable(Type.String()),
+  trajectory: nullable(Type.String()),
+  microBatch: Type.Integer({ description: 'Index into `microBatches`.' }),
+  tokens: Type.Integer({ description: 'Tokens of the row. The columns hold at most 10,000.' }),
+  id: nullable(Indexes('Token ids.')),
+  text: nullable(Type.Array(nullable(Type.String()), { description: 'Text of each token.' })),
+  trained: Type.Array(Type.Boolean(), { description: 'Whether the token contributes to the loss.' }),
+  outcome: Type.Array(Type.String(), { description: 'Worst outcome of the stages of the token.' }),
+  breaks: Type.Array(nullable(Type.String()), { description: 'First stage that breaks.' }),
+  logProb: Values('Log-prob that the loss consumed.'),
+  ratio: Values('Importance ratio, recomputed.'),
+  expected: Values('Gradient coefficient, recomputed.'),
+  reported: Values('Gradient coefficient of the trainer.'),
+  microBatches: Type.Array(
+    StrictObject({
+      rank: Count,
+      index: Count,
+      pass: Count,
+      rows: Count,
+      tokens: CountOf('Tokens of the masks of these rows.'),
+    }),
+    { description: 'Layout of the step: at most 1,000 micro-batches.' },
+  ),
+});
 
 /** Rows of a batch, recomputed, in columns. */
 export const BatchRows = NamedObject('BatchRows', {

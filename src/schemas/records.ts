@@ -28,11 +28,15 @@ const batchFields = {
   digest: Text('SHA-256 of the serialized batch, as hex.'),
 };
 
-/** A recorded advantage batch, and what was found of it in short. */
+/** A recorded batch of advantages or optimizer step, and what was found of it in short. */
 export const BatchView = NamedObject('Batch', {
   ...batchFields,
   verification: nullable(
     DescribedObject('Summary of the report; null until the batch is verified.', {
+      kind: Type.Enum(['advantage', 'step'], {
+        type: 'string',
+        description: 'Whether the batch holds advantages or an optimizer step.',
+      }),
       ok: Type.Boolean(),
       ...outcomes,
       findings: Type.Array(Type.String(), { description: 'Codes of the findings.' }),
@@ -72,7 +76,39 @@ export const BatchReportView = Type.Object(
     additionalProperties: true,
     $id: 'BatchReport',
     description:
-      'Report of a batch. Additional fields describe single rows; docs/explanation/verification.md explains them.',
+      'Report of a batch. Additional fields describe single rows; docs/explanation/verification.md explains them. Of an optimizer step, `step` has the report of its stages.',
+  },
+);
+
+/** What the verifier says of one optimizer step. */
+export const StepReportView = Type.Object(
+  {
+    name: Type.String(),
+    rows: Count,
+    tokens: Count,
+    trained: CountOf('Tokens that contribute to the loss.'),
+    arithmetic: Text('The stated arithmetic, in one line.'),
+    stages: Type.Array(
+      Type.Object(
+        {
+          stage: Type.String(),
+          of: Type.Enum(['tokens', 'micro-batches', 'values'], { type: 'string' }),
+          ...outcomes,
+        },
+        { additionalProperties: true },
+      ),
+      { description: 'Outcomes of each stage, in the order in which a token passes them.' },
+    ),
+    findings: BatchReportView.properties.findings,
+    ok: Type.Boolean({
+      description: 'Nothing is wrong, and the gradient coefficient of every trained token was verified.',
+    }),
+    consistent: Type.Boolean({ description: 'Nothing is wrong, whether or not anything was verified.' }),
+  },
+  {
+    additionalProperties: true,
+    $id: 'StepReport',
+    description: 'Report of an optimizer step; docs/explanation/verify-the-step.md explains it.',
   },
 );
 

@@ -22,6 +22,8 @@ export const RULE_PRESET_NAMES = [
   'rounding',
   'unverifiable',
   'coverage',
+  'wrong-step',
+  'kl-without-gradient',
 ] as const;
 /** See {@link RULE_PRESET_NAMES}. */
 export type RulePresetName = (typeof RULE_PRESET_NAMES)[number];
@@ -58,6 +60,9 @@ export const ERROR_CODES = [
   'group-apart',
   'block-partial',
   NOT_VERIFIABLE,
+  'wrong-denominator',
+  'wrong-reported-value',
+  'kl-without-gradient',
 ] as const;
 
 /** The name under which the early stopping of a sweep appears among the rules. */

@@ -30,8 +30,9 @@ export async function startDurableApi() {
     clock: Date,
     verifier: {
       explain: async () => ({}),
+      tokens: async () => ({}),
       rows: async () => new Uint8Array(),
-      verifyFile: async () => [],
+      verifyFile: async () => ({ batches: [], steps: [] }),
       bundle: async () => new Uint8Array(),
     },
 

@@ -28,7 +28,13 @@ const app = await createApp({
   clock: Date,
   log: pino({ level: 'silent' }),
   queue: { enqueue: unexpected, remove: unexpected, queues: [] },
-  verifier: { explain: unexpected, rows: unexpected, bundle: unexpected, verifyFile: unexpected },
+  verifier: {
+    explain: unexpected,
+    tokens: unexpected,
+    rows: unexpected,
+    bundle: unexpected,
+    verifyFile: unexpected,
+  },
   settings: {
     version: '0',
     publicUrl: 'http://127.0.0.1',

@@ -38,7 +38,7 @@ const unused = async () => {
 const app = await createApp({
   store,
   queue,
-  verifier: { explain: unused, rows: unused, bundle: unused, verifyFile: unused },
+  verifier: { explain: unused, tokens: unused, rows: unused, bundle: unused, verifyFile: unused },
   settings: {
     version: '0.0.0-test',
     publicUrl: `http://127.0.0.1:${setup.port}`,

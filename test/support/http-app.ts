@@ -24,6 +24,7 @@ export interface TestAppOptions {
   removeJobs?: AppDeps['queue']['remove'];
   queues?: Queue[];
   explain?: AppDeps['verifier']['explain'];
+  tokens?: AppDeps['verifier']['tokens'];
   rows?: AppDeps['verifier']['rows'];
   bundle?: AppDeps['verifier']['bundle'];
   verifyFile?: AppDeps['verifier']['verifyFile'];
@@ -68,9 +69,10 @@ export async function appFor(scope: Scope, options: TestAppOptions = {}): Promis
     },
     verifier: {
       explain: options.explain ?? (async () => ({})),
+      tokens: options.tokens ?? (async () => ({})),
       rows: options.rows ?? (async () => new Uint8Array()),
       bundle: options.bundle ?? (async () => new Uint8Array()),
-      verifyFile: options.verifyFile ?? (async () => []),
+      verifyFile: options.verifyFile ?? (async () => ({ batches: [], steps: [] })),
     },
     settings: {
       version: '0.0.0-test',

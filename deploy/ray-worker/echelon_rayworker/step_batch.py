@@ -28,7 +28,8 @@ _NAMES = ("group", "trajectory")
 _ROW_INTEGERS = ("microBatch", "policyVersionStart", "policyVersionEnd")
 _FIELDS = {
     "format": 1, "name": 2, "step": 4, "rows": 5, "group": 6, "group_names": 7, "trajectory": 8, "trajectory_names": 9,
-    "micro_batch": 10, "policy_version_start": 11, "policy_version_end": 12, "reported_advantage": 19, "token_offset": 40,
+    "micro_batch": 10, "policy_version_start": 11, "policy_version_end": 12, "reported_advantage": 19, "text_id": 20, "id_texts": 21,
+    "token_offset": 40,
     "token_mask": 41, "token_reported_advantage": 44, "token_sampled": 45, "token_kept": 46, "token_id": 47,
     "token_sampled_id": 48, "token_position": 49, "token_log_prob": 50, "token_old_log_prob": 51,
     "token_rollout_log_prob": 52, "token_reference_log_prob": 53, "token_reported_ratio": 54, "token_rollout_weight": 55,
@@ -59,6 +60,10 @@ def build_step_batch(batch: Mapping[str, Any]) -> bytes:
     advantage = (batch.get("reported") or {}).get("advantage")
     if advantage is not None:
         fields["reported_advantage"] = _floats(advantage)
+    texts = batch.get("idTexts")
+    if texts:
+        fields["text_id"] = _integers(texts)
+        fields["id_texts"] = list(texts.values())
     for key, column in tokens.items():
         if key != "offset" and column is not None:
             fields.update(_token_fields(key, column, int(offset[-1])))
@@ -87,6 +92,8 @@ def read_step_batch(wire: bytes) -> dict[str, Any]:
             batch[key] = _from("i", getattr(message, _snake(key)))
     if message.reported_advantage:
         batch["reported"] = {"advantage": _from("f", message.reported_advantage)}
+    if message.id_texts:
+        batch["idTexts"] = dict(zip(map(str, _from("i", message.text_id)), message.id_texts))
     columns = {key: _column(message, key, count) for key in (*_FLAGS, *_FLOATS, *_INTEGERS)}
     columns["reportedClipped"] = array("B", message.token_reported_clipped) or None
     columns["policyVersion"] = _unrolled(message)

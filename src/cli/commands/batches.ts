@@ -8,11 +8,15 @@ import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { findingLine } from 'echelon-verify/cli/finding-line';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { shortened } from 'echelon-verify/cli/shortened';
+import { stepLines } from 'echelon-verify/cli/step-text';
 import { fittedTable, widthFor, withWide } from 'echelon-verify/cli/table';
 import { resultText } from 'echelon-verify/cli/verify-files';
 import type { RowExplanation } from 'echelon-verify/explain/explain';
 import { formatExplanation } from 'echelon-verify/explain/explain-text';
 import type { BatchReport } from 'echelon-verify/report';
+import type { TokenExplanation } from 'echelon-verify/step/explain-step';
+import { formatToken } from 'echelon-verify/step/explain-text';
+import type { RecordedStepReport } from 'echelon-verify/step/recorded-step';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { type Client, MAX_PAGE } from '../client.ts';
@@ -24,6 +28,7 @@ interface Options extends ApiOptions {
   notOk?: boolean;
   limit: number;
   row?: number;
+  position?: number;
   rows?: boolean;
   trajectory?: string;
   sameStateAs?: number;
@@ -33,22 +38,13 @@ interface Options extends ApiOptions {
 const NUMBER = wholeNumber(1, 1e9);
 
 function batches(output: Output): Command {
-  return withWide(apiCommand('batches'))
+  return withBatchOptions(withWide(apiCommand('batches')))
     .description(
-      'List the recorded batches of an experiment with their reports. With an attempt and a batch, show the findings and the wrong rows of that batch. With --rows, list its rows with reported and true advantages. With --row, show how the advantage of that row is computed.',
+      'List the recorded batches of an experiment with their reports. With an attempt and a batch, show the findings and the wrong rows of that batch. With --rows, list its rows with reported and true advantages. With --row, show how the advantage of that row is computed; of an optimizer step, the chain of a token from its log-prob to its gradient.',
     )
     .argument('<id>', `experiment: ${NAME_FORMS}`)
     .argument('[attempt]', 'number of the attempt, from 1', NUMBER)
     .argument('[batch]', 'number of the batch in the attempt, from 1', NUMBER)
-    .addOption(new Option('--row <number>', 'explain this row, from 0').argParser(wholeNumber(0, 1e9)))
-    .option('--rows', 'list the rows of the batch, up to --limit')
-    .option('--trajectory <name>', 'list the rows of this trajectory')
-    .addOption(
-      new Option(
-        '--same-state-as <row>',
-        'list the rows of the same group with the same observation as this row',
-      ).argParser(wholeNumber(0, 1e9)),
-    )
     .option('--not-ok', 'only batches that are not ok')
     .option('-n, --limit <count>', 'maximum number of batches or rows', wholeNumber(1, 100_000), 50)
     .addHelpText(
@@ -57,6 +53,7 @@ function batches(output: Output): Command {
         'echelon batches exp-00cz8h3k7n2q4r5s6t7v --not-ok',
         'echelon batches exp-00cz8h3k7n2q4r5s6t7v 1 12',
         'echelon batches exp-00cz8h3k7n2q4r5s6t7v 1 12 --row 40',
+        'echelon batches exp-00cz8h3k7n2q4r5s6t7v 1 13 --row 4 --position 7',
         'echelon batches exp-00cz8h3k7n2q4r5s6t7v 1 12 --same-state-as 40',
       )}
 \`echelon bundle\` writes a batch to a file for \`echelon verify\`, \`estimate\` and \`compare\`.`,
@@ -72,8 +69,29 @@ function batches(output: Output): Command {
     );
 }
 
+/** The options that look at one batch. */
+function withBatchOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--row <number>', 'explain this row, from 0').argParser(wholeNumber(0, 1e9)))
+    .addOption(
+      new Option(
+        '--position <number>',
+        'position of the token in the row of an optimizer step, from 0 (default: the first wrong one)',
+      ).argParser(wholeNumber(0, 1e9)),
+    )
+    .option('--rows', 'list the rows of the batch, up to --limit')
+    .option('--trajectory <name>', 'list the rows of this trajectory')
+    .addOption(
+      new Option(
+        '--same-state-as <row>',
+        'list the rows of the same group with the same observation as this row',
+      ).argParser(wholeNumber(0, 1e9)),
+    );
+}
+
 const ONE_BATCH = {
   row: '--row 40',
+  position: '--row 40 --position 7',
   rows: '--rows',
   trajectory: '--trajectory NAME',
   sameStateAs: '--same-state-as 40',
@@ -81,6 +99,11 @@ const ONE_BATCH = {
 
 /** Refuses what names a batch in part, and options of one batch without it. */
 function requireBatch(attempt: number | undefined, batch: number | undefined, options: Options): void {
+  if (options.position !== undefined && options.row === undefined)
+    throw new CliError(
+      EXIT.usage,
+      '--position needs --row, as in `echelon batches ID 1 12 --row 4 --position 7`.',
+    );
   if (batch !== undefined) return;
   if (attempt !== undefined)
     throw new CliError(
@@ -102,10 +125,12 @@ async function list(input: { client: Client; id: string; options: Options; outpu
   if (options.json) return output.line(json({ items, more }));
   if (items.length === 0)
     return output.line(options.notOk ? 'Every batch is ok.' : 'No batch was recorded yet.');
+  const hasSteps = items.some(({ verification }) => verification?.kind === 'step');
   const rows = items.map(({ attempt, batch, step, rows, verification }) => [
     attempt,
     batch,
     step,
+    ...(hasSteps ? [verification?.kind ?? '-'] : []),
     rows,
     ...(verification === null
       ? ['-', '-', '-', '-', 'pending']
@@ -121,6 +146,7 @@ async function list(input: { client: Client; id: string; options: Options; outpu
     { title: 'ATTEMPT' },
     { title: 'BATCH' },
     { title: 'STEP' },
+    ...(hasSteps ? [{ title: 'KIND' }] : []),
     { title: 'ROWS', drop: 1 },
     { title: 'EXACT', drop: 2 },
     { title: 'ROUNDING', drop: 3 },
@@ -160,12 +186,11 @@ async function show(input: {
   output: Output;
 }): Promise<void> {
   const { client, id, attempt, batch, options, output } = input;
-  const { row, json: asJson } = options;
+  const { row, position, json: asJson } = options;
   if (row !== undefined) {
-    const query = { attempt, batch, row };
+    const query = { attempt, batch, row, position };
     const answer = await client.get('/v1/experiments/{id}/explain', { path: { id }, query });
-    const explanation = answer.explanation as unknown as RowExplanation;
-    return output.line(asJson ? json(answer) : formatExplanation(explanation).trimEnd());
+    return output.line(asJson ? json(answer) : explanationText(answer.explanation));
   }
   const path = { id, attempt, batch };
   if (options.rows || options.trajectory !== undefined || options.sameStateAs !== undefined)
@@ -173,14 +198,24 @@ async function show(input: {
   const detail = await client.get('/v1/experiments/{id}/batches/{attempt}/{batch}', { path });
   if (asJson) return output.line(json(detail));
   const head = `batch ${batch} of attempt ${attempt}, step ${detail.step}: ${detail.rows} rows`;
-  const report = detail.report as BatchReport | null;
+  const report = detail.report as BatchReport | RecordedStepReport | null;
   if (report === null) return output.line(`${head}; its report is pending`);
   output.line(reportLines(head, report).join('\n'));
+  if ('step' in report) output.line(stepLines(report.step).join('\n').trimEnd());
   const [wrongRow] = report.wrongRows;
   if (wrongRow !== undefined)
     output.remark(
       `Explain a wrong row with \`echelon batches ${inert(id)} ${attempt} ${batch} --row ${wrongRow}\`.`,
     );
+}
+
+/** The explanation of a row, or of a token. */
+export function explanationText(explanation: object): string {
+  const text =
+    'lines' in explanation
+      ? formatToken(explanation as TokenExplanation)
+      : formatExplanation(explanation as RowExplanation);
+  return text.trimEnd();
 }
 
 async function showRows(

@@ -89,16 +89,26 @@ export interface AppSettings {
 /** Recomputes on demand, off the event loop. */
 interface Verifier {
   /**
-   * How the advantage of a row (from 0) of a serialized batch comes about. Throws a
-   * BatchFormatError for bytes that are no batch, a RangeError if it exceeds a limit, and the signal's reason.
+   * How the advantage of a row (from 0) of a serialized batch comes about, or the gradient of a token of an optimizer step.
+   * Throws a BatchFormatError for bytes that are no batch, a RangeError if there is no such token or it exceeds a limit, and
+   * the signal's reason.
    */
-  explain(bytes: Uint8Array, row: number, asked: Asked): Promise<unknown>;
+  explain(
+    bytes: Uint8Array,
+    at: { row: number; position?: number | undefined },
+    asked: Asked,
+  ): Promise<unknown>;
+  /** The tokens of a row of a serialized optimizer step (`TokenColumns`). Throws likewise. */
+  tokens(bytes: Uint8Array, row: number, asked: Asked): Promise<object>;
   /** Rows of a serialized batch as the JSON text of `RowColumns`. Throws likewise. */
   rows(bytes: Uint8Array, query: RowQuery, asked: Asked): Promise<Uint8Array>;
   /** A serialized batch as a bundle that can be verified elsewhere: JSON in gzip. Throws likewise. */
   bundle(bytes: Uint8Array, origin: BundleOrigin, asked: Asked): Promise<Uint8Array>;
   /** The reports of a file on disk. Throws likewise; a RangeError also if the stated options do not fit the file. */
-  verifyFile(file: UploadedFile, asked: Asked): Promise<unknown[]>;
+  verifyFile(
+    file: UploadedFile,
+    asked: Asked,
+  ): Promise<{ batches: readonly unknown[]; steps: readonly unknown[] }>;
 }
 
 /** Everything that the API is made of. */

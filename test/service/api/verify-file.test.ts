@@ -23,14 +23,20 @@ async function serve(t: TestContext, pool: Partial<VerifierPoolOptions> = {}, ap
 }
 
 /** What `echelon verify --json` prints. */
-async function printed(path: string): Promise<{ batches: { file: string }[] }> {
+async function printed(path: string): Promise<{ batches: { file: string }[]; steps?: { file: string }[] }> {
   let text = '';
   const stdout = { write: (more: string) => (text += more) };
   await verifyFiles([path], { json: true }, { stdout, stderr: stdout });
   return JSON.parse(text);
 }
 
-const GOLDEN = ['test/golden/hgpo.json', 'test/golden/real-taubench.json.gz', 'test/golden/gigpo-grpo.json'];
+const GOLDEN = [
+  'test/golden/hgpo.json',
+  'test/golden/real-taubench.json.gz',
+  'test/golden/gigpo-grpo.json',
+  'test/golden/steps/every-column.json',
+  'test/golden/steps/python.pb',
+];
 const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith('echelon-upload-'));
 
 describe('POST /v1/verify', () => {
@@ -39,12 +45,10 @@ describe('POST /v1/verify', () => {
     for (const path of GOLDEN) {
       const name = basename(path);
       const answer = await client.post('/v1/verify', { query: { name }, body: readFileSync(path) });
-      const { batches } = await printed(path);
-      assert.ok(batches.length > 0);
-      assert.deepEqual(
-        answer.batches,
-        batches.map((one) => ({ ...one, file: name })),
-      );
+      const { batches, steps = [] } = await printed(path);
+      assert.ok(batches.length + steps.length > 0);
+      const named = (reports: { file: string }[]) => reports.map((one) => ({ ...one, file: name }));
+      assert.deepEqual(answer, { batches: named(batches), steps: named(steps) });
     }
   });
 

@@ -25,9 +25,10 @@ async function benchFor(scope: Scope) {
 
         verifier: {
           explain: async () => ({}),
+          tokens: async () => ({}),
           rows: async () => new Uint8Array(),
           bundle: async () => new Uint8Array(),
-          verifyFile: async () => [],
+          verifyFile: async () => ({ batches: [], steps: [] }),
         },
         log: createLog({ level: 'silent', name: 'test' }),
         store,

@@ -1,7 +1,7 @@
 /** Reports of optimizer steps as text. */
 
 import { styleText } from 'node:util';
-import type { StepReport, ValueReport } from '../step/step-report.ts';
+import type { StepFileReport, StepReport, ValueReport } from '../step/step-report.ts';
 import { STAGES } from '../step/step-report.ts';
 import { inert } from '../text/inert.ts';
 import { significant } from '../text/number.ts';
@@ -10,9 +10,6 @@ import { shellWord } from '../text/shell-word.ts';
 import { EXIT } from './exit.ts';
 import { findingLine } from './finding-line.ts';
 import { table } from './table.ts';
-
-/** The report of a step and its file. */
-export type StepFileReport = StepReport & { readonly file: string };
 
 /** The exit status for steps alone. */
 export function stepsExit(steps: readonly StepReport[]): number {
@@ -35,7 +32,8 @@ export function describeSteps(steps: readonly StepFileReport[], program: string)
   return `${[...steps.flatMap(stepLines), ...explain, summary(steps)].join('\n')}\n`;
 }
 
-function stepLines(step: StepFileReport): string[] {
+/** One step: a head, a table of its stages, and what is wrong. */
+export function stepLines(step: StepReport): string[] {
   const { name, trained, rows, arithmetic, precision, precisionInferred, stages, findings } = step;
   const rowsOfTable = stages.map((stage) => [
     stage.stage,

@@ -13,6 +13,7 @@ import { createReportCollector } from '../html/write-report.ts';
 import type { BatchReport, Finding } from '../report.ts';
 import { STEP_ADAPTERS } from '../step/format/dumps/registry.ts';
 import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
+import type { StepFileReport } from '../step/step-report.ts';
 import { verifyStep } from '../step/verify-step.ts';
 import { inert } from '../text/inert.ts';
 import { plural } from '../text/plural.ts';
@@ -33,7 +34,7 @@ import { EXIT } from './exit.ts';
 import { findingLine } from './finding-line.ts';
 import { writeHtmlFile } from './html-file.ts';
 import { json } from './output.ts';
-import { describeSteps, type StepFileReport, stepsExit } from './step-text.ts';
+import { describeSteps, stepsExit } from './step-text.ts';
 import { table } from './table.ts';
 
 /**

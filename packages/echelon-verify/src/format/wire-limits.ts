@@ -47,12 +47,16 @@ const BATCH: Readonly<Record<number, Limit>> = {
 /** Bytes of the JSON in which a step states its settings and its micro-batches. */
 const MAX_STEP_BYTES = 2 ** 27;
 
+/** Token ids with a text. */
+const MAX_ID_TEXTS = 2 ** 18;
+
 /** The limits of a step (step.proto). */
 export const STEP_LIMITS: Readonly<Record<number, Limit>> = {
   2: { name: 'name', bytes: MAX_NAME_BYTES },
   4: { name: 'step', bytes: MAX_STEP_BYTES },
   7: { name: 'group_names', bytes: MAX_NAME_BYTES, count: 'rows' },
   9: { name: 'trajectory_names', bytes: MAX_NAME_BYTES, count: 'rows' },
+  21: { name: 'id_texts', bytes: MAX_NAME_BYTES, count: MAX_ID_TEXTS },
 };
 const REWARD: Readonly<Record<number, Limit>> = { 1: { name: 'rewards.name', bytes: MAX_NAME_BYTES } };
 const REWARDS_FIELD = 32;

@@ -2,6 +2,7 @@
 
 import { type Batch, usesOf } from '../format/batch.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
+import type { StepBatch } from '../step/format/step-batch.ts';
 
 /** Memory that the verification of one batch may take. */
 export const MAX_VERIFICATION_BYTES = 2 * 2 ** 30;
@@ -24,6 +25,26 @@ export function verificationBytes(batch: Batch): number {
   const ofRows =
     batch.rows * (BYTES_PER_ROW + levelsOf(batch) * BYTES_PER_LEVEL + rewards * BYTES_PER_REWARD);
   return ofRows + tokens * BYTES_PER_TOKEN;
+}
+
+/** Names of a row, counts, denominators, and those of an identification. */
+const BYTES_PER_ROW_OF_A_STEP = 400;
+
+/** Sums and scales. */
+const BYTES_PER_MICRO_BATCH = 1_000;
+
+/** The flags of the exact stages; positions are in sets. */
+const BYTES_PER_TOKEN_OF_A_STEP = { plain: 8, positions: 60 } as const;
+
+/** The same for a step. */
+export function stepBytes({ rows, step, tokens, trajectory }: StepBatch): number {
+  const hasPositions = tokens.position !== undefined && trajectory !== undefined;
+  const perToken = BYTES_PER_TOKEN_OF_A_STEP[hasPositions ? 'positions' : 'plain'];
+  return (
+    rows * BYTES_PER_ROW_OF_A_STEP +
+    step.microBatches.length * BYTES_PER_MICRO_BATCH +
+    tokens.offset[rows]! * perToken
+  );
 }
 
 /** Levels that the batch can have: K + 1, but no trajectory has more levels than steps. */

@@ -9,13 +9,15 @@ import type { BundleOrigin } from '../format/bundle.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { readWireHeader } from '../format/wire-header.ts';
 import type { BatchReport } from '../report.ts';
+import type { TokenExplanation } from '../step/explain-step.ts';
+import type { TokenColumns } from '../step/token-columns.ts';
 import { unverifiedReport } from '../verify-batch.ts';
 import { bytesInWords } from './budget.ts';
 import type { GivenUp } from './child.ts';
 import { createChildren, type TaskBudget } from './children.ts';
 import type { PoolAnswer, TaskName } from './tasks.ts';
 import { createTurns, type Party } from './turns.ts';
-import type { FileReport, FileTask } from './verify-upload.ts';
+import type { FileReports, FileTask } from './verify-upload.ts';
 
 /** `budgetMs` and `budgetBytes`: time and memory that one batch may take in its process. */
 export interface VerifierPoolOptions extends TaskBudget {
@@ -33,16 +35,22 @@ export interface Asked extends Partial<Party> {
 
 export interface VerifierPool {
   /**
-   * Verifies a protobuf batch. Over budget: a report with all rows unverifiable and the finding `budget-exceeded`. Rejects
+   * Verifies a protobuf batch or optimizer step. Over budget: a report with all rows unverifiable and the finding `budget-exceeded`. Rejects
    * with a BatchFormatError for bytes that are no batch, with the signal's reason once it aborts, and with
    * VerifierBusyError if no process can be started. Rejects with another error if something outside killed its process.
    */
   verify(wire: Uint8Array, signal?: AbortSignal): Promise<BatchReport>;
   /**
-   * Explains a row of a protobuf batch. Rejects likewise, and with a RangeError if there is no such row or the budget is
-   * exceeded.
+   * Explains a row of a protobuf batch, or a token of an optimizer step. Rejects likewise, and with a RangeError if there is
+   * no such row or token or the budget is exceeded. `position` of the token: omitted, the first wrong one of the row.
    */
-  explain(wire: Uint8Array, row: number, asked?: Asked): Promise<RowExplanation>;
+  explain(
+    wire: Uint8Array,
+    at: { row: number; position?: number | undefined },
+    asked?: Asked,
+  ): Promise<RowExplanation | TokenExplanation>;
+  /** The tokens of a row of an optimizer step. Rejects likewise. */
+  tokens(wire: Uint8Array, row: number, asked?: Asked): Promise<TokenColumns>;
   /** Rows of a protobuf batch as the JSON text of `RowColumns`. Rejects likewise. */
   rows(wire: Uint8Array, query: RowQuery, asked?: Asked): Promise<Uint8Array>;
   /** Writes a protobuf batch as a bundle (see bundle.ts). Rejects likewise. */
@@ -51,7 +59,7 @@ export interface VerifierPool {
    * Verifies a file in any format that `echelon verify` reads. Rejects with a BatchFormatError for a file that cannot be read
    * or exceeds a limit, with a RangeError for options that do not fit it, and otherwise likewise.
    */
-  verifyFile(file: UploadedFile, asked?: Asked): Promise<FileReport[]>;
+  verifyFile(file: UploadedFile, asked?: Asked): Promise<FileReports>;
   /** Ends the processes; what is running is given up. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -128,12 +136,13 @@ export function createVerifierPool(options: VerifierPoolOptions): VerifierPool {
         return unverifiedReport(about, `Given up: ${error.message}.`);
       }
     },
-    explain: (wire, row, asked) => answered('explain', wire, { row }, asked),
+    explain: (wire, at, asked) => answered('explain', wire, at, asked),
+    tokens: (wire, row, asked) => answered('tokens', wire, { row }, asked),
     rows: (wire, query, asked) => answered('rows', wire, { query }, asked),
     bundle: (wire, origin, asked) => answered('bundle', wire, { origin }, asked),
     async verifyFile(file, asked = {}) {
       try {
-        return await run<FileReport[]>('verifyFile', { ...file }, asked);
+        return await run<FileReports>('verifyFile', { ...file }, asked);
       } catch (error) {
         if (!(error instanceof BudgetError)) throw error;
         const expected = `a file whose verification takes at most ${budgetMs / 1000} s and ${bytesInWords(budgetBytes)} of memory`;

@@ -6,11 +6,14 @@ import { type BundleOf, bundleOf, readBundleHead } from '../format/bundle.ts';
 import type { DumpAdapter, DumpStep } from '../format/dumps/adapter.ts';
 import { adapterFor, adapterOf } from '../format/dumps/registry.ts';
 import { BatchFormatError } from '../format/format-error.ts';
-import { readBatchFile } from '../format/read.ts';
+import { readRecorded } from '../format/read.ts';
 import type { BatchReport } from '../report.ts';
+import type { StepBatch } from '../step/format/step-batch.ts';
+import type { StepFileReport, StepReport } from '../step/step-report.ts';
+import { unverifiedStep, verifyStep } from '../step/verify-step.ts';
 import { unverifiedReport, verifyBatch } from '../verify-batch.ts';
 import { type DumpReport, type StatedDump, verifyDump, withRowsCompared } from '../verify-dump.ts';
-import { bytesInWords, verificationBytes } from './budget.ts';
+import { bytesInWords, stepBytes, verificationBytes } from './budget.ts';
 
 /** A file on disk, and what is stated of it. */
 export interface FileTask {
@@ -26,18 +29,24 @@ export interface FileTask {
 /** The report of one batch or step of a file. */
 export type FileReport = DumpReport | (BatchReport & { readonly file: string; readonly bundle?: BundleOf });
 
-/** Batches of one upload, which bound the size of the answer. */
+/** The reports of a file: those of its batches of advantages, and those of its optimizer steps. */
+export interface FileReports {
+  readonly batches: readonly FileReport[];
+  readonly steps: readonly StepFileReport[];
+}
+
+/** Batches and steps of one upload, which bound the size of the answer. */
 export const MAX_BATCHES = 1_000;
 /** Rows of one upload. */
 export const MAX_ROWS = 200_000;
 
 /** The reports of the file. Throws a BatchFormatError, or a RangeError for what is stated. */
-export async function verifyUpload(task: FileTask): Promise<FileReport[]> {
+export async function verifyUpload(task: FileTask): Promise<FileReports> {
   const { path, name, from, stated } = task;
   try {
     const adapter = from === undefined ? await adapterFor(path, stated?.map) : adapterOf(from);
     const known = adapter !== undefined && adapter !== 'native';
-    return inBounds(name, known ? await ofDump(adapter, task) : await ofBatches(task));
+    return inBounds(name, known ? await ofDump(adapter, task) : await ofRecorded(task));
   } catch (error) {
     if (!(error instanceof BatchFormatError) || error.file !== path) throw error;
     const { code, batch, field, expected, found } = error;
@@ -51,37 +60,51 @@ const MAX_ANSWER_CHARACTERS = 2 ** 23;
 const FEW_ROWS = 20;
 
 /** The reports, with shorter lists of rows if they are long. Throws a BatchFormatError if they are too long nonetheless. */
-export function inBounds(file: string, reports: FileReport[]): FileReport[] {
+export function inBounds(file: string, reports: FileReports): FileReports {
   if (charactersOf(reports) <= MAX_ANSWER_CHARACTERS) return reports;
-  const shorter = reports.map((report) => ({
+  const batches = reports.batches.map((report) => ({
     ...report,
     wrongRows: report.wrongRows.slice(0, FEW_ROWS),
     roundingRows: report.roundingRows.slice(0, FEW_ROWS),
     findings: report.findings.map((one) => ({ ...one, rows: one.rows.slice(0, FEW_ROWS) })),
   }));
+  const steps = reports.steps.map((report) => ({
+    ...report,
+    wrongTokens: report.wrongTokens.slice(0, FEW_ROWS),
+  }));
+  const shorter = { batches, steps };
   if (charactersOf(shorter) <= MAX_ANSWER_CHARACTERS) return shorter;
   const expected = `a file whose reports have at most ${MAX_ANSWER_CHARACTERS} characters`;
-  throw new BatchFormatError({ code: 'too-large', file, expected, found: `${reports.length} reports` });
+  const found = `${batches.length + steps.length} reports`;
+  throw new BatchFormatError({ code: 'too-large', file, expected, found });
 }
 
-function charactersOf(reports: readonly FileReport[]): number {
-  return reports.reduce((sum, report) => sum + JSON.stringify(report).length, 0);
+function charactersOf({ batches, steps }: FileReports): number {
+  return [...batches, ...steps].reduce((sum, report) => sum + JSON.stringify(report).length, 0);
 }
 
-async function ofBatches({ path, name, budgetBytes }: FileTask): Promise<FileReport[]> {
+async function ofRecorded({ path, name, budgetBytes }: FileTask): Promise<FileReports> {
   const bytes = await readFile(path);
   // A batch in memory takes its message and its columns.
-  const batches = readBatchFile(bytes, name, budgetBytes / 2);
+  const recorded = readRecorded(bytes, name, budgetBytes / 2);
   const count = counter(name);
-  for (const batch of batches) count(batch.rows);
+  for (const { rows } of 'steps' in recorded ? recorded.steps : recorded.batches) count(rows);
+  if ('steps' in recorded) {
+    const steps = recorded.steps.map((step) => ({
+      file: name,
+      ...stepWithin(budgetBytes, step, bytes.byteLength),
+    }));
+    return { batches: [], steps };
+  }
   const bundle = readBundleHead(bytes, name);
-  return batches.map((batch) => {
+  const batches = recorded.batches.map((batch) => {
     const report = verifyWithin(budgetBytes, batch, bytes.byteLength);
     return { file: name, ...report, ...(bundle && { bundle: bundleOf(bundle, report) }) };
   });
+  return { batches, steps: [] };
 }
 
-async function ofDump(adapter: DumpAdapter, { path, name, stated }: FileTask): Promise<FileReport[]> {
+async function ofDump(adapter: DumpAdapter, { path, name, stated }: FileTask): Promise<FileReports> {
   // The folder of an upload is the server's: it holds no configuration of the run.
   const { find: _none, ...alone } = adapter;
   const bounded = {
@@ -91,7 +114,7 @@ async function ofDump(adapter: DumpAdapter, { path, name, stated }: FileTask): P
   const reports: DumpReport[] = [];
   for await (const report of verifyDump(bounded, [path], stated))
     reports.push({ ...report, file: name, run: name });
-  return withRowsCompared(reports);
+  return { batches: withRowsCompared(reports), steps: [] };
 }
 
 /** The steps, counted before anything is computed of them. */
@@ -108,11 +131,17 @@ export function verifyWithin(budgetBytes: number, batch: Batch, ownBytes: number
   const needed = ownBytes + verificationBytes(batch);
   if (needed <= budgetBytes) return verifyBatch(batch);
   const about = { name: batch.name, rows: batch.rows, fingerprint: batchFingerprint(batch.estimator) };
-  return unverifiedReport(
-    about,
-    `It would take about ${bytesInWords(needed)} of memory, ${bytesInWords(budgetBytes)} are allowed.`,
-  );
+  return unverifiedReport(about, overBudget(needed, budgetBytes));
 }
+
+/** The same of a step. */
+export function stepWithin(budgetBytes: number, step: StepBatch, ownBytes: number): StepReport {
+  const needed = ownBytes + stepBytes(step);
+  return needed <= budgetBytes ? verifyStep(step) : unverifiedStep(step, overBudget(needed, budgetBytes));
+}
+
+const overBudget = (needed: number, budget: number): string =>
+  `It would take about ${bytesInWords(needed)} of memory, ${bytesInWords(budget)} are allowed.`;
 
 /** Counts batches and their rows. Throws a BatchFormatError beyond the limits. */
 function counter(file: string): (rows: number) => void {

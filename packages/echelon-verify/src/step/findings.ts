@@ -73,6 +73,22 @@ export const STEP_FINDINGS = {
     means: 'The loss states a KL term, and the gradient coefficients have none.',
     remedy: 'Compute the KL term with gradients: log-probs under no_grad give a value and no gradient.',
   },
+  'wrong-denominator': {
+    severity: 'error',
+    means: 'A micro-batch reports a denominator that its masks and the stated aggregation do not give.',
+    remedy: 'Count the tokens that the aggregation states, over the micro-batches and ranks that it states.',
+  },
+  'wrong-reported-value': {
+    severity: 'error',
+    means:
+      'A reported loss, clip fraction, KL or entropy is not what tokens, denominators and reduction give.',
+    remedy: 'Correct the reduction of the value over micro-batches and ranks.',
+  },
+  'arithmetic-identified': {
+    severity: 'warning',
+    means: 'Another arithmetic than the stated one explains every gradient coefficient.',
+    remedy: 'Correct the trainer, or the settings that the step states.',
+  },
   'versions-constant': {
     severity: 'warning',
     means: 'All tokens have the policy version 0 although the trainer has made updates.',

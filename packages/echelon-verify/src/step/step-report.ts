@@ -32,6 +32,9 @@ export interface StageReport {
   lacks: string[];
 }
 
+/** Counts of rows. A row without a trained token is exact. */
+export type RowCounts = Pick<StageReport, 'exact' | 'rounding' | 'wrong' | 'unverifiable'>;
+
 /** A token that breaks a stage. */
 export interface WrongToken {
   row: number;
@@ -69,6 +72,10 @@ export interface StepReport {
   precisionInferred: boolean;
   stages: StageReport[];
   values: ValueReport[];
+  /** Outcomes of rows: that of the worst token. */
+  ofRows: RowCounts;
+  /** The first 1,000 wrong rows. */
+  wrongRows: number[];
   /** The first wrong tokens; the counts of the stages are complete. */
   wrongTokens: WrongToken[];
   findings: Finding[];
@@ -77,3 +84,6 @@ export interface StepReport {
   /** Nothing is wrong and no finding is an error, whether or not anything was verified. */
   consistent: boolean;
 }
+
+/** The report of a step and its file. */
+export type StepFileReport = StepReport & { readonly file: string };

@@ -1,5 +1,7 @@
 /** Verifies one optimizer step, stage by stage. */
 
+import { finding } from '../provenance/findings.ts';
+import { MAX_LISTED_ROWS } from '../report.ts';
 import { plural } from '../text/plural.ts';
 import { type StepModel, stepModel } from './chain.ts';
 import type { StepPrecision } from './format/settings.ts';
@@ -18,7 +20,14 @@ import {
 import { checkValues } from './stages/reported-values.ts';
 import { tokenChecks } from './stages/token-checks.ts';
 import { stepFindings } from './statistics.ts';
-import { STAGES, type StageName, type StageReport, type StepReport, type WrongToken } from './step-report.ts';
+import {
+  type RowCounts,
+  STAGES,
+  type StageName,
+  type StageReport,
+  type StepReport,
+  type WrongToken,
+} from './step-report.ts';
 import { addToken, emptySums, type MicroBatchSums } from './sums.ts';
 
 /** Verifies a step. A stage without its columns is unverifiable and names them. */
@@ -26,7 +35,9 @@ export function verifyStep(batch: StepBatch): StepReport {
   const { precision, isInferred } = precisionOf(batch);
   const model = stepModel(batch, precision);
   const ofTokens = verifyTokens(model);
+  const { worst } = ofTokens;
   const exact = exactStages(batch);
+  for (const { row } of exact.wrong) worst[row] = CODE.wrong;
   const values = checkValues(model, ofTokens.sums);
   const stages = inOrder([
     ...exact.stages,
@@ -48,10 +59,43 @@ export function verifyStep(batch: StepBatch): StepReport {
     precisionInferred: isInferred,
     stages,
     values,
+    ...outcomesOfRows(worst),
     wrongTokens: [...exact.wrong, ...ofTokens.wrong].slice(0, MAX_LISTED),
     findings,
     ok: consistent && gradient !== undefined && gradient.unverifiable === 0 && ofTokens.trained > 0,
     consistent,
+  };
+}
+
+function outcomesOfRows(worst: Uint8Array): Pick<StepReport, 'ofRows' | 'wrongRows'> {
+  const counts = new Float64Array(4);
+  const wrongRows: number[] = [];
+  worst.forEach((code, row) => {
+    counts[code]!++;
+    if (code === CODE.wrong && wrongRows.length < MAX_LISTED_ROWS) wrongRows.push(row);
+  });
+  return { ofRows: countsOf(counts), wrongRows };
+}
+
+/** The report of a step that is not verified: it would take too much. */
+export function unverifiedStep(batch: StepBatch, reason: string): StepReport {
+  const { precision, isInferred } = precisionOf(batch);
+  return {
+    name: batch.name,
+    rows: batch.rows,
+    tokens: batch.tokens.offset[batch.rows]!,
+    trained: 0,
+    arithmetic: describeArithmetic(batch),
+    precision,
+    precisionInferred: isInferred,
+    stages: [],
+    values: [],
+    ofRows: { exact: 0, rounding: 0, wrong: 0, unverifiable: batch.rows },
+    wrongRows: [],
+    wrongTokens: [],
+    findings: [finding('budget-exceeded', reason)],
+    ok: false,
+    consistent: false,
   };
 }
 
@@ -67,6 +111,8 @@ interface TokensFound {
   readonly wrong: WrongToken[];
   readonly sums: MicroBatchSums[];
   readonly trained: number;
+  /** The worst outcome of each row's tokens, as a code. What only another stage than the gradient lacks does not count. */
+  readonly worst: Uint8Array;
 }
 
 /** One pass over all trained tokens: nothing is stored per token. */
@@ -81,6 +127,8 @@ function verifyTokens(model: StepModel): TokensFound {
   const needsSums =
     Object.keys(reported).length > 0 || microBatches.some((one) => one.reportedLoss !== undefined);
   const wrong: WrongToken[] = [];
+  const worst = new Uint8Array(batch.rows);
+  const gradient = checks.findIndex(({ stage }) => stage === 'gradient');
   let trained = 0;
   for (let row = 0; row < batch.rows; row++) {
     model.startRow(row);
@@ -91,11 +139,13 @@ function verifyTokens(model: StepModel): TokensFound {
         continue;
       }
       trained++;
+      if (gradient < 0) worst[row] = Math.max(worst[row]!, CODE.unverifiable);
       const chain = model.evaluate(row, token);
       if (needsSums) addToken(own, model, { row, token });
       for (let check = 0; check < checks.length; check++) {
         const code = checks[check]!.judge(chain, token);
         counts[check]![code]!++;
+        if (code > worst[row]! && (code !== CODE.unverifiable || check === gradient)) worst[row] = code;
         if (code === CODE.wrong && wrong.length < MAX_LISTED)
           wrong.push({ row, token: token - offset[row]!, stage: checks[check]!.stage });
       }
@@ -106,10 +156,10 @@ function verifyTokens(model: StepModel): TokensFound {
     const none = { exact: 0, rounding: 0, wrong: 0, unverifiable: trained };
     return { stage, of: 'tokens', ...(found ? countsOf(found) : none), lacks: [...lacks] };
   });
-  return { stages, wrong, sums, trained };
+  return { stages, wrong, sums, trained, worst };
 }
 
-function countsOf(found: Float64Array): Pick<StageReport, 'exact' | 'rounding' | 'wrong' | 'unverifiable'> {
+function countsOf(found: Float64Array): RowCounts {
   return {
     exact: found[CODE.exact]!,
     rounding: found[CODE.rounding]!,

@@ -47,9 +47,9 @@ describe('the verifier pool', () => {
   });
 
   test('explains a row, and says which rows there are', async () => {
-    const explanation = await pool.explain(wireOf('one-step-episodes'), 3);
+    const explanation = await pool.explain(wireOf('one-step-episodes'), { row: 3 });
     assert.equal(explanation.outcome, 'exact');
-    await assert.rejects(pool.explain(wireOf('one-step-episodes'), 5), /rows 0 to 4, not 5/);
+    await assert.rejects(pool.explain(wireOf('one-step-episodes'), { row: 5 }), /rows 0 to 4, not 5/);
   });
 
   test('rejects bytes that are no batch with the class and fields of the reader’s error', async () => {

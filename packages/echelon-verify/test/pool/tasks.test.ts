@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodeBatch } from '../../src/format/wire.ts';
-import { bundle, explain, rows, verify } from '../../src/pool/tasks.ts';
+import { bundle, explain, rows, tokens, verify } from '../../src/pool/tasks.ts';
+import { encodeStep } from '../../src/step/format/step-wire.ts';
+import { PLANTED } from '../step/planted.ts';
 import { goldenBatch } from '../support/golden-batches.ts';
 
 const wire = encodeBatch(goldenBatch('alfworld-scale'));
@@ -21,6 +23,28 @@ describe('tasks of a child process', () => {
     assert.ok('value' in answer && answer.value.row === 3);
     assert.ok('outOfRange' in explain({ wire, budgetBytes: 2 ** 28, row: 4621 }));
     assert.ok('outOfRange' in explain({ wire, budgetBytes: 2 ** 28 }));
+  });
+
+  test('an optimizer step: outcomes of its rows, the arithmetic that explains it, and the chain of its first wrong token', () => {
+    const batch = PLANTED.find(({ named }) =>
+      named?.source.startsWith('token-mean per micro-batch; you'),
+    )!.batch();
+    const task = { wire: encodeStep(batch), budgetBytes: 2 ** 28 };
+    const found = verify(task);
+    assert.ok('value' in found && 'step' in found.value);
+    const { exact, rounding, wrong, unverifiable, findings, wrongRows } = found.value;
+    assert.equal(exact + rounding + wrong + unverifiable, batch.rows);
+    assert.ok(wrong > 0 && !found.value.ok);
+    assert.match(findings.find(({ code }) => code === 'arithmetic-identified')!.message, /per micro-batch/);
+    const row = wrongRows[0]!;
+    const token = explain({ ...task, row });
+    assert.ok('value' in token && 'breaks' in token.value && token.value.breaks === 'gradient');
+    const columns = tokens({ ...task, row });
+    assert.ok('value' in columns);
+    assert.equal(columns.value.breaks[token.value.token], 'gradient');
+    assert.equal(columns.value.microBatches.length, batch.step.microBatches.length);
+    assert.ok('outOfRange' in rows(task));
+    assert.ok('outOfRange' in tokens({ wire, budgetBytes: 2 ** 28, row: 0 }));
   });
 
   test('rows as JSON, or that there are no such rows', () => {

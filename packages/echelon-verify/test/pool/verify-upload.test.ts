@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { inBounds, MAX_BATCHES, MAX_ROWS, verifyUpload } from '../../src/pool/verify-upload.ts';
+import { encodeStep } from '../../src/step/format/step-wire.ts';
+import { verifyStep } from '../../src/step/verify-step.ts';
 import { unverifiedReport } from '../../src/verify-batch.ts';
+import { exampleBatch, readOne, stepFile } from '../step/sample-step.ts';
 import { folder } from '../support/dump-files.ts';
 
 const BUDGET = 2 ** 28;
@@ -21,9 +24,25 @@ describe('an upload', () => {
     await using at = await folder();
     const path = await at.write('run.csv', csv(1, 4));
     await at.write('config.yaml', 'grpo: {}');
-    const [report] = await verifyUpload({ path, name: 'run.csv', budgetBytes: BUDGET });
+    const { batches } = await verifyUpload({ path, name: 'run.csv', budgetBytes: BUDGET });
+    const [report] = batches;
     assert.equal(report?.file, 'run.csv');
     assert.ok(report && 'configuration' in report && report.configuration.origin !== 'found');
+  });
+
+  test('an optimizer step has one report as JSON and as protobuf, within the same limits', async () => {
+    const example = exampleBatch();
+    const json = stepFile(example);
+    const wire = encodeStep(readOne(example));
+    for (const content of [json, wire, gzipSync(wire)]) {
+      const { batches, steps } = await upload('update.bin', content);
+      assert.equal(batches.length, 0);
+      assert.deepEqual(steps, [{ file: 'update.bin', ...verifyStep(readOne(example)) }]);
+    }
+    const many = stepFile(...Array.from({ length: MAX_BATCHES + 1 }, () => example));
+    await assert.rejects(upload('a.json', many), { code: 'too-large', file: 'a.json' });
+    const { steps } = await upload('a.pb', wire, { budgetBytes: 500 });
+    assert.deepEqual([steps[0]?.ok, steps[0]?.findings[0]?.code], [false, 'budget-exceeded']);
   });
 
   test('a file of too many batches or rows is refused', async () => {
@@ -58,17 +77,17 @@ describe('an upload', () => {
         findings: [{ code: 'c', severity: 'error' as const, rows, message: 'm' }],
       },
     });
-    const few = [report('one')];
+    const reports = (count: number, name: string) => ({
+      batches: Array.from({ length: count }, () => ({ ...report('one'), name })),
+      steps: [],
+    });
+    const few = reports(1, 'one');
     assert.equal(inBounds('a', few), few);
-    const many = inBounds(
-      'a',
-      Array.from({ length: 1_000 }, () => report('one')),
-    );
+    const many = inBounds('a', reports(1_000, 'one')).batches;
     assert.equal(many.length, 1_000);
     const [first] = many;
     assert.deepEqual([first?.wrong, first?.wrongRows.length, first?.roundingRows.length], [1_000, 20, 20]);
     assert.equal(first?.findings[0]?.rows.length, 20);
-    const long = Array.from({ length: 1_000 }, () => ({ ...report('one'), name: 'n'.repeat(10_000) }));
-    assert.throws(() => inBounds('a', long), { code: 'too-large' });
+    assert.throws(() => inBounds('a', reports(1_000, 'n'.repeat(10_000))), { code: 'too-large' });
   });
 });

@@ -31,7 +31,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
   route(app, {
     at: 'GET /v1/experiments/:id/batches',
     operationId: 'listBatches',
-    summary: 'List recorded advantage batches with a summary of their reports',
+    summary: 'List recorded batches and optimizer steps with a summary of their reports',
     description:
       '`verification` is null until the batch is verified. The complete reports are at …/verification.',
     tag: 'verification',
@@ -110,14 +110,15 @@ function viewOf({ attempt, batch, step, rows, digest, report }: BatchRecord): Ba
   return { attempt, batch, step, rows, digest, verification: inShort(report) };
 }
 
-type Summary = Omit<NonNullable<BatchView['verification']>, 'findings'>;
+type Summary = Omit<NonNullable<BatchView['verification']>, 'findings' | 'kind'>;
 
 /** What of the verifier's report is shown in a list. */
 function inShort(report: unknown): BatchView['verification'] {
   if (report === null || report === undefined) return null;
-  const { findings, ...rest } = report as Summary & { findings: { code: string }[] };
+  const { findings, step, ...rest } = report as Summary & { findings: { code: string }[]; step?: unknown };
   const { ok, exact, rounding, wrong, unverifiable } = rest;
   return {
+    kind: step === undefined ? 'advantage' : 'step',
     ok,
     exact,
     rounding,

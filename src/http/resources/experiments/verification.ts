@@ -11,6 +11,14 @@ const Number32 = { maximum: 2 ** 31 - 1 } as const;
 const ExplainQuery = StrictObject({
   batch: Type.Integer({ minimum: 1, ...Number32, description: 'Number of the batch, from 1.' }),
   row: Type.Integer({ minimum: 0, ...Number32, description: 'Index of the row, from 0.' }),
+  position: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      ...Number32,
+      description:
+        'Position of a token in the row of an optimizer step, from 0. Default: the first wrong token.',
+    }),
+  ),
   attempt: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -83,9 +91,9 @@ function addExplain(app: App, { store, verifier, onDemand }: RouteDeps): void {
   route(app, {
     at: 'GET /v1/experiments/:id/explain',
     operationId: 'explainRow',
-    summary: 'Explain the advantage of a row',
+    summary: 'Explain the advantage of a row, or a token of an optimizer step',
     description:
-      'Recomputes the row from the recorded batch and returns the groups, clusters and weights that determine its advantage.',
+      'Recomputes the row from the recorded batch and returns the groups, clusters and weights that determine its advantage. Of an optimizer step, it returns the chain of one token from its log-prob to its gradient coefficient.',
     tag: 'verification',
     params: ExperimentParams,
     querystring: ExplainQuery,
@@ -93,7 +101,7 @@ function addExplain(app: App, { store, verifier, onDemand }: RouteDeps): void {
     problems: ['not-found', 'not-verifiable', 'expired', 'verifier-busy'],
     handler: async (request, reply) => {
       const experiment = await experimentOf(store, request, request.params.id);
-      const { batch, row, attempt = Math.max(1, experiment.attempt) } = request.query;
+      const { batch, row, position, attempt = Math.max(1, experiment.attempt) } = request.query;
       const record = await batchOf(store, { id: experiment.id, attempt, batch });
       if (row >= record.rows) {
         throw new EchelonError('invalid-request', `The batch has ${record.rows} rows.`, {
@@ -101,7 +109,7 @@ function addExplain(app: App, { store, verifier, onDemand }: RouteDeps): void {
         });
       }
       const work = onDemand(request, reply, async (asked) =>
-        verifier.explain(await store.batches.bytes(record), row, asked),
+        verifier.explain(await store.batches.bytes(record), { row, position }, asked),
       );
       const explanation = await recomputed(work, 'This batch cannot be explained');
       return { attempt, batch, step: record.step, row, explanation };

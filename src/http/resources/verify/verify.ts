@@ -61,6 +61,9 @@ const Query = StrictObject({
 
 const Answer = NamedObject('FileReport', {
   batches: Type.Array(Type.Unsafe<unknown>({ $ref: 'BatchReport#' })),
+  steps: Type.Array(Type.Unsafe<unknown>({ $ref: 'StepReport#' }), {
+    description: 'Reports of the optimizer steps of an echelon-batch/3 file.',
+  }),
 });
 
 /** POST /v1/verify: the report of a file that is sent with the request. Stores nothing. */
@@ -72,8 +75,8 @@ export function addVerify(app: App, { verifier, onDemand, limits }: RouteDeps): 
     scope: 'read',
     idempotency: 'ignored',
     audit: false,
-    summary: 'Verify a file of advantage batches or a dump of another trainer',
-    description: `The body is the file. Returns the reports that \`echelon verify --json FILE\` prints and stores nothing. A file may have ${limits.uploadBytes} bytes, 200,000 rows and 1,000 batches.`,
+    summary: 'Verify a file of advantage batches or optimizer steps, or a dump of another trainer',
+    description: `The body is the file. Returns the reports that \`echelon verify --json FILE\` prints and stores nothing. A file may have ${limits.uploadBytes} bytes, 200,000 rows and 1,000 batches or steps.`,
     tag: 'verification',
     querystring: Query,
     answer: Answer,
@@ -88,10 +91,7 @@ export function addVerify(app: App, { verifier, onDemand, limits }: RouteDeps): 
           const body = request.body as unknown as Readable;
           const length = Number(request.headers['content-length'] ?? 0);
           const upload = { body, length, name, maxBytes: limits.uploadBytes, signal: asked.signal };
-          const batches = await withUpload(upload, (path) =>
-            verifier.verifyFile({ path, name, from, stated }, asked),
-          );
-          return { batches };
+          return await withUpload(upload, (path) => verifier.verifyFile({ path, name, from, stated }, asked));
         });
       } catch (error) {
         throw refusalOf(error);

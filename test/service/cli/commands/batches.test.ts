@@ -20,7 +20,7 @@ let asked: RowQuery | undefined;
 const { store } = await storeFor(scope);
 const { app } = await appFor(scope, {
   store,
-  explain: async (_bytes, row) => explainRow(wrong, row),
+  explain: async (_bytes, { row }) => explainRow(wrong, row),
   rows: async (_bytes, query) => {
     asked = query;
     return Buffer.from(JSON.stringify(rowColumns(wrong, query)));

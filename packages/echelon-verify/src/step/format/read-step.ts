@@ -31,6 +31,7 @@ const BATCH_KEYS = [
   'policyVersionStart',
   'policyVersionEnd',
   'reported',
+  'idTexts',
   'tokens',
 ];
 const LARGEST_INT32 = 2 ** 31 - 1;
@@ -81,6 +82,7 @@ function readStep(batch: unknown, unnamed: Place): StepBatch {
       policyVersionStart: integerColumn(place, 'policyVersionStart', batch.policyVersionStart, counts),
       policyVersionEnd: integerColumn(place, 'policyVersionEnd', batch.policyVersionEnd, counts),
       reportedAdvantage: floatColumn(place, 'reported.advantage', reported.advantage, rows),
+      idTexts: textsOf(place, objectOf(place, batch, 'idTexts')),
     }),
   };
 }
@@ -120,4 +122,14 @@ function floatColumn(place: Place, field: string, value: unknown, rows: number):
 function namesOf(place: Place, batch: JsonObject, field: string, rows: number): Names | undefined {
   const column = columnOf(place, field, batch[field], rows);
   return column && nameColumn(place, field, column);
+}
+
+function textsOf(place: Place, from: JsonObject | undefined): ReadonlyMap<number, string> | undefined {
+  if (from === undefined) return undefined;
+  return new Map(
+    Object.keys(from).map((id) => {
+      if (!/^\d{1,10}$/.test(id)) throw invalidAt(place, 'idTexts', 'token ids as keys', id);
+      return [Number(id), textOf(place, from, id) ?? ''];
+    }),
+  );
 }

@@ -52,5 +52,7 @@ export interface StepBatch {
   readonly policyVersionEnd?: Int32Array;
   /** The advantage of all tokens of the row; `tokens.reportedAdvantage` has precedence. */
   readonly reportedAdvantage?: Float32Array;
+  /** Texts of token ids, for people. */
+  readonly idTexts?: ReadonlyMap<number, string>;
   readonly tokens: StepTokens;
 }

@@ -50,6 +50,7 @@ export function decodeStep(bytes: Uint8Array, source = 'batch'): StepBatch {
       ),
       policyVersionEnd: wireInt32(place, column('policy_version_end', message.policyVersionEnd), versions),
       reportedAdvantage: floatsOf(place, 'reported_advantage', message.reportedAdvantage, rows),
+      idTexts: textsOf(place, message),
     }),
   };
 }
@@ -79,12 +80,20 @@ export function encodeStep(step: StepBatch): Uint8Array {
     policyVersionStart: toWire(step.policyVersionStart),
     policyVersionEnd: toWire(step.policyVersionEnd),
     reportedAdvantage: toWire(step.reportedAdvantage),
+    textId: toWire(step.idTexts && Int32Array.from(step.idTexts.keys())),
+    idTexts: [...(step.idTexts?.values() ?? [])],
     tokenOffset: toWire(tokens.offset),
     tokenPolicyVersion: toWire(runs?.values),
     tokenPolicyVersionRuns: toWire(runs?.lengths),
     ...Object.fromEntries(columns),
   });
   return Message.encode(message).finish();
+}
+
+function textsOf(place: Place, { idTexts, textId }: Message): ReadonlyMap<number, string> | undefined {
+  if (idTexts.length === 0) return undefined;
+  const ids = wireInt32(place, { field: 'text_id', bytes: textId, rows: idTexts.length }, 2 ** 31);
+  return ids && new Map(idTexts.map((text, at) => [ids[at]!, text]));
 }
 
 /** The format that the first field of a message names; undefined if it cannot be read. */

@@ -11,7 +11,7 @@ const { store } = await storeFor(scope);
 const asked: [Buffer, number][] = [];
 const { call } = await appFor(scope, {
   store,
-  explain: async (bytes, row) => {
+  explain: async (bytes, { row }) => {
     asked.push([Buffer.from(bytes), row]);
     if (row === 3) throw new RangeError('it takes more than 5 ms');
     if (row === 2) throw new BatchFormatError({ code: 'unreadable', file: 'a batch', expected: 'a message' });

@@ -11,7 +11,7 @@ test('the options of the query reach the verifier', async (t) => {
   const { call } = await appFor(t, {
     verifyFile: async (file) => {
       seen.push(file);
-      return [];
+      return { batches: [], steps: [] };
     },
   });
   const query = new URLSearchParams({
@@ -25,7 +25,7 @@ test('the options of the query reach the verifier', async (t) => {
     map: 'group=g,reward=r',
   });
   const response = await call('POST', `/v1/verify?${query}`, { headers, raw });
-  assert.deepEqual([response.statusCode, response.json()], [200, { batches: [] }]);
+  assert.deepEqual([response.statusCode, response.json()], [200, { batches: [], steps: [] }]);
   const { path, ...rest } = seen[0]!;
   assert.match(path, /\/run\.csv$/);
   assert.deepEqual(rest, {
@@ -80,14 +80,15 @@ test('a body of another type than application/octet-stream gets 415', async (t) 
 });
 
 test('a third file of one caller gets 429 until one of the others is done', async (t) => {
-  const ends = [Promise.withResolvers<unknown[]>(), Promise.withResolvers<unknown[]>()];
+  const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let begun = 0;
   const both = Promise.withResolvers<void>();
   const { call } = await appFor(t, {
     verifyFile: async () => {
       begun += 1;
       if (begun === 2) both.resolve();
-      return (await ends[begun - 1]?.promise) ?? [];
+      await ends[begun - 1]?.promise;
+      return { batches: [], steps: [] };
     },
   });
   const send = () => call('POST', '/v1/verify?name=a.csv', { headers, raw });
@@ -95,7 +96,7 @@ test('a third file of one caller gets 429 until one of the others is done', asyn
   await both.promise;
   const refused = await send();
   assert.deepEqual([refused.statusCode, refused.json().retry], [429, true]);
-  for (const { resolve } of ends) resolve([]);
+  for (const { resolve } of ends) resolve();
   assert.deepEqual(
     (await Promise.all(first)).map(({ statusCode }) => statusCode),
     [200, 200],
