@@ -137,7 +137,7 @@ describe('expansion', () => {
   test('waits while the store accepts no new work, and continues when it does', async (t) => {
     const { store, redis } = await storeFor(t, { limits: { acceptShare: 0.5, pressureMaxAgeMs: 0 } });
     const { id } = await store.sweeps.create(sweepInput(sweepRequest(5)));
-    await redis.config('SET', 'maxmemory', '1500000');
+    await redis.config('SET', 'maxmemory', '2000000');
     assert.deepEqual(await store.sweeps.expand(id, makeChild), { made: [], more: false });
     assert.deepEqual(await store.sweeps.withWork(1), [id]);
     await assert.rejects(store.sweeps.create(sweepInput(sweepRequest(5))), coded('store-full'));
