@@ -16,5 +16,6 @@ export const COMMON_DEFAULTS = {
   deadline: null,
   env: {},
   secrets: {},
+  checkpointStore: null,
   rules: [] as ResolvedRule[],
 } as const;

@@ -90,6 +90,26 @@ export const Priority = Type.Integer({
 const INSTANT =
   '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])[Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d)$';
 
+/** Where complete checkpoints are uploaded. The URL has no credentials: these are secrets of the spec or of the cluster. */
+const CheckpointStore = DescribedObject(
+  'Object store to which complete checkpoints are uploaded. An attempt on another cluster resumes from the newest one there; without it, an experiment stays on the cluster of its checkpoint. Credentials come from secrets, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+  {
+    url: Type.String({
+      maxLength: 500,
+      pattern:
+        '^(s3|gs)://[a-z0-9][a-z0-9._-]{1,61}[a-z0-9](/[A-Za-z0-9._-]+)*/?(\\?(region|scheme|endpoint_override)=[A-Za-z0-9.:_-]+(&(region|scheme|endpoint_override)=[A-Za-z0-9.:_-]+)*)?$',
+      description:
+        'Bucket and prefix, as s3://bucket/prefix?region=eu-1&endpoint_override=host:port&scheme=https, or gs://bucket/prefix.',
+    }),
+    megabytesPerSecond: number(
+      0.1,
+      100_000,
+      'Maximum bandwidth of an upload or a download. Default: no limit.',
+    ),
+    retain: count(1, 1000, 'Number of checkpoints that the store retains. Default: 2.'),
+  },
+);
+
 /** The fields that a spec of every engine has. */
 export const commonFields = {
   name: Label,
@@ -124,6 +144,7 @@ export const commonFields = {
   ),
   env: Type.Optional(Variables),
   secrets: Type.Optional(Secrets),
+  checkpointStore: Type.Optional(CheckpointStore),
 };
 
 /** An object of whatever fields, in an answer: what it holds is said elsewhere, and may be that of an older version. */

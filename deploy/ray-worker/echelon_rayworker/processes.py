@@ -141,14 +141,14 @@ def end_all(find: Callable[[], list[int]], term_seconds: float, deadline_seconds
     return True
 
 
-def reap(except_pid: int = 0) -> None:
-    """Collects children that have ended, without waiting; leaves ``except_pid`` to its own waiter."""
+def reap(*except_pids: int) -> None:
+    """Collects children that have ended, without waiting; leaves ``except_pids`` to their own waiters."""
     while True:
         try:
             found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return
-        if found is None or found.si_pid == except_pid:
+        if found is None or found.si_pid in except_pids:
             return
         try:
             os.waitpid(found.si_pid, os.WNOHANG)

@@ -22,7 +22,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Optional
 
-from echelon_rayworker import launch, processes
+from echelon_rayworker import checkpointstore, launch, processes
 from echelon_rayworker.bounds import MAX_REASON_CHARACTERS, shortened
 from echelon_rayworker.drain import PipeDrain
 from echelon_rayworker.ending import Circumstances, describe_end
@@ -91,6 +91,8 @@ class Supervisor:
         self._stop_reason: Optional[str] = None
         self._stop_file_seen = (0, 0)
         self._kill_at: Optional[float] = None
+        self._store: Optional[checkpointstore.Companion] = None
+        self._drains: list[PipeDrain] = []
 
     def run(self) -> None:
         """Starts the driver and returns after its end has been recorded."""
@@ -109,6 +111,8 @@ class Supervisor:
         command = launch.driver_command(self._request.plan, self._directories)
         redactor = Redactor([*secret_values(environment, self._hidden.variables), *self._hidden.masked])
         self._reports = redactor.lines()
+        if not self._fetch_checkpoint(environment, redactor):
+            return
         try:
             os.makedirs(self._spool_directory, mode=0o700, exist_ok=True)
             driver = self._start_driver(command, environment)
@@ -123,14 +127,16 @@ class Supervisor:
         self._recorder.commit()
         pipes = {driver.stdout.fileno(): pb.LogLines.STDOUT, driver.stderr.fileno(): pb.LogLines.STDERR}
         drain = PipeDrain({os.dup(fd): source for fd, source in pipes.items()}, redactor)
+        self._drains.append(drain)
         driver.stdout.close()
         driver.stderr.close()
         status = self._watch(driver.pid, drain)
         ended_at = time.time()
         self._end_remnants(driver.pid)
         drain.join(2.0)
-        self._take(drain)
+        self._take()
         self._drain_spool()
+        self._finish_store()
         self._end(describe_end(status, Circumstances(
             stop_reason=self._stop_reason,
             told_to_end=self._told_to_end,
@@ -174,7 +180,7 @@ class Supervisor:
             drain.changed.clear()
             # A little is gathered, so that a flush serves many lines.
             time.sleep(TICK_SECONDS)
-            self._take(drain)
+            self._take()
             if not self._recorder.blocked:
                 self._poll_spool()
             if self._recorder.commit():
@@ -182,14 +188,67 @@ class Supervisor:
             self._carry_out_stop(driver)
 
     def _wait_status(self, driver: int) -> Optional[int]:
-        processes.reap(except_pid=driver)
+        if self._store is not None:
+            self._store.tick()
+        processes.reap(driver, self._store.pid if self._store else 0)
         pid, status = os.waitpid(driver, os.WNOHANG)
         return status if pid == driver else None
 
-    def _take(self, drain: PipeDrain) -> None:
-        for run in drain.take():
-            self._recorder.lines(run)
-        self._recorder.lines_dropped(*drain.take_dropped(), "printed faster than it could be recorded")
+    def _take(self) -> None:
+        for drain in self._drains:
+            for run in drain.take():
+                self._recorder.lines(run)
+            self._recorder.lines_dropped(*drain.take_dropped(), "printed faster than it could be recorded")
+
+    def _fetch_checkpoint(self, environment: dict[str, str], redactor: Redactor) -> bool:
+        """Downloads the newest checkpoint of a spec with a store; False if the attempt has ended because it cannot."""
+        settings = checkpointstore.settings_in(self._request.plan)
+        if settings is None:
+            return True
+        lines, self._store_output = os.pipe()
+        self._drains.append(PipeDrain({lines: pb.LogLines.STDERR}, redactor))
+        names = (self._request.experiment, self._directories.experiment, self._directories.shared_root)
+        self._store = checkpointstore.Companion(settings, names, environment, self._store_output)
+        stopped = lambda: self._told_to_end or self._read_stop() is not None or self._stop_reason is not None  # noqa: E731
+        if self._store.download(stopped):
+            self._note_local()
+            return True
+        os.close(self._store_output)
+        self._drains[0].join(2.0)
+        self._take()
+        if self._stop_reason is None:
+            message = "the checkpoints in checkpointStore cannot be read; the log says why"
+            self._end(pb.Ended(cause=pb.Ended.NOT_STARTED, message=message, exit_code=126))
+        else:
+            self._end(pb.Ended(cause=pb.Ended.STOPPED, message=f"stopped before its start: {self._stop_reason}"))
+        return False
+
+    def _note_local(self) -> None:
+        """An earlier attempt here may have ended before its last checkpoint was in the store."""
+        try:
+            with open(os.path.join(self._directories.experiment, launch.CHECKPOINT_FILE), "rb") as file:
+                self._store.note(**json.load(file))  # type: ignore[union-attr]
+        except (OSError, ValueError, TypeError):
+            pass
+
+    def _finish_store(self) -> None:
+        """Waits until the last checkpoint is in the store: an attempt elsewhere may resume from it. A stop ends the wait."""
+        if self._store is None:
+            return
+        self._recorder.commit()
+
+        def given_up() -> bool:
+            self._take()
+            self._recorder.commit()
+            grace_ms = self._read_stop()
+            if grace_ms is not None or (self._told_to_end and self._kill_at is None):
+                self._kill_at = time.monotonic() + (grace_ms or launch.DEFAULT_GRACE_MS) / 1000
+            return self._kill_at is not None and time.monotonic() > self._kill_at
+
+        self._store.finish(given_up)
+        os.close(self._store_output)
+        self._drains[0].join(2.0)
+        self._take()
 
     def _poll_spool(self, seconds: float = POLL_SECONDS) -> bool:
         """Records what has been reported, for so long at most; returns whether there may be more."""
@@ -218,6 +277,8 @@ class Supervisor:
             write_file(path, json.dumps({"step": checkpoint.step, "path": checkpoint.path}).encode())
         except OSError:
             pass  # a full disk; the next checkpoint is noted again
+        if self._store is not None:
+            self._store.note(checkpoint.step, checkpoint.path)
 
     def _drain_spool(self) -> None:
         """Records what was reported until the driver ended. What cannot be read in time is a gap: the end of an
@@ -271,7 +332,8 @@ class Supervisor:
             pass
 
     def _left(self, driver: int) -> list[int]:
-        return [*{*processes.descendants(os.getpid()), *processes.members_of_session(driver)}]
+        left = {*processes.descendants(os.getpid()), *processes.members_of_session(driver)}
+        return [*left - {self._store.pid if self._store else 0}]
 
     def _end_remnants(self, driver: int) -> None:
         """Ends every process that outlived the driver, in its group or out of it."""

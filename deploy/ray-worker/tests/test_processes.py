@@ -42,7 +42,7 @@ def test_end_all_ends_a_whole_tree_also_what_ignores_sigterm() -> None:
 def test_reap_leaves_the_excepted_child_to_its_waiter() -> None:
     child = subprocess.Popen(["true"])
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    processes.reap(except_pid=child.pid)
+    processes.reap(child.pid)
     assert child.wait() == 0
 
 

@@ -90,6 +90,8 @@ interface Circumstances {
   /** The nodes of the attempt. */
   nodes?: readonly AllocatedNode[];
   wait?: { firstMs: number; longestMs: number };
+  /** With a store, the next attempt may resume on any cluster. */
+  spec?: { checkpointStore?: unknown };
 }
 
 /**
@@ -116,6 +118,7 @@ export function decide(ended: Ended, known: Circumstances): EndDecision {
       reason: `quarantined after ${lost} crashes: the supervisor was lost in ${lost} attempts, last in attempt ${attempt}; ${words}`,
     };
   const rule = CAUSE_RULES[ended.cause];
+  const portable = known.spec?.checkpointStore ? { portable: true as const } : {};
   if (rule.again === 'never') return { to: 'failed', reason: withAdvice(words, ended, known.engine) };
   if (rule.again === 'free') {
     const before = attempt - 1 - faults.program - faults.cluster;
@@ -123,6 +126,7 @@ export function decide(ended: Ended, known: Circumstances): EndDecision {
     const reason = `${words}; the next attempt follows${inWords(waitMs)}`;
     return {
       to: 'queued',
+      ...portable,
       waitMs,
       reason,
       ...(rule.waits && { waitsFor: `${rule.words} for its last attempt` }),
@@ -137,7 +141,7 @@ export function decide(ended: Ended, known: Circumstances): EndDecision {
   const avoid = rule.again === 'cluster' ? (known.nodes ?? []).map(({ id }) => id) : [];
   const waitsFor = `${rule.again} fault ${count} of at most ${limit} ended its last attempt`;
   const reason = `${counted}: ${words}; it will be tried again${inWords(waitMs)}`;
-  return { to: 'queued', waitMs, waitsFor, reason, ...(avoid.length > 0 && { avoid }) };
+  return { to: 'queued', ...portable, waitMs, waitsFor, reason, ...(avoid.length > 0 && { avoid }) };
 }
 
 /**

@@ -21,7 +21,7 @@ export type EndDecision =
   /**
    * `attemptsAbove`: the next attempt is numbered above this, because a cluster knows attempts up to there. `waitMs`: the
    * next attempt waits so long. `waitsFor`: why, in words. `avoid`: nodes
-   * that it leaves to others if possible.
+   * that it leaves to others if possible. `portable`: the next attempt may resume from its checkpoint on any cluster.
    */
   | {
       to: 'queued';
@@ -30,6 +30,7 @@ export type EndDecision =
       waitMs?: number;
       waitsFor?: string;
       avoid?: string[];
+      portable?: true;
     };
 
 /** The outcome of a lease's renewal. */

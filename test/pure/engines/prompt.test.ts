@@ -111,7 +111,13 @@ test('the local environment needs no checkout, and webshop has no split', () => 
   assert.ok(given.includes('env.env_name=Webshop'));
 });
 
-const { cluster: _any, timeoutSeconds: _none, deadline: _never, ...common } = COMMON_DEFAULTS;
+const {
+  cluster: _any,
+  timeoutSeconds: _none,
+  deadline: _never,
+  checkpointStore: _nowhere,
+  ...common
+} = COMMON_DEFAULTS;
 
 test('the defaults of the prompt engine are a valid spec', () => {
   const model = { ...PROMPT_DEFAULTS.model, baseUrl: 'http://h:8000/v1', name: 'm' };

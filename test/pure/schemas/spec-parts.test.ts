@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Label, Name, Resources } from '../../../src/schemas/spec-parts.ts';
+import { commonFields, Label, Name, Resources } from '../../../src/schemas/spec-parts.ts';
 
 test('the schema of the resources is closed', () => {
   assert.equal((Resources as { additionalProperties?: boolean }).additionalProperties, false);
@@ -28,6 +28,26 @@ test('a label refuses control characters, and a name refuses anything unfit for 
   for (const padded of [' a', 'a ', '\u3000a b ']) assert.ok(patternOf(Label).test(padded), padded);
   for (const bad of ['-a', 'a-', 'A', 'a/b', '..', '']) assert.ok(!patternOf(Name).test(bad), bad);
   assert.ok(patternOf(Name).test('a-1'));
+});
+
+test('the URL of a checkpoint store has a bucket and no credentials', () => {
+  const { url } = (commonFields.checkpointStore as unknown as { properties: { url: object } }).properties;
+  const fits = (text: string) => patternOf(url as never).test(text);
+  for (const good of [
+    's3://my-bucket',
+    'gs://my-bucket/a/b',
+    's3://b-1/a?region=eu-1&endpoint_override=minio:9000&scheme=http',
+  ])
+    assert.ok(fits(good), good);
+  for (const bad of [
+    '/shared',
+    'file:///x',
+    's3://id:key@b-1/a',
+    's3://b-1/../a/ b',
+    's3://b-1?access_key=x',
+    'http://b-1',
+  ])
+    assert.ok(!fits(bad), bad);
 });
 
 test('a label of a million characters is checked in linear time', () => {

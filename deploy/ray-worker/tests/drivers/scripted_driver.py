@@ -40,6 +40,13 @@ def main() -> None:
                 spool.batch(step, os.urandom(size), rows=step)
         elif word == "checkpoint":
             spool.checkpoint(1, value)
+        elif word == "save":
+            # A checkpoint of one file, of that step and size.
+            step, size = map(int, value.split("x"))
+            os.makedirs("../../checkpoints", exist_ok=True)
+            with open(f"../../checkpoints/step-{step}", "wb") as file:
+                file.write(os.urandom(size))
+            spool.checkpoint(step, f"checkpoints/step-{step}")
         elif word == "touch":
             open(value, "w").close()
         elif word == "wait":

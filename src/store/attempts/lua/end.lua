@@ -6,7 +6,7 @@
 -- ARGV[1]   table (JSON): experiment, attempt (string), token, to (the decided state), reason, after (states that it may
 --           follow: ',a,b,'), attemptsAbove (the next attempt is numbered above this; 0: above the current one), waitMs (delay
 --           of the next attempt), waitsFor (why, in words), avoid (nodes, if
---           the next attempt prefers others), quarantined
+--           the next attempt prefers others), portable (the checkpoint binds it to no cluster), quarantined
 -- Returns   {'ok', the recorded state}; {'ok', 'cancelling'}: with attemptsAbove, nothing was changed, because a cancel came
 --           first and a higher attempt may still run
 -- Errors    {'lost'}; {'illegal', state}: the decision must not follow the current state
@@ -42,6 +42,7 @@ redis.call('HDEL', x, 'token', 'dispatcher', 'confirmed', 'open')
 if to == 'queued' then
   if ended.attemptsAbove > tonumber(attempt) then redis.call('HSET', x, 'attempt', int(ended.attemptsAbove)) end
   if ended.waitMs > 0 then redis.call('HSET', x, 'notBefore', int(now + ended.waitMs), 'waitsFor', ended.waitsFor) end
+  if ended.portable then redis.call('HDEL', x, 'checkpointCluster') end
   if ended.avoid then redis.call('HSET', x, 'avoid', cjson.encode(ended.avoid)) end
 else
   if to == 'failed' and ended.quarantined then redis.call('HSET', x, 'quarantined', '1') end

@@ -125,6 +125,18 @@ test('each kind of fault has its own limit: the faults of the other kind do not 
   assert.equal(to('cluster-failed', { program: 0, cluster: 3 }), 'failed');
 });
 
+test('an experiment with a store for checkpoints is bound to no cluster', () => {
+  const known = { attempt: 1, maxAttempts: 3, maxClusterFaults: 20, cancelling: false };
+  for (const cause of ['node-lost', 'killed', 'gpus-short'] as const)
+    for (const checkpointStore of [{ url: 's3://b/p' }, null]) {
+      const decision = decide(ended(cause), { ...known, spec: { checkpointStore } });
+      assert.equal(
+        decision.to === 'queued' && decision.portable,
+        checkpointStore === null ? undefined : true,
+      );
+    }
+});
+
 test('a wait reason names the fault and its count', () => {
   const known = { attempt: 4, maxAttempts: 3, maxClusterFaults: 20, cancelling: false };
   const decision = decide(ended('cluster-failed'), { ...known, faults: { program: 2, cluster: 1 } });

@@ -253,6 +253,11 @@ test('a queued experiment has the cluster of its last checkpoint, and counts the
   const checkpoint = { cluster: 'local', step: 120 };
   assert.deepEqual((await store.queue.get(experiment))?.checkpoint, checkpoint);
   assert.deepEqual((await store.queue.snapshot(8)).window.queued[0]?.checkpoint, checkpoint);
+  const portable = await claimed(store, (await store.experiments.submit(submitInput({}))).id);
+  await store.attempts.confirm(portable);
+  await store.events.append(portable, [{ sequence: 1, at: 1, event: saved }]);
+  await store.attempts.end(portable, { to: 'queued', reason: 'lost', portable: true });
+  assert.equal((await store.queue.get(portable.experiment))?.checkpoint, null);
   const kept = async () => (await store.queue.paces([experiment])).get(experiment)?.kept;
   assert.equal(await kept(), 120);
   await store.clusters.remove('local');

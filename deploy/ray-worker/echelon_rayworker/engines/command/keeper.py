@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> None:
 def _wait(program: subprocess.Popen, control: int) -> bool:
     """Until the program has ended; True if the other side of CONTROL ended first."""
     while program.poll() is None:
-        processes.reap(except_pid=program.pid)
+        processes.reap(program.pid)
         if select.select([control], [], [], TICK_SECONDS)[0]:
             if not os.read(control, 64):
                 return True
