@@ -40,7 +40,7 @@ async function metrics(): Promise<string> {
 
 The api and the dispatchers serve these metrics for Prometheus at \`ECHELON_METRICS_PORT\`, besides the default ones of Node.js. A *gauge* of
 the store has the same value at every process: take the maximum. Add up a *counter* or a *histogram* over the processes.
-[Operating Echelon](../guides/operating.md) has the runbooks of the alerts that use them.
+The [runbooks](../guides/runbooks.md) explain the alerts that use them.
 
 | metric | type | meaning |
 | --- | --- | --- |

@@ -149,7 +149,7 @@ const ACCESS: Entry[] = [
   entry('audit', 'list changes and refused requests', access),
   entry('retention', 'show what retention would delete now', retention),
   entry('config', 'manage contexts: APIs by name', config),
-  entry('completion', 'print a completion script for bash or zsh', completion),
+  entry('completion', 'print a completion script for bash, zsh or fish', completion),
   entry('version', 'print the versions of Echelon and of Node', about),
 ];
 

@@ -20,8 +20,7 @@ enableCompileCache(fileURLToPath(new URL('../../.cache/node-compile', import.met
 const READS_FILES = new Set(['verify', 'explain', 'estimate', 'compare', 'identify']);
 
 async function isHere(): Promise<boolean> {
-  const word = process.argv.slice(2).find((one) => !one.startsWith('-'));
-  if (word === undefined || !READS_FILES.has(word)) return true;
+  if (!process.argv.slice(2).some((word) => READS_FILES.has(word))) return true;
   const { isLimited } = await import('echelon-verify/cli/limited');
   return await isLimited();
 }

@@ -1,6 +1,7 @@
 import { Command, Help } from 'commander';
 import type { TextStreams } from 'echelon-verify/cli/batch-files';
 import type { Output } from 'echelon-verify/cli/output';
+import { wrapped } from 'echelon-verify/cli/shortened';
 import { COMMANDS, type Entry, loaded } from './commands.ts';
 import { GLOBAL_OPTIONS } from './group.ts';
 import { VERSION } from './package-version.ts';
@@ -45,7 +46,6 @@ export async function createProgram(
     .helpOption('-h, --help', 'show this help')
     .showSuggestionAfterError()
     .exitOverride()
-    .showHelpAfterError('(see --help)')
     .addHelpText('after', AFTER);
   configure(program, isSilent);
   const isWanted = wanted(argv);
@@ -54,7 +54,7 @@ export async function createProgram(
     for (const entry of entries)
       program.addCommand(isWanted(entry) ? await loaded(entry, { output, streams }) : stub(entry));
   }
-  inherit(program);
+  inherit(program, 'echelon');
   // The program has its own `help` command.
   return program.helpCommand(false);
 }
@@ -64,7 +64,8 @@ function configure(program: Command, isSilent: boolean): void {
   program
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, 'echelon: ')),
-      writeOut: (text) => void process.stdout.write(wrappedHelp(text, process.stdout.columns ?? HELP_WIDTH)),
+      writeErr: (text) => void process.stderr.write(wrapped(text, process.stderr.columns)),
+      writeOut: (text) => void process.stdout.write(wrapped(text, process.stdout.columns ?? HELP_WIDTH)),
       ...(isSilent && { writeErr: () => undefined }),
     })
     .configureHelp({
@@ -105,11 +106,12 @@ function globalsLast<T>(groups: Map<string, T[]>): Map<string, T[]> {
   return groups.set(GLOBAL_OPTIONS, globals);
 }
 
-function inherit(command: Command): void {
+function inherit(command: Command, path: string): void {
+  command.showHelpAfterError(`(see \`${path} --help\`)`);
   for (const sub of command.commands) {
     sub.copyInheritedSettings(command);
     if (sub.commands.length > 0) refuseUnknown(sub.helpCommand(false));
-    inherit(sub);
+    inherit(sub, `${path} ${sub.name()}`);
   }
 }
 
@@ -126,43 +128,4 @@ function refuseUnknown(group: Command): void {
     const what = `error: unknown command '${word}' of ${group.name()}\n(${known})`;
     group.error(what, { code: 'commander.unknownCommand' });
   });
-}
-
-/**
- * The text of a help with no line longer than `width`, broken at words. A line that is a command stays one: its parts end
- * with a backslash, as a shell has it.
- */
-export function wrappedHelp(text: string, width: number): string {
-  return text
-    .split('\n')
-    .map((line) => (line.length <= width ? line : broken(line, width)))
-    .join('\n');
-}
-
-const COMMAND = /^ {2}(?:[A-Z_]+=\S+ )?echelon /;
-/** Between two words, of which a quoted text is one. */
-const BETWEEN_WORDS = / +(?=(?:[^"']|"[^"]*"|'[^']*')*$)/;
-
-function broken(line: string, width: number): string {
-  const indent = /^ */.exec(line)![0];
-  const isCommand = COMMAND.test(line);
-  // A remark is set apart by more spaces than it needs.
-  const remark = isCommand ? line.search(/ {2,}#/) : -1;
-  if (remark !== -1) {
-    const [command, rest] = [line.slice(0, remark), line.slice(remark).trim()];
-    return `${command}  ${rest}`.length <= width ? `${command}  ${rest}` : `${indent}${rest}\n${command}`;
-  }
-  const next = isCommand ? `${indent}    ` : indent;
-  const end = isCommand ? ' \\' : '';
-  const lines: string[] = [];
-  let at = indent;
-  for (const word of line.trim().split(isCommand ? BETWEEN_WORDS : / +/)) {
-    const longer = at.trim() === '' ? `${at}${word}` : `${at} ${word}`;
-    if (longer.length + end.length <= width || at.trim() === '') at = longer;
-    else {
-      lines.push(`${at}${end}`);
-      at = `${next}${word}`;
-    }
-  }
-  return [...lines, at].join('\n');
 }

@@ -42,7 +42,7 @@ export async function rayStatus(target: RayTarget): Promise<void> {
     ]);
     const { rayVersion, pythonVersion } = ray;
     const status: RayStatus = { rayVersion, pythonVersion, nodes, resources, available };
-    target.output.line(target.json ? json(status) : describeStatus(status));
+    target.output.line(target.json ? json(status) : describeStatus(status, target.output.columns));
   });
 }
 
@@ -54,10 +54,25 @@ export async function rayCall(
   const args = usage(() => parseArguments(target.args ?? '[]'));
   await withConnection(target, {}, async (ray) => {
     const stop = ray.onLog((log) => target.output.remark(log.text));
-    const value = await ray.call(fn, args);
+    const slow = setTimeout(() => void explainWait(ray, target.output), SLOW_MS);
+    const value = await ray.call(fn, args).finally(() => clearTimeout(slow));
     stop();
     target.output.line(target.json || typeof value !== 'string' ? json(printable(value)) : value);
   });
+}
+
+/** Says that a call waits for a CPU, if none is free. */
+async function explainWait(ray: RayConnection, output: Output): Promise<void> {
+  try {
+    const [{ CPU: total = 0 }, { CPU: free = 0 }] = await Promise.all([
+      ray.clusterResources(),
+      ray.availableResources(),
+    ]);
+    if (free < 1)
+      output.remark(`The call waits for a CPU: ${free} of ${total} are free. Ctrl-C ends the wait.`);
+  } catch {
+    // The call itself reports that the cluster does not answer.
+  }
 }
 
 /** `echelon ray actors ADDRESS`: the named actors of one namespace or of all. */
@@ -66,7 +81,10 @@ export async function rayActors(target: RayTarget): Promise<void> {
     const actors = await ray.namedActors({ allNamespaces: target.namespace === undefined });
     const rows = actors.map(({ namespace, name }) => [namespace, name]);
     if (target.json) target.output.line(json(actors));
-    else target.output.line(rows.length === 0 ? 'No named actors.' : table(['NAMESPACE', 'NAME'], rows));
+    else
+      target.output.line(
+        rows.length === 0 ? 'No named actors.' : table(['NAMESPACE', 'NAME'], rows, target.output.columns),
+      );
   });
 }
 
@@ -170,7 +188,10 @@ function printable(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, printable(member)]));
 }
 
-function describeStatus({ rayVersion, pythonVersion, nodes, resources, available }: RayStatus): string {
+function describeStatus(
+  { rayVersion, pythonVersion, nodes, resources, available }: RayStatus,
+  width: number | undefined,
+): string {
   const alive = nodes.filter((node) => node.alive);
   const rows = alive.map((node) => [
     node.isHead ? 'head' : 'node',
@@ -186,9 +207,9 @@ function describeStatus({ rayVersion, pythonVersion, nodes, resources, available
   return [
     `Ray ${rayVersion}, Python ${pythonVersion}, ${plural(alive.length, 'node')}${dead === 0 ? '' : `, ${dead} dead`}`,
     '',
-    table(['ROLE', 'ADDRESS', 'CPUS', 'GPUS', 'ID'], rows),
+    table(['ROLE', 'ADDRESS', 'CPUS', 'GPUS', 'ID'], rows, width),
     '',
-    table(['RESOURCE', 'FREE', 'TOTAL'], rowsOfResources),
+    table(['RESOURCE', 'FREE', 'TOTAL'], rowsOfResources, width),
   ].join('\n');
 }
 

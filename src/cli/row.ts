@@ -2,6 +2,7 @@ import type { Command, Option } from 'commander';
 import type { Answer, Input, Method, PathOf } from 'echelon-client/calls';
 import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
+import { wrapped } from 'echelon-verify/cli/shortened';
 import { widthFor, withWide } from 'echelon-verify/cli/table';
 import { type Client, readPages } from './client.ts';
 import { type ApiOptions, apiCommand, clientFor } from './connection.ts';
@@ -91,7 +92,7 @@ async function answered<M extends Method, P extends PathOf<M>, G>(
   const answer = await send(client, entry, { path, ...(await entry.input?.(given, client)) });
   if (options.json) return output.line(json(entry.json?.(answer, given) ?? answer));
   const text = entry.print(answer, given, output);
-  if (text !== undefined) output.line(text);
+  if (text !== undefined) output.line(wrapped(text, own.width));
 }
 
 /** The parameters of a path, from the arguments in their order. */

@@ -18,6 +18,7 @@ const complain = (text: string): void => terminal.remark(inert(`echelon: ${text}
 
 /** Runs the command of this process's arguments and sets the exit status. It never throws. */
 export async function run(): Promise<void> {
+  const argv = commandFirst(process.argv.slice(2));
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // The reader may have seen enough (`| head`); that is not an error.
     if (error.code === 'EPIPE') process.exit();
@@ -26,15 +27,15 @@ export async function run(): Promise<void> {
   });
   // Without standard error no message can be shown.
   process.stderr.on('error', () => undefined);
-  const asJson = asksForJson(process.argv.slice(2));
+  const asJson = asksForJson(argv);
   try {
-    const argv = process.argv.slice(2);
-    await (await createProgram(terminal, { isSilent: asJson, argv })).parseAsync();
+    const program = await createProgram(terminal, { isSilent: asJson, argv });
+    await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
     const failure = failureOf(error);
     process.exitCode = failure.status;
     if (failure.status === EXIT.ok) return;
-    if (asJson) terminal.remark(errorLine(failure.message, failure));
+    if (asJson) process.stderr.write(`${errorLine(failure.message, failure)}\n`);
     else if (!(error instanceof CommanderError)) complain(failure.message);
   }
 }
@@ -63,4 +64,21 @@ function failureOf(error: unknown): Failure {
   if (error instanceof Error && error.name === 'SettingsError')
     return { status: EXIT.usage, message: error.message };
   return { status: EXIT.notOk, message: String(error instanceof Error ? error.stack : error) };
+}
+
+/** The global options that take a value; `--json` takes none. */
+const WITH_VALUE = ['--url', '--token', '--context', '--config', '--state-dir'];
+
+/** Arguments whose global options are before the command, with these options after it, where commander expects them. */
+export function commandFirst(argv: readonly string[]): string[] {
+  let at = 0;
+  for (let word = argv[at]; word !== undefined; word = argv[at]) {
+    if (word === '--json' || WITH_VALUE.some((name) => word!.startsWith(`${name}=`))) at += 1;
+    else if (WITH_VALUE.includes(word)) at += 2;
+    else break;
+  }
+  const rest = argv.slice(at);
+  if (rest.length === 0) return [...argv];
+  const end = rest.includes('--') ? rest.indexOf('--') : rest.length;
+  return [...rest.slice(0, end), ...argv.slice(0, at), ...rest.slice(end)];
 }

@@ -36,6 +36,9 @@ export function duration(ms: number): string {
   return `${Number((seconds / 86_400).toFixed(1))} d`;
 }
 
+/** A time in UTC: "2026-11-25 01:45:33". */
+export const time = (ms: number): string => new Date(ms).toISOString().replace('T', ' ').slice(0, 19);
+
 /**
  * The success rate in per cent: on held-out games for a succeeded experiment, else of the last rollouts, because the last
  * evaluation may be many steps old.

@@ -37,24 +37,62 @@ const MAX_FIELD = 500;
  * elsewhere in it. Linear in the number of errors; of values and keys only the beginning is read.
  */
 export function toFieldProblems(errors: readonly ErrorObject[], root: object): FieldProblem[] {
-  const choices = new Set(errors.filter(({ keyword }) => keyword === 'anyOf').map((one) => one.schemaPath));
+  const choices = errors.filter(({ keyword }) => keyword === 'anyOf');
+  const paths = new Set(choices.map(({ schemaPath }) => schemaPath));
+  const meant = new Map(choices.map((one) => [`${one.schemaPath} ${one.instancePath}`, branchOf(one)]));
+  /** False for a problem of a branch that the input does not mean. */
+  const counts = ({ schemaPath, instancePath }: ErrorObject): boolean => {
+    const above = [...placesAbove(schemaPath)];
+    const values = ['', ...placesAbove(`${instancePath}/`)];
+    return above.every((path, at) => {
+      if (!paths.has(path)) return true;
+      const branch = above[at - 1]?.slice(path.length + 1);
+      return values.some((value) => meant.get(`${path} ${value}`) === branch);
+    });
+  };
   return errors
-    .filter(({ schemaPath }) => ![...placesAbove(schemaPath)].some((path) => choices.has(path)))
+    .filter((error) => counts(error) && (error.keyword !== 'anyOf' || branchOf(error) === undefined))
     .slice(0, MAX_PROBLEMS)
     .map((error) => ({ field: fieldOf(error), message: messageOf(error, root) }));
 }
+
+/** The branch that the input means of a choice of objects by their `type`: its problems replace that of the choice. */
+function branchOf({ parentSchema, data }: ErrorObject): string | undefined {
+  const at = typesOf(parentSchema as Schema, data).indexOf(typeOf(data));
+  return at === -1 ? undefined : String(at);
+}
+
+/** The types of a choice of objects by their `type`; none for another choice, or if the input is no object. */
+function typesOf({ anyOf = [] }: Schema, data: unknown): unknown[] {
+  const types = anyOf.map(({ properties }) => properties?.type?.const);
+  return types.includes(undefined) || !isObject(data) ? [] : types;
+}
+
+const isObject = (data: unknown): data is object =>
+  typeof data === 'object' && data !== null && !Array.isArray(data);
+
+const isTagged = ({ parentSchema, data }: ErrorObject): boolean =>
+  typesOf(parentSchema as Schema, data).length > 0;
+
+function wrongType({ parentSchema, data }: ErrorObject): string {
+  const schema = { enum: typesOf(parentSchema as Schema, data) };
+  return typeOf(data) === undefined ? missing(schema) : notAmong(schema, typeOf(data));
+}
+
+const typeOf = (data: unknown): unknown => (data as { type?: unknown } | null)?.type;
 
 /** The paths that a path of a schema lies below. */
 function* placesAbove(path: string): Generator<string> {
   for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) yield path.slice(0, at);
 }
 
-function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
+function fieldOf(error: ErrorObject): string {
+  const { instancePath, keyword, params } = error;
   const at = clip(instancePath, MAX_FIELD);
   if (keyword === 'required') return `${at}/${escapePointer(params.missingProperty)}`;
   if (keyword === 'additionalProperties')
     return `${at}/${escapePointer(clip(params.additionalProperty, 100))}`;
-  return at;
+  return isTagged(error) ? `${at}/type` : at;
 }
 
 function messageOf(error: ErrorObject, root: Schema): string {
@@ -66,6 +104,7 @@ function messageOf(error: ErrorObject, root: Schema): string {
     case 'additionalProperties':
       return unknownKey({ key: params.additionalProperty, schema, path: error.instancePath, root });
     case 'anyOf':
+      return isTagged(error) ? wrongType(error) : notAmong(schema, data);
     case 'const':
     case 'enum':
       return notAmong(schema, data);
@@ -104,7 +143,7 @@ function twice(one: number, other: number): string {
 
 /** The keys of an object that is none of those that are possible. */
 function keysIn(data: unknown): string {
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) return '';
+  if (!isObject(data)) return '';
   const keys = Object.keys(data);
   const first = keys.slice(0, MAX_SHOWN).map((key) => key.slice(0, MAX_READ));
   return maskedStart(` {${first.join(', ')}}`, MAX_SHOWN);
@@ -155,9 +194,11 @@ function valuesOf(schema: Schema): unknown[] {
 /** What a schema asks for, in words: `an integer from 0 to 64`. */
 function expected(schema: Schema): string {
   const values = valuesOf(schema);
+  const others = (schema.anyOf ?? []).filter((one) => valuesOf(one).length === 0);
+  const choices = others.map((one) => `${expected(one)}${keysOf(one)}`);
   if (values.length > 0)
-    return values.length === 1 ? shown(values[0]) : `one of ${values.map(shown).join(', ')}`;
-  if (schema.anyOf) return schema.anyOf.map((one) => `${expected(one)}${keysOf(one)}`).join(', or ');
+    choices.push(`${values.length === 1 ? '' : 'one of '}${values.map(shown).join(', ')}`);
+  if (choices.length > 0) return choices.join(', or ');
   const types = [schema.type ?? ''].flat();
   return types.map((type) => `${WORDS[type] ?? 'something else'}${limits(type, schema)}`).join(', or ');
 }

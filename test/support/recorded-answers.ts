@@ -3,8 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolveRules } from '../../src/plan/rules.ts';
 import type { Store } from '../../src/store/store.ts';
+import { makeKey, makeProjects } from './access.ts';
 import { appFor, REPLAY, TOKEN } from './http-app.ts';
-import { claimed, running, type Scope, storeFor, submitInput } from './store.ts';
+import { claimed, clusterRecord, running, type Scope, storeFor, submitInput } from './store.ts';
 import { expandAll, sweepInput, sweepRequest } from './sweep.ts';
 
 /** One answer of the API. */
@@ -41,6 +42,7 @@ export async function recordedScene(store: Store) {
   const saved = await running(store);
   const checkpoint = { type: 'checkpoint', step: 5, path: '/shared/\u001b[31m5' } as const;
   await store.events.append(saved, [{ sequence: 1, at: 0, event: checkpoint }]);
+  await operated(store);
   return {
     failed: await ended('failed', 'no room\u001b[2J', 1),
     stopped: await ended('stopped', 'stopped: by a rule (exit code 143)', 143),
@@ -53,6 +55,41 @@ export async function recordedScene(store: Store) {
     sweep: await sweepWith(store, 0.25),
     newSweep: await sweepWith(store, null),
   };
+}
+
+/** What an operator sees: a cluster, projects, a pause, keys and an audit log, each with long texts. */
+async function operated(store: Store): Promise<void> {
+  const size = { cpusTotal: 64, gpusTotal: 8, cpusUsed: 2, gpusUsed: 1 };
+  const node = '4f1c6b0d9e2a7853c4f1c6b0d9e2a7853c4f1c6b';
+  await store.clusters.put({
+    ...clusterRecord({ name: 'fleet-of-the-third-floor', address: 'h:1', token: 't' }),
+    nodes: [
+      { id: node, ...size, draining: { remainingMs: 600_000 } },
+      { id: node.replace('4f', 'a0'), ...size },
+    ],
+  });
+  await makeProjects(store, 'a-project-with-a-rather-long-name', 'vision');
+  const reason = 'the file server of the third floor gets new disks until 6 pm on Friday';
+  await store.queue.setPaused({ kind: 'project', name: 'vision' }, { by: 'an operator', at: 0, reason });
+  await makeKey(store, {
+    id: '0123456789abcdef',
+    name: 'the nightly job of continuous integration',
+    project: 'vision',
+    scopes: ['read', 'submit'],
+  });
+  await store.audit.record({
+    caller: '0123456789abcdef',
+    name: 'the nightly job of continuous integration',
+    project: null,
+    action: 'cancelExperiment',
+    target: 'exp-00cz8h3k7n2q4r5s6t7v',
+    status: 403,
+    outcome: 'refused',
+    code: 'forbidden',
+    requestId: 'r',
+    address: '2001:db8:85a3::8a2e:370:7334',
+    note: null,
+  });
 }
 
 async function measured(store: Store): Promise<string> {

@@ -2,13 +2,13 @@ import { Option } from 'commander';
 import type { ApiKey, ApiKeyWithSecret, AuditEntry } from 'echelon-client/calls';
 import { duration as durationOption, wholeNumber } from 'echelon-verify/cli/arguments';
 import type { Output } from 'echelon-verify/cli/output';
-import { fittedTable, table } from 'echelon-verify/cli/table';
+import { fittedTable, idColumn, textColumn } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { SCOPES } from '../../core/scopes.ts';
 import { MAX_PAGE } from '../client.ts';
 import { group } from '../group.ts';
 import { row, stated } from '../row.ts';
-import { duration } from '../states.ts';
+import { duration, time } from '../states.ts';
 
 const whoami = row({
   name: 'whoami',
@@ -147,6 +147,7 @@ interface AuditFilter {
 const audit = row({
   name: 'audit',
   description: 'List changes and refused requests with their callers, newest first.',
+  wide: true,
   options: [
     ['--caller <id>', 'only requests of this key or token'],
     ['--action <name>', 'only this operation, such as cancelExperiment'],
@@ -159,29 +160,40 @@ const audit = row({
   pages: MAX_PAGE,
   input: ({ caller, action, target, limit }: AuditFilter) => ({ query: { caller, action, target, limit } }),
   json: ({ items }) => ({ items }),
-  print: ({ items }) => (items.length === 0 ? 'No entries match.' : auditTable(items)),
+  print: ({ items }, { width }) => (items.length === 0 ? 'No entries match.' : auditTable(items, width)),
 });
 
 /** One line per entry. */
-export function auditTable(entries: readonly AuditEntry[]): string {
-  return table(
-    ['TIME', 'CALLER', 'ACTION', 'TARGET', 'OUTCOME', 'ADDRESS', 'NOTE'],
-    entries.map(({ at, caller, name, action, target, outcome, status, code, address, note }) => [
-      new Date(at).toISOString().replace('T', ' ').slice(0, 19),
-      inert(callerOf(name, caller)),
-      inert(action),
-      inert(target ?? '-'),
-      outcome === 'done' ? outcome : inert(`${outcome} ${code ?? status}`),
-      inert(address),
-      inert(note ?? ''),
-    ]),
-  );
-}
-
-/** The name, then the id in parentheses unless the id begins with the name, as that of a plain token does. */
-function callerOf(name: string | null, caller: string | null): string {
-  if (caller === null || name === null) return caller ?? '-';
-  return caller.startsWith(name) ? caller : `${name} (${caller})`;
+export function auditTable(entries: readonly AuditEntry[], width?: number | undefined): string {
+  const rows = entries.map(({ at, caller, name, action, target, outcome, status, code, address, note }) => [
+    time(at),
+    inert(name ?? '-'),
+    inert(caller ?? '-'),
+    inert(action),
+    inert(target ?? '-'),
+    outcome === 'done' ? outcome : inert(`${outcome} ${code ?? status}`),
+    inert(address),
+    inert(note ?? ''),
+  ]);
+  const text = (title: string, at: number) =>
+    textColumn(
+      title,
+      rows.map((row) => row[at]!),
+    );
+  const columns = [
+    { title: 'TIME' },
+    text('CALLER', 1),
+    { title: 'KEY', drop: 3 },
+    { title: 'ACTION' },
+    idColumn(
+      rows.map((row) => String(row[4])),
+      'TARGET',
+    ),
+    text('OUTCOME', 5),
+    { title: 'ADDRESS', drop: 2 },
+    { ...text('NOTE', 7), drop: 1 },
+  ];
+  return fittedTable(columns, rows, width);
 }
 
 const description = 'Manage API keys. Without a command, list them.';

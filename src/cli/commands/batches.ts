@@ -7,7 +7,7 @@ import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { findingLine } from 'echelon-verify/cli/finding-line';
 import { json, type Output } from 'echelon-verify/cli/output';
-import { shortened } from 'echelon-verify/cli/shortened';
+import { shortened, wrapped } from 'echelon-verify/cli/shortened';
 import { stepLines } from 'echelon-verify/cli/step-text';
 import { fittedTable, widthFor, withWide } from 'echelon-verify/cli/table';
 import { resultText } from 'echelon-verify/cli/verify-files';
@@ -190,7 +190,7 @@ async function show(input: {
   if (row !== undefined) {
     const query = { attempt, batch, row, position };
     const answer = await client.get('/v1/experiments/{id}/explain', { path: { id }, query });
-    return output.line(asJson ? json(answer) : explanationText(answer.explanation));
+    return output.line(asJson ? json(answer) : wrapped(explanationText(answer.explanation), output.columns));
   }
   const path = { id, attempt, batch };
   if (options.rows || options.trajectory !== undefined || options.sameStateAs !== undefined)
@@ -200,8 +200,9 @@ async function show(input: {
   const head = `batch ${batch} of attempt ${attempt}, step ${detail.step}: ${detail.rows} rows`;
   const report = detail.report as BatchReport | RecordedStepReport | null;
   if (report === null) return output.line(`${head}; its report is pending`);
-  output.line(reportLines(head, report).join('\n'));
-  if ('step' in report) output.line(stepLines(report.step).join('\n').trimEnd());
+  const { columns } = output;
+  output.line(wrapped(reportLines(head, report).join('\n'), columns));
+  if ('step' in report) output.line(wrapped(stepLines(report.step, columns).join('\n').trimEnd(), columns));
   const [wrongRow] = report.wrongRows;
   if (wrongRow !== undefined)
     output.remark(
@@ -245,7 +246,7 @@ async function showRows(
     { title: 'GROUP', drop: 2 },
     { title: 'TRAJECTORY', drop: 3 },
     { title: 'STEP', drop: 1 },
-    ...(columns.actions === null ? [] : [{ title: 'ACTION', drop: 5 }]),
+    ...(columns.actions === null ? [] : [{ title: 'ACTION', minWidth: 16 }]),
     { title: 'RETURN', drop: 4 },
     { title: 'REPORTED' },
     { title: 'TRUE' },

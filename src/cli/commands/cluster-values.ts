@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
+import { wrapped } from 'echelon-verify/cli/shortened';
 import { inert } from 'echelon-verify/text/inert';
 import type { Client } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
@@ -84,7 +85,9 @@ function valuesCommand(output: Output, kind: Kind): Command {
           ? await client.get('/v1/clusters/{name}', { path: { name } })
           : await changeValues(client, name, { kind, changes });
       const shown = Object.entries(cluster[kind.field]).map(([key, value]) => `${key}=${value}`);
-      output.line(options.json ? json(cluster) : shown.map(inert).join(' ') || kind.none);
+      output.line(
+        options.json ? json(cluster) : wrapped(shown.map(inert).join(' ') || kind.none, output.columns),
+      );
     });
 }
 

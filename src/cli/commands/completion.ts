@@ -2,7 +2,9 @@ import { Argument, Command } from 'commander';
 import { examples } from 'echelon-verify/cli/examples';
 import type { Output } from 'echelon-verify/cli/output';
 
-const SHELLS = ['bash', 'zsh'] as const;
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+type Shell = (typeof SHELLS)[number];
 
 /** `echelon completion`: a script that completes commands, options and their choices in a shell. */
 function completionCommand(output: Output): Command {
@@ -14,9 +16,10 @@ function completionCommand(output: Output): Command {
       examples(
         'echelon completion bash > ~/.local/share/bash-completion/completions/echelon',
         "echelon completion zsh > ~/.echelon-completion && echo 'source ~/.echelon-completion' >> ~/.zshrc",
+        'echelon completion fish > ~/.config/fish/completions/echelon.fish',
       ),
     )
-    .action((shell: (typeof SHELLS)[number], _options: unknown, command: Command) => {
+    .action((shell: Shell, _options: unknown, command: Command) => {
       output.line(completionScript(command.parent!, shell));
     });
 }
@@ -24,33 +27,64 @@ function completionCommand(output: Output): Command {
 /**
  * The script for all commands of `program`. It contains every word: a call of the program at each key would take too long.
  */
-export function completionScript(program: Command, shell: (typeof SHELLS)[number]): string {
+export function completionScript(program: Command, shell: Shell): string {
   const places = placesOf(program, ['']);
-  const commands = places.map(({ paths, command }) => branch(paths, command.commands.flatMap(namesOf)));
-  const options = places.map(({ paths, command }) =>
-    branch(paths, [...command.options.map(({ long }) => long ?? ''), '--help']),
+  const tables = {
+    commands: places.map(({ paths, command }) => ({ paths, words: command.commands.flatMap(namesOf) })),
+    options: places.map(({ paths, command }) => ({
+      paths,
+      words: [...command.options.map(({ long }) => long ?? ''), '--help'],
+    })),
+    values: places.flatMap(({ paths, command }) =>
+      command.options.map(({ long, argChoices }) => ({
+        paths: paths.map((path) => `${path} ${long}`.trim()),
+        words: argChoices ?? [],
+      })),
+    ),
+  };
+  const asFunction = shell === 'fish' ? fishFunction : bashFunction;
+  const functions = Object.entries(tables).map(([name, branches]) =>
+    asFunction(
+      `_echelon_${name}`,
+      branches.filter(({ words }) => words.length > 0),
+    ),
   );
-  const values = places.flatMap(({ paths, command }) =>
-    command.options
-      .filter(({ argChoices }) => argChoices !== undefined)
-      .map(({ long, argChoices }) =>
-        branch(
-          paths.map((path) => `${path} ${long}`.trim()),
-          argChoices!,
-        ),
-      ),
-  );
-  return [
-    // zsh can run completion scripts of bash.
-    ...(shell === 'zsh'
+  // zsh can run completion scripts of bash.
+  const start =
+    shell === 'zsh'
       ? ['autoload -U +X compinit && compinit', 'autoload -U +X bashcompinit && bashcompinit']
-      : []),
-    ...asFunction('_echelon_commands', commands),
-    ...asFunction('_echelon_options', options),
-    ...asFunction('_echelon_values', values),
-    BODY,
-  ].join('\n');
+      : [];
+  return [...start, ...functions, shell === 'fish' ? FISH : BASH].join('\n');
 }
+
+/** What can follow on the command line after each of these paths. */
+interface Branch {
+  paths: readonly string[];
+  words: readonly string[];
+}
+
+const bashFunction = (name: string, branches: readonly Branch[]): string =>
+  [
+    `${name}() {`,
+    '  case "$1" in',
+    ...branches.map(
+      ({ paths, words }) => `    ${paths.map((path) => `'${path}'`).join('|')}) echo '${words.join(' ')}' ;;`,
+    ),
+    '  esac',
+    '}',
+  ].join('\n');
+
+const fishFunction = (name: string, branches: readonly Branch[]): string =>
+  [
+    `function ${name}`,
+    '  switch "$argv[1]"',
+    ...branches.flatMap(({ paths, words }) => [
+      `    case ${paths.map((path) => `'${path}'`).join(' ')}`,
+      `      printf '%s\\n' ${words.join(' ')}`,
+    ]),
+    '  end',
+    'end',
+  ].join('\n');
 
 /** A command, and every path by which it can be called: aliases lead to several. */
 interface Place {
@@ -70,18 +104,7 @@ function placesOf(command: Command, paths: string[]): Place[] {
   return [{ paths, command }, ...below];
 }
 
-const branch = (paths: readonly string[], words: readonly string[]): string =>
-  words.length === 0 ? '' : `    ${paths.map((path) => `'${path}'`).join('|')}) echo '${words.join(' ')}' ;;`;
-
-const asFunction = (name: string, branches: readonly string[]): string[] => [
-  `${name}() {`,
-  '  case "$1" in',
-  ...branches.filter((line) => line !== ''),
-  '  esac',
-  '}',
-];
-
-const BODY = `_echelon() {
+const BASH = `_echelon() {
   local at='' word words current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case " $(_echelon_commands "$at") " in *" $word "*) at="\${at:+$at }$word" ;; esac
@@ -93,6 +116,30 @@ const BODY = `_echelon() {
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _echelon echelon`;
+
+const FISH = `function _echelon
+  set -l at ''
+  set -l before ''
+  for word in (commandline -opc)[2..-1]
+    contains -- $word (_echelon_commands "$at"); and set at (string trim "$at $word")
+    set before $word
+  end
+  set -l words (_echelon_values (string trim "$at $before"))
+  if test (count $words) -eq 0
+    switch (commandline -ct)
+      case '-*'
+        set words (_echelon_options "$at")
+      case '*'
+        set words (_echelon_commands "$at")
+    end
+  end
+  if test (count $words) -eq 0
+    __fish_complete_path (commandline -ct)
+  else
+    printf '%s\\n' $words
+  end
+end
+complete -c echelon -f -a '(_echelon)'`;
 
 /** The commands of this module by their names. */
 export const commands = { completion: completionCommand };

@@ -31,7 +31,7 @@ function list(output: Output): Command {
       if (asJson) return output.line(json({ file, current, contexts: shown }));
       const rows = shown.map((one) => [one.current ? '*' : '', one.name, one.url, one.token ?? '-']);
       const local = [current === LOCAL_CONTEXT ? '*' : '', LOCAL_CONTEXT, 'the local `echelon up`', '-'];
-      output.line(table(['', 'CONTEXT', 'URL', 'TOKEN'], [local, ...rows]));
+      output.line(table(['', 'CONTEXT', 'URL', 'TOKEN'], [local, ...rows], output.columns));
       output.remark(`File: ${file}`);
     });
 }

@@ -41,6 +41,7 @@ function diffCommand(output: Output): Command {
           table(
             ['SPEC', inert(a!.id), inert(b!.id)],
             differences.map(({ pointer, a, b }) => [inert(pointer), inText(a), inText(b)]),
+            output.columns,
           ),
         );
       const rows = Object.entries(results[0]).map(([name, value]) => [
@@ -48,7 +49,7 @@ function diffCommand(output: Output): Command {
         inText(value),
         inText(results[1][name as keyof Results]),
       ]);
-      output.line(`\n${table(['RESULT', '', ''], rows)}`);
+      output.line(`\n${table(['RESULT', '', ''], rows, output.columns)}`);
     });
 }
 

@@ -6,6 +6,7 @@ import { Command, Option } from 'commander';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
+import { wrapped } from 'echelon-verify/cli/shortened';
 
 const run = promisify(execFile);
 
@@ -39,7 +40,7 @@ function doctorCommand(output: Output): Command {
         disk(),
       ]);
       if (options.json) output.line(json({ ok: checks.every(({ ok }) => ok), checks }));
-      else for (const check of checks) output.line(describe(check));
+      else for (const check of checks) output.line(wrapped(describe(check), output.columns));
       const missing = checks.filter(({ ok }) => !ok).length;
       if (missing > 0)
         throw new CliError(

@@ -8,7 +8,7 @@ import { STATES } from '../../core/states.ts';
 import { MAX_PAGE } from '../client.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';
 import { EXPERIMENT, row } from '../row.ts';
-import { coloredStatus, duration, NO_REASON, startsIn, successRate } from '../states.ts';
+import { coloredStatus, duration, NO_REASON, startsIn, successRate, time } from '../states.ts';
 
 const ls = row({
   name: 'ls',
@@ -91,14 +91,14 @@ function listTable(items: readonly Experiment[], width: number | undefined): str
   const several = new Set(items.map(({ project }) => project)).size > 1;
   const columns = [
     idColumn(items.map(({ id }) => id)),
-    { title: 'NAME', minWidth: 24 },
-    ...(several ? [{ title: 'PROJECT', drop: 1 }] : []),
+    { title: 'NAME', minWidth: 20 },
+    ...(several ? [{ title: 'PROJECT', drop: 2 }] : []),
     { title: 'STATE' },
-    { title: 'STEP', drop: 2 },
-    { title: 'SUCCESS' },
-    { title: 'VERIFIED', drop: 3 },
+    { title: 'STEP', drop: 4 },
+    { title: 'SUCCESS', drop: 3 },
+    { title: 'VERIFIED', drop: 5 },
     { title: 'WRONG' },
-    { title: 'AGE' },
+    { title: 'AGE', drop: 1 },
   ];
   return fittedTable(
     columns,
@@ -197,20 +197,17 @@ const attempts = row({
   examples: ['echelon attempts exp-00cz8h3k7n2q4r5s6t7v'],
   verb: 'get',
   path: '/v1/experiments/{id}/attempts',
-  print({ items }) {
+  print({ items }, { width }) {
     if (items.length === 0) return 'No attempts yet.';
-    const rows = items.map(({ attempt, cluster, claimedAt, confirmedAt, lastSequence, ended }) => {
-      const launched = confirmedAt === null ? '-' : new Date(confirmedAt).toISOString();
-      return [
-        attempt,
-        inert(cluster),
-        new Date(claimedAt).toISOString(),
-        launched,
-        lastSequence,
-        endOf(ended),
-      ];
-    });
-    return table(['ATTEMPT', 'CLUSTER', 'CLAIMED', 'LAUNCHED', 'EVENTS', 'ENDED'], rows);
+    const rows = items.map(({ attempt, cluster, claimedAt, confirmedAt, lastSequence, ended }) => [
+      attempt,
+      inert(cluster),
+      time(claimedAt),
+      confirmedAt === null ? '-' : time(confirmedAt),
+      lastSequence,
+      endOf(ended),
+    ]);
+    return table(['ATTEMPT', 'CLUSTER', 'CLAIMED', 'LAUNCHED', 'EVENTS', 'ENDED'], rows, width);
   },
 });
 
@@ -232,9 +229,8 @@ const artifacts = row({
   path: '/v1/experiments/{id}/artifacts',
   pages: MAX_PAGE,
   json: ({ items }) => ({ items }),
-  print({ items }) {
+  print({ items }, { width }) {
     if (items.length === 0) return 'No artifacts.';
-    const time = (at: number) => new Date(at).toISOString();
     const rows = items.map(({ kind, step, attempt, at, path }) => [
       kind,
       step,
@@ -242,7 +238,7 @@ const artifacts = row({
       time(at),
       inert(path),
     ]);
-    return table(['KIND', 'STEP', 'ATTEMPT', 'TIME', 'PATH'], rows);
+    return table(['KIND', 'STEP', 'ATTEMPT', 'TIME', 'PATH'], rows, width);
   },
 });
 

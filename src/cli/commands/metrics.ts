@@ -46,7 +46,7 @@ function metricsCommand(output: Output): Command {
       const chart = await client.get('/v1/experiments/{id}/metrics', { path: { id }, query });
       if (options.json) return output.line(json(chart));
       if (chart.series.length === 0) throw new CliError(EXIT.notOk, await unknownMetrics(client, id, names));
-      output.line(chart.series.map(seriesTable).join('\n\n'));
+      output.line(chart.series.map((one) => seriesTable(one, output.columns)).join('\n\n'));
     });
 }
 
@@ -61,7 +61,7 @@ async function unknownMetrics(client: Client, id: string, names: string[]): Prom
   return inert(`Experiment ${id} has no metric ${names.join(', ')}. ${hint}`);
 }
 
-function seriesTable({ name, points }: MetricChart['series'][number]): string {
+function seriesTable({ name, points }: MetricChart['series'][number], width: number | undefined): string {
   const hasNonFinite = points.some(({ nan, infinite }) => nan + infinite > 0);
   const rows = points.map(({ from, to, count, min, mean, max, last, nan, infinite }) => [
     from === to ? from : `${from}-${to}`,
@@ -71,7 +71,7 @@ function seriesTable({ name, points }: MetricChart['series'][number]): string {
     ...(hasNonFinite ? [nan + infinite] : []),
   ]);
   const head = ['STEPS', 'VALUES', 'MEAN', 'MIN', 'MAX', 'LAST', ...(hasNonFinite ? ['NOT FINITE'] : [])];
-  return `${inert(name)}\n${table(head, rows)}`;
+  return `${inert(name)}\n${table(head, rows, width)}`;
 }
 
 function short(value: MetricValue): string {
@@ -87,6 +87,7 @@ async function printNames(input: { client: Client; id: string; output: Output; a
     table(
       ['METRIC', 'LAST'],
       names.items.map(({ name, last }) => [inert(name), short(last)]),
+      output.columns,
     ),
   );
 }

@@ -1,6 +1,6 @@
 import type { Cluster } from 'echelon-client/calls';
 import { shortNode } from 'echelon-client/short-node';
-import { fittedTable } from 'echelon-verify/cli/table';
+import { fittedTable, textColumn } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { group } from '../group.ts';
 import { row, stated } from '../row.ts';
@@ -17,14 +17,6 @@ const ls = row({
 
 /** One line per node. GPUs and CPUs are `free/total`. */
 export function nodeTable(clusters: readonly Cluster[], width?: number | undefined): string {
-  const columns = [
-    { title: 'CLUSTER', minWidth: 8 },
-    { title: 'NODE' },
-    { title: 'STATE' },
-    { title: 'FREE GPUS' },
-    { title: 'FREE CPUS', drop: 1 },
-    { title: 'REASON', minWidth: 10 },
-  ];
   const rows = clusters.flatMap(({ name, nodes }) =>
     nodes.map((node) => [
       inert(name),
@@ -35,6 +27,17 @@ export function nodeTable(clusters: readonly Cluster[], width?: number | undefin
       node.stateReason === '' ? '-' : inert(node.stateReason),
     ]),
   );
+  const columns = [
+    { title: 'CLUSTER', minWidth: 8 },
+    { title: 'NODE' },
+    { title: 'STATE' },
+    { title: 'FREE GPUS' },
+    { title: 'FREE CPUS', drop: 1 },
+    textColumn(
+      'REASON',
+      rows.map((row) => row[5]!),
+    ),
+  ];
   return rows.length === 0
     ? 'No nodes. `echelon clusters` lists the clusters.'
     : fittedTable(columns, rows, width);

@@ -3,6 +3,7 @@ import type { ExperimentSpec as ApiSpec } from 'echelon-client/calls';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
+import { wrapped } from 'echelon-verify/cli/shortened';
 import { table } from 'echelon-verify/cli/table';
 import { stringify } from 'yaml';
 import { EchelonError } from '../../core/errors.ts';
@@ -57,7 +58,7 @@ function planCommand(output: Output): Command {
             ? ofRecipe(options.recipe!, options.faithful ?? false)
             : await ofFile(file, options);
         if (options.json) output.line(json(plan));
-        else for (const line of describe(plan)) output.line(line);
+        else for (const line of describe(plan, output.columns)) output.line(line);
       },
     );
 }
@@ -103,8 +104,9 @@ async function resolvedFile(file: string, options: ApiOptions): Promise<Resolved
   }
 }
 
-function describe(plan: Described): string[] {
-  const lines = [commandLine(plan.launch, LINE_PER_PART), ...filesOf(plan.launch)];
+function describe(plan: Described, width: number | undefined): string[] {
+  const command = [commandLine(plan.launch, LINE_PER_PART), ...filesOf(plan.launch)];
+  const lines: string[] = [];
   if (plan.changes?.length) {
     lines.push('', "Changes of the recipe's script that the spec asks for:");
     for (const change of plan.changes) lines.push(`  ${difference(change)}`);
@@ -118,7 +120,7 @@ function describe(plan: Described): string[] {
     for (const { severity, message, remedy } of plan.checks)
       lines.push(`  ${severity}: ${message} ${remedy}`);
   }
-  return lines;
+  return [...command, ...lines.map((line) => wrapped(line, width))];
 }
 
 /** The files that the program reads in place of arguments. An engine that passes its settings on as arguments shows them there. */
@@ -164,7 +166,7 @@ function recipesCommand(output: Output): Command {
         phase,
         gpus,
       ]);
-      output.line(table(['RECIPE', 'ENVIRONMENT', 'MODEL', 'PHASE', 'GPUS'], rows));
+      output.line(table(['RECIPE', 'ENVIRONMENT', 'MODEL', 'PHASE', 'GPUS'], rows, output.columns));
     });
 }
 

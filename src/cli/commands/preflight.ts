@@ -45,7 +45,9 @@ function preflightCommand(output: Output): Command {
         seen = await poll();
       }
       if (options.json) output.line(json(seen));
-      else for (const line of describe(seen, options.all ?? file === undefined)) output.line(line);
+      else
+        for (const line of describe(seen, options.all ?? file === undefined, output.columns))
+          output.line(line);
       throwIfFailed(seen);
       const errors = seen.findings.filter(({ severity }) => severity === 'error').length;
       if (errors > 0)
@@ -74,7 +76,7 @@ async function start(client: Client, file: string | undefined, cluster: string |
 type Severity = ClusterCommand['findings'][number]['severity'];
 
 /** Errors and warnings with their remedies; successful checks only if `all`. */
-function describe({ cluster, findings }: ClusterCommand, all: boolean): string[] {
+function describe({ cluster, findings }: ClusterCommand, all: boolean, width: number | undefined): string[] {
   const shown = findings.filter(({ severity }) => all || severity !== 'ok');
   const rows = shown.map(({ severity, check, message, remedy }) => [
     severity,
@@ -83,7 +85,7 @@ function describe({ cluster, findings }: ClusterCommand, all: boolean): string[]
   ]);
   const count = (wanted: Severity) => findings.filter(({ severity }) => severity === wanted).length;
   const total = `${plural(findings.length, 'check')} on ${inert(cluster)}: ${plural(count('error'), 'error')}, ${plural(count('warning'), 'warning')}.`;
-  return rows.length === 0 ? [total] : [table(['', 'CHECK', 'FINDING'], rows), '', total];
+  return rows.length === 0 ? [total] : [table(['', 'CHECK', 'FINDING'], rows, width), '', total];
 }
 
 /** The commands of this module by their names. */

@@ -4,7 +4,8 @@ import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
-import { table } from 'echelon-verify/cli/table';
+import { wrapped } from 'echelon-verify/cli/shortened';
+import { fittedTable, table, textColumn, widthFor, withWide } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { nearestName } from 'echelon-verify/text/nearest';
 import type { PaperFigures, Preset } from '../../engines/engine.ts';
@@ -29,20 +30,21 @@ function list(output: Output): Command {
     .option('--json', 'print JSON, with every spec')
     .addHelpText('after', examples('echelon presets ls'))
     .action((options: { json?: boolean }) =>
-      output.line(options.json ? json(allPresets()) : overview(allPresets())),
+      output.line(options.json ? json(allPresets()) : overview(allPresets(), output.columns)),
     );
 }
 
 function get(output: Output): Command {
-  return new Command('get')
+  return withWide(new Command('get'))
     .description("Show the trainings of a preset with the paper's figures. Needs no server.")
     .argument('<name>', 'name of the preset')
     .option('--json', 'print JSON, with every spec')
     .addHelpText('after', examples('echelon presets get paper-main-table'))
-    .action((name: string, options: { json?: boolean }) => {
+    .action((name: string, options: { json?: boolean; output?: string }) => {
       const preset = presetOf(name);
       if (options.json) return output.line(json(preset));
-      for (const line of describe(preset)) output.line(line);
+      const width = widthFor(output, options);
+      for (const line of describe(preset, width)) output.line(wrapped(line, width));
     });
 }
 
@@ -97,17 +99,17 @@ function presetOf(name: string): Preset {
   throw new CliError(EXIT.usage, `There is no preset ${JSON.stringify(name)}. ${hint}`);
 }
 
-function overview(presets: readonly Preset[]): string {
+function overview(presets: readonly Preset[], width: number | undefined): string {
   const rows = presets.map(({ name, title, runs }) => [
     name,
     runs.length,
     runs.reduce((sum, { evaluations }) => sum + evaluations.length, 0),
     title,
   ]);
-  return table(['PRESET', 'TRAININGS', 'EVALUATIONS', 'TITLE'], rows);
+  return table(['PRESET', 'TRAININGS', 'EVALUATIONS', 'TITLE'], rows, width);
 }
 
-function describe({ title, notes, runs }: Preset): string[] {
+function describe({ title, notes, runs }: Preset, width: number | undefined): string[] {
   const shown = (figure: number | undefined): string => (figure === undefined ? '-' : figure.toFixed(2));
   const columns: [string, keyof PaperFigures][] = [
     ['IN-DOMAIN', 'inDomainSuccess'],
@@ -121,8 +123,20 @@ function describe({ title, notes, runs }: Preset): string[] {
     evaluations.length,
     ...columns.map(([, key]) => shown(figures[key])),
   ]);
-  const head = ['TRAINING', 'RECIPE', 'EVALUATIONS', ...columns.map(([name]) => name)];
-  return [title, '', table(head, rows), '', ...notes, "The figures are the paper's, in per cent."];
+  const head = [
+    { title: 'TRAINING' },
+    { title: 'RECIPE', drop: 2 },
+    { title: 'EVALUATIONS', drop: 1 },
+    ...columns.map(([name]) => textColumn(name, [])),
+  ];
+  return [
+    title,
+    '',
+    fittedTable(head, rows, width),
+    '',
+    ...notes,
+    "The figures are the paper's, in per cent.",
+  ];
 }
 
 /** `echelon presets`: sweeps that reproduce the paper's tables, with the paper's figures. */

@@ -3,7 +3,7 @@ import type { Project, ProjectChange } from 'echelon-client/calls';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
-import { table } from 'echelon-verify/cli/table';
+import { fittedTable } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import type { Client } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
@@ -15,26 +15,28 @@ import { unlessChanged } from '../unless-changed.ts';
 const ls = row({
   name: 'ls',
   description: 'List the projects that your key sees.',
+  wide: true,
   examples: ['echelon projects ls'],
   verb: 'get',
   path: '/v1/projects',
-  print: ({ items }) => projectTable(items),
+  print: ({ items }, { width }) => projectTable(items, width),
 });
 
 /** One line per project. */
-export function projectTable(projects: readonly Project[]): string {
-  return table(
-    [
-      'NAME',
-      'WEIGHT',
-      'GPU QUOTA',
-      'STORED',
-      'STORE LIMIT',
-      'KEEP BATCHES',
-      'KEEP STREAMS',
-      'KEEP RECORDS',
-      'KEEP EVENT LOGS',
-    ],
+export function projectTable(projects: readonly Project[], width?: number | undefined): string {
+  const columns = [
+    { title: 'NAME', minWidth: 12 },
+    { title: 'WEIGHT' },
+    { title: 'GPU QUOTA' },
+    { title: 'STORED' },
+    { title: 'STORE LIMIT' },
+    { title: 'KEEP BATCHES', drop: 1 },
+    { title: 'KEEP STREAMS', drop: 2 },
+    { title: 'KEEP RECORDS', drop: 3 },
+    { title: 'KEEP EVENT LOGS', drop: 4 },
+  ];
+  return fittedTable(
+    columns,
     projects.map(({ name, weight, gpuQuota, storeBytes, storeLimitBytes, retention }) => [
       inert(name),
       weight,
@@ -45,6 +47,7 @@ export function projectTable(projects: readonly Project[]): string {
         retentionOf(retention, field),
       ),
     ]),
+    width,
   );
 }
 
@@ -129,7 +132,7 @@ const add = row({
   verb: 'post',
   path: '/v1/projects',
   input: ({ name, ...changes }: Changes & { name: string }) => ({ body: { name, ...changeOf(changes) } }),
-  print: (project) => projectTable([project]),
+  print: (project, { width }) => projectTable([project], width),
 });
 
 function set(output: Output): Command {
@@ -151,7 +154,7 @@ function set(output: Output): Command {
         );
       const client = await clientFor(options);
       const project = await change(client, name, body);
-      output.line(options.json ? json(project) : projectTable([project]));
+      output.line(options.json ? json(project) : projectTable([project], output.columns));
     });
 }
 

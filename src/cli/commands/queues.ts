@@ -4,6 +4,7 @@ import { shortNode } from 'echelon-client/short-node';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
+import { wrapped } from 'echelon-verify/cli/shortened';
 import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { counted } from 'echelon-verify/text/plural';
@@ -156,11 +157,15 @@ const whatIf = row({
     // The API validates it.
     return { body: { spec: changedSpec(given, changes) as ExperimentSpec } };
   },
-  print: (found) => whatIfText(found, Date.now()),
+  print: (found, { width }) => whatIfText(found, Date.now(), width),
 });
 
 /** The answer in words. `now`: ms since 1970. */
-export function whatIfText({ before, after, later, earlier, shifts }: WhatIf, now: number): string {
+export function whatIfText(
+  { before, after, later, earlier, shifts }: WhatIf,
+  now: number,
+  width?: number | undefined,
+): string {
   const lines = [`Would start ${startOf(after, now)}.`];
   if (before !== null) lines.push(`Without the change: ${startOf(before, now)}.`);
   if (after.waitReason !== null) lines.push(inert(after.waitReason));
@@ -172,7 +177,8 @@ export function whatIfText({ before, after, later, earlier, shifts }: WhatIf, no
     duration(from.startAt - now),
     to === null ? '?' : duration(to.startAt - now),
   ]);
-  if (rows.length > 0) lines.push(table(['ID', 'NAME', 'PROJECT', 'STARTS IN', 'WOULD START IN'], rows));
+  if (rows.length > 0)
+    lines.push(table(['ID', 'NAME', 'PROJECT', 'STARTS IN', 'WOULD START IN'], rows, width));
   return lines.join('\n');
 }
 
@@ -203,7 +209,10 @@ function priority(output: Output): Command {
       if (options.dryRun) {
         const body = { experiment: path.id, priority };
         const found = await client.post('/v1/queues/what-if', { body });
-        return output.line(options.json ? json(found) : whatIfText(found, Date.now()));
+        const { columns } = output;
+        return output.line(
+          options.json ? json(found) : wrapped(whatIfText(found, Date.now(), columns), columns),
+        );
       }
       const experiment = await client.patch('/v1/experiments/{id}', { path, body: { priority } });
       const { position } = experiment;

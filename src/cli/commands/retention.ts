@@ -18,8 +18,8 @@ const retention = row({
   examples: ['echelon retention vision'],
   verb: 'get',
   path: '/v1/projects/{name}/retention/preview',
-  print(preview) {
-    const lines = [retentionTable(preview), eventLogsLine(preview)];
+  print(preview, { width }) {
+    const lines = [retentionTable(preview, width), eventLogsLine(preview)];
     if (preview.retained > 0)
       lines.push(`${preview.retained} batches are retained because a rule fired for them.`);
     return lines.join('\n');
@@ -34,7 +34,7 @@ function eventLogsLine({ eventLogs: { days, experiments, complete } }: Retention
 }
 
 /** One line per kind of data that retention deletes. */
-export function retentionTable({ stages }: Pick<RetentionPreview, 'stages'>): string {
+export function retentionTable({ stages }: Pick<RetentionPreview, 'stages'>, width?: number): string {
   return table(
     ['DATA', 'RETAINED FOR', 'EXPERIMENTS', 'BYTES', 'FIRST TO EXPIRE'],
     stages.map(({ stage, days, experiments, bytes, complete, first }) => [
@@ -44,6 +44,7 @@ export function retentionTable({ stages }: Pick<RetentionPreview, 'stages'>): st
       `${complete ? '' : 'over '}${sizeInWords(bytes)}`,
       inert(first.slice(0, 2).join(' ')),
     ]),
+    width,
   );
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ExperimentRules } from 'echelon-client/calls';
 import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
+import { wrapped } from 'echelon-verify/cli/shortened';
 import { table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { presetRule, RULE_PRESETS } from '../../plan/rule-presets.ts';
@@ -20,11 +21,12 @@ function rulesCommand(output: Output): Command {
     .argument('[id]', `experiment: ${NAME_FORMS}`)
     .addHelpText('after', examples('echelon rules', 'echelon rules exp-00cz8h3k7n2q4r5s6t7v'))
     .action(async (name: string | undefined, options: ApiOptions) => {
-      if (name === undefined) return output.line(options.json ? json(presets()) : presetTable());
+      if (name === undefined)
+        return output.line(options.json ? json(presets()) : presetTable(output.columns));
       const client = await clientFor(options);
       const id = await experimentNamed(client, name);
       const found = await client.get('/v1/experiments/{id}/rules', { path: { id } });
-      output.line(options.json ? json(found) : describeRules(found));
+      output.line(options.json ? json(found) : describeRules(found, output.columns));
     });
 }
 
@@ -35,15 +37,16 @@ function presets() {
   });
 }
 
-function presetTable(): string {
+function presetTable(width: number | undefined): string {
   return table(
     ['PRESET', 'CONDITION', 'MEANS'],
     presets().map(({ name, condition, means }) => [name, condition, means]),
+    width,
   );
 }
 
 /** A table of the rules, then one line for each time that a rule fired. */
-function describeRules({ rules, stoppedBy }: ExperimentRules): string {
+function describeRules({ rules, stoppedBy }: ExperimentRules, width: number | undefined): string {
   if (rules.length === 0) return 'The experiment has no rules.';
   const rows = rules.map(({ name, do: action, condition, fired }) => [
     inert(name),
@@ -53,9 +56,9 @@ function describeRules({ rules, stoppedBy }: ExperimentRules): string {
       ? '-'
       : fired.map(({ attempt, step }) => `attempt ${attempt}, step ${step}`).join('; '),
   ]);
-  const lines = rules.flatMap(({ fired }) => fired.map(({ reason }) => `  ${inert(reason)}`));
+  const lines = rules.flatMap(({ fired }) => fired.map(({ reason }) => wrapped(`  ${inert(reason)}`, width)));
   return [
-    table(['RULE', 'DOES', 'CONDITION', 'FIRED'], rows),
+    table(['RULE', 'DOES', 'CONDITION', 'FIRED'], rows, width),
     ...(lines.length > 0 ? ['', ...lines] : []),
     ...(stoppedBy === null ? [] : ['', `stopped by ${inert(stoppedBy.rule)}`]),
   ].join('\n');

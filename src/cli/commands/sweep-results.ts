@@ -1,6 +1,6 @@
 import type { SweepComparison } from 'echelon-client/calls';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
-import { shortened } from 'echelon-verify/cli/shortened';
+import { shortened, wrapped } from 'echelon-verify/cli/shortened';
 import { type Column, fittedTable } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { valueInWords } from '../../plan/sweep-names.ts';
@@ -128,7 +128,7 @@ export const series = row({
   print(found, { metric, width }, output) {
     const hasPoints = found.items.some(({ points }) => points.length > 0);
     const none = `No child has recorded ${metric}. List the metrics of a child with \`echelon metrics ID\`.`;
-    output.line(hasPoints ? describeSeries(found, width) : inert(none));
+    output.line(hasPoints ? describeSeries(found, width) : wrapped(inert(none), width));
     if (found.next) output.remark('There are more combinations; --limit shows them.');
   },
 });

@@ -49,7 +49,7 @@ export async function startRedis(options: {
     ...['--port', '0', '--unixsocket', socket, '--unixsocketperm', '600', '--dir', directory],
     ...['--appendonly', 'yes', '--appendfsync', 'always', '--aof-load-truncated', 'no', '--save', ''],
     ...['--maxmemory', '2gb', '--maxmemory-policy', 'noeviction'],
-    // Nearly halves what a waiting experiment takes; see docs/guides/operating.md.
+    // Nearly halves what a waiting experiment takes; see docs/guides/stored-data.md.
     ...['--stream-node-max-bytes', '1024', '--hash-max-listpack-value', '2048'],
   ];
   const server = await startServer({ command: found.program, args, logFile, environment, guard });

@@ -72,8 +72,11 @@ function sourceProblems({ metrics }: CommandSpec): FieldProblem[] {
   const sources = Object.keys(metrics);
   if (sources.length !== 1)
     return [{ field: '/metrics', message: `must have exactly one field, but it has ${sources.length}` }];
-  if (metrics.lines === undefined || Object.hasOwn(metrics.lines, 'step')) return [];
-  return [{ field: '/metrics/lines', message: 'must have the pattern step, which finds the training step' }];
+  if (metrics.lines === undefined) return [];
+  if (!Object.hasOwn(metrics.lines, 'step'))
+    return [{ field: '/metrics/lines/step', message: 'is missing; it finds the training step' }];
+  if (Object.keys(metrics.lines).length > 1) return [];
+  return [{ field: '/metrics/lines', message: 'must have the pattern of a metric beside step' }];
 }
 
 function nodeProblems({ resources: { nodes = 1, gpus = 0 } = {}, start }: CommandSpec): FieldProblem[] {

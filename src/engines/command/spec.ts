@@ -31,7 +31,6 @@ const MetricSource = DescribedObject(
     lines: Type.Optional(
       Type.Record(Type.String({ pattern: METRIC }), LinePattern, {
         ...strict,
-        minProperties: 2,
         maxProperties: 64,
         description:
           'Patterns of metrics in the printed lines, by name, e.g. `loss: "loss = {number}"`. The pattern `step` finds the training step. Lines beyond 2,000 characters are ignored.',

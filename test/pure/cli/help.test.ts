@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Command } from 'commander';
+import { wrapped } from 'echelon-verify/cli/shortened';
 import { group } from '../../../src/cli/group.ts';
 import { pathLine } from '../../../src/cli/launcher.ts';
-import { wrappedHelp } from '../../../src/cli/program.ts';
 import { cliMarkdown } from '../../../src/cli/reference.ts';
+import { commandFirst } from '../../../src/cli/run.ts';
 
 test('a group answers to its alias and runs `ls` if no command is named', async () => {
   const called: string[] = [];
@@ -17,16 +18,25 @@ test('a group answers to its alias and runs `ls` if no command is named', async 
 });
 
 test('prose is broken at words, with its indentation', () => {
-  assert.equal(wrappedHelp('  one two three four', 12), '  one two\n  three four');
-  assert.equal(wrappedHelp('short\n\nlines', 5), 'short\n\nlines');
+  assert.equal(wrapped('  one two three four', 12), '  one two\n  three four');
+  assert.equal(wrapped('short\n\nlines', 5), 'short\n\nlines');
+  assert.equal(wrapped('name  one two three', 14), 'name  one two\n      three');
+  assert.equal(wrapped('see `a b c` or d', 8), 'see\n`a b c`\nor d');
 });
 
 test('a command stays one command for a shell, and quoted words stay whole', () => {
   assert.equal(
-    wrappedHelp('  echelon queue pause --reason "until 6 pm" vision', 30),
+    wrapped('  echelon queue pause --reason "until 6 pm" vision', 30),
     '  echelon queue pause \\\n      --reason "until 6 pm" \\\n      vision',
   );
-  assert.equal(wrappedHelp('  echelon verify x        # the same', 30), '  echelon verify x  # the same');
+  assert.equal(wrapped('  echelon verify x        # the same', 30), '  echelon verify x  # the same');
+});
+
+test('global options before the command mean the same as after it', () => {
+  const before = ['--url', 'u', '--json', '--token=t', 'ls', '-n', '3', '--', 'x'];
+  assert.deepEqual(commandFirst(before), ['ls', '-n', '3', '--url', 'u', '--json', '--token=t', '--', 'x']);
+  assert.deepEqual(commandFirst(['--help']), ['--help']);
+  assert.deepEqual(commandFirst(['ls', '--url', 'u']), ['ls', '--url', 'u']);
 });
 
 const page = await cliMarkdown();

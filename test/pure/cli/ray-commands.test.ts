@@ -63,6 +63,19 @@ test('a silent cluster leads to a message about the wait, and to the last error'
 });
 
 describe('ray call', () => {
+  test('a call that waits says that no CPU is free', async () => {
+    const { remarks } = await on(
+      { run: () => undefined },
+      (target) =>
+        new Promise((resolve) => {
+          const remark = (text: string) => resolve(target.output.remark(text));
+          const output = { ...target.output, remark };
+          rayCall({ ...target, output, reference: 'm:f' }).catch(() => undefined);
+        }),
+    );
+    assert.match(remarks.join(), /^The call waits for a CPU: 0 of 0 are free\./);
+  });
+
   test('prints what the function returns', async () => {
     const value = { n: 2n ** 70n, b: Buffer.from('b'), s: [1.5, null] };
     const printed = await on({ run: () => writePickle(value) }, (target) =>

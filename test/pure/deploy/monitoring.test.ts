@@ -45,15 +45,15 @@ test('rules and board ask only for what is measured', async () => {
 });
 
 test('every alert has a severity and a runbook that says what it means, what to check and what to do', () => {
-  const operating = readFileSync('docs/guides/operating.md', 'utf8');
+  const runbooks = readFileSync('docs/guides/runbooks.md', 'utf8');
   const alerts = rules.filter((rule) => rule.alert);
   assert.ok(alerts.length >= 10);
   for (const { alert, labels, annotations } of alerts) {
     assert.match(labels?.severity ?? '', /^(warning|critical)$/);
-    assert.equal(annotations?.runbook, `docs/guides/operating.md#${alert!.toLowerCase()}`);
-    const start = operating.indexOf(`### ${alert}\n`);
+    assert.equal(annotations?.runbook, `docs/guides/runbooks.md#${alert!.toLowerCase()}`);
+    const start = runbooks.indexOf(`## ${alert}\n`);
     assert.ok(start >= 0, `no runbook for ${alert}`);
-    const text = operating.slice(start + 5).split('\n### ')[0]!;
+    const text = runbooks.slice(start + 4).split('\n## ')[0]!;
     for (const part of ['**Means:**', '**Check:**', '**Do:**'])
       assert.ok(text.includes(part), `${alert}: ${part}`);
   }

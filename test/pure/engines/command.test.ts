@@ -64,8 +64,9 @@ test('fields of a command that contradict each other or have no effect are refus
   assert.deepEqual(refused({ metrics: {} }), ['/metrics']);
   assert.deepEqual(refused({ metrics: { jsonPrefix: '', tensorboard: 'runs' } }), ['/metrics']);
   assert.deepEqual(refused({ metrics: { lines: { loss: '{number}', acc: '{number}' } } }), [
-    '/metrics/lines',
+    '/metrics/lines/step',
   ]);
+  assert.deepEqual(refused({ metrics: { lines: { step: '{number}' } } }), ['/metrics/lines']);
   assert.deepEqual(refused({ resources: { nodes: 2 } }), ['/resources/nodes']);
   assert.deepEqual(refused({ files: {}, workingDir: 'x' }), ['/workingDir']);
   assert.deepEqual(refused({ files: { a: 'x'.repeat(100_000), b: 'é'.repeat(20_000) } }), ['/files']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
-import { STRICT_AJV } from '../../../src/schemas/check.ts';
+import { createCheck, STRICT_AJV } from '../../../src/schemas/check.ts';
 import { toFieldProblems } from '../../../src/schemas/field-problems.ts';
 
 const strict = { additionalProperties: false } as const;
@@ -52,6 +52,28 @@ test('a field problem of a union names the keys of its objects and of the receiv
   assert.deepEqual(problems({ count: 1, range: { uniform: [1, 2] } }), {
     '/range': 'must be an array, or an object {min, log?}, but an object {uniform} came',
   });
+});
+
+test('a problem of an object of a union is that of the branch with its type, or its type', () => {
+  const event = (type: string, rest: object) => Type.Object({ type: Type.Literal(type), ...rest }, strict);
+  const value = Type.Union([Type.Number(), Type.Literal('NaN')]);
+  const union = Type.Array(Type.Union([event('a', { step: Type.Integer() }), event('b', { value })]));
+  const found = createCheck(union)([
+    { type: 'a', step: 1 },
+    { type: 'a' },
+    { type: 'b', value: [] },
+    { type: 'c' },
+    {},
+  ]);
+  assert.deepEqual(
+    found.map(({ field, message }) => `${field} ${message}`),
+    [
+      '/1/step is missing; it must be an integer',
+      '/2/value must be a number, or "NaN", but an array came',
+      '/3/type must be one of "a", "b", but the string "c" came',
+      '/4/type is missing; it must be one of "a", "b"',
+    ],
+  );
 });
 
 test('a field problem of a union or enum lists the choices once, with the nearest', () => {

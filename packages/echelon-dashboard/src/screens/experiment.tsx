@@ -131,8 +131,7 @@ function Facts({ experiment }: { experiment: Detail }) {
     <>
       <p class="reason-line muted">
         {inert(experiment.waitReason ?? experiment.reason)}
-        {experiment.stoppedBy &&
-          ` Stopped by the rule ${experiment.stoppedBy.rule}: ${inert(experiment.stoppedBy.reason)}`}
+        {experiment.stoppedBy && ` Stopped by ${inert(experiment.stoppedBy.reason)}`}
       </p>
       <dl class="facts">
         <Fact name="Id">

@@ -1,6 +1,6 @@
 /**
  * What a discounted sum over tokens can give in the trainer's arithmetic: token by token from the last, or in blocks with
- * powers of γλ. The derivation is in docs/explanation/verification.md, "Sums over tokens".
+ * powers of γλ. The derivation is in docs/explanation/error-bounds.md, "Sums over tokens".
  */
 
 import type { Forms } from '../format/batch.ts';

@@ -1,6 +1,6 @@
 /**
  * From the parts of a row to the values its advantage can have: the weighted mean over the levels that survive the
- * test for zero, or a plain sum of parts. The derivation is in docs/explanation/verification.md.
+ * test for zero, or a plain sum of parts. The derivation is in docs/explanation/error-bounds.md.
  */
 
 import type { Combination } from '../kernel/estimators/estimator.ts';

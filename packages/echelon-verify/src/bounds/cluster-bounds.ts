@@ -1,6 +1,6 @@
 /**
  * What float32 (or float64) arithmetic can make of the mean and the deviation of a cluster, in any order of
- * summation. The derivation is in docs/explanation/verification.md; the names below are those of its formulas.
+ * summation. The derivation is in docs/explanation/error-bounds.md; the names below are those of its formulas.
  */
 
 import type { Deviation } from '../kernel/spread.ts';

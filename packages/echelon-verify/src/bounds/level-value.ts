@@ -1,6 +1,6 @@
 /**
  * What one level can contribute to a row: (x - mean) / (deviation + epsilon), or x - mean, as intervals that hold
- * every value the trainer's arithmetic can give. The derivation is in docs/explanation/verification.md.
+ * every value the trainer's arithmetic can give. The derivation is in docs/explanation/error-bounds.md.
  */
 
 import type { Norm } from '../kernel/estimators/estimator.ts';

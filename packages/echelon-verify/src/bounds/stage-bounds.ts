@@ -1,6 +1,6 @@
 /**
  * What a chain of stages can give in the trainer's arithmetic: one interval per row and stage, for every order of
- * summation and every form that libraries use. The derivation is in docs/explanation/verification.md, "Chains of stages".
+ * summation and every form that libraries use. The derivation is in docs/explanation/error-bounds.md, "Chains of stages".
  */
 
 import type { Forms } from '../format/batch.ts';

@@ -18,7 +18,8 @@ import { readBounded } from './read-bounded.ts';
 
 /** The streams to which the commands on batch files write. */
 export interface TextStreams {
-  readonly stdout: { write(text: string): unknown };
+  /** `columns`: the width of the terminal; undefined if it is none. */
+  readonly stdout: { write(text: string): unknown; readonly columns?: number | undefined };
   readonly stderr: { write(text: string): unknown };
 }
 

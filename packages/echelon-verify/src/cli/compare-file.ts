@@ -24,12 +24,12 @@ export function compareFile(
     const batches = await readBatchesOf(path, options.batch);
     const comparisons = batches.map((batch) => compare(batch, options.estimators));
     if (options.json === true) io.stdout.write(`${json({ batches: comparisons })}\n`);
-    else io.stdout.write(`${comparisons.map(describe).join('\n\n')}\n`);
+    else io.stdout.write(`${comparisons.map((one) => describe(one, io.stdout.columns)).join('\n\n')}\n`);
     return EXIT.ok;
   });
 }
 
-function describe({ batch, rows, reference, differences }: Comparison): string {
+function describe({ batch, rows, reference, differences }: Comparison, width: number | undefined): string {
   const head = [
     'estimator',
     'mean |difference|',
@@ -51,7 +51,7 @@ function describe({ batch, rows, reference, differences }: Comparison): string {
   const fingerprints = differences.map((d) => `  ${d.fingerprint}`);
   return [
     `${inert(batch)}, ${rows} rows, compared with ${reference}`,
-    table(head, lines),
+    table(head, lines, width),
     ...fingerprints,
   ].join('\n');
 }

@@ -51,7 +51,9 @@ export function estimateFile(
     }
     const rows = estimates.map(({ batch, advantage }) => describe(batch, advantage));
     const fingerprints = [...new Set(estimates.map(({ fingerprint }) => fingerprint))];
-    io.stdout.write(`${table(['batch', 'rows', 'minimum', 'mean', 'maximum', 'zero'], rows)}\n\n`);
+    io.stdout.write(
+      `${table(['batch', 'rows', 'minimum', 'mean', 'maximum', 'zero'], rows, io.stdout.columns)}\n\n`,
+    );
     io.stdout.write(`estimator: ${fingerprints.join('\n           ')}\n`);
     return EXIT.ok;
   });

@@ -66,7 +66,7 @@ export async function identifyFile(
     if (found.rows === 0)
       throw new BatchFileError(`${path ?? 'standard input'}: no row has a reward and an advantage`);
     if (options.json === true) io.stdout.write(`${json(plain(found, blocks))}\n`);
-    else io.stdout.write(`${described(found, blocks)}\n`);
+    else io.stdout.write(`${described(found, blocks, io.stdout.columns)}\n`);
     return found.fits.length > 0 ? EXIT.unproven : EXIT.notOk;
   });
 }
@@ -192,7 +192,7 @@ const SHOWN_OTHERS = 8;
 const looksText = (format: HalfPrecision) =>
   `The values look rounded to ${format}. Try --precision ${format}-output, or ${format} if the trainer computes in it.`;
 
-function described(found: Identification, blocks: number | undefined): string {
+function described(found: Identification, blocks: number | undefined, width: number | undefined): string {
   const { fits, others, untried, looksRounded, differences } = found;
   const lines = [summaryOf(found, blocks), ...(looksRounded ? [looksText(looksRounded)] : []), ''];
   for (const { fingerprint, forms } of fits) {
@@ -210,7 +210,7 @@ function described(found: Identification, blocks: number | undefined): string {
         ...farText(other),
       ]);
     const head = ['does not explain', 'rows explained', 'farthest row', 'reported', 'its value'];
-    lines.push('', table(head, rows));
+    lines.push('', table(head, rows, width));
     if (others.length > SHOWN_OTHERS)
       lines.push(`and ${others.length - SHOWN_OTHERS} more (--json lists all)`);
   }
@@ -268,7 +268,9 @@ export function showKnownForm(
   else {
     const lines = Object.entries(about).map(([key, text]) => `${key.padEnd(12)} ${text}`);
     const rows = values.map(({ probe, values: own }) => [probe, own]);
-    io.stdout.write(`${[...lines, '', table(['rewards', 'advantages'], rows)].join('\n')}\n`);
+    io.stdout.write(
+      `${[...lines, '', table(['rewards', 'advantages'], rows, io.stdout.columns)].join('\n')}\n`,
+    );
   }
   return EXIT.ok;
 }

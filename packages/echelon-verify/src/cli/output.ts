@@ -1,12 +1,16 @@
 import { inertJson } from '../text/inert.ts';
 import { EXIT, type FieldProblem } from './exit.ts';
 import { createLiveBlock, type LiveBlock } from './live-block.ts';
+import { wrapped } from './shortened.ts';
 
 /** Where a command writes. */
 export interface Output {
   /** Writes a line to standard output. */
   line(text?: string): void;
-  /** Writes a line to standard error, after everything that was written before: progress and notes beside the answer. */
+  /**
+   * Writes a text to standard error, after everything that was written before: progress and notes beside the answer. A
+   * terminal gets it broken between words.
+   */
   remark(text: string): void;
   /** Columns of the terminal on standard output; undefined if it is not a terminal. */
   readonly columns?: number | undefined;
@@ -22,7 +26,8 @@ export const terminal: Output = {
   },
   block: () => (process.stdout.isTTY ? createLiveBlock(process.stdout) : undefined),
   remark(text) {
-    const write = () => process.stderr.write(`${text}\n`);
+    const { columns } = process.stderr;
+    const write = () => process.stderr.write(`${wrapped(text, columns)}\n`);
     // A slow reader has not received the whole answer yet; a remark on it must not overtake it.
     if (process.stdout.writableLength === 0) write();
     else process.stdout.write('', write);

@@ -18,22 +18,28 @@ export function stepsExit(steps: readonly StepReport[]): number {
 }
 
 /** All steps as text, ending in a newline. */
-export function describeSteps(steps: readonly StepFileReport[], program: string): string {
+export function describeSteps(
+  steps: readonly StepFileReport[],
+  program: string,
+  width?: number | undefined,
+): string {
   const wrong = steps.find(({ wrongTokens }) => wrongTokens.length > 0);
   const first = wrong?.wrongTokens[0];
   const explain =
     wrong && first
       ? [
-          `Explain a wrong token with: ${inert(`${program} explain ${shellWord(wrong.file)} --batch ${shellWord(wrong.name)} --row ${first.row} --position ${first.token}`)}`,
-          `Name the arithmetic that was used with: ${inert(`${program} identify ${shellWord(wrong.file)}`)}`,
+          'Explain a wrong token with:',
+          `  ${inert(`${program} explain ${shellWord(wrong.file)} --batch ${shellWord(wrong.name)} --row ${first.row} --position ${first.token}`)}`,
+          'Name the arithmetic that was used with:',
+          `  ${inert(`${program} identify ${shellWord(wrong.file)}`)}`,
           '',
         ]
       : [];
-  return `${[...steps.flatMap(stepLines), ...explain, summary(steps)].join('\n')}\n`;
+  return `${[...steps.flatMap((step) => stepLines(step, width)), ...explain, summary(steps)].join('\n')}\n`;
 }
 
 /** One step: a head, a table of its stages, and what is wrong. */
-export function stepLines(step: StepReport): string[] {
+export function stepLines(step: StepReport, width?: number | undefined): string[] {
   const { name, trained, rows, arithmetic, precision, precisionInferred, stages, findings } = step;
   const rowsOfTable = stages.map((stage) => [
     stage.stage,
@@ -51,7 +57,7 @@ export function stepLines(step: StepReport): string[] {
     ),
     inert(`  ${arithmetic}; ${precision}${precisionInferred ? ' (inferred from the log-probs)' : ''}`),
     '',
-    table(head, rowsOfTable),
+    table(head, rowsOfTable, width),
     ...step.values.filter(({ outcome }) => outcome !== 'exact').map(valueLine),
     ...findings.map(findingLine),
     '',

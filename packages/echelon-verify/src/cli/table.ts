@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { Output } from './output.ts';
-import { shortened } from './shortened.ts';
+import { columnsOf, shortened, wrapped } from './shortened.ts';
 
 // An import of `node:util` would load all its parts.
-const { stripVTControlCharacters, styleText } = process.getBuiltinModule('node:util');
+const { styleText } = process.getBuiltinModule('node:util');
 
 /** A column of a table that fits the terminal. */
 export interface Column {
@@ -17,11 +17,6 @@ export interface Column {
 }
 
 const GAP = 2;
-/** Characters that take two columns of a terminal, and those that take none. */
-const WIDE =
-  /[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
-const EMPTY = /[\p{M}\p{Cf}\p{Cc}]/u;
-
 /** Characters that distinguish the ids of experiments that were not submitted within a few milliseconds. */
 const MIN_START = 14;
 
@@ -37,9 +32,27 @@ export function widthFor(output: Output, { output: format }: { output?: string }
   return format === 'wide' ? undefined : output.columns;
 }
 
+/** A column whose cells are broken between words if the table is too wide. */
+export function textColumn(title: string, cells: readonly (string | number)[]): Column {
+  const words = [title, ...cells].flatMap((cell) => String(cell).split(/\s+/));
+  return { title, minWidth: words.reduce((most, word) => Math.max(most, columnsOf(word)), 0), cut: wrapped };
+}
+
+/** A table that breaks its cells between words to fit `width` columns; undefined: no limit. */
+export function table(head: string[], rows: (string | number)[][], width?: number | undefined): string {
+  const columns = head.map((title, at) =>
+    textColumn(
+      title,
+      rows.map((row) => row[at]!),
+    ),
+  );
+  return fittedTable(columns, rows, width);
+}
+
 /** A table with a head and no lines between its cells. */
-export function table(head: string[], rows: (string | number)[][]): string {
-  const all = [head.map((title) => styleText('bold', title)), ...rows.map((row) => row.map(String))];
+function tableOf(head: readonly string[], rows: (string | number)[][]): string {
+  const bold = (title: string) => title.replace(/.+/g, (line) => styleText('bold', line));
+  const all = [head.map(bold), ...rows.map((row) => row.map(String))];
   const widths = head.map((_title, at) => Math.max(...all.map((row) => lengthOf(row[at]!))));
   return all.flatMap((row) => linesOf(row, widths)).join('\n');
 }
@@ -59,7 +72,7 @@ function linesOf(row: readonly string[], widths: readonly number[]): string[] {
   );
 }
 
-/** A table that fits `width` columns as far as its columns allow; undefined: no limit. */
+/** A table that fits `width` columns; undefined: no limit. If its columns do not allow that, each cell takes a line. */
 export function fittedTable(
   columns: readonly Column[],
   rows: readonly (string | number)[][],
@@ -73,6 +86,8 @@ export function fittedTable(
     if (dropped === 0) break;
     kept = kept.filter(({ drop }) => drop !== dropped);
   }
+  if (total(({ wide, minWidth = wide }) => Math.min(wide, minWidth)) > width)
+    return rows.map((row) => factsOf(columns, row, width)).join('\n\n');
   for (let over = total(({ wide }) => wide) - width; over > 0; over--) {
     const cuttable = kept.filter(({ wide, minWidth = wide }) => wide > minWidth);
     const [next] = cuttable.toSorted((one, other) => other.wide - one.wide);
@@ -81,26 +96,26 @@ export function fittedTable(
   }
   const cell = (text: string | number, { wide, cut = shortened }: (typeof kept)[number]): string | number =>
     typeof text === 'string' && lengthOf(text) > wide ? cut(text, wide) : text;
-  return table(
+  return tableOf(
     kept.map((one) => String(cell(one.title, one))),
     rows.map((row) => kept.map((one) => cell(row[one.at]!, one))),
   );
+}
+
+/** A row that is too wide for a table: each cell in a line of its own, after its title. */
+function factsOf(columns: readonly Column[], row: readonly (string | number)[], width: number): string {
+  const titleWidth = Math.max(...columns.map(({ title }) => title.length));
+  const lines = columns.map(({ title }, at) => wrapped(`${title.padEnd(titleWidth)}  ${row[at]}`, width));
+  return lines.join('\n');
 }
 
 function widest({ title }: Column, rows: readonly (string | number)[][], at: number): number {
   return rows.reduce((most, row) => Math.max(most, lengthOf(String(row[at]))), title.length);
 }
 
-/** The width of a cell without its colours: that of its longest line. */
+/** The width of a cell: that of its longest line. */
 function lengthOf(text: string): number {
-  return Math.max(...stripVTControlCharacters(text).split('\n').map(columnsOf));
-}
-
-function columnsOf(line: string): number {
-  if (/^[ -~]*$/.test(line)) return line.length;
-  let columns = 0;
-  for (const char of line) columns += EMPTY.test(char) ? 0 : WIDE.test(char) ? 2 : 1;
-  return columns;
+  return Math.max(...text.split('\n').map(columnsOf));
 }
 
 /** A column of ids, which may be cut to a prefix that is unique among them. */

@@ -88,8 +88,8 @@ export async function verifyFiles(
       `${json({ batches: all, ...(steps.length > 0 && { steps }), ...(firstWrong && { firstWrong }) })}\n`,
     );
   else {
-    if (all.length > 0) io.stdout.write(describe(runs, explainText(all, given, program)));
-    if (steps.length > 0) io.stdout.write(describeSteps(steps, program));
+    if (all.length > 0) io.stdout.write(describe(runs, explainText(all, given, program), io.stdout.columns));
+    if (steps.length > 0) io.stdout.write(describeSteps(steps, program, io.stdout.columns));
   }
   return exitOf(all, steps, errors.length > 0 || all.length + steps.length === 0);
 }
@@ -221,7 +221,8 @@ function explainText(reports: readonly AnyReport[], given: StatedFiles, program:
   const path = shellWord('run' in report && needsRun(report) ? report.run : report.file);
   const place = `--batch ${shellWord(report.name)} --row ${report.wrongRows[0]}`;
   return [
-    `Explain a wrong row with: ${inert(`${program} explain ${path} ${place}${optionsText(given)}`)}`,
+    'Explain a wrong row with:',
+    `  ${inert(`${program} explain ${path} ${place}${optionsText(given)}`)}`,
     '',
   ];
 }
@@ -234,25 +235,33 @@ function needsRun({ configuration, run, file }: DumpReport): boolean {
 /** Steps in a table at most, if there are more those that are not plainly ok. */
 const MAX_TABLE_ROWS = 24;
 
-function describe(runs: readonly (readonly AnyReport[])[], explain: string[]): string {
+function describe(
+  runs: readonly (readonly AnyReport[])[],
+  explain: string[],
+  width: number | undefined,
+): string {
   const all = runs.flat();
-  const lines = runs.flatMap((reports) => {
-    const dumps = reports.filter((report) => 'signal' in report);
-    const table = tableOf(reports, new Set(all.map(({ file }) => file)).size > 1 && dumps.length === 0);
-    return [...dumpHead(dumps), ...(dumps.length > 0 ? [''] : []), ...table, ...findingLines(reports), ''];
+  const dumps = runs.map((reports) => reports.filter((report) => 'signal' in report));
+  const own = all.filter((report) => !('signal' in report));
+  const withFiles = new Set(all.map(({ file }) => file)).size > 1;
+  const lines = [own, ...dumps].flatMap((reports) => {
+    if (reports.length === 0) return [];
+    const head = dumpHead(reports.filter((report) => 'signal' in report));
+    const isOwn = head.length === 0;
+    const table = tableOf(reports, isOwn && withFiles, width);
+    return [...head, ...(isOwn ? [] : ['']), ...table, ...findingLines(reports, isOwn && withFiles), ''];
   });
   const unproven = unprovenText(all.filter((report) => 'signal' in report));
   return `${[...lines, ...explain, summary(all), ...(unproven === undefined ? [] : [styleText('yellow', inert(unproven))])].join('\n')}\n`;
 }
 
-function tableOf(reports: readonly AnyReport[], withFiles: boolean): string[] {
-  if (reports.length === 0) return [];
+function tableOf(reports: readonly AnyReport[], withFiles: boolean, width: number | undefined): string[] {
   const plain = (report: AnyReport): boolean => report.ok && report.findings.length === 0;
   const shown =
     reports.length <= MAX_TABLE_ROWS ? reports : reports.filter((r) => !plain(r)).slice(0, MAX_TABLE_ROWS);
   const head = ['batch', 'rows', 'exact', 'rounding', 'wrong', 'unverifiable', ''];
   const rows = shown.map((report) => [
-    inert(withFiles ? `${report.file}: ${report.name}` : report.name),
+    nameOf(report, withFiles),
     report.rows,
     report.exact,
     report.rounding,
@@ -263,16 +272,20 @@ function tableOf(reports: readonly AnyReport[], withFiles: boolean): string[] {
   const rest = reports.length - shown.length;
   const restLine =
     rest === 0 ? [] : [`… and ${rest} more, ${reports.filter(plain).length} of all ok without findings`];
-  return [...(rows.length > 0 ? [table(head, rows)] : []), ...restLine];
+  return [...(rows.length > 0 ? [table(head, rows, width)] : []), ...restLine];
 }
 
+/** The name of a batch, with its file if there are several. */
+const nameOf = ({ file, name }: AnyReport, withFile: boolean): string =>
+  inert(withFile ? `${file}: ${name}` : name);
+
 /** Findings batch by batch; those of the steps of a dump once for each kind. */
-function findingLines(reports: readonly AnyReport[]): string[] {
+function findingLines(reports: readonly AnyReport[], withFiles: boolean): string[] {
   if (reports.some((report) => 'signal' in report)) return mergedFindings(reports);
   return reports.flatMap((report) => {
     const bundle = 'bundle' in report ? report.bundle : undefined;
     if (report.findings.length === 0 && !bundle) return [];
-    const lines = ['', styleText('bold', inert(report.name)), ...report.findings.map(findingLine)];
+    const lines = ['', styleText('bold', nameOf(report, withFiles)), ...report.findings.map(findingLine)];
     return bundle ? [...lines, bundleLine(bundle)] : lines;
   });
 }

@@ -1,6 +1,6 @@
 /**
  * The discounted step returns from rewards, gamma and penalty, with what float32 accumulation can add. The formula is
- * the kernel's (returns.ts); the bound is derived in docs/explanation/verification.md.
+ * the kernel's (returns.ts); the bound is derived in docs/explanation/error-bounds.md.
  */
 
 import type { Arithmetic } from '../bounds/arithmetic.ts';

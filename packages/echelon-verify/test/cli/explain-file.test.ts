@@ -70,7 +70,8 @@ test('the command that verify prints explains a wrong row of a dump, whatever th
     file,
     ...options,
   ]).catch((error: { stdout: string }) => error);
-  const [, command] = /^Explain a wrong row with: (echelon-verify explain .*)$/m.exec(verified.stdout) ?? [];
+  const [, command] =
+    /^Explain a wrong row with:\n {2}(echelon-verify explain .*)$/m.exec(verified.stdout) ?? [];
   assert.ok(command, verified.stdout);
   const program = `echelon-verify() { "${process.execPath}" packages/echelon-verify/src/cli/main.ts "$@"; }; ${command}`;
   const explained = await run('bash', ['-c', program]);

@@ -39,7 +39,7 @@ test('ids are cut to a start that is unique among them', () => {
     fittedTable(
       [column],
       ids.map((id) => [id]),
-      10,
+      14,
     ),
     `ID\n${ids.map((id) => id.slice(0, 14)).join('\n')}`,
   );

@@ -35,7 +35,11 @@ end
 
 local now = nowMs()
 redis.call('ZREM', root .. ':leases', id)
-if redis.call('ZREM', root .. ':runs', id) == 1 then redis.call('SREM', root .. ':runs:' .. record[4], id) end
+if redis.call('ZREM', root .. ':runs', id) == 1 then
+  redis.call('SREM', root .. ':runs:' .. record[4], id)
+  -- The client of an external run does not know of the cancel, so its record names the caller of the cancel.
+  if from == 'cancelling' then decided = redis.call('HGET', x, 'reason') or decided end
+end
 settle(root, id)
 freeAllocation(root, id, record[2])
 redis.call('HDEL', x, 'token', 'dispatcher', 'confirmed', 'open')

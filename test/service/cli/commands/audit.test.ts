@@ -35,7 +35,7 @@ test('the log is shown over its pages, filtered', async () => {
     (await run('--target', 't1', '-n', '1000', '--json')).output.json<{ items: unknown[] }>().items.length,
     125,
   );
-  assert.match((await run('-n', '1')).output.lines.join('\n'), /a key \(k\) +cancelExperiment +t1 +done/);
+  assert.match((await run('-n', '1')).output.lines.join('\n'), /a key +k +cancelExperiment +t1 +done/);
 });
 
 test('what others sent is inert', () => {
@@ -43,10 +43,5 @@ test('what others sent is inert', () => {
     { ...ENTRY, caller: null, target: '\u001b[2J', outcome: 'refused', code: 'unauthenticated', status: 401 },
   ]);
   assert.ok(!text.includes('\u001b[2J'));
-  assert.match(text, /1970-01-01 00:00:00 +- +cancelExperiment +\\u001b\[2J +refused unauthenticated/);
-});
-
-test("an id that begins with the name stands alone, and a caller's name is kept", () => {
-  const token = { ...ENTRY, caller: 'token-d9d2749e6b8591db', name: 'token-d9d274' };
-  assert.match(auditTable([token]), / {2}token-d9d2749e6b8591db {2}/);
+  assert.match(text, /1970-01-01 00:00:00 +a key +- +cancelExperiment +\\u001b\[2J +refused unauthenticated/);
 });

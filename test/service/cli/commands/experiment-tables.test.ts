@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 import { EXIT } from 'echelon-verify/cli/exit';
+import { wrapped } from 'echelon-verify/cli/shortened';
 import { differencesOf } from '../../../../src/cli/commands/diff.ts';
 import type { Artifact } from '../../../../src/schemas/records.ts';
 import type { SweepSeries } from '../../../../src/schemas/sweep.ts';
@@ -19,7 +22,7 @@ async function run(...argv: string[]) {
 
 test('attempts tells where each ran and how it ended, inert', async () => {
   const { text } = await run('attempts', ids.failed);
-  assert.match(text, /\n1 +\S+ +2\S+Z +2\S+Z +1 +failed: no room\\u001b\[2J$/);
+  assert.match(text, /\n1 +\S+ +2\S+ \S+ +2\S+ \S+ +1 +failed: no room\\u001b\[2J$/);
   const asJson = await run('attempts', ids.failed, '--json');
   assert.equal(asJson.output.json<{ items: unknown[] }>().items.length, 1);
   assert.match((await run('attempts', ids.one)).text, /No attempts yet/);
@@ -33,7 +36,7 @@ test('attempts says once that one was stopped', async () => {
 
 test('artifacts lists checkpoints, paths inert', async () => {
   const { text } = await run('artifacts', ids.saved);
-  assert.match(text, /checkpoint +5 +1 +1970-01-01T00:00:00\.000Z +\/shared\/\\u001b\[31m5/);
+  assert.match(text, /checkpoint +5 +1 +1970-01-01 00:00:00 +\/shared\/\\u001b\[31m5/);
   const asJson = await run('artifacts', ids.saved, '--json');
   assert.equal(asJson.output.json<{ items: Artifact[] }>().items[0]!.path, '/shared/\u001b[31m5');
   assert.match((await run('artifacts', ids.failed)).text, /No artifacts/);
@@ -79,7 +82,7 @@ test('rules lists the presets without a server', async () => {
     return output;
   };
   assert.match((await listed()).lines.join('\n'), /kl-high +actor\/ppo_kl above 0\.1, 3 times in a row +\S/);
-  assert.equal((await listed('--json')).json<unknown[]>().length, 11);
+  assert.equal((await listed('--json')).json<unknown[]>().length, 13);
 });
 
 test('rules shows the rules of an experiment and when they fired', async () => {
@@ -124,4 +127,62 @@ test('the series of a sweep is a table of means per combination and steps, or JS
   assert.match(found.text, /\/replay\/batches +STEPS +N +MEAN.*\n0 +3 +1 +0\.2500 +-/);
   const [first] = (await run('sweeps', 'series', ids.sweep, 'm', '--json')).output.json<SweepSeries>().items;
   assert.deepEqual([first!.points.length, first!.points[0]!.mean], [1, 0.25]);
+});
+
+const GOLDEN = 'test/golden/answers/eighty-columns.txt';
+const { failed, fired, saved, measured, ruled, one, two, sweep, newSweep } = ids;
+
+/** Commands of people who look at a terminal of 80 columns. */
+const LOOKS: string[][] = [
+  ['ls'],
+  ...[failed, fired, one].map((id) => ['get', id]),
+  ['attempts', failed],
+  ['artifacts', saved],
+  ['metrics', measured],
+  ['metrics', measured, 'actor/kl', '--resolution', '4'],
+  ['rules'],
+  ...[ruled, fired].map((id) => ['rules', id]),
+  ['batches', saved],
+  ['diff', one, two],
+  ['sweeps'],
+  ['sweeps', 'get', sweep],
+  ['sweeps', 'compare', sweep],
+  ['sweeps', 'series', newSweep],
+  ['presets'],
+  ['presets', 'get', 'paper-main-table'],
+  ['recipes'],
+  ['plan', '--recipe', 'qwen2.5_1.5b_alfworld_train'],
+  ['queues'],
+  ['clusters'],
+  ['nodes'],
+  ['projects'],
+  ['keys'],
+  ['audit'],
+  ['whoami'],
+  ['retention'],
+];
+
+test('in a terminal of 80 columns no table and no sentence is broken within a word', async (t) => {
+  const record = await run('get', one, '--json');
+  const { submittedAt } = record.output.json<{ submittedAt: number }>();
+  t.mock.timers.enable({ apis: ['Date'], now: submittedAt + 90 * 60_000 });
+  const shown: string[] = [];
+  for (const argv of LOOKS) {
+    const needsNoServer = ['presets', 'recipes', 'plan'].includes(argv[0]!) || argv.join() === 'rules';
+    const output = Object.assign(keptOutput(), { columns: 80 });
+    await runProgram(output, [...argv, ...(needsNoServer ? [] : connection)]);
+    const text = [...output.remarks.map((one) => wrapped(one, 80)), ...output.lines].join('\n');
+    shown.push(
+      `$ echelon ${argv.join(' ')}\n${stripVTControlCharacters(text).replace(/127.0.0.1:\d+/, 'HOST')}\n`,
+    );
+  }
+  const text = shown.join('\n');
+  if (process.env.ECHELON_RECORD === '1') writeFileSync(GOLDEN, text);
+  for (const line of text.split('\n').filter((one) => one.replace(/ \\$/, '').trim().includes(' ')))
+    assert.ok(line.startsWith('$') || line.length <= 80, `${line.length} columns: ${line}`);
+  assert.equal(
+    text,
+    readFileSync(GOLDEN, 'utf8'),
+    'record anew with ECHELON_RECORD=1, and read the difference',
+  );
 });

@@ -64,11 +64,7 @@ function Entry({ experiment }: { experiment: Experiment }) {
         </span>
       )}
       {state === 'failed' && <span class="muted">{inert(reason)}</span>}
-      {stoppedBy && (
-        <span class="muted">
-          Rule {stoppedBy.rule}: {inert(stoppedBy.reason)}
-        </span>
-      )}
+      {stoppedBy && <span class="muted">{inert(stoppedBy.reason)}</span>}
     </li>
   );
 }

@@ -16,6 +16,7 @@ import { examples } from '../examples.ts';
 import { EXIT } from '../exit.ts';
 import { explainFile } from '../explain-file.ts';
 import { errorLine } from '../output.ts';
+import { wrapped } from '../shortened.ts';
 import { identifyCommand } from './identify.ts';
 import { verifyCommand } from './verify.ts';
 
@@ -26,7 +27,7 @@ export function fileCommands(streams: TextStreams): Command[] {
     process.exitCode = await exitCode;
   };
   const io = ({ json }: { json?: boolean | undefined }): TextStreams =>
-    json ? withJsonErrors(streams) : streams;
+    json ? withJsonErrors(streams) : fittedTo(streams);
   const verify = verifyCommand(io, parameterOf);
 
   const explain = withDumpOptions(
@@ -47,8 +48,8 @@ export function fileCommands(streams: TextStreams): Command[] {
     .addHelpText(
       'after',
       `
-The explanation lists the row's clusters level by level with members, mean and deviation, dropped levels with reasons,
-the weights, the aggregate, and every value that float32 arithmetic can give. For a token of an optimizer step, it lists
+The explanation lists the row's clusters level by level with members, mean and deviation, dropped levels with reasons, \
+the weights, the aggregate, and every value that float32 arithmetic can give. For a token of an optimizer step, it lists \
 the stages from the log-prob to the gradient coefficient, the stage that breaks first, and likely causes.
 ${examples('echelon explain dump.json.gz', 'echelon explain dump.json.gz --batch step-12 --row 3', "echelon explain outputs/completions --batch 'step 3' --row 5")}`,
     )
@@ -114,6 +115,12 @@ interface EstimateOptions {
   param?: Readonly<Record<string, ParameterValue>>;
   batch?: string;
   json?: boolean;
+}
+
+/** A terminal gets every line broken between words. */
+function fittedTo({ stdout, stderr }: TextStreams): TextStreams {
+  const { columns } = stdout;
+  return { stdout: { columns, write: (text) => stdout.write(wrapped(text, columns)) }, stderr };
 }
 
 /** Each message on standard error becomes one line of JSON. */

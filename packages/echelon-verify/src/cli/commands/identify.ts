@@ -20,10 +20,10 @@ export function identifyCommand(io: (options: { json?: boolean | undefined }) =>
     .addHelpText(
       'after',
       `
-The command tries every known form of every trainer. It lists the forms that explain all rows, the distance of the
-others, and rewards that would distinguish the forms that fit. A table has the columns group, reward and advantage, as
+The command tries every known form of every trainer. It lists the forms that explain all rows, the distance of the \
+others, and rewards that would distinguish the forms that fit. A table has the columns group, reward and advantage, as \
 CSV or JSON lines. Without a group column, groups are blocks of rows, and each size that divides the rows is tried.
-For optimizer steps (echelon-batch/3) it lists the changes of the stated arithmetic that explain every gradient
+For optimizer steps (echelon-batch/3) it lists the changes of the stated arithmetic that explain every gradient \
 coefficient, where gradients stop, and what reported values and denominators are.
 Exit status: 3 a form explains all rows (inferred, so not proven), 1 no form does, 2 the file is unreadable.
 ${examples('echelon identify completions_00010.parquet')}

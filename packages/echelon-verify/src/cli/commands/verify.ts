@@ -9,30 +9,30 @@ import { verifyFiles } from '../verify-files.ts';
 const HELP = `
 Formats, each also in gzip: echelon-batch/1, /2 and /3 (JSON or protobuf) and the dumps of other trainers:
 ${[...ADAPTERS, ...STEP_ADAPTERS].map(({ name, title }) => `  ${name.padEnd(16)} ${title}`).join('\n')}
-The content decides the format. In a folder, every file in a known format is read, in step order. Each run, which is
+The content decides the format. In a folder, every file in a known format is read, in step order. Each run, which is \
 a folder of one trainer, is judged by its own configuration.
 
-The estimator of a dump is stated (--estimator, --param), found in the run's configuration beside it or one folder
-above (training_args.bin, args.json, config.yaml; for prime-rl configs/orchestrator.toml or rl.toml; for slime
-args.json, a checkpoint of Megatron or the script that starts the run), or inferred. A dump with an inferred estimator
+The estimator of a dump is stated (--estimator, --param), found in the run's configuration beside it or one folder \
+above (training_args.bin, args.json, config.yaml; for prime-rl configs/orchestrator.toml or rl.toml; for slime \
+args.json, a checkpoint of Megatron or the script that starts the run), or inferred. A dump with an inferred estimator \
 is never ok.
 
-Each row is exact, rounding (float32 arithmetic can give it, the formula does not), wrong (no float32 evaluation
-gives it) or unverifiable (the batch lacks data). A batch is ok if no row is wrong or unverifiable and no finding is an
-error. Exit status: 0 all batches are ok, 1 a batch is not ok, 2 a file is unreadable, 3 nothing is wrong but something
-is not verified: the estimator or the reward columns were inferred, the rows are of an evaluation, or the dump has no
+Each row is exact, rounding (float32 arithmetic can give it, the formula does not), wrong (no float32 evaluation \
+gives it) or unverifiable (the batch lacks data). A batch is ok if no row is wrong or unverifiable and no finding is an \
+error. Exit status: 0 all batches are ok, 1 a batch is not ok, 2 a file is unreadable, 3 nothing is wrong but something \
+is not verified: the estimator or the reward columns were inferred, the rows are of an evaluation, or the dump has no \
 advantages.
-A file of the format echelon-batch/3 holds optimizer steps. Each stage is reported on its own, from the ratio to the
+A file of the format echelon-batch/3 holds optimizer steps. Each stage is reported on its own, from the ratio to the \
 reported loss. A step is ok if nothing is wrong and the gradient coefficient of every trained token was verified.
 A dump with advantages is read as optimizer steps only with --from (nemo-rl-steps, slime-steps).
---json prints {"batches": [{"name", "rows", "exact", "rounding", "wrong", "unverifiable", "wrongRows", "roundingRows",
-"findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}; for a dump also
-"format", "configuration", "signal" and "consistent"; for optimizer steps "steps" with "stages", "values" and
+--json prints {"batches": [{"name", "rows", "exact", "rounding", "wrong", "unverifiable", "wrongRows", "roundingRows", \
+"findings": [{"code", "severity", "rows", "message"}], "ok", "file", "fingerprint", "diagnosis"}]}; for a dump also \
+"format", "configuration", "signal" and "consistent"; for optimizer steps "steps" with "stages", "values" and \
 "wrongTokens".
-If a row is wrong, "firstWrong" has the first one: {"file", "batch", "row", "explanation", "text"}, with the explanation
+If a row is wrong, "firstWrong" has the first one: {"file", "batch", "row", "explanation", "text"}, with the explanation \
 as of "echelon explain", as JSON and as text.
 
---html FILE writes one HTML file with the advantage batches, their rows and explanations. It opens without a server and
+--html FILE writes one HTML file with the advantage batches, their rows and explanations. It opens without a server and \
 loads nothing. It stays below 1 MB: batches that are not ok come first, and it says which rows it lacks.
 
 Examples:
