@@ -43,13 +43,9 @@ export async function readBatchesOf(path: string, name?: string): Promise<Batch[
     );
   if (name === undefined) return batches;
   const found = batches.find((batch) => batch.name === name);
-  if (found === undefined)
-    throw notChosen(
-      path,
-      name,
-      Array.from(batches, (batch) => batch.name),
-    );
-  return [found];
+  if (found !== undefined) return [found];
+  const names = batches.map((batch) => batch.name);
+  throw notChosen(path, name, names);
 }
 
 /** What a file of the project's own formats holds, with the head of a replay bundle; undefined for any other file. */

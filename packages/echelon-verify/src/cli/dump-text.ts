@@ -65,7 +65,7 @@ export function signalLines(signal: SignalHealth): string[] {
 }
 
 function shareOf(part: number, whole: number): string {
-  return whole === 0 || part === 0 ? '0 %' : percent(part / whole);
+  return whole === 0 || part === 0 ? '0 %' : percent(part, whole);
 }
 
 function exampleLines(reports: readonly DumpReport[]): [string, string][] {

@@ -4,13 +4,8 @@ import { faultAt } from './json-columns.ts';
 
 /** Throws a BatchFormatError for a batch with too many rows. */
 export function checkRows(place: Place, rows: number): void {
-  if (rows <= MAX_ROWS) return;
-  throw faultAt(place, {
-    code: 'too-large',
-    field: 'rows',
-    expected: `at most ${MAX_ROWS}`,
-    found: `${rows}`,
-  });
+  const expected = `at most ${MAX_ROWS}`;
+  if (rows > MAX_ROWS) throw faultAt(place, { code: 'too-large', field: 'rows', expected, found: `${rows}` });
 }
 
 /** A column of the wire: little-endian numbers without padding, at any offset. */

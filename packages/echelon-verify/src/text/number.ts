@@ -3,8 +3,8 @@ export function significant(value: number, digits: number): string {
   return String(Number(value.toPrecision(digits)));
 }
 
-/** A share, 0 to 1, in percent with at least two digits. */
-export function percent(share: number): string {
-  const value = share * 100;
+/** A share in percent with at least two digits. */
+export function percent(part: number, whole = 1): string {
+  const value = (100 * part) / whole;
   return `${value >= 10 ? value.toFixed(0) : value.toPrecision(2)} %`;
 }
