@@ -21,7 +21,7 @@ export interface Sources {
 }
 
 /** Names of files that can be a dump: folders of a run hold much else. */
-const DUMP = /\.(?:parquet|(?:jsonl|ndjson|json|csv)(?:\.gz)?|pt|pb)$/i;
+const DUMP = /\.(?:parquet|(?:jsonl|ndjson|json|csv)(?:\.gz)?|pt|pkl|pb)$/i;
 
 /**
  * Sorts files and folders by what reads them. `forced` reads all of them with one adapter. A file in no known format is

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { BatchFormatError } from '../../../src/format/format-error.ts';
 import { STEP_ADAPTERS, stepAdapterFor } from '../../../src/step/format/dumps/registry.ts';
 import type { StepBatch } from '../../../src/step/format/step-batch.ts';
+import { isBfloat16 } from '../../../src/step/precision.ts';
 import { verifyStep } from '../../../src/step/verify-step.ts';
 
 const dump = (path: string) =>
@@ -81,4 +83,28 @@ test('a training dump of slime has its old log-probs and masks', async () => {
   const [step] = await stepsOf('slime-steps', [dump('slime/train_data/0_0.pt')]);
   assert.deepEqual(Object.keys(step!.tokens), ['offset', 'mask', 'oldLogProb', 'reportedAdvantage']);
   assert.equal(verifyStep(step!).trained, 24);
+});
+
+test('a training batch of SkyRL has the log-probs of its response tokens, in float32 and bfloat16', async () => {
+  const file = dump('skyrl/dumped_data/global_step_4_training_input.pkl');
+  assert.equal((await stepAdapterFor(file))?.name, 'skyrl-steps');
+  const [step] = await stepsOf('skyrl-steps', [file]);
+  const { tokens, rows, name } = step!;
+  assert.deepEqual(
+    [name, rows, tokens.id![0], tokens.offset[rows]],
+    ['step 4', 8, 3, tokens.oldLogProb!.length],
+  );
+  assert.ok(tokens.oldLogProb!.every((value) => value < 0) && tokens.rolloutLogProb !== undefined);
+  assert.ok(isBfloat16(tokens.referenceLogProb!) && !isBfloat16(tokens.oldLogProb!));
+});
+
+test('a damaged training batch of SkyRL is unreadable', async () => {
+  const bytes = await readFile(dump('skyrl/dumped_data/global_step_4_training_input.pkl'));
+  const folder = await mkdtemp(join(tmpdir(), 'step-dumps-'));
+  after(() => rm(folder, { recursive: true }));
+  for (const length of [300, 2000, bytes.length - 1]) {
+    const file = join(folder, 'global_step_1_training_input.pkl');
+    await writeFile(file, bytes.subarray(0, length));
+    await assert.rejects(stepsOf('skyrl-steps', [file]), BatchFormatError);
+  }
 });

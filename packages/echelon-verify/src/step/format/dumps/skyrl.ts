@@ -1,0 +1,132 @@
+/**
+ * SkyRL with `trainer.dump_data_batch`: `global_step_N_training_input.pkl`, a pickle of its TrainingInputBatch. It has no current
+ * log-probs, so it shows the statistics between rollout engine and trainer, not the gradient. Its advantages are from before the
+ * division by the denominator. The pickle is read as inert data.
+ */
+
+import { basename } from 'node:path';
+import { RayPickleError } from 'ray-client-ts/errors';
+import { readPickle } from 'ray-client-ts/pickle/reader';
+import { PyDict, PyObject, PyReadTuple } from 'ray-client-ts/pickle/values';
+import { withSource } from '../../../format/dumps/source.ts';
+import { numbersIn, TensorError } from '../../../format/dumps/torch-tensor.ts';
+import { openTorchFile } from '../../../format/dumps/torch-zip.ts';
+import { BatchFormatError } from '../../../format/format-error.ts';
+import { present } from '../../../present.ts';
+import { type DumpRow, type StepAdapter, stepOfRows } from './step-adapter.ts';
+
+const MAX_BYTES = 2 ** 28;
+const REBUILD = 'training_batch._rebuild_tensor_batch';
+
+/** See the head of this file. */
+export const SKYRL_STEPS: StepAdapter = {
+  name: 'skyrl-steps',
+  title: 'SkyRL training batches (pickle)',
+  matches: ({ path, bytes }) =>
+    /\.pkl$/i.test(path) && Buffer.from(bytes.subarray(0, 256)).includes('_rebuild_tensor_batch'),
+  async *steps(files) {
+    for (const file of files) {
+      const rows = rowsOf(await columnsOf(file));
+      const number = /global_step_(\d+)/.exec(basename(file))?.[1];
+      const step = { trainer: 'skyrl', microBatches: [{ rank: 0, index: 0, pass: 0 }], reported: {} };
+      yield { file, step: stepOfRows(number === undefined ? basename(file) : `step ${number}`, step, rows) };
+    }
+  },
+};
+
+type Matrix = readonly (readonly number[])[];
+
+const KEYS = {
+  sequences: 'id',
+  loss_mask: 'mask',
+  action_log_probs: 'oldLogProb',
+  rollout_logprobs: 'rolloutLogProb',
+  base_action_log_probs: 'referenceLogProb',
+  advantages: 'reportedAdvantage',
+} as const;
+
+/** The columns of response tokens; `response_mask` says which of them a row has. */
+async function columnsOf(file: string): Promise<Map<string, Matrix>> {
+  const fault = (found: string, cause?: unknown) =>
+    new BatchFormatError({ code: 'invalid', file, expected: 'a training batch of SkyRL', found }, { cause });
+  try {
+    const bytes = await withSource(file, async (source) => {
+      if (source.byteLength > MAX_BYTES)
+        throw fault(`${source.byteLength} bytes, at most ${MAX_BYTES} are read`);
+      return new Uint8Array(await source.slice(0));
+    });
+    const value = readPickle(bytes);
+    const state =
+      value instanceof PyObject && String(value.callable).endsWith(REBUILD) ? value.args : undefined;
+    const [, own] = state instanceof PyReadTuple ? state.items : [];
+    const tensors = own instanceof PyDict ? own.get('batch_dict') : undefined;
+    if (!(tensors instanceof PyDict)) throw fault('another object');
+    const columns = new Map<string, Matrix>();
+    for (const key of ['response_mask', ...Object.keys(KEYS)]) {
+      const tensor = tensors.get(key);
+      if (tensor instanceof PyDict) columns.set(key, await matrixOf(tensor));
+    }
+    if (!columns.has('response_mask')) throw fault('no response_mask');
+    return columns;
+  } catch (error) {
+    const isDamaged = [RayPickleError, TensorError, RangeError].some((kind) => error instanceof kind);
+    throw isDamaged ? fault((error as Error).message, error) : error;
+  }
+}
+
+const NUMPY: Readonly<Record<string, (data: ArrayBuffer) => ArrayLike<number | bigint>>> = {
+  float32: (data) => new Float32Array(data),
+  float64: (data) => new Float64Array(data),
+  int64: (data) => new BigInt64Array(data),
+  int32: (data) => new Int32Array(data),
+  bool: (data) => new Uint8Array(data),
+};
+
+/** A tensor of two dimensions: the bytes of a numpy array, or a file of torch.save for a type that numpy lacks. */
+async function matrixOf(tensor: PyDict): Promise<Matrix> {
+  const data = tensor.get('data');
+  if (!(data instanceof Uint8Array)) throw new TensorError('a tensor without data');
+  const buffer = Uint8Array.from(data).buffer;
+  if (tensor.get('format') === 'torch') return await torchMatrix(buffer);
+  const make = NUMPY[String(tensor.get('dtype'))];
+  const shape = tensor.get('shape');
+  const [, width] = shape instanceof PyReadTuple ? shape.items : [];
+  if (make === undefined || typeof width !== 'number')
+    throw new TensorError(`a tensor of ${tensor.get('dtype')}`);
+  return rowsOfWidth(Array.from(make(buffer), Number), width);
+}
+
+async function torchMatrix(buffer: ArrayBuffer): Promise<Matrix> {
+  const torch = await openTorchFile({
+    path: 'a tensor of the batch',
+    byteLength: buffer.byteLength,
+    slice: async (start, end) => buffer.slice(start, end),
+    [Symbol.asyncDispose]: async () => {},
+  });
+  const sizes =
+    torch.value instanceof PyObject && torch.value.args instanceof PyReadTuple
+      ? torch.value.args.items[2]
+      : [];
+  const [, width] = sizes instanceof PyReadTuple ? sizes.items : [];
+  if (typeof width !== 'number') throw new TensorError('a tensor of unknown size');
+  return rowsOfWidth(await numbersIn(torch, torch.value), width);
+}
+
+const rowsOfWidth = (numbers: readonly number[], width: number): Matrix =>
+  Array.from({ length: width === 0 ? 0 : numbers.length / width }, (_, row) =>
+    numbers.slice(row * width, (row + 1) * width),
+  );
+
+function rowsOf(columns: ReadonlyMap<string, Matrix>): DumpRow[] {
+  const responses = columns.get('response_mask')!;
+  return responses.map((response, row) => {
+    const length = response.lastIndexOf(1) + 1;
+    // Sequences begin with the prompt; responses are padded at the end.
+    const own = Object.entries(KEYS).map(([from, to]) => [
+      to,
+      columns.get(from)?.[row]?.slice(-response.length).slice(0, length),
+    ]);
+    const { mask, ...rest }: Record<string, number[] | undefined> = Object.fromEntries(own);
+    return { columns: present({ mask: mask?.map((flag) => (flag === 0 ? 0 : 1)), ...rest }) };
+  });
+}
