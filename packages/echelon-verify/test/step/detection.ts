@@ -57,7 +57,8 @@ ${MISSED.map(({ source, why }) => `| ${source} | ${why} |`).join('\n')}
 ## No false alarm
 
 No stage is wrong or unverifiable in the optimizer steps that trainers' own functions computed on the CPU in float32 and bfloat16. The
-steps have up to four micro-batches and two ranks, which are computed one after the other. Removing a column or a setting makes none of them wrong.
+steps have up to four micro-batches and two ranks, which are computed one after the other. Those of \`trl-ranks\` are from trainings on two
+ranks at once (gloo), as the capture hook recorded them. Removing a column or a setting makes none of them wrong.
 
 | trainer | functions | steps | trained tokens |
 | --- | --- | --- | --- |
@@ -73,6 +74,7 @@ const FUNCTIONS = {
   'prime-rl': 'prime-rl 559b4477: `default_loss_fn`',
   skyrl: 'SkyRL a9564572: policy losses, loss reductions, TIS',
   'nemo-rl': 'NeMo-RL 7ea279ab: `ClippedPGLossFn`, `calculate_kl`',
+  'trl-ranks': 'TRL 1.16.0: trainings with its `GRPOTrainer` on two ranks with four micro-batches each',
   slime: 'slime 624b824a: `loss_function`, `policy_loss_function`, TIS, IcePop, KL',
 };
 

@@ -5,7 +5,7 @@ import { readRecorded } from '../../src/format/read.ts';
 import type { StepBatch } from '../../src/step/format/step-batch.ts';
 
 /** The trainers whose steps are recorded. */
-export const GOLDEN_TRAINERS = ['verl', 'trl', 'prime-rl', 'skyrl', 'nemo-rl', 'slime'] as const;
+export const GOLDEN_TRAINERS = ['verl', 'trl', 'prime-rl', 'skyrl', 'nemo-rl', 'slime', 'trl-ranks'] as const;
 
 /** All steps of a trainer. */
 export function goldenSteps(trainer: (typeof GOLDEN_TRAINERS)[number]): StepBatch[] {
