@@ -18,7 +18,8 @@ def _follow() -> None:
     is_agent = importlib.util.find_spec(verl_steps.WORKERS_MODULE) is None
     trainer = verl_agent_steps if is_agent else verl_steps
     try:
-        trainer.follow_steps(int(os.environ.get("ECHELON_STEPS_EVERY") or 10), os.environ.get("ECHELON_STEPS_PROFILE") or "minimal")
+        every, profile = os.environ.get("ECHELON_STEPS_EVERY"), os.environ.get("ECHELON_STEPS_PROFILE")
+        trainer.follow_steps(int(every or 10), profile or "minimal")
     except Exception as error:  # noqa: BLE001 - the capture must never fail a training
         say(f"optimizer steps are not captured: {type(error).__name__}: {error}")
 

@@ -6,6 +6,8 @@ computed from them in the trainer's thread, and the gradient hook returns None, 
 
 from __future__ import annotations
 
+import functools
+import importlib.metadata
 from typing import Any, Mapping
 
 import echelon_capture as capture
@@ -16,7 +18,6 @@ PROFILES = {
     "standard": ("id", "sampled", "rolloutLogProb"),
     "full": ("referenceLogProb", "rolloutWeight", "entropy"),
 }
-_FLAGS = ("mask", "sampled")
 
 
 class Steps:
@@ -71,6 +72,12 @@ class Steps:
             capture.gap(number, sum(len(one["columns"]["mask"]) for one in taken), problem)
         elif taken:
             capture.step(number, sum(len(one["advantage"]) for one in taken), lambda: _batch(number, taken, settings))
+
+
+@functools.cache
+def version_of(package: str) -> str:
+    """The version of an installed package. PackageNotFoundError if it is not installed."""
+    return importlib.metadata.version(package)
 
 
 def _keeper(kept: dict[str, Any]) -> Any:

@@ -13,10 +13,9 @@ and return the same tensors. Tested with TRL 1.16.
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 from typing import Any
 
-from .steps import Steps
+from .steps import Steps, version_of
 
 _PER_MICRO_BATCH = {
     "grpo": "seq-mean-token-mean", "sapo": "seq-mean-token-mean", "bnpo": "token-mean", "dr_grpo": "seq-mean-token-sum-norm",
@@ -92,7 +91,7 @@ def settings_of(trainer: Any, normalizers: set[float]) -> dict[str, Any]:
     policy = {"dapo": "grpo", "bnpo": "grpo", "dr_grpo": "grpo", "luspo": "grpo"}.get(trainer.loss_type, trainer.loss_type)
     return {
         "trainer": "trl",
-        "trainerVersion": importlib.metadata.version("trl"),
+        "trainerVersion": version_of("trl"),
         "dataParallelSize": trainer.accelerator.num_processes,
         "policyLoss": _policy_loss(trainer, policy),
         "aggregation": _aggregation(trainer, normalizers),

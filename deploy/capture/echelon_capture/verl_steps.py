@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.metadata
 from typing import Any
 
-from .steps import Steps
+from .steps import Steps, version_of
 
 LOSSES_MODULE = "verl.workers.utils.losses"
 WORKERS_MODULE = "verl.workers.engine_workers"
@@ -69,7 +68,7 @@ def _followed(loss_fn: Any, engine: Any, call: dict[str, Any], steps: Steps) -> 
         if call and result[0].requires_grad:
             try:
                 settings.update(settings_of(call))
-                _take(steps, number, call, keywords.get("data"), result[0])
+                _take(steps, number, call, result[0], engine)
             except Exception as error:  # noqa: BLE001 - the capture must never fail a training
                 steps.fail(error)
         return result
@@ -86,7 +85,7 @@ def _followed(loss_fn: Any, engine: Any, call: dict[str, Any], steps: Steps) -> 
     return followed
 
 
-def _take(steps: Steps, number: int, call: dict[str, Any], data: Any, loss: Any) -> None:
+def _take(steps: Steps, number: int, call: dict[str, Any], loss: Any, engine: Any) -> None:
     mask = call["response_mask"]
     columns = {
         "mask": mask,
@@ -96,10 +95,10 @@ def _take(steps: Steps, number: int, call: dict[str, Any], data: Any, loss: Any)
         "referenceLogProb": call.get("ref_logprob"),
         "rolloutWeight": call.get("rollout_is_weights"),
     }
-    info = call["config"].global_batch_info
+    info, scaler = call["config"].global_batch_info, getattr(engine, "scaler", None)
     is_tokens = call["loss_agg_mode"] == "token-mean" and info["batch_num_tokens"] is not None
     facts = {
-        "gradientScale": float(info["dp_size"]),
+        "gradientScale": float(info["dp_size"]) * (scaler.get_scale() if scaler is not None else 1),
         "reportedDenominator": info["batch_num_tokens"] if is_tokens else None,
         "reportedLoss": loss.detach() if not call["config"].entropy_coeff else None,
         "width": mask.shape[1],
@@ -113,7 +112,7 @@ def settings_of(call: dict[str, Any]) -> dict[str, Any]:
     info = config.global_batch_info
     settings = {
         "trainer": "verl",
-        "trainerVersion": importlib.metadata.version("verl"),
+        "trainerVersion": version_of("verl"),
         "backend": str(config.strategy),
         "dataParallelSize": int(info["dp_size"]),
         "policyLoss": _policy_loss(call["name"], config),

@@ -1,4 +1,4 @@
-"""Captured optimizer steps of verl-agent's own actor on the CPU, if VERL_AGENT_HOME is a checkout of it and its packages are installed."""
+"""Captured optimizer steps of verl-agent's own actor on the CPU, if VERL_AGENT_HOME is a checkout of it with its packages."""
 
 from __future__ import annotations
 
@@ -115,4 +115,5 @@ def test_a_planted_bug_of_an_update_is_found_and_named(folder, train, monkeypatc
     train(dict(use_kl_loss=False), follow=True)
     status, reports = verified(folder)
     assert status == 1
-    assert "seq-mean-token-mean over all ranks and micro-batches; you said token-mean per micro-batch" in identified(reports[-1]["file"])
+    named = "seq-mean-token-mean over all ranks and micro-batches; you said token-mean per micro-batch"
+    assert named in identified(reports[-1]["file"])
