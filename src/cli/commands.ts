@@ -38,6 +38,7 @@ const access = () => import('./commands/access.ts');
 const batches = () => import('./commands/batches.ts');
 const cancelDelete = () => import('./commands/cancel-delete.ts');
 const clusters = () => import('./commands/clusters.ts');
+const comparison = () => import('./commands/comparison.ts');
 const completion = () => import('./commands/completion.ts');
 const config = () => import('./commands/config.ts');
 const diff = () => import('./commands/diff.ts');
@@ -139,6 +140,7 @@ const OFFLINE: Entry[] = [
   fileCommand('estimate', 'estimate the advantages with any estimator'),
   fileCommand('compare', 'compare several estimators'),
   fileCommand('identify', 'identify the estimator of given advantages'),
+  entry('comparison', 'plan and judge a comparison of two methods', comparison),
   entry('recipes', 'list the scripts of verl-agent', plan),
 ];
 

@@ -1,0 +1,220 @@
+import { Command } from 'commander';
+import { parse } from 'csv-parse/sync';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import { json, type Output } from 'echelon-verify/cli/output';
+import { readBounded } from 'echelon-verify/cli/read-bounded';
+import { table } from 'echelon-verify/cli/table';
+import { inert } from 'echelon-verify/text/inert';
+import {
+  type GameResult,
+  type Judgement,
+  judgeResults,
+  UnpairedError,
+} from '../../plan/comparison/judge-results.ts';
+import {
+  detectableWith,
+  type PairedDifference,
+  seedsFor,
+  type Verdict,
+} from '../../plan/comparison/paired-difference.ts';
+import { group } from '../group.ts';
+
+const MARGIN = [
+  '--margin <points>',
+  'smallest difference of interest, in points of success',
+  points,
+  3,
+] as const;
+
+/** `echelon comparison seeds`: what a comparison costs, before it starts. */
+function seedsCommand(output: Output): Command {
+  return new Command('seeds')
+    .description(
+      'Print how many paired seeds show a difference, with a power of 80 % at the level 5 %, and the smallest difference that fewer seeds show.',
+    )
+    .option(...MARGIN)
+    .requiredOption(
+      '--deviation <points>',
+      "deviation of the seeds' differences, in points of success",
+      points,
+    )
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('echelon comparison seeds --margin 3 --deviation 4'))
+    .action(({ margin, deviation, json: isJson }: { margin: number; deviation: number; json?: boolean }) => {
+      const seeds = seedsFor(margin, deviation);
+      const detectable = [3, 5, 10, 20].map((some) => ({
+        seeds: some,
+        points: detectableWith(some, deviation),
+      }));
+      if (isJson) return output.line(json({ margin, deviation, seeds, detectable }));
+      const needed = seeds === null ? 'more than 1,000 seeds' : `${seeds} seeds`;
+      output.line(
+        `A difference of ${margin} points needs ${needed} of each method, at a deviation of ${deviation} points.`,
+      );
+      output.line(
+        table(
+          ['SEEDS', 'SMALLEST DETECTABLE DIFFERENCE'],
+          detectable.map((one) => [one.seeds, `${one.points.toFixed(1)} points`]),
+        ),
+      );
+    });
+}
+
+/** `echelon comparison judge`: the result of a comparison from a table of games. */
+function judgeCommand(output: Output): Command {
+  return new Command('judge')
+    .description(
+      'Judge whether a method is better than another: the paired difference of each training seed over the same games, with a 95 % interval clustered by seed. The file is CSV with the columns method, seed, game, success (0 to 1) and, if games are repeated, replicate.',
+    )
+    .argument('<file>', 'CSV with one line for each game of each run')
+    .requiredOption('--candidate <method>', 'method that may be better')
+    .requiredOption('--baseline <method>', 'method to compare with')
+    .option(...MARGIN)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+The margin, the seeds, the games and the step of the checkpoints must be fixed before the first run: the interval
+holds for a plan, not for the best of several looks.
+${examples('echelon comparison judge games.csv --candidate hgpo --baseline gigpo --margin 3')}`,
+    )
+    .action(async (file: string, options: Names & { margin: number; json?: boolean }) => {
+      const judgement = judgedFile(await readBounded(file), file, options);
+      output.line(
+        options.json
+          ? json({
+              candidate: options.candidate,
+              baseline: options.baseline,
+              margin: options.margin,
+              ...judgement,
+            })
+          : judgementText(judgement, options, options.margin),
+      );
+    });
+}
+
+interface Names {
+  candidate: string;
+  baseline: string;
+}
+
+function judgedFile(bytes: Uint8Array, file: string, options: Names & { margin: number }): Judgement {
+  const results = readResults(bytes, file);
+  const methods = [...new Set(results.map(({ method }) => method))];
+  const unknown = [options.candidate, options.baseline].find((name) => !methods.includes(name));
+  if (unknown !== undefined)
+    throw new CliError(EXIT.usage, `${file} has no method ${unknown}. It has ${methods.join(', ')}.`);
+  if (options.candidate === options.baseline)
+    throw new CliError(
+      EXIT.usage,
+      `--candidate and --baseline are both ${options.baseline}. Name two methods.`,
+    );
+  try {
+    return judgeResults(results, options, options.margin / 100);
+  } catch (error) {
+    if (error instanceof UnpairedError) throw new CliError(EXIT.usage, `${file}: ${error.message}`);
+    throw error;
+  }
+}
+
+const COLUMNS = ['method', 'seed', 'game', 'success'];
+
+function readResults(bytes: Uint8Array, file: string): GameResult[] {
+  const rows = parsed(bytes, file);
+  const lacking = COLUMNS.find((column) => !Object.hasOwn(rows[0] ?? {}, column));
+  if (lacking !== undefined)
+    throw new CliError(
+      EXIT.usage,
+      `${file} has no column ${lacking}, or no line below the names of its columns. It needs ${COLUMNS.join(', ')}.`,
+    );
+  return rows.map((row, at) => {
+    const success = row.success === '' ? Number.NaN : Number(row.success);
+    if (!(success >= 0 && success <= 1))
+      throw new CliError(
+        EXIT.usage,
+        `${file}: success of result ${at + 1} is "${row.success}", not a number from 0 to 1.`,
+      );
+    return {
+      method: row.method!,
+      seed: row.seed!,
+      game: row.game!,
+      replicate: row.replicate ?? '1',
+      success,
+    };
+  });
+}
+
+function parsed(bytes: Uint8Array, file: string): Record<string, string>[] {
+  try {
+    return parse(Buffer.from(bytes), { columns: true, bom: true, skip_empty_lines: true, trim: true });
+  } catch (error) {
+    throw new CliError(EXIT.usage, `${file} is not CSV: ${(error as Error).message}`);
+  }
+}
+
+/** The judgement in words; all differences in points of success. */
+function judgementText(judgement: Judgement, { candidate, baseline }: Names, margin: number): string {
+  const { seeds, games, replicates, difference } = judgement;
+  const rows = seeds.map((seed, at) => [
+    inert(seed),
+    percent(judgement.candidate.success[at]!),
+    percent(judgement.baseline.success[at]!),
+    signed(judgement.differences[at]!),
+  ]);
+  const means = [
+    'mean',
+    percent(judgement.candidate.mean),
+    percent(judgement.baseline.mean),
+    signed(difference.mean),
+  ];
+  const [low, high] = difference.interval;
+  const flips =
+    difference.signFlipP === null ? '' : `; sign flips p = ${difference.signFlipP.toPrecision(2)}`;
+  return [
+    `${seeds.length} seeds × ${games} games × ${replicates} of each`,
+    table(['SEED', inert(candidate), inert(baseline), 'DIFFERENCE'], [...rows, means]),
+    '',
+    `${inert(candidate)} ${VERDICTS[difference.verdict]}${more(difference)}`,
+    `difference ${signed(difference.mean)} points, 95 % interval ${signed(low)} to ${signed(high)}, margin ${margin}`,
+    `t test p = ${difference.p.toPrecision(2)} with ${seeds.length - 1} degrees of freedom${flips}`,
+    `deviation between runs ${percent(judgement.candidate.runDeviation)} and ${percent(judgement.baseline.runDeviation)}, standard error of one evaluation ${percent(judgement.candidate.evaluationError)} and ${percent(judgement.baseline.evaluationError)}`,
+    `the smallest difference that ${seeds.length} seeds show is ${percent(difference.detectable)} points`,
+  ].join('\n');
+}
+
+const VERDICTS: Record<Verdict, string> = {
+  better: 'is better by at least the margin',
+  'better-size-open': 'is better; the size is open',
+  worse: 'is worse by at least the margin',
+  'worse-size-open': 'is worse; the size is open',
+  equal: 'is equal for practical purposes',
+  'not-decided': 'is not decided to be better or worse',
+};
+
+function more({ verdict, moreSeeds }: PairedDifference): string {
+  if (verdict !== 'not-decided') return '';
+  return `; ${moreSeeds === null ? 'over 1,000' : moreSeeds} more seeds would be needed`;
+}
+
+const percent = (share: number): string => (100 * share).toFixed(1);
+const signed = (share: number): string => (share < 0 ? '' : '+') + percent(share);
+
+function points(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value > 0 && value <= 100))
+    throw new CliError(EXIT.usage, `"${text}" is no number of points. Give one above 0, at most 100.`);
+  return value;
+}
+
+const comparison = group(
+  {
+    name: 'comparison',
+    description:
+      'Plan how many seeds a comparison of two methods needs, and judge its results. Needs no server.',
+  },
+  [seedsCommand, judgeCommand],
+);
+
+/** The commands of this module by their names. */
+export const commands = { comparison };
