@@ -13,10 +13,10 @@ import {
   UnpairedError,
 } from '../../plan/comparison/judge-results.ts';
 import {
+  type ComparisonOutcome,
   detectableWith,
   type PairedDifference,
   seedsFor,
-  type Verdict,
 } from '../../plan/comparison/paired-difference.ts';
 import { group } from '../group.ts';
 
@@ -75,21 +75,17 @@ function judgeCommand(output: Output): Command {
     .addHelpText(
       'after',
       `
-The margin, the seeds, the games and the step of the checkpoints must be fixed before the first run: the interval
-holds for a plan, not for the best of several looks.
+Fix the margin, the seeds, the games and the step of the checkpoints before the
+first run: the interval holds for a plan, not for the best of several looks.
 ${examples('echelon comparison judge games.csv --candidate hgpo --baseline gigpo --margin 3')}`,
     )
     .action(async (file: string, options: Names & { margin: number; json?: boolean }) => {
       const judgement = judgedFile(await readBounded(file), file, options);
+      const { candidate, baseline, margin } = options;
       output.line(
         options.json
-          ? json({
-              candidate: options.candidate,
-              baseline: options.baseline,
-              margin: options.margin,
-              ...judgement,
-            })
-          : judgementText(judgement, options, options.margin),
+          ? json({ methods: { candidate, baseline }, margin, ...judgement })
+          : judgementText(judgement, options, margin),
       );
     });
 }
@@ -172,10 +168,10 @@ function judgementText(judgement: Judgement, { candidate, baseline }: Names, mar
   const flips =
     difference.signFlipP === null ? '' : `; sign flips p = ${difference.signFlipP.toPrecision(2)}`;
   return [
-    `${seeds.length} seeds × ${games} games × ${replicates} of each`,
+    `${seeds.length} seeds × ${games} games × ${replicates} replicates`,
     table(['SEED', inert(candidate), inert(baseline), 'DIFFERENCE'], [...rows, means]),
     '',
-    `${inert(candidate)} ${VERDICTS[difference.verdict]}${more(difference)}`,
+    `${inert(candidate)} ${OUTCOMES[difference.outcome]}${more(difference)}`,
     `difference ${signed(difference.mean)} points, 95 % interval ${signed(low)} to ${signed(high)}, margin ${margin}`,
     `t test p = ${difference.p.toPrecision(2)} with ${seeds.length - 1} degrees of freedom${flips}`,
     `deviation between runs ${percent(judgement.candidate.runDeviation)} and ${percent(judgement.baseline.runDeviation)}, standard error of one evaluation ${percent(judgement.candidate.evaluationError)} and ${percent(judgement.baseline.evaluationError)}`,
@@ -183,7 +179,7 @@ function judgementText(judgement: Judgement, { candidate, baseline }: Names, mar
   ].join('\n');
 }
 
-const VERDICTS: Record<Verdict, string> = {
+const OUTCOMES: Record<ComparisonOutcome, string> = {
   better: 'is better by at least the margin',
   'better-size-open': 'is better; the size is open',
   worse: 'is worse by at least the margin',
@@ -192,8 +188,8 @@ const VERDICTS: Record<Verdict, string> = {
   'not-decided': 'is not decided to be better or worse',
 };
 
-function more({ verdict, moreSeeds }: PairedDifference): string {
-  if (verdict !== 'not-decided') return '';
+function more({ outcome, moreSeeds }: PairedDifference): string {
+  if (outcome !== 'not-decided') return '';
   return `; ${moreSeeds === null ? 'over 1,000' : moreSeeds} more seeds would be needed`;
 }
 

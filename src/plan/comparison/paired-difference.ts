@@ -4,12 +4,18 @@ import { criticalT, powerOf, rootOf, twoSidedP } from './student-t.ts';
 const ALPHA = 0.05;
 const POWER = 0.8;
 /** More seeds than anybody runs. */
-const MOST_SEEDS = 1000;
+const MAX_SEEDS = 1000;
 /** All 2^seeds patterns of signs are tried up to this number of seeds. */
-const MOST_FLIPPED = 20;
+const MAX_FLIPPED = 20;
 
 /** What the interval of the difference says about the margin. */
-export type Verdict = 'better' | 'better-size-open' | 'worse' | 'worse-size-open' | 'equal' | 'not-decided';
+export type ComparisonOutcome =
+  | 'better'
+  | 'better-size-open'
+  | 'worse'
+  | 'worse-size-open'
+  | 'equal'
+  | 'not-decided';
 
 /** A paired difference; in the unit of the differences it is made of. */
 export interface PairedDifference {
@@ -25,7 +31,7 @@ export interface PairedDifference {
   readonly signFlipP: number | null;
   /** The smallest true difference that so many seeds find with a power of 80 % at this deviation. */
   readonly detectable: number;
-  readonly verdict: Verdict;
+  readonly outcome: ComparisonOutcome;
   /** Not decided: how many more seeds a difference of the margin needs at this deviation; null if over a thousand. */
   readonly moreSeeds: number | null;
 }
@@ -42,7 +48,7 @@ export function pairedDifference(differences: readonly number[], margin: number)
   const standardError = deviation / Math.sqrt(seeds);
   const reach = criticalT(ALPHA, freedom) * standardError;
   const interval = [mean - reach, mean + reach] as const;
-  const verdict = verdictOf(interval, margin);
+  const outcome = outcomeOf(interval, margin);
   const needed = seedsFor(margin, deviation);
   return {
     seeds,
@@ -51,14 +57,14 @@ export function pairedDifference(differences: readonly number[], margin: number)
     standardError,
     interval,
     p: standardError === 0 ? (mean === 0 ? 1 : 0) : twoSidedP(mean / standardError, freedom),
-    signFlipP: seeds > MOST_FLIPPED ? null : signFlipP(differences),
+    signFlipP: seeds > MAX_FLIPPED ? null : signFlipP(differences),
     detectable: detectableWith(seeds, deviation),
-    verdict,
+    outcome,
     moreSeeds: needed === null ? null : Math.max(1, needed - seeds),
   };
 }
 
-function verdictOf([low, high]: readonly [number, number], margin: number): Verdict {
+function outcomeOf([low, high]: readonly [number, number], margin: number): ComparisonOutcome {
   if (low > margin) return 'better';
   if (high < -margin) return 'worse';
   if (low > -margin && high < margin) return 'equal';
@@ -69,8 +75,8 @@ function verdictOf([low, high]: readonly [number, number], margin: number): Verd
 /** How many paired seeds find a true difference of `margin` with a power of 80 %; null if over a thousand. */
 export function seedsFor(margin: number, deviation: number): number | null {
   const isEnough = (seeds: number) => detectableWith(seeds, deviation) <= margin;
-  if (!isEnough(MOST_SEEDS)) return null;
-  let [low, high] = [1, MOST_SEEDS];
+  if (!isEnough(MAX_SEEDS)) return null;
+  let [low, high] = [1, MAX_SEEDS];
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     if (isEnough(middle)) high = middle;

@@ -20,7 +20,7 @@ test('six known differences give the published figures', () => {
     figures.map((one, at) => Number(one.toFixed(at < 3 ? 3 : at < 5 ? 2 : at === 5 ? 3 : 4))),
     [2.617, 2.108, 0.861, 0.4, 4.83, 0.029, 0.0625],
   );
-  assert.equal(found.verdict, 'better-size-open');
+  assert.equal(found.outcome, 'better-size-open');
 });
 
 test('the number of seeds and the detectable difference are those of the published table', () => {
@@ -109,9 +109,9 @@ test('exchanged names turn the sign, and a failed run never improves its method'
   );
 });
 
-test('each position of the interval has its verdict', () => {
+test('each position of the interval has its outcome', () => {
   const at = (mean: number, spread: number) =>
-    pairedDifference([mean - spread, mean, mean + spread, mean], 3).verdict;
+    pairedDifference([mean - spread, mean, mean + spread, mean], 3).outcome;
   const found = [at(9, 1), at(3, 1), at(0, 5), at(0, 1), at(-3, 1), at(-9, 1)];
   assert.deepEqual(found, ['better', 'better-size-open', 'not-decided', 'equal', 'worse-size-open', 'worse']);
 });
