@@ -98,7 +98,7 @@ function requireSameSeeds(
     const missing = other.find((seed) => !own.includes(seed));
     if (missing !== undefined)
       throw new UnpairedError(
-        `${method} has no results of seed ${missing}. Repeat a failed run with its seed, or count its games with success 0; it cannot be left out.`,
+        `${method} has no results of seed ${missing}. Repeat a failed run with its seed, or count its games with success 0; never omit it.`,
       );
   }
   if (ofBaseline.length < 2)
