@@ -59,6 +59,7 @@ function row([key, rule]: [string, ParameterRule]): string {
 
 const COLUMNS = {
   observation: '`observation`',
+  nextObservation: '`nextObservation`',
   stepReturn: 'step returns (or rewards)',
   score: '`tokenLevelRewardSum`',
   responseLength: '`responseLength`',
@@ -98,6 +99,7 @@ function pythonRegistry(): string {
 
 const PYTHON_COLUMNS = {
   observation: '("observation",)',
+  nextObservation: '("next_observation",)',
   stepReturn: '_RETURNS',
   score: '_SCORES',
   rewards: '_REWARDS',

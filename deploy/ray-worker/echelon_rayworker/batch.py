@@ -40,7 +40,7 @@ _BATCH_FIELDS = {
     "trajectory": 8, "trajectory_names": 9, "step": 10, "observation": 11, "observation_digests": 12,
     "observation_texts": 13, "reward": 14, "action_valid": 15, "token_level_reward_sum": 16,
     "response_length": 17, "reported_step_reward": 18, "reported_advantage": 19, "action": 30, "action_texts": 31,
-    "rewards": 32,
+    "rewards": 32, "next_observation": 33,
     "token_offset": 40, "token_mask": 41, "token_reward": 42, "token_value": 43, "reported_token_advantage": 44,
 }  # fmt: skip
 _PROVENANCE_FIELDS = {
@@ -105,6 +105,7 @@ _ESTIMATORS = {
         parameters={
             "mode": _Parameter(str, None),
             "step_advantage_weight": _Parameter(float, 1),
+            "episode_advantage_weight": _Parameter(float, 1),
             "epsilon": _Parameter(float, 1e-6),
             "epsilon_place": _Parameter(str, "added"),
             "deviation": _Parameter(str, "sample"),
@@ -112,6 +113,23 @@ _ESTIMATORS = {
             "statistics": _Parameter(str, "rows"),
         },
         columns=(("observation",), _RETURNS, _SCORES),
+        columns_with={},
+    ),
+    "graphgpo": _Estimator(
+        parameters={
+            "mode": _Parameter(str, None),
+            "step_advantage_weight": _Parameter(float, 1),
+            "episode_advantage_weight": _Parameter(float, 1),
+            "epsilon": _Parameter(float, 1e-6),
+            "epsilon_place": _Parameter(str, "added"),
+            "deviation": _Parameter(str, "sample"),
+            "singleton": _Parameter(str, "raw"),
+            "statistics": _Parameter(str, "rows"),
+            "distance": _Parameter(str, "absolute"),
+            "goal_reward": _Parameter(float, 10),
+            "merged_states": _Parameter(bool, False),
+        },
+        columns=(("observation",), ("next_observation",), _RETURNS, _SCORES),
         columns_with={},
     ),
     "grpo": _Estimator(
@@ -270,6 +288,7 @@ def build_batch(
     group: Sequence[Hashable],
     trajectory: Sequence[Hashable],
     observation: Sequence[Any] | None = None,
+    next_observation: Sequence[Any] | None = None,
     action: Sequence[str] | None = None,
     rewards: Mapping[str, Sequence[float]] | None = None,
     reward_weights: Mapping[str, float] | None = None,
@@ -285,7 +304,8 @@ def build_batch(
     `columns` are step, reward, action_valid, token_level_reward_sum, response_length, step_reward and advantage, as
     lists, arrays or tensors; omit a field that the trainer does not have (`step` too: give it only from what
     numbers the steps, never from the rows' order). `observation` holds the anchor observations, equal as in Python;
-    with `texts` they are part of the batch, else only their digests. `action` holds the actions as people read them; they
+    with `texts` they are part of the batch, else only their digests. `next_observation` holds the observations after the
+    steps, None for a step that reached the goal. `action` holds the actions as people read them; they
     are part of the batch with `texts`, else ignored. `rewards` holds the column of each reward function by its name, with
     NaN in rows that it did not score; `reward_weights` holds the functions' factors, 1 if omitted. `tokens` holds mask,
     reward, value and advantage of each token, each a list of rows or a tensor of two dimensions; padding has mask 0.
@@ -294,15 +314,15 @@ def build_batch(
     it: then the rows are unverifiable.
     """
     stated = _estimator(
-        estimator, {**columns, "observation": observation, "rewards": rewards, "tokens": tokens}, incomplete
+        estimator, {**columns, "observation": observation, "next_observation": next_observation, "rewards": rewards, "tokens": tokens}, incomplete
     )
     groups, group_names = _named(group)
     trajectories, trajectory_names = _named(trajectory)
     arrays = {"group": groups, "trajectory": trajectories, **_arrays(columns)}
-    if observation is not None:
-        arrays["observation"], dictionary = _dictionary(observation)
-    else:
-        dictionary = []
+    observed, dictionary = _observations(observation, next_observation)
+    arrays.update(observed)
+    if "next_observation" in arrays:
+        arrays["next_observation"] = array("i", (at + 1 for at in arrays["next_observation"]))
     action_texts = []
     if action is not None and texts:
         arrays["action"], action_texts = _distinct(action)
@@ -514,6 +534,25 @@ def _dictionary(observations: Sequence[Any]) -> tuple[array, list[str]]:
     return index, list(known)
 
 
+_GOAL = -1
+
+
+def _observations(
+    observation: Sequence[Any] | None, following: Sequence[Any] | None
+) -> tuple[dict[str, array], list[str]]:
+    """The columns of observations and of those after the steps, as indices into one dictionary, and its texts."""
+    if observation is None:
+        return {}, []
+    listed = list(observation)
+    after = [] if following is None else list(following)
+    index, dictionary = _dictionary([*listed, *(one for one in after if one is not None)])
+    columns = {"observation": index[: len(listed)]}
+    if following is not None:
+        known = iter(index[len(listed) :])
+        columns["next_observation"] = array("i", (_GOAL if one is None else next(known) for one in after))
+    return columns, dictionary
+
+
 def _checked(kind: str, given: Mapping[str, Any], known: Iterable[str]) -> Mapping[str, Any]:
     for key in given:
         if key not in known:
@@ -647,11 +686,11 @@ def _finite(values: Iterable[float]) -> list[float | None]:
 
 
 def _json_batch(
-    *, estimator, group, trajectory, observation=None, action=None, rewards=None, reward_weights=None,
+    *, estimator, group, trajectory, observation=None, next_observation=None, action=None, rewards=None, reward_weights=None,
     provenance=None, tokens=None, name="", texts=False, incomplete=False, **columns,
 ) -> dict[str, Any]:
     stated = _estimator(
-        estimator, {**columns, "observation": observation, "rewards": rewards, "tokens": tokens}, incomplete
+        estimator, {**columns, "observation": observation, "next_observation": next_observation, "rewards": rewards, "tokens": tokens}, incomplete
     )
     params = {_camel(key): value for key, value in stated.items()}
     params["estimator"] = params.pop("name")
@@ -664,10 +703,12 @@ def _json_batch(
         index, names = _named(ids)
         arrays[key] = index
         batch[key] = [names[one] for one in index]
+    observed, dictionary = _observations(observation, next_observation)
+    arrays.update(observed)
     if observation is not None:
-        index, dictionary = _dictionary(observation)
-        arrays["observation"] = index
-        batch["observationIndex"] = index.tolist()
+        batch["observationIndex"] = arrays["observation"].tolist()
+        if "next_observation" in arrays:
+            batch["nextObservationIndex"] = [None if at == _GOAL else at for at in arrays["next_observation"]]
         batch["observations"] = [json.loads(text) if texts else digest(text).hex() for text in dictionary]
     if action is not None and texts:
         arrays["action"], batch["actions"] = _distinct(action)
@@ -710,6 +751,12 @@ def _arguments(batch: Mapping[str, Any]) -> dict[str, Any]:
     arguments.update(group=batch["group"], trajectory=batch["trajectory"], observation=batch.get("observation"))
     if "observationIndex" in batch:
         arguments["observation"] = [batch["observations"][index] for index in batch["observationIndex"]]
+    following = batch.get("nextObservationIndex")
+    if following is not None:
+        known = batch["observations"]
+        arguments["next_observation"] = [None if index is None else known[index] for index in following]
+    elif "nextObservation" in batch:
+        arguments["next_observation"] = batch["nextObservation"]
     if "actionIndex" in batch:
         arguments["action"] = [batch["actions"][index] for index in batch["actionIndex"]]
     for column, (key, code) in _COLUMNS.items():

@@ -187,6 +187,18 @@ _FORMS: dict[str, tuple[Form, ...]] = {
             tokens=(),
         ),
         Form(
+            when=({"adv_estimator": ("graphgpo",), "gigpo_mode": ("mean_norm",)},),
+            estimator={"name": "graphgpo", "mode": "mean_norm"},
+            settings={"step_advantage_weight": "step_advantage_w", "episode_advantage_weight": "episode_advantage_w", "distance": "distance", "merged_states": "enable_similarity"},
+            tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("graphgpo",), "gigpo_mode": ("mean_std_norm", None)},),
+            estimator={"name": "graphgpo", "mode": "mean_std_norm"},
+            settings={"step_advantage_weight": "step_advantage_w", "episode_advantage_weight": "episode_advantage_w", "distance": "distance", "merged_states": "enable_similarity"},
+            tokens=(),
+        ),
+        Form(
             when=({"adv_estimator": ("hgpo",), "hgpo_mode": ("mean_norm",)},),
             estimator={"name": "hgpo", "history_length": 2, "mode": "mean_norm", "length_weight_alpha": 1, "base_group": False},
             settings={"history_length": "history_length", "length_weight_alpha": "hgpo_length_weight_alpha", "base_group": "hgpo_base_group"},

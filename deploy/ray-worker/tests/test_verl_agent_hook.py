@@ -119,6 +119,31 @@ def test_whatever_the_trainer_hands_over_it_gets_its_own_result(monkeypatch, cap
     assert spool.gaps == [(5, 3, "the batch could not be copied")]
 
 
+def test_the_hook_of_graphgpo_records_the_next_observations_with_the_goal_and_states_its_settings(monkeypatch):
+    objects = {
+        "uid": np.array(["g", "g"], dtype=object),
+        "traj_uid": np.array(["t", "t"], dtype=object),
+        "anchor_obs": np.array(["A", "B"], dtype=object),
+        "next_obs": np.array(["B", "success"], dtype=object),
+        "rewards": np.array([0.0, 10.0]),
+        "is_action_valid": np.array([True, False]),
+    }
+    columns = capture.copy_inputs(types.SimpleNamespace(batch={}, non_tensor_batch=objects), "graphgpo")
+    call = {"adv_estimator": "graphgpo", "gigpo_mode": "mean_norm", "step_advantage_w": 0.5, "episode_advantage_w": 2.0}
+    graph = Mapping(normalize_distance=True, enable_similarity=False)
+    config = Mapping(CONFIG, algorithm=Mapping(gamma=0.1, graphgpo=graph))
+    facts = capture.estimator_facts("graphgpo", call, config)
+    assert facts == {
+        "name": "graphgpo", "mode": "mean_norm", "distance": "progress", "gamma": 0.1, "invalid_action_penalty": 0.1,
+        "step_advantage_weight": 0.5, "episode_advantage_weight": 2.0, "merged_states": False,
+    }  # fmt: skip
+    message = batch_pb2.AdvantageBatch.FromString(capture.serialize(columns, facts, {"training_step": 1}))
+    assert np.frombuffer(message.observation, "<i4").tolist() == [0, 1]
+    assert np.frombuffer(message.next_observation, "<i4").tolist() == [2, 0]
+    monkeypatch.setitem(sys.modules, "recipe.GraphGPO.graphgpo_ray_trainer", types.ModuleType("trainer"))
+    assert hook._trainer_module() == "recipe.GraphGPO.graphgpo_ray_trainer"
+
+
 def test_an_error_of_the_recipe_is_the_recipes(monkeypatch):
     def compute(data, adv_estimator):
         raise NotImplementedError(adv_estimator)

@@ -18,7 +18,7 @@ export function checkExperiment(input: Input): CheckFinding[] {
 }
 
 const isTraining = (spec: ResolvedVerlAgent): boolean => recipeOf(spec.recipe).phase === 'train';
-const GROUPED = new Set(['hgpo', 'gigpo', 'grpo', 'rloo']);
+const GROUPED = new Set(['hgpo', 'gigpo', 'graphgpo', 'grpo', 'rloo']);
 
 const gpus: Check = ({ spec: { resources, rollout } }) => [
   resources.gpus < 1 && {
@@ -88,10 +88,9 @@ const groups: Check = ({ spec }) => {
       check: 'degenerate-groups',
       severity: 'warning',
       field: '/rollout/groupSize',
-      message:
-        estimator.name === 'hgpo' || estimator.name === 'gigpo'
-          ? 'With one trajectory per group a step is compared only with revisits of its state in the same trajectory.'
-          : 'With one trajectory per group all its steps are compared with each other: only penalties tell them apart.',
+      message: ['hgpo', 'gigpo', 'graphgpo'].includes(estimator.name)
+        ? 'With one trajectory per group a step is compared only with revisits of its state in the same trajectory.'
+        : 'With one trajectory per group all its steps are compared with each other: only penalties tell them apart.',
       remedy: 'Set rollout.groupSize to 2 or more; the recipes have 8.',
     },
     rollout.dynamicSampling && {
@@ -311,12 +310,40 @@ const keeping: Check = ({ spec }) => {
   ];
 };
 
+const graph: Check = ({ spec: { estimator, recipe } }) => {
+  if (recipeOf(recipe).method !== 'graphgpo') return [];
+  const isAlfworld = recipeOf(recipe).environment === 'alfworld';
+  const { gamma = 0, invalidActionPenalty = 0 } = estimator;
+  const prompt = isAlfworld
+    ? 'the prompt and the states name the location, the held items and their condition'
+    : 'pages come with their buttons (text_rich)';
+  const [tokens, steps] = isAlfworld ? [2048, 50] : [5120, 15];
+  return [
+    {
+      check: 'graphgpo-comparison',
+      severity: 'note',
+      field: '/recipe',
+      message: `Not only the estimator differs from GiGPO in the HGPO recipes: ${prompt}; the script has ${tokens} prompt tokens, ${steps} environment steps and 150 training steps where theirs has 4096, ${isAlfworld ? 50 : 30} and 160.`,
+      remedy:
+        'For a comparison align rollout.maxPromptTokens, environment.maxSteps, training.steps and the batch sizes; the prompts cannot be aligned.',
+    },
+    invalidActionPenalty > 10 * gamma ** 3 && {
+      check: 'graphgpo-penalty',
+      severity: 'note',
+      field: '/estimator/invalidActionPenalty',
+      message: `The penalty ${invalidActionPenalty} is more than a whole return from distance 3 (10 · ${gamma}³): far from the goal, invalid steps rank below all others; in a group without success they alone differ.`,
+      remedy: 'The scripts have 0.1; a larger estimator.gamma or a smaller penalty changes that.',
+    },
+  ];
+};
+
 const CHECKS: readonly Check[] = [
   gpus,
   divisibility,
   cpus,
   groups,
   padding,
+  graph,
   ignored,
   failing,
   generation,

@@ -80,7 +80,7 @@ export function compileVerlAgent(spec: ResolvedVerlAgent): VerlAgentPlan {
   return {
     recipe: recipe.name,
     phase: recipe.phase,
-    program: PROGRAM,
+    program: recipe.method === 'graphgpo' ? recipe.program : PROGRAM,
     overrides: draft.overrides(),
     environment,
     dataRows: {
@@ -193,7 +193,10 @@ function setOwn(draft: Draft, environment: Readonly<Record<string, string>>): vo
   }
 }
 
-function engineCorrections({ program, phase, environment }: Recipe, spec: ResolvedVerlAgent): Correction[] {
+function engineCorrections(
+  { program, phase, environment, method }: Recipe,
+  spec: ResolvedVerlAgent,
+): Correction[] {
   const handedOn = Object.entries(SCRIPT_ENVIRONMENT)
     .filter(([, value]) => value.startsWith('$'))
     .map(([name, from]) => ({
@@ -203,8 +206,10 @@ function engineCorrections({ program, phase, environment }: Recipe, spec: Resolv
       reason: name === 'CUDA_VISIBLE_DEVICES' ? WHY.devices : WHY.secret,
     }));
   return [
-    ...(program === PROGRAM ? [] : [{ key: 'program', from: program, to: PROGRAM, reason: WHY.program }]),
-    ...(phase === 'train' && spec.estimator.name !== 'hgpo'
+    ...(program === PROGRAM || method === 'graphgpo'
+      ? []
+      : [{ key: 'program', from: program, to: PROGRAM, reason: WHY.program }]),
+    ...(phase === 'train' && method === 'hgpo' && spec.estimator.name !== 'hgpo'
       ? [{ key: 'program', from: 'verl.trainer.main_ppo', to: PROGRAM, reason: WHY.sameTrainer }]
       : []),
     ...(phase === 'train'

@@ -16,10 +16,11 @@ import { type RecipeName, type ResolvedVerlAgent, VerlAgentSpec } from './spec.t
 
 const OFFLOAD = ['/training/parameterOffload', '/training/optimizerOffload'] as const;
 
-/** Runs verl-agent's `recipe/hgpo` on GPUs. */
+/** Runs verl-agent's `recipe/hgpo` and `recipe/GraphGPO` on GPUs. */
 export const VERL_AGENT: Engine<VerlAgentSpec, ResolvedVerlAgent> = {
   name: 'verl-agent',
-  summary: "Runs verl-agent's recipe/hgpo on GPUs; omitted fields are as in the recipe's script.",
+  summary:
+    "Runs verl-agent's recipe/hgpo or recipe/GraphGPO on GPUs; omitted fields are as in the recipe's script.",
   schema: VerlAgentSpec,
   example: { engine: 'verl-agent', name: 'alfworld', recipe: 'qwen2.5_1.5b_alfworld_train' },
   problems: verlAgentContradictions,
@@ -96,6 +97,8 @@ function leadsToDirectory(path: string): boolean {
 /** See `Engine.trained`. */
 export function trainedSettings(spec: ResolvedVerlAgent, path: string): TrainedSettings | string {
   if (recipeOf(spec.recipe).phase === 'eval') return 'is an evaluation; name its training';
+  if (recipeOf(spec.recipe).method === 'graphgpo')
+    return 'was trained with the prompts of GraphGPO, which no evaluation recipe has; read its own validations';
   if (spec.training.saveEvery === 0) return 'saves no checkpoints: its training.saveEvery is 0';
   const { home, env, model, resources, rollout } = spec;
   return {

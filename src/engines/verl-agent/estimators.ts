@@ -1,5 +1,6 @@
 import type { FieldProblem } from '../../core/errors.ts';
 import type { HydraValue } from './hydra.ts';
+import type { Recipe } from './recipes.ts';
 import type { ResolvedVerlAgent, VerlAgentEstimatorName, VerlAgentSpec } from './spec.ts';
 
 type Estimator = NonNullable<VerlAgentSpec['estimator']>;
@@ -11,13 +12,24 @@ interface Method {
   fields: readonly Field[];
 }
 
-/** The estimators that the HGPO trainer computes; all run through it, so that a comparison differs in nothing else. */
+/** The estimators that can be run. All but graphgpo are the HGPO trainer's and run through it, so that a comparison differs in nothing else. */
 const METHODS: Readonly<Record<VerlAgentEstimatorName, Method>> = {
   hgpo: {
     advEstimator: 'hgpo',
     fields: ['mode', 'weightType', 'lengthWeightAlpha', 'baseGroup', 'gamma', 'invalidActionPenalty'],
   },
   gigpo: { advEstimator: 'gigpo', fields: ['mode', 'stepAdvantageWeight', 'gamma', 'invalidActionPenalty'] },
+  graphgpo: {
+    advEstimator: 'graphgpo',
+    fields: [
+      'mode',
+      'stepAdvantageWeight',
+      'episodeAdvantageWeight',
+      'normalizeDistance',
+      'gamma',
+      'invalidActionPenalty',
+    ],
+  },
   grpo: { advEstimator: 'grpo', fields: ['normalizeByStd', 'invalidActionPenalty'] },
   rloo: { advEstimator: 'rloo', fields: ['invalidActionPenalty'] },
   ppo: { advEstimator: 'gae', fields: ['tokenGamma', 'lambda', 'invalidActionPenalty'] },
@@ -43,6 +55,13 @@ const KEYS: Partial<Record<VerlAgentEstimatorName, Partial<Record<Field, string>
     stepAdvantageWeight: 'algorithm.gigpo.step_advantage_w',
     gamma: 'algorithm.gamma',
   },
+  graphgpo: {
+    mode: 'algorithm.graphgpo.mode',
+    stepAdvantageWeight: 'algorithm.graphgpo.step_advantage_w',
+    episodeAdvantageWeight: 'algorithm.graphgpo.episode_advantage_w',
+    normalizeDistance: 'algorithm.graphgpo.normalize_distance',
+    gamma: 'algorithm.gamma',
+  },
   grpo: { normalizeByStd: 'algorithm.norm_adv_by_std_in_grpo' },
   ppo: { tokenGamma: 'algorithm.gamma', lambda: 'algorithm.lam' },
   reinforce_plus_plus: { tokenGamma: 'algorithm.gamma' },
@@ -59,12 +78,24 @@ export const ESTIMATOR_KEYS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Fields that were set though the estimator does not use them. */
-export function estimatorProblems(estimator: Estimator | undefined): FieldProblem[] {
-  const name = estimator?.name ?? 'hgpo';
+export function estimatorProblems(
+  estimator: Estimator | undefined,
+  method: Recipe['method'] = 'hgpo',
+): FieldProblem[] {
+  const name = estimator?.name ?? method;
   const { fields } = METHODS[name];
+  if ((name === 'graphgpo') !== (method === 'graphgpo'))
+    return [{ field: '/estimator/name', message: otherTrainer(name) }];
   return Object.keys(estimator ?? {})
     .filter((key) => key !== 'name' && !fields.includes(key as Field))
     .map((key) => ({ field: `/estimator/${key}`, message: unused(name, key as Field, fields) }));
+}
+
+/** The trainers of the two recipes differ in prompts and keys of states. */
+function otherTrainer(name: VerlAgentEstimatorName): string {
+  return name === 'graphgpo'
+    ? 'needs the next observations, which only the trainer of GraphGPO records: take a recipe that starts with graphgpo_'
+    : `is not run by the trainer of GraphGPO: it has other prompts and states, and reads algorithm.graphgpo for gigpo; take a recipe without graphgpo_ for ${name}`;
 }
 
 function unused(name: string, field: Field, fields: readonly Field[]): string {
@@ -81,14 +112,17 @@ function unused(name: string, field: Field, fields: readonly Field[]): string {
 export function completeVerlAgentEstimator(
   estimator: Estimator | undefined,
   recipe: { mode: 'mean_std_norm' | 'mean_norm'; gamma: number; invalidActionPenalty: number },
+  method: Recipe['method'] = 'hgpo',
 ): ResolvedVerlAgent['estimator'] {
-  const name = estimator?.name ?? 'hgpo';
+  const name = estimator?.name ?? method;
   const defaults: Required<Omit<Estimator, 'name'>> = {
     ...EVERYWHERE,
     ...recipe,
     lengthWeightAlpha: 1,
     baseGroup: false,
     stepAdvantageWeight: 1,
+    episodeAdvantageWeight: 1,
+    normalizeDistance: false,
     normalizeByStd: true,
   };
   const values = METHODS[name].fields.map((field) => [field, estimator?.[field] ?? defaults[field]]);

@@ -1,6 +1,7 @@
 /**
  * The keys of verl-agent's merged configuration (`recipe/hgpo/config/hgpo_trainer.yaml` over
- * `verl/trainer/config/ppo_trainer.yaml`, upstream commit 20bd331) with their defaults: a line without indent is a
+ * `verl/trainer/config/ppo_trainer.yaml`, upstream commit 20bd331; `algorithm.graphgpo` and
+ * `env.webshop.observation_mode` are of `recipe/GraphGPO/config/graphgpo_trainer.yaml`) with their defaults: a line without indent is a
  * prefix, those below it are its keys. `<…>` refers to another key.
  */
 const TABLE = `
@@ -123,6 +124,9 @@ algorithm.gigpo
   step_advantage_w=1.0 mode=mean_norm enable_similarity=false similarity_thresh=0.95
 algorithm.filter_groups
   enable=false max_num_gen_batches=0 metric=null
+algorithm.graphgpo
+  step_advantage_w=1.0 episode_advantage_w=1.0 mode=mean_std_norm normalize_distance=false
+  enable_similarity=false similarity_thresh=0.95
 algorithm.hgpo
   mode=mean_std_norm weight_type=length length_weight_alpha=1.0 base_group=false
 trainer
@@ -149,7 +153,7 @@ env.search
 env.sokoban
   dim_room=[6,6] num_boxes=1 search_depth=30 mode=tiny_rgb_array
 env.webshop
-  use_small=true human_goals=false
+  use_small=true human_goals=false observation_mode=text
 `;
 
 /** Default of every key of the merged configuration, as text; references are followed by {@link mergedDefault}. */

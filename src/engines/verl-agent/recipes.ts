@@ -1,8 +1,11 @@
+import { graphgpoOverrides } from './graphgpo-overrides.ts';
 import type { RecipeName } from './spec.ts';
 
-/** One script of verl-agent's `recipe/hgpo`, as data. Source: upstream commit 20bd331. */
+/** One script of verl-agent's `recipe/hgpo` or `recipe/GraphGPO`, as data. Source: upstream commit 20bd331. */
 export interface Recipe {
   name: RecipeName;
+  /** Whose trainer it starts. */
+  method: 'hgpo' | 'graphgpo';
   modelSize: '1.5b' | '7b';
   environment: 'alfworld' | 'webshop';
   phase: 'train' | 'eval';
@@ -45,10 +48,15 @@ export const SCRIPT_ENVIRONMENT: Readonly<Record<string, string>> = {
   CUDA_VISIBLE_DEVICES: `\${CUDA_VISIBLE_DEVICES}`,
 };
 
-/** The eight recipes, in the order of {@link RecipeName}. */
-export const RECIPES: readonly Recipe[] = SIZES.flatMap((modelSize) =>
-  ENVIRONMENTS.flatMap((environment) => PHASES.map((phase) => recipe({ modelSize, environment, phase }))),
-);
+/** All recipes, in the order of {@link RecipeName}. */
+export const RECIPES: readonly Recipe[] = [
+  ...SIZES.flatMap((modelSize) =>
+    ENVIRONMENTS.flatMap((environment) => PHASES.map((phase) => recipe({ modelSize, environment, phase }))),
+  ),
+  ...SIZES.flatMap((modelSize) =>
+    ENVIRONMENTS.map((environment) => graphgpoRecipe({ modelSize, environment })),
+  ),
+];
 
 /** The recipe of a name. */
 export function recipeOf(name: RecipeName): Recipe {
@@ -65,12 +73,30 @@ function recipe(facts: Facts): Recipe {
   const trainingRows = environment === 'alfworld' ? 128 : 256;
   return {
     ...facts,
+    method: 'hgpo',
     name: `qwen2.5_${modelSize}_${environment}_${phase}`,
     program: phase === 'train' ? 'recipe.hgpo.main_hgpo' : 'verl.trainer.main_ppo',
     gpus: modelSize === '7b' ? 4 : 2,
     trainRows: 16,
     validationRows: phase === 'eval' ? 512 : trainingRows,
     overrides: [...head(facts), ...data(), ...policy(facts), ...algorithm(facts), ...tail(facts)],
+  };
+}
+
+/** A script of `recipe/GraphGPO`: the keys of the HGPO script of the same model and environment, many with other values. */
+function graphgpoRecipe(facts: Omit<Facts, 'phase'>): Recipe {
+  const { modelSize, environment } = facts;
+  return {
+    name: `graphgpo_qwen2.5_${modelSize}_${environment}_train`,
+    method: 'graphgpo',
+    modelSize,
+    environment,
+    phase: 'train',
+    program: 'recipe.GraphGPO.main_graphgpo',
+    gpus: modelSize === '7b' ? 4 : 2,
+    trainRows: 16,
+    validationRows: 128,
+    overrides: graphgpoOverrides(facts, [...data(), ...policy({ ...facts, phase: 'train' })]),
   };
 }
 

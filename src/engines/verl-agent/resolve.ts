@@ -41,7 +41,7 @@ const TRAINING_ONLY = [
 export function verlAgentContradictions(spec: VerlAgentSpec): FieldProblem[] {
   const allowCustomCode = spec.allowCustomCode ?? false;
   return [
-    ...estimatorProblems(spec.estimator),
+    ...estimatorProblems(spec.estimator, recipeOf(spec.recipe).method),
     ...overrideProblems(spec.overrides ?? {}, { allowCustomCode, owned: OWNED_KEYS }),
     ...phaseProblems(spec),
     ...uselessFields(spec),
@@ -92,6 +92,12 @@ function uselessFields(spec: VerlAgentSpec): FieldProblem[] {
       message: 'has no effect: only ALFWorld has two splits; remove it',
     });
   }
+  if (spec.evaluation?.split === 'unseen' && recipeOf(spec.recipe).method === 'graphgpo') {
+    problems.push({
+      field: '/evaluation/split',
+      message: 'has no effect: the trainer of GraphGPO validates on seen tasks only; remove it',
+    });
+  }
   if (spec.rollout?.maxGenerationBatches !== undefined && spec.rollout.dynamicSampling !== true) {
     problems.push({
       field: '/rollout/maxGenerationBatches',
@@ -109,11 +115,16 @@ export function resolveVerlAgent(spec: VerlAgentSpec): ResolvedVerlAgent {
   const read = reader(recipe);
   const complete: ResolvedVerlAgent = {
     ...filled,
-    estimator: completeVerlAgentEstimator(estimator, {
-      mode: recipe.environment === 'alfworld' ? 'mean_std_norm' : 'mean_norm',
-      gamma: read('algorithm.gamma') as number,
-      invalidActionPenalty: read('actor_rollout_ref.actor.invalid_action_penalty_coef') as number,
-    }),
+    estimator: completeVerlAgentEstimator(
+      estimator,
+      {
+        mode:
+          recipe.environment === 'alfworld' || recipe.method === 'graphgpo' ? 'mean_std_norm' : 'mean_norm',
+        gamma: read('algorithm.gamma') as number,
+        invalidActionPenalty: read('actor_rollout_ref.actor.invalid_action_penalty_coef') as number,
+      },
+      recipe.method,
+    ),
   };
   if (complete.estimator.name === 'ppo') complete.critic = { ...criticDefaults(complete), ...critic };
   complete.resources.cpus = spec.resources?.cpus ?? cpusNeeded(complete).total;
@@ -179,5 +190,5 @@ function reader(recipe: Recipe): (key: string) => HydraValue | null {
 }
 
 function evaluationOf(recipe: VerlAgentSpec['recipe']): string {
-  return recipe.replace(/_train$/, '_eval');
+  return recipe.replace(/^graphgpo_/, '').replace(/_train$/, '_eval');
 }

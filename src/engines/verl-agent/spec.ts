@@ -5,7 +5,7 @@ import { commonFields, Name } from '../../schemas/spec-parts.ts';
 import { CheckpointReference, type ResolvedCheckpoint } from '../checkpoint-reference.ts';
 import type { Complete, Resolved } from '../engine.ts';
 
-/** The scripts of verl-agent's `recipe/hgpo`, without `run_` and `.sh`. */
+/** The scripts of verl-agent's `recipe/hgpo`, without `run_` and `.sh`, and the text trainings of its `recipe/GraphGPO` after `graphgpo_`. */
 export const RECIPE_NAMES = [
   'qwen2.5_1.5b_alfworld_train',
   'qwen2.5_1.5b_alfworld_eval',
@@ -15,10 +15,22 @@ export const RECIPE_NAMES = [
   'qwen2.5_7b_alfworld_eval',
   'qwen2.5_7b_webshop_train',
   'qwen2.5_7b_webshop_eval',
+  'graphgpo_qwen2.5_1.5b_alfworld_train',
+  'graphgpo_qwen2.5_1.5b_webshop_train',
+  'graphgpo_qwen2.5_7b_alfworld_train',
+  'graphgpo_qwen2.5_7b_webshop_train',
 ] as const;
 
 /** Estimators of verl-agent that can be run. */
-const VERL_AGENT_ESTIMATORS = ['hgpo', 'gigpo', 'grpo', 'rloo', 'ppo', 'reinforce_plus_plus'] as const;
+const VERL_AGENT_ESTIMATORS = [
+  'hgpo',
+  'gigpo',
+  'graphgpo',
+  'grpo',
+  'rloo',
+  'ppo',
+  'reinforce_plus_plus',
+] as const;
 
 /** Trackers that verl-agent's own logger knows. */
 const VERL_AGENT_LOGGERS = [
@@ -46,9 +58,12 @@ const modelPath = (description: string) =>
 const VerlAgentEstimatorSpec = StrictObject({
   name: choice(
     VERL_AGENT_ESTIMATORS,
-    'Estimator of the advantages. `remax` of verl-agent is absent because its baseline comes from a rollout without the environment; `grpo_passk` because it is nearly always 0 over the steps of a group.',
+    'Estimator of the advantages. `graphgpo` needs a recipe of GraphGPO, which has no other. `remax` of verl-agent is absent because its baseline comes from a rollout without the environment; `grpo_passk` because it is nearly always 0 over the steps of a group.',
   ),
-  mode: choice(['mean_std_norm', 'mean_norm'], 'hgpo, gigpo: whether to divide by the standard deviation.'),
+  mode: choice(
+    ['mean_std_norm', 'mean_norm'],
+    'hgpo, gigpo, graphgpo: whether to divide by the standard deviation.',
+  ),
   weightType: choice(
     ['length'],
     'hgpo: the kind of weights. Only `length` exists, and no code of the recipe reads it.',
@@ -59,10 +74,18 @@ const VerlAgentEstimatorSpec = StrictObject({
     'hgpo: exponent of the weights of longer histories; 0 weights all levels equally.',
   ),
   baseGroup: flag('hgpo: whether to add the comparison of whole trajectories as a level.'),
-  stepAdvantageWeight: number(0, 100, 'gigpo: weight of the step advantage.'),
+  stepAdvantageWeight: number(0, 100, 'gigpo, graphgpo: weight of the step advantage.'),
+  episodeAdvantageWeight: number(0, 100, 'graphgpo: weight of the episode advantage.'),
+  normalizeDistance: flag(
+    'graphgpo: whether the exponent of gamma is the change of the distance to the goal instead of the distance.',
+  ),
   normalizeByStd: flag('grpo: whether to divide by the standard deviation.'),
   baseline: flag('reinforce_plus_plus: whether to subtract the mean of the group first.'),
-  gamma: number(0, 1, 'hgpo, gigpo: discount factor of one environment step.'),
+  gamma: number(
+    0,
+    1,
+    'hgpo, gigpo: discount factor of one environment step. graphgpo: factor of one step of distance to the goal.',
+  ),
   tokenGamma: number(0, 1, 'ppo, reinforce_plus_plus: discount factor of one token.'),
   lambda: number(0, 1, 'ppo: lambda of the generalized advantage estimate over tokens.'),
   invalidActionPenalty: number(0, 100, 'Penalty for an invalid action; 0 means none.'),
@@ -79,7 +102,7 @@ const OverrideValue = Type.Union([
   Type.String({ maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
 ]);
 
-/** verl-agent's `recipe/hgpo` on GPUs. Omitted fields have the values of the recipe's script. */
+/** verl-agent's `recipe/hgpo` or `recipe/GraphGPO` on GPUs. Omitted fields have the values of the recipe's script. */
 export const VerlAgentSpec = NamedObject('VerlAgentSpec', {
   ...commonFields,
   engine: Type.Literal('verl-agent'),

@@ -4,7 +4,7 @@
  */
 
 import type { Batch } from '../format/batch.ts';
-import { type ReturnBounds, returnBounds } from '../provenance/return-bounds.ts';
+import { batchReturnBounds, type ReturnBounds } from '../provenance/return-bounds.ts';
 import { type Arithmetic, arithmeticOf } from './arithmetic.ts';
 
 /** A column of values, and how far each may be from what the trainer used. */
@@ -34,7 +34,7 @@ export interface Inputs {
 /** Chooses the columns that the estimator is evaluated on. */
 export function chooseInputs(batch: Batch): Inputs {
   const arithmetic = arithmeticOf(batch.estimator.precision);
-  const recomputed = recompute(batch, arithmetic);
+  const recomputed = batchReturnBounds(batch, arithmetic);
   const stepReturn = chooseReturns(batch, arithmetic, recomputed);
   const score = batch.tokenLevelRewardSum && {
     ...rounded(batch.tokenLevelRewardSum, arithmetic),
@@ -52,14 +52,6 @@ export function chooseInputs(batch: Batch): Inputs {
       rewards: batch.rewards.map(({ weight, value }) => ({ weight, column: rounded(value, arithmetic) })),
     }),
   };
-}
-
-function recompute(batch: Batch, arithmetic: Arithmetic): ReturnBounds | undefined {
-  const { reward, actionValid, trajectory, estimator } = batch;
-  const { gamma, invalidActionPenalty } = estimator;
-  if (reward === undefined) return undefined;
-  if (actionValid === undefined && invalidActionPenalty !== 0) return undefined;
-  return returnBounds({ trajectory, reward, actionValid, gamma, invalidActionPenalty }, arithmetic);
 }
 
 /**

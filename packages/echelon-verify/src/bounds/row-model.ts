@@ -121,6 +121,7 @@ function missingInputs(batch: Batch, inputs: Inputs): string[] {
   const uses = usesOf(batch.estimator);
   const missing: string[] = [];
   if (uses.observation && batch.observation === undefined) missing.push('observation');
+  if (uses.nextObservation === true && batch.nextObservation === undefined) missing.push('nextObservation');
   if (uses.stepReturn && inputs.stepReturn === undefined)
     missing.push('reported.stepReward (or reward and actionValid)');
   if (uses.score) {

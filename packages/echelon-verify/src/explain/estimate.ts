@@ -1,11 +1,11 @@
 import type { Batch, BatchEstimator, TokenColumns } from '../format/batch.ts';
-import { missingColumn, stepColumns } from '../format/batch.ts';
+import { missingColumn, stepColumns, usesOf } from '../format/batch.ts';
 import { fingerprint } from '../kernel/estimators/fingerprint.ts';
 import type { AnyParameters, ParameterValue } from '../kernel/estimators/parameters.ts';
 import { changeParameters, completeParameters, isAllowed } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
-import { stepReturns } from '../kernel/returns.ts';
+import { returnsFor } from '../provenance/return-bounds.ts';
 
 /** Another estimator to put in the place of the batch's own. What is omitted is as the batch states it. */
 export interface EstimatorOverrides extends Partial<Pick<BatchEstimator, 'gamma' | 'invalidActionPenalty'>> {
@@ -39,7 +39,7 @@ export function estimate(batch: Batch, overrides: EstimatorOverrides = {}): Esti
   const values = estimator.evaluate(
     {
       steps,
-      stepReturn: () => returnsOf(batch, overrides),
+      stepReturn: () => returnsOf(batch, { ...overrides, name, params }),
       score: () => scoresOf(batch),
       responseLength: () => columnOf(batch, 'responseLength'),
       rewards: () => columnOf(batch, 'rewards'),
@@ -92,15 +92,21 @@ function paramsFor(name: EstimatorName, stated: BatchEstimator): AnyParameters {
 /** The step returns that an estimator starts from: reported if they can be, else computed. */
 export function returnsOf(
   batch: Batch,
-  overrides: Pick<EstimatorOverrides, 'gamma' | 'invalidActionPenalty'> = {},
+  overrides: Partial<Pick<BatchEstimator, 'name' | 'gamma' | 'invalidActionPenalty'>> & {
+    readonly params?: AnyParameters;
+  } = {},
 ): Float64Array {
-  const { gamma, invalidActionPenalty } = { ...batch.estimator, ...overrides };
-  const own =
-    gamma === batch.estimator.gamma && invalidActionPenalty === batch.estimator.invalidActionPenalty;
-  if (own && batch.reportedStepReward !== undefined) return batch.reportedStepReward;
-  const { trajectory, reward, actionValid } = batch;
-  if (reward === undefined) throw missingColumn(batch, own ? 'reported.stepReward or reward' : 'reward');
-  return stepReturns({ trajectory, reward, actionValid }, { gamma, invalidActionPenalty });
+  const stated = batch.estimator;
+  const other = { ...stated, ...overrides } as BatchEstimator;
+  const isOwn =
+    other.gamma === stated.gamma &&
+    other.invalidActionPenalty === stated.invalidActionPenalty &&
+    JSON.stringify(usesOf(other).goalReturns) === JSON.stringify(usesOf(stated).goalReturns);
+  if (isOwn && batch.reportedStepReward !== undefined) return batch.reportedStepReward;
+  const computed = returnsFor(batch, other);
+  if (computed !== undefined) return computed;
+  const source = usesOf(other).nextObservation === true ? 'nextObservation' : 'reward';
+  throw missingColumn(batch, isOwn ? `reported.stepReward or ${source}` : source);
 }
 
 /** How two columns of advantages differ. */

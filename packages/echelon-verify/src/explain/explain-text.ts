@@ -19,10 +19,23 @@ export function formatExplanation(e: RowExplanation): string {
     `  group ${oneLine(e.group)}, trajectory ${oneLine(e.trajectory)}, step ${e.step}`,
     ...(e.observation === null ? [] : [`  state   ${label(e.observation)}`]),
     `  ${e.fingerprint}`,
+    ...goalLines(e),
     ...e.levels.flatMap((level) => ['', ...levelLines(level, e)]),
     ...resultLines(e),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function goalLines({ goal, stepReturn }: RowExplanation): string[] {
+  if (goal === undefined) return [];
+  const head = goal.reached
+    ? `Path to the goal: ${plural(goal.distance, 'step')} from the next state`
+    : `No step of the group leads from the next state to the goal: it counts as ${goal.distance} away`;
+  return [
+    '',
+    `${head}; return ${show(stepReturn)}.`,
+    ...goal.path.map((state, i) => `  ${i === 0 ? '   ' : '-> '}${label(state)}`),
+  ];
 }
 
 function outcomeLines(e: RowExplanation): string[] {

@@ -9,8 +9,17 @@ import { judgeRow } from '../bounds/judged-row.ts';
 import { createJudge, type Judge } from '../bounds/outcomes.ts';
 import type { ModelLevel, RowModel } from '../bounds/row-model.ts';
 import { type DropReason, sharesOf, type TruePart, truePart } from '../bounds/true-part.ts';
-import { type Batch, batchFingerprint, type Forms, isPerToken, reportedValues } from '../format/batch.ts';
+import {
+  type Batch,
+  batchFingerprint,
+  type Forms,
+  isPerToken,
+  reportedValues,
+  usesOf,
+} from '../format/batch.ts';
 import type { Norm } from '../kernel/estimators/estimator.ts';
+import { GOAL, goalDistances, goalPath } from '../kernel/graph.ts';
+import { present } from '../present.ts';
 import type { RowOutcome } from '../report.ts';
 import { cut, MAX_STATE_CHARACTERS } from '../text/cut.ts';
 import { findLikelyCause } from './likely-cause.ts';
@@ -65,6 +74,8 @@ export interface RowExplanation {
   precision: Precision;
   stepReturn: number | null;
   score: number | null;
+  /** The way from the row to the goal through the graph of its group; absent if the estimator has no graph. */
+  goal?: { distance: number; reached: boolean; path: string[] };
   /** The worst token of the row, from 0, of an estimator that has one advantage per token. The values below are its own. */
   token?: number;
   /** Null if the batch has none, or if it is NaN. */
@@ -108,7 +119,7 @@ export function explainRow(batch: Batch, row: number): RowExplanation {
     precision: batch.estimator.precision,
     stepReturn: finite(batch.reportedStepReward?.[row] ?? model?.inputs.stepReturn?.value[row]),
     score: finite(batch.tokenLevelRewardSum?.[row]),
-    ...(judged?.token === undefined ? {} : { token: judged.token }),
+    ...present({ goal: goalOf(batch, row), token: judged?.token }),
     reported: finite(judged === undefined ? batch.reportedAdvantage?.[row] : judged.reported),
     true: at === undefined ? null : finite(model?.truth[at]),
     outcome,
@@ -132,6 +143,20 @@ export function explainRow(batch: Batch, row: number): RowExplanation {
     ],
     likelyCause: 'model' in judge && outcome === 'wrong' ? causeOf(batch, judge) : null,
   };
+}
+
+/** Observations of a path that are listed. */
+const MAX_PATH = 60;
+
+function goalOf(batch: Batch, row: number): RowExplanation['goal'] {
+  const { group, observation, nextObservation: next } = batch;
+  if (usesOf(batch.estimator).nextObservation !== true || !observation || !next) return undefined;
+  const distances = goalDistances({ group, observation, next });
+  const rows = goalPath({ group, observation, next }, distances, row);
+  const last = next[rows.at(-1)!]!;
+  const path = rows.slice(0, MAX_PATH).map((at) => stateOf(batch, observation[at]!));
+  const end = last === GOAL ? 'the goal' : stateOf(batch, last);
+  return { distance: distances.to[row]!, reached: distances.reaches[row] === 1, path: [...path, end] };
 }
 
 /** The cause that holds for all wrong rows: one row alone fits too many. */

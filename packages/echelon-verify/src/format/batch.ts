@@ -89,6 +89,8 @@ export interface Batch {
   /** Position in its trajectory, from 0. Without it the batch's order is taken as time order. */
   readonly step?: Int32Array;
   readonly observation?: Int32Array;
+  /** The observation after the step, an entry of the same dictionary; `GOAL` (kernel/graph.ts) if the step reached the goal. */
+  readonly nextObservation?: Int32Array;
   readonly dictionary?: ObservationDictionary;
   /** What people see of an observation: its text, else its digest, else its id. */
   observationLabel(id: number): string;

@@ -6,6 +6,7 @@
 
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { GOAL } from '../kernel/graph.ts';
 import type { BatchReport } from '../report.ts';
 import { type Batch, batchFingerprint } from './batch.ts';
 import { inflate, inflateStart, isGzip } from './inflate.ts';
@@ -119,6 +120,9 @@ function batchMembers(batch: Batch): Member[] {
       ? []
       : [
           ...column('observationIndex', observation, String),
+          ...column('nextObservationIndex', batch.nextObservation, (id) =>
+            id === GOAL ? 'null' : String(id),
+          ),
           ['observations', `[${observationTexts(dictionary).join(',')}]`] as const,
         ]),
     ...(batch.action === undefined

@@ -36,6 +36,8 @@ const BATCH_KEYS = [
   'observation',
   'observationIndex',
   'observations',
+  'nextObservation',
+  'nextObservationIndex',
   'actionIndex',
   'actions',
   'reward',

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { echelon } from '../gen/batch.js';
 import type { AnyParameters, ParameterRules, ParameterValue } from '../kernel/estimators/parameters.ts';
 import { estimatorOf, isEstimatorName } from '../kernel/estimators/registry.ts';
+import { GOAL } from '../kernel/graph.ts';
 import { present } from '../present.ts';
 import type { Batch, BatchEstimator } from './batch.ts';
 import { MAX_TOKENS } from './batch.ts';
@@ -78,6 +79,7 @@ export function encodeBatch(batch: Batch, options: { texts?: boolean } = {}): Ui
     trajectoryNames: [...batch.trajectoryNames],
     step: toWire(batch.step),
     observation: toWire(batch.observation),
+    nextObservation: toWire(batch.nextObservation?.map((id) => (id === GOAL ? 0 : id + 1))),
     observationDigests: dictionary?.digests ?? digestsOf(dictionary?.texts ?? []),
     observationTexts: options.texts === false ? [] : [...(dictionary?.texts ?? [])],
     ...(options.texts === false
@@ -259,7 +261,7 @@ function decodeRewards(place: Place, { rewards, rows }: Message): Batch['rewards
 function decodeObservations(
   place: Place,
   message: Message,
-): Pick<Batch, 'observation' | 'dictionary' | 'observationLabel'> {
+): Pick<Batch, 'observation' | 'nextObservation' | 'dictionary' | 'observationLabel'> {
   const { observationDigests: digestBytes, observationTexts: texts, rows } = message;
   const count = digestBytes.length / DIGEST_BYTES;
   if (!Number.isInteger(count)) {
@@ -282,12 +284,15 @@ function decodeObservations(
   }
   const observation = wireInt32(place, { field: 'observation', bytes: message.observation, rows }, count);
   if (observation === undefined) return { observationLabel: String };
+  const nextColumn = { field: 'next_observation', bytes: message.nextObservation, rows };
+  const nextObservation = wireInt32(place, nextColumn, count + 1)?.map((id) => (id === 0 ? GOAL : id - 1));
   const digests = Buffer.from(digestBytes);
   checkDistinct(place, digests, count);
   const dictionary = { count, digests, ...(texts.length > 0 ? { texts } : {}) };
   const hex = (id: number) => digests.toString('hex', id * DIGEST_BYTES, (id + 1) * DIGEST_BYTES);
   return {
     observation,
+    ...present({ nextObservation }),
     dictionary,
     observationLabel: (id) => (texts[id] === undefined ? hex(id) : labelOf(texts[id])),
   };

@@ -68,8 +68,14 @@ export const FINDINGS = {
   },
   'returns-mismatch': {
     severity: 'error',
-    means: 'Rewards, gamma and penalty do not give the reported step returns.',
-    remedy: 'Check gamma, the penalty and the order of the rewards.',
+    means: 'Rewards (or distances to the goal), gamma and penalty do not give the reported step returns.',
+    remedy: 'Check gamma, the penalty and the order of the rewards or next observations.',
+  },
+  'transition-mismatch': {
+    severity: 'error',
+    means: 'Next observations do not follow the trajectories, or the goal is not at the end of each success.',
+    remedy:
+      'Record the observation after each step beside its row, and the goal for the last step of a success.',
   },
   'score-mismatch': {
     severity: 'error',
@@ -136,6 +142,11 @@ export const FINDINGS = {
     severity: 'warning',
     means: 'No two steps share a state: a step-wise estimator has nothing to compare.',
     remedy: 'Look at the anchor observations: a counter or a time in them makes each unique.',
+  },
+  'goal-unreached': {
+    severity: 'warning',
+    means: 'Groups have no success: their graph has no path, and all returns are equal but for penalties.',
+    remedy: 'Nothing if tasks are hard; then only penalties tell the rows of these groups apart.',
   },
   'groups-of-one': {
     severity: 'warning',

@@ -5,10 +5,12 @@
 
 import { type Inputs, mismatchedReturns } from '../bounds/inputs.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
+import { GOAL } from '../kernel/graph.ts';
 import type { MissingRule } from '../kernel/stages.ts';
 import type { Finding } from '../report.ts';
 import { counted } from '../text/plural.ts';
 import { finding, some } from './findings.ts';
+import { batchReturnBounds } from './return-bounds.ts';
 import { mismatchedScores } from './score-bounds.ts';
 
 /** All findings on identity, order, completeness and consistency of the rows. */
@@ -18,6 +20,7 @@ export function checkProvenance(batch: Batch, inputs: Inputs): Finding[] {
     ...checkFinite(batch),
     ...checkGroups(batch),
     ...checkSteps(batch),
+    ...checkTransitions(batch),
     ...checkReturns(batch, inputs),
     ...checkScores(batch, inputs),
   ];
@@ -207,6 +210,28 @@ function firstMissing(seen: ReadonlySet<number>): number {
   return step;
 }
 
+/** The next observation of a step is the observation of the following one; only the last step of a success reaches the goal. */
+function checkTransitions(batch: Batch): Finding[] {
+  const { observation, nextObservation: next, trajectory, trajectoryNames, reward, rows } = batch;
+  if (next === undefined || observation === undefined) return [];
+  const following = new Int32Array(trajectoryNames.length).fill(-1);
+  const total = new Float64Array(trajectoryNames.length);
+  for (let row = 0; row < rows; row++) total[trajectory[row]!]! += reward?.[row] ?? 0;
+  const off: number[] = [];
+  for (let row = rows - 1; row >= 0; row--) {
+    const t = trajectory[row]!;
+    const after = following[t]!;
+    const isLast = after === -1;
+    const isWrongEnd = isLast && reward !== undefined && (next[row] === GOAL) !== total[t]! > 0;
+    if (isWrongEnd || (!isLast && next[row] !== observation[after])) off.push(row);
+    following[t] = row;
+  }
+  if (off.length === 0) return [];
+  off.reverse();
+  const text = `${counted(off.length, 'row')} lead elsewhere than to the next step of their trajectory, or end a success without the goal or a failure at it: ${some(off)}.`;
+  return [finding('transition-mismatch', text, off)];
+}
+
 function checkReturns(batch: Batch, inputs: Inputs): Finding[] {
   const { reportedStepReward: reported, estimator, rows } = batch;
   if (reported === undefined || rows === 0) return [];
@@ -216,8 +241,28 @@ function checkReturns(batch: Batch, inputs: Inputs): Finding[] {
   const off = mismatchedReturns(reported, inputs.recomputed, inputs.arithmetic);
   if (off.length === 0) return [];
   const row = off[0]!;
-  const text = `${counted(off.length, 'reported return')} do not come from the rewards with gamma ${estimator.gamma} and penalty ${estimator.invalidActionPenalty}: row ${row} reports ${reported[row]}, the rewards give ${inputs.recomputed.stepReturn[row]}.`;
+  const source = usesOf(estimator).nextObservation === true ? 'distances to the goal' : 'rewards';
+  const text = `${counted(off.length, 'reported return')} do not come from the ${source} with gamma ${estimator.gamma} and penalty ${estimator.invalidActionPenalty}: row ${row} reports ${reported[row]}, the ${source} give ${inputs.recomputed.stepReturn[row]}.${returnCause(batch, inputs.arithmetic)}`;
   return [finding('returns-mismatch', text, off)];
+}
+
+/** Another rule that gives every reported return, in words. */
+function returnCause(batch: Batch, arithmetic: Inputs['arithmetic']): string {
+  const { estimator, reportedStepReward: reported } = batch;
+  const distances = usesOf(estimator).goalReturns === undefined ? [] : ['absolute', 'progress', 'with-cost'];
+  const tried: { text: string; changes: Partial<Batch['estimator']> }[] = [
+    { text: 'no penalty', changes: { invalidActionPenalty: 0 } },
+    ...[0.95, 1, 0.1, 0.2, 0.8].map((gamma) => ({ text: `gamma ${gamma}`, changes: { gamma } })),
+    ...distances.map((distance) => ({
+      text: `distance ${distance}`,
+      changes: { params: { ...estimator.params, distance } as never },
+    })),
+  ];
+  const found = tried.find(({ changes }) => {
+    const bounds = batchReturnBounds({ ...batch, estimator: { ...estimator, ...changes } }, arithmetic);
+    return bounds !== undefined && mismatchedReturns(reported!, bounds, arithmetic).length === 0;
+  });
+  return found === undefined ? '' : ` Likely cause: ${found.text}.`;
 }
 
 function checkScores(batch: Batch, inputs: Inputs): Finding[] {

@@ -1,9 +1,12 @@
 /**
- * The discounted step returns from rewards, gamma and penalty, with what float32 accumulation can add. The formula is
+ * Step returns: discounted, from rewards, gamma and penalty, with what float32 accumulation can add. The formula is
  * the kernel's (returns.ts); the bound is derived in docs/explanation/error-bounds.md.
  */
 
 import type { Arithmetic } from '../bounds/arithmetic.ts';
+import type { Batch, BatchEstimator } from '../format/batch.ts';
+import { usesOf } from '../format/batch.ts';
+import { goalDistances, goalReturns } from '../kernel/graph.ts';
 import { stepReturns } from '../kernel/returns.ts';
 import { idCount } from '../kernel/steps.ts';
 
@@ -11,6 +14,43 @@ import { idCount } from '../kernel/steps.ts';
 export interface ReturnBounds {
   readonly stepReturn: Float64Array;
   readonly error: Float64Array;
+}
+
+/**
+ * The step returns of an estimator from the columns of a batch, float64: discounted rewards, or from distances to the goal.
+ * Undefined if the batch lacks a column, or if the estimator's returns cannot be recomputed.
+ */
+export function returnsFor(
+  batch: Batch,
+  estimator: Pick<BatchEstimator, 'name' | 'params' | 'gamma' | 'invalidActionPenalty'>,
+): Float64Array | undefined {
+  const { trajectory, reward, actionValid, group, observation, nextObservation: next } = batch;
+  const { goalReturns: rule, nextObservation } = usesOf(estimator as BatchEstimator);
+  if (nextObservation !== true) return reward && stepReturns({ trajectory, reward, actionValid }, estimator);
+  if (rule === undefined || observation === undefined || next === undefined) return undefined;
+  return goalReturns(goalDistances({ group, observation, next }), { ...rule, ...estimator }, actionValid);
+}
+
+/**
+ * Bounds of {@link returnsFor}. A return from a distance is one power, rounded to the trainer's format, less the penalty;
+ * powers of libraries may differ by a unit of float64.
+ */
+export function batchReturnBounds(batch: Batch, arithmetic: Arithmetic): ReturnBounds | undefined {
+  const { reward, actionValid, trajectory, estimator } = batch;
+  const { gamma, invalidActionPenalty } = estimator;
+  if (actionValid === undefined && invalidActionPenalty !== 0) return undefined;
+  if (usesOf(estimator).nextObservation !== true)
+    return (
+      reward && returnBounds({ trajectory, reward, actionValid, gamma, invalidActionPenalty }, arithmetic)
+    );
+  const stepReturn = returnsFor(batch, estimator);
+  if (stepReturn === undefined) return undefined;
+  const { unit, tiny } = arithmetic;
+  const error = stepReturn.map((x, row) => {
+    const penalty = actionValid?.[row] === 0 ? Math.abs(invalidActionPenalty) : 0;
+    return (1.01 * unit + 2 ** -50) * (2 * Math.abs(x) + 2 * penalty) + tiny;
+  });
+  return { stepReturn, error };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** What is poor rather than wrong: data from which an estimator can learn little, or numbers that look like no advantage. */
 
 import { type Batch, usesOf } from '../format/batch.ts';
+import { GOAL } from '../kernel/graph.ts';
 import { idCount } from '../kernel/steps.ts';
 import type { Finding } from '../report.ts';
 import { counted } from '../text/plural.ts';
@@ -18,6 +19,7 @@ export function findWarnings(batch: Batch): Finding[] {
   return [
     ...observationWarnings(batch),
     ...groupWarnings(batch),
+    ...goalWarnings(batch),
     ...constantAdvantages(batch),
     ...driftingMeans(batch),
   ];
@@ -34,6 +36,18 @@ function observationWarnings(batch: Batch): Finding[] {
   }
   if (rows < 2 || meetsTwice(group, observation)) return [];
   return [finding('no-state-recurs', `${counted(rows, 'row')}, and no group meets a state twice.`)];
+}
+
+function goalWarnings({ group, groupNames, nextObservation, estimator }: Batch): Finding[] {
+  if (nextObservation === undefined || usesOf(estimator).nextObservation !== true) return [];
+  const isReached = new Uint8Array(groupNames.length);
+  nextObservation.forEach((id, row) => {
+    if (id === GOAL) isReached[group[row]!] = 1;
+  });
+  const without = groupNames.filter((_, g) => isReached[g] === 0);
+  if (without.length === 0) return [];
+  const text = `No success in ${without.length} of ${counted(groupNames.length, 'group')} (${some(without, 3)}).`;
+  return [finding('goal-unreached', text)];
 }
 
 /** True if a group has two rows of one observation. In most batches one of the first rows shows it. */

@@ -44,6 +44,7 @@ function rowsOf({ tokens: _whole, ...batch }: Batch, rows: Int32Array): Batch {
     ...present({
       step: ints(batch.step),
       observation: ints(batch.observation),
+      nextObservation: ints(batch.nextObservation),
       reward: floats(batch.reward),
       actionValid: batch.actionValid && Uint8Array.from(rows, (row) => batch.actionValid![row]!),
       tokenLevelRewardSum: floats(batch.tokenLevelRewardSum),

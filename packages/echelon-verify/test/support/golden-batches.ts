@@ -6,6 +6,7 @@ import { readBatchFile } from '../../src/format/read.ts';
 const GOLDEN_FILES = [
   'hgpo.json',
   'gigpo-grpo.json',
+  'graphgpo.json.gz',
   'hgpo-large.json.gz',
   'real-alfworld.json.gz',
   'real-taubench.json.gz',

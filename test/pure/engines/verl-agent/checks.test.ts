@@ -22,14 +22,25 @@ const names = (severity: string, spec: Partial<VerlAgentSpec> = {}) =>
 describe('checks', () => {
   test('the checks find no problem in any recipe and state its padding multiple', () => {
     const multiples = RECIPE_NAMES.filter((name) => name.endsWith('train')).map((recipe) => {
-      assert.deepEqual([...names('error', { recipe }), ...names('warning', { recipe })], [], recipe);
+      // The scripts of GraphGPO save no checkpoint.
+      const warnings = recipe.startsWith('graphgpo') ? ['checkpoints'] : [];
+      assert.deepEqual([...names('error', { recipe }), ...names('warning', { recipe })], warnings, recipe);
       const padding = check({ recipe }).find((finding) => finding.check === 'padding');
       return Number(/multiple of (\d+)/.exec(padding!.message)![1]);
     });
-    assert.deepEqual(multiples, [32, 8, 32, 16]);
+    assert.deepEqual(multiples, [32, 8, 32, 16, 64, 32, 64, 64]);
     for (const recipe of RECIPE_NAMES.filter((name) => name.endsWith('eval'))) {
       assert.deepEqual(names('error', { recipe, evaluation: { checkpoint } }), []);
     }
+  });
+
+  test('a recipe of GraphGPO says what else than the estimator differs, and when the penalty outweighs returns', () => {
+    const recipe = 'graphgpo_qwen2.5_1.5b_alfworld_train';
+    const of = (spec: Partial<VerlAgentSpec>) =>
+      names('note', spec).filter((name) => name.startsWith('graphgpo'));
+    assert.deepEqual(of({ recipe }), ['graphgpo-comparison', 'graphgpo-penalty']);
+    assert.deepEqual(of({ recipe, estimator: { gamma: 0.5 } }), ['graphgpo-comparison']);
+    assert.deepEqual(of({}), []);
   });
 
   test('a 7B recipe runs on two nodes of two GPUs, if a model copy fits on one node', () => {

@@ -65,6 +65,25 @@ describe('estimators', () => {
     assert.equal(without['actor_rollout_ref.actor.use_invalid_action_penalty'], false);
   });
 
+  test('GraphGPO has its own keys and its own trainer, which runs no other estimator', () => {
+    const graph = completeVerlAgentEstimator(undefined, { ...RECIPE, gamma: 0.1 }, 'graphgpo');
+    assert.deepEqual(Object.fromEntries(estimatorOverrides(graph)), {
+      'algorithm.adv_estimator': 'graphgpo',
+      'algorithm.graphgpo.mode': 'mean_norm',
+      'algorithm.graphgpo.step_advantage_w': 1,
+      'algorithm.graphgpo.episode_advantage_w': 1,
+      'algorithm.graphgpo.normalize_distance': false,
+      'algorithm.gamma': 0.1,
+      ...PENALTY,
+    });
+    assert.deepEqual(estimatorProblems({ name: 'graphgpo', episodeAdvantageWeight: 0 }, 'graphgpo'), []);
+    assert.match(
+      estimatorProblems({ name: 'gigpo' }, 'graphgpo')[0]!.message,
+      /algorithm\.graphgpo for gigpo/,
+    );
+    assert.match(estimatorProblems({ name: 'graphgpo' })[0]!.message, /starts with graphgpo_/);
+  });
+
   test('an estimator field without effect is refused', () => {
     const fields = estimatorProblems({ name: 'grpo', mode: 'mean_norm', gamma: 1 }).map(({ field }) => field);
     assert.deepEqual(fields, ['/estimator/mode', '/estimator/gamma']);

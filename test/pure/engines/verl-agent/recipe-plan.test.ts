@@ -12,12 +12,19 @@ interface Script {
   overrides: Record<string, string>;
   dataPrep: { module: string; argv: string[] };
 }
-const SCRIPTS = JSON.parse(readFileSync('test/golden/recipes/hgpo-recipes.json', 'utf8')) as Script[];
+const SCRIPTS = ['hgpo', 'graphgpo'].flatMap(
+  (recipe) => JSON.parse(readFileSync(`test/golden/recipes/${recipe}-recipes.json`, 'utf8')) as Script[],
+);
+const scriptOf = (name: string): Script => {
+  const [, method, run] = /^(graphgpo_)?(.*)$/.exec(name)!;
+  const folder = method === undefined ? 'hgpo' : 'GraphGPO';
+  return SCRIPTS.find(({ script }) => script === `recipe/${folder}/run_${run}.sh`)!;
+};
 
 describe('a faithful plan', () => {
   for (const name of RECIPE_NAMES) {
     test(`the faithful plan of ${name} equals its script`, () => {
-      const script = SCRIPTS.find((one) => one.script.endsWith(`/run_${name}.sh`))!;
+      const script = scriptOf(name);
       assert.deepEqual(faithfulPlan(name), {
         recipe: name,
         faithful: true,
@@ -35,7 +42,7 @@ describe('a corrected plan', () => {
   for (const name of RECIPE_NAMES) {
     test(`the corrected plan of ${name} starts the program that works and names every difference`, () => {
       const plan = correctedPlan(name);
-      const script = SCRIPTS.find((one) => one.script.endsWith(`/run_${name}.sh`))!;
+      const script = scriptOf(name);
       assert.equal(plan.program, script.entrypointThatWorks);
       const passed = new Map(
         plan.overrides.map((one) => [one.split('=')[0]!, one.slice(one.indexOf('=') + 1)]),

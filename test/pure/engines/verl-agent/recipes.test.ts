@@ -20,12 +20,17 @@ interface Script {
   overrides: Record<string, string>;
 }
 
-const SCRIPTS = JSON.parse(readFileSync('test/golden/recipes/hgpo-recipes.json', 'utf8')) as Script[];
+const SCRIPTS = ['hgpo', 'graphgpo'].flatMap(
+  (recipe) => JSON.parse(readFileSync(`test/golden/recipes/${recipe}-recipes.json`, 'utf8')) as Script[],
+);
+const nameOf = ({ script }: Script): string => {
+  const name = /run_(.*)\.sh$/.exec(script)![1]!;
+  return script.includes('GraphGPO') ? `graphgpo_${name}` : name;
+};
 
 describe("the recipes are the scripts'", () => {
   test('there is one recipe for each script, with its name', () => {
-    const names = SCRIPTS.map(({ script }) => /run_(.*)\.sh$/.exec(script)![1]);
-    assert.deepEqual(new Set(names), new Set(RECIPE_NAMES));
+    assert.deepEqual(new Set(SCRIPTS.map(nameOf)), new Set(RECIPE_NAMES));
     assert.deepEqual(
       RECIPES.map(({ name }) => name),
       [...RECIPE_NAMES],
@@ -34,7 +39,7 @@ describe("the recipes are the scripts'", () => {
 
   for (const script of SCRIPTS) {
     test(`the recipe of ${script.script} has the settings of the script`, () => {
-      const recipe = RECIPES.find(({ name }) => script.script.endsWith(`/run_${name}.sh`))!;
+      const recipe = RECIPES.find(({ name }) => name === nameOf(script))!;
       assert.equal(recipe, recipeOf(recipe.name));
       assert.deepEqual(recipe.overrides, Object.entries(script.overrides));
       assert.deepEqual(

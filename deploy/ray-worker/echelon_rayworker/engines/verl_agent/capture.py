@@ -20,7 +20,7 @@ PRODUCER = f"echelon-capture/{__version__}"
 _NOT_COLUMNS = ("lengths", "marks", "responses")
 MAX_ACTION_CHARACTERS = 2000
 # Estimators that take means and deviations on the CPU, wherever their tensors are.
-_STATISTICS_ON_CPU = ("gigpo", "grpo", "rloo")
+_STATISTICS_ON_CPU = ("gigpo", "graphgpo", "grpo", "rloo")
 
 
 def not_verifiable(call: Mapping[str, Any]) -> str | None:
@@ -51,6 +51,10 @@ def estimator_facts(name: str, call: Mapping[str, Any], config: Any) -> dict[str
     """The fingerprint: `call` holds compute_advantage's arguments, `config` the trainer's configuration."""
     actor = config.actor_rollout_ref.actor
     penalty = float(actor.invalid_action_penalty_coef) if actor.get("use_invalid_action_penalty", True) else 0.0
+    if name == "graphgpo":
+        graph = config.algorithm.get("graphgpo", {})
+        distance = "progress" if graph.get("normalize_distance", False) else "absolute"
+        call = {**call, "distance": distance, "enable_similarity": bool(graph.get("enable_similarity", False))}
     return {
         "gamma": float(config.algorithm.gamma),
         "invalid_action_penalty": penalty,
@@ -84,6 +88,7 @@ def copy_inputs(data: Any, name: str) -> dict[str, Any]:
         "group": objects["uid"].copy(),
         "trajectory": objects["traj_uid"].copy(),
         "observation": objects["anchor_obs"].copy() if "anchor_obs" in objects else None,
+        "next_observation": _next_observations(objects) if name == "graphgpo" else None,
         "reward": objects["rewards"].astype("float64") if "rewards" in objects else None,
         "action_valid": objects["is_action_valid"].astype(bool) if "is_action_valid" in objects else None,
     }
@@ -99,6 +104,13 @@ def copy_inputs(data: Any, name: str) -> dict[str, Any]:
     columns["lengths"] = objects["episode_lengths"].copy() if "episode_lengths" in objects else None
     columns["marks"] = checksums(tensors["responses"]) if "responses" in keys else None
     return columns
+
+
+def _next_observations(objects: Any) -> list[Any] | None:
+    """The observations after the steps; None for the goal, which the rollout names `success`."""
+    if "next_obs" not in objects:
+        return None
+    return [None if isinstance(one, str) and one == "success" else one for one in objects["next_obs"]]
 
 
 def copy_responses(data: Any, tokenizer: Any) -> Any:

@@ -1,6 +1,6 @@
 """Puts the capture hook into the trainer's process: wraps, without editing, what the recipe looks up at call time.
 
-Wrapped are `recipe.hgpo.hgpo_ray_trainer.compute_advantage` (every estimator), `TrajectoryCollector.
+Wrapped are `compute_advantage` of the trainer's module (every estimator), `TrajectoryCollector.
 gather_rollout_data` (the rows at their source), `Tracking.log` (every metric), `RayPPOTrainer.fit` (to write what
 still waits before the process ends, and to fill up the rows that a critic of several GPUs gets) and `adjust_batch` (to seed the
 choice of the rows that it copies). A wrapper calls the original with the very arguments and returns the very result; whatever goes wrong on the capture hook's side is counted, said once on the console, and never raised.
@@ -24,6 +24,7 @@ from .exact import replace_advantages
 from .reporter import Reporter
 
 TRAINER_MODULE = "recipe.hgpo.hgpo_ray_trainer"
+_GRAPHGPO_MODULE = "recipe.GraphGPO.graphgpo_ray_trainer"
 FLUSH_SECONDS = 15.0
 # What the driver looks for on the console.
 ANNOUNCEMENT = "echelon-capture:"
@@ -113,7 +114,7 @@ class CaptureHook:
 
 def install(environment: Any = None, spool: Any = None) -> CaptureHook:
     """Installs the capture hook, once a process; returns it. Raises if the recipe is not as expected."""
-    trainer = importlib.import_module(TRAINER_MODULE)
+    trainer = importlib.import_module(_trainer_module())
     installed = getattr(trainer, _MARK, None)
     if installed is not None:
         return installed
@@ -138,9 +139,14 @@ def install(environment: Any = None, spool: Any = None) -> CaptureHook:
     return hook
 
 
+def _trainer_module() -> str:
+    """The module of the trainer that the program of this process has loaded."""
+    return _GRAPHGPO_MODULE if _GRAPHGPO_MODULE in sys.modules else TRAINER_MODULE
+
+
 def current() -> CaptureHook | None:
     """The installed hook of this process."""
-    return getattr(sys.modules.get(TRAINER_MODULE), _MARK, None)
+    return getattr(sys.modules.get(_trainer_module()), _MARK, None)
 
 
 def _wrap_collector(collector: Any, hook: CaptureHook) -> None:

@@ -1,6 +1,7 @@
 /** What an estimator is: one object that holds everything the other modules need to know of it. */
 
 import type { TokenSequences } from '../accumulate.ts';
+import type { GoalReturnRule } from '../graph.ts';
 import type { GroupSingleton, GroupStatistics } from '../row-sets.ts';
 import type { Deviation } from '../spread.ts';
 import type { RewardColumn, StagePlan } from '../stages.ts';
@@ -29,8 +30,12 @@ export interface TokenInput extends TokenSequences {
 export interface Uses {
   /** The anchor observations. */
   readonly observation: boolean;
-  /** The discounted step returns. */
+  /** The step returns. */
   readonly stepReturn: boolean;
+  /** The observations after the steps: step returns are not made of rewards. */
+  readonly nextObservation?: boolean;
+  /** How step returns follow from distances to the goal; absent if they are discounted rewards, or cannot be recomputed. */
+  readonly goalReturns?: Pick<GoalReturnRule, 'distance' | 'goalReward'>;
   /** The rows' scores. */
   readonly score: boolean;
   /** `trajectories`: all rows of a trajectory have one score. */

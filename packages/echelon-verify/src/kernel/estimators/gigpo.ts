@@ -22,9 +22,11 @@ import {
   unusual,
 } from './shared.ts';
 
-const PARAMETERS = {
+/** The parameters of GiGPO, and of estimators that are GiGPO on other step returns. */
+export const GIGPO_PARAMETERS = {
   mode: modeRule('mean_norm'),
   stepAdvantageWeight: { kind: 'number', default: 1, doc: 'ω, the weight of the step term.' },
+  episodeAdvantageWeight: { kind: 'number', default: 1, doc: 'Weight of the episode term.' },
   epsilon: EPSILON,
   epsilonPlace: EPSILON_PLACE,
   deviation: deviationRule('sample'),
@@ -33,23 +35,24 @@ const PARAMETERS = {
 } as const;
 
 /** Everything that changes GiGPO's numbers. `singleton` and `statistics` are of the episode term. */
-export type GigpoParameters = ParametersOf<typeof PARAMETERS>;
+export type GigpoParameters = ParametersOf<typeof GIGPO_PARAMETERS>;
 
 /** The values of verl-agent's gigpo/core_gigpo.py. */
-export const GIGPO_RECIPE: GigpoParameters = completeParameters(PARAMETERS);
+export const GIGPO_RECIPE: GigpoParameters = completeParameters(GIGPO_PARAMETERS);
 
 /** See {@link gigpo}. */
 export const GIGPO: Estimator<GigpoParameters> = {
   name: 'gigpo',
   title: 'Group-in-group policy optimisation',
   formula:
-    'A(i) = A_episode(i) + ω · A_step(i): GRPO of the scores over i’s group, and the same of the step returns over the rows of the group with i’s observation',
+    'A(i) = v · A_episode(i) + ω · A_step(i): GRPO of the scores over i’s group, and the same of the step returns over the rows of the group with i’s observation',
   source: 'verl-agent, gigpo/core_gigpo.py',
   edgeCases: 'A step cluster of one row gives 0. `singleton` and `statistics` are of the episode term.',
-  parameters: PARAMETERS,
+  parameters: GIGPO_PARAMETERS,
   fingerprint: (p) => [
     p.mode,
     `step-weight=${numberText(p.stepAdvantageWeight)}`,
+    ...(p.episodeAdvantageWeight === 1 ? [] : [`episode-weight=${numberText(p.episodeAdvantageWeight)}`]),
     ...(isDivided(p) ? [`std=${p.deviation}`, `eps=${numberText(p.epsilon)}`] : []),
     `singleton=${p.singleton}`,
     `over=${p.statistics}`,
@@ -65,12 +68,20 @@ export const GIGPO: Estimator<GigpoParameters> = {
   evaluate: ({ steps, stepReturn, score }, p) => gigpo(steps, stepReturn(), score(), p),
   rowPlan(p) {
     if (isDivided(p) && p.epsilonPlace !== 'added') return { unbounded: `epsilon ${p.epsilonPlace}` };
-    const { deviation, singleton, statistics, epsilon, stepAdvantageWeight } = p;
+    const { deviation, singleton, statistics, epsilon, stepAdvantageWeight, episodeAdvantageWeight } = p;
     const norm = isDivided(p) ? 'deviation' : 'none';
     return {
       combination: 'sum',
       terms: [
-        { over: 'group', norm, deviation, singleton, statistics, weight: 1, overTokens: false },
+        {
+          over: 'group',
+          norm,
+          deviation,
+          singleton,
+          statistics,
+          weight: episodeAdvantageWeight,
+          overTokens: false,
+        },
         {
           over: 'context',
           historyLength: 0,
@@ -90,6 +101,7 @@ export const GIGPO: Estimator<GigpoParameters> = {
     ...EPSILON_VARIANTS,
     { text: 'the step weight was omitted', changes: { stepAdvantageWeight: 1 } },
     { text: 'the step term is missing', changes: { stepAdvantageWeight: 0 } },
+    { text: 'the episode term is missing', changes: { episodeAdvantageWeight: 0 } },
     ...groupVariants(p),
   ],
 };
@@ -101,7 +113,7 @@ function isDivided({ mode }: Pick<GigpoParameters, 'mode'>): boolean {
 /**
  * GiGPO: group-in-group policy optimisation (verl-agent, gigpo/core_gigpo.py).
  *
- *   A(i)      = A_episode(i) + ω·A_step(i)
+ *   A(i)      = v·A_episode(i) + ω·A_step(i)
  *   A_episode = GRPO of the scores, over the rows of a group
  *   A_step    = (G_i − mean) / (std + ε), or G_i − mean, over the rows of i's group with i's observation
  *
@@ -114,11 +126,13 @@ export function gigpo(
   score: Float64Array,
   parameters: Partial<GigpoParameters> = {},
 ): Float64Array {
-  const p = completeParameters(PARAMETERS, parameters);
+  const p = completeParameters(GIGPO_PARAMETERS, parameters);
   const normalizeByStd = p.mode === 'mean_std_norm';
   const advantage = grpo(steps.group, score, { ...p, normalizeByStd }, steps.trajectory);
   const step = gigpoStepTerm(steps, stepReturn, p);
-  for (let row = 0; row < steps.rows; row++) advantage[row]! += p.stepAdvantageWeight * step[row]!;
+  for (let row = 0; row < steps.rows; row++) {
+    advantage[row] = p.episodeAdvantageWeight * advantage[row]! + p.stepAdvantageWeight * step[row]!;
+  }
   return advantage;
 }
 
@@ -128,7 +142,7 @@ export function gigpoStepTerm(
   stepReturn: Float64Array,
   parameters: Partial<GigpoParameters> = {},
 ): Float64Array {
-  const p = completeParameters(PARAMETERS, parameters);
+  const p = completeParameters(GIGPO_PARAMETERS, parameters);
   checkLength('observation', steps.observation, steps.rows);
   checkLength('stepReturn', stepReturn, steps.rows);
   const rules = { ...p, normalize: p.mode === 'mean_std_norm', keepZeros: false };

@@ -3,6 +3,7 @@ import { GAE } from './gae.ts';
 import { GDPO } from './gdpo.ts';
 import { GIGPO } from './gigpo.ts';
 import { GPG } from './gpg.ts';
+import { GRAPHGPO } from './graphgpo.ts';
 import { GRPO } from './grpo.ts';
 import { GRPO_PASSK } from './grpo-passk.ts';
 import { HGPO } from './hgpo.ts';
@@ -18,6 +19,7 @@ import { RLOO } from './rloo.ts';
 export const ESTIMATORS = {
   hgpo: HGPO,
   gigpo: GIGPO,
+  graphgpo: GRAPHGPO,
   grpo: GRPO,
   rloo: RLOO,
   reinforce_plus_plus: REINFORCE_PLUS_PLUS,

@@ -2,13 +2,19 @@ import type { Forms } from '../../../src/format/batch.ts';
 import type { BatchReport } from '../../../src/report.ts';
 import { verifyBatch } from '../../../src/verify-batch.ts';
 import { goldenBatch, inForms } from '../golden-batches.ts';
+import { GRAPH_MUTANTS } from './graph.ts';
 import { GROUP_MUTANTS } from './groups.ts';
 import { LEVEL_MUTANTS } from './levels.ts';
 import { ROW_MUTANTS } from './rows.ts';
 import type { Mutant } from './tools.ts';
 
 /** Every planted bug. */
-export const MUTANTS: readonly Mutant[] = [...ROW_MUTANTS, ...GROUP_MUTANTS, ...LEVEL_MUTANTS];
+export const MUTANTS: readonly Mutant[] = [
+  ...ROW_MUTANTS,
+  ...GROUP_MUTANTS,
+  ...LEVEL_MUTANTS,
+  ...GRAPH_MUTANTS,
+];
 
 /** What the verifier says of a planted bug. */
 export interface Catch {

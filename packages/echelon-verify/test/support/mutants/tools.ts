@@ -53,6 +53,7 @@ export function pick(batch: Batch, order: readonly number[]): Batch {
     trajectory: ints(batch.trajectory),
     step: ints(batch.step!),
     observation: ints(batch.observation!),
+    ...(batch.nextObservation && { nextObservation: ints(batch.nextObservation) }),
     reward: floats(batch.reward!),
     actionValid: Uint8Array.from(order, (row) => batch.actionValid![row]!),
     tokenLevelRewardSum: floats(batch.tokenLevelRewardSum!),
