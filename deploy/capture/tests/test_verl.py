@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import sys
 from types import ModuleType, SimpleNamespace
 
@@ -114,8 +115,9 @@ def test_advantages_of_tokens_are_captured_and_exact_and_a_changed_one_is_wrong(
 
 
 def test_a_single_token_with_another_advantage_than_its_row_is_wrong(folder, verify, trainers):
-    def faulty(data, adv_estimator, **settings):
-        compute_advantage(data, adv_estimator, **settings).batch["advantages"][5, 2] += 0.5
+    @functools.wraps(compute_advantage)
+    def faulty(data, *arguments, **settings):
+        compute_advantage(data, *arguments, **settings).batch["advantages"][5, 2] += 0.5
         return data
 
     trainers.compute_advantage = faulty

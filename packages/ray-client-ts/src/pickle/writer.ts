@@ -17,7 +17,7 @@ const STUB_CLASS = new PyGlobal('ray.util.client.client_pickler', 'PickleStub');
  * Writes a pickle of protocol 4 that every Python 3 loads.
  *
  * Takes null, booleans, numbers (whole numbers become int, others float), bigint, strings, Uint8Array
- * (bytes), arrays (list), Set, Map and plain objects (dict; `undefined` members are omitted),
+ * (bytes), other typed arrays (numpy arrays), arrays (list), Set, Map and plain objects (dict; `undefined` members are omitted),
  * {@link PyFloat}, {@link PyTuple}, and handles named by `options.stub`. Anything else, a cycle, a lone
  * surrogate or a depth beyond 200 is a {@link RayPickleError} that names the place.
  */
@@ -64,12 +64,37 @@ function writeObject(writing: Writing, value: object, path: string): void {
   else if (value instanceof Set) writeSet(writing, value, path);
   else if (value instanceof PyGlobal) writeGlobal(writing, value, path);
   else if (value instanceof PyCall) writeCall(writing, value, path);
+  else if (ArrayBuffer.isView(value)) writeTypedArray(writing, value, path);
   else if (isPlain(value)) writeDict(writing, definedEntries(value), path);
-  else {
-    const name = value.constructor?.name ?? 'unknown';
-    throw new RayPickleError(`${path}: an object of class ${name} cannot be sent to Python`);
-  }
+  else throw notSendable(value, path);
   open.delete(value);
+}
+
+function notSendable(value: object, path: string): RayPickleError {
+  const name = value.constructor?.name ?? 'unknown';
+  return new RayPickleError(`${path}: an object of class ${name} cannot be sent to Python`);
+}
+
+/** The dtype of a typed array in numpy, little-endian. */
+const DTYPES: Readonly<Record<string, string>> = {
+  Int8Array: '<i1',
+  Int16Array: '<i2',
+  Uint16Array: '<u2',
+  Int32Array: '<i4',
+  Uint32Array: '<u4',
+  BigInt64Array: '<i8',
+  BigUint64Array: '<u8',
+  Float32Array: '<f4',
+  Float64Array: '<f8',
+};
+
+/** A numpy array of one dimension, which Ray makes read-only. The cluster needs numpy. */
+function writeTypedArray(writing: Writing, value: ArrayBufferView, path: string): void {
+  const dtype = DTYPES[value.constructor.name];
+  if (dtype === undefined) throw notSendable(value, path);
+  const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  const call = new PyCall(new PyGlobal('numpy', 'frombuffer'), bytes, dtype);
+  writeCall({ ...writing, options: { code: true } }, call, path);
 }
 
 function isPlain(value: object): boolean {

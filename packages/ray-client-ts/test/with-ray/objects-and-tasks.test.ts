@@ -77,6 +77,30 @@ describe('objects', () => {
     await assert.rejects(ray.get(ref), RayPickleError);
   });
 
+  test('typed arrays are put as numpy arrays and got back equal', async () => {
+    const arrays = [
+      Int8Array.of(-1, 2),
+      Int16Array.of(-300),
+      Uint16Array.of(60_000),
+      Int32Array.of(-70_000),
+      Uint32Array.of(4_000_000_000),
+      BigInt64Array.of(-(2n ** 62n)),
+      BigUint64Array.of(2n ** 63n),
+      Float32Array.of(0.1, Number.NaN),
+      Float64Array.of(0.1, -0, Number.POSITIVE_INFINITY).subarray(1),
+    ];
+    assert.deepEqual(await ray.get(await ray.put(arrays), { timeoutMs }), arrays);
+    const look = sourceFunction<(values: Float64Array) => string>(
+      'def look(values):\n    return f"{values.dtype} {values.sum()}"\n',
+      'look',
+    );
+    assert.equal(await ray.get(await ray.task(look, [Float64Array.of(1, 2)]), { timeoutMs }), 'float64 3.0');
+    await assert.rejects(
+      ray.put(new DataView(new ArrayBuffer(8))),
+      /an object of class DataView cannot be sent/,
+    );
+  });
+
   test('64 MiB are put and got back in chunks', async () => {
     const blob = Buffer.alloc(64 * 2 ** 20);
     for (let at = 0; at < blob.length; at += 4096) blob.writeUInt32LE(at, at);
