@@ -5,6 +5,7 @@ import './styles/parts.css';
 import './styles/screens.css';
 import './styles/batch.css';
 import './styles/queue.css';
+import './styles/step.css';
 import { render } from 'preact';
 import { startRouter } from './app/router.ts';
 import { loadSession } from './app/session.ts';

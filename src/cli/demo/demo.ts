@@ -3,11 +3,10 @@ import { styleText } from 'node:util';
 import type { Accepted, Experiment, ExperimentEvent, ExperimentSpec, LocalSpec } from 'echelon-client/calls';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { table } from 'echelon-verify/cli/table';
-import type { RowExplanation } from 'echelon-verify/explain/explain';
-import { formatExplanation } from 'echelon-verify/explain/explain-text';
 import type { BatchReport } from 'echelon-verify/report';
 import { isFinal } from '../../core/states.ts';
 import type { Client } from '../client.ts';
+import { explanationText } from '../commands/batches.ts';
 import { type Bars, createBars } from './bars.ts';
 
 const ESTIMATORS: { name: string; estimator: LocalSpec['estimator'] }[] = [
@@ -28,6 +27,13 @@ export const FAULTY: ExperimentSpec = {
   name: 'a faulty estimator',
   engine: 'replay',
   replay: { fault: 'zero-levels-kept', batches: 1 },
+};
+
+/** The same batch, and an optimizer step with the bug of public trainers. */
+export const FAULTY_STEP: ExperimentSpec = {
+  name: 'a faulty optimizer step',
+  engine: 'replay',
+  replay: { fault: 'token-mean-per-micro-batch', batches: 1 },
 };
 
 /** An experiment in the demo's report. Rates are between 0 and 1; null if none was measured. */
@@ -51,6 +57,8 @@ type TableRow = DemoRow & { seconds: number };
 export interface DemoReport {
   experiments: DemoRow[];
   fault: { detected: boolean; rows: number };
+  /** The faulty optimizer step. */
+  stepFault: { detected: boolean; rows: number };
   seconds: number;
 }
 
@@ -72,10 +80,18 @@ export async function runDemo({
   output.line(
     `\n${styleText('bold', '2. Detect a wrong training signal')}: a replayed batch from an estimator with a planted fault.`,
   );
-  const fault = await showFault(client, output);
+  const fault = await showFault(client, output, {
+    body: FAULTY,
+    wrong: 'rows have an advantage that no float32 evaluation of the formula gives',
+  });
+  output.line('\nAn optimizer step whose loss is averaged over each micro-batch instead of all of them:');
+  const stepFault = await showFault(client, output, {
+    body: FAULTY_STEP,
+    wrong: 'rows are not right; those of the step have gradients that the stated loss does not give',
+  });
   const rows = await Promise.all(trained.map((experiment) => demoRow(client, experiment)));
   const experiments = rows.map(({ seconds: _, ...row }) => row);
-  const report = { experiments, fault, seconds: Math.round((Date.now() - startedAt) / 1000) };
+  const report = { experiments, fault, stepFault, seconds: Math.round((Date.now() - startedAt) / 1000) };
   output.line(`\n${styleText('bold', '3. Results')}\n\n${summary(rows)}`);
   output.line(remark(report));
   if (reportFile) await writeFile(reportFile, `${json(report)}\n`);
@@ -117,8 +133,12 @@ function changesView(event: ExperimentEvent): boolean {
   return event.type === 'state' || event.type === 'verification';
 }
 
-async function showFault(client: Client, output: Output): Promise<DemoReport['fault']> {
-  const { id } = await client.post('/v1/experiments', { body: FAULTY });
+async function showFault(
+  client: Client,
+  output: Output,
+  { body, wrong: what }: { body: ExperimentSpec; wrong: string },
+): Promise<DemoReport['fault']> {
+  const { id } = await client.post('/v1/experiments', { body });
   const ended = await followToEnd(client, id);
   const { wrong, rowsSeen, errors } = ended.verification;
   const detected = wrong > 0 || errors > 0;
@@ -126,12 +146,7 @@ async function showFault(client: Client, output: Output): Promise<DemoReport['fa
     output.line(styleText('yellow', `  not detected: ${ended.state}, ${ended.reason}`));
     return { detected, rows: wrong };
   }
-  output.line(
-    styleText(
-      'red',
-      `\n  WRONG: ${wrong} of ${rowsSeen} rows have an advantage that no float32 evaluation of the formula gives.\n`,
-    ),
-  );
+  output.line(styleText('red', `\n  WRONG: ${wrong} of ${rowsSeen} ${what}.\n`));
   const path = { id };
   const { items } = await client.get('/v1/experiments/{id}/verification', { path });
   const wrongRow = (one: (typeof items)[number]) => (one.report as unknown as BatchReport).wrongRows[0];
@@ -139,8 +154,10 @@ async function showFault(client: Client, output: Output): Promise<DemoReport['fa
   if (faulty) {
     const query = { attempt: faulty.attempt, batch: faulty.batch, row: wrongRow(faulty)! };
     const answer = await client.get('/v1/experiments/{id}/explain', { path, query });
-    const explanation = formatExplanation(answer.explanation as unknown as RowExplanation);
-    output.line(explanation.trimEnd().replace(/^/gm, '  '));
+    const { findings } = faulty.report as unknown as BatchReport;
+    const named = findings.filter(({ code }) => code === 'arithmetic-identified');
+    const text = [explanationText(answer.explanation), ...named.map(({ message }) => `\n${message}`)];
+    output.line(text.join('\n').replace(/^/gm, '  '));
   }
   return { detected, rows: wrong };
 }

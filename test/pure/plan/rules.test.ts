@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { FINDINGS } from 'echelon-verify/provenance/findings';
+import { STEP_FINDINGS } from 'echelon-verify/step/findings';
 import { parse } from 'yaml';
 import { specProblems, validateSpec } from '../../../src/engines/validate-spec.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
@@ -111,7 +112,9 @@ test('every rule preset is a valid rule of a spec', () => {
 });
 
 test('a rule can name every error finding', () => {
-  const errors = Object.entries(FINDINGS).filter(([, { severity }]) => severity === 'error');
+  const errors = Object.entries({ ...FINDINGS, ...STEP_FINDINGS }).filter(
+    ([, { severity }]) => severity === 'error',
+  );
   const codes = errors.map(([code]) => code);
   // not-verifiable is the finding of a batch that could not be read at all.
   assert.deepEqual([...ERROR_CODES].sort(), ['any', 'not-verifiable', ...codes].sort());

@@ -47,6 +47,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
   let page: Page;
   let faulty: string;
   let sweep: string;
+  let step: string;
 
   before(async () => {
     [installation, browser] = await Promise.all([startInstallation(resources), openBrowser(resources)]);
@@ -372,6 +373,19 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     await own.context().close();
   });
 
+  test('an optimizer step shows its stages, the layout, and the chain of the token that breaks', async () => {
+    step = await installation.finished({
+      ...{ name: 'a faulty step', engine: 'replay' },
+      replay: { batches: 1, fault: 'token-mean-per-micro-batch' },
+    } as never);
+    await open(`/experiments/${step}/batches/1/2`);
+    await page.getByText('token-mean per micro-batch; you said').waitFor();
+    assert.equal(await page.locator('.step-layout .micro-batch').count(), 4);
+    await page.locator('.step-tokens .token.wrong').nth(1).click();
+    await page.getByText('Token 1 of row 0 of update 1 is WRONG, broken at the stage gradient').waitFor();
+    assert.deepEqual(watched.problems, []);
+  });
+
   test('axe finds nothing serious on any screen', async () => {
     const found: string[] = [];
     for (const path of [
@@ -396,6 +410,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
       `/experiments/${faulty}?tab=attempts`,
       `/experiments/${faulty}?tab=spec`,
       `/experiments/${faulty}/batches/1/1?row=1`,
+      `/experiments/${step}/batches/1/2`,
       `/experiments/${faulty}/batches/1/1/trajectory?name=10.0.1&step=4`,
       `/experiments/${faulty}/batches/1/1/same-state?row=12`,
       '/experiments/exp-00000000000000000000',

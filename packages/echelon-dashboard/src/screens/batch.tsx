@@ -1,4 +1,5 @@
 import type { Answer, BatchRows } from 'echelon-client/calls';
+import type { StepReport } from 'echelon-verify/step/step-report';
 import { counted } from 'echelon-verify/text/plural';
 import { useMemo } from 'preact/hooks';
 import { useGet } from '../app/resource.ts';
@@ -15,13 +16,14 @@ import { Fact, Outcomes } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 import { RowDrawer } from './batch/row.tsx';
 import { RowTable } from './batch/rows.tsx';
+import { Step } from './step/step.tsx';
 
 /** Rows that are loaded at most: the API's largest page. */
 const MAX_ROWS = 10_000;
 
 type Detail = Answer<'get', '/v1/experiments/{id}/batches/{attempt}/{batch}'>;
 
-/** An advantage batch: which rows, groups and levels are right. */
+/** A batch: which rows, groups and levels are right; of an optimizer step, which stages and tokens. */
 export function Batch({ params }: { params: Record<string, string> }) {
   const path = batchPathOf(params);
   const experiment = useGet('/v1/experiments/{id}', { path: { id: path.id } });
@@ -69,7 +71,11 @@ export function Batch({ params }: { params: Record<string, string> }) {
         {(detail) => (
           <>
             <About detail={detail} />
-            <Rows path={path} detail={detail} />
+            {detail.report && 'step' in detail.report ? (
+              <Step path={path} report={detail.report.step as StepReport} />
+            ) : (
+              <Rows path={path} detail={detail} />
+            )}
           </>
         )}
       </Await>
@@ -94,7 +100,7 @@ function About({ detail }: { detail: Detail }) {
           )}
         </Fact>
         {report && (
-          <Fact name="Estimator">
+          <Fact name={'step' in report ? 'Loss' : 'Estimator'}>
             <span class="mono">{report.fingerprint}</span>
           </Fact>
         )}

@@ -279,7 +279,9 @@ function evaluator(
     else if (correction !== undefined) correction.fill(token, chain.weight);
     if (kl !== undefined) kl.fill(state.logProb - referenceLogProb![token]!, state, toKl);
     if (!canLoss) return chain;
-    state.advantage = (ofTokens === undefined ? ofRows?.[at] : ofTokens[token]) ?? Number.NaN;
+    // Without `??`: a number that may be undefined is allocated for each token.
+    if (ofTokens !== undefined) state.advantage = ofTokens[token]!;
+    else state.advantage = ofRows === undefined ? Number.NaN : ofRows[at]!;
     if (loss!.row !== undefined) copyRow(row, state);
     fillLoss!(state);
     if (canGradient) fillGradient(joining);

@@ -121,7 +121,7 @@ function verifyTokens(model: StepModel): TokensFound {
   const { offset, mask } = batch.tokens;
   const all = tokenChecks(model);
   const checks = all.filter(({ lacks }) => lacks.length === 0);
-  const counts = checks.map(() => new Float64Array(4));
+  const counts = new Float64Array(4 * checks.length);
   const sums = emptySums(layout.microBatches);
   const { reported, microBatches } = batch.step;
   const needsSums =
@@ -133,28 +133,31 @@ function verifyTokens(model: StepModel): TokensFound {
   for (let row = 0; row < batch.rows; row++) {
     model.startRow(row);
     const own = sums[layout.microBatchOf(row)]!;
+    let worstOfRow: number = CODE.exact;
     for (let token = offset[row]!; token < offset[row + 1]!; token++) {
       if (kept?.[token] === 0) {
         own.tokens += mask?.[token] === 0 ? 0 : 1;
         continue;
       }
       trained++;
-      if (gradient < 0) worst[row] = Math.max(worst[row]!, CODE.unverifiable);
+      if (gradient < 0 && worstOfRow < CODE.unverifiable) worstOfRow = CODE.unverifiable;
       const chain = model.evaluate(row, token);
       if (needsSums) addToken(own, model, { row, token });
       for (let check = 0; check < checks.length; check++) {
         const code = checks[check]!.judge(chain, token);
-        counts[check]![code]!++;
-        if (code > worst[row]! && (code !== CODE.unverifiable || check === gradient)) worst[row] = code;
+        counts[4 * check + code]!++;
+        if (code > worstOfRow && (code !== CODE.unverifiable || check === gradient)) worstOfRow = code;
         if (code === CODE.wrong && wrong.length < MAX_LISTED)
           wrong.push({ row, token: token - offset[row]!, stage: checks[check]!.stage });
       }
     }
+    worst[row] = worstOfRow;
   }
   const stages = all.map(({ stage, lacks }): StageReport => {
-    const found = counts[checks.findIndex((check) => check.stage === stage)];
+    const at = 4 * checks.findIndex((check) => check.stage === stage);
     const none = { exact: 0, rounding: 0, wrong: 0, unverifiable: trained };
-    return { stage, of: 'tokens', ...(found ? countsOf(found) : none), lacks: [...lacks] };
+    const found = at < 0 ? none : countsOf(counts.subarray(at, at + 4));
+    return { stage, of: 'tokens', ...found, lacks: [...lacks] };
   });
   return { stages, wrong, sums, trained, worst };
 }

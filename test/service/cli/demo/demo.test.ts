@@ -27,9 +27,9 @@ test('cancelled experiments are reported as cancelled', async (t) => {
       ['GRPO', 'cancelled', null, 0],
     ],
   );
-  assert.deepEqual(report.fault, { detected: false, rows: 0 });
+  for (const found of [report.fault, report.stepFault]) assert.deepEqual(found, { detected: false, rows: 0 });
   assert.deepEqual(JSON.parse(await readFile(reportFile, 'utf8')) as DemoReport, report);
-  assert.deepEqual(Object.keys(report), ['experiments', 'fault', 'seconds']);
+  assert.deepEqual(Object.keys(report), ['experiments', 'fault', 'stepFault', 'seconds']);
   assert.deepEqual(
     Object.keys(report.experiments[0]!).join(' '),
     'name estimator state steps successBefore successAfter rows exact rounding wrong',

@@ -42,16 +42,19 @@ export function checkMask({ tokens, rows }: StepBatch): ExactStage | undefined {
   const { mask, sampled, kept, lossGradient, offset } = tokens;
   if (mask === undefined && kept === undefined) return undefined;
   if (sampled === undefined && kept === undefined && lossGradient === undefined) return undefined;
-  const isTrained = (t: number) => (kept ?? mask)![t] !== 0;
-  return count(
-    offset[rows]!,
-    () => true,
-    (t) => {
-      if (mask?.[t] === 0 && kept?.[t] === 1) return true;
-      if (mask?.[t] === 1 && sampled?.[t] === 0) return true;
-      return !isTrained(t) && lossGradient !== undefined && lossGradient[t] !== 0;
-    },
-  );
+  const trained = kept ?? mask!;
+  const listed: number[] = [];
+  const count = offset[rows]!;
+  let wrong = 0;
+  // One plain loop: this stage visits every token of every step.
+  for (let t = 0; t < count; t++) {
+    const isWrong =
+      (mask?.[t] === 0 && kept?.[t] === 1) ||
+      (mask?.[t] === 1 && sampled?.[t] === 0) ||
+      (trained[t] === 0 && lossGradient !== undefined && lossGradient[t] !== 0);
+    if (isWrong && ++wrong <= MAX_LISTED) listed.push(t);
+  }
+  return { right: count - wrong, wrong, listed };
 }
 
 /** No (trajectory, position) is trained twice in a pass. Undefined without the columns. */

@@ -1,0 +1,166 @@
+import type { Answer } from 'echelon-client/calls';
+import type { TokenExplanation } from 'echelon-verify/step/explain-step';
+import { formatToken } from 'echelon-verify/step/explain-text';
+import type { StageReport, StepReport } from 'echelon-verify/step/step-report';
+import { counted } from 'echelon-verify/text/plural';
+import { useGet } from '../../app/resource.ts';
+import { place, setQuery } from '../../app/router.ts';
+import { command } from '../../models/commands.ts';
+import type { BatchPath } from '../../models/paths.ts';
+import { count, inert } from '../../models/words.ts';
+import { Card } from '../../parts/card.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Command } from '../../parts/head.tsx';
+import { Muted, Outcomes } from '../../parts/marks.tsx';
+import { Await } from '../../parts/states.tsx';
+
+type Tokens = Answer<'get', '/v1/experiments/{id}/batches/{attempt}/{batch}/tokens'>;
+
+/** An optimizer step: a strip per stage, the layout of its micro-batches, and the tokens of a row. */
+export function Step({ path, report }: { path: BatchPath; report: StepReport }) {
+  const { query } = place.value;
+  const [first] = report.wrongRows;
+  const row = Number(query.get('row') ?? first ?? 0);
+  const tokens = useGet('/v1/experiments/{id}/batches/{attempt}/{batch}/tokens', { path, query: { row } });
+  return (
+    <>
+      <Stages report={report} />
+      <Await of={tokens}>
+        {(columns) => (
+          <>
+            <Layout tokens={columns} />
+            <Row path={path} tokens={columns} wrong={report.wrongRows} />
+          </>
+        )}
+      </Await>
+    </>
+  );
+}
+
+function Stages({ report }: { report: StepReport }) {
+  const totalOf = ({ exact, rounding, wrong, unverifiable }: StageReport) =>
+    exact + rounding + wrong + unverifiable;
+  return (
+    <Card title="Stages" note={counted(report.trained, 'trained token')}>
+      <DataTable
+        rows={report.stages}
+        keyOf={({ stage }) => stage}
+        columns={[
+          { title: 'Stage', cell: ({ stage }) => stage },
+          {
+            title: 'Outcomes',
+            class: 'outcomes-cell',
+            cell: (stage) => <Outcomes counts={stage} rows={totalOf(stage)} />,
+          },
+          { title: 'Of', cell: ({ of }) => of },
+          { title: 'Needs', cell: ({ lacks }) => lacks.map(inert).join(', ') },
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Ranks as lines and their micro-batches as boxes, as wide as they have tokens. */
+function Layout({ tokens }: { tokens: Tokens }) {
+  const ranks = Map.groupBy(tokens.microBatches.entries(), ([, { rank }]) => rank);
+  return (
+    <Card title="Micro-batches" note={counted(ranks.size, 'rank')}>
+      <ol class="step-layout" aria-label="Ranks">
+        {[...ranks].map(([rank, own]) => (
+          <li key={rank}>
+            <span class="muted">rank {rank}</span>
+            {own.map(([at, one]) => (
+              <span
+                key={at}
+                class={`micro-batch ${at === tokens.microBatch ? 'chosen' : ''}`}
+                style={{ flexGrow: Math.max(1, one.tokens) }}
+                title={`micro-batch ${one.index}, pass ${one.pass}: ${counted(one.rows, 'row')}, ${counted(one.tokens, 'token')}`}
+              >
+                {count(one.tokens)}
+              </span>
+            ))}
+          </li>
+        ))}
+      </ol>
+      <p class="muted small">
+        The width and the number of a box are its tokens. The marked box holds row {tokens.row}.
+      </p>
+    </Card>
+  );
+}
+
+function Row({ path, tokens, wrong }: { path: BatchPath; tokens: Tokens; wrong: readonly number[] }) {
+  const { row, rows, trajectory, outcome, breaks } = tokens;
+  const asked = place.value.query.get('position');
+  const firstWrong = Math.max(0, outcome.indexOf('wrong'));
+  const position = asked === null ? firstWrong : Number(asked);
+  const go = (to: number) => setQuery({ row: String(to), position: undefined });
+  const next = wrong.find((one) => one > row);
+  return (
+    <Card
+      title={`Row ${row}${trajectory === null ? '' : `, ${inert(trajectory)}`}`}
+      note={`${counted(tokens.tokens, 'token')}, micro-batch ${tokens.microBatch}`}
+      end={
+        <>
+          <button type="button" disabled={row === 0} onClick={() => go(row - 1)}>
+            Previous row
+          </button>
+          <button type="button" disabled={row + 1 >= rows} onClick={() => go(row + 1)}>
+            Next row
+          </button>
+          {next !== undefined && (
+            <button type="button" onClick={() => go(next)}>
+              Next wrong row
+            </button>
+          )}
+        </>
+      }
+    >
+      <div class="step-row">
+        <ol class="step-tokens" aria-label="Tokens">
+          {outcome.map((one, at) => (
+            <li key={at}>
+              <button
+                type="button"
+                class={`token ${one} ${tokens.trained[at] ? '' : 'untrained'}`}
+                aria-pressed={at === position}
+                title={`token ${at}: ${one}${breaks[at] === null ? '' : `, broken at the stage ${breaks[at]}`}`}
+                onClick={() => setQuery({ row: String(row), position: String(at) })}
+              >
+                {inert(textOf(tokens, at))}
+              </button>
+            </li>
+          ))}
+        </ol>
+        <Chain path={path} row={row} position={position} />
+      </div>
+    </Card>
+  );
+}
+
+function textOf({ text, id }: Tokens, at: number): string {
+  return text?.[at] ?? String(id?.[at] ?? at);
+}
+
+/** The chain of a token from its log-prob to its gradient coefficient. */
+function Chain({ path, row, position }: { path: BatchPath; row: number; position: number }) {
+  const { id, attempt, batch } = path;
+  const query = { attempt, batch, row, position };
+  const chain = useGet('/v1/experiments/{id}/explain', { path: { id }, query });
+  return (
+    <div class="step-chain">
+      <Command text={command(`batches ${id} ${attempt} ${batch}`, { row, position })} />
+      <Await of={chain}>
+        {({ explanation }) =>
+          'lines' in explanation ? (
+            <section aria-label={`Chain of token ${position}`}>
+              <pre class="mono">{formatToken(explanation as unknown as TokenExplanation)}</pre>
+            </section>
+          ) : (
+            <Muted>no token</Muted>
+          )
+        }
+      </Await>
+    </div>
+  );
+}
