@@ -52,6 +52,7 @@ export const ERROR_CODES = [
   'group-count',
   'returns-mismatch',
   'score-mismatch',
+  'transition-mismatch',
   'non-finite-input',
   'zero-with-spread',
   'rows-lost',
