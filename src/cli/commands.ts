@@ -83,6 +83,7 @@ const EXPERIMENT_VERBS: Entry[] = [
   entry('verify-again', 'verify the batches again that could not be verified', batches),
   entry('bundle', 'write a batch to a file that can be verified offline', batches),
   entry('rules', 'show the rules of an experiment', rules, 'rule'),
+  entry('note', 'write the note or the tags of an experiment', experiments),
   entry('attempts', 'list the attempts of an experiment', experiments),
   entry('artifacts', 'list the checkpoints of an experiment', experiments),
   entry('diff', 'compare two experiments', diff),

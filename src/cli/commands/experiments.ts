@@ -1,42 +1,109 @@
 import { InvalidArgumentError } from 'commander';
 import type { Experiment, ExperimentDetail } from 'echelon-client/calls';
 import { secondsOf, wholeNumber } from 'echelon-verify/cli/arguments';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { STATES } from '../../core/states.ts';
 import { MAX_PAGE } from '../client.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';
-import { EXPERIMENT, row } from '../row.ts';
+import { EXPERIMENT, row, stated } from '../row.ts';
 import { coloredStatus, duration, NO_REASON, startsIn, successRate, time } from '../states.ts';
+
+const { styleText } = process.getBuiltinModule('node:util');
+
+/** A column of the list by its name; the highest `drop` is omitted first if the table is too wide. */
+interface ListColumn {
+  of(experiment: Experiment): string | number;
+  drop?: number;
+  minWidth?: number;
+}
+
+const COLUMNS: Readonly<Record<string, ListColumn>> = {
+  id: { of: ({ id }) => id },
+  name: { of: ({ name }) => inert(name), minWidth: 20 },
+  project: { of: ({ project }) => inert(project), drop: 2 },
+  owner: { of: ({ owner }) => inert(owner ?? '-') },
+  state: { of: (one) => `${coloredStatus(one)}${one.quarantined ? ' (quarantined)' : ''}` },
+  step: {
+    of: ({ progress: { step, steps } }) => (steps > 0 ? `${step}/${steps}` : '-'),
+    drop: 4,
+  },
+  success: { of: successRate, drop: 3 },
+  verified: {
+    of: ({ verification: { rowsSeen, rowsVerified } }) =>
+      rowsSeen > 0 ? `${rowsVerified}/${rowsSeen}` : '-',
+    drop: 5,
+  },
+  wrong: {
+    of: ({ verification: { wrong } }) => (wrong > 0 ? styleText('red', String(wrong)) : wrong),
+  },
+  attempt: { of: ({ attempt }) => attempt },
+  cluster: { of: ({ cluster }) => inert(cluster ?? '-') },
+  gpus: { of: ({ gpus }) => gpus ?? '-' },
+  tags: { of: ({ tags }) => inert(tags.join(', ')), minWidth: 12 },
+  note: { of: ({ note }) => inert(note), minWidth: 16 },
+  age: { of: ({ submittedAt }) => duration(Date.now() - submittedAt), drop: 1 },
+};
+
+/** Before the name of a metric whose latest value is a column. */
+const METRIC = 'metric:';
+
+function columnOf(name: string): ListColumn {
+  if (!name.startsWith(METRIC)) return COLUMNS[name]!;
+  return { of: ({ progress }) => inert(String(progress.metrics[name.slice(METRIC.length)] ?? '-')) };
+}
+
+function columnsFrom(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.every((name) => name.startsWith(METRIC) || Object.hasOwn(COLUMNS, name))) return names;
+  throw new InvalidArgumentError(`The columns are ${Object.keys(COLUMNS).join(', ')} and metric:NAME.`);
+}
 
 const ls = row({
   name: 'ls',
-  description: 'List experiments, newest first.',
+  description: 'List experiments: running ones first, then queued, then ended ones, newest first.',
   wide: true,
   options: [
     ['--state <states>', `only these states, separated by commas: ${STATES.join(', ')}`, statesOf],
     ['--project <project>', 'only this project'],
     ['--sweep <sweep>', `only children of this sweep: ${NAME_FORMS}`],
     ['--name <name>', 'only names that begin with this text'],
+    ['--search <text>', 'only with this text in the id, the name, the note or a tag'],
+    ['--tag <tag>', 'only with this tag'],
     ['--outcome <outcome>', 'only with rows that are wrong, unverifiable or rounding', outcomeOf],
     ['--estimator <name>', 'only fingerprints that begin with this name'],
     ['--since <time>', 'submitted since: 90min, 12h, 7d, or a date such as 2026-11-21', instant],
     ['--until <time>', 'submitted before: same forms as --since', instant],
+    [
+      '--sort <order>',
+      'active, submitted, name, duration, progress, gpus, wrong, metric:NAME and others; - before it: largest first',
+      'active',
+    ],
+    [
+      '--columns <names>',
+      `these columns, separated by commas: ${Object.keys(COLUMNS).join(', ')}, metric:NAME`,
+      columnsFrom,
+    ],
     ['-n, --limit <count>', 'maximum number of experiments', wholeNumber(1, 100_000), 20],
   ],
-  examples: ['echelon ls --state running,queued', 'echelon ls --name "hgpo K=4" --since 7d --json'],
+  examples: [
+    'echelon ls --state running,queued',
+    'echelon ls --search seed=3 --sort -metric:val/success_rate --columns id,name,metric:val/success_rate,note',
+  ],
   verb: 'get',
   path: '/v1/experiments',
   pages: MAX_PAGE,
   input: async (options: ListOptions, client) => {
     const sweep = options.sweep && (await sweepNamed(client, options.sweep));
-    return { query: { ...filterOf(options), ...(sweep && { sweep }), limit: options.limit } };
+    const { sort, limit } = options;
+    return { query: { ...filterOf(options), ...(sweep && { sweep }), sort, limit } };
   },
   print(page, options, output) {
     const isFiltered = Object.values(filterOf(options)).some((value) => value !== undefined);
     if (page.items.length === 0) return isFiltered ? 'No experiments match.' : NONE;
-    output.line(listTable(page.items, options.width));
+    output.line(listTable(page.items, options.width, options.columns));
     if (page.next) output.remark('There are more experiments; --limit shows them.');
   },
 });
@@ -50,14 +117,29 @@ interface ListOptions {
   name?: string;
   outcome?: (typeof OUTCOMES)[number];
   estimator?: string;
+  search?: string;
+  tag?: string;
+  sort: string;
+  columns?: string[];
   since?: number;
   until?: number;
   limit: number;
 }
 
 function filterOf(options: ListOptions) {
-  const { state, project, sweep, name, outcome, estimator, since, until } = options;
-  return { state, project, sweep, name, outcome, estimator, submittedFrom: since, submittedBefore: until };
+  const { state, project, sweep, name, search, tag, outcome, estimator, since, until } = options;
+  return {
+    state,
+    project,
+    sweep,
+    name,
+    search,
+    tag,
+    outcome,
+    estimator,
+    submittedFrom: since,
+    submittedBefore: until,
+  };
 }
 
 const OUTCOMES = ['wrong', 'unverifiable', 'rounding'] as const;
@@ -86,40 +168,25 @@ function instant(text: string): number {
   return at;
 }
 
-/** One line per experiment; with the project if there are several projects. */
-function listTable(items: readonly Experiment[], width: number | undefined): string {
-  const several = new Set(items.map(({ project }) => project)).size > 1;
-  const columns = [
-    idColumn(items.map(({ id }) => id)),
-    { title: 'NAME', minWidth: 20 },
-    ...(several ? [{ title: 'PROJECT', drop: 2 }] : []),
-    { title: 'STATE' },
-    { title: 'STEP', drop: 4 },
-    { title: 'SUCCESS', drop: 3 },
-    { title: 'VERIFIED', drop: 5 },
-    { title: 'WRONG' },
-    { title: 'AGE', drop: 1 },
-  ];
-  return fittedTable(
-    columns,
-    items.map((one) => cells(one, several)),
-    width,
-  );
-}
+/** The columns of the list that are shown unless the user names others. */
+const SHOWN = ['id', 'name', 'project', 'state', 'step', 'success', 'verified', 'wrong', 'age'];
 
-function cells(experiment: Experiment, withProject: boolean): (string | number)[] {
-  const { progress, verification } = experiment;
-  return [
-    experiment.id,
-    inert(experiment.name),
-    ...(withProject ? [inert(experiment.project)] : []),
-    `${coloredStatus(experiment)}${experiment.quarantined ? ' (quarantined)' : ''}`,
-    progress.steps > 0 ? `${progress.step}/${progress.steps}` : '-',
-    successRate(experiment),
-    verification.rowsSeen > 0 ? `${verification.rowsVerified}/${verification.rowsSeen}` : '-',
-    verification.wrong,
-    duration(Date.now() - experiment.submittedAt),
-  ];
+/** One line per experiment; with the project if there are several projects. */
+function listTable(
+  items: readonly Experiment[],
+  width: number | undefined,
+  names?: readonly string[],
+): string {
+  const several = new Set(items.map(({ project }) => project)).size > 1;
+  const shown = names ?? SHOWN.filter((name) => name !== 'project' || several);
+  const columns = shown.map((name) => {
+    const { of: _of, drop = 0, ...column } = columnOf(name);
+    const title = name.startsWith(METRIC) ? inert(name.slice(METRIC.length)) : name.toUpperCase();
+    if (name === 'id') return idColumn(items.map(({ id }) => id));
+    return { title, ...column, ...(names === undefined && { drop }) };
+  });
+  const rows = items.map((one) => shown.map((name) => columnOf(name).of(one)));
+  return fittedTable(columns, rows, width);
 }
 
 const get = row({
@@ -164,6 +231,10 @@ function describe(experiment: ExperimentDetail): string {
       `${checked.status}: ${checked.rowsVerified} of ${checked.rowsSeen} rows; ${checked.exact} exact, ${checked.rounding} rounding, ${checked.wrong} wrong, ${checked.unverifiable} unverifiable; ${checked.errors} error findings`,
     ],
     ['rules', rulesOf(experiment)],
+    ...(experiment.note === '' ? [] : [['note', inert(experiment.note)] as [string, string]]),
+    ...(experiment.tags.length === 0
+      ? []
+      : [['tags', inert(experiment.tags.join(', '))] as [string, string]]),
     ...(experiment.rerunOf ? [['rerun of', experiment.rerunOf] as [string, string]] : []),
     ['checkpoint', experiment.checkpoint ? `step ${experiment.checkpoint.step}` : '-'],
   ];
@@ -189,6 +260,24 @@ function rulesOf({ rules, marks }: Pick<Experiment, 'rules' | 'marks'>): string 
   const fired = rules.flatMap((rule) => rule.fired.slice(-1).map(({ reason }) => inert(reason)));
   return `fired ${marks === 1 ? 'once' : `${marks} times`}: ${fired.join('; ')}`;
 }
+
+const note = row({
+  name: 'note',
+  description: 'Write the note or the tags of an experiment; both are found by `echelon ls --search`.',
+  arguments: [EXPERIMENT, ['[text]', 'note; an empty text removes it']],
+  options: [['--tags <tags>', 'tags, separated by commas; an empty text removes them']],
+  examples: ['echelon note @last "diverged at step 40" --tags baseline,bad-seed'],
+  verb: 'patch',
+  path: '/v1/experiments/{id}',
+  input({ text, tags }: { text?: string; tags?: string }) {
+    if (text === undefined && tags === undefined)
+      throw new CliError(EXIT.usage, 'Give a note, or tags with --tags; `echelon get ID` shows both.');
+    const list = tags?.split(',').map((tag) => tag.trim());
+    return { body: stated({ note: text, tags: list?.filter((tag) => tag !== '') }) };
+  },
+  print: ({ id, note, tags }) =>
+    inert(`${id}: ${[note, ...tags].filter(Boolean).join(', ') || 'no note, no tags'}`),
+});
 
 const attempts = row({
   name: 'attempts',
@@ -243,4 +332,4 @@ const artifacts = row({
 });
 
 /** The commands that show one experiment or many. */
-export const commands = { ls, get, attempts, artifacts };
+export const commands = { ls, get, note, attempts, artifacts };

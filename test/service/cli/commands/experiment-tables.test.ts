@@ -135,6 +135,7 @@ const { failed, fired, saved, measured, ruled, one, two, sweep, newSweep } = ids
 /** Commands of people who look at a terminal of 80 columns. */
 const LOOKS: string[][] = [
   ['ls'],
+  ['ls', '--columns', 'id,name,state,attempt,metric:actor/kl'],
   ...[failed, fired, one].map((id) => ['get', id]),
   ['attempts', failed],
   ['artifacts', saved],

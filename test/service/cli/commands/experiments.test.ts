@@ -48,6 +48,22 @@ describe('commands on experiments', () => {
     assert.ok(watched.output.lines.some((line) => line.includes('cancelled')));
   });
 
+  test('notes and tags are written, found and shown, and the columns are those that are named', async () => {
+    const id = (await run('submit', file, '--name', 'noted')).output.lines[0]!;
+    await run('note', id, 'diverged \u001b[2J', '--tags', 'baseline, bad-seed');
+    assert.match(
+      (await run('get', id)).output.lines[0]!,
+      /note {10}diverged .*\ntags {10}baseline, bad-seed/,
+    );
+    const { output } = await run('ls', '--search', 'DIVERGED', '--columns', 'name,tags,note,metric:m');
+    assert.equal(
+      output.lines[0]!.replace(/ {2,}/g, '|'),
+      'NAME|TAGS|NOTE|m\nnoted|baseline, bad-seed|diverged \\u001b[2J|-',
+    );
+    assert.match((await run('note', id)).error!.message, /Give a note, or tags with --tags/);
+    await assert.rejects(run('ls', '--columns', 'nme'), /The columns are id, name/);
+  });
+
   test('the same key and spec give the same experiment', async () => {
     const [first, second] = [
       await run('submit', file, '--idempotency-key', 'k1'),
