@@ -90,7 +90,7 @@ const ls = row({
   ],
   examples: [
     'echelon ls --state running,queued',
-    'echelon ls --search seed=3 --sort -metric:val/success_rate --columns id,name,metric:val/success_rate,note',
+    'echelon ls --search seed=3 --sort progress --columns id,name,metric:val/success_rate,note',
   ],
   verb: 'get',
   path: '/v1/experiments',

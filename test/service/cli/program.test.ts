@@ -21,6 +21,7 @@ const WITHOUT_API = new Set(
     ['demo', 'up', 'down', 'doctor', 'api', 'dispatcher'],
     ['verify', 'explain', 'estimate', 'compare', 'identify', 'recipes', 'help', 'completion', 'version'],
     ['config ls', 'config set', 'config use', 'config delete', 'presets ls', 'presets get'],
+    ['comparison seeds', 'comparison judge'],
     ['ray status', 'ray call', 'ray actors', 'ray kill'],
   ].flat(),
 );
@@ -33,6 +34,9 @@ const WRITTEN_OTHERWISE: Record<string, string> = {
   'verify --from': 'the format of the files, not the first step',
   'explain --from': 'as of verify',
   'identify --from': 'as of verify',
+  'usage --from': 'a day, not a step',
+  'usage --to': 'as of --from',
+  'comparison seeds --deviation': 'points, not a kind of deviation',
 };
 
 interface Place {
