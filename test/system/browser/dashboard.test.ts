@@ -380,6 +380,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     } as never);
     await open(`/experiments/${step}/batches/1/2`);
     await page.getByText('token-mean per micro-batch; you said').waitFor();
+    await page.locator('.step-layout .micro-batch').nth(3).waitFor();
     assert.equal(await page.locator('.step-layout .micro-batch').count(), 4);
     await page.locator('.step-tokens .token.wrong').nth(1).click();
     await page.getByText('Token 1 of row 0 of update 1 is WRONG, broken at the stage gradient').waitFor();
