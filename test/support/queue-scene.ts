@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExperimentSpec } from 'echelon-client/calls';
 import { connect } from 'echelon-client/connect';
+import type { Redis } from 'ioredis';
 import { loadSettings } from '../../src/config/settings.ts';
 import { createRoundDecider } from '../../src/dispatch/placement/round-decision.ts';
 import { createWaitNotes } from '../../src/dispatch/placement/wait-notes.ts';
@@ -18,6 +19,7 @@ export interface QueueScene {
   token: string;
   client: ReturnType<typeof connect>;
   store: Store;
+  redis: Redis;
   /**
    * Runs an experiment on a node since some time. Its timeout, if it has one, says when it ends at the latest. Returns its
    * id.
@@ -75,6 +77,7 @@ export async function startQueueScene(resources: AsyncDisposableStack): Promise<
     token,
     client: connect({ url, token }),
     store,
+    redis,
     async run({ name, node, gpus, timeoutSeconds, sinceMs = 0 }) {
       const resolved = { engine: 'verl-agent', ...(timeoutSeconds && { timeoutSeconds }) };
       const { id } = await store.experiments.submit(submitInput({ name, gpus, cpus: 32, resolved }));

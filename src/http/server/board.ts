@@ -7,6 +7,8 @@ import type { App } from './deps.ts';
 import { READ } from './policy.ts';
 
 const PREFIX = '/queues';
+/** Links of the board's page to other hosts. */
+const FOREIGN = /<link[^>]*\bhref="https?:[^>]*>/g;
 
 /** BullMQ's board of the line at /queues, for reading: it has no button, and no other method than GET is taken. */
 export async function addBoard(app: App, queues: readonly Queue[]): Promise<void> {
@@ -29,6 +31,12 @@ export async function addBoard(app: App, queues: readonly Queue[]): Promise<void
         reply.header('allow', 'GET, HEAD');
         throw new EchelonError('method-not-allowed', 'The board is for reading.');
       });
+      // Its page asks another host for a font, which would learn who looks at it.
+      scope.addHook('onSend', async (_request, reply, payload) =>
+        typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
+          ? payload.replace(FOREIGN, '')
+          : payload,
+      );
       await scope.register((board, options, done) => {
         // Its own handler would answer our refusals with 500 and its words.
         board.setErrorHandler = (() => board) as typeof board.setErrorHandler;

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
 import type { App } from './deps.ts';
+import { htmlPage } from './pages.ts';
 import { PROBLEM_TYPE, toEchelonError, toProblem } from './to-problem.ts';
 
 /** Answer to a request for metrics, which the api process does not serve. */
@@ -43,9 +44,17 @@ export function addErrors(app: App): void {
           'not-found',
           pathname === '/metrics' ? METRICS_ELSEWHERE : 'There is nothing at this path.',
         );
+    // A person who mistyped an address gets a page with a way back.
+    if (!elsewhere && request.headers.accept?.startsWith('text/html') && !pathname.startsWith('/v1/'))
+      return reply.code(404).type('text/html; charset=utf-8').send(NOT_FOUND);
     return answerProblem(error, request, reply);
   }
 }
+
+const NOT_FOUND = htmlPage(
+  'Not found',
+  '<h1>There is nothing at this address</h1><p><a href="/">Open the dashboard</a>, or read the <a href="/docs">API reference</a>.</p>',
+);
 
 /** Answers with the problem document of whatever was thrown. */
 export function answerProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {

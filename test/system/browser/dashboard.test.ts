@@ -86,7 +86,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     await open('/experiments');
     const named = page.locator(`a[href="/experiments/${faulty}"]`);
     // Beside the link, the row opens the experiment too, and in a tab of its own with the keys that do so on a link.
-    const state = page.locator('tr', { has: named }).locator('td').nth(1);
+    const state = page.locator('tr', { has: named }).locator('td').nth(2);
     const tab = page.context().waitForEvent('page');
     await state.click({ modifiers: ['ControlOrMeta'] });
     assert.equal(new URL((await tab).url()).pathname, `/experiments/${faulty}`);
@@ -94,8 +94,16 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     await state.click();
     await page.getByRole('link', { name: 'Why?' }).click();
     await page.locator('.heat canvas').waitFor();
+    // It leads to the first wrong row, whose numbers stay in view beside the panel.
+    await page.locator('.drawer .explained .outcome.wrong').first().waitFor();
+    const panel = (await page.locator('.drawer').boundingBox())!;
+    for (const title of ['True', 'Reported']) {
+      const head = (await page.locator('.row-table th', { hasText: title }).boundingBox())!;
+      assert.ok(head.x + head.width <= panel.x, title);
+    }
+    await page.locator('.row-table tr[aria-current]').waitFor();
     await page.getByRole('button', { name: 'wrong', exact: true }).click();
-    await page.locator('.heat canvas').click({ position: { x: 200, y: 3 } });
+    await page.locator('.heat canvas').click({ position: { x: 90, y: 3 } });
     await page.locator('.drawer .explained').waitFor();
     const { searchParams, pathname } = new URL(page.url());
     const [row, batch] = [Number(searchParams.get('row')), Number(pathname.split('/').at(-1))];
@@ -162,7 +170,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     await open(`/sweeps/${sweep}?metric=episode%2Freward%2Fmean`);
     await page.getByText('done', { exact: true }).waitFor({ timeout: 30_000 });
     const legend = page.locator('.u-legend');
-    await legend.getByText('replay.batches=3 · 1 of 1 child', { exact: true }).waitFor();
+    await legend.getByText('batches=3 · 1 of 1 child', { exact: true }).waitFor();
     await page.locator('.in-numbers summary').click();
     const query = { metric: 'episode/reward/mean', limit: 5 };
     const { items } = await client.get('/v1/sweeps/{id}/series', { path, query });
@@ -202,7 +210,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     await open('/experiments');
     const asked = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
-    await page.route(/experiments\?.*name=no-such-name/, async (route) => {
+    await page.route(/experiments\?.*search=no-such-name/, async (route) => {
       asked.resolve();
       await answered.promise;
       await route.continue().catch(() => {}); // the page may have given it up
@@ -402,7 +410,7 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
       '/access?tab=projects',
       '/access?tab=audit',
       '/experiments',
-      '/experiments?name=nothing',
+      '/experiments?search=nothing',
       '/verify?sample=1',
       `/sweeps/${sweep}`,
       `/experiments/${faulty}`,

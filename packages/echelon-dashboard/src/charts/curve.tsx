@@ -19,6 +19,8 @@ interface CurveProps {
   data: CurveData;
   strip: StripCell[];
   label: string;
+  /** Whether the values are on a logarithmic scale; those that are not positive are not shown. */
+  isLog?: boolean;
   onPick?: ((cell: StripCell) => void) | undefined;
   /** Called with the steps that the user selects by dragging; undefined: all, after a double click. */
   onZoom?: ((steps: { from: number; to: number } | undefined) => void) | undefined;
@@ -28,17 +30,18 @@ const STRIP = 10;
 const sync = uPlot.sync('steps');
 
 /** One or several curves over steps with the range of their points, and under them one cell for each batch. */
-export function Curve({ data, strip, label, onPick, onZoom }: CurveProps) {
+export function Curve({ data: given, strip, label, isLog = false, onPick, onZoom }: CurveProps) {
+  const data = isLog ? positive(given) : given;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const latest = useRef<Latest>({ strip, onPick, onZoom });
   latest.current = { strip, onPick, onZoom };
   const theme = paint.value;
-  const shape = `${data.series.map(({ name }) => name).join('\n')} ${theme}`;
+  const shape = `${data.series.map(({ name }) => name).join('\n')} ${theme} ${isLog}`;
   useEffect(() => {
     const element = box.current!;
     const made = new uPlot(
-      optionsOf(data, latest, element.clientWidth),
+      optionsOf(data, latest, { width: element.clientWidth, isLog }),
       data.columns as uPlot.AlignedData,
       element,
     );
@@ -53,10 +56,17 @@ export function Curve({ data, strip, label, onPick, onZoom }: CurveProps) {
   }, [shape]);
   useEffect(() => {
     if (plot.current?.data !== data.columns) plot.current?.setData(data.columns as uPlot.AlignedData);
-  }, [data]);
+  }, [given]);
   useEffect(() => plot.current?.redraw(false), [strip]);
   return <div class="curve" ref={box} role="img" aria-label={label} />;
 }
+
+const positive = ({ series, columns }: CurveData): CurveData => ({
+  series,
+  columns: columns.map((column, at) =>
+    at === 0 ? column : column.map((x) => (x !== null && x > 0 ? x : null)),
+  ),
+});
 
 const HEIGHT = 190;
 const INCREMENTS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((power) =>
@@ -65,7 +75,11 @@ const INCREMENTS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((power) =>
 
 type Latest = Pick<CurveProps, 'strip' | 'onPick' | 'onZoom'>;
 
-function optionsOf(data: CurveData, latest: { current: Latest }, width: number): uPlot.Options {
+function optionsOf(
+  data: CurveData,
+  latest: { current: Latest },
+  { width, isLog }: { width: number; isLog: boolean },
+): uPlot.Options {
   const axis = {
     stroke: colour('muted'),
     grid: { stroke: colour('line'), width: 1 },
@@ -93,11 +107,15 @@ function optionsOf(data: CurveData, latest: { current: Latest }, width: number):
         },
       },
     },
-    scales: { x: { time: false } },
+    scales: { x: { time: false }, y: { distr: isLog ? 3 : 1 } },
     axes: [
       // Steps are whole numbers.
       { ...axis, gap: STRIP + 8, size: STRIP + 32, incrs: INCREMENTS },
-      { ...axis, size: 52, values: (_self, ticks) => ticks.map(short) },
+      {
+        ...axis,
+        size: 52,
+        values: (_self, ticks) => ticks.map((tick: number | null) => (tick === null ? '' : short(tick))),
+      },
     ],
     series: [
       { label: 'step' },

@@ -2,7 +2,9 @@ import type { BatchRows } from 'echelon-client/calls';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { channels, colour, paint } from '../app/theme.ts';
 import { type HeatColumn, heatColumns, linesOf, pixelsOf, SCALE } from '../models/heat-map.ts';
+import { OUTCOMES } from '../models/outcomes.ts';
 import { count, exactly, inert } from '../models/words.ts';
+import { Outcome } from '../parts/marks.tsx';
 
 interface HeatMapProps {
   rows: BatchRows;
@@ -80,18 +82,28 @@ export function HeatMap({ rows, order, chosen, onChoose }: HeatMapProps) {
   );
 }
 
+/** What the colours of the cells and the marks beside them say. */
 function Scale() {
   return (
-    <div
-      class="heat-scale muted"
-      role="img"
-      aria-label={`Colours from ${-SCALE} to ${SCALE}; hatched: dropped`}
-    >
-      <span>−{SCALE}</span>
-      <span class="ramp" />
-      <span>+{SCALE}</span>
-      <span class="dropped" /> <span>dropped</span>
-    </div>
+    <>
+      <div
+        class="heat-scale muted"
+        role="img"
+        aria-label={`Colours from ${-SCALE} to ${SCALE}; hatched: dropped`}
+      >
+        <span>−{SCALE}</span>
+        <span class="ramp" />
+        <span>+{SCALE}</span>
+        <span class="dropped" /> <span>dropped</span>
+      </div>
+      <p class="legend muted">
+        At the left edge:
+        {OUTCOMES.map((outcome) => (
+          <Outcome key={outcome} outcome={outcome} />
+        ))}
+        A line across: the next group.
+      </p>
+    </>
   );
 }
 

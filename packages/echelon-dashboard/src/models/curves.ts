@@ -89,24 +89,58 @@ interface Combination {
   }[];
 }
 
-/** The field of a JSON pointer, as specs name it: `replay.batches`. */
-export const fieldOf = (pointer: string): string => pointer.slice(1).replaceAll('/', '.');
-
-/** The values of a combination in words: `replay.batches=12 replay.fault=none`. */
-export function combinationName(values: Record<string, unknown>): string {
-  const words = Object.entries(values).map(
-    ([axis, value]) => `${fieldOf(axis)}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
-  return words.length === 0 ? 'all children' : words.join(' ');
-}
-
-/** Means with the limits of their 95 % intervals on common steps; a mean without an interval is its own limit. */
-export function bandsOf(items: readonly Combination[]): CurveData {
+/**
+ * Means with the limits of their 95 % intervals on common steps; a mean without an interval is its own limit. `nameOf`: a
+ * combination in words.
+ */
+export function bandsOf(
+  items: readonly Combination[],
+  nameOf: (values: Combination['values']) => string,
+): CurveData {
   return {
     series: items.map(({ values, points, curves, children }) => ({
-      name: `${combinationName(values)} · ${curves} of ${counted(children, 'child', 'children')}`,
+      name: `${nameOf(values)} · ${curves} of ${counted(children, 'child', 'children')}`,
       values: points.length,
     })),
     columns: columnsOf(items, ({ mean, interval }) => [mean, interval?.high ?? mean, interval?.low ?? mean]),
   };
+}
+
+/**
+ * The means of each series as an exponential moving average without bias at its start; `weight` of the past, from 0 to 1. The
+ * range of the points stays.
+ */
+export function smoothed(data: CurveData, weight: number): CurveData {
+  if (!(weight > 0 && weight < 1)) return data;
+  const columns = data.columns.map((column, at) => (at % 3 === 1 ? averageOf(column, weight) : column));
+  return { ...data, columns };
+}
+
+function averageOf(values: readonly (number | null)[], weight: number): (number | null)[] {
+  let [average, share] = [0, 0];
+  return values.map((value) => {
+    if (value === null || !Number.isFinite(value)) return value;
+    average = weight * average + (1 - weight) * value;
+    share = weight * share + (1 - weight);
+    return average / share;
+  });
+}
+
+/** The data as CSV: a line for each step, and for each series its mean, maximum and minimum. */
+export function csvOf({ series, columns }: CurveData): string {
+  const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+  const heads = series.flatMap(({ name }) => [name, `${name} max`, `${name} min`]);
+  const [steps = []] = columns;
+  const lines = steps.map((_step, at) => columns.map((column) => column[at] ?? '').join(','));
+  return `${[['step', ...heads.map(quoted)].join(','), ...lines].join('\n')}\n`;
+}
+
+/** Names that a text finds: as a regular expression if it is one, else as a part. */
+export function namesLike(names: readonly string[], text: string): string[] {
+  try {
+    const pattern = new RegExp(text, 'i');
+    return names.filter((name) => pattern.test(name));
+  } catch {
+    return names.filter((name) => name.includes(text));
+  }
 }

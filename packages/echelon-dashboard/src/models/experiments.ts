@@ -65,3 +65,55 @@ export function newestOf<T extends { id: string; submittedAt: number }>(...lists
   const byId = new Map(lists.flat().map((one) => [one.id, one]));
   return [...byId.values()].sort((a, b) => b.submittedAt - a.submittedAt);
 }
+
+/** By what a list of experiments can be grouped. */
+export const GROUPINGS = ['sweep', 'tag', 'project', 'cluster', 'owner', 'state'] as const;
+
+/** The heading of a group in a list. */
+export interface Group {
+  /** The value that its experiments share; '' if they have none. */
+  group: string;
+  title: string;
+  size: number;
+  active: number;
+  wrong: number;
+  isClosed: boolean;
+}
+
+interface Groupable extends Considered {
+  name: string;
+  sweep: string | null;
+  project: string;
+  cluster: string | null;
+  owner: string | null;
+  tags: readonly string[];
+}
+
+/** The experiments under the headings of their groups, in the order of the first of each; an experiment with two tags is in both. */
+export function grouped<T extends Groupable>(
+  experiments: readonly T[],
+  by: (typeof GROUPINGS)[number],
+  closed: ReadonlySet<string>,
+): (T | Group)[] {
+  const groups = new Map<string, T[]>();
+  for (const one of experiments) {
+    const tags = one.tags.length > 0 ? one.tags : [''];
+    for (const value of by === 'tag' ? tags : [one[by] ?? '']) {
+      const own = groups.get(value);
+      if (own === undefined) groups.set(value, [one]);
+      else own.push(one);
+    }
+  }
+  return [...groups].flatMap(([group, own]) => [
+    {
+      group,
+      // Children of a sweep are named `SWEEP: VALUES`.
+      title: group === '' ? `no ${by}` : by === 'sweep' ? own[0]!.name.split(': ')[0]! : group,
+      size: own.length,
+      active: own.filter(({ state }) => (ACTIVE as readonly string[]).includes(state)).length,
+      wrong: own.filter(({ verification }) => verification.signal === 'wrong').length,
+      isClosed: closed.has(group),
+    },
+    ...(closed.has(group) ? [] : own),
+  ]);
+}

@@ -55,16 +55,17 @@ export function lanesOf(
   const lanes = clusters.flatMap(({ name, nodes }) =>
     nodes.map(({ id, gpusTotal, gpusFree }): Lane => {
       const key = `${name}\n${id}`;
-      const packed = pack(bars.get(key) ?? []);
+      const own = packed(bars.get(key) ?? []);
       bars.delete(key);
-      return { cluster: name, node: id, gpusTotal, gpusInUse: gpusTotal - gpusFree, ...packed };
+      return { cluster: name, node: id, gpusTotal, gpusInUse: gpusTotal - gpusFree, ...own };
     }),
   );
   const gone = [...bars].map(([key, found]): Lane => {
     const [cluster, node] = key.split('\n') as [string, string];
-    return { cluster, node, gpusTotal: 0, gpusInUse: 0, ...pack(found) };
+    return { cluster, node, gpusTotal: 0, gpusInUse: 0, ...packed(found) };
   });
-  return [...lanes, ...gone];
+  // Nodes with GPUs first.
+  return [...lanes.toSorted((a, b) => Number(b.gpusTotal > 0) - Number(a.gpusTotal > 0)), ...gone];
 }
 
 function runningBar(item: Allocated, now: number): Omit<Bar, 'row'> {
@@ -119,10 +120,18 @@ export function factsOf({ item }: Bar, now: number, names: ReadonlyMap<string, s
   return `queued at position ${position}. ${start}. ${needs}.${held}${end}${why}`;
 }
 
+/** Rows of the bars with GPUs, and below them of those that only need CPUs. */
+function packed(bars: Bar[]): Pick<Lane, 'bars' | 'rows'> {
+  const [gpu, cpu] = [bars.filter(({ item }) => item.gpus !== 0), bars.filter(({ item }) => item.gpus === 0)];
+  const [above, below] = [pack(gpu), pack(cpu)];
+  const moved = below.bars.map((bar) => ({ ...bar, row: bar.row + above.rows }));
+  return { bars: [...above.bars, ...moved], rows: Math.max(1, above.rows + below.rows) };
+}
+
 /** Gives each bar the first row on which no earlier bar is in its way. */
 function pack(bars: Bar[]): Pick<Lane, 'bars' | 'rows'> {
   const ends: number[] = [];
-  const packed = bars
+  const rows = bars
     .toSorted((a, b) => a.from - b.from)
     .map((bar) => {
       const free = ends.findIndex((end) => end <= bar.from);
@@ -130,7 +139,7 @@ function pack(bars: Bar[]): Pick<Lane, 'bars' | 'rows'> {
       ends[row] = bar.to ?? Number.POSITIVE_INFINITY;
       return { ...bar, row };
     });
-  return { bars: packed, rows: Math.max(1, ends.length) };
+  return { bars: rows, rows: ends.length };
 }
 
 /** The bar that an arrow key leads to, as indices of lane and bar; undefined: none. */
@@ -201,4 +210,19 @@ export function ticksOf({ from, to }: Axis, most: number, offsetMs: number): num
   const ticks: number[] = [];
   for (let at = Math.ceil((from + offsetMs) / step) * step - offsetMs; at <= to; at += step) ticks.push(at);
   return ticks;
+}
+
+/** Groups that have a colour of their own. */
+export const COLOURS = 5;
+
+/** The colour of each group of bars, from 1; groups after the first {@link COLOURS} have 0. Children of a sweep are named `SWEEP: VALUES`. */
+export function coloursOf(
+  bars: readonly Pick<Bar, 'name' | 'project'>[],
+  by: 'sweep' | 'project',
+): { groupOf: (bar: Pick<Bar, 'name' | 'project'>) => string; colours: Map<string, number> } {
+  const groupOf = ({ name, project }: Pick<Bar, 'name' | 'project'>) =>
+    by === 'project' ? project : name.split(': ')[0]!;
+  const sizes = Map.groupBy(bars, groupOf);
+  const largest = [...sizes].sort((a, b) => b[1].length - a[1].length).map(([group]) => group);
+  return { groupOf, colours: new Map(largest.map((group, at) => [group, at < COLOURS ? at + 1 : 0])) };
 }

@@ -95,3 +95,20 @@ export function topOf(total: number, { line, view }: { line: number; view: numbe
   const start = line * LINE_HEIGHT - (view - LINE_HEIGHT) / 2;
   return Math.max(0, Math.min(height - view, start / scale));
 }
+
+/** Words of lines that say why a program ended, the most telling first. */
+const ERRORS = [
+  /\w*(Error|Exception)\b(?!s)|out of memory|\bKilled\b|Segmentation fault/,
+  /\b(fatal|panic|error|failed)\b/i,
+];
+
+/** The number of the last line that says why a program failed: an error, else its last line on stderr. */
+export function errorLineOf(
+  lines: readonly { line: number | null; source: string; text: string }[],
+): number | undefined {
+  for (const pattern of ERRORS) {
+    const found = lines.findLast(({ line, text }) => line !== null && pattern.test(text));
+    if (found?.line) return found.line;
+  }
+  return lines.findLast(({ line, source }) => line !== null && source === 'stderr')?.line ?? undefined;
+}

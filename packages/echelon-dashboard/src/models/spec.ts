@@ -79,3 +79,25 @@ export function lineRange(text: string, line: number): [start: number, end: numb
   const start = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
   return [start, start + (lines[line - 1]?.length ?? 0)];
 }
+
+/** A part of a line of YAML or JSON, for its colour. */
+interface Token {
+  kind: 'key' | 'text' | 'number' | 'comment' | 'plain';
+  text: string;
+}
+
+const TOKENS =
+  /(?<comment>(?<=^|\s)#.*$)|(?<key>"[^"]*"(?=\s*:)|[\w./-]+(?=:(?:\s|$)))|(?<text>"[^"]*"?|'[^']*'?)|(?<number>(?<![\w.-])-?\d[\d.]*(?:e-?\d+)?(?![\w.])|\b(?:true|false|null)\b)/gi;
+
+/** The parts of a line, in order; together they are the line. */
+export function tokensOf(line: string): Token[] {
+  const tokens: Token[] = [];
+  let end = 0;
+  for (const match of line.matchAll(TOKENS)) {
+    if (match.index > end) tokens.push({ kind: 'plain', text: line.slice(end, match.index) });
+    const [kind] = Object.entries(match.groups!).find(([, text]) => text !== undefined)!;
+    tokens.push({ kind: kind as Token['kind'], text: match[0] });
+    end = match.index + match[0].length;
+  }
+  return end < line.length ? [...tokens, { kind: 'plain', text: line.slice(end) }] : tokens;
+}

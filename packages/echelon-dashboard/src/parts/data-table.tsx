@@ -1,6 +1,6 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import { type ComponentChildren, Fragment } from 'preact';
-import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 
 /** A column: its title, and what it shows of each row. */
 export interface Column<T> {
@@ -11,10 +11,20 @@ export interface Column<T> {
    * has a line of its own.
    */
   class?: string;
-  /** Its share of the width, in a table with a `view`. */
+  /** Its width in pixels, in a table with a `view`; the others share the rest. */
   width?: string;
   /** The title is only read aloud. */
   isSilent?: boolean;
+  /** The name of its order, in a table with a `sort`. */
+  sort?: string;
+  /** What its cells are sorted by, in a table that has all rows. Null comes last. */
+  value?: (row: T) => string | number | null | undefined;
+}
+
+/** An order that the screen keeps: the name of a column, with a leading `-` if the largest value is first. */
+interface Sort {
+  by: string | undefined;
+  choose: (by: string | undefined) => void;
 }
 
 /** Makes a table long: only the rows in view are in the document. All have the same height, in pixels. */
@@ -39,23 +49,65 @@ interface DataTableProps<T> {
   /** In a narrow window each row is a grid of these columns. */
   fold?: string;
   view?: View;
+  /** Default: columns with a `value` sort the rows that are there. */
+  sort?: Sort;
+  /** A row that is a heading over all columns. */
+  headingOf?: (row: T) => ComponentChildren;
 }
 
 /** Every table of the screens. */
-export function DataTable<T>({ view, ...table }: DataTableProps<T>) {
-  if (view !== undefined) return <LongTable {...table} view={view} />;
+export function DataTable<T>({ view, ...given }: DataTableProps<T>) {
+  const [by, choose] = useState<string>();
+  if (view !== undefined) return <LongTable {...given} view={view} />;
+  const columns = given.columns.map((one) => (one.value ? { sort: one.title, ...one } : one));
+  const table = {
+    ...given,
+    columns,
+    sort: given.sort ?? { by, choose },
+    rows: sorted(given.rows, columns, by),
+  };
   return (
-    <div class="scroll">
+    <Scroll>
       <table {...look(table)}>
-        <Head columns={table.columns} />
+        <Head {...table} />
         <tbody>
           {table.rows.map((row) => (
             <Row key={table.keyOf(row)} {...{ row, table }} />
           ))}
         </tbody>
       </table>
+    </Scroll>
+  );
+}
+
+/** A box that scrolls sideways; the keyboard reaches it while it does. */
+export function Scroll({ class: own = '', children }: { class?: string; children: ComponentChildren }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [isWide, setWide] = useState(false);
+  useLayoutEffect(() => {
+    const { scrollWidth, clientWidth } = box.current!;
+    setWide(scrollWidth > clientWidth);
+  });
+  return (
+    <div
+      class={`scroll ${own}`}
+      ref={box}
+      {...(isWide && { tabIndex: 0, role: 'region', 'aria-label': 'Table' })}
+    >
+      {children}
     </div>
   );
+}
+
+function sorted<T>(rows: readonly T[], columns: readonly Column<T>[], by: string | undefined): readonly T[] {
+  const sign = by?.startsWith('-') ? -1 : 1;
+  const value = columns.find(({ sort }) => by !== undefined && sort === by.replace(/^-/, ''))?.value;
+  if (value === undefined) return rows;
+  return rows.toSorted((a, b) => {
+    const [left, right] = [value(a) ?? null, value(b) ?? null];
+    if (left === null || right === null) return Number(left === null) - Number(right === null);
+    return left === right ? 0 : left < right ? -sign : sign;
+  });
 }
 
 const look = ({ class: own = '', fold }: Pick<DataTableProps<never>, 'class' | 'fold'>) => ({
@@ -65,18 +117,25 @@ const look = ({ class: own = '', fold }: Pick<DataTableProps<never>, 'class' | '
 
 function LongTable<T>({ view, ...table }: DataTableProps<T> & { view: View }) {
   const { rows, columns } = table;
-  const { box, shown, height } = useRowsInView(rows.length, view);
+  const current = table.isCurrent === undefined ? -1 : rows.findIndex(table.isCurrent);
+  const { box, shown, height } = useRowsInView(rows.length, view, current);
   const [first, last] = [shown[0], shown.at(-1)];
   const { class: own, style } = look(table);
+  const least = columns.reduce((sum, { width = '0' }) => sum + Number.parseInt(width, 10), 0);
   return (
     <div class="card view" ref={box} tabIndex={0}>
-      <table class={`${own} long`} style={style} aria-label={view.label} aria-rowcount={rows.length + 1}>
+      <table
+        class={`${own} long`}
+        style={{ ...style, '--least': `${least}px` }}
+        aria-label={view.label}
+        aria-rowcount={rows.length + 1}
+      >
         <colgroup>
           {columns.map(({ class: name, width }, at) => (
             <col key={at} class={name} style={{ width }} />
           ))}
         </colgroup>
-        <Head columns={columns} />
+        <Head {...table} />
         <tbody>
           <tr class="space" style={{ height: `${first?.start ?? 0}px` }} />
           {shown.map(({ index }) => (
@@ -89,7 +148,8 @@ function LongTable<T>({ view, ...table }: DataTableProps<T> & { view: View }) {
   );
 }
 
-function useRowsInView(count: number, { height, onEnd }: View) {
+/** The rows to draw; the current one is brought into view. */
+function useRowsInView(count: number, { height, onEnd }: View, current: number) {
   const box = useRef<HTMLDivElement>(null);
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   const options = {
@@ -110,23 +170,52 @@ function useRowsInView(count: number, { height, onEnd }: View) {
   useLayoutEffect(() => list.current!.measure(), [height]);
   const shown = list.current.getVirtualItems();
   const last = shown.at(-1)?.index ?? -1;
+  useLayoutEffect(() => {
+    if (current >= 0) list.current!.scrollToIndex(current, { align: 'auto' });
+  }, [current]);
   useEffect(() => {
     if (last >= count - 1 && count > 0) onEnd?.();
   }, [last, count]);
   return { box, shown, height: list.current.getTotalSize() };
 }
 
-function Head<T>({ columns }: Pick<DataTableProps<T>, 'columns'>) {
+function Head<T>({ columns, sort }: Pick<DataTableProps<T>, 'columns' | 'sort'>) {
   return (
     <thead>
       <tr>
-        {columns.map(({ title, class: name, isSilent }, at) => (
-          <th key={at} scope="col" class={name}>
-            {isSilent ? <span class="hidden">{title}</span> : title}
-          </th>
+        {columns.map((column, at) => (
+          <Title key={at} {...{ column, sort }} />
         ))}
       </tr>
     </thead>
+  );
+}
+
+function Title<T>({ column, sort }: { column: Column<T>; sort: Sort | undefined }) {
+  const { title, class: name, isSilent, sort: own } = column;
+  if (isSilent)
+    return (
+      <th scope="col" class={name}>
+        <span class="hidden">{title}</span>
+      </th>
+    );
+  if (own === undefined || sort === undefined)
+    return (
+      <th scope="col" class={name}>
+        {title}
+      </th>
+    );
+  // Texts begin with the first, figures with the largest; the third click returns to the order of the screen.
+  const orders = name?.includes('number') ? [`-${own}`, own] : [own, `-${own}`];
+  const at = orders.indexOf(sort.by ?? '');
+  const order = at < 0 ? 'none' : orders[at] === own ? 'ascending' : 'descending';
+  return (
+    <th scope="col" class={name} aria-sort={order}>
+      <button type="button" class="sort" onClick={() => sort.choose(orders[at + 1])}>
+        {title}
+        {order !== 'none' && <span aria-hidden="true">{order === 'ascending' ? '↑' : '↓'}</span>}
+      </button>
+    </th>
   );
 }
 
@@ -139,10 +228,19 @@ interface RowProps<T> {
 }
 
 function Row<T>({ row, table, at, height }: RowProps<T>) {
-  const { columns, isCurrent, onPick, above } = table;
+  const { columns, isCurrent, onPick, above, headingOf } = table;
+  const heading = headingOf?.(row);
+  if (heading)
+    return (
+      <tr class="above" style={{ height: height && `${height}px` }}>
+        <th scope="colgroup" colSpan={columns.length}>
+          {heading}
+        </th>
+      </tr>
+    );
   const line = above?.(row);
   const pick = (event: MouseEvent) => {
-    if (onPick === undefined || (event.target as Element).closest('a')) return;
+    if (onPick === undefined || (event.target as Element).closest('a, label')) return;
     const link = (event.currentTarget as Element).querySelector('a');
     // As on a link: in another tab.
     const elsewhere = event.ctrlKey || event.metaKey || event.button === 1;

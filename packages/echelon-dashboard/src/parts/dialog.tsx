@@ -38,12 +38,28 @@ export function Confirm({ label, name, disabled, ...asking }: ConfirmProps) {
   );
 }
 
+interface ModalProps {
+  label: string;
+  class?: string;
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+/** A dialog over the screen; Escape closes it. */
+export function Modal({ label, class: own = '', onClose, children }: ModalProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} class={own} aria-label={label} onClose={onClose}>
+      {children}
+    </dialog>
+  );
+}
+
 type AskingProps = Omit<ConfirmProps, 'label' | 'name' | 'disabled'> & { onClose: () => void };
 
 function Asking({ title, verb, act, danger, isReady = true, children, onClose }: AskingProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const [state, setState] = useState<{ busy: boolean; error?: string }>({ busy: false });
-  useEffect(() => dialog.current?.showModal(), []);
   const run = async () => {
     setState({ busy: true });
     try {
@@ -54,7 +70,7 @@ function Asking({ title, verb, act, danger, isReady = true, children, onClose }:
     }
   };
   return (
-    <dialog ref={dialog} onClose={onClose} aria-label={title}>
+    <Modal label={title} onClose={onClose}>
       <h2>{title}</h2>
       {children}
       {state.error && (
@@ -75,6 +91,6 @@ function Asking({ title, verb, act, danger, isReady = true, children, onClose }:
           {state.busy ? 'Working…' : verb}
         </button>
       </div>
-    </dialog>
+    </Modal>
   );
 }

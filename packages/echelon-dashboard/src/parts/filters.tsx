@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { setQuery } from '../app/router.ts';
 import { inert } from '../models/words.ts';
 
@@ -48,17 +48,32 @@ interface SearchProps {
 /** A text to search for, which the address keeps. */
 export function Search({ label, hint, name, value = '', ...rest }: SearchProps) {
   const input = useRef<HTMLInputElement>(null);
+  const sent = useRef<string>(undefined);
+  const timer = useRef(0);
   // As a property, each render of the screen would take back the text that the user is typing.
   useLayoutEffect(() => {
-    input.current!.value = value;
+    if (value !== sent.current) input.current!.value = value;
+    sent.current = value;
   }, [value]);
+  const send = () => {
+    clearTimeout(timer.current);
+    sent.current = input.current!.value;
+    setQuery({ [name]: sent.current });
+  };
+  // Searches while the user is typing.
+  const soon = () => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(send, 200) as unknown as number;
+  };
+  useEffect(() => () => clearTimeout(timer.current), []);
   return (
     <input
       ref={input}
       type="search"
       aria-label={label}
       placeholder={hint}
-      onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
+      onInput={soon}
+      onChange={send}
       {...rest}
     />
   );

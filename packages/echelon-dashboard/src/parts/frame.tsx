@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { feedState, useFeed } from '../app/live.ts';
 import { navigate, place } from '../app/router.ts';
 import { session } from '../app/session.ts';
 import { chooseTheme, type Theme, theme } from '../app/theme.ts';
 import ICON from '../icon.svg';
 import { Icon } from './icons.tsx';
+import { Keys, Palette } from './palette.tsx';
 
 const NAV: { title: string; items: [href: string, label: string, icon: string, key: string][] }[] = [
   {
@@ -36,9 +37,13 @@ const NAV: { title: string; items: [href: string, label: string, icon: string, k
   },
 ];
 
+const ITEMS = NAV.flatMap(({ items }) => items);
+
 /** The navigation, the connection's state, and the screen. */
 export function Frame({ children }: { children: ComponentChildren }) {
-  useShortcuts();
+  const [open, setOpen] = useState<'palette' | 'keys'>();
+  const close = () => setOpen(undefined);
+  useShortcuts(setOpen);
   useFocusOnChange();
   return (
     <div class="frame">
@@ -59,6 +64,9 @@ export function Frame({ children }: { children: ComponentChildren }) {
           ))}
         </nav>
         <div class="foot">
+          <button type="button" class="link search" title="Ctrl K or ⌘ K" onClick={() => setOpen('palette')}>
+            Go to… <kbd>Ctrl K</kbd>
+          </button>
           <FeedStatus />
           <Caller />
         </div>
@@ -67,6 +75,10 @@ export function Frame({ children }: { children: ComponentChildren }) {
         <Interrupted />
         {children}
       </main>
+      {open === 'palette' && (
+        <Palette screens={ITEMS.map(([href, label]) => [href, label])} onClose={close} />
+      )}
+      {open === 'keys' && <Keys go={ITEMS.map(([, label, , key]) => [key, label])} onClose={close} />}
     </div>
   );
 }
@@ -142,12 +154,17 @@ function Caller() {
   );
 }
 
-/** `g` and a letter go to a screen; `/` goes to the filter of a list. */
-function useShortcuts(): void {
+/** `g` and a letter go to a screen; `/` goes to the filter of a list; Ctrl K and `?` open their dialogs. */
+function useShortcuts(onOpen: (dialog: 'palette' | 'keys') => void): void {
   useEffect(() => {
     let afterG = 0;
     const onKey = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
+      if (event.key === 'k' && (event.ctrlKey || event.metaKey) && !target.closest('dialog')) {
+        event.preventDefault();
+        onOpen('palette');
+        return;
+      }
       if (event.metaKey || event.ctrlKey || event.altKey || target.closest('input, textarea, select, dialog'))
         return;
       if (event.key === '/') {
@@ -155,13 +172,14 @@ function useShortcuts(): void {
         if (filter) event.preventDefault();
         filter?.focus();
       }
+      if (event.key === '?') onOpen('keys');
       if (event.key === 'g') {
         afterG = Date.now();
         return;
       }
       if (Date.now() - afterG > 1500) return;
       afterG = 0;
-      const item = NAV.flatMap(({ items }) => items).find(([, , , key]) => key === event.key);
+      const item = ITEMS.find(([, , , key]) => key === event.key);
       if (item) navigate(item[0]);
     };
     document.addEventListener('keydown', onKey);

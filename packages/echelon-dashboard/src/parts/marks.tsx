@@ -2,7 +2,7 @@ import { type Considered, statusOf } from 'echelon-client/status';
 import type { ComponentChildren } from 'preact';
 import { isOver, progressOf } from '../models/experiments.ts';
 import { type Counts, inWords, partsOf, SHAPES, type Shown } from '../models/outcomes.ts';
-import { ago, clock, count } from '../models/words.ts';
+import { ago, clock, count, inert } from '../models/words.ts';
 
 /** The outcome of a row by shape, colour and word. */
 export function Outcome({ outcome }: { outcome: Shown }) {
@@ -66,6 +66,21 @@ export function State({ state, word = state }: { state: string; word?: string | 
 export function Status({ of }: { of: Considered }) {
   const { text, tone } = statusOf(of);
   return <State state={tone === 'state' ? of.state : `signal-${tone}`} word={text} />;
+}
+
+/** The characters at the end of a name that stay when there is no room: they tell seeds and values apart. */
+const END = 14;
+
+/** A name that loses its middle, not its end, if there is no room. */
+export function MiddleClip({ text }: { text: string }) {
+  const shown = inert(text);
+  if (shown.length <= 2 * END) return <>{shown}</>;
+  return (
+    <span class="middle-clip">
+      <span class="clip">{shown.slice(0, -END)}</span>
+      <span>{shown.slice(-END)}</span>
+    </span>
+  );
 }
 
 /** The progress in words; while the experiment is not over, as a bar too. */

@@ -42,6 +42,16 @@ export function Failed({ failure, onRetry }: { failure: Failure; onRetry?: (() =
           </a>
         </p>
       )}
+      {failure.kind === 'gone' && (
+        <p class="choices">
+          <a class="button primary" href="/experiments">
+            Show all experiments
+          </a>
+          <button type="button" onClick={() => history.back()}>
+            Go back
+          </button>
+        </p>
+      )}
       {failure.kind === 'failed' && onRetry && (
         <p>
           <button type="button" onClick={onRetry}>

@@ -3,11 +3,13 @@ import { counted } from 'echelon-verify/text/plural';
 import { useState } from 'preact/hooks';
 import { api } from '../app/api.ts';
 import { useGet } from '../app/resource.ts';
+import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Confirm } from '../parts/dialog.tsx';
+import { Chips, Choice } from '../parts/filters.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago, Muted } from '../parts/marks.tsx';
 import { Await } from '../parts/states.tsx';
@@ -41,7 +43,11 @@ function Keys() {
   return (
     <Await of={list}>
       {({ items, next }) => (
-        <Card title="API keys" note={`${counted(items.length, 'key')}${next ? ', and there are more' : ''}`}>
+        <Card
+          title="API keys"
+          note={`${counted(items.length, 'key')}${next ? ', and there are more' : ''}`}
+          end={may.value('admin') && <NewKey onChange={list.reload} />}
+        >
           <DataTable
             rows={items}
             keyOf={({ id }) => id}
@@ -62,6 +68,79 @@ function Keys() {
         </Card>
       )}
     </Await>
+  );
+}
+
+const SCOPES = ['read', 'submit', 'custom-code', 'admin'] as const;
+
+/** Makes a key; its token is shown once. */
+function NewKey({ onChange }: { onChange: () => void }) {
+  const [name, setName] = useState('');
+  const [project, setProject] = useState('');
+  const [days, setDays] = useState('');
+  const [scopes, setScopes] = useState<readonly (typeof SCOPES)[number][]>(['read']);
+  const [token, setToken] = useState<string>();
+  const projects = useGet('/v1/projects', {});
+  const make = async () => {
+    const body = {
+      name,
+      scopes: [...scopes],
+      project: project || null,
+      ...(Number(days) > 0 && { expiresInSeconds: Number(days) * 86_400 }),
+    };
+    const made = await api.post('/v1/keys', { body });
+    setToken(made.token);
+    onChange();
+  };
+  return (
+    <>
+      <Confirm
+        label="New key"
+        title="Make an API key"
+        verb="Make the key"
+        isReady={name.trim() !== '' && scopes.length > 0}
+        act={make}
+      >
+        <div class="fields">
+          <label>
+            Name{' '}
+            <input value={name} maxLength={100} onInput={(event) => setName(event.currentTarget.value)} />
+          </label>
+          <Choice
+            label="Project"
+            value={project}
+            none="all projects"
+            options={(projects.data?.items ?? []).map((one) => one.name)}
+            onChoose={setProject}
+          />
+          <label>
+            Expires after{' '}
+            <input
+              class="tiny"
+              type="number"
+              min={1}
+              value={days}
+              placeholder="never"
+              onInput={(event) => setDays(event.currentTarget.value)}
+            />{' '}
+            days
+          </label>
+        </div>
+        <Chips
+          options={SCOPES.filter((one) => one !== 'admin' || project === '')}
+          labelOf={(one) => one}
+          isOn={(one) => scopes.includes(one)}
+          onToggle={(one) =>
+            setScopes(scopes.includes(one) ? scopes.filter((other) => other !== one) : [...scopes, one])
+          }
+        />
+      </Confirm>
+      {token && (
+        <p class="banner warn" role="status">
+          Copy the key now; it is not shown again: <code class="block">{token}</code>
+        </p>
+      )}
+    </>
   );
 }
 

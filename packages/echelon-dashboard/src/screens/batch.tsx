@@ -1,7 +1,7 @@
 import type { Answer, BatchRows } from 'echelon-client/calls';
 import type { StepReport } from 'echelon-verify/step/step-report';
 import { counted } from 'echelon-verify/text/plural';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { useGet } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';
 import { HeatMap } from '../charts/heat-map.tsx';
@@ -136,10 +136,15 @@ function Rows({ path, detail }: { path: BatchPath; detail: Detail }) {
   const query = { count: MAX_ROWS };
   const rows = useGet('/v1/experiments/{id}/batches/{attempt}/{batch}/rows', { path, query });
   const asked = place.value.query.get('row');
+  // A link may ask for the first wrong row without knowing its number.
+  const first = asked === 'wrong' ? rows.data?.row[rows.data.outcome.indexOf('wrong')] : undefined;
+  useEffect(() => {
+    if (first !== undefined) setQuery({ row: String(first) });
+  }, [first]);
   return (
     <>
       <Await of={rows}>{(columns) => <Explorer rows={columns} total={detail.rows} path={path} />}</Await>
-      {asked !== null && <RowDrawer path={path} row={Number(asked)} />}
+      {asked !== null && asked !== 'wrong' && <RowDrawer path={path} row={Number(asked)} />}
     </>
   );
 }

@@ -9,6 +9,7 @@ import { inert } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Choice } from '../parts/filters.tsx';
+import { FindExperiment } from '../parts/find-experiment.tsx';
 import { Head } from '../parts/head.tsx';
 import { Muted, OutcomeCounts, Status } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
@@ -20,18 +21,14 @@ export function Compare() {
   const { query } = place.value;
   const ids = query.getAll('id').slice(0, MAX);
   const metric = query.get('metric') || undefined;
-  const recent = useGet('/v1/experiments', { query: { limit: 100 } });
   return (
     <>
       <Head title="Compare" command={command('diff', {}) + ids.map((id) => ` ${id}`).join('')} />
       <div class="toolbar">
-        <Choice
+        <FindExperiment
           label="Add an experiment"
-          none="choose one of the newest 100"
+          not={ids}
           disabled={ids.length >= MAX}
-          options={(recent.data?.items ?? [])
-            .filter(({ id }) => !ids.includes(id))
-            .map(({ id, name }) => ({ value: id, label: `${name} (${id})` }))}
           onChoose={(id) => setQuery({ id: [...ids, id] })}
         />
         <span class="muted end">

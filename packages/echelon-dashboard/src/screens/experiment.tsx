@@ -18,12 +18,13 @@ import { chosenOf, type Tab, Tabs } from '../parts/tabs.tsx';
 import { Attempts } from './experiment/attempts.tsx';
 import { Curves } from './experiment/curves.tsx';
 import { Logs } from './experiment/logs.tsx';
+import { Notes } from './experiment/notes.tsx';
 import { Spec } from './experiment/spec.tsx';
 import { Verification } from './experiment/verification.tsx';
 
 /** The parts of an experiment's screen; `command` shows the same in a terminal. */
 const TABS: readonly Tab[] = [
-  ['', 'Curves', 'metrics'],
+  ['curves', 'Curves', 'metrics'],
   ['verification', 'Verification', 'batches'],
   ['logs', 'Logs', 'logs'],
   ['attempts', 'Attempts', 'attempts'],
@@ -87,7 +88,8 @@ interface ShownProps {
 
 function Shown({ experiment, batches, tick, onChange }: ShownProps) {
   const { id, verification } = experiment;
-  const tab = chosenOf(TABS);
+  // Why it failed comes first.
+  const tab = chosenOf(TABS, experiment.state === 'failed' ? 'logs' : undefined);
   const all = batches.data ?? [];
   return (
     <>
@@ -105,12 +107,13 @@ function Shown({ experiment, batches, tick, onChange }: ShownProps) {
         <Status of={experiment} />
       </Head>
       <Facts experiment={experiment} />
+      <Notes experiment={experiment} onChange={onChange} />
       <WrongBanner experiment={experiment} batches={all} />
       {(verification.batches > 0 || all.length > 0) && (
         <Strip experiment={id} batches={all} total={Math.max(verification.batches, all.length)} />
       )}
       <Tabs label="Parts of the experiment" path={`/experiments/${id}`} tabs={TABS} chosen={tab} />
-      {tab[0] === '' && <Curves experiment={experiment} batches={all} tick={tick} />}
+      {tab[0] === 'curves' && <Curves experiment={experiment} batches={all} tick={tick} />}
       {tab[0] === 'verification' && <Verification experiment={experiment} batches={batches} />}
       {tab[0] === 'logs' && <Logs experiment={experiment} tick={tick} />}
       {tab[0] === 'attempts' && <Attempts experiment={experiment} tick={tick} />}
@@ -198,7 +201,7 @@ function WrongBanner({ experiment, batches }: { experiment: Detail; batches: Lis
       {first && (
         <>
           First in batch {first.batch}, step {first.step}.{' '}
-          <a href={`/experiments/${experiment.id}/batches/${first.attempt}/${first.batch}`}>Why?</a>
+          <a href={`/experiments/${experiment.id}/batches/${first.attempt}/${first.batch}?row=wrong`}>Why?</a>
         </>
       )}
     </p>

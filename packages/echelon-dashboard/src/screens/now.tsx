@@ -30,14 +30,16 @@ export function Now() {
     setTick((n) => n + 1);
   }, 1000);
   useFeed(refresh);
+  // All at once, so that nothing is pushed down by a later part.
+  const isReady = [active, wrong, failed, queue, allocations].every(({ loading }) => !loading);
   const counts = queue.data?.counts;
   // The feed tells of queued ones.
   usePolling(refresh, 5000, counts !== undefined && counts.launching + counts.running > 0);
   return (
     <>
       <Head title="Now" command={command('queues')} />
-      {queue.data && <Notices queue={queue.data} />}
-      {queue.data && (
+      {isReady && queue.data && <Notices queue={queue.data} />}
+      {isReady && queue.data && (
         <dl class="facts">
           {(['running', 'queued', 'succeeded', 'failed', 'cancelled'] as const).map((state) => (
             <Fact key={state} name={state}>
@@ -47,7 +49,7 @@ export function Now() {
           <Fact name="batches not yet verified">{count(queue.data.verificationBacklog)}</Fact>
         </dl>
       )}
-      <Await of={newest}>
+      <Await of={{ ...newest, data: isReady ? newest.data : undefined }}>
         {({ items }) => {
           if (items.length === 0) return <Start />;
           const found = attention(newestOf(items, wrong.data?.items ?? [], failed.data?.items ?? []));

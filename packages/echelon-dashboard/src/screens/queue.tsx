@@ -40,7 +40,8 @@ export function Queue() {
         command={command('queues')}
         actions={queue.data && <QueueActions queue={queue.data} onChange={reload} />}
       />
-      <Await of={queue}>
+      {/* Both at once, so that nothing is pushed down by a later part. */}
+      <Await of={{ ...queue, data: held.loading ? undefined : queue.data }}>
         {(answer) => (
           <>
             <Notices queue={answer} />

@@ -5,23 +5,17 @@ import { navigate, place } from '../app/router.ts';
 import { may } from '../app/session.ts';
 import { lineRange, type Problem, writeSpec } from '../models/spec.ts';
 import { inert } from '../models/words.ts';
+import { Choice } from '../parts/filters.tsx';
 import { Head } from '../parts/head.tsx';
 import { WhatIfAnswer } from '../parts/what-if.tsx';
 import { check, problemsOf } from './submit/check.ts';
 import { Editor } from './submit/editor.tsx';
-import { Planned } from './submit/planned.tsx';
+import { Planned, PlannedSweep } from './submit/planned.tsx';
 import { Preflight } from './submit/preflight.tsx';
 import { Step } from './submit/step.tsx';
+import { TEMPLATES } from './submit/templates.ts';
 
-const EXAMPLE = `name: my first training
-engine: local
-estimator:
-  name: hgpo
-  historyLength: 2
-training:
-  steps: 60
-timeoutSeconds: 600
-`;
+const [EXAMPLE = ''] = Object.values(TEMPLATES);
 /** The text rests this long before it is checked. */
 const REST_MS = 400;
 
@@ -49,6 +43,8 @@ export function Submit() {
   );
   const problems = refused?.text === text ? refused.problems : (checked?.problems ?? []);
   const spec = problems.length === 0 ? checked?.spec : undefined;
+  // The children of a sweep differ little: the first stands for them.
+  const single = checked?.sweep ? spec && (checked.sweep.children[0]?.spec as object) : spec;
   const show = (line: number) => {
     editor.current?.focus();
     editor.current?.setSelectionRange(...lineRange(text, line));
@@ -56,7 +52,17 @@ export function Submit() {
   const refuse = (error: unknown) => setRefused({ text, problems: problemsOf(error, checked?.lineOf) });
   return (
     <>
-      <Head title="Submit" />
+      <Head
+        title="Submit"
+        actions={
+          <Choice
+            label="Begin with"
+            none="a template"
+            options={Object.keys(TEMPLATES)}
+            onChoose={(name) => setText(TEMPLATES[name] ?? text)}
+          />
+        }
+      />
       <div class="submit">
         <Editor {...{ text, problems, onInput: setText }} of={editor} />
         <div class="steps-list">
@@ -64,12 +70,14 @@ export function Submit() {
             {!checked && problems.length === 0 && <p class="muted">Checking…</p>}
             {problems.length > 0 && <Problems problems={problems} onShow={show} />}
             {checked?.plan && problems.length === 0 && <Planned plan={checked.plan} />}
+            {checked?.sweep && problems.length === 0 && <PlannedSweep sweep={checked.sweep} />}
           </Step>
-          <Preflight key={text} spec={spec} onErrors={setErrors} />
+          <Preflight key={text} spec={single} onErrors={setErrors} />
           <Step number={3} title="Start" command="echelon queues what-if SPEC.yaml">
-            <Start spec={spec} />
+            {checked?.sweep && spec && <p class="muted">Of the first child:</p>}
+            <Start spec={single} />
           </Step>
-          <SubmitButton {...{ spec, errors, refuse }} />
+          <SubmitButton {...{ spec, errors, refuse }} isSweep={checked?.sweep !== undefined} />
         </div>
       </div>
     </>
@@ -112,15 +120,18 @@ interface ButtonProps {
   /** Errors of its preflight. */
   errors: number;
   refuse: (error: unknown) => void;
+  isSweep: boolean;
 }
 
-function SubmitButton({ spec, errors, refuse }: ButtonProps) {
+function SubmitButton({ spec, errors, refuse, isSweep }: ButtonProps) {
   const [busy, setBusy] = useState(false);
   const submit = async () => {
     setBusy(true);
     try {
-      const { id } = await api.post('/v1/experiments', { body: spec as never });
-      navigate(`/experiments/${id}`);
+      const { id } = await (isSweep
+        ? api.post('/v1/sweeps', { body: spec as never })
+        : api.post('/v1/experiments', { body: spec as never }));
+      navigate(`/${isSweep ? 'sweeps' : 'experiments'}/${id}`);
     } catch (error) {
       refuse(error);
       setBusy(false);
@@ -128,7 +139,7 @@ function SubmitButton({ spec, errors, refuse }: ButtonProps) {
   };
   const label = errors > 0 ? 'Submit despite the errors' : 'Submit';
   return (
-    <Step number={4} title="Submit" command="echelon submit SPEC.yaml">
+    <Step number={4} title="Submit" command={`echelon ${isSweep ? 'sweeps ' : ''}submit SPEC.yaml`}>
       {may.value('submit') ? (
         <button type="button" class="primary" disabled={busy || spec === undefined} onClick={submit}>
           {busy ? 'Submitting…' : label}

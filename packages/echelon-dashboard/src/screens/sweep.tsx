@@ -1,12 +1,14 @@
 import type { Answer } from 'echelon-client/calls';
 import { counted } from 'echelon-verify/text/plural';
-import { useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { api } from '../app/api.ts';
 import { useFeed, useThrottled } from '../app/live.ts';
-import { useGet } from '../app/resource.ts';
+import { useGet, useResource } from '../app/resource.ts';
+import { place } from '../app/router.ts';
 import { may } from '../app/session.ts';
+import { differencesOf, namesOf, titleOf, valueInWords } from '../models/combinations.ts';
 import { command } from '../models/commands.ts';
-import { fieldOf } from '../models/curves.ts';
+import { chooseMetrics } from '../models/curves.ts';
 import { knownOf } from '../models/outcomes.ts';
 import { intervalOn, rangeOf } from '../models/scale.ts';
 import { count, figure, inert } from '../models/words.ts';
@@ -17,6 +19,7 @@ import { Head } from '../parts/head.tsx';
 import { Fact, OutcomeCounts, State, Status } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 import { Bands } from './sweep/bands.tsx';
+import { Parallel } from './sweep/parallel.tsx';
 
 type Comparison = Answer<'get', '/v1/sweeps/{id}/comparison'>;
 type Combination = Comparison['items'][number];
@@ -27,9 +30,19 @@ const PAGE = 200;
 /** A sweep: which setting is best, and how sure that is. */
 export function Sweep({ params }: { params: Record<string, string> }) {
   const path = { id: params.id! };
-  const sweep = useGet('/v1/sweeps/{id}', { path, query: { limit: PAGE } });
-  const table = useGet('/v1/sweeps/{id}/comparison', { path });
   const [tick, setTick] = useState(0);
+  const sweep = useGet('/v1/sweeps/{id}', { path, query: { limit: PAGE } });
+  const { known, isKnown } = useMetrics(sweep.data, tick);
+  const metric = place.value.query.get('metric') ?? chooseMetrics(known, 1)[0];
+  const table = useGet('/v1/sweeps/{id}/comparison', {
+    path,
+    query: { limit: PAGE, metrics: metric === undefined ? undefined : [metric] },
+  });
+  // While another metric loads, the last table stays.
+  const last = useRef(table);
+  if (!table.loading) last.current = table;
+  const names = useMemo(() => nameMap(last.current.data?.items ?? []), [last.current.data]);
+  const nameOf = (values: Values) => names.get(JSON.stringify(values)) ?? JSON.stringify(values);
   const refresh = useThrottled(() => {
     setTick((n) => n + 1);
     sweep.reload();
@@ -37,7 +50,7 @@ export function Sweep({ params }: { params: Record<string, string> }) {
   }, 2000);
   useFeed(refresh);
   return (
-    <Await of={sweep}>
+    <Await of={{ ...sweep, data: isKnown && !last.current.loading ? sweep.data : undefined }}>
       {(detail) => (
         <>
           <Head
@@ -65,10 +78,10 @@ export function Sweep({ params }: { params: Record<string, string> }) {
             {detail.stoppedEarly > 0 && <Fact name="stopped early">{count(detail.stoppedEarly)}</Fact>}
           </dl>
           <div class="stack">
-            <Await of={table}>{(comparison) => <Combinations comparison={comparison} />}</Await>
-            {detail.children[0] && (
-              <Bands sweep={detail.id} child={detail.children[0].experiment} tick={tick} />
-            )}
+            <Await of={last.current}>
+              {(comparison) => <Combinations comparison={comparison} nameOf={nameOf} />}
+            </Await>
+            <Bands sweep={detail.id} {...{ metric, nameOf, tick }} metrics={known} />
             <Children detail={detail} />
           </div>
         </>
@@ -77,42 +90,80 @@ export function Sweep({ params }: { params: Record<string, string> }) {
   );
 }
 
-function Combinations({ comparison }: { comparison: Comparison }) {
+type Values = Readonly<Record<string, unknown>>;
+
+const nameMap = (items: readonly { values: Values }[]) => {
+  const names = namesOf(items.map(({ values }) => values));
+  return new Map(items.map(({ values }, at) => [JSON.stringify(values), names[at]!]));
+};
+
+/** Metrics of the first child that has begun. */
+function useMetrics(sweep: Detail | undefined, tick: number) {
+  const begun =
+    sweep?.children.find(({ state }) => state !== null && state !== 'queued') ?? sweep?.children[0];
+  const id = begun?.experiment;
+  const names = useResource(
+    async (signal) =>
+      id === undefined
+        ? []
+        : (await api.get('/v1/experiments/{id}/metrics/names', { path: { id }, signal })).items,
+    ['metrics', id],
+    tick,
+  );
+  return { known: names.data?.map(({ name }) => name) ?? [], isKnown: id !== undefined && !names.loading };
+}
+
+function Combinations({ comparison, nameOf }: { comparison: Comparison; nameOf: (of: Values) => string }) {
   const { items, metrics, over, next } = comparison;
   if (items.length === 0) return <Empty title="No combination has ended yet" />;
-  const axes = Object.keys(items[0]!.values);
+  const differences = differencesOf(items.map(({ values }) => values));
   const note = [
     counted(items.length, 'combination') + (next === null ? '' : ', and there are more'),
-    ...(over.length > 0 ? [`mean over ${over.join(', ')}`] : []),
+    ...(over.length > 0 ? [`mean over ${over.map((axis) => axis.split('/').at(-1)).join(', ')}`] : []),
     'bars are 95 % intervals of the mean',
   ].join('; ');
+  const [metric = ''] = metrics;
+  const means = items.map((one) => one.metrics[metric]?.mean ?? null);
+  const isPlotted = items.length > 2 && means.filter((mean) => mean !== null).length > 1;
   return (
     <Card title="Combinations" note={note}>
+      {isPlotted && (
+        <Parallel {...{ differences, metric, means }} names={items.map((one) => nameOf(one.values))} />
+      )}
       <DataTable
-        rows={items}
-        keyOf={({ values }) => JSON.stringify(values)}
+        rows={items.map((one, at) => ({ ...one, at }))}
+        keyOf={({ at }) => at}
         columns={[
-          ...axes.map((axis) => ({
-            title: fieldOf(axis),
-            class: 'mono',
-            cell: ({ values }: Combination) => inert(JSON.stringify(values[axis])),
+          ...differences.map(({ field, short, values }) => ({
+            title: titleOf({ field, short }),
+            cell: ({ at }: { at: number }) => inert(valueInWords(values[at])),
+            value: ({ at }: { at: number }) => sortable(values[at]),
           })),
+          ...metrics.map((name) => {
+            const range = rangeOf(items.map((one) => one.metrics[name]));
+            const cell = (one: Combination) => <Metric value={one.metrics[name]} range={range} />;
+            return {
+              title: inert(name),
+              class: 'number-first',
+              cell,
+              value: (one: Combination) => one.metrics[name]?.mean,
+            };
+          }),
           {
             title: 'Succeeded',
             class: 'number',
             cell: ({ succeeded, children }) => `${succeeded} of ${children}`,
+            value: ({ succeeded }) => succeeded,
           },
-          ...metrics.map((metric) => {
-            const range = rangeOf(items.map((one) => one.metrics[metric]));
-            const cell = (one: Combination) => <Metric value={one.metrics[metric]} range={range} />;
-            return { title: inert(metric), cell };
-          }),
           { title: 'Rows', cell: ({ rows }) => <OutcomeCounts counts={rows} rows={knownOf(rows)} /> },
         ]}
       />
     </Card>
   );
 }
+
+const sortable = (value: unknown) =>
+  typeof value === 'number' ? value : value === undefined ? null : String(value);
 
 type Statistics = Combination['metrics'][string] | undefined;
 
@@ -140,40 +191,37 @@ function Metric({ value, range }: { value: Statistics; range: [number, number] |
 }
 
 function Children({ detail }: { detail: Detail }) {
+  const names = namesOf(detail.children.map(({ values }) => values));
   return (
     <Card title="Children" note={`${count(detail.children.length)} of ${count(detail.count)}`}>
       <DataTable
-        rows={detail.children}
+        rows={detail.children.map((child, at) => ({ ...child, name: names[at]! }))}
         keyOf={({ index }) => index}
         columns={[
-          { title: '#', cell: ({ index }) => index },
+          { title: '#', class: 'number', cell: ({ index }) => index, value: ({ index }) => index },
           {
-            title: 'Experiment',
-            class: 'mono',
-            cell: ({ state, experiment: id }) =>
-              state === null ? id : <a href={`/experiments/${id}`}>{id}</a>,
+            title: 'Child',
+            cell: ({ state, experiment: id, name }) =>
+              state === null ? inert(name) : <a href={`/experiments/${id}`}>{inert(name)}</a>,
+            value: ({ name }) => name,
           },
           {
             title: 'Status',
             cell: ({ state, skipped, verification }) =>
               state === null ? (skipped ?? 'not created') : <Status of={{ state, verification }} />,
+            value: ({ state }) => state,
           },
-          { title: 'Values', class: 'mono wrap', cell: ({ values }) => valuesInWords(values) },
           {
             title: 'Rows',
             cell: ({ verification: counts }) =>
               counts && <OutcomeCounts counts={counts} rows={counts.rowsSeen} />,
+            value: ({ verification }) => verification?.wrong,
           },
         ]}
       />
     </Card>
   );
 }
-
-const valuesInWords = (values: Record<string, unknown>) =>
-  Object.entries(values)
-    .map(([field, value]) => `${fieldOf(field)}=${JSON.stringify(value)}`)
-    .join(' ');
 
 function Actions({ detail, onChange }: { detail: Detail; onChange: () => void }) {
   const path = { id: detail.id };

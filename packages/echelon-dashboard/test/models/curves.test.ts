@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bandsOf, chooseMetrics, combinationName, curvesOf, reductionOf } from '../../src/models/curves.ts';
+import {
+  bandsOf,
+  chooseMetrics,
+  csvOf,
+  curvesOf,
+  namesLike,
+  reductionOf,
+  smoothed,
+} from '../../src/models/curves.ts';
 
 const point = (attempt: number, from: number, mean: number, to = from, count = 1) => ({
   attempt,
@@ -37,11 +45,6 @@ test('metrics of success and reward are shown first', () => {
   ]);
 });
 
-test('a combination is named by its values', () => {
-  assert.equal(combinationName({ '/replay/batches': 12, '/name': 'a' }), 'replay.batches=12 name=a');
-  assert.equal(combinationName({}), 'all children');
-});
-
 test('bands lie on common steps; a step without a value is a gap, a mean without an interval is a line', () => {
   const counts = { children: 3, curves: 2 };
   const point = (from: number, to: number, mean: number, interval: { low: number; high: number } | null) => ({
@@ -51,10 +54,13 @@ test('bands lie on common steps; a step without a value is a gap, a mean without
     interval,
     n: 2,
   });
-  const { columns, series } = bandsOf([
-    { values: { '/a': 1 }, ...counts, points: [point(0, 1, 5, { low: 4, high: 7 })] },
-    { values: { '/a': 2 }, ...counts, points: [point(0, 1, 2, null), point(2, 3, 3, null)] },
-  ]);
+  const { columns, series } = bandsOf(
+    [
+      { values: { '/a': 1 }, ...counts, points: [point(0, 1, 5, { low: 4, high: 7 })] },
+      { values: { '/a': 2 }, ...counts, points: [point(0, 1, 2, null), point(2, 3, 3, null)] },
+    ],
+    (values) => `a=${values['/a']}`,
+  );
   assert.deepEqual(columns, [
     [0.5, 2.5],
     [5, null],
@@ -68,4 +74,28 @@ test('bands lie on common steps; a step without a value is a gap, a mean without
     series.map(({ name }) => name),
     ['a=1 · 2 of 3 children', 'a=2 · 2 of 3 children'],
   );
+});
+
+test('smoothing keeps a constant and gaps, and a table for export holds every value', () => {
+  const data = {
+    series: [{ name: 'a "b"', values: 3 }],
+    columns: [
+      [1, 2, 3],
+      [4, null, 4],
+      [5, null, 5],
+      [3, null, 3],
+    ],
+  };
+  const [, means] = smoothed(data, 0.9).columns;
+  assert.deepEqual(
+    means!.map((x) => x && Number(x.toPrecision(9))),
+    [4, null, 4],
+  );
+  assert.equal(csvOf(data), 'step,"a ""b""","a ""b"" max","a ""b"" min"\n1,4,5,3\n2,,,\n3,4,5,3\n');
+});
+
+test('metrics are found by a regular expression, and by a part if the text is none', () => {
+  const names = ['actor/kl', 'critic/kl', 'actor/(x'];
+  assert.deepEqual(namesLike(names, '^actor/k|CRITIC'), ['actor/kl', 'critic/kl']);
+  assert.deepEqual(namesLike(names, '(x'), ['actor/(x']);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   attention,
+  grouped,
   isFinal,
   isOver,
   mergeNewest,
@@ -66,4 +67,16 @@ test('an experiment of several lists is there once, the newest first', () => {
     ...{ id: string; submittedAt: number }[],
   ];
   assert.deepEqual(newestOf([a!, b!], [c!, b!]), [c, b, a]);
+});
+
+test('groups are in the order of their first experiment, count what is wrong, and hide what is closed', () => {
+  const one = (id: string, tags: string[], signal: string | null = null) => ({
+    ...{ id, name: id, sweep: null, project: 'p', cluster: null, owner: null, tags, state: 'running' },
+    ...{ stoppedBy: null, verification: { signal } },
+  });
+  const lines = grouped([one('a', ['x']), one('b', []), one('c', ['y', 'x'], 'wrong')], 'tag', new Set(['']));
+  assert.deepEqual(
+    lines.map((line) => ('group' in line ? [line.title, line.size, line.active, line.wrong] : line.id)),
+    [['x', 2, 2, 1], 'a', 'c', ['no tag', 1, 1, 0], ['y', 1, 1, 1], 'c'],
+  );
 });

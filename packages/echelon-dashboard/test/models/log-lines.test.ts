@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLineCache, LINE_HEIGHT, topOf, windowOf } from '../../src/models/log-lines.ts';
+import { createLineCache, errorLineOf, LINE_HEIGHT, topOf, windowOf } from '../../src/models/log-lines.ts';
 
 /** A log whose answers have `page` lines each, and the requests that it got. */
 function logOf(total: number, page: number) {
@@ -76,4 +76,13 @@ test('each line can be scrolled to the middle of the view', () => {
 
 test('a short log is as tall as its lines', () => {
   assert.deepEqual(windowOf(3, { top: 0, view: VIEW }), { height: 54, first: 0, last: 2, offset: 0 });
+});
+
+test('the line that says why a run failed is the last error, else the last line on stderr', () => {
+  const lines = (...texts: string[]) =>
+    texts.map((text, at) => ({ line: at + 1, source: at === 0 ? 'stderr' : 'stdout', text }));
+  assert.equal(errorLineOf(lines('warn', 'ValueError: x', 'torch.OutOfMemoryError: y', 'job failed')), 3);
+  assert.equal(errorLineOf(lines('warn', 'job failed', 'bye')), 2);
+  assert.equal(errorLineOf(lines('warn', 'bye')), 1);
+  assert.equal(errorLineOf([]), undefined);
 });

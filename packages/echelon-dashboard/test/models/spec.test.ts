@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareSpecs, lineRange, readSpec, rowsOf, writeSpec } from '../../src/models/spec.ts';
+import { compareSpecs, lineRange, readSpec, rowsOf, tokensOf, writeSpec } from '../../src/models/spec.ts';
 
 test('fields are listed by path, and those below a default are defaults', () => {
   const rows = rowsOf({ name: 'x', resources: { gpus: 0 }, labels: {}, rules: [1] }, new Set(['/resources']));
@@ -51,4 +51,15 @@ test('a spec is written as YAML that is read again', async () => {
 test('a line has its range in the text', () => {
   assert.deepEqual(lineRange('ab\ncde\n', 2), [3, 6]);
   assert.deepEqual(lineRange('ab', 1), [0, 2]);
+});
+
+test('a line is coloured by its parts, which together are the line', () => {
+  const kinds = (line: string) => {
+    const tokens = tokensOf(line);
+    assert.equal(tokens.map(({ text }) => text).join(''), line);
+    return tokens.filter(({ kind }) => kind !== 'plain').map(({ kind, text }) => `${kind} ${text}`);
+  };
+  assert.deepEqual(kinds('  lr: 1e-6  # small'), ['key lr', 'number 1e-6', 'comment # small']);
+  assert.deepEqual(kinds('{"a b": true, "c": "x#1"}'), ['key "a b"', 'number true', 'key "c"', 'text "x#1"']);
+  assert.deepEqual(kinds('recipe: qwen2.5_1.5b'), ['key recipe']);
 });

@@ -24,6 +24,7 @@ await queue.enqueue([id]);
 
 test('the board shows the queue', async () => {
   const page = await call('GET', '/queues');
+  assert.doesNotMatch(page.body, /(?:src|href)="https?:/);
   assert.equal(page.statusCode, 200);
   assert.match(page.body, /id="root"/);
   const { queues } = (await call('GET', '/queues/api/queues?activeQueue=experiments&page=1')).json();

@@ -2,14 +2,23 @@ import { useMemo, useRef } from 'preact/hooks';
 import { useGet } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
 import { Curve, type StripCell } from '../../charts/curve.tsx';
-import { type CurveData, chooseMetrics, curvesOf, reductionOf } from '../../models/curves.ts';
-import type { Detail } from '../../models/experiments.ts';
+import {
+  type CurveData,
+  chooseMetrics,
+  csvOf,
+  curvesOf,
+  namesLike,
+  reductionOf,
+  smoothed,
+} from '../../models/curves.ts';
+import { type Detail, isFinal } from '../../models/experiments.ts';
 import { worstOf } from '../../models/outcomes.ts';
 import type { ListedBatch } from '../../models/strip.ts';
 import { count, figure, inert } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
-import { Choice } from '../../parts/filters.tsx';
+import { Choice, Search } from '../../parts/filters.tsx';
+import { FindExperiment } from '../../parts/find-experiment.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
 
 const RESOLUTION = 500;
@@ -28,9 +37,7 @@ export function Curves({ experiment, batches, tick }: CurvesProps) {
     <Await of={names}>
       {({ items }) =>
         items.length === 0 ? (
-          <Empty title="No metrics yet">
-            <p>Curves appear when the training reports its first metrics.</p>
-          </Empty>
+          <NoMetrics experiment={experiment} />
         ) : (
           <Charts {...{ experiment, batches, tick }} names={items.map(({ name }) => name)} />
         )
@@ -39,16 +46,50 @@ export function Curves({ experiment, batches, tick }: CurvesProps) {
   );
 }
 
-function Charts({ experiment, batches, tick, names }: CurvesProps & { names: string[] }) {
-  const asked = place.value.query.getAll('metric').filter((name) => names.includes(name));
-  const chosen = asked.length > 0 ? asked : chooseMetrics(names);
-  const path = { id: experiment.id };
-  const steps = stepsOf(place.value.query);
-  const chart = useGet(
-    '/v1/experiments/{id}/metrics',
-    { path, query: { names: chosen, ...steps, resolution: RESOLUTION } },
-    tick,
+function NoMetrics({ experiment: { id, state, verification } }: { experiment: Detail }) {
+  if (!isFinal(state))
+    return (
+      <Empty title="No metrics yet">
+        <p>Curves appear when the training reports its first metrics.</p>
+      </Empty>
+    );
+  return (
+    <Empty title="This run recorded no metrics">
+      <p>
+        It can show its <a href={`/experiments/${id}?tab=logs`}>logs</a>, its{' '}
+        <a href={`/experiments/${id}?tab=attempts`}>attempts</a>
+        {verification.batches > 0 && (
+          <>
+            , its <a href={`/experiments/${id}?tab=verification`}>{count(verification.batches)} batches</a>
+          </>
+        )}{' '}
+        and its <a href={`/experiments/${id}?tab=spec`}>spec</a>.
+      </p>
+    </Empty>
   );
+}
+
+/** Curves that a search shows at once. */
+const MAX_FOUND = 12;
+const SMOOTHINGS = ['0.6', '0.9', '0.98'];
+
+function Charts({ experiment, batches, tick, names }: CurvesProps & { names: string[] }) {
+  const { query } = place.value;
+  const match = query.get('match') ?? '';
+  const found = match === '' ? [] : namesLike(names, match);
+  const asked = query.getAll('metric').filter((name) => names.includes(name));
+  const chosen = match !== '' ? found.slice(0, MAX_FOUND) : asked.length > 0 ? asked : chooseMetrics(names);
+  const other = query.get('with') || undefined;
+  const steps = stepsOf(query);
+  const experiments = other === undefined ? [experiment.id] : [experiment.id, other];
+  const asks = {
+    experiments,
+    names: chosen.length > 0 ? chosen : ['none'],
+    ...steps,
+    resolution: RESOLUTION,
+  };
+  const charts = useGet('/v1/metrics', { query: asks }, tick);
+  const chart = { ...charts, data: charts.data?.items };
   // The points of the last steps stay until those of the next are there.
   const last = useRef(chart);
   if (chart.data !== undefined || chart.failure !== undefined) last.current = chart;
@@ -56,35 +97,76 @@ function Charts({ experiment, batches, tick, names }: CurvesProps & { names: str
     setQuery({ from: to?.from.toString(), to: to?.to.toString() });
   const strip = useMemo(() => batches.map(toCell), [batches]);
   const drop = (name: string) => setQuery({ metric: chosen.filter((one) => one !== name) });
+  const look = { weight: Number(query.get('smooth')), isLog: query.get('log') === '1' };
   return (
     <>
       <div class="toolbar">
-        <Choice
-          label="Add a curve"
-          none="choose a metric"
-          options={names.filter((name) => !chosen.includes(name))}
-          onChoose={(name) => setQuery({ metric: [...chosen, name] })}
+        <Search
+          data-filter
+          label="Show metrics that contain a text or match a regular expression"
+          hint="Metrics: text or regex…   /"
+          name="match"
+          value={match}
         />
+        {match === '' && (
+          <Choice
+            label="Add"
+            none="a metric"
+            options={names.filter((name) => !chosen.includes(name))}
+            onChoose={(name) => setQuery({ metric: [...chosen, name] })}
+          />
+        )}
+        <Choice
+          label="Smooth"
+          name="smooth"
+          value={query.get('smooth') ?? ''}
+          options={SMOOTHINGS}
+          none="not"
+        />
+        <button
+          type="button"
+          aria-pressed={look.isLog}
+          onClick={() => setQuery({ log: look.isLog ? undefined : '1' })}
+        >
+          Log scale
+        </button>
+        <FindExperiment
+          label="Compare with"
+          not={[experiment.id]}
+          onChoose={(id) => setQuery({ with: id })}
+        />
+        {other !== undefined && (
+          <button type="button" class="link" onClick={() => setQuery({ with: undefined })}>
+            Without {other}
+          </button>
+        )}
         {steps.from !== undefined && (
           <button type="button" class="link" onClick={() => zoom(undefined)}>
             Steps {count(steps.from)} to {count(steps.to)}: show all
           </button>
         )}
         <span class="muted end">
-          {chosen.length} of {names.length} metrics
+          {chosen.length} of {match === '' ? names.length : `${found.length} found`} metrics
         </span>
       </div>
+      {match !== '' && found.length === 0 && <Empty title="No metric matches" />}
       <Await of={last.current}>
-        {({ series }) => (
+        {(items) => (
           <div class="charts">
             {chosen.map((name) => (
               <Chart
                 key={name}
                 name={name}
-                data={curvesOf(series.filter((one) => one.name === name))}
-                {...{ strip, experiment }}
+                data={curvesOf(
+                  items.flatMap(({ experiment: of, series }) =>
+                    series
+                      .filter((one) => one.name === name)
+                      .map((one) => ({ ...one, name: other === undefined ? name : of })),
+                  ),
+                )}
+                {...{ strip, experiment, look }}
                 onZoom={zoom}
-                onDrop={chosen.length > 1 ? () => drop(name) : undefined}
+                onDrop={match === '' && chosen.length > 1 ? () => drop(name) : undefined}
               />
             ))}
           </div>
@@ -112,11 +194,13 @@ interface ChartProps {
   data: CurveData;
   strip: StripCell[];
   experiment: Detail;
+  look: { weight: number; isLog: boolean };
   onZoom: (steps: { from: number; to: number } | undefined) => void;
   onDrop: (() => void) | undefined;
 }
 
-function Chart({ name, data, strip, experiment, onZoom, onDrop }: ChartProps) {
+function Chart({ name, data, strip, experiment, look, onZoom, onDrop }: ChartProps) {
+  const box = useRef<HTMLDivElement>(null);
   const [steps = [], means = [], maxima = [], minima = []] = data.columns;
   const reduced = reductionOf(data);
   const last = means.findLast((value) => value !== null);
@@ -137,16 +221,41 @@ function Chart({ name, data, strip, experiment, onZoom, onDrop }: ChartProps) {
         )
       }
     >
-      <Curve
-        data={data}
-        strip={strip}
-        label={`${inert(name)} over ${steps.length} steps; last ${figure(last)}. A table follows.`}
-        onPick={({ attempt, batch }) => navigate(`/experiments/${experiment.id}/batches/${attempt}/${batch}`)}
-        onZoom={onZoom}
-      />
+      <div ref={box}>
+        {steps.length === 0 ? (
+          <Empty title="No value of these steps is stored" />
+        ) : (
+          <Curve
+            data={smoothed(data, look.weight)}
+            isLog={look.isLog}
+            strip={strip}
+            label={`${inert(name)} over ${steps.length} steps; last ${figure(last)}. A table follows.`}
+            onPick={({ attempt, batch }) =>
+              navigate(`/experiments/${experiment.id}/batches/${attempt}/${batch}`)
+            }
+            onZoom={onZoom}
+          />
+        )}
+      </div>
       <details class="in-numbers">
-        <summary>Table{reduced && <span class="muted"> · {reduced}</span>}</summary>
-        <div class="tall">
+        <summary>Table, CSV, PNG{reduced && <span class="muted"> · {reduced}</span>}</summary>
+        <p class="card-body line-of-parts">
+          <button
+            type="button"
+            onClick={() => save(`${name}.csv`, new Blob([csvOf(data)], { type: 'text/csv' }))}
+          >
+            Save as CSV
+          </button>
+          <button
+            type="button"
+            onClick={() =>
+              box.current!.querySelector('canvas')!.toBlob((image) => save(`${name}.png`, image!))
+            }
+          >
+            Save as PNG
+          </button>
+        </p>
+        <div class="tall" tabIndex={0} role="region" aria-label="Table">
           <DataTable
             rows={steps.map((step, at) => ({ step, mean: means[at], min: minima[at], max: maxima[at] }))}
             keyOf={({ step }) => step ?? 0}
@@ -160,4 +269,12 @@ function Chart({ name, data, strip, experiment, onZoom, onDrop }: ChartProps) {
       </details>
     </Card>
   );
+}
+
+function save(name: string, content: Blob): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name.replaceAll('/', '-');
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

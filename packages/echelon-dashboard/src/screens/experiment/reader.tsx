@@ -15,17 +15,21 @@ interface ReaderProps {
   asked?: number | undefined;
   /** Whether the end is shown first, and stays in view when lines are added. */
   isFollowing?: boolean;
+  /** Whether long lines take several rows. */
+  isWrapped: boolean;
   note: string;
 }
 
 /** Lines of which only those in view are in the document. */
-export function Reader({ total, lineAt, want, asked, isFollowing = false, note }: ReaderProps) {
+export function Reader({ total, lineAt, want, asked, isFollowing = false, isWrapped, note }: ReaderProps) {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(isFollowing);
   const [scroll, setScroll] = useState({ top: 0, view: 0 });
   const { height, first, last, offset } = windowOf(total, scroll);
+  const isLast = last === total - 1;
   const look = () => {
-    const { scrollTop: top, clientHeight: view, scrollHeight } = box.current!;
+    if (box.current === null) return;
+    const { scrollTop: top, clientHeight: view, scrollHeight } = box.current;
     isAtEnd.current = isFollowing && scrollHeight - top - view < 2 * LINE_HEIGHT;
     setScroll({ top, view });
   };
@@ -51,7 +55,7 @@ export function Reader({ total, lineAt, want, asked, isFollowing = false, note }
   }, [first, last, total, scroll.view > 0]);
   const shown = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
   return (
-    <section class="card log" aria-label="Lines">
+    <section class={`card log ${isWrapped ? 'wrapped' : ''}`} aria-label="Lines">
       <div class="card-head">
         <span class="muted" role="status">
           {note}
@@ -59,7 +63,10 @@ export function Reader({ total, lineAt, want, asked, isFollowing = false, note }
       </div>
       <div class="lines" ref={box} tabIndex={0} role="log" aria-live="off" onScroll={look}>
         <div class="space" style={{ height: `${height}px` }}>
-          <div class="shown" style={{ transform: `translateY(${offset}px)` }}>
+          <div
+            class={`shown${isLast ? ' last' : ''}`}
+            style={{ transform: isLast && isWrapped ? undefined : `translateY(${offset}px)` }}
+          >
             {shown.map((at) => (
               <OneLine key={at} line={lineAt(at)} at={at} isAsked={at === asked} />
             ))}

@@ -78,8 +78,8 @@ function Table({ shown, allocated, tick }: TableProps) {
             if (name === undefined) return <Muted>no metrics yet</Muted>;
             return (
               <>
-                <Sparkline values={valuesOf(one.id, name)} /> {figure(one.progress.metrics[name])}
-                <div class="muted">{inert(name)}</div>
+                <Sparkline values={valuesOf(one.id, name)} /> {figure(one.progress.metrics[name])}{' '}
+                <span class="muted small">{inert(name)}</span>
               </>
             );
           },

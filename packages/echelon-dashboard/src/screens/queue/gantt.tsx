@@ -2,11 +2,14 @@ import type { Answer } from 'echelon-client/calls';
 import { shortNode } from 'echelon-client/short-node';
 import { counted } from 'echelon-verify/text/plural';
 import { useRef, useState } from 'preact/hooks';
+import { place } from '../../app/router.ts';
 import { may } from '../../app/session.ts';
 import {
   type Axis,
   axisAround,
   type Bar,
+  COLOURS,
+  coloursOf,
   factsOf,
   type Lane,
   lanesOf,
@@ -14,10 +17,12 @@ import {
   placeOn,
   ticksOf,
 } from '../../models/gantt.ts';
+import { groupsOf } from '../../models/now.ts';
 import { clock, count, inert, withNames } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { ClusterActions } from '../../parts/cluster-actions.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
+import { Choice } from '../../parts/filters.tsx';
 import { Clock } from '../../parts/marks.tsx';
 
 type Queue = Answer<'get', '/v1/queues'>;
@@ -44,10 +49,26 @@ export function Gantt({ queue, allocations, names, onChange }: GanttProps) {
     now,
     bars.flatMap(({ from, to, range }) => [from, to ?? from, range?.earliest ?? from]),
   );
+  const by = place.value.query.get('colour') === 'project' ? 'project' : 'sweep';
+  const { groupOf, colours } = coloursOf(bars, by);
+  const look = (bar: Bar) => ({
+    facts: inert(factsOf(bar, now, names)),
+    colour: colours.get(groupOf(bar)) ?? 0,
+  });
   return (
-    <Card class="gantt" title="Nodes over time" end={<Legend />}>
-      <Chart {...{ queue, lanes, axis, now, onChange }} factsFor={(bar) => inert(factsOf(bar, now, names))} />
-      <Unplaced items={queue.items.filter(({ place }) => place === null)} names={names} />
+    <Card
+      class="gantt"
+      title="Nodes over time"
+      end={
+        <>
+          <Choice label="Colour" name="colour" value={by} options={['sweep', 'project']} />
+          <Legend />
+        </>
+      }
+    >
+      <Chart {...{ queue, lanes, axis, now, onChange, look }} />
+      <Groups colours={colours} />
+      <Unplaced items={queue.items.filter((one) => one.place === null)} names={names} />
       {allocations.total > allocations.items.length && (
         <p class="note muted small">
           {count(allocations.items.length)} of {count(allocations.total)} allocations are shown.
@@ -55,6 +76,21 @@ export function Gantt({ queue, allocations, names, onChange }: GanttProps) {
       )}
       <Numbers lanes={lanes} />
     </Card>
+  );
+}
+
+function Groups({ colours }: { colours: ReadonlyMap<string, number> }) {
+  const shown = [...colours].slice(0, COLOURS);
+  return (
+    <ul class="legend note" aria-label="Colours">
+      {shown.map(([group, colour]) => (
+        <li key={group}>
+          <span class="sample" style={{ background: `var(--curve-${colour})` }} aria-hidden="true" />{' '}
+          {inert(group)}
+        </li>
+      ))}
+      {colours.size > COLOURS && <li>{count(colours.size - COLOURS)} others without a colour</li>}
+    </ul>
   );
 }
 
@@ -71,13 +107,14 @@ function Legend() {
         <span class="sample queued reserved" aria-hidden="true" /> reserved
       </li>
       <li>
-        <span class="sample whisker" aria-hidden="true" /> earliest to latest
+        <span class="sample whisker" aria-hidden="true" /> earliest to latest, of the bar you point at
       </li>
     </ul>
   );
 }
 
-type FactsFor = (bar: Bar) => string;
+/** What is said of a bar, and the number of its colour; 0: none. */
+type Look = (bar: Bar) => { facts: string; colour: number };
 
 interface ChartProps {
   queue: Queue;
@@ -85,10 +122,10 @@ interface ChartProps {
   axis: Axis;
   now: number;
   onChange: () => void;
-  factsFor: FactsFor;
+  look: Look;
 }
 
-function Chart({ queue, lanes, axis, now, onChange, factsFor }: ChartProps) {
+function Chart({ queue, lanes, axis, now, onChange, look }: ChartProps) {
   const root = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<readonly [number, number]>();
   const first = lanes.findIndex(({ bars }) => bars.length > 0);
@@ -126,8 +163,12 @@ function Chart({ queue, lanes, axis, now, onChange, factsFor }: ChartProps) {
             </div>
             {own
               .filter(({ lane }) => !isFolded || lane.bars.length > 0)
-              .map(({ lane, at }) => (
-                <LaneView key={lane.node} {...{ lane, at, axis, now, stop, factsFor, onActive: setActive }} />
+              .map(({ lane, at }, index, shownLanes) => (
+                <LaneView
+                  key={lane.node}
+                  isFirstCpu={lane.gpusTotal === 0 && index > 0 && shownLanes[index - 1]!.lane.gpusTotal > 0}
+                  {...{ lane, at, axis, now, stop, look, onActive: setActive }}
+                />
               ))}
             {isFolded && (
               <p class="note muted small">{counted(idle.length, 'other node')} without an experiment.</p>
@@ -138,7 +179,7 @@ function Chart({ queue, lanes, axis, now, onChange, factsFor }: ChartProps) {
       <p class="facts-line small" aria-hidden="true">
         {shown ? (
           <>
-            <strong>{inert(shown.name)}</strong> · {inert(shown.project)} · {factsFor(shown)}
+            <strong>{inert(shown.name)}</strong> · {inert(shown.project)} · {look(shown).facts}
           </>
         ) : (
           <span class="muted">
@@ -177,21 +218,23 @@ function TimeAxis({ axis, now }: { axis: Axis; now: number }) {
 
 interface LaneProps {
   lane: Lane;
+  /** Whether the nodes above it have GPUs, and it has none. */
+  isFirstCpu: boolean;
   at: number;
   axis: Axis;
   now: number;
   /** The bar that Tab reaches. */
   stop: readonly [number, number];
-  factsFor: FactsFor;
+  look: Look;
   onActive: (bar: readonly [number, number]) => void;
 }
 
 const ROW = 26;
 
-function LaneView({ lane, at, axis, now, stop, factsFor, onActive }: LaneProps) {
+function LaneView({ lane, isFirstCpu, at, axis, now, stop, look, onActive }: LaneProps) {
   const { node, gpusInUse, gpusTotal, bars, rows } = lane;
   return (
-    <div class="lane">
+    <div class={`lane ${isFirstCpu ? 'cpu' : ''}`}>
       <div class="lane-name">
         <span class="mono clip" title={node}>
           {shortNode(node)}
@@ -207,7 +250,7 @@ function LaneView({ lane, at, axis, now, stop, factsFor, onActive }: LaneProps) 
           <BarView
             key={`${bar.experiment}${bar.kind}`}
             {...{ bar, axis, id: [at, index] as const, onActive }}
-            facts={factsFor(bar)}
+            {...look(bar)}
             isStop={stop[0] === at && stop[1] === index}
           />
         ))}
@@ -221,11 +264,12 @@ interface BarProps {
   axis: Axis;
   id: readonly [number, number];
   facts: string;
+  colour: number;
   isStop: boolean;
   onActive: (bar: readonly [number, number]) => void;
 }
 
-function BarView({ bar, axis, id, facts, isStop, onActive }: BarProps) {
+function BarView({ bar, axis, id, facts, colour, isStop, onActive }: BarProps) {
   const { experiment, name, kind, isHead, from, to, range, row } = bar;
   const [left, right] = [placeOn(axis, from), placeOn(axis, to ?? axis.to)];
   const top = `${row * ROW + 4}px`;
@@ -238,7 +282,13 @@ function BarView({ bar, axis, id, facts, isStop, onActive }: BarProps) {
       <a
         class={`bar ${kinds.join(' ')}`}
         href={`/experiments/${experiment}`}
-        style={{ top, left: `${100 * left}%`, width: `max(5px, ${100 * (right - left)}%)` }}
+        style={{
+          top,
+          left: `${100 * left}%`,
+          width: `max(5px, ${100 * (right - left)}%)`,
+          '--group': colour > 0 ? `var(--curve-${colour})` : undefined,
+        }}
+        title={`${inert(name)}: ${facts}`}
         tabIndex={isStop ? 0 : -1}
         data-bar={id.join('-')}
         aria-label={`${inert(name)}, ${facts}`}
@@ -261,18 +311,23 @@ function BarView({ bar, axis, id, facts, isStop, onActive }: BarProps) {
 /** Queued experiments that the chart cannot place. */
 function Unplaced({ items, names }: { items: Queued[]; names: ReadonlyMap<string, string> }) {
   if (items.length === 0) return null;
+  const groups = groupsOf(items);
   return (
     <div class="unplaced line-of-parts small">
       <h3>Start not known</h3>
       <ul class="flat line-of-parts">
-        {items.slice(0, 12).map(({ experiment, name, noEstimate }) => (
-          <li key={experiment}>
-            <a href={`/experiments/${experiment}`} title={inert(withNames(noEstimate ?? '', names))}>
+        {groups.slice(0, 12).map(({ name, first, count: size }) => (
+          <li key={first.experiment}>
+            <a
+              href={`/experiments/${first.experiment}`}
+              title={inert(withNames(first.noEstimate ?? '', names))}
+            >
               {inert(name)}
             </a>
+            {size > 1 && ` × ${count(size)}`}
           </li>
         ))}
-        {items.length > 12 && <li class="muted">and {count(items.length - 12)} more, listed below</li>}
+        {groups.length > 12 && <li class="muted">and more, listed below</li>}
       </ul>
     </div>
   );

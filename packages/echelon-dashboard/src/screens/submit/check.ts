@@ -6,12 +6,16 @@ import { type Problem, readSpec } from '../../models/spec.ts';
 /** The plan of a spec. */
 export type Plan = Answer<'post', '/v1/plans'>;
 
-/** The problems of a text, and without problems its spec and plan. */
+/** The children of a sweep, and the spec of the first. */
+export type SweepPreview = Answer<'post', '/v1/sweeps/preview'>;
+
+/** The problems of a text, and without problems its spec and plan; of a sweep, its request and children. */
 interface Checked {
   problems: Problem[];
   spec?: Record<string, unknown>;
   lineOf?: (pointer: string) => number;
   plan?: Plan;
+  sweep?: SweepPreview;
 }
 
 /** Checks a text as a submission would. */
@@ -19,6 +23,10 @@ export async function check(text: string): Promise<Checked> {
   const read = await readSpec(text);
   if ('problem' in read) return { problems: [read.problem] };
   try {
+    if ('axes' in read.spec) {
+      const sweep = await api.post('/v1/sweeps/preview', { body: read.spec as never });
+      return { problems: [], ...read, sweep };
+    }
     const plan = await api.post('/v1/plans', { body: read.spec as never });
     return { problems: [], ...read, plan };
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { Problem } from '../../models/spec.ts';
+import { type Problem, tokensOf } from '../../models/spec.ts';
 import { Card } from '../../parts/card.tsx';
 
 interface EditorProps {
@@ -14,7 +14,11 @@ interface EditorProps {
 export function Editor({ text, problems, onInput, of }: EditorProps) {
   const gutter = useRef<HTMLDivElement>(null);
   const bad = new Set(problems.map(({ line }) => line));
-  const follow = () => gutter.current?.scrollTo(0, of.current?.scrollTop ?? 0);
+  const paint = useRef<HTMLPreElement>(null);
+  const follow = () => {
+    gutter.current?.scrollTo(0, of.current?.scrollTop ?? 0);
+    paint.current?.scrollTo(of.current?.scrollLeft ?? 0, of.current?.scrollTop ?? 0);
+  };
   return (
     <Card
       label="Spec"
@@ -33,19 +37,33 @@ export function Editor({ text, problems, onInput, of }: EditorProps) {
             </span>
           ))}
         </div>
-        <textarea
-          id="spec"
-          ref={of}
-          class="mono"
-          wrap="off"
-          spellcheck={false}
-          autocapitalize="off"
-          rows={26}
-          value={text}
-          aria-invalid={problems.length > 0}
-          onScroll={follow}
-          onInput={(event) => onInput(event.currentTarget.value)}
-        />
+        <div class="area">
+          <pre class="paint mono" ref={paint} aria-hidden="true">
+            {text.split('\n').map((line, at) => (
+              <div key={at}>
+                {tokensOf(line).map(({ kind, text: part }, index) => (
+                  <span key={index} class={kind}>
+                    {part}
+                  </span>
+                ))}
+                {'\n'}
+              </div>
+            ))}
+          </pre>
+          <textarea
+            id="spec"
+            ref={of}
+            class="mono"
+            wrap="off"
+            spellcheck={false}
+            autocapitalize="off"
+            rows={26}
+            value={text}
+            aria-invalid={problems.length > 0}
+            onScroll={follow}
+            onInput={(event) => onInput(event.currentTarget.value)}
+          />
+        </div>
       </div>
     </Card>
   );

@@ -1,7 +1,7 @@
 import { counted } from 'echelon-verify/text/plural';
 import { inert } from '../../models/words.ts';
 import { Fact } from '../../parts/marks.tsx';
-import type { Plan } from './check.ts';
+import type { Plan, SweepPreview } from './check.ts';
 
 /** What a valid spec would run. */
 export function Planned({ plan }: { plan: Plan }) {
@@ -34,6 +34,26 @@ export function Planned({ plan }: { plan: Plan }) {
       </details>
       <Differences title="Corrections of the recipe's script" of={corrections} />
       <Differences title="Changes of the recipe's script" of={changes} />
+    </>
+  );
+}
+
+/** What a valid sweep would run. */
+export function PlannedSweep({ sweep: { count, children, warnings } }: { sweep: SweepPreview }) {
+  return (
+    <>
+      <p class="good">
+        <span aria-hidden="true">✓</span> The sweep is valid: {counted(count, 'child', 'children')}.
+      </p>
+      {warnings.map((warning) => (
+        <p key={warning}>{inert(warning)}</p>
+      ))}
+      <ul class="differences" aria-label="Children">
+        {children.map(({ index, name }) => (
+          <li key={index}>{inert(name)}</li>
+        ))}
+        {count > children.length && <li class="muted">and {count - children.length} more</li>}
+      </ul>
     </>
   );
 }

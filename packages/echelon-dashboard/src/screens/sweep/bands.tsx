@@ -4,7 +4,7 @@ import { useGet } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import { Curve } from '../../charts/curve.tsx';
 import { command } from '../../models/commands.ts';
-import { bandsOf, chooseMetrics, combinationName } from '../../models/curves.ts';
+import { bandsOf } from '../../models/curves.ts';
 import { figure, inert } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -19,33 +19,29 @@ const SHOWN = 5;
 
 interface BandsProps {
   sweep: string;
-  /** A child whose metrics can be chosen. */
-  child: string;
+  metric: string | undefined;
+  metrics: readonly string[];
+  /** A combination in words. */
+  nameOf: (values: Series['items'][number]['values']) => string;
   /** Rises when something of the sweep has changed. */
   tick: number;
 }
 
 /** A metric over steps: for each combination the mean over its children, with its 95 % interval as a band. */
-export function Bands({ sweep, child, tick }: BandsProps) {
-  const names = useGet('/v1/experiments/{id}/metrics/names', { path: { id: child } }, tick);
-  const known = names.data?.items.map(({ name }) => name) ?? [];
-  const metric = place.value.query.get('metric') ?? chooseMetrics(known, 1)[0];
+export function Bands({ metric, metrics, ...of }: BandsProps) {
   return (
     <Card
+      class="over-steps"
       title="Over steps"
       note="means over the children, with 95 % intervals as bands"
-      end={known.length > 0 && <Choice label="Metric" name="metric" value={metric} options={known} />}
+      end={metrics.length > 0 && <Choice label="Metric" name="metric" value={metric} options={metrics} />}
     >
-      {metric === undefined ? (
-        <Await of={names}>{() => <Empty title="No metric yet" />}</Await>
-      ) : (
-        <Chart sweep={sweep} metric={metric} tick={tick} />
-      )}
+      {metric === undefined ? <Empty title="No metric yet" /> : <Chart {...of} metric={metric} />}
     </Card>
   );
 }
 
-function Chart({ sweep, metric, tick }: { sweep: string; metric: string; tick: number }) {
+function Chart({ sweep, metric, nameOf, tick }: Omit<BandsProps, 'metrics'> & { metric: string }) {
   const from = place.value.query.get('combinations') ?? undefined;
   const series = useGet(
     '/v1/sweeps/{id}/series',
@@ -60,7 +56,7 @@ function Chart({ sweep, metric, tick }: { sweep: string; metric: string; tick: n
             <Empty title="No child has recorded this metric" />
           ) : (
             <Curve
-              data={bandsOf(items)}
+              data={bandsOf(items, nameOf)}
               strip={[]}
               label={`${metric} of ${counted(items.length, 'combination')}. A table follows.`}
             />
@@ -84,25 +80,25 @@ function Chart({ sweep, metric, tick }: { sweep: string; metric: string; tick: n
             )}
             <Command text={command(`sweeps series ${sweep} ${metric}`, { limit: SHOWN })} />
           </div>
-          <Table items={items} />
+          <Table items={items} nameOf={nameOf} />
         </>
       )}
     </Await>
   );
 }
 
-function Table({ items }: Pick<Series, 'items'>) {
+function Table({ items, nameOf }: Pick<Series, 'items'> & Pick<BandsProps, 'nameOf'>) {
   return (
     <details class="in-numbers">
       <summary>Table</summary>
-      <div class="tall">
+      <div class="tall" tabIndex={0} role="region" aria-label="Table">
         <DataTable
           rows={items.flatMap(({ values, points }) =>
-            points.map((point) => ({ ...point, of: combinationName(values) })),
+            points.map((point) => ({ ...point, of: nameOf(values) })),
           )}
           keyOf={({ of, from }) => `${of} ${from}`}
           columns={[
-            { title: 'Combination', class: 'mono', cell: ({ of }) => inert(of) },
+            { title: 'Combination', cell: ({ of }) => inert(of) },
             {
               title: 'Steps',
               class: 'number',
