@@ -47,10 +47,9 @@ class Problems:
 class Announced:
     """A sink whose problems are counted."""
 
-    def __init__(self, sink: Any, steps: FolderSink, problems: Problems) -> None:
-        """Optimizer steps go to `steps`, all else to `sink`."""
+    def __init__(self, sink: Any, layouts: FolderSink, problems: Problems) -> None:
         self._sink = sink
-        self._steps = steps
+        self._layouts = layouts
         self._problems = problems
 
     def batch(self, step: int, columns: Mapping[str, Any], rows: int) -> None:
@@ -58,8 +57,8 @@ class Announced:
         self._sink.batch(step, columns, rows)
 
     def step(self, number: int, batch: Mapping[str, Any], rows: int) -> None:
-        """As of the sink. An exception leads to a call of `gap`."""
-        self._steps.step(number, batch, rows)
+        """As of the sink, with the tokens; a layout without tokens is always a file. An exception leads to a call of `gap`."""
+        (self._sink if "logProb" in batch["tokens"] else self._layouts).step(number, batch, rows)
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """As of the sink."""

@@ -20,6 +20,7 @@ from collections import deque
 from typing import Any, Callable, Mapping
 
 from .shared.batch import build_batch
+from .shared.step_batch import build_step_batch
 
 PART_BYTES = 128 * 1024
 # A request of the API has at most 256 events and 256 kB.
@@ -54,7 +55,13 @@ class RunSink:
 
     def batch(self, step: int, columns: Mapping[str, Any], rows: int) -> None:
         """Adds one batch in parts."""
-        data = build_batch(**columns)
+        self._add_batch(step, build_batch(**columns), rows)
+
+    def step(self, number: int, batch: Mapping[str, Any], rows: int) -> None:
+        """Adds an optimizer step, which is a batch of the run."""
+        self._add_batch(number, build_step_batch(batch), rows)
+
+    def _add_batch(self, step: int, data: bytes, rows: int) -> None:
         if len(data) > BUFFER_BYTES // 2:
             raise ValueError(f"the batch has {len(data)} bytes, more than a run accepts")
         self._batches += 1

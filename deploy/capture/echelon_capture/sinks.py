@@ -29,6 +29,10 @@ class SpoolSink:
         """Appends one batch."""
         self._spool.batch(step, build_batch(**columns), rows)
 
+    def step(self, number: int, batch: Mapping[str, Any], rows: int) -> None:
+        """Appends an optimizer step, which is a batch of the attempt."""
+        self._spool.batch(number, build_step_batch(batch), rows)
+
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """Appends one step's metrics."""
         self._spool.metrics(step, values)

@@ -233,3 +233,45 @@ def test_the_documented_lines_work(folder, verify):
     capture.close()
     status, [report] = verify(folder)
     assert (status, report["exact"]) == (0, 2)
+
+
+TOKENS = {"offset": [0, 2, 3], "logProb": [-1.0, -0.5, -2.0], "lossGradient": [-0.25, -0.25, 0.25]}
+STEP = {
+    "name": "update 3",
+    "step": {"policyLoss": {"name": "ppo-clip"}, "aggregation": {"mode": "token-mean"}, "microBatches": [{"reportedDenominator": 3}]},
+    "reported": {"advantage": [0.75, -0.75]},
+    "tokens": TOKENS,
+}
+LAYOUT = {**STEP, "name": "update 4", "tokens": {"offset": [0, 2, 3]}}
+
+
+def test_optimizer_steps_and_layouts_are_files_that_the_command_line_verifies(folder):
+    capture.step(3, 2, lambda: STEP)
+    capture.step(4, 2, lambda: LAYOUT)
+    assert capture.close()
+    paths = sorted(folder.iterdir())
+    assert [path.name for path in paths] == ["layout-000004.pb", "update-000003.pb"]
+    echelon = Path(__file__).parents[3] / "bin" / "echelon"
+    done = [subprocess.run([str(echelon), "verify", str(path)], timeout=120).returncode for path in paths]
+    assert done == [3, 0]
+
+
+def test_under_echelon_an_optimizer_step_with_tokens_is_a_batch_of_the_attempt(folder, tmp_path, monkeypatch):
+    spool = tmp_path / "experiments" / "e1" / "attempts" / "2" / "spool"
+    spool.mkdir(parents=True)
+    monkeypatch.setenv("ECHELON_SPOOL", str(spool))
+    capture.step(3, 2, lambda: STEP)
+    capture.step(4, 2, lambda: LAYOUT)
+    assert capture.close()
+    (event,) = spooled(spool)
+    assert (event.batch.step, event.batch.rows) == (3, 2)
+    assert event.batch.data.startswith(b"\n\x0fechelon-batch/3")
+    assert [path.name for path in folder.iterdir()] == ["layout-000004.pb"]
+
+
+def test_a_step_that_cannot_be_built_is_a_gap_with_the_reason(folder, read_lines):
+    capture.step(3, 2, lambda: {**STEP, "tokens": {**TOKENS, "logProb": [-1.0]}})
+    assert capture.close()
+    (gap,) = read_lines(folder / "gaps.jsonl")
+    assert (gap["step"], gap["rows"]) == (3, 2)
+    assert "tokens.logProb has 1 entries, expected 3" in gap["reason"]
