@@ -47,7 +47,7 @@ test('the command that the report of a wrong token export names explains the tok
   assert.throws(
     () => run('verify', folder),
     ({ status, stdout }: { status: number; stdout: string }) => {
-      const [, command] = /Explain a wrong token with: echelon (.+)/.exec(stdout)!;
+      const [, command] = /Explain a wrong token with:\s+echelon (.+)/.exec(stdout)!;
       const words = command!.match(/'[^']*'|\S+/g)!.map((word) => word.replaceAll("'", ''));
       return status === 1 && run(...words).includes('is WRONG');
     },
