@@ -12,9 +12,14 @@ const NAME = 'echelon_rayworker';
 /** The time of every file in the zip, so that equal packages stay equal. */
 const TIME = new Date('2000-01-01T00:00:00');
 
-/** The capture, which programs of users import. Two of its files are the ray-worker's own. */
+/** The capture, which programs of users import. These of its files are the ray-worker's own: links to them are not followed. */
 const CAPTURE = 'echelon_capture';
-const SHARED = { 'batch.py': 'batch.py', 'reporter.py': 'engines/verl_agent/reporter.py' };
+const SHARED = {
+  'batch.py': 'batch.py',
+  'forms.py': 'forms.py',
+  'reporter.py': 'engines/verl_agent/reporter.py',
+  'step_batch.py': 'step_batch.py',
+};
 
 /**
  * Packs the `echelon_rayworker` of `directory` without compiled files, and the `echelon_capture` of the directory `capture`

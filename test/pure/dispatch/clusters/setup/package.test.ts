@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -29,9 +29,12 @@ test('the package has its own files only, and equal files give an equal zip', (t
   assert.notDeepEqual(Buffer.from(packRayWorker(directory).zip), Buffer.from(first.zip));
 });
 
-test('the package brings the capture along, with the files that both share', () => {
+test('the package brings the capture along, with all files that both share', () => {
   const files = unzipSync(packRayWorker(PACKAGE).zip);
-  for (const file of ['__init__.py', 'recorder.py', 'shared/__init__.py'])
+  const shared = readdirSync(join(PACKAGE, '../capture/echelon_capture/shared')).filter((file) =>
+    file.endsWith('.py'),
+  );
+  for (const file of ['__init__.py', 'recorder.py', ...shared.map((one) => `shared/${one}`)])
     assert.ok(files[`echelon_capture/${file}`], file);
   const text = (file: string) => Buffer.from(files[file]!).toString();
   assert.equal(text('echelon_capture/shared/batch.py'), text('echelon_rayworker/batch.py'));
