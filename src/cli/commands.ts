@@ -140,6 +140,7 @@ const OFFLINE: Entry[] = [
   fileCommand('explain', 'explain the advantage of a row'),
   fileCommand('estimate', 'estimate the advantages with any estimator'),
   fileCommand('compare', 'compare several estimators'),
+  fileCommand('signal', 'describe what recorded batches offer to learn from'),
   fileCommand('identify', 'identify the estimator of given advantages'),
   entry('comparison', 'plan and judge a comparison of two methods', comparison),
   entry('recipes', 'list the scripts of verl-agent', plan),

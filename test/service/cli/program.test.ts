@@ -19,7 +19,18 @@ const MAIN = join(import.meta.dirname, '../../../src/cli/main.ts');
 const WITHOUT_API = new Set(
   [
     ['demo', 'up', 'down', 'doctor', 'api', 'dispatcher'],
-    ['verify', 'explain', 'estimate', 'compare', 'identify', 'recipes', 'help', 'completion', 'version'],
+    [
+      'verify',
+      'explain',
+      'estimate',
+      'compare',
+      'signal',
+      'identify',
+      'recipes',
+      'help',
+      'completion',
+      'version',
+    ],
     ['config ls', 'config set', 'config use', 'config delete', 'presets ls', 'presets get'],
     ['comparison seeds', 'comparison judge'],
     ['ray status', 'ray call', 'ray actors', 'ray kill'],

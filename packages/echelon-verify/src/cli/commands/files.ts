@@ -17,10 +17,11 @@ import { EXIT } from '../exit.ts';
 import { explainFile } from '../explain-file.ts';
 import { errorLine } from '../output.ts';
 import { wrapped } from '../shortened.ts';
+import { signalFile } from '../signal-file.ts';
 import { identifyCommand } from './identify.ts';
 import { verifyCommand } from './verify.ts';
 
-/** The commands on recorded batches, which need no server: verify, explain, estimate, compare, identify. */
+/** The commands on recorded batches, which need no server: verify, explain, estimate, compare, signal, identify. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it lists the commands, their options and their help
 export function fileCommands(streams: TextStreams): Command[] {
   const ends = async (exitCode: Promise<number>): Promise<void> => {
@@ -104,7 +105,21 @@ ${examples('echelon compare dump.json.gz --estimators hgpo,gigpo,grpo')}`,
       ends(compareFile(path, options, io(options))),
     );
 
-  return [verify, explain, estimate, compare, identifyCommand(io)];
+  const signal = file('signal', 'Describe what recorded batches offer to learn from.')
+    .argument('<file>', FILE)
+    .option('--batch <name>', 'only this batch')
+    .addHelpText(
+      'after',
+      `
+How much of the spread of the step returns each way to compare rows explains, adjusted for its number of clusters and beside \
+what shuffled rows give; and the rows without signal. It describes the signal and does not predict success.
+${examples('echelon signal dump.json.gz')}`,
+    )
+    .action((path: string, options: { batch?: string; json?: boolean }) =>
+      ends(signalFile(path, options, io(options))),
+    );
+
+  return [verify, explain, estimate, compare, signal, identifyCommand(io)];
 }
 
 interface EstimateOptions {

@@ -1,0 +1,43 @@
+import { describeSignal, type SignalDescription } from '../explain/describe-signal.ts';
+import { inert } from '../text/inert.ts';
+import { orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
+import { EXIT } from './exit.ts';
+import { json } from './output.ts';
+import { table } from './table.ts';
+
+/** `echelon signal FILE`: describes what recorded batches offer to learn from. The exit status is 0, or 2 if a column is missing. */
+export function signalFile(
+  path: string,
+  options: { readonly batch?: string | undefined; readonly json?: boolean | undefined },
+  io: TextStreams,
+): Promise<number> {
+  return orUnreadable(io, async () => {
+    const described = (await readBatchesOf(path, options.batch)).map(describeSignal);
+    if (options.json === true) io.stdout.write(`${json({ batches: described })}\n`);
+    else io.stdout.write(`${described.map((one) => textOf(one, io.stdout.columns)).join('\n\n')}\n`);
+    return EXIT.ok;
+  });
+}
+
+const percent = (share: number | null): string => (share === null ? '–' : `${(100 * share).toFixed(1)} %`);
+
+function textOf(one: SignalDescription, width: number | undefined): string {
+  const head = ['rows compared by', 'clusters', 'explains', 'adjusted', 'by chance'];
+  const lines = one.keys.map(({ key, clusters, explained, adjusted, byChance }) => [
+    key,
+    clusters,
+    percent(explained),
+    percent(adjusted),
+    byChance === null ? '–' : byChance.map(percent).join(' to '),
+  ]);
+  const { advantageZero, alone, groupWithoutSpread, penaltyOnly } = one.shares;
+  return [
+    `${inert(one.batch)}, ${one.rows} rows: describes the signal, does not predict success`,
+    table(head, lines, width),
+    `  pairs of equal observations with other observations before them  ${percent(one.contextInconsistency)}`,
+    `  rows that a row is compared with  ${one.clusterSize.toFixed(1)}, of ${one.effectiveTrajectories.toFixed(1)} effective trajectories`,
+    `  rows alone in their state  ${percent(alone)}`,
+    `  rows with advantage 0  ${percent(advantageZero)}`,
+    `  rows in groups of equal rewards  ${percent(groupWithoutSpread)}, with an advantage from penalties only  ${percent(penaltyOnly)}`,
+  ].join('\n');
+}
