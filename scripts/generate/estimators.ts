@@ -26,8 +26,22 @@ Every estimator that Echelon can evaluate, verify and explain. A batch names its
 of the file, or in \`parameters\` on the wire. An omitted parameter has its default. This page is made from the estimators
 themselves (\`packages/echelon-verify/src/kernel/estimators/\`); [How to add an estimator](../contributing/add-an-estimator.md) says how one is written.
 
-${estimators.map(section).join('\n')}`;
+${estimators.map(section).join('\n')}
+${NOT_BUILT}`;
 }
+
+/** Published methods that no estimator computes. Marks: [code] read in code, [2nd] second hand. */
+const NOT_BUILT = `## Not built
+
+| method | why |
+| --- | --- |
+| G²PO (arXiv 2606.22995) | its terms over successor values need a bound of their own, which is not derived yet [code] |
+| RewardFlow (2603.18859) | step rewards come from values in a graph that each environment cleans in its own way [code] |
+| GAGPO (2605.13217) | no code is public; γ, λ, deviation and ε are not known [2nd] |
+| EMPG (2509.09265) | only pseudocode and a summary could be read [2nd]; batches hold no token entropies |
+| \`remax\`, \`optimal_token_baseline\`, \`tir_optimal_token_baseline\` of verl | batches lack the reward of the greedy rollout, or the probabilities of the tokens [code] |
+| Dr. MAS (2602.08847) | no estimator of its own: \`grpo\` or \`gigpo\` with a \`group\` of task and agent is its \`group_by_agent_id\` [code] |
+`;
 
 function section(estimator: Estimator): string {
   const { name, title, formula, source, edgeCases, parameters } = estimator;
