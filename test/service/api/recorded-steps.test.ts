@@ -44,12 +44,12 @@ const verification = createVerification({
   ...{ store, verifier: pool, holder: 'd', concurrency: 1, leaseMs: 60_000, everyMs: 50, log: QUIET },
 });
 verification.start();
-after(() => verification.stop());
 const experiment = async () => (await call('GET', `/v1/experiments/${lease.experiment}`)).json();
 await until(
   async () => (await experiment()).verification.batchesVerified === steps.length,
   'every step is verified',
 );
+await verification.stop();
 const base = `/v1/experiments/${lease.experiment}`;
 const reportOf = async (batch: number): Promise<RecordedStepReport> =>
   (await call('GET', `${base}/batches/1/${batch}`)).json().report;
