@@ -113,6 +113,8 @@ describe('Redis', () => {
       await bench.server.restart('SIGKILL');
       await until(() => bench.redis.ping().catch(() => undefined), 'Redis is back');
     }
+    // The ray-worker can only finish what it has launched.
+    for (const id of ids) await bench.reaches(id, 'running');
     for (const id of ids) bench.rayWorker.finish(id);
     for (const id of ids) {
       const record = await until(async () => {
