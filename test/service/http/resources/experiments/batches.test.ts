@@ -39,6 +39,7 @@ describe('batch routes', () => {
   test('the list of batches shows a summary of each report', async () => {
     const first = (await call('GET', `${path}?limit=2`)).json();
     assert.deepEqual(first.items[0].verification, {
+      kind: 'advantage',
       ok: false,
       exact: 2,
       rounding: 1,
