@@ -48,7 +48,7 @@ test('the first command of the README names a program of the Python package and 
 });
 
 test('the golden files verify with the figures that the overview states', () => {
-  const [, batches, rows] = /batches of the official estimator \| (.+) ok, ([\d,]+ rows), 0 wrong \|/.exec(
+  const [, batches, rows] = /batches of the official estimators \| (.+) ok, ([\d,]+ rows), 0 wrong \|/.exec(
     overview,
   )!;
   const { status, stdout } = run(`verify ${globSync('test/golden/*.{json,gz}').join(' ')}`);
