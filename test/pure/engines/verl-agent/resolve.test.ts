@@ -39,7 +39,7 @@ describe('resolveVerlAgent', () => {
       });
       assert.deepEqual(
         open,
-        ['/cluster', '/timeoutSeconds', '/deadline', '/home', '/checkpoints/label'],
+        ['/cluster', '/timeoutSeconds', '/deadline', '/checkpointStore', '/home', '/checkpoints/label'],
         recipe,
       );
     }
