@@ -19,13 +19,14 @@ from echelon_rayworker.engines.spec import read_launch
 from echelon_rayworker.engines.local.settings import settings_of as local
 from echelon_rayworker.engines.prompt.settings import settings_of as prompt
 from echelon_rayworker.engines.replay.faults import FAULTS
+from echelon_rayworker.engines.replay.steps import STEP_FAULTS
 def read(content):
     with tempfile.TemporaryDirectory() as directory:
         Path(directory, "spec.json").write_text(content)
         launch = read_launch([f"attempt_dir={directory}", "experiment_dir=/e", "shared_root=/s"])
     engine = launch.spec["engine"]
     return asdict(local(launch.spec, "/e") if engine == "local" else prompt(launch, {}))
-print(json.dumps({"read": [read(one) for one in json.load(sys.stdin)], "faults": list(FAULTS)}))`;
+print(json.dumps({"read": [read(one) for one in json.load(sys.stdin)], "faults": [*FAULTS, *STEP_FAULTS]}))`;
 
 function ask(...specs: ExperimentSpec[]): { read: object[]; faults: string[] } {
   const plans = specs.map((spec) => compilePlan(resolveSpec(spec, { customCode: true }).spec));

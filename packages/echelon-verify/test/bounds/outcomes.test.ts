@@ -28,8 +28,8 @@ const OF_TERMS = estimatorNames().filter((name) => {
   return 'terms' in plan || ('stages' in plan && termOfChain(plan) !== undefined);
 });
 
-test('HGPO, GiGPO, GRPO and RLOO have the bounds of terms', () => {
-  assert.deepEqual(OF_TERMS, ['hgpo', 'gigpo', 'grpo', 'rloo']);
+test('HGPO, GiGPO, GraphGPO, GRPO and RLOO have the bounds of terms', () => {
+  assert.deepEqual(OF_TERMS, ['hgpo', 'gigpo', 'graphgpo', 'grpo', 'rloo']);
 });
 
 describe('row outcomes', () => {
@@ -107,13 +107,20 @@ describe('row outcomes', () => {
     });
   }
 
-  test('nothing that the official estimator reported is wrong', () => {
+  test('nothing that the official estimators reported is wrong', () => {
     const expected = [
       'late-mean_std_norm',
       'late-n7',
       'gigpo-mean_std_norm-w1.0-2',
       'gigpo-mean_std_norm-w0.5-2',
       'rloo-2',
+      'graphgpo-0.1-mean_std_norm',
+      'graphgpo-0.1-mean_std_norm-progress',
+      'graphgpo-0.2-mean_std_norm',
+      'graphgpo-0.2-mean_std_norm-progress',
+      'graphgpo-0.8-mean_std_norm-progress',
+      'graphgpo-weights',
+      'graphgpo-large',
     ];
     const rounding: string[] = [];
     for (const batch of allGoldenBatches()) {
@@ -128,14 +135,17 @@ describe('row outcomes', () => {
     assert.deepEqual(rounding, expected);
   });
 
-  test('a relative change of 1e-4 is found in 99 %, of 1e-3 in 99.8 % of all rows with a signal', () => {
-    for (const [change, least] of [
-      [1e-4, 0.99],
-      [1e-3, 0.998],
-    ] as const) {
-      let found = 0;
-      let tried = 0;
-      for (const batch of allGoldenBatches()) {
+  // The returns of a graph differ by little: their clusters' means are large compared with the deviations.
+  const isOfGraph = ({ name }: Batch) => name.startsWith('graphgpo');
+  for (const [which, change, least, batches] of [
+    ['other', 1e-4, 0.99, allGoldenBatches().filter((batch) => !isOfGraph(batch))],
+    ['other', 1e-3, 0.998, allGoldenBatches().filter((batch) => !isOfGraph(batch))],
+    ['GraphGPO', 1e-4, 0.93, allGoldenBatches().filter(isOfGraph)],
+    ['GraphGPO', 1e-3, 0.99, allGoldenBatches().filter(isOfGraph)],
+  ] as const)
+    test(`a relative change of ${change} is found in ${100 * least} % of the rows with a signal of ${which} batches`, () => {
+      let [found, tried] = [0, 0];
+      for (const batch of batches) {
         const judge = judgeOf(inForms(batch, 'recipe'));
         batch.reportedAdvantage!.forEach((value, row) => {
           const truth = judge.model.truth[row]!;
@@ -144,9 +154,8 @@ describe('row outcomes', () => {
           if (judge.judge(row, Math.fround(value * (1 + change))) === 'wrong') found += 1;
         });
       }
-      assert.ok(found / tried >= least, `${found} of ${tried} at ${change}`);
-    }
-  });
+      assert.ok(found / tried >= least, `${found} of ${tried}`);
+    });
 
   test('a single row nudged by 1e-3 is found and its neighbours stay right', () => {
     const batch = goldenBatch('alfworld-scale');

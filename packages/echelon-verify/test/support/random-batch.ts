@@ -87,6 +87,8 @@ export function randomBatch(random: () => number, choices: BatchChoices): Batch 
     step: Int32Array.from(rows.step),
     observation: Int32Array.from(rows.observation),
     observationLabel: (id) => `s${id}`,
+    // Any next observations: the returns are stated.
+    ...(choices.name === 'graphgpo' && { nextObservation: Int32Array.from(rows.observation) }),
     tokenLevelRewardSum: Float64Array.from(values, (x, row) =>
       score(
         perTrajectory
