@@ -14,6 +14,7 @@ const STEPS = FILES.filter((path) => !path.startsWith('redis/'));
 
 /** Steps that only add telemetry or new work; the server refuses them when it has no memory. */
 const REFUSED_WITHOUT_MEMORY = [
+  'annotate',
   'append',
   'claim-answer',
   'create-sweep',
