@@ -23,6 +23,7 @@ export function boundAnyForm(bounds: ClusterBounds, c: number, into: ClusterBoun
   const of: Spread = {
     n,
     unit: bounds.arithmetic.unit,
+    tiny: bounds.arithmetic.tiny,
     mean: Math.abs(bounds.trueMean[c]!) + error,
     squares: (Math.sqrt(squares) + Math.sqrt(n) * error) ** 2,
     largest: bounds.largest[c]!,
@@ -35,8 +36,7 @@ export function boundAnyForm(bounds: ClusterBounds, c: number, into: ClusterBoun
   into.size[0] = n;
   into.equal[0] = bounds.equal[c]!;
   into.pinned[0] = 0;
-  into.trueMean[0] = bounds.trueMean[c]!;
-  into.mean[0] = bounds.trueMean[c]!;
+  into.mean[0] = into.trueMean[0] = bounds.trueMean[c]!;
   into.meanError[0] = most;
   into.squares[0] = bounds.squares[c]!;
   into.divisor[0] = bounds.divisor[c]!;
@@ -74,6 +74,8 @@ function boundDeviation(squares: number, off: number, spread: number, into: Clus
 interface Spread {
   readonly n: number;
   readonly unit: number;
+  /** See {@link Arithmetic.tiny}. */
+  readonly tiny: number;
   /** Size of the mean. */
   readonly mean: number;
   /** Sum of squares about the mean, at most. */
@@ -141,12 +143,13 @@ function reach({ mean, squares, largest, blur }: Spread): { largest: number; ran
  * A mean that is updated, m_k = m_(k-1) + (x_k - m_(k-1))/k, or joined from two parts, m = m_a + (m_b - m_a) n_b/n.
  * A step rounds by u M for its result and 4 u R n_b/n for the difference, the quotient or reciprocal, the product; what
  * the parts carry comes in by their shares. So n e_n <= n_a e_a + n_b e_b + n u M + 4 u R n_b, over any tree of steps at
- * most u (M + 4 R) n (n + 1)/2. The computed M and R are larger than the exact ones by e and 2 e: `grown` solves for e.
+ * most u (M + 4 R) n (n + 1)/2. The computed M and R are larger than the exact ones by e and 2 e: `grown` solves for e. Quotient and
+ * product may also fall below the smallest number, once in each step.
  */
 function updatedMeanError(of: Spread): number {
-  const { n, unit } = of;
+  const { n, unit, tiny } = of;
   const { largest, range } = reach(of);
-  return unit * (largest + 4 * range) * ((n + 1) / 2) * grown(of);
+  return (unit * (largest + 4 * range) + tiny) * ((n + 1) / 2) * grown(of);
 }
 
 /** Steps that may each lose u of what they carry: the factor on their bound of first order. */

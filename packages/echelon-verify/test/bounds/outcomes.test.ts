@@ -102,7 +102,8 @@ describe('row outcomes', () => {
             assert.notEqual(judge.judge(row, reported[row]!), 'wrong', `row ${row} reports ${reported[row]}`);
           }
         }),
-        { numRuns: RUNS },
+        // The example has rewards of some steps of the smallest float16 numbers, whose means are updated value by value.
+        { numRuns: RUNS, examples: [[-449134922]] },
       );
     });
   }
