@@ -30,7 +30,8 @@ export function Batch({ params }: { params: Record<string, string> }) {
   const batch = useGet('/v1/experiments/{id}/batches/{attempt}/{batch}', { path });
   const here = `/experiments/${path.id}/batches/${path.attempt}`;
   const name = experiment.data ? inert(experiment.data.name) : path.id;
-  const last = path.attempt === experiment.data?.attempt ? experiment.data.progress.step : undefined;
+  // Of later attempts the number of batches is not known before the end of the list.
+  const last = experiment.data?.attempt === 1 ? experiment.data.verification.batches : undefined;
   return (
     <>
       <Head

@@ -20,17 +20,17 @@ const COLUMNS: Record<string, Shown> = {
       </span>
     ),
   },
-  main: { title: 'Main metric', class: 'wide', width: '150px', cell: (one) => <MainMetric of={one} /> },
+  main: { title: 'Main metric', class: 'wide', width: '140px', cell: (one) => <MainMetric of={one} /> },
   progress: {
     title: 'Progress',
     class: 'wide',
-    width: '140px',
+    width: '125px',
     sort: 'progress',
     cell: (one) => <Progress of={one} />,
   },
   rows: {
     title: 'Rows verified',
-    width: '150px',
+    width: '180px',
     sort: 'wrong',
     cell: ({ verification }) => <Outcomes counts={verification} rows={verification.rowsSeen} />,
   },
