@@ -23,6 +23,7 @@ const TASKS = {
   test: { program: 'scripts/test.ts', isolated: true },
   'test:full': { program: 'scripts/test.ts', args: ['--full'], isolated: true },
   'test:nemesis': { program: 'test/nemesis/main.ts', isolated: true },
+  'test:clusters': { program: 'test/nemesis/clusters/main.ts', isolated: true },
   bench: { program: 'test/bench/main.ts', isolated: true },
   check: { program: 'scripts/check.ts', isolated: false },
   'check:packages': { program: 'scripts/check-packages.ts', isolated: false },
