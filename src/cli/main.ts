@@ -17,7 +17,7 @@ const { enableCompileCache } = await import('node:module');
 enableCompileCache(fileURLToPath(new URL('../../.cache/node-compile', import.meta.url)));
 
 /** The commands that read files that others may have made. */
-const READS_FILES = new Set(['verify', 'explain', 'estimate', 'compare', 'identify']);
+const READS_FILES = new Set(['verify', 'explain', 'estimate', 'compare', 'identify', 'signal']);
 
 async function isHere(): Promise<boolean> {
   if (!process.argv.slice(2).some((word) => READS_FILES.has(word))) return true;

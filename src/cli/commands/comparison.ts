@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { parse } from 'csv-parse/sync';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
@@ -199,7 +199,7 @@ const signed = (share: number): string => (share < 0 ? '' : '+') + percent(share
 function points(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !(value > 0 && value <= 100))
-    throw new CliError(EXIT.usage, `"${text}" is no number of points. Give one above 0, at most 100.`);
+    throw new InvalidArgumentError('It must be a number of points above 0, at most 100.');
   return value;
 }
 

@@ -60,11 +60,9 @@ export function createUsage(context: StoreContext) {
 }
 
 /** What each part of the present allocations took between two instants (ms since 1970). */
-async function running({ redis, keys, run }: StoreContext, from: number, to: number) {
-  const [now, clusters] = await Promise.all([
-    storeTime({ run } as StoreContext),
-    guarded(redis.hkeys(keys.clusters)),
-  ]);
+async function running(context: StoreContext, from: number, to: number) {
+  const { redis, keys } = context;
+  const [now, clusters] = await Promise.all([storeTime(context), guarded(redis.hkeys(keys.clusters))]);
   const looks = redis.pipeline();
   for (const cluster of clusters) looks.hgetall(keys.allocations(cluster));
   const found = clusters.length === 0 ? [] : ((await runAll(looks)) as Record<string, string>[]);
