@@ -122,7 +122,9 @@ async function strike(
     const chosen = new Set(Array.from({ length: random() < 0.15 ? 2 : 1 }, () => pick(random, faults)));
     const struck = [...chosen].map(async (fault) => {
       const over = watch.fault(fault.kind, fault.outage);
-      await fault.strike(random);
+      await fault.strike(random).catch((cause: unknown) => {
+        throw new Error(`the fault "${fault.kind}" could not be made or repaired: ${cause}`, { cause });
+      });
       over();
     });
     await Promise.all(struck);

@@ -3,7 +3,7 @@
  * 3: inconclusive, because the machine was starved; 4: a time above its bound.
  */
 import { parseArgs } from 'node:util';
-import { type Result, runCampaign } from './campaign.ts';
+import { type Options, type Result, runCampaign } from './campaign.ts';
 import { nameOf, tryDefects } from './detection.ts';
 import { writeCampaign, writeDefects } from './evidence.ts';
 import { WORLDS } from './faults/worlds.ts';
@@ -53,11 +53,20 @@ function optionsFrom(args: string[]) {
 }
 
 /** Prints the reasons once more after the logs, which the process prints at its end, so that the end of the output states them. */
-function repeatAtEnd(result: Result): void {
-  const reasons = [...result.violations.map((one) => `VIOLATION ${one}`), ...result.exceeded];
+function repeatAtEnd(reasons: readonly string[]): void {
   process.on('exit', () => {
     for (const reason of reasons.slice(0, 20)) console.error(reason);
   });
+}
+
+/** Without an outcome: the campaign itself failed. */
+async function campaign(options: Options): Promise<Result> {
+  try {
+    return await runCampaign(options);
+  } catch (error) {
+    repeatAtEnd([`FAILED the campaign itself: ${(error as Error).stack}`]);
+    throw error;
+  }
 }
 
 function print(result: Result): void {
@@ -96,10 +105,10 @@ async function runWorlds({
   for (const world of worlds) {
     const choice = `${world === 'upgrade' ? ` --older ${older}` : ''}${fault ? ` --fault '${fault}'` : ''}`;
     console.log(`npm run test:nemesis -- --world ${world}${choice} --minutes ${minutes} --seed ${seed}`);
-    const result = await runCampaign({ world, older, fault, seed, minutes, whileStarved, progress });
+    const result = await campaign({ world, older, fault, seed, minutes, whileStarved, progress });
     starved ||= result.starved;
     print(result);
-    repeatAtEnd(result);
+    repeatAtEnd([...result.violations.map((one) => `VIOLATION ${one}`), ...result.exceeded]);
     if (write) writeCampaign(result);
     if (result.violations.length > 0) return 1;
     if (result.exceeded.length > 0 && !result.starved) return 4;

@@ -1,20 +1,30 @@
 import { inspect } from 'node:util';
 import type { Log } from '../../src/dispatch/log.ts';
 
-const LINES_OF_A_SOURCE = 150;
-const LONGEST_LINE = 1_000;
+const LINES_OF_A_SOURCE = 60;
+const LONGEST_LINE = 600;
 const ANSWERED = /"status":[23]\d\d,.*"msg":"answered"/;
+/** What differs between lines that say the same: identifiers and numbers. */
+const DIFFERENT = /\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|[a-z]{2,4}-[0-9a-z]{20}|\d+)\b/g;
 
-const sources = new Map<string, string[]>();
+/** Of each source its lines by what they say, the one that was said last at the end. */
+const sources = new Map<string, Map<string, { text: string; times: number }>>();
 
-/** Keeps a line that `source` logged, the last of them; they are printed where a test of this process has failed. */
+/**
+ * Keeps the last lines that `source` logged, of those that differ only in numbers and ids the last one; they are printed where
+ * a test of this process has failed.
+ */
 export function keepLine(source: string, line: string): void {
   if (process.env.ECHELON_TEST_LOG) console.error(`${source} | ${line}`);
-  const lines = sources.get(source) ?? [];
+  const lines = sources.get(source) ?? new Map();
   if (sources.size === 0) process.once('exit', printIfFailed);
   sources.set(source, lines);
-  lines.push(`${new Date().toISOString().slice(11, 23)} ${line.slice(0, LONGEST_LINE)}`);
-  if (lines.length > LINES_OF_A_SOURCE) lines.shift();
+  const said = line.replaceAll(DIFFERENT, '#');
+  const times = (lines.get(said)?.times ?? 0) + 1;
+  const text = `${new Date().toISOString().slice(11, 23)} ${line.slice(0, LONGEST_LINE)}`;
+  lines.delete(said);
+  lines.set(said, { text, times });
+  if (lines.size > LINES_OF_A_SOURCE) lines.delete(lines.keys().next().value!);
 }
 
 /** {@link keepLine} for each line of a stream. Successful answers of an api are omitted. */
@@ -27,9 +37,14 @@ export function keepLines(source: string, stream: NodeJS.ReadableStream): void {
   });
 }
 
+/** Campaigns have statuses of their own for what is no failure. */
 function printIfFailed(code: number): void {
-  if (code === 0) return;
-  for (const [source, lines] of sources) console.error(`--- ${source} logged last:\n${lines.join('\n')}`);
+  if (code !== 1) return;
+  for (const [source, lines] of sources) {
+    console.error(`--- ${source} logged last:`);
+    for (const { text, times } of lines.values())
+      console.error(times === 1 ? text : `${text} (${times} times)`);
+  }
 }
 
 /** A log whose lines go to `write`. */
