@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { TextStreams } from 'echelon-verify/cli/batch-files';
 import type { Output } from 'echelon-verify/cli/output';
+import { FILE_COMMANDS } from './file-commands.ts';
 
 /** Where commands write. */
 interface Streams {
@@ -126,22 +127,17 @@ const CLUSTERS: Entry[] = [
   entry('ray', 'inspect any Ray cluster, call functions on it', ray),
 ];
 
-const fileCommand = (name: string, summary: string): Entry => ({
+const FILES: Entry[] = Object.entries(FILE_COMMANDS).map(([name, summary]) => ({
   name,
   summary,
   async load({ streams }) {
     const { fileCommands } = await import('echelon-verify/cli/commands/files');
     return fileCommands(streams).find((command) => command.name() === name)!;
   },
-});
+}));
 
 const OFFLINE: Entry[] = [
-  fileCommand('verify', 'verify every advantage of recorded batches'),
-  fileCommand('explain', 'explain the advantage of a row'),
-  fileCommand('estimate', 'estimate the advantages with any estimator'),
-  fileCommand('compare', 'compare several estimators'),
-  fileCommand('signal', 'describe what recorded batches offer to learn from'),
-  fileCommand('identify', 'identify the estimator of given advantages'),
+  ...FILES,
   entry('comparison', 'plan and judge a comparison of two methods', comparison),
   entry('recipes', 'list the scripts of verl-agent', plan),
 ];

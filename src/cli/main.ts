@@ -16,11 +16,9 @@ if (Number.parseInt(process.versions.node, 10) < MIN_NODE) {
 const { enableCompileCache } = await import('node:module');
 enableCompileCache(fileURLToPath(new URL('../../.cache/node-compile', import.meta.url)));
 
-/** The commands that read files that others may have made. */
-const READS_FILES = new Set(['verify', 'explain', 'estimate', 'compare', 'identify', 'signal']);
-
 async function isHere(): Promise<boolean> {
-  if (!process.argv.slice(2).some((word) => READS_FILES.has(word))) return true;
+  const { FILE_COMMANDS } = await import('./file-commands.ts');
+  if (!process.argv.slice(2).some((word) => Object.hasOwn(FILE_COMMANDS, word))) return true;
   const { isLimited } = await import('echelon-verify/cli/limited');
   return await isLimited();
 }
