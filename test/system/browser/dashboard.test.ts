@@ -383,8 +383,9 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
 
   test('an optimizer step shows its stages, the layout, and the chain of the token that breaks', async () => {
     step = await installation.finished({
-      ...{ name: 'a faulty step', engine: 'replay' },
-      replay: { batches: 1, fault: 'token-mean-per-micro-batch' },
+      ...{ name: 'a faulty step', engine: 'local', estimator: { name: 'grpo' }, observations: 'texts' },
+      training: { steps: 1, captureEvery: 1, fault: 'token-mean-per-micro-batch' },
+      ...{ rollout: { groups: 2, groupSize: 4 }, evaluation: { games: 1 } },
     } as never);
     await open(`/experiments/${step}/batches/1/2`);
     await page.getByText('token-mean per micro-batch; you said').waitFor();
