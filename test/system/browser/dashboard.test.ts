@@ -387,7 +387,8 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
       training: { steps: 1, captureEvery: 1, fault: 'token-mean-per-micro-batch' },
       ...{ rollout: { groups: 2, groupSize: 4 }, evaluation: { games: 1 } },
     } as never);
-    await open(`/experiments/${step}/batches/1/2`);
+    await open(`/experiments/${step}`);
+    await page.locator('.stage-strips a.wrong').filter({ hasText: 'gradient wrong' }).click();
     await page.getByText('token-mean per micro-batch; you said').waitFor();
     await page.locator('.step-layout .micro-batch').nth(3).waitFor();
     assert.equal(await page.locator('.step-layout .micro-batch').count(), 4);
