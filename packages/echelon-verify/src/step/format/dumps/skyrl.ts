@@ -34,7 +34,8 @@ export const SKYRL_STEPS: StepAdapter = {
   columns: COLUMNS,
   states: [],
   matches: ({ path, bytes }) =>
-    /\.pkl$/i.test(path) && Buffer.from(bytes.subarray(0, 256)).includes('_rebuild_tensor_batch'),
+    /\.pkl$/i.test(path) &&
+    new TextDecoder('latin1').decode(bytes.subarray(0, 256)).includes('_rebuild_tensor_batch'),
   async *steps(files) {
     for (const file of files) {
       const rows = rowsOf(await columnsOf(file));
