@@ -19,6 +19,7 @@ const GENERATED = [
   'docs/reference/findings.md',
   'docs/reference/metrics.md',
   'docs/reference/spec.md',
+  'docs/reference/step-stages.md',
   'deploy/ray-worker/echelon_rayworker/batch.py',
   'deploy/ray-worker/echelon_rayworker/forms.py',
 ];

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Count, CountOf, Cursor, nullable, outcomes, Text } from './answer-parts.ts';
+import { Count, CountOf, Cursor, nullable, oneOf, outcomes, Text } from './answer-parts.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { SomeObject } from './spec-parts.ts';
 
@@ -40,6 +40,11 @@ export const BatchView = NamedObject('Batch', {
       ok: Type.Boolean(),
       ...outcomes,
       findings: Type.Array(Type.String(), { description: 'Codes of the findings.' }),
+      stages: Type.Optional(
+        Type.Record(Type.String(), oneOf(Object.keys(outcomes) as (keyof typeof outcomes)[]), {
+          description: 'Worst outcome of each stage of an optimizer step. Absent for advantages.',
+        }),
+      ),
     }),
   ),
 });

@@ -1,7 +1,10 @@
 """Training without Ray: the same curve after a resume, reports, checkpoints."""
 
+import json
 import os
 import re
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +16,7 @@ from echelon_rayworker.engines.local.settings import Settings, settings_of
 from echelon_rayworker.engines.local.trainer import Trainer
 from echelon_rayworker.gen import batch_pb2
 
+ECHELON = Path(__file__).parents[3] / "bin" / "echelon"
 SMALL = ["rollout.groups=3", "rollout.group_size=4", "environment.max_steps=15", "evaluation.games=6"]
 
 
@@ -23,6 +27,7 @@ class Kept:
         self.stages: list[tuple[str, int, int]] = []
         self.values: dict[int, dict[str, float]] = {}
         self.batches: dict[int, tuple[bytes, int]] = {}
+        self.updates: dict[int, bytes] = {}
         self.checkpoints: list[tuple[int, str]] = []
 
     def stage(self, name: str, step: int = 0, steps: int = 0) -> None:
@@ -32,7 +37,10 @@ class Kept:
         self.values[step] = dict(values)
 
     def batch(self, step: int, batch: bytes, rows: int) -> None:
-        self.batches[step] = (batch, rows)
+        if step in self.batches:
+            self.updates[step] = batch
+        else:
+            self.batches[step] = (batch, rows)
 
     def checkpoint(self, step: int, path: str) -> None:
         self.checkpoints.append((step, path))
@@ -164,3 +172,38 @@ def test_the_console_line_is_the_recipes(capsys):
     train("training.steps=1")
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("step:1 - ")]
     assert len(lines) == 1 and re.search(r" - episode/success_rate:\d\.\d{3}( - |$)", lines[0])
+
+
+def reports(kept: Kept, folder) -> list[dict]:
+    """What `echelon verify` says of the optimizer steps of a training, and what `identify` says of the last one."""
+    paths = [folder / f"{step}.pb" for step in kept.updates]
+    for path, update in zip(paths, kept.updates.values()):
+        path.write_bytes(update)
+    done = subprocess.run([ECHELON, "verify", "--json", *paths], capture_output=True, text=True, timeout=120)
+    return json.loads(done.stdout)["steps"]
+
+
+def test_every_action_of_the_captured_optimizer_steps_is_verified_and_capturing_changes_no_bit(tmp_path):
+    kept, trained = train("training.steps=3", "training.capture_every=1", "observations=texts")
+    plain, same = train("training.steps=3", "training.capture_every=0", "observations=texts")
+    assert plain.updates == {} and (trained._learner.weights == same._learner.weights).all()
+    for report in reports(kept, tmp_path):
+        assert report["ok"] and report["findings"] == [] and report["trained"] > 20, report
+        assert {stage["stage"] for stage in report["stages"]} == {"once", "gradient", "denominator", "reported"}
+        assert all(stage["unverifiable"] == 0 for stage in report["stages"])
+
+
+@pytest.mark.parametrize(
+    ("fault", "named"),
+    [
+        ("token-mean-per-micro-batch", "token-mean per micro-batch; you said token-mean over all"),
+        ("kl-without-gradient", "the KL term has no gradient"),
+        ("old-log-probs-unused", "the ratio is 1 for every token"),
+    ],
+)
+def test_a_planted_bug_of_the_update_is_found_and_named(tmp_path, fault, named):
+    kept, _ = train("training.steps=1", "training.capture_every=1", "training.kl_coefficient=0.05", f"training.fault={fault}")
+    (report,) = reports(kept, tmp_path)
+    assert not report["consistent"] and any(stage["stage"] == "gradient" and stage["wrong"] for stage in report["stages"])
+    command = [ECHELON, "identify", tmp_path / "1.pb"]
+    assert named in subprocess.run(command, capture_output=True, text=True, timeout=120).stdout

@@ -5,7 +5,7 @@ import pytest
 
 from echelon_rayworker.engines.local import features, learner
 from echelon_rayworker.engines.local.features import Prompt, command_features, context_features
-from echelon_rayworker.engines.local.learner import Learner
+from echelon_rayworker.engines.local.learner import Known, Learner
 from echelon_rayworker.engines.local.policy import assemble, densify, log_probabilities, sample, starting_weights
 from echelon_rayworker.engines.local.rollout import RolloutSettings, collect
 
@@ -72,7 +72,7 @@ def objective(one: Learner, part, places, advantage, old, reference) -> float:
     return float((loss + one.kl_coefficient * divergence - learner.ENTROPY_COEFFICIENT * entropy).mean())
 
 
-def test_the_gradient_is_that_of_the_objective(monkeypatch):
+def test_the_gradient_of_all_micro_batches_is_that_of_the_objective(monkeypatch):
     chance = np.random.default_rng(5)
     start = starting_weights(2)
     collected = collect(SETTINGS, start, 1, [0])
@@ -87,7 +87,8 @@ def test_the_gradient_is_that_of_the_objective(monkeypatch):
     taken = []
     monkeypatch.setattr(learner, "GRADIENT_CLIP", np.inf)
     monkeypatch.setattr(one, "_adam", taken.append)
-    one._mini_batch(part, places, advantage, old, reference)
+    step = one._optimizer_step(dense, Known(chosen, advantage, collected.trajectory, old, reference), rows)
+    assert len(step.denominators) == 3 and set(step.denominators) == {len(rows)}
     gradient = taken[0]
     at = np.unravel_index(np.argsort(-np.abs(gradient), axis=None)[:20], gradient.shape)
     for i, j in zip(*at):
@@ -107,7 +108,8 @@ def test_an_update_makes_what_went_well_more_likely():
     one = Learner(start.copy(), start, 0.03, 2, 0.2, 0.0)
     advantage = np.where(np.arange(len(chosen)) % 2, 1, -1).astype(np.float32)
     before = log_probabilities(start, dense)[chosen]
-    metrics = one.update(collected.choices, chosen, advantage, np.random.default_rng(0))
+    trajectory = 3 * collected.group + collected.trajectory
+    metrics = one.update(collected.choices, chosen, advantage, trajectory, np.random.default_rng(0))
     change = log_probabilities(one.weights, dense)[chosen] - before
     assert change[advantage > 0].mean() > 0 > change[advantage < 0].mean()
     assert metrics["actor/grad_norm"] > 0 and one.updates == 2 * learner.MINI_BATCHES

@@ -29,11 +29,14 @@ export const FAULTY: ExperimentSpec = {
   replay: { fault: 'zero-levels-kept', batches: 1 },
 };
 
-/** The same batch, and an optimizer step with the bug of public trainers. */
+/** One step of a training whose loss has a bug of public trainers. */
 export const FAULTY_STEP: ExperimentSpec = {
   name: 'a faulty optimizer step',
-  engine: 'replay',
-  replay: { fault: 'token-mean-per-micro-batch', batches: 1 },
+  engine: 'local',
+  estimator: { name: 'hgpo', historyLength: 2 },
+  observations: 'texts',
+  training: { steps: 1, captureEvery: 1, fault: 'token-mean-per-micro-batch' },
+  evaluation: { games: 1 },
 };
 
 /** An experiment in the demo's report. Rates are between 0 and 1; null if none was measured. */
@@ -84,10 +87,10 @@ export async function runDemo({
     body: FAULTY,
     wrong: 'rows have an advantage that no float32 evaluation of the formula gives',
   });
-  output.line('\nAn optimizer step whose loss is averaged over each micro-batch instead of all of them:');
+  output.line('\nA training whose loss is averaged over each micro-batch instead of all of them:');
   const stepFault = await showFault(client, output, {
     body: FAULTY_STEP,
-    wrong: 'rows are not right; those of the step have gradients that the stated loss does not give',
+    wrong: 'rows are not right: their actions have gradients that the stated loss does not give',
   });
   const rows = await Promise.all(trained.map((experiment) => demoRow(client, experiment)));
   const experiments = rows.map(({ seconds: _, ...row }) => row);

@@ -21,6 +21,8 @@ const LOCAL_DEFAULTS: Omit<ResolvedLocal, 'engine' | 'name' | 'estimator' | keyo
     saveEvery: 10,
     evaluateEvery: 0,
     stepDelaySeconds: 0,
+    captureEvery: 10,
+    fault: 'none',
   },
   evaluation: { games: 100 },
 };

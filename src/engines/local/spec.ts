@@ -59,6 +59,15 @@ export const LocalSpec = NamedObject('LocalSpec', {
       'Steps between evaluations; 0 evaluates only before and after the training.',
     ),
     stepDelaySeconds: number(0, 600, 'Seconds to wait in each step.'),
+    captureEvery: count(
+      0,
+      100000,
+      'Steps between captured optimizer steps, which are verified as batches of their own; 0 captures none.',
+    ),
+    fault: choice(
+      ['none', 'token-mean-per-micro-batch', 'kl-without-gradient', 'old-log-probs-unused'],
+      'Known bug of public trainers to plant in the update, for demonstrations.',
+    ),
   }),
   evaluation: section({ games: count(1, 10000) }),
 });

@@ -6,7 +6,7 @@ import { CpuResources, commonFields } from '../../schemas/spec-parts.ts';
 import { COMMON_DEFAULTS } from '../common-defaults.ts';
 import type { Engine, Resolved } from '../engine.ts';
 
-/** Faults of an estimator, and of an optimizer step, that `replay` can report, each as it occurred in a public trainer. */
+/** Faults of an estimator that `replay` can report, each as it occurred in a public trainer. */
 export const REPLAY_FAULTS = [
   'none',
   'shuffled-rows',
@@ -15,11 +15,6 @@ export const REPLAY_FAULTS = [
   'groups-of-one',
   'wrong-gamma',
   'off-by-one-weights',
-  'token-mean-per-micro-batch',
-  'kl-without-gradient',
-  'clip-higher-ignored',
-  'old-log-probs-unused',
-  'ranks-not-reduced',
 ] as const;
 
 /** Streams recorded batches; for demonstrations and tests. */

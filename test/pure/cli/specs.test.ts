@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { InvalidArgumentError } from 'commander';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { FAULTY, SWEEP } from '../../../src/cli/demo/demo.ts';
+import { FAULTY, FAULTY_STEP, SWEEP } from '../../../src/cli/demo/demo.ts';
 import { changedSpec, changesSpec, setting } from '../../../src/cli/spec-changes.ts';
 import { readSpecFile, requireKind } from '../../../src/cli/spec-file.ts';
 import { validateSpec } from '../../../src/engines/validate-spec.ts';
@@ -127,7 +127,7 @@ test('what cannot be set is wrong usage', () => {
 });
 
 test('every spec of the demo is one that the API accepts', () => {
-  for (const spec of [...SWEEP, FAULTY])
+  for (const spec of [...SWEEP, FAULTY, FAULTY_STEP])
     assert.doesNotThrow(() => resolveSpec(validateSpec(structuredClone(spec))), spec.name);
 });
 

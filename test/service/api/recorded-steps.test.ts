@@ -65,11 +65,11 @@ test('a recorded optimizer step gets outcomes for its rows, and a wrong token ma
   assert.deepEqual([signal, rowsVerified], ['wrong', rowsSeen]);
   const { items } = (await call('GET', `${base}/batches`)).json();
   assert.deepEqual(
-    items.map(({ verification }: BatchView) => [verification?.kind, verification?.ok]),
+    items.map(({ verification: one }: BatchView) => [one?.kind, one?.ok, one?.stages?.gradient]),
     [
-      ['step', true],
-      ['step', false],
-      ['step', false],
+      ['step', true, 'exact'],
+      ['step', false, 'wrong'],
+      ['step', false, 'wrong'],
     ],
   );
   const counted = items.reduce((sum: number, one: BatchView) => sum + one.verification!.wrong, 0);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { LocalSpec } from '../../../src/engines/local/spec.ts';
 import type { ExperimentSpec } from '../../../src/engines/registry.ts';
 import { REPLAY_FAULTS } from '../../../src/engines/replay/engine.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
@@ -16,19 +17,19 @@ import json, sys, tempfile
 from dataclasses import asdict
 from pathlib import Path
 from echelon_rayworker.engines.spec import read_launch
+from echelon_rayworker.engines.local.learner import FAULTS as PLANTED
 from echelon_rayworker.engines.local.settings import settings_of as local
 from echelon_rayworker.engines.prompt.settings import settings_of as prompt
 from echelon_rayworker.engines.replay.faults import FAULTS
-from echelon_rayworker.engines.replay.steps import STEP_FAULTS
 def read(content):
     with tempfile.TemporaryDirectory() as directory:
         Path(directory, "spec.json").write_text(content)
         launch = read_launch([f"attempt_dir={directory}", "experiment_dir=/e", "shared_root=/s"])
     engine = launch.spec["engine"]
     return asdict(local(launch.spec, "/e") if engine == "local" else prompt(launch, {}))
-print(json.dumps({"read": [read(one) for one in json.load(sys.stdin)], "faults": [*FAULTS, *STEP_FAULTS]}))`;
+print(json.dumps({"read": [read(one) for one in json.load(sys.stdin)], "faults": [*FAULTS], "planted": [*PLANTED]}))`;
 
-function ask(...specs: ExperimentSpec[]): { read: object[]; faults: string[] } {
+function ask(...specs: ExperimentSpec[]): { read: object[]; faults: string[]; planted: string[] } {
   const plans = specs.map((spec) => compilePlan(resolveSpec(spec, { customCode: true }).spec));
   const input = JSON.stringify(plans.map(({ files }) => files['spec.json']));
   const env = { ...process.env, PYTHONPATH: 'deploy/ray-worker' };
@@ -61,6 +62,8 @@ const CHANGED: ExperimentSpec = {
     saveEvery: 100000,
     evaluateEvery: 1,
     stepDelaySeconds: 0.0015,
+    captureEvery: 1,
+    fault: 'kl-without-gradient',
   },
   evaluation: { games: 10000 },
 };
@@ -114,6 +117,8 @@ test('the local engine reads every value of a spec', () => {
       save_every: 100000,
       evaluate_every: 1,
       step_delay_seconds: 0.0015,
+      capture_every: 1,
+      fault: 'kl-without-gradient',
     },
     groups: 1,
     evaluation_games: 10000,
@@ -132,6 +137,7 @@ test('the local engine reads every value of a spec', () => {
       'training.clip_ratio': 0.3,
       'training.kl_coefficient': 0,
       'training.seed': 0,
+      'training.fault': 'kl-without-gradient',
     },
   });
 });
@@ -174,8 +180,10 @@ test('the prompt engine reads every value of a spec, and an absent limit as none
   });
 });
 
-test('the replay engine has every fault that a spec may name', () => {
-  assert.deepEqual(ask().faults, [...REPLAY_FAULTS]);
+test('the engines replay and local have every fault that a spec may name', () => {
+  const { faults, planted } = ask();
+  assert.deepEqual(faults, [...REPLAY_FAULTS]);
+  assert.deepEqual((LocalSpec.properties.training.properties.fault as { enum?: string[] }).enum, planted);
 });
 
 test("the ray-worker's tests start from the resolved examples of this version", () => {

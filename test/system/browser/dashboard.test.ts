@@ -317,6 +317,22 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
     await own.context().close();
   });
 
+  test('dumps of optimizer steps are verified in the page, with the chain of the token that breaks', async () => {
+    await open('/verify');
+    const input = page.locator('input[type=file]');
+    const tokens = ['rank_0', 'rank_1'].map((rank) => `token_exports/step_3/${rank}.jsonl`);
+    await input.setInputFiles(tokens.map((name) => `${DUMPS}/prime-rl-tokens/wrong/${name}`));
+    await page.getByText('1 batch verified, 1 not ok').waitFor();
+    await page.getByText(/is WRONG, broken at the stage ratio/).waitFor();
+    await input.setInputFiles(`${DUMPS}/skyrl/dumped_data/global_step_4_training_input.pkl`);
+    await page.getByRole('heading', { name: 'step 4' }).waitFor();
+    await page.getByLabel('Read as').selectOption('slime-steps');
+    await input.setInputFiles(`${DUMPS}/slime/train_data/0_0.pt`);
+    await page.getByRole('heading', { name: 'step 0' }).waitFor();
+    await page.locator('.step-tokens .token').first().waitFor();
+    assert.deepEqual(watched.problems, []);
+  });
+
   test('a user goes from the sign-in to the explanation of a row with the keyboard alone', async () => {
     const { page: own, problems } = await openPage(browser, { ignored: /status of 401/ });
     await own.goto(`${installation.url}/experiments`);
@@ -383,15 +399,17 @@ describe('the dashboard in Chromium', { skip: NO_BROWSER }, () => {
 
   test('an optimizer step shows its stages, the layout, and the chain of the token that breaks', async () => {
     step = await installation.finished({
-      ...{ name: 'a faulty step', engine: 'replay' },
-      replay: { batches: 1, fault: 'token-mean-per-micro-batch' },
+      ...{ name: 'a faulty step', engine: 'local', estimator: { name: 'grpo' }, observations: 'texts' },
+      training: { steps: 1, captureEvery: 1, fault: 'token-mean-per-micro-batch' },
+      ...{ rollout: { groups: 2, groupSize: 4 }, evaluation: { games: 1 } },
     } as never);
-    await open(`/experiments/${step}/batches/1/2`);
+    await open(`/experiments/${step}`);
+    await page.locator('.stage-strips a.wrong').filter({ hasText: 'gradient wrong' }).click();
     await page.getByText('token-mean per micro-batch; you said').waitFor();
     await page.locator('.step-layout .micro-batch').nth(3).waitFor();
     assert.equal(await page.locator('.step-layout .micro-batch').count(), 4);
     await page.locator('.step-tokens .token.wrong').nth(1).click();
-    await page.getByText('Token 1 of row 0 of update 1 is WRONG, broken at the stage gradient').waitFor();
+    await page.getByText(/Token \d+ of row 0 of update 8 is WRONG, broken at the stage gradient/).waitFor();
     assert.deepEqual(watched.problems, []);
   });
 

@@ -8,7 +8,9 @@ export interface ListedBatch {
   batch: number;
   step: number;
   rows: number;
-  verification: (Counts & { ok: boolean; findings: string[] }) | null;
+  verification:
+    | (Counts & { ok: boolean; findings: string[]; stages?: { readonly [stage: string]: Outcome } })
+    | null;
 }
 
 /** An attempt after the first, by its batches. */
@@ -65,25 +67,31 @@ interface Cell {
 }
 
 const RANK: Record<string, number> = { wrong: 4, unverifiable: 3, rounding: 2, exact: 1 };
-const rank = ({ verification }: ListedBatch) => (verification === null ? 0 : RANK[worstOf(verification)]!);
 
-/** At most `limit` cells for the batches, in order; a cell shows the worst of its batches. */
-export function cellsOf(batches: readonly ListedBatch[], limit = 240): Cell[] {
+/** The stages of the optimizer steps among the batches, in the order of a report. */
+export const stagesOf = (batches: readonly ListedBatch[]): string[] => [
+  ...new Set(batches.flatMap(({ verification }) => Object.keys(verification?.stages ?? {}))),
+];
+
+/** At most `limit` cells for the batches, in order; a cell shows the worst of its batches, as a whole or at a `stage`. */
+export function cellsOf(batches: readonly ListedBatch[], stage?: string, limit = 240): Cell[] {
+  const outcomeOf = ({ verification }: ListedBatch): Outcome | null => {
+    if (verification === null) return null;
+    return stage === undefined ? worstOf(verification) : (verification.stages?.[stage] ?? null);
+  };
+  const rank = (one: ListedBatch) => RANK[outcomeOf(one) ?? ''] ?? 0;
   const each = Math.max(1, Math.ceil(batches.length / limit));
   const cells: Cell[] = [];
   for (let at = 0; at < batches.length; at += each) {
     const own = batches.slice(at, at + each);
     const target = own.reduce((worst, one) => (rank(one) > rank(worst) ? one : worst));
     const { verification, rows } = target;
+    const worst = outcomeOf(target);
     const name = `batch ${target.batch}, step ${target.step}`;
     const found = verification === null ? 'not yet verified' : inWords(verification, rows);
-    cells.push({
-      first: own[0]!,
-      batches: own.length,
-      worst: verification === null ? null : worstOf(verification),
-      target,
-      label: own.length === 1 ? `${name}: ${found}` : `${own.length} batches; worst is ${name}: ${found}`,
-    });
+    const text = `${name}: ${stage === undefined ? found : `${stage} ${worst ?? 'not reported'}`}`;
+    const label = own.length === 1 ? text : `${own.length} batches; worst is ${text}`;
+    cells.push({ first: own[0]!, batches: own.length, worst, target, label });
   }
   return cells;
 }

@@ -40,7 +40,8 @@ export function answererOf({ reports }: ReportHead): Answerer {
     return known;
   };
   const answer = async (question: Question): Promise<Answers[keyof Answers]> => {
-    if (question.kind === 'read') throw new TypeError('a report reads no files');
+    if (question.kind !== 'rows' && question.kind !== 'explain')
+      throw new TypeError('a report holds advantages and no other files');
     const batch = await batchOf(question.at);
     return question.kind === 'rows'
       ? rowColumns(batch, { first: 0, count: MAX_ROWS })

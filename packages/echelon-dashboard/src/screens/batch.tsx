@@ -1,7 +1,10 @@
 import type { Answer, BatchRows } from 'echelon-client/calls';
+import type { TokenExplanation } from 'echelon-verify/step/explain-step';
 import type { StepReport } from 'echelon-verify/step/step-report';
+import type { TokenColumns } from 'echelon-verify/step/token-columns';
 import { counted } from 'echelon-verify/text/plural';
 import { useEffect, useMemo } from 'preact/hooks';
+import { api } from '../app/api.ts';
 import { useGet } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';
 import { HeatMap } from '../charts/heat-map.tsx';
@@ -16,7 +19,7 @@ import { Fact, Outcomes } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 import { RowDrawer } from './batch/row.tsx';
 import { RowTable } from './batch/rows.tsx';
-import { Step } from './step/step.tsx';
+import { Step, type StepSource } from './step/step.tsx';
 
 /** Rows that are loaded at most: the API's largest page. */
 const MAX_ROWS = 10_000;
@@ -73,7 +76,7 @@ export function Batch({ params }: { params: Record<string, string> }) {
           <>
             <About detail={detail} />
             {detail.report && 'step' in detail.report ? (
-              <Step path={path} report={detail.report.step as StepReport} />
+              <Step report={detail.report.step as StepReport} source={apiSource(path)} />
             ) : (
               <Rows path={path} detail={detail} />
             )}
@@ -83,6 +86,22 @@ export function Batch({ params }: { params: Record<string, string> }) {
     </>
   );
 }
+
+/** The tokens of a recorded step. */
+const apiSource = ({ id, attempt, batch }: BatchPath): StepSource => ({
+  async tokens(row, signal) {
+    const path = { id, attempt, batch };
+    return (await api.get('/v1/experiments/{id}/batches/{attempt}/{batch}/tokens', {
+      ...{ path, query: { row }, signal },
+    })) as TokenColumns;
+  },
+  async explain(row, position, signal) {
+    const query = { attempt, batch, row, position };
+    const { explanation } = await api.get('/v1/experiments/{id}/explain', { path: { id }, query, signal });
+    return explanation as unknown as TokenExplanation;
+  },
+  command: (row, position) => command(`batches ${id} ${attempt} ${batch}`, { row, position }),
+});
 
 function About({ detail }: { detail: Detail }) {
   const { report, rows, step, digest } = detail;

@@ -13,7 +13,7 @@ import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago, Clock, Fact, Outcomes, Status } from '../parts/marks.tsx';
 import { Await } from '../parts/states.tsx';
-import { Strip } from '../parts/strip.tsx';
+import { StageStrips, Strip } from '../parts/strip.tsx';
 import { chosenOf, type Tab, Tabs } from '../parts/tabs.tsx';
 import { Attempts } from './experiment/attempts.tsx';
 import { Curves } from './experiment/curves.tsx';
@@ -113,7 +113,12 @@ function Shown({ experiment, batches, tick, onChange }: ShownProps) {
         <Strip experiment={id} batches={all} total={Math.max(verification.batches, all.length)} />
       )}
       <Tabs label="Parts of the experiment" path={`/experiments/${id}`} tabs={TABS} chosen={tab} />
-      {tab[0] === 'curves' && <Curves experiment={experiment} batches={all} tick={tick} />}
+      {tab[0] === 'curves' && (
+        <>
+          <Curves experiment={experiment} batches={all} tick={tick} />
+          <StageStrips experiment={id} batches={all} />
+        </>
+      )}
       {tab[0] === 'verification' && <Verification experiment={experiment} batches={batches} />}
       {tab[0] === 'logs' && <Logs experiment={experiment} tick={tick} />}
       {tab[0] === 'attempts' && <Attempts experiment={experiment} tick={tick} />}

@@ -5,6 +5,7 @@ import { useResource } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';
 import { command } from '../models/commands.ts';
 import { count, inert } from '../models/words.ts';
+import { Choice } from '../parts/filters.tsx';
 import { Head } from '../parts/head.tsx';
 import { Loading } from '../parts/states.tsx';
 import SAMPLE from '../sample.json.gz?url';
@@ -30,14 +31,26 @@ export function Verify() {
     if (files && files.length > 0) show(chosenOf(files));
   };
   const { files, turn } = chosen;
+  const from = place.value.query.get('from') ?? undefined;
+  const formats = useResource(() => verifier.current!.ask({ kind: 'formats' }), []);
   const found = useResource(
-    async () => (turn > 0 ? verifier.current!.ask({ kind: 'read', files }) : undefined),
-    [turn],
+    async () =>
+      turn > 0 ? verifier.current!.ask({ kind: 'read', files, ...(from && { from }) }) : undefined,
+    [turn, from],
   );
   const name = nameOf(files);
   return (
     <>
-      <Head title="Verify a file" command={command(`verify ${name || 'FILE'}`)} />
+      <Head title="Verify a file" command={command(`verify ${name || 'FILE'}`, { from })} />
+      <div class="toolbar">
+        <Choice
+          label="Read as"
+          name="from"
+          value={from ?? ''}
+          options={(formats.data ?? []).map((one) => one.name)}
+          none="the content decides"
+        />
+      </div>
       <label
         class="drop"
         onDragOver={(event) => event.preventDefault()}
@@ -48,9 +61,10 @@ export function Verify() {
       >
         <strong>Choose files, or drop them here</strong>
         <span class="muted">
-          They are read in this page and not sent anywhere: echelon-batch/1 as JSON or protobuf, plain or in
-          gzip, a bundle, or dumps of other trainers as parquet, JSON lines, CSV or torch files. Choose a
-          run's configuration (training_args.bin, args.json, config.yaml) with its dumps.
+          They are read in this page and not sent anywhere: advantage batches and optimizer steps as JSON or
+          protobuf, plain or in gzip, a bundle, or dumps of other trainers as parquet, JSON lines, CSV, pickle
+          or torch files. Choose a run's configuration (training_args.bin, args.json, config.yaml) with its
+          dumps.
         </span>
         <input type="file" multiple onChange={(event) => open(event.currentTarget.files)} />
       </label>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellsOf, restartInWords, restartsOf, settledPages } from '../../src/models/strip.ts';
+import { cellsOf, restartInWords, restartsOf, settledPages, stagesOf } from '../../src/models/strip.ts';
 
 const batch = (number: number, wrong = 0) => ({
   attempt: 1,
@@ -20,7 +20,7 @@ test('each batch has a cell if there is room', () => {
 });
 
 test('a cell of several batches shows and opens the worst of them', () => {
-  const cells = cellsOf([batch(1), batch(2), batch(3, 1), batch(4)], 2);
+  const cells = cellsOf([batch(1), batch(2), batch(3, 1), batch(4)], undefined, 2);
   assert.deepEqual(
     cells.map(({ worst, batches, target }) => [worst, batches, target.batch]),
     [
@@ -28,6 +28,21 @@ test('a cell of several batches shows and opens the worst of them', () => {
       ['wrong', 2, 3],
     ],
   );
+});
+
+test('a stage of optimizer steps has a strip of its own, without cells of an outcome that a step does not report', () => {
+  const step = (number: number, stages: Record<string, 'exact' | 'wrong'>) => {
+    const { verification, ...one } = batch(number, 1);
+    return { ...one, verification: { ...verification, stages } };
+  };
+  const steps = [step(1, { ratio: 'exact', gradient: 'wrong' }), step(2, { gradient: 'exact' })];
+  assert.deepEqual(stagesOf([batch(3), ...steps]), ['ratio', 'gradient']);
+  const of = (stage: string) => cellsOf(steps, stage).map(({ worst, label }) => [worst, label]);
+  assert.deepEqual(of('ratio'), [
+    ['exact', 'batch 1, step 1: ratio exact'],
+    [null, 'batch 2, step 2: ratio not reported'],
+  ]);
+  assert.deepEqual(of('gradient')[0], ['wrong', 'batch 1, step 1: gradient wrong']);
 });
 
 test('full pages of final reports are settled; a page with another batch and all pages after it are not', () => {

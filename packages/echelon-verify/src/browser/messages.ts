@@ -2,6 +2,9 @@
 import type { RowExplanation } from '../explain/explain.ts';
 import type { RowColumns } from '../explain/row-columns.ts';
 import type { BatchReport } from '../report.ts';
+import type { TokenExplanation } from '../step/explain-step.ts';
+import type { RecordedStepReport } from '../step/recorded-step.ts';
+import type { TokenColumns } from '../step/token-columns.ts';
 
 /** A file that the user chose; `path` begins with the folder, if one was chosen. */
 export interface ChosenFile {
@@ -9,16 +12,22 @@ export interface ChosenFile {
   file: File;
 }
 
-/** A question; `at` is the index of a batch among all of the files that were read last, from 0. */
+/**
+ * A question; `at` is the index of a batch among all of the files that were read last, from 0. `from`: the format that reads
+ * every file. `rows` and `explain` are of advantages, `tokens` and `token` of optimizer steps.
+ */
 export type Question =
-  | { kind: 'read'; files: ChosenFile[] }
+  | { kind: 'formats' }
+  | { kind: 'read'; files: ChosenFile[]; from?: string }
   | { kind: 'rows'; at: number }
-  | { kind: 'explain'; at: number; row: number };
+  | { kind: 'explain'; at: number; row: number }
+  | { kind: 'tokens'; at: number; row: number }
+  | { kind: 'token'; at: number; row: number; position: number };
 
 /** What was found in the files. */
 export interface Found {
   /** `consistent`: nothing is wrong, but the step of a dump is not verified. */
-  reports: (BatchReport & { consistent?: boolean })[];
+  reports: ((BatchReport | RecordedStepReport) & { consistent?: boolean })[];
   /** For each run of a trainer its format and estimator. */
   dumps: { title: string; run: string; estimator: string }[];
   /** Files that are in no known format, as a run's configuration. */
@@ -27,7 +36,10 @@ export interface Found {
 
 /** The answers by the kind of the question; `rows` are the first 10,000. */
 export interface Answers {
+  formats: { name: string; title: string }[];
   read: Found;
   rows: RowColumns;
   explain: RowExplanation;
+  tokens: TokenColumns;
+  token: TokenExplanation;
 }

@@ -3,9 +3,15 @@ import { explainRow } from '../explain/explain.ts';
 import { rowColumns } from '../explain/row-columns.ts';
 import type { Batch } from '../format/batch.ts';
 import type { DumpAdapter } from '../format/dumps/adapter.ts';
-import { adapterFor } from '../format/dumps/registry.ts';
 import { type DumpRun, runsOf } from '../format/dumps/runs.ts';
-import { readBatchFile } from '../format/read.ts';
+import { readRecorded } from '../format/read.ts';
+import { explainToken } from '../step/explain-step.ts';
+import { ALL_ADAPTERS, anyAdapterFor, anyAdapterOf } from '../step/format/dumps/registry.ts';
+import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
+import type { StepBatch } from '../step/format/step-batch.ts';
+import { recordedStep } from '../step/recorded-step.ts';
+import { tokenColumns } from '../step/token-columns.ts';
+import { verifyStep } from '../step/verify-step.ts';
 import { verifyBatch } from '../verify-batch.ts';
 import { configurationText, type DumpReport, verifySteps, withRowsCompared } from '../verify-dump.ts';
 import type { Answers, ChosenFile, Found, Question } from './messages.ts';
@@ -15,32 +21,48 @@ import { setFiles } from './node/fs.ts';
 declare const addEventListener: (type: 'message', listener: (event: MessageEvent) => void) => void;
 declare const postMessage: (message: unknown) => void;
 
-let batches: Batch[] = [];
+let batches: ({ advantages: Batch } | { step: StepBatch })[] = [];
 
-async function read(files: readonly ChosenFile[]): Promise<Found> {
+async function read(files: readonly ChosenFile[], from?: string): Promise<Found> {
   setFiles(files);
   batches = [];
   const found: Found = { reports: [], dumps: [], skipped: [] };
-  const byAdapter = new Map<DumpAdapter, string[]>();
+  const byAdapter = new Map<DumpAdapter | StepAdapter, string[]>();
   for (const { path, file } of files.toSorted(byPath)) {
-    const kind = await adapterFor(path);
-    if (kind === 'native' || (kind === undefined && files.length === 1)) {
-      const own = readBatchFile(new Uint8Array(await file.arrayBuffer()), path);
-      batches.push(...own);
-      found.reports.push(...own.map((batch, at) => verifyBatch(batch, own[at - 1])));
-    } else if (kind === undefined) found.skipped.push(path);
+    const kind = from === undefined ? await anyAdapterFor(path) : anyAdapterOf(from);
+    if (kind === 'native' || (kind === undefined && files.length === 1))
+      addRecorded(new Uint8Array(await file.arrayBuffer()), path, found);
+    else if (kind === undefined) found.skipped.push(path);
     else byAdapter.set(kind, [...(byAdapter.get(kind) ?? []), path]);
   }
-  for (const [adapter, paths] of byAdapter)
-    for (const run of runsOf(adapter, paths)) await readRun(adapter, run, found);
+  for (const [adapter, paths] of byAdapter) {
+    if ('estimators' in adapter) for (const run of runsOf(adapter, paths)) await readRun(adapter, run, found);
+    else for await (const { step } of adapter.steps(paths)) addStep(step, found);
+  }
   return found;
+}
+
+function addRecorded(bytes: Uint8Array, path: string, found: Found): void {
+  const recorded = readRecorded(bytes, path);
+  if ('steps' in recorded) for (const step of recorded.steps) addStep(step, found);
+  else {
+    const own = recorded.batches;
+    batches.push(...own.map((advantages) => ({ advantages })));
+    found.reports.push(...own.map((batch, at) => verifyBatch(batch, own[at - 1])));
+  }
+}
+
+function addStep(step: StepBatch, found: Found): void {
+  const report = verifyStep(step);
+  batches.push({ step });
+  found.reports.push({ ...recordedStep(step, report), consistent: report.consistent && !report.ok });
 }
 
 /** Adds the reports of a run, and what is said of it once. */
 async function readRun(adapter: DumpAdapter, { run, files }: DumpRun, found: Found): Promise<void> {
   const reports: DumpReport[] = [];
   for await (const { report, batch } of verifySteps(adapter, files)) {
-    batches.push(batch);
+    batches.push({ advantages: batch });
     reports.push(report);
   }
   found.reports.push(...withRowsCompared(reports));
@@ -52,10 +74,16 @@ async function readRun(adapter: DumpAdapter, { run, files }: DumpRun, found: Fou
 const byPath = (a: ChosenFile, b: ChosenFile) => a.path.localeCompare(b.path, 'en', { numeric: true });
 
 async function answer(question: Question): Promise<Answers[keyof Answers]> {
-  if (question.kind === 'read') return await read(question.files);
+  if (question.kind === 'formats') return ALL_ADAPTERS.map(({ name, title }) => ({ name, title }));
+  if (question.kind === 'read') return await read(question.files, question.from);
   const batch = batches[question.at]!;
-  if (question.kind === 'rows') return rowColumns(batch, { first: 0, count: 10_000 });
-  return explainRow(batch, question.row);
+  if ('step' in batch) {
+    if (question.kind === 'tokens') return tokenColumns(batch.step, question.row);
+    if (question.kind === 'token') return explainToken(batch.step, question.row, question.position);
+    throw new RangeError('an optimizer step has tokens, and no advantages');
+  }
+  if (question.kind === 'rows') return rowColumns(batch.advantages, { first: 0, count: 10_000 });
+  return explainRow(batch.advantages, question.row);
 }
 
 addEventListener('message', ({ data }) => {

@@ -1,9 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DumpAdapter, Mapping } from '../format/dumps/adapter.ts';
-import { adapterFor } from '../format/dumps/registry.ts';
 import { BatchFormatError } from '../format/format-error.ts';
-import { stepAdapterFor } from '../step/format/dumps/registry.ts';
+import { anyAdapterFor } from '../step/format/dumps/registry.ts';
 import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
 
 /** Files that are read together: one of the project's own format, or the dumps of one trainer in step order, with advantages or steps. */
@@ -60,7 +59,7 @@ async function kindOf(
   if (forced !== undefined) return forced;
   try {
     if (!(await isOfKind(file, 'isFile'))) return undefined;
-    return (await adapterFor(file, map)) ?? (await stepAdapterFor(file));
+    return await anyAdapterFor(file, map);
   } catch (error) {
     if (error instanceof BatchFormatError) return error;
     throw error;

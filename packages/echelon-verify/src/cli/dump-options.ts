@@ -1,11 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Precision } from '../bounds/arithmetic.ts';
 import { type Mapping, MEANINGS, mappingFromTexts } from '../format/dumps/adapter.ts';
-import { ADAPTERS } from '../format/dumps/registry.ts';
 import type { ParameterValue } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames } from '../kernel/estimators/registry.ts';
-import { STEP_ADAPTERS } from '../step/format/dumps/registry.ts';
+import { ALL_ADAPTERS } from '../step/format/dumps/registry.ts';
 import { shellWord } from '../text/shell-word.ts';
 import type { StatedDump } from '../verify-dump.ts';
 import { precisionOption, wholeNumber } from './arguments.ts';
@@ -46,7 +45,7 @@ export function withDumpOptions(
   return command
     .addOption(
       new Option('--from <name>', 'read every file as this format').choices(
-        [...ADAPTERS, ...STEP_ADAPTERS].map(({ name }) => name),
+        ALL_ADAPTERS.map(({ name }) => name),
       ),
     )
     .addOption(new Option('--estimator <name>', 'for a dump: estimator of the run').choices(estimatorNames()))

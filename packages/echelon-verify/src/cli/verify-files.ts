@@ -5,13 +5,13 @@ import { formatExplanation } from '../explain/explain-text.ts';
 import type { Batch } from '../format/batch.ts';
 import { type BundleOf, bundleOf } from '../format/bundle.ts';
 import type { DumpAdapter } from '../format/dumps/adapter.ts';
-import { ADAPTERS, adapterOf } from '../format/dumps/registry.ts';
+import { ADAPTERS } from '../format/dumps/registry.ts';
 import { runsOf } from '../format/dumps/runs.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import type { FirstWrong } from '../html/contents.ts';
 import { createReportCollector } from '../html/write-report.ts';
 import type { BatchReport, Finding } from '../report.ts';
-import { STEP_ADAPTERS } from '../step/format/dumps/registry.ts';
+import { anyAdapterOf } from '../step/format/dumps/registry.ts';
 import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
 import type { StepFileReport } from '../step/step-report.ts';
 import { verifyStep } from '../step/verify-step.ts';
@@ -58,7 +58,7 @@ export async function verifyFiles(
   const { from, ...stated } = given;
   const { sources, skipped, broken } = await sourcesOf(
     paths,
-    from === undefined ? undefined : (STEP_ADAPTERS.find(({ name }) => name === from) ?? adapterOf(from)),
+    from === undefined ? undefined : anyAdapterOf(from),
     stated.map,
   );
   const errors: Error[] = [...broken];

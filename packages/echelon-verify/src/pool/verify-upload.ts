@@ -4,10 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { type Batch, batchFingerprint } from '../format/batch.ts';
 import { type BundleOf, bundleOf, readBundleHead } from '../format/bundle.ts';
 import type { DumpAdapter, DumpStep } from '../format/dumps/adapter.ts';
-import { adapterFor, adapterOf } from '../format/dumps/registry.ts';
 import { BatchFormatError } from '../format/format-error.ts';
 import { readRecorded } from '../format/read.ts';
 import type { BatchReport } from '../report.ts';
+import { anyAdapterFor, anyAdapterOf } from '../step/format/dumps/registry.ts';
+import type { StepAdapter } from '../step/format/dumps/step-adapter.ts';
 import type { StepBatch } from '../step/format/step-batch.ts';
 import type { StepFileReport, StepReport } from '../step/step-report.ts';
 import { unverifiedStep, verifyStep } from '../step/verify-step.ts';
@@ -44,14 +45,18 @@ export const MAX_ROWS = 200_000;
 export async function verifyUpload(task: FileTask): Promise<FileReports> {
   const { path, name, from, stated } = task;
   try {
-    const adapter = from === undefined ? await adapterFor(path, stated?.map) : adapterOf(from);
-    const known = adapter !== undefined && adapter !== 'native';
-    return inBounds(name, known ? await ofDump(adapter, task) : await ofRecorded(task));
+    const adapter = from === undefined ? await anyAdapterFor(path, stated?.map) : anyAdapterOf(from);
+    return inBounds(name, await reportsOf(adapter, task));
   } catch (error) {
     if (!(error instanceof BatchFormatError) || error.file !== path) throw error;
     const { code, batch, field, expected, found } = error;
     throw new BatchFormatError({ code, file: name, batch, field, expected, found }, { cause: error });
   }
+}
+
+function reportsOf(adapter: Awaited<ReturnType<typeof anyAdapterFor>>, task: FileTask): Promise<FileReports> {
+  if (adapter === undefined || adapter === 'native') return ofRecorded(task);
+  return 'estimators' in adapter ? ofDump(adapter, task) : ofSteps(adapter, task);
 }
 
 /** Characters of all reports of an upload, as JSON. */
@@ -115,6 +120,16 @@ async function ofDump(adapter: DumpAdapter, { path, name, stated }: FileTask): P
   for await (const report of verifyDump(bounded, [path], stated))
     reports.push({ ...report, file: name, run: name });
   return { batches: withRowsCompared(reports), steps: [] };
+}
+
+async function ofSteps(adapter: StepAdapter, { path, name, budgetBytes }: FileTask): Promise<FileReports> {
+  const count = counter(path);
+  const steps: StepFileReport[] = [];
+  for await (const { step } of adapter.steps([path])) {
+    count(step.rows);
+    steps.push({ file: name, ...stepWithin(budgetBytes, step, 0) });
+  }
+  return { batches: [], steps };
 }
 
 /** The steps, counted before anything is computed of them. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { inBounds, MAX_BATCHES, MAX_ROWS, verifyUpload } from '../../src/pool/verify-upload.ts';
 import { encodeStep } from '../../src/step/format/step-wire.ts';
@@ -15,6 +17,9 @@ async function upload(name: string, content: string | Uint8Array, more: object =
   const path = await at.write(name, content);
   return await verifyUpload({ path, name, budgetBytes: BUDGET, ...more });
 }
+
+const goldenDump = (path: string) =>
+  fileURLToPath(new URL(`../../../../test/golden/dumps/${path}`, import.meta.url));
 
 const csv = (steps: number, rows: number) =>
   `step,group,reward,advantage\n${Array.from({ length: steps * rows }, (_, at) => `${Math.floor(at / rows)},${at % 2},1,0\n`).join('')}`;
@@ -43,6 +48,29 @@ describe('an upload', () => {
     await assert.rejects(upload('a.json', many), { code: 'too-large', file: 'a.json' });
     const { steps } = await upload('a.pb', wire, { budgetBytes: 500 });
     assert.deepEqual([steps[0]?.ok, steps[0]?.findings[0]?.code], [false, 'budget-exceeded']);
+  });
+
+  test('a dump of optimizer steps has their reports, told by its content or by its stated format', async () => {
+    const skyrl = await readFile(goldenDump('skyrl/dumped_data/global_step_4_training_input.pkl'));
+    const tokens = await readFile(goldenDump('prime-rl-tokens/wrong/token_exports/step_3/rank_0.jsonl'));
+    const slime = await readFile(goldenDump('slime/train_data/0_0.pt'));
+    const found = [
+      await upload('global_step_4_training_input.pkl', skyrl),
+      await upload('rank_0.jsonl', tokens),
+      await upload('0_0.pt', slime, { from: 'slime-steps' }),
+    ];
+    assert.deepEqual(
+      found.map(({ batches, steps }) => [batches.length, steps[0]?.file, steps[0]?.name]),
+      [
+        [0, 'global_step_4_training_input.pkl', 'step 4'],
+        [0, 'rank_0.jsonl', 'step 3'],
+        [0, '0_0.pt', 'step 0'],
+      ],
+    );
+    assert.equal((await upload('0_0.pt', slime)).steps.length, 0);
+    await assert.rejects(upload('global_step_1.pkl', skyrl.subarray(0, 2000)), {
+      file: 'global_step_1.pkl',
+    });
   });
 
   test('a file of too many batches or rows is refused', async () => {

@@ -1,4 +1,6 @@
 import { BatchFormatError } from 'echelon-verify/format/format-error';
+import { OUTCOMES } from 'echelon-verify/step/judge';
+import type { RowCounts, StepReport } from 'echelon-verify/step/step-report';
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
 import { Text } from '../../../schemas/answer-parts.ts';
@@ -110,12 +112,15 @@ function viewOf({ attempt, batch, step, rows, digest, report }: BatchRecord): Ba
   return { attempt, batch, step, rows, digest, verification: inShort(report) };
 }
 
-type Summary = Omit<NonNullable<BatchView['verification']>, 'findings' | 'kind'>;
+type Summary = Omit<NonNullable<BatchView['verification']>, 'findings' | 'kind' | 'stages'>;
 
 /** What of the verifier's report is shown in a list. */
 function inShort(report: unknown): BatchView['verification'] {
   if (report === null || report === undefined) return null;
-  const { findings, step, ...rest } = report as Summary & { findings: { code: string }[]; step?: unknown };
+  const { findings, step, ...rest } = report as Summary & {
+    findings: { code: string }[];
+    step?: Pick<StepReport, 'stages'>;
+  };
   const { ok, exact, rounding, wrong, unverifiable } = rest;
   return {
     kind: step === undefined ? 'advantage' : 'step',
@@ -125,5 +130,8 @@ function inShort(report: unknown): BatchView['verification'] {
     wrong,
     unverifiable,
     findings: [...new Set(findings.map(({ code }) => code))],
+    ...(step && { stages: Object.fromEntries(step.stages.map((one) => [one.stage, worstOf(one)])) }),
   };
 }
+
+const worstOf = (counts: RowCounts) => OUTCOMES.findLast((outcome) => counts[outcome] > 0) ?? 'exact';

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 import { PRECISIONS } from 'echelon-verify/bounds/arithmetic';
 import { mappingFromTexts } from 'echelon-verify/format/dumps/adapter';
-import { ADAPTERS } from 'echelon-verify/format/dumps/registry';
 import { BatchFormatError } from 'echelon-verify/format/format-error';
 import {
   estimatorNames,
   isEstimatorName,
   parameterFromText,
 } from 'echelon-verify/kernel/estimators/registry';
+import { ALL_ADAPTERS } from 'echelon-verify/step/format/dumps/registry';
 import type { StatedDump } from 'echelon-verify/verify-dump';
 import { type Static, Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
@@ -19,7 +19,7 @@ import { createSlots } from '../../server/slots.ts';
 import { withUpload } from '../../server/upload.ts';
 import { namesQuery } from '../common.ts';
 
-const FormatName = { enum: ADAPTERS.map(({ name }) => name) };
+const FormatName = { enum: ALL_ADAPTERS.map(({ name }) => name) };
 const EstimatorNames = { enum: estimatorNames() };
 
 const Query = StrictObject({
@@ -62,7 +62,7 @@ const Query = StrictObject({
 const Answer = NamedObject('FileReport', {
   batches: Type.Array(Type.Unsafe<unknown>({ $ref: 'BatchReport#' })),
   steps: Type.Array(Type.Unsafe<unknown>({ $ref: 'StepReport#' }), {
-    description: 'Reports of the optimizer steps of an echelon-batch/3 file.',
+    description: 'Reports of the optimizer steps of an echelon-batch/3 file or a dump.',
   }),
 });
 

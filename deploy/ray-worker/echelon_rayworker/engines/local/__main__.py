@@ -1,4 +1,6 @@
-"""`python -m echelon_rayworker.engines.local argument…` (see engines/spec.py): one training run on the Ray at RAY_ADDRESS."""
+"""`python -m echelon_rayworker.engines.local argument…` (see engines/spec.py): one training run on the Ray at RAY_ADDRESS.
+
+If the ray-worker was started without Ray, the games are played in this process."""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ os.environ.update(ONE_THREAD)
 
 import signal
 import sys
+from typing import Any
 
 from echelon_rayworker import allocation
 from echelon_rayworker.launch import with_package
@@ -17,8 +20,8 @@ from echelon_rayworker.spool import Spool
 
 from ..spec import read_launch_or_exit
 from .checkpoints import OtherSettings
-from .pools import ACTORS, RayPool
-from .settings import settings_of
+from .pools import ACTORS, InProcessPool, Pool, RayPool
+from .settings import Settings, settings_of
 from .trainer import Trainer
 
 
@@ -34,6 +37,19 @@ def connect() -> None:
     )
 
 
+def _pool(settings: Settings, spool: Any) -> Pool:
+    played = (settings.rollout, settings.groups, settings.evaluation_games, ACTORS)
+    if not os.environ.get("RAY_ADDRESS"):
+        return InProcessPool(*played)
+    spool.stage("connecting")
+    connect()
+    # Ray puts a handler of its own in place.
+    signal.signal(signal.SIGTERM, _stop)
+    spool.stage("building environments")
+    nodes = allocation.nodes_of(os.environ)
+    return RayPool(*played, nodes[0].id if nodes else "")
+
+
 def _stop(number: int, _frame: object) -> None:
     sys.exit(128 + number)
 
@@ -44,15 +60,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _stop)
     spool = Spool.from_environment()
     try:
-        spool.stage("connecting")
-        connect()
-        # Ray puts a handler of its own in place.
-        signal.signal(signal.SIGTERM, _stop)
-        spool.stage("building environments")
-        nodes = allocation.nodes_of(os.environ)
-        node = nodes[0].id if nodes else ""
-        pool = RayPool(settings.rollout, settings.groups, settings.evaluation_games, ACTORS, node)
-        Trainer(settings, pool, spool).run()
+        Trainer(settings, _pool(settings, spool), spool).run()
     except OtherSettings as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -10,7 +10,7 @@ from .estimators import EstimatorSettings
 from .rollout import RolloutSettings
 
 # What may differ between a checkpoint and the run that resumes from it: all else would make another curve.
-_FREE_ON_RESUME = frozenset("steps evaluateEvery saveEvery stepDelaySeconds".split())
+_FREE_ON_RESUME = frozenset("steps evaluateEvery saveEvery captureEvery stepDelaySeconds".split())
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class Training:
     save_every: int
     evaluate_every: int
     step_delay_seconds: float
+    capture_every: int = 0
+    fault: str = "none"
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,9 @@ def settings_of(spec: Mapping[str, Any], experiment_dir: str = "") -> Settings:
     estimator = typed(EstimatorSettings, {"historyLength": environment["historyLength"], **spec["estimator"]})
     decisive = {
         "estimator": asdict(estimator), "environment": environment, "rollout": rollout,
-        "training": {key: value for key, value in training.items() if key not in _FREE_ON_RESUME},
+        "training": {
+            key: value for key, value in training.items() if key not in _FREE_ON_RESUME and (key, value) != ("fault", "none")
+        },
     }  # fmt: skip
     return Settings(
         estimator=estimator,

@@ -16,6 +16,7 @@ import numpy as np
 
 from echelon_rayworker import __version__
 from echelon_rayworker.batch import build_batch
+from echelon_rayworker.step_batch import build_step_batch
 
 from . import checkpoints
 from .estimators import Rows, advantages, scores, step_rewards
@@ -24,6 +25,7 @@ from .policy import starting_weights
 from .pools import Pool
 from .rollout import Collected
 from .settings import Settings
+from .step import step_of
 
 
 class Trainer:
@@ -39,6 +41,7 @@ class Trainer:
             epochs=settings.training.epochs,
             clip_ratio=settings.training.clip_ratio,
             kl_coefficient=settings.training.kl_coefficient,
+            fault=settings.training.fault,
         )
         self._chance = np.random.default_rng([settings.rollout.training_seed, 3])
         self._timings: dict[str, float] = {}
@@ -71,10 +74,15 @@ class Trainer:
             with self._timed("gen"):
                 collected = self._pool.collect(self._learner.weights, step)
             with self._timed("adv"):
-                batch, metrics = self._estimate(step, collected)
+                batch, metrics, trajectory = self._estimate(step, collected)
             with self._timed("update_actor"):
                 chosen = collected.choices.candidate_start[:-1] + collected.pick
-                metrics.update(self._learner.update(collected.choices, chosen, batch["advantage"], self._chance))
+                metrics.update(
+                    self._learner.update(collected.choices, chosen, batch["advantage"], trajectory, self._chance)
+                )
+            if training.capture_every and step % training.capture_every == 0:
+                update = step_of(batch, self._learner)
+                self._spool.batch(step, build_step_batch(update), rows=len(update["trajectory"]))
             time.sleep(training.step_delay_seconds)
             last = step == training.steps
             if last or (training.evaluate_every and step % training.evaluate_every == 0):
@@ -85,8 +93,8 @@ class Trainer:
         self._report(step, metrics)
         return batch
 
-    def _estimate(self, step: int, collected: Collected) -> tuple[dict, dict[str, float]]:
-        """The batch with its advantages, reported, and metrics of what was collected."""
+    def _estimate(self, step: int, collected: Collected) -> tuple[dict, dict[str, float], np.ndarray]:
+        """The batch with its advantages, reported, metrics of what was collected, and the number of each row's trajectory."""
         estimator = self._settings.estimator
         trajectory = np.unique(
             np.stack([collected.group, collected.trajectory]), axis=1, return_inverse=True
@@ -102,7 +110,7 @@ class Trainer:
         advantage = advantages(rows, estimator)
         columns = self._batch(step, collected, rows, advantage)
         self._spool.batch(step, build_batch(**columns), rows=len(advantage))
-        return columns, _episode_metrics(collected, trajectory, rows, advantage)
+        return columns, _episode_metrics(collected, trajectory, rows, advantage), trajectory
 
     def _batch(self, step: int, collected: Collected, rows: Rows, advantage: np.ndarray) -> dict:
         """The arguments of build_batch."""

@@ -13,11 +13,9 @@ from typing import Any, Mapping
 from echelon_rayworker import __version__
 from echelon_rayworker.batch import build_batch, read_batch_file
 from echelon_rayworker.spool import Spool
-from echelon_rayworker.step_batch import build_step_batch
 
 from ..spec import read_launch_or_exit
 from .faults import FAULTS, Columns, FaultError
-from .steps import STEP_FAULTS, step_of
 
 RECORD = Path(__file__).with_name("recorded.json.gz")
 
@@ -65,15 +63,11 @@ def replay(settings: Mapping[str, Any], spool: Any) -> None:
         if step > 1:
             time.sleep(settings["delaySeconds"])
         spool.stage(f"step {step} of {count}", step=step, steps=count)
-        fault = settings["fault"]
-        columns = recorded if fault in STEP_FAULTS else FAULTS[fault](recorded)
+        columns = FAULTS[settings["fault"]](recorded)
         columns = {**columns, "name": f"step {step}", "provenance": _provenance(columns, step)}
         print("".join(f"step {step}: line {line}\n" for line in range(1, settings["logLines"] + 1)), end="", flush=True)
         texts = columns.get("observation") is not None
         spool.batch(step, build_batch(**columns, texts=texts, incomplete=True), rows=len(columns["group"]))
-        if fault in STEP_FAULTS:
-            update = step_of(recorded, step, fault)
-            spool.batch(step, build_step_batch(update), rows=len(update["trajectory"]))
         spool.metrics(step, _metrics(columns, step))
 
 

@@ -1,27 +1,36 @@
-import type { Answer } from 'echelon-client/calls';
 import type { TokenExplanation } from 'echelon-verify/step/explain-step';
 import { formatToken } from 'echelon-verify/step/explain-text';
 import type { StageReport, StepReport } from 'echelon-verify/step/step-report';
+import type { TokenColumns } from 'echelon-verify/step/token-columns';
 import { counted } from 'echelon-verify/text/plural';
-import { useGet } from '../../app/resource.ts';
+import { useResource } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
-import { command } from '../../models/commands.ts';
-import type { BatchPath } from '../../models/paths.ts';
 import { count, inert } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Command } from '../../parts/head.tsx';
-import { Muted, Outcomes } from '../../parts/marks.tsx';
+import { Outcomes } from '../../parts/marks.tsx';
 import { Await } from '../../parts/states.tsx';
 
-type Tokens = Answer<'get', '/v1/experiments/{id}/batches/{attempt}/{batch}/tokens'>;
+/** What answers questions on the tokens of a step: the API, or the verifier of the page. */
+export interface StepSource {
+  tokens(row: number, signal: AbortSignal): Promise<TokenColumns>;
+  explain(row: number, position: number, signal: AbortSignal): Promise<TokenExplanation>;
+  /** The command that prints the same explanation. */
+  command(row: number, position: number): string;
+}
+
+interface StepProps {
+  report: StepReport;
+  source: StepSource;
+}
 
 /** An optimizer step: a strip per stage, the layout of its micro-batches, and the tokens of a row. */
-export function Step({ path, report }: { path: BatchPath; report: StepReport }) {
+export function Step({ report, source }: StepProps) {
   const { query } = place.value;
   const [first] = report.wrongRows;
   const row = Number(query.get('row') ?? first ?? 0);
-  const tokens = useGet('/v1/experiments/{id}/batches/{attempt}/{batch}/tokens', { path, query: { row } });
+  const tokens = useResource((signal) => source.tokens(row, signal), [report.name, row]);
   return (
     <>
       <Stages report={report} />
@@ -29,7 +38,7 @@ export function Step({ path, report }: { path: BatchPath; report: StepReport }) 
         {(columns) => (
           <>
             <Layout tokens={columns} />
-            <Row path={path} tokens={columns} wrong={report.wrongRows} />
+            <Row tokens={columns} {...{ report, source }} />
           </>
         )}
       </Await>
@@ -61,7 +70,7 @@ function Stages({ report }: { report: StepReport }) {
 }
 
 /** Ranks as lines and their micro-batches as boxes, as wide as they have tokens. */
-function Layout({ tokens }: { tokens: Tokens }) {
+function Layout({ tokens }: { tokens: TokenColumns }) {
   const ranks = Map.groupBy(tokens.microBatches.entries(), ([, { rank }]) => rank);
   return (
     <Card title="Micro-batches" note={counted(ranks.size, 'rank')}>
@@ -89,13 +98,13 @@ function Layout({ tokens }: { tokens: Tokens }) {
   );
 }
 
-function Row({ path, tokens, wrong }: { path: BatchPath; tokens: Tokens; wrong: readonly number[] }) {
+function Row({ tokens, report, source }: StepProps & { tokens: TokenColumns }) {
   const { row, rows, trajectory, outcome, breaks } = tokens;
   const asked = place.value.query.get('position');
   const firstWrong = Math.max(0, outcome.indexOf('wrong'));
   const position = asked === null ? firstWrong : Number(asked);
   const go = (to: number) => setQuery({ row: String(to), position: undefined });
-  const next = wrong.find((one) => one > row);
+  const next = report.wrongRows.find((one) => one > row);
   return (
     <Card
       title={`Row ${row}${trajectory === null ? '' : `, ${inert(trajectory)}`}`}
@@ -132,34 +141,28 @@ function Row({ path, tokens, wrong }: { path: BatchPath; tokens: Tokens; wrong: 
             </li>
           ))}
         </ol>
-        <Chain path={path} row={row} position={position} />
+        <Chain key={position} {...{ report, source, row, position }} />
       </div>
     </Card>
   );
 }
 
-function textOf({ text, id }: Tokens, at: number): string {
+function textOf({ text, id }: TokenColumns, at: number): string {
   return text?.[at] ?? String(id?.[at] ?? at);
 }
 
 /** The chain of a token from its log-prob to its gradient coefficient. */
-function Chain({ path, row, position }: { path: BatchPath; row: number; position: number }) {
-  const { id, attempt, batch } = path;
-  const query = { attempt, batch, row, position };
-  const chain = useGet('/v1/experiments/{id}/explain', { path: { id }, query });
+function Chain({ report, source, row, position }: StepProps & { row: number; position: number }) {
+  const chain = useResource((signal) => source.explain(row, position, signal), [report.name, row, position]);
   return (
     <div class="step-chain">
-      <Command text={command(`batches ${id} ${attempt} ${batch}`, { row, position })} />
+      <Command text={source.command(row, position)} />
       <Await of={chain}>
-        {({ explanation }) =>
-          'lines' in explanation ? (
-            <section aria-label={`Chain of token ${position}`}>
-              <pre class="mono">{formatToken(explanation as unknown as TokenExplanation)}</pre>
-            </section>
-          ) : (
-            <Muted>no token</Muted>
-          )
-        }
+        {(explanation) => (
+          <section aria-label={`Chain of token ${position}`}>
+            <pre class="mono">{formatToken(explanation)}</pre>
+          </section>
+        )}
       </Await>
     </div>
   );

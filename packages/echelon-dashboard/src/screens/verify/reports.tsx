@@ -1,14 +1,17 @@
 import type { BatchRows } from 'echelon-client/calls';
 import type { Found, Verifier } from 'echelon-verify/browser';
 import type { BatchReport } from 'echelon-verify/report';
+import type { RecordedStepReport } from 'echelon-verify/step/recorded-step';
 import { useResource } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
+import { command } from '../../models/commands.ts';
 import { count, inert } from '../../models/words.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Outcomes } from '../../parts/marks.tsx';
 import { Await } from '../../parts/states.tsx';
 import { Drawer, Explained } from '../batch/row.tsx';
 import { Explorer } from '../batch.tsx';
+import { Step, type StepSource } from '../step/step.tsx';
 
 /** What answers questions on the batches that were found. */
 export type Answerer = Pick<Verifier, 'ask'>;
@@ -71,8 +74,28 @@ export function Reports({ found, verifier, first = 0 }: ReportsProps) {
           ]}
         />
       </section>
-      {report && <OneBatch key={at} {...{ at, report, verifier }} />}
+      {report &&
+        ('step' in report ? (
+          <OneStep key={at} {...{ at, report, verifier }} />
+        ) : (
+          <OneBatch key={at} {...{ at, report, verifier }} />
+        ))}
     </>
+  );
+}
+
+function OneStep({ at, report, verifier }: { at: number; report: RecordedStepReport; verifier: Answerer }) {
+  const source: StepSource = {
+    tokens: (row) => verifier.ask({ kind: 'tokens', at, row }),
+    explain: (row, position) => verifier.ask({ kind: 'token', at, row, position }),
+    command: (row, position) => command('explain FILE', { batch: report.name, row, position }),
+  };
+  return (
+    <div class="of-file">
+      <h2>{inert(report.name)}</h2>
+      <p class="mono">{inert(report.fingerprint)}</p>
+      <Step report={report.step} source={source} />
+    </div>
   );
 }
 

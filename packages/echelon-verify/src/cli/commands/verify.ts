@@ -1,14 +1,13 @@
 import { Command } from 'commander';
-import { ADAPTERS } from '../../format/dumps/registry.ts';
 import type { ParameterValue } from '../../kernel/estimators/parameters.ts';
-import { STEP_ADAPTERS } from '../../step/format/dumps/registry.ts';
+import { ALL_ADAPTERS } from '../../step/format/dumps/registry.ts';
 import { orUnreadable, type TextStreams } from '../batch-files.ts';
 import { type DumpFlags, statedBy, withDumpOptions } from '../dump-options.ts';
 import { verifyFiles } from '../verify-files.ts';
 
 const HELP = `
 Formats, each also in gzip: echelon-batch/1, /2 and /3 (JSON or protobuf) and the dumps of other trainers:
-${[...ADAPTERS, ...STEP_ADAPTERS].map(({ name, title }) => `  ${name.padEnd(16)} ${title}`).join('\n')}
+${ALL_ADAPTERS.map(({ name, title }) => `  ${name.padEnd(16)} ${title}`).join('\n')}
 The content decides the format. In a folder, every file in a known format is read, in step order. Each run, which is \
 a folder of one trainer, is judged by its own configuration.
 

@@ -8,22 +8,23 @@ import { pickedLines } from '../../../format/dumps/records.ts';
 import { numberOf } from '../../../format/dumps/rewards.ts';
 import { withSource } from '../../../format/dumps/source.ts';
 import { present } from '../../../present.ts';
-import { type DumpRow, type StepAdapter, stepOfRows } from './step-adapter.ts';
+import { type DumpRow, type StepAdapter, selectionOf, stepOfRows } from './step-adapter.ts';
 
-const SELECTION = {
-  input_lengths: true,
-  token_ids: true,
-  token_loss_mask: true,
-  sample_loss_mask: true,
-  advantages: true,
-  generation_logprobs: true,
-  prev_logprobs: true,
+const COLUMNS = {
+  token_loss_mask: 'mask',
+  token_ids: 'id',
+  prev_logprobs: 'oldLogProb',
+  generation_logprobs: 'rolloutLogProb',
+  advantages: 'reportedAdvantage',
 } as const;
+const SELECTION = selectionOf([...Object.keys(COLUMNS), 'input_lengths', 'sample_loss_mask']);
 
 /** See the head of this file. */
 export const NEMO_RL_STEPS: StepAdapter = {
   name: 'nemo-rl-steps',
   title: 'NeMo-RL train data as optimizer steps (JSON lines)',
+  columns: COLUMNS,
+  states: ['optimizerStep'],
   async *steps(files) {
     for (const file of files) {
       const rows: DumpRow[] = [];
@@ -45,16 +46,14 @@ export const NEMO_RL_STEPS: StepAdapter = {
 
 function rowOf(line: Record<string, unknown>): DumpRow {
   const [length = Number.POSITIVE_INFINITY] = numbersOf(line.input_lengths) ?? [];
-  const cut = (value: unknown) => numbersOf(value)?.slice(0, length);
   const [valid = 1] = numbersOf(line.sample_loss_mask) ?? [];
-  const old = cut(line.prev_logprobs);
+  const own = Object.entries(COLUMNS).map(([from, to]) => [to, numbersOf(line[from])?.slice(0, length)]);
+  const { mask, oldLogProb, ...rest }: Record<string, number[] | undefined> = Object.fromEntries(own);
   return {
     columns: present({
-      mask: cut(line.token_loss_mask)?.map((flag) => (flag === 1 && valid === 1 ? 1 : 0)),
-      id: cut(line.token_ids),
-      oldLogProb: old?.some((value) => value !== 0) ? old : undefined,
-      rolloutLogProb: cut(line.generation_logprobs),
-      reportedAdvantage: cut(line.advantages),
+      mask: mask?.map((flag) => (flag === 1 && valid === 1 ? 1 : 0)),
+      oldLogProb: oldLogProb?.some((value) => value !== 0) ? oldLogProb : undefined,
+      ...rest,
     }),
   };
 }

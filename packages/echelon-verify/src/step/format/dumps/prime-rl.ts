@@ -10,28 +10,27 @@ import { numberOf } from '../../../format/dumps/rewards.ts';
 import { openSource } from '../../../format/dumps/source.ts';
 import { groupedBy } from '../../../grouped-by.ts';
 import { present } from '../../../present.ts';
-import { type DumpRow, type StepAdapter, stepOfRows } from './step-adapter.ts';
+import { type DumpRow, type StepAdapter, selectionOf, stepOfRows } from './step-adapter.ts';
 
-const SELECTION = {
-  step: true,
-  rank: true,
-  micro_step: true,
-  token_ids: true,
-  loss_mask: true,
-  advantages: true,
-  inference_logprobs: true,
-  trainer_logprobs: true,
-  entropy: true,
-  importance_ratio: true,
-  is_masked: true,
-  rl_weights: true,
+const COLUMNS = {
+  loss_mask: 'mask',
+  token_ids: 'id',
+  trainer_logprobs: 'logProb',
+  inference_logprobs: 'rolloutLogProb',
+  advantages: 'reportedAdvantage',
+  importance_ratio: 'reportedRatio',
+  is_masked: 'reportedClipped',
+  entropy: 'entropy',
 } as const;
-type Line = Readonly<Partial<Record<keyof typeof SELECTION, unknown>>>;
+const SELECTION = selectionOf([...Object.keys(COLUMNS), 'step', 'rank', 'micro_step', 'rl_weights']);
+type Line = Readonly<Record<string, unknown>>;
 
 /** See the head of this file. */
 export const PRIME_RL_TOKENS: StepAdapter = {
   name: 'prime-rl-tokens',
   title: 'prime-rl token exports (JSON lines)',
+  columns: COLUMNS,
+  states: ['optimizerStep', 'policyLoss', 'aggregation'],
   matches: ({ keys }) =>
     ['token_ids', 'trainer_logprobs', 'inference_logprobs', 'micro_step'].every((key) => keys?.has(key)),
   async *steps(files) {
@@ -83,19 +82,14 @@ function isWhole(weights: unknown): boolean {
 function rowOf(line: Line, ranks: readonly number[], perRank: number): DumpRow {
   const numbers = (column: unknown) => (Array.isArray(column) ? column.map(numberOf) : undefined);
   const weights = numbers(line.rl_weights);
-  const mask = numbers(line.loss_mask)?.map((flag, at) => (flag === 1 && weights?.[at] !== 0 ? 1 : 0));
-  const masked = numbers(line.is_masked);
+  const own = Object.entries(COLUMNS).map(([from, to]) => [to, numbers(line[from])]);
+  const { mask, reportedClipped, ...rest }: Record<string, number[] | undefined> = Object.fromEntries(own);
   return {
     microBatch: ranks.indexOf(numberOf(line.rank)) * perRank + numberOf(line.micro_step),
     columns: present({
-      mask,
-      id: numbers(line.token_ids),
-      logProb: numbers(line.trainer_logprobs),
-      rolloutLogProb: numbers(line.inference_logprobs),
-      reportedAdvantage: numbers(line.advantages),
-      reportedRatio: numbers(line.importance_ratio),
-      reportedClipped: masked?.map((flag) => (flag === 1 ? 1 : 0)),
-      entropy: numbers(line.entropy),
+      mask: mask?.map((flag, at) => (flag === 1 && weights?.[at] !== 0 ? 1 : 0)),
+      reportedClipped: reportedClipped?.map((flag) => (flag === 1 ? 1 : 0)),
+      ...rest,
     }),
   };
 }

@@ -1,4 +1,5 @@
-import { fileStart } from '../../../format/dumps/registry.ts';
+import type { DumpAdapter, Mapping } from '../../../format/dumps/adapter.ts';
+import { ADAPTERS, adapterFor, adapterOf, fileStart } from '../../../format/dumps/registry.ts';
 import { NEMO_RL_STEPS } from './nemo-rl.ts';
 import { PRIME_RL_TOKENS } from './prime-rl.ts';
 import { SKYRL_STEPS } from './skyrl.ts';
@@ -13,8 +14,20 @@ export const STEP_ADAPTERS: readonly StepAdapter[] = [
   SLIME_STEPS,
 ];
 
-/** The adapter of a file that holds optimizer steps and nothing else; undefined for any other file. */
-export async function stepAdapterFor(path: string): Promise<StepAdapter | undefined> {
+/** All adapters, of advantages and of steps. */
+export const ALL_ADAPTERS: readonly (DumpAdapter | StepAdapter)[] = [...ADAPTERS, ...STEP_ADAPTERS];
+
+/** The adapter of a name, of advantages or of steps. Throws a RangeError that names those of advantages. */
+export const anyAdapterOf = (name: string): DumpAdapter | StepAdapter =>
+  STEP_ADAPTERS.find((adapter) => adapter.name === name) ?? adapterOf(name);
+
+/** As `adapterFor`, also for a file that holds optimizer steps and nothing else. */
+export async function anyAdapterFor(
+  path: string,
+  map?: Mapping,
+): Promise<DumpAdapter | StepAdapter | 'native' | undefined> {
+  const found = await adapterFor(path, map);
+  if (found !== undefined) return found;
   const start = await fileStart(path);
   return STEP_ADAPTERS.find((adapter) => adapter.matches?.(start) === true);
 }

@@ -18,12 +18,24 @@ import { type DumpRow, type StepAdapter, stepOfRows } from './step-adapter.ts';
 const MAX_BYTES = 2 ** 28;
 const REBUILD = 'training_batch._rebuild_tensor_batch';
 
+const COLUMNS = {
+  sequences: 'id',
+  loss_mask: 'mask',
+  action_log_probs: 'oldLogProb',
+  rollout_logprobs: 'rolloutLogProb',
+  base_action_log_probs: 'referenceLogProb',
+  advantages: 'reportedAdvantage',
+} as const;
+
 /** See the head of this file. */
 export const SKYRL_STEPS: StepAdapter = {
   name: 'skyrl-steps',
   title: 'SkyRL training batches (pickle)',
+  columns: COLUMNS,
+  states: [],
   matches: ({ path, bytes }) =>
-    /\.pkl$/i.test(path) && Buffer.from(bytes.subarray(0, 256)).includes('_rebuild_tensor_batch'),
+    /\.pkl$/i.test(path) &&
+    new TextDecoder('latin1').decode(bytes.subarray(0, 256)).includes('_rebuild_tensor_batch'),
   async *steps(files) {
     for (const file of files) {
       const rows = rowsOf(await columnsOf(file));
@@ -35,15 +47,6 @@ export const SKYRL_STEPS: StepAdapter = {
 };
 
 type Matrix = readonly (readonly number[])[];
-
-const KEYS = {
-  sequences: 'id',
-  loss_mask: 'mask',
-  action_log_probs: 'oldLogProb',
-  rollout_logprobs: 'rolloutLogProb',
-  base_action_log_probs: 'referenceLogProb',
-  advantages: 'reportedAdvantage',
-} as const;
 
 /** The columns of response tokens; `response_mask` says which of them a row has. */
 async function columnsOf(file: string): Promise<Map<string, Matrix>> {
@@ -62,7 +65,7 @@ async function columnsOf(file: string): Promise<Map<string, Matrix>> {
     const tensors = own instanceof PyDict ? own.get('batch_dict') : undefined;
     if (!(tensors instanceof PyDict)) throw fault('another object');
     const columns = new Map<string, Matrix>();
-    for (const key of ['response_mask', ...Object.keys(KEYS)]) {
+    for (const key of ['response_mask', ...Object.keys(COLUMNS)]) {
       const tensor = tensors.get(key);
       if (tensor instanceof PyDict) columns.set(key, await matrixOf(tensor));
     }
@@ -122,7 +125,7 @@ function rowsOf(columns: ReadonlyMap<string, Matrix>): DumpRow[] {
   return responses.map((response, row) => {
     const length = response.lastIndexOf(1) + 1;
     // Sequences begin with the prompt; responses are padded at the end.
-    const own = Object.entries(KEYS).map(([from, to]) => [
+    const own = Object.entries(COLUMNS).map(([from, to]) => [
       to,
       columns.get(from)?.[row]?.slice(-response.length).slice(0, length),
     ]);

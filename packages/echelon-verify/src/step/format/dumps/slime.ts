@@ -13,10 +13,22 @@ import { BatchFormatError } from '../../../format/format-error.ts';
 import { present } from '../../../present.ts';
 import { type DumpRow, type StepAdapter, stepOfRows } from './step-adapter.ts';
 
+const COLUMNS = {
+  loss_masks: 'mask',
+  tokens: 'id',
+  log_probs: 'oldLogProb',
+  rollout_log_probs: 'rolloutLogProb',
+  ref_log_probs: 'referenceLogProb',
+  advantages: 'reportedAdvantage',
+  entropy: 'entropy',
+} as const;
+
 /** See the head of this file. */
 export const SLIME_STEPS: StepAdapter = {
   name: 'slime-steps',
   title: 'slime training dumps as optimizer steps (torch; also miles)',
+  columns: COLUMNS,
+  states: [],
   async *steps(files) {
     for (const file of files) {
       const rows = await withSource(file, async (source) => await rowsIn(file, await openTorchFile(source)));
@@ -43,22 +55,18 @@ async function rowsIn(file: string, torch: TorchFile): Promise<DumpRow[]> {
 }
 
 async function rowOf(torch: TorchFile, sample: PyDict): Promise<DumpRow> {
-  const column = async (key: string) => {
-    const value = sample.get(key) ?? null;
-    return value === null ? undefined : await numbersIn(torch, value);
-  };
-  const mask = await column('loss_masks');
-  // `tokens` begins with the prompt.
-  const ids = await column('tokens');
+  const columns: Record<string, number[]> = {};
+  for (const [from, to] of Object.entries(COLUMNS)) {
+    const value = sample.get(from) ?? null;
+    if (value !== null) columns[to] = await numbersIn(torch, value);
+  }
+  const { mask, id, ...rest } = columns;
   return {
     columns: present({
       mask: mask?.map((flag) => (flag === 0 ? 0 : 1)),
-      id: ids?.slice(-(mask?.length ?? 0)),
-      oldLogProb: await column('log_probs'),
-      rolloutLogProb: await column('rollout_log_probs'),
-      referenceLogProb: await column('ref_log_probs'),
-      reportedAdvantage: await column('advantages'),
-      entropy: await column('entropy'),
+      // `tokens` begins with the prompt.
+      id: id?.slice(-(mask?.length ?? 0)),
+      ...rest,
     }),
   };
 }

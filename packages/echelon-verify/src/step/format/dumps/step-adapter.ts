@@ -1,9 +1,9 @@
 /** What reads the optimizer steps in another trainer's dump: the interface of the adapters, one file each in this folder. */
 
 import type { FileStart } from '../../../format/dumps/adapter.ts';
-import { TOKEN_COLUMNS } from '../columns.ts';
+import { COLUMN_KEYS, type ColumnKey, TOKEN_COLUMNS } from '../columns.ts';
 import type { StepSettings } from '../settings.ts';
-import type { StepBatch, StepTokens } from '../step-batch.ts';
+import type { StepBatch } from '../step-batch.ts';
 
 /** Reads the steps in the dumps of one trainer. */
 export interface StepAdapter {
@@ -11,6 +11,10 @@ export interface StepAdapter {
   readonly name: string;
   /** Trainer and kind of file, for people. */
   readonly title: string;
+  /** The token columns by their keys in the dump. A dump may lack some of them. */
+  readonly columns: Readonly<Record<string, ColumnKey>>;
+  /** What its steps state beside their layout. */
+  readonly states: readonly (keyof StepSettings)[];
   /** True if the file holds optimizer steps and nothing else. Omitted: the file is read as a step only if `--from` says so. */
   matches?(start: FileStart): boolean;
   /** The steps of these files, each with its file, or the folder of its files. Throws a BatchFormatError. */
@@ -19,10 +23,14 @@ export interface StepAdapter {
 
 /** One row of a step as a dump holds it. Columns of equal length; one that some row lacks is omitted from the step. */
 export interface DumpRow {
-  readonly columns: Readonly<Partial<Record<Exclude<keyof StepTokens, 'offset'>, readonly number[]>>>;
+  readonly columns: Readonly<Partial<Record<ColumnKey, readonly number[]>>>;
   /** Index into `microBatches`. Omitted: 0. */
   readonly microBatch?: number;
 }
+
+/** What is read of a line of JSON. */
+export const selectionOf = (keys: readonly string[]): Readonly<Record<string, true>> =>
+  Object.fromEntries(keys.map((key) => [key, true]));
 
 /** The step of rows with their columns. */
 export function stepOfRows(name: string, step: StepSettings, rows: readonly DumpRow[]): StepBatch {
@@ -31,8 +39,9 @@ export function stepOfRows(name: string, step: StepSettings, rows: readonly Dump
   lengths.forEach((length, row) => {
     offset[row + 1] = offset[row]! + length;
   });
-  const keys = Object.keys(TOKEN_COLUMNS) as (keyof typeof TOKEN_COLUMNS)[];
-  const own = keys.filter((key) => rows.every(({ columns }, row) => columns[key]?.length === lengths[row]));
+  const own = COLUMN_KEYS.filter((key) =>
+    rows.every(({ columns }, row) => columns[key]?.length === lengths[row]),
+  );
   const columns = own.map((key) => {
     const { type } = TOKEN_COLUMNS[key];
     const Kind =
