@@ -37,11 +37,12 @@ function inTime(ms: number): string {
   return ms < 60_000 ? 'within a minute' : `in about ${Math.round(ms / 60_000)} min`;
 }
 
-/** Equal nodes, by the GPUs and CPUs of each. */
+/** Equal nodes, by the GPUs and CPUs of each, and labels that they must have in Ray. */
 export interface NodeBundle {
   gpus: number;
   cpus: number;
   count: number;
+  labels?: Record<string, string>;
 }
 
 /** GPUs and CPUs of a node that one Ray job uses, by Ray's own tables. */

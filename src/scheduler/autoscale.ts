@@ -1,8 +1,9 @@
 import { plural } from 'echelon-verify/text/plural';
 import type { NodeBundle } from '../core/node-states.ts';
+import { canonicalJson } from '../schemas/json.ts';
 import type { Asked, NodeType } from '../store/clusters/types.ts';
 import type { QueuedExperiment } from '../store/queue/types.ts';
-import { EPSILON, type FreeNode, type RoundCluster } from './nodes.ts';
+import { EPSILON, type FreeNode, hasLabels, type NodeLabels, type RoundCluster } from './nodes.ts';
 import { type Part, placeOn } from './placement.ts';
 import type { Quotas } from './quotas.ts';
 
@@ -94,15 +95,31 @@ function planOn(item: QueuedExperiment, cluster: RoundCluster, nodes: PlannedNod
 }
 
 function newNode(type: NodeType, id: string): PlannedNode {
-  const { gpus, cpus } = type;
-  return { id, gpus, cpus, gpusTotal: gpus, cpusTotal: cpus, allocations: [], added: type, busy: false };
+  const { gpus, cpus, labels } = type;
+  return {
+    id,
+    gpus,
+    cpus,
+    gpusTotal: gpus,
+    cpusTotal: cpus,
+    labels,
+    allocations: [],
+    added: type,
+    busy: false,
+  };
 }
 
-function isOf({ gpus, cpus }: NodeType, { gpusTotal, cpusTotal }: FreeNode): boolean {
-  return gpusTotal === gpus && (gpus > 0 || cpusTotal === cpus);
+function isOf({ gpus, cpus, labels }: NodeType, node: FreeNode): boolean {
+  const sameSize = node.gpusTotal === gpus && (gpus > 0 || node.cpusTotal === cpus);
+  return sameSize && hasLabels(labels ?? {}, node.labels);
 }
 
-function askOf({ asked }: RoundCluster, nodes: readonly PlannedNode[], now: number): Asked {
+function askOf({ asked, nodeTypes }: RoundCluster, planned: readonly PlannedNode[], now: number): Asked {
+  // Ray would place the bundle of a node in use on a new node, unless it asks for the labels that tell the types apart.
+  const keys = new Set(nodeTypes.flatMap(({ labels = {} }) => Object.keys(labels)));
+  const pick = (labels: NodeLabels = {}) =>
+    Object.fromEntries(Object.entries(labels).filter(([key]) => keys.has(key)));
+  const nodes = planned.map((node) => ({ ...node, labels: pick(node.labels) }));
   const busy = nodes.filter((node) => node.busy && (node.gpusTotal > 0 || node.cpusTotal > 0));
   const added = bundlesOf(busy.filter((node) => node.added !== undefined));
   const count = (bundles: readonly NodeBundle[]) => bundles.reduce((sum, bundle) => sum + bundle.count, 0);
@@ -112,9 +129,11 @@ function askOf({ asked }: RoundCluster, nodes: readonly PlannedNode[], now: numb
 
 function bundlesOf(nodes: readonly FreeNode[]): NodeBundle[] {
   const byShape = new Map<string, NodeBundle>();
-  for (const { gpusTotal: gpus, cpusTotal: cpus } of nodes) {
-    const { count } = byShape.get(`${gpus} ${cpus}`) ?? { count: 0 };
-    byShape.set(`${gpus} ${cpus}`, { gpus, cpus, count: count + 1 });
+  for (const { gpusTotal: gpus, cpusTotal: cpus, labels = {} } of nodes) {
+    const shape = canonicalJson([gpus, cpus, labels]);
+    const { count } = byShape.get(shape) ?? { count: 0 };
+    const some = Object.keys(labels).length > 0;
+    byShape.set(shape, { gpus, cpus, count: count + 1, ...(some && { labels }) });
   }
   return [...byShape.values()].sort((a, b) => a.gpus - b.gpus || a.cpus - b.cpus);
 }

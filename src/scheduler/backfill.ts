@@ -3,6 +3,7 @@ import {
   couldFitOn,
   EPSILON,
   type FreeNode,
+  labelled,
   type Release,
   releaseOf,
   type Span,
@@ -18,7 +19,7 @@ import { latest } from './spans.ts';
  * The head needs a number of nodes, mostly one (placement.ts). Its start on each possible node is estimated from the likely
  * ends of the attempts there. It starts when enough nodes have room, and the cluster has its other CPUs. Another experiment
  * may start on a node if one of these holds:
- *   - the head can never run on the node;
+ *   - the head can never run on the node, for its size or its labels;
  *   - enough other nodes of the cluster will certainly have room for the head earlier;
  *   - the experiment ends before the earliest start of the head there;
  *   - the head still has room beside the experiment at that time.
@@ -28,8 +29,10 @@ import { latest } from './spans.ts';
 
 /** Decides where experiments after the blocked head of a cluster may start. */
 export interface Backfill {
-  /** Whether the cluster has CPUs for the experiment that the head does not need. `takes`: its run time; null: not known. */
+  /** Whether the head's possible nodes have CPUs for the experiment that it does not need. `takes`: its run time; null: unknown. */
   admits(item: Amount, takes: Span | null): boolean;
+  /** Whether the node has the labels that the head asks for. */
+  concerns(node: FreeNode): boolean;
   /** What the experiment may take of the node. */
   roomOn(node: FreeNode, takes: Span | null): Amount;
   /** Records that the experiment starts there. */
@@ -46,8 +49,10 @@ interface HeadReservation {
 }
 
 /** See {@link Backfill}. `nodes`: all nodes of the head's cluster, as they are when the head is blocked. */
-export function createBackfill(head: Need, nodes: readonly FreeNode[], now: number): Backfill {
+export function createBackfill(head: Need, all: readonly FreeNode[], now: number): Backfill {
   const { nodes: count, each, anywhere } = shapeOf(head);
+  const nodes = labelled(all, head);
+  const own = new Set(nodes);
   const reservations = new Map<FreeNode, HeadReservation>();
   for (const node of nodes) if (couldFitOn(each, node)) reservations.set(node, reserve(each, node, now));
   const pool = anywhere > 0 ? reserve({ gpus: 0, cpus: head.cpus }, pooled(nodes), now) : null;
@@ -67,6 +72,7 @@ export function createBackfill(head: Need, nodes: readonly FreeNode[], now: numb
 
   return {
     head: start,
+    concerns: (node) => own.has(node),
     admits: ({ cpus }, takes) =>
       pool === null || cpus <= 0 || endsInTime(pool, null, takes) || cpus <= pool.left.cpus + EPSILON,
     roomOn(node, takes) {
@@ -81,7 +87,7 @@ export function createBackfill(head: Need, nodes: readonly FreeNode[], now: numb
     },
     take(parts, takes) {
       for (const { node, gpus, cpus } of parts) {
-        if (pool !== null && !endsInTime(pool, null, takes)) pool.left.cpus -= cpus;
+        if (pool !== null && own.has(node) && !endsInTime(pool, null, takes)) pool.left.cpus -= cpus;
         const reserved = reservations.get(node);
         if (reserved === undefined || endsInTime(reserved, node, takes)) continue;
         reserved.left.gpus -= gpus;

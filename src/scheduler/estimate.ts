@@ -1,6 +1,14 @@
 import type { QueuedExperiment } from '../store/queue/types.ts';
 import { createHeap, type Heap } from './heap.ts';
-import { type Amount, couldFitOn, type FreeNode, type RoundCluster, type Span, take } from './nodes.ts';
+import {
+  type Amount,
+  couldFitOn,
+  type FreeNode,
+  labelled,
+  type RoundCluster,
+  type Span,
+  take,
+} from './nodes.ts';
 import { shapeOf } from './placement.ts';
 import {
   beginRound,
@@ -287,7 +295,9 @@ function whyUnknown(item: QueuedExperiment, { taking }: Places): string {
   const blocker = taking.find((cluster) => cluster.blocker !== null)?.blocker;
   if (blocker) return `it waits for ${blocker.experiment}, whose start is not known`;
   const { each } = shapeOf(item);
-  const possible = taking.flatMap(({ nodes }) => nodes).filter((node) => couldFitOn(each, node));
+  const possible = taking
+    .flatMap(({ nodes }) => labelled(nodes, item))
+    .filter((node) => couldFitOn(each, node));
   if (possible.length === 0) return 'no node is known yet';
   const inTheWay = possible.flatMap(({ allocations }) => allocations).find(({ ends }) => ends === null);
   return inTheWay === undefined

@@ -51,11 +51,16 @@ interface NodeAllocation extends Amount {
   ends: Span | null;
 }
 
+/** Labels of a node by name, or those that an experiment asks of its nodes. */
+export type NodeLabels = Readonly<Record<string, string>>;
+
 /** A node with its free GPUs and CPUs. */
 export interface FreeNode extends Amount {
   id: string;
   gpusTotal: number;
   cpusTotal: number;
+  /** Ray's labels of the node. Absent: it has none. */
+  labels?: NodeLabels | undefined;
   allocations: NodeAllocation[];
   /** What Ray jobs of other users use there. Absent: not known. */
   others?: readonly NodeUse[];
@@ -67,8 +72,8 @@ export interface ClosedNode extends FreeNode {
   leaving: boolean;
 }
 
-/** The size of a node. */
-export type NodeSize = Pick<FreeNode, 'id' | 'gpusTotal' | 'cpusTotal'>;
+/** The size of a node, and its labels. */
+export type NodeSize = Pick<FreeNode, 'id' | 'gpusTotal' | 'cpusTotal' | 'labels'>;
 
 /** MAX nodes of a type that a question for room considers. */
 const MAX_OF_TYPE = 64;
@@ -81,9 +86,9 @@ export function possibleNodes(
   { away = [], nodeTypes = [] }: Pick<SchedulerCluster, 'away' | 'nodeTypes'>,
   nodes: readonly NodeSize[],
 ): NodeSize[] {
-  const types = nodeTypes.flatMap(({ gpus, cpus, max }, type) =>
+  const types = nodeTypes.flatMap(({ gpus, cpus, labels, max }, type) =>
     Array.from({ length: Math.min(max, MAX_OF_TYPE) }, (_, at): NodeSize => {
-      return { id: `type-${type}-${at}`, gpusTotal: gpus, cpusTotal: cpus };
+      return { id: `type-${type}-${at}`, gpusTotal: gpus, cpusTotal: cpus, labels };
     }),
   );
   return [...nodes, ...away, ...types];
@@ -156,6 +161,19 @@ export function fits(need: Amount, has: Amount): boolean {
   return need.gpus <= has.gpus + EPSILON && need.cpus <= has.cpus + EPSILON;
 }
 
+/** Whether `has` contains all of `wanted`. */
+export function hasLabels(wanted: NodeLabels, has: NodeLabels = {}): boolean {
+  return Object.entries(wanted).every(([key, value]) => has[key] === value);
+}
+
+/** The nodes on which an experiment may run that asks for those labels; absent labels: all of them. */
+export function labelled<T extends Pick<FreeNode, 'labels'>>(
+  nodes: readonly T[],
+  { nodeLabels }: { nodeLabels?: NodeLabels | undefined },
+): readonly T[] {
+  return nodeLabels === undefined ? nodes : nodes.filter(({ labels }) => hasLabels(nodeLabels, labels));
+}
+
 /** Whether the node would have room if it were empty. */
 export function couldFitOn(need: Amount, node: Pick<FreeNode, 'gpusTotal' | 'cpusTotal'>): boolean {
   return fits(need, { gpus: node.gpusTotal, cpus: node.cpusTotal });
@@ -222,9 +240,9 @@ function toFreeNode(
     cpus,
     ends: ends.get(experiment) ?? null,
   }));
-  const { id, gpusTotal, cpusTotal } = node;
+  const { id, gpusTotal, cpusTotal, labels } = node;
   const others = node.uses?.filter(({ experiment }) => experiment === null) ?? [];
-  const free = { id, gpusTotal, cpusTotal, ...freeOn(node, here), allocations: allocated };
+  const free = { id, gpusTotal, cpusTotal, labels, ...freeOn(node, here), allocations: allocated };
   return others.length === 0 ? free : { ...free, others };
 }
 

@@ -1,15 +1,27 @@
-import { type Amount, EPSILON, type FreeNode, fits } from './nodes.ts';
+import {
+  type Amount,
+  EPSILON,
+  type FreeNode,
+  fits,
+  labelled,
+  type NodeLabels,
+  type NodeSize,
+} from './nodes.ts';
 
 /*
  * On which nodes an experiment runs. An experiment with GPUs has the same number of them on each of its nodes, and beside
  * them one CPU for each GPU: there its GPU workers run. Its other CPUs, of environments and of the trainer's process, may be
  * on any nodes of the cluster. An experiment without GPUs has all its CPUs on one node: if possible on one without GPUs, so
- * that no free GPU lacks a CPU because of it.
+ * that no free GPU lacks a CPU because of it. Every node that an experiment takes anything of has the labels that it asks for.
  */
 
-/** What an experiment asks for. `gpus` and `cpus`: of all its nodes together. `nodes`: those with GPUs; Default: 1. */
+/**
+ * What an experiment asks for. `gpus` and `cpus`: of all its nodes together. `nodes`: those with GPUs; Default: 1. `nodeLabels`:
+ * of each of its nodes; absent: any node.
+ */
 export interface Need extends Amount {
   nodes?: number;
+  nodeLabels?: NodeLabels;
 }
 
 /** What an experiment needs on each of its nodes, and the CPUs that it needs besides, on any node. */
@@ -24,9 +36,10 @@ export interface Part extends Amount {
   node: FreeNode;
 }
 
-/** What a spec asks for; absent nodes, in records of older versions: one. */
-export function needOf({ gpus, cpus, nodes = 1 }: { gpus: number; cpus: number; nodes?: number }): Need {
-  return { gpus: gpus * nodes, cpus, nodes };
+/** What a spec asks for. Records of older versions have neither nodes, which is one, nor labels. */
+export function needOf({ gpus, cpus, nodes = 1, nodeLabels = {} }: Need): Need {
+  const some = Object.keys(nodeLabels).length > 0;
+  return { gpus: gpus * nodes, cpus, nodes, ...(some && { nodeLabels }) };
 }
 
 /** The shape of a need. */
@@ -43,9 +56,10 @@ export function shapeOf({ gpus, cpus, nodes = 1 }: Need): Shape {
  */
 export function placeOn(
   need: Need,
-  nodes: readonly FreeNode[],
+  all: readonly FreeNode[],
   roomOf: (node: FreeNode) => Amount = free,
 ): Part[] | undefined {
+  const nodes = labelled(all, need);
   const { nodes: count, each, anywhere } = shapeOf(need);
   if (count === 1) {
     const node = fullest(need, nodes, roomOf);
@@ -68,14 +82,12 @@ export function takesGpuNode({ gpus }: Amount, parts: readonly Part[]): boolean 
 }
 
 /** Whether the nodes would have room if they were empty. */
-export function couldFit(
-  need: Need,
-  nodes: readonly Pick<FreeNode, 'id' | 'gpusTotal' | 'cpusTotal'>[],
-): boolean {
-  const empty = nodes.map(({ id, gpusTotal, cpusTotal }) => ({
+export function couldFit(need: Need, nodes: readonly NodeSize[]): boolean {
+  const empty = nodes.map(({ id, gpusTotal, cpusTotal, labels }) => ({
     id,
     gpusTotal,
     cpusTotal,
+    labels,
     gpus: gpusTotal,
     cpus: cpusTotal,
     allocations: [],

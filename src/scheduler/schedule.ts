@@ -7,6 +7,7 @@ import {
   type Amount,
   EPSILON,
   type FreeNode,
+  hasLabels,
   type NodeSize,
   possibleNodes,
   type RoundCluster,
@@ -217,11 +218,11 @@ function createPlaces(clusters: RoundCluster[]): Round['placesOf'] {
   const known = new Map<string, Places>();
   const storages = new Map(clusters.map(({ name, storage }) => [name, storage]));
   return (item) => {
-    const { cluster, labels = {}, gpus, cpus, nodes = 1 } = item;
-    const { checkpoint } = item;
+    const { cluster, labels = {}, nodeLabels = {}, gpus, cpus, nodes = 1, checkpoint } = item;
     const kept = checkpoint && storages.has(checkpoint.cluster) ? checkpoint.cluster : '';
     const storage = checkpoint?.shared === true ? storages.get(kept) : undefined;
-    const key = `${cluster ?? ''} ${kept} ${storage ?? ''} ${gpus} ${cpus} ${nodes} ${JSON.stringify(labels)}`;
+    const asks = JSON.stringify([labels, nodeLabels]);
+    const key = `${cluster ?? ''} ${kept} ${storage ?? ''} ${gpus} ${cpus} ${nodes} ${asks}`;
     const places = known.get(key) ?? findPlaces(item, clusters, { kept, storage });
     known.set(key, places);
     return places;
@@ -234,7 +235,7 @@ export function isWanted(
   has: Pick<RoundCluster, 'name' | 'labels'>,
 ): boolean {
   if (cluster !== null && cluster !== has.name) return false;
-  return Object.entries(labels ?? {}).every(([key, value]) => has.labels[key] === value);
+  return hasLabels(labels ?? {}, has.labels);
 }
 
 /**
@@ -352,8 +353,9 @@ function partsFor(
   if (cluster.blocker === null) return placeAway(item, cluster.nodes);
   if (!cluster.backfill) return undefined;
   const guard = guards.get(cluster)!;
-  if (!guard.admits(item, takes)) return undefined;
-  return placeAway(item, cluster.nodes, (node) => guard.roomOn(node, takes));
+  const { nodes } = cluster;
+  const others = guard.admits(item, takes) ? nodes : nodes.filter((node) => !guard.concerns(node));
+  return placeAway(item, others, (node) => guard.roomOn(node, takes));
 }
 
 /** Prefers other nodes than those on which the cluster failed the experiment's last attempt. */

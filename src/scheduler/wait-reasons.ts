@@ -1,7 +1,16 @@
 import { shortNode } from 'echelon-client/short-node';
 import { plural } from 'echelon-verify/text/plural';
 import type { QueuedExperiment } from '../store/queue/types.ts';
-import type { ClosedNode, FreeNode, RoundCluster, Span } from './nodes.ts';
+import {
+  type ClosedNode,
+  type FreeNode,
+  hasLabels,
+  labelled,
+  type NodeLabels,
+  type NodeSize,
+  type RoundCluster,
+  type Span,
+} from './nodes.ts';
 import type { Need } from './placement.ts';
 
 /** "1 GPU", "1.33 GPUs": an amount of a resource with at most two decimals. */
@@ -11,9 +20,10 @@ export function amount(count: number, unit: string): string {
 
 /** What an experiment asks for, and of how many nodes. */
 export function needInWords(need: Need): string {
-  const { gpus, cpus, nodes = 1 } = need;
-  if (gpus <= 0) return `${amount(cpus, 'CPU')} on one node`;
-  const where = nodes === 1 ? 'on one node' : `on each of ${nodes} nodes`;
+  const { gpus, cpus, nodes = 1, nodeLabels } = need;
+  const labels = nodeLabels === undefined ? '' : ` with ${labelsInWords(nodeLabels)}`;
+  if (gpus <= 0) return `${amount(cpus, 'CPU')} on one node${labels}`;
+  const where = (nodes === 1 ? 'on one node' : `on each of ${nodes} nodes`) + labels;
   return `${amount(gpus / nodes, 'GPU')} ${where} and ${amount(cpus, 'CPU')}`;
 }
 
@@ -22,26 +32,48 @@ export function nowhere({ cluster, labels }: QueuedExperiment, known: readonly R
   if (cluster !== null && !known.some(({ name }) => name === cluster))
     return `there is no cluster ${cluster}`;
   if (known.length === 0) return 'no cluster is known yet';
-  const wanted = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
-  return `${cluster === null ? 'no cluster has' : `cluster ${cluster} does not have`} the labels ${wanted.join(', ')}`;
+  const wanted = labelsInWords(labels ?? {});
+  return `${cluster === null ? 'no cluster has' : `cluster ${cluster} does not have`} the labels ${wanted}`;
 }
 
-/** No node of those clusters is large enough. */
+/** "zone=a, gpu=h100": labels by key and value. */
+export function labelsInWords(labels: NodeLabels): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ');
+}
+
+/** No node of those clusters has the labels, or none that has them is large enough. */
 export function tooLarge(
-  item: Pick<QueuedExperiment, 'cluster' | 'labels' | 'gpus' | 'cpus' | 'nodes'>,
-  clusters: readonly { name: string; nodes: readonly Pick<FreeNode, 'gpusTotal' | 'cpusTotal'>[] }[],
+  item: Pick<QueuedExperiment, 'cluster' | 'labels'> & Need,
+  clusters: readonly { name: string; nodes: readonly NodeSize[] }[],
 ): string {
   const names = clusters.map(({ name }) => name).join(', ');
   const asks = item.cluster !== null || Object.keys(item.labels ?? {}).length > 0;
   const where = asks ? `${clusters.length === 1 ? 'cluster' : 'the clusters'} ${names}` : 'any cluster';
-  const nodes = clusters.flatMap((cluster) => cluster.nodes);
+  const all = clusters.flatMap((cluster) => cluster.nodes);
+  const nodes = labelled(all, item);
+  if (nodes.length === 0) return `no node of ${where} has ${missingLabel(item.nodeLabels!, all)}`;
   const gpus = nodes.reduce((most, node) => Math.max(most, node.gpusTotal), 0);
   const cpus = nodes.reduce((most, node) => Math.max(most, node.cpusTotal), 0);
   return (
-    `can never fit: needs ${needInWords(item)}; the nodes of ${where} have at most ` +
+    `can never fit: needs ${needInWords(item)}; ${item.nodeLabels ? 'these' : 'the'} nodes of ${where} have at most ` +
     `${amount(gpus, 'GPU')} and ${amount(cpus, 'CPU')}`
   );
 }
+
+/** The first label that no node has, and which values of it there are; or all of them, if no node has them together. */
+function missingLabel(wanted: NodeLabels, nodes: readonly NodeSize[]): string {
+  for (const [key, value] of Object.entries(wanted)) {
+    if (nodes.some(({ labels }) => hasLabels({ [key]: value }, labels))) continue;
+    const values = [...new Set(nodes.flatMap(({ labels }) => labels?.[key] ?? []))].sort();
+    const known = values.slice(0, MAX_VALUES).join(', ') + (values.length > MAX_VALUES ? ', …' : '');
+    return `the label ${key}=${value}; ${known === '' ? 'none has a label of that name' : `its values there: ${known}`}`;
+  }
+  return `all of the labels ${labelsInWords(wanted)}`;
+}
+
+const MAX_VALUES = 8;
 
 /** Nothing new starts on any of those clusters. */
 export function closed(clusters: readonly RoundCluster[]): string {
@@ -67,16 +99,18 @@ export function silent(clusters: readonly Pick<RoundCluster, 'name'>[]): string 
 
 /** What is free on the freest node, judged by the resource that the experiment lacks. */
 export function freest(clusters: readonly RoundCluster[], need: Need): string {
-  const nodes = clusters.flatMap((cluster) => cluster.nodes);
+  const nodes = clusters.flatMap((cluster) => labelled(cluster.nodes, need));
   // An experiment that needs GPUs lacks GPUs; any other one lacks CPUs.
   const most = nodes.toSorted((a, b) =>
     need.gpus > 0 ? b.gpus - a.gpus || b.cpus - a.cpus : b.cpus - a.cpus,
   )[0];
-  const shut = closedInWords(clusters.flatMap((cluster) => cluster.closedNodes));
-  if (most === undefined) return shut === '' ? 'no node is known' : `no node accepts experiments${shut}`;
+  const shut = closedInWords(clusters.flatMap((cluster) => labelled(cluster.closedNodes, need)));
+  const such = need.nodeLabels === undefined ? 'node' : 'such node';
+  if (most === undefined)
+    return shut === '' ? `no ${such} is known` : `no ${such} accepts experiments${shut}`;
   const free =
     need.gpus > 0 ? `${amount(most.gpus, 'GPU')} and ${amount(most.cpus, 'CPU')}` : amount(most.cpus, 'CPU');
-  return `the freest node has ${free} free${shut}${othersInWords(nodes)}`;
+  return `the freest ${such} has ${free} free${shut}${othersInWords(nodes)}`;
 }
 
 /** What other users' Ray jobs use: the largest few, with their names and starts. */

@@ -25,6 +25,7 @@ export const NodeTypes = Type.Array(
       maximum: 10_000,
       description: 'MAX number of these nodes on the cluster.',
     }),
+    labels: Type.Optional(Labels),
   }),
   {
     maxItems: 16,

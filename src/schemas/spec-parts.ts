@@ -45,11 +45,28 @@ const Cpus = Type.Number({
     'CPUs in all. With GPUs, each node has one CPU for each of its GPUs; the others may be on any node of the cluster. Without GPUs, all are on one node.',
 });
 
+const labelsAs = (description: string) =>
+  Type.Record(
+    Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$' }),
+    Type.String({ minLength: 1, maxLength: 63, pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$' }),
+    { ...strict, maxProperties: 32, description },
+  );
+
+/** Labels of a cluster, and those that an experiment asks for. */
+export const Labels = labelsAs(
+  'Keys and values of letters, digits and inner . _ - (keys also /), at most 63 characters',
+);
+
+const NodeLabels = labelsAs(
+  'Labels that every node of the experiment must have in Ray, such as `ray.io/accelerator-type: A100`. `echelon nodes` shows the labels. Default: any node.',
+);
+
 /** What an experiment takes of a cluster. */
 export const Resources = DescribedObject('Resources that the experiment needs.', {
   nodes: count(1, 64, 'Number of nodes; the experiment starts when all of them have room. Default: 1.'),
   gpus: count(0, 1024, 'GPUs of each node.'),
   cpus: Type.Optional(Cpus),
+  nodeLabels: Type.Optional(NodeLabels),
 });
 
 /** {@link Resources} of an engine that uses no GPU. A resolved spec states both fixed values, and can be submitted. */
@@ -65,18 +82,8 @@ export const CpuResources = DescribedObject('Resources that the experiment needs
     Type.Unsafe<0>({ type: 'integer', const: 0, description: 'Always 0: this engine uses no GPU.' }),
   ),
   cpus: Type.Optional(Cpus),
+  nodeLabels: Type.Optional(NodeLabels),
 });
-
-/** Labels of a cluster, and those that an experiment asks for. */
-export const Labels = Type.Record(
-  Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$' }),
-  Type.String({ minLength: 1, maxLength: 63, pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$' }),
-  {
-    ...strict,
-    maxProperties: 32,
-    description: 'Keys and values of letters, digits and inner . _ - (keys also /), at most 63 characters',
-  },
-);
 
 /** Who goes first. */
 export const Priority = Type.Integer({

@@ -12,15 +12,19 @@ _REPEAT_SECONDS = 30.0
 # Dispatchers repeat the request every few seconds. Without dispatchers, it must not last.
 _EXPIRY_SECONDS = 900.0
 
-Ask = Callable[[list[dict[str, float]]], None]
+# The amounts of a bundle, and the labels of its node.
+Bundle = tuple[dict[str, float], dict[str, str]]
+Ask = Callable[[list[Bundle]], None]
 
 
-def ask_ray(bundles: list[dict[str, float]]) -> None:
+def ask_ray(bundles: list[Bundle]) -> None:
     """Ray compares the bundles with the whole cluster as if nothing ran on it. It is repeated now and then: a replaced head has
     forgotten it."""
     from ray.autoscaler.sdk import request_resources
 
-    request_resources(bundles=bundles)
+    amounts, labels = [amount for amount, _ in bundles], [wanted for _, wanted in bundles]
+    # Older releases of Ray, and its first autoscaler, know no labels here.
+    request_resources(bundles=amounts, **({"bundle_label_selectors": labels} if any(labels) else {}))
 
 
 class Autoscaler:
@@ -29,13 +33,13 @@ class Autoscaler:
     def __init__(self, ask: Ask, elapsed: Callable[[], float] = time.monotonic) -> None:
         self._ask, self._elapsed = ask, elapsed
         self._lock = threading.Lock()
-        self._last: list[dict[str, float]] = []
+        self._last: list[Bundle] = []
         self._sent_at = self._heard_at = float("-inf")
 
     def request(self, bundles: Sequence[pb.Bundle]) -> None:
         """Replaces the request; no bundles withdraw it. Raises what Ray raises."""
         wanted = [
-            {name: value for name, value in (("CPU", one.cpus), ("GPU", one.gpus)) if value > 0}
+            ({name: value for name, value in (("CPU", one.cpus), ("GPU", one.gpus)) if value > 0}, dict(one.labels))
             for one in bundles for _ in range(one.count)
         ]  # fmt: skip
         with self._lock:
@@ -49,6 +53,6 @@ class Autoscaler:
             if self._last and self._elapsed() - self._heard_at >= _EXPIRY_SECONDS:
                 self._send([])
 
-    def _send(self, bundles: list[dict[str, float]]) -> None:
+    def _send(self, bundles: list[Bundle]) -> None:
         self._ask(bundles)
         self._last, self._sent_at = bundles, self._elapsed()

@@ -61,15 +61,23 @@ export function variableOption(text: string, before: Values = {}): Values {
 }
 
 /** Sizes of nodes as the API takes them. */
-export type NodeTypes = { gpus: number; cpus: number; max: number }[];
+export type NodeTypes = { gpus: number; cpus: number; max: number; labels?: Values }[];
 
-/** Adds the node type of a repeated option, `gpus=4,cpus=32,max=8`; `none` begins an empty list. Throws as {@link labelOption}. */
+/** Adds the node type of a repeated option, `gpus=4,cpus=32,max=8,LABEL=VALUE`; `none` begins an empty list. Throws as {@link labelOption}. */
 export function nodeTypeOption(text: string, before: NodeTypes = []): NodeTypes {
   if (text === 'none') return [];
-  const found = /^(?:gpus=(\d+),)?cpus=(\d+),max=(\d+)$/.exec(text);
-  if (!found) throw new InvalidArgumentError('It must be gpus=N,cpus=N,max=N, or cpus=N,max=N.');
-  const [gpus, cpus, max] = found.slice(1).map((digits) => Number(digits ?? 0)) as [number, number, number];
-  return [...before, { gpus, cpus, max }];
+  const found = /^(?:gpus=(\d+),)?cpus=(\d+),max=(\d+)((?:,[^,=]+=[^,]+)*)$/.exec(text);
+  if (!found) throw new InvalidArgumentError('It must be gpus=N,cpus=N,max=N, or cpus=N,max=N, then labels.');
+  const [gpus, cpus, max] = found.slice(1, 4).map((digits) => Number(digits ?? 0)) as [
+    number,
+    number,
+    number,
+  ];
+  const labels = found[4]!
+    .split(',')
+    .slice(1)
+    .reduce((all, one) => labelOption(one, all), {});
+  return [...before, { gpus, cpus, max, ...(found[4] !== '' && { labels }) }];
 }
 
 function valuesCommand(output: Output, kind: Kind): Command {

@@ -105,7 +105,7 @@ const STORAGE = [
 ] as const;
 const NODE_TYPE = [
   '--node-type <size>',
-  'node that the autoscaler may bring, as gpus=4,cpus=32,max=8; repeatable',
+  'node that the autoscaler may bring, as gpus=4,cpus=32,max=8[,LABEL=VALUE]; repeatable',
   nodeTypeOption,
 ] as const;
 
@@ -124,7 +124,10 @@ const update = row({
   print: ({ storage, nodeTypes }) =>
     [
       `storage: ${storage === null ? 'none' : inert(storage)}`,
-      ...nodeTypes.map(({ gpus, cpus, max }) => `node type: gpus=${gpus},cpus=${cpus},max=${max}`),
+      ...nodeTypes.map(({ labels = {}, ...size }) => {
+        const parts = Object.entries({ ...size, ...labels }).map(([key, value]) => `${key}=${value}`);
+        return `node type: ${inert(parts.join(','))}`;
+      }),
     ].join('\n'),
 });
 

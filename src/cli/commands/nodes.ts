@@ -7,7 +7,7 @@ import { row, stated } from '../row.ts';
 
 const ls = row({
   name: 'ls',
-  description: 'List the nodes of all clusters with their free GPUs and their states.',
+  description: 'List the nodes of all clusters with their free GPUs, states and labels.',
   wide: true,
   examples: ['echelon nodes', 'echelon nodes ls -o wide'],
   verb: 'get',
@@ -24,6 +24,7 @@ export function nodeTable(clusters: readonly Cluster[], width?: number | undefin
       node.state,
       free(node.gpusFree, node.gpusTotal),
       free(node.cpusFree, node.cpusTotal),
+      labelsOf(node.labels),
       node.stateReason === '' ? '-' : inert(node.stateReason),
     ]),
   );
@@ -32,15 +33,28 @@ export function nodeTable(clusters: readonly Cluster[], width?: number | undefin
     { title: 'NODE' },
     { title: 'STATE' },
     { title: 'FREE GPUS' },
-    { title: 'FREE CPUS', drop: 1 },
+    { title: 'FREE CPUS', drop: 2 },
+    {
+      ...textColumn(
+        'LABELS',
+        rows.map((row) => row[5]!),
+      ),
+      drop: 1,
+    },
     textColumn(
       'REASON',
-      rows.map((row) => row[5]!),
+      rows.map((row) => row[6]!),
     ),
   ];
   return rows.length === 0
     ? 'No nodes. `echelon clusters` lists the clusters.'
     : fittedTable(columns, rows, width);
+}
+
+/** Without the label that repeats the node's id. */
+function labelsOf(labels: Readonly<Record<string, string>>): string {
+  const shown = Object.entries(labels).filter(([key]) => key !== 'ray.io/node-id');
+  return inert(shown.map(([key, value]) => `${key}=${value}`).join(' ')) || '-';
 }
 
 function free(count: number, total: number): string {

@@ -33,7 +33,9 @@ function awayNodes(
 ): AwayNode[] {
   const alive = new Set(now.filter((node) => node.alive).map(({ id }) => id));
   const at = lastSeenAt ?? 0;
-  const gone = nodes.map(({ id, gpusTotal, cpusTotal }) => ({ id, gpusTotal, cpusTotal, since: at }));
+  const gone = nodes.map(({ id, gpusTotal, cpusTotal, labels }) => {
+    return { id, gpusTotal, cpusTotal, since: at, ...(labels && { labels }) };
+  });
   return [...gone, ...away]
     .filter(({ id, since }) => !alive.has(id) && at - since < AWAY_MS)
     .slice(0, MAX_AWAY);

@@ -98,8 +98,8 @@ function roomFor(
     const remedy = `Lower ${settings.join(' or ')}, or use a cluster with more or larger nodes; otherwise the experiment waits forever.`;
     return [{ severity: 'error', check: 'room', message: `There is no room for ${wanted}.`, remedy }];
   }
-  const free = alive.map(({ id, gpusAvailable, cpusAvailable }) => {
-    return { id, gpusTotal: gpusAvailable, cpusTotal: cpusAvailable };
+  const free = alive.map(({ id, gpusAvailable, cpusAvailable, labels }) => {
+    return { id, gpusTotal: gpusAvailable, cpusTotal: cpusAvailable, labels };
   });
   const state = couldFit(need, free) ? 'and is free now' : 'but is not free now, so the experiment will wait';
   const message = `${wanted}: the cluster is large enough, ${state}.`;

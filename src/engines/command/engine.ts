@@ -39,7 +39,7 @@ export const COMMAND: Engine<CommandSpec, ResolvedCommand> = {
   customCode: () => true,
   resolve(spec) {
     const { nodes = 1, gpus = 0 } = spec.resources ?? {};
-    const resources = { nodes, gpus, cpus: Math.max(1, nodes * gpus) };
+    const resources = { nodes, gpus, cpus: Math.max(1, nodes * gpus), nodeLabels: {} };
     return merge({ ...DEFAULTS, resources }, spec) as unknown as ResolvedCommand;
   },
   compile: ({ command, resume, parameters }) => ({

@@ -7,7 +7,7 @@ import { LocalSpec, type ResolvedLocal } from './spec.ts';
 
 /** Values of the `local` engine where a spec has none; those of training are the engine's own. */
 const LOCAL_DEFAULTS: Omit<ResolvedLocal, 'engine' | 'name' | 'estimator' | keyof typeof COMMON_DEFAULTS> = {
-  resources: { nodes: 1, gpus: 0, cpus: 2 },
+  resources: { nodes: 1, gpus: 0, cpus: 2, nodeLabels: {} },
   observations: 'digests',
   environment: { seed: 1, maxSteps: 30, historyLength: 2 },
   rollout: { groups: 8, groupSize: 8 },

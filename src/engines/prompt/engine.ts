@@ -14,7 +14,7 @@ export const PROMPT_DEFAULTS: Omit<
   ResolvedPrompt,
   'engine' | 'name' | 'model' | 'environment' | 'evaluation' | keyof typeof COMMON_DEFAULTS
 > & { model: Omit<ResolvedPrompt['model'], 'baseUrl' | 'name'> } = {
-  resources: { nodes: 1, gpus: 0, cpus: 1 },
+  resources: { nodes: 1, gpus: 0, cpus: 1, nodeLabels: {} },
   model: { temperature: 0.4, maxTokens: 512, price: { input: 0, output: 0 } },
   method: { name: 'act', trials: 1 },
   limits: { concurrency: 8 },

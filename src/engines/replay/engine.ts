@@ -44,7 +44,7 @@ type ResolvedReplay = Resolved<ReplaySpec>;
 
 /** Values of the `replay` engine where a spec has none. */
 const REPLAY_DEFAULTS: Omit<ResolvedReplay, 'engine' | 'name' | keyof typeof COMMON_DEFAULTS> = {
-  resources: { nodes: 1, gpus: 0, cpus: 1 },
+  resources: { nodes: 1, gpus: 0, cpus: 1, nodeLabels: {} },
   replay: {
     fault: 'none',
     batches: 0,

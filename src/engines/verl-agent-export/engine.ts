@@ -50,7 +50,7 @@ export const VERL_AGENT_EXPORT: Engine<VerlAgentExportSpec, ResolvedExport> = {
   problems: ({ checkpoint }) => referenceProblems(checkpoint, '/checkpoint'),
   customCode: () => false,
   resolve(spec) {
-    const resources = { nodes: 1, gpus: 0, cpus: cpusFor(sizeOf(spec.checkpoint.directory)) };
+    const resources = { nodes: 1, gpus: 0, cpus: cpusFor(sizeOf(spec.checkpoint.directory)), nodeLabels: {} };
     return merge({ ...COMMON_DEFAULTS, resources, output: null }, spec) as unknown as ResolvedExport;
   },
   compile: ({ project, checkpoint, output }) => ({

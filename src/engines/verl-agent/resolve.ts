@@ -128,6 +128,7 @@ export function resolveVerlAgent(spec: VerlAgentSpec): ResolvedVerlAgent {
   };
   if (complete.estimator.name === 'ppo') complete.critic = { ...criticDefaults(complete), ...critic };
   complete.resources.cpus = spec.resources?.cpus ?? cpusNeeded(complete).total;
+  complete.resources.nodeLabels = { ...spec.resources?.nodeLabels };
   return complete;
 }
 

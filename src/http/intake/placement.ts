@@ -3,7 +3,7 @@ import { plural } from 'echelon-verify/text/plural';
 import type { FieldProblem } from '../../core/errors.ts';
 import { checkpointOf } from '../../engines/named-training.ts';
 import type { ResolvedSpec } from '../../engines/registry.ts';
-import { possibleNodes } from '../../scheduler/nodes.ts';
+import { hasLabels, possibleNodes } from '../../scheduler/nodes.ts';
 import { couldFit, needOf } from '../../scheduler/placement.ts';
 import { isWanted } from '../../scheduler/schedule.ts';
 import { tooLarge } from '../../scheduler/wait-reasons.ts';
@@ -52,8 +52,7 @@ export function labelProblem(
 ): FieldProblem | null {
   const possible = clusters.filter(({ name }) => cluster === null || name === cluster);
   const wanted = Object.entries(clusterLabels);
-  const fits = possible.some(({ labels = {} }) => wanted.every(([key, value]) => labels[key] === value));
-  if (fits) return null;
+  if (possible.some(({ labels }) => hasLabels(clusterLabels, labels))) return null;
   const known = possible.flatMap(({ labels = {} }) =>
     Object.entries(labels).map(([key, value]) => `${key}=${value}`),
   );

@@ -47,11 +47,12 @@ export interface Cluster {
   away?: readonly AwayNode[];
 }
 
-/** Equal nodes that an autoscaler may bring. `max`: how many of them the cluster may have. */
+/** Equal nodes that an autoscaler may bring. `max`: how many of them the cluster may have. `labels`: that they have in Ray. */
 export interface NodeType {
   gpus: number;
   cpus: number;
   max: number;
+  labels?: Readonly<Record<string, string>>;
 }
 
 /** A request to an autoscaler. */
@@ -70,6 +71,7 @@ export interface AwayNode {
   gpusTotal: number;
   cpusTotal: number;
   since: number;
+  labels?: Readonly<Record<string, string>>;
 }
 
 /** A Ray cluster, and how its ray-worker is to run there. `token` and `tls` never leave through the API. */

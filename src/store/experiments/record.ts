@@ -110,6 +110,7 @@ export function toQueuedExperiment(id: string, fields: Fields): QueuedExperiment
     gpus: count(fields.gpus),
     cpus: count(fields.cpus),
     nodes: Number(fields.nodes ?? 1),
+    ...(fields.nodeLabels ? { nodeLabels: json(fields.nodeLabels) as Record<string, string> } : {}),
     submittedAt: count(fields.submittedAt),
     reason: fields.waitReason ?? null,
     notBefore: time(fields.notBefore),

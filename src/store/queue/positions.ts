@@ -20,6 +20,7 @@ export const QUEUED_FIELDS = [
   'waitsFor',
   'avoid',
   'wantedLabels',
+  'nodeLabels',
   'sweep',
   'waitRank',
   'waitEstimate',

@@ -84,6 +84,8 @@ export interface QueuedExperiment {
   cpus: number;
   /** Nodes among which its GPUs are divided evenly, all of them or none; absent: one. */
   nodes?: number;
+  /** Labels that each of its nodes must have in Ray; absent: any node. */
+  nodeLabels?: Readonly<Record<string, string>>;
   submittedAt: number;
   /** Its wait reason in words, from the last scheduling round; null before the first. */
   reason: string | null;

@@ -97,16 +97,20 @@ interface ResolvedLimits {
   timeoutSeconds?: number | null;
   deadline?: string | null;
   clusterLabels?: Record<string, string> | null;
-  resources?: { nodes?: number };
+  resources?: { nodes?: number; nodeLabels?: Record<string, string> };
 }
 
-/** Timeout (ms), deadline (ms since 1970) and labels (JSON) of the cluster, '' for each that the spec omits; nodes. */
+/** Timeout (ms), deadline (ms since 1970) and labels (JSON) of the cluster, '' for each that the spec omits; nodes, their labels. */
 function limitsOf({ timeoutSeconds, deadline, clusterLabels, resources }: ResolvedLimits): ScriptArgument[] {
-  const labels = Object.keys(clusterLabels ?? {}).length > 0;
   return [
     timeoutSeconds ? Math.round(timeoutSeconds * 1000) : '',
     deadline ? Date.parse(deadline) : '',
-    labels ? JSON.stringify(clusterLabels) : '',
+    labelsOf(clusterLabels),
     resources?.nodes ?? 1,
+    labelsOf(resources?.nodeLabels),
   ];
+}
+
+function labelsOf(labels: Record<string, string> | null | undefined): string {
+  return Object.keys(labels ?? {}).length > 0 ? JSON.stringify(labels) : '';
 }

@@ -85,7 +85,7 @@ test("the environments of a checkout get the recipe's evaluation, with the setti
     environment: { name: 'alfworld', seed: 456, historyLength: 4 },
     evaluation: { games: 20, split: 'seen' },
   });
-  assert.deepEqual(resolved.resources, { nodes: 1, gpus: 0, cpus: 3 });
+  assert.deepEqual(resolved.resources, { nodes: 1, gpus: 0, cpus: 3, nodeLabels: {} });
   const evaluation = resolveVerlAgent({
     engine: 'verl-agent',
     name: 'base',

@@ -47,6 +47,24 @@ test('nodes in use are part of the request as wholes, because Ray compares it wi
   assert.deepEqual(round([], { nodes }).ask?.bundles, [], 'idle nodes are released');
 });
 
+test('an experiment with node labels asks for the node type that has them, and nodes in use ask for the labels of their types', () => {
+  const [a100, t4] = ['A100', 'T4'].map((type) => ({ 'ray.io/accelerator-type': type }));
+  const nodeTypes = [TYPE, { ...TYPE, labels: a100! }];
+  const nodes = [node('n', 4, 16, { labels: { ...t4, 'ray.io/node-id': 'n' } })];
+  const allocations = [{ experiment: 'o', project: 'p', node: 'n', gpus: 4, cpus: 4 }];
+  const { ask, reasonOf } = round([waits('x', 4, 4, { nodeLabels: a100! })], {
+    nodes,
+    nodeTypes,
+    allocations,
+  });
+  const added = { gpus: 4, cpus: 16, count: 1, labels: a100 };
+  assert.deepEqual(ask?.nodes, [added]);
+  assert.deepEqual(ask?.bundles, [{ gpus: 4, cpus: 16, count: 1, labels: t4 }, added]);
+  assert.match(reasonOf('x'), /asked the autoscaler for 1 node of 4 GPUs/);
+  const none = round([waits('x', 4, 4, { nodeLabels: { zone: 'b' } })], { nodes, nodeTypes });
+  assert.match(none.reasonOf('x'), /^no node of any cluster has the label zone=b/);
+});
+
 test('a cordoned node is part of the request, and a node that Ray drains is not', () => {
   const nodes = [node('c', 4, 16), node('d', 4, 16, { draining: { remainingMs: null } })];
   const cordons = { c: { by: 'ann', at: 1, reason: null } };

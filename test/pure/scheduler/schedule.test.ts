@@ -90,6 +90,52 @@ describe('scheduleRound', () => {
     assert.match(bound.reasons.get('a3') ?? '', /waits for a2, which waits for the GPU quota of project a/);
   });
 
+  test('an experiment with node labels starts on nodes that have them all, and its wait reason names the missing label', () => {
+    const a100 = { 'ray.io/accelerator-type': 'A100' };
+    const clusters = (backfill: boolean) => [
+      cluster(
+        'a',
+        [
+          node('h', 8, 64, { labels: { 'ray.io/accelerator-type': 'H100' } }),
+          node('n', 4, 16, { labels: a100 }),
+        ],
+        {
+          backfill,
+        },
+      ),
+    ];
+    const ask = (
+      nodeLabels: Record<string, string>,
+      gpus = 4,
+      queued = [waits('x', gpus, 8, { nodeLabels })],
+    ) => scheduleRound({ queued, clusters: clusters(true), allocations: none });
+    assert.deepEqual(ask(a100).start[0]?.nodes, [{ id: 'n', gpus: 4, cpus: 8 }]);
+    assert.equal(
+      ask({ ...a100, 'ray.io/accelerator-type': 'L4' }).reasons.get('x'),
+      'no node of any cluster has the label ray.io/accelerator-type=L4; its values there: A100, H100',
+    );
+    assert.match(
+      ask({ ...a100, zone: 'b' }).reasons.get('x') ?? '',
+      /the label zone=b; none has a label of that name$/,
+    );
+    assert.match(
+      ask(a100, 8).reasons.get('x') ?? '',
+      /can never fit: needs 8 GPUs on one node with ray.io\/accelerator-type=A100 .*; these nodes of any cluster have at most 4 GPUs and 16 CPUs/,
+    );
+    const held = new Map([['a', [{ experiment: 'o', node: 'n', gpus: 4, cpus: 4, project: 'p' }]]]);
+    const queued = [waits('head', 4, 30, { nodeLabels: { ...a100 } }), waits('other', 8, 64)];
+    assert.match(ask(a100, 4, queued).reasons.get('head') ?? '', /can never fit/);
+    const round = (backfill: boolean) =>
+      scheduleRound({
+        queued: [waits('head', 2, 10, { nodeLabels: a100 }), waits('other', 8, 64)],
+        clusters: clusters(backfill),
+        allocations: held,
+      });
+    assert.deepEqual(started(round(true)), ['other'], 'the head can never run on the other node');
+    assert.deepEqual(started(round(false)), []);
+    assert.match(round(false).reasons.get('head') ?? '', /the freest such node has 0 GPUs and 12 CPUs free$/);
+  });
+
   /* Fails if a blocked experiment does not count as a turn, or if one that can never start does. */
   test("a blocked experiment counts as its project's turn, a refused one does not", () => {
     const q = waits('q1', 8, 1, { project: 'q' });

@@ -108,6 +108,7 @@ function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) 
                   {node.state}: {inert(node.stateReason)}
                 </span>
               )}
+              {labelsOf(node) !== '' && <span class="small muted">{labelsOf(node)}</span>}
               <Use name="GPUs" total={node.gpusTotal} own={node.gpusAllocated} free={node.gpusFree} />
               <Use name="CPUs" total={node.cpusTotal} own={node.cpusAllocated} free={node.cpusFree} />
             </li>
@@ -116,6 +117,12 @@ function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) 
       </div>
     </Card>
   );
+}
+
+/** The labels by which specs select the node; Ray's label of its id says nothing new. */
+function labelsOf({ labels }: Cluster['nodes'][number]): string {
+  const shown = Object.entries(labels).filter(([key]) => key !== 'ray.io/node-id');
+  return inert(shown.map(([key, value]) => `${key}=${value}`).join(', '));
 }
 
 /** What is in use on a node: allocated by Echelon, and used by others. */

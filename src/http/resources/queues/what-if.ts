@@ -108,7 +108,6 @@ async function submissionOf(
 ): Promise<Change> {
   const { spec: resolved } = await createIntake(deps, caller).take(spec);
   const { name, project, priority, cluster, clusterLabels: labels, resources, timeoutSeconds } = resolved;
-  const { gpus, cpus, nodes = 1 } = needOf(resources);
   const item = {
     experiment: NEW,
     name,
@@ -116,9 +115,7 @@ async function submissionOf(
     priority,
     cluster,
     labels,
-    gpus,
-    cpus,
-    nodes,
+    ...needOf(resources),
     submittedAt: now,
     reason: null,
   };

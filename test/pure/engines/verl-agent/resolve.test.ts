@@ -23,7 +23,7 @@ describe('resolveVerlAgent', () => {
     assert.deepEqual(spec.training.logger, ['console']);
     assert.equal(spec.evaluation.split, 'seen');
     assert.equal(spec.estimator.mode, 'mean_std_norm');
-    assert.deepEqual(spec.resources, { nodes: 1, gpus: 2, cpus: 28.6 });
+    assert.deepEqual(spec.resources, { nodes: 1, gpus: 2, cpus: 28.6, nodeLabels: {} });
   });
 
   test('a resolved recipe has no undefined setting except the optional ones', () => {

@@ -127,7 +127,7 @@ describe('a need that no node can meet', () => {
   const need = (gpus: number, more: Partial<Need> = {}): Need => ({
     cluster: null,
     clusterLabels: {},
-    resources: { nodes: 1, gpus, cpus: 1 },
+    resources: { nodes: 1, gpus, cpus: 1, nodeLabels: {} },
     ...more,
   });
 
@@ -135,7 +135,7 @@ describe('a need that no node can meet', () => {
     const clusters = [cluster('small', [2, 4]), cluster('large', [8], { zone: 'b' })];
     assert.equal(neverFits(need(8), clusters), null);
     assert.match(neverFits(need(9), clusters) ?? '', /^can never fit: needs 9 GPUs on one node and 1 CPU/);
-    const gang = (nodes: number) => need(4, { resources: { nodes, gpus: 4, cpus: 8 } });
+    const gang = (nodes: number) => need(4, { resources: { nodes, gpus: 4, cpus: 8, nodeLabels: {} } });
     assert.match(neverFits(gang(3), [clusters[1]!]) ?? '', /^can never fit: needs 4 GPUs on each of 3 nodes/);
     assert.match(
       neverFits(need(8, { cluster: 'small' }), clusters) ?? '',

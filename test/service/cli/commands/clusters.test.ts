@@ -171,12 +171,12 @@ test('the table counts nodes, free and allocated resources', () => {
 
 test('clusters update states the storage and the node types, and `none` deletes them', async () => {
   await store.clusters.put(clusterRecord({ name: 'scaled', address: 'h:2', token: 't' }));
-  const types = ['--node-type', 'gpus=4,cpus=32,max=8', '--node-type', 'cpus=16,max=2'];
+  const types = ['--node-type', 'gpus=4,cpus=32,max=8,gpu=a100', '--node-type', 'cpus=16,max=2'];
   const { output, exitCode } = await run('update', 'scaled', '--storage', 'lustre-a', ...types);
   assert.equal(exitCode, 0);
   assert.deepEqual(output.lines.join('\n').split('\n'), [
     'storage: lustre-a',
-    'node type: gpus=4,cpus=32,max=8',
+    'node type: gpus=4,cpus=32,max=8,gpu=a100',
     'node type: gpus=0,cpus=16,max=2',
   ]);
   assert.equal((await run('update', 'scaled', '--storage', 'none', '--node-type', 'none')).exitCode, 0);

@@ -127,14 +127,15 @@ test('a claim is refused where its project has got something since', async (t) =
 
 test('notes are kept while an experiment waits, and give its place where projects take turns', async (t) => {
   const { store } = await storeFor(t);
-  const id = await submitted(store, { resolved: { clusterLabels: { gpu: 'h100' } } });
+  const resolved = { clusterLabels: { gpu: 'h100' }, resources: { nodeLabels: { zone: 'b' } } };
+  const id = await submitted(store, { resolved });
   await submitted(store);
   const estimate = { startAt: 30, earliest: 20, latest: 40 };
   await store.queue.note(new Map([[id, { reason: 'r', rank: 2, estimate }]]));
   const [item] = await store.queue.first(1);
   assert.deepEqual(
-    [item?.reason, item?.rank, item?.estimate, item?.unknown, item?.labels],
-    ['r', 2, estimate, null, { gpu: 'h100' }],
+    [item?.reason, item?.rank, item?.estimate, item?.unknown, item?.labels, item?.nodeLabels],
+    ['r', 2, estimate, null, { gpu: 'h100' }, { zone: 'b' }],
   );
   assert.equal((await store.queue.position(id)).rank, 1);
   await submitted(store, { project: 'other' });
