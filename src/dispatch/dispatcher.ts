@@ -201,6 +201,7 @@ function createParts(deps: DispatcherDeps) {
     everyMs: refreshMs,
     elapsed,
     log,
+    cordon,
     cutOffMs: deps.cutOffMs,
     checkMs: deps.checkMs,
     onRefresh({ name, cordons }, nodes) {

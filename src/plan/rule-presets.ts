@@ -82,6 +82,16 @@ export const RULE_PRESETS: Readonly<Record<RulePresetName, RulePreset>> = {
     when: { errors: ['kl-without-gradient'] },
     for: 1,
   },
+  'gpu-fault': {
+    means: 'a GPU on a node of the experiment that must be reset or replaced (Xid, ECC, row remapping)',
+    when: { metric: ['system/gpu_faults'], above: 0 },
+    for: 1,
+  },
+  'gpu-hot': {
+    means: 'a GPU on a node of the experiment above 90 °C for some minutes',
+    when: { metric: ['system/gpu_temperature_celsius'], above: 90 },
+    for: 10,
+  },
 };
 
 /** The rules of a spec that has none of its own. */

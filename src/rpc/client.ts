@@ -8,6 +8,7 @@ import {
 } from '@grpc/grpc-js';
 import type { NumberedEvent } from '../core/events.ts';
 import type { LaunchPlan } from '../core/launch-plan.ts';
+import type { NodeHealth } from '../core/node-health.ts';
 import type { NodeUse } from '../core/node-states.ts';
 import { retryUntil } from '../core/retry.ts';
 import { toEnded, toNumber, toNumberedEvent } from './events.ts';
@@ -148,6 +149,24 @@ function toDescription(answer: echelon.rayworker.v1.DescribeResponse): RayWorker
       draining: node.draining ? { remainingMs: toNumber(node.drainRemainingMs) || null } : null,
       uses: node.usesKnown ? (node.uses ?? []).map(toNodeUse) : null,
       labels: node.labels ?? {},
+      ...(node.health && { health: toNodeHealth(node.health) }),
+    })),
+  };
+}
+
+function toNodeHealth(health: echelon.rayworker.v1.NodeHealth.$Properties): NodeHealth {
+  return {
+    cpuPercent: health.cpuPercent ?? null,
+    memoryPercent: health.memoryPercent ?? null,
+    gpus: (health.gpus ?? []).map((one) => ({
+      gpu: one.gpu ?? '',
+      model: one.model ?? '',
+      utilizationPercent: one.utilizationPercent ?? null,
+      memoryPercent: one.memoryPercent ?? null,
+      temperatureCelsius: one.temperatureCelsius ?? null,
+      xid: one.xid ?? null,
+      eccErrors: one.eccErrors == null ? null : toNumber(one.eccErrors),
+      faults: one.faults ?? [],
     })),
   };
 }

@@ -1,5 +1,6 @@
 import type { Ended, NumberedEvent } from '../core/events.ts';
 import type { LaunchPlan } from '../core/launch-plan.ts';
+import type { NodeHealth } from '../core/node-health.ts';
 import type { NodeBundle, NodeUse } from '../core/node-states.ts';
 
 /*
@@ -22,6 +23,8 @@ interface NodeReport {
   uses: NodeUse[] | null;
   /** Ray's labels of the node. */
   labels?: Record<string, string>;
+  /** Absent: nothing is known yet, or the ray-worker does not say. */
+  health?: NodeHealth;
 }
 
 /** The ray-worker and the resources of its cluster. */

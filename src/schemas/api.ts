@@ -291,6 +291,28 @@ export const ClusterView = NamedObject('Cluster', {
       labels: Type.Record(Type.String(), Type.String(), {
         description: 'Labels of the node in Ray; `ray.io/accelerator-type` is the type of its GPUs.',
       }),
+      health: nullable(
+        DescribedObject("Figures of Ray's agent and DCGM's exporter on the node; null: none are known.", {
+          cpuPercent: nullable(Type.Number()),
+          memoryPercent: nullable(Type.Number()),
+          gpus: Type.Array(
+            StrictObject({
+              gpu: Text('Index of the GPU on the node.'),
+              model: Type.String(),
+              utilizationPercent: nullable(Type.Number()),
+              memoryPercent: nullable(Type.Number()),
+              temperatureCelsius: nullable(Type.Number()),
+              xid: nullable(Type.Integer({ description: 'Code of the last Xid; 0: none.' })),
+              eccErrors: nullable(
+                Type.Integer({ description: 'Uncorrectable ECC errors since the driver was loaded.' }),
+              ),
+              faults: Type.Array(Type.String(), {
+                description: 'Faults of the hardware after which the GPU must be reset or replaced.',
+              }),
+            }),
+          ),
+        }),
+      ),
     }),
   ),
   experiments: Type.Array(Type.String(), { description: 'Experiments with an allocation on this cluster' }),

@@ -24,6 +24,8 @@ export const RULE_PRESET_NAMES = [
   'coverage',
   'wrong-step',
   'kl-without-gradient',
+  'gpu-fault',
+  'gpu-hot',
 ] as const;
 /** See {@link RULE_PRESET_NAMES}. */
 export type RulePresetName = (typeof RULE_PRESET_NAMES)[number];

@@ -158,6 +158,8 @@ export interface SubmitOptions {
   timeoutSeconds?: number;
   /** As `Date` writes it in UTC. */
   deadline?: string;
+  /** More fields of the spec. */
+  spec?: { checkpointStore: object };
 }
 
 /** Short times, so that a fault test takes seconds. */
@@ -296,6 +298,7 @@ export async function submit(
     rules: resolveRules(options.rules ?? []),
     timeoutSeconds: options.timeoutSeconds ?? null,
     deadline: options.deadline ?? null,
+    ...options.spec,
   };
   await store.experiments.submit({
     id,

@@ -64,6 +64,7 @@ export const NOT_INTERRUPTED = {
     'batches.page',
     'clusters.allocations',
     'clusters.list',
+    'clusters.now',
     'commands.get',
     'commands.open',
     'commands.project',

@@ -22,6 +22,7 @@ from echelon_rayworker import uses
 from echelon_rayworker.autoscale import ask_ray
 from echelon_rayworker.certificate import ensure_certificate, is_loopback
 from echelon_rayworker.gen import rayworker_pb2 as pb
+from echelon_rayworker.nodehealth import pages_of
 from echelon_rayworker.server import RayWorkerServer, ServerOptions
 from echelon_rayworker.service import ClusterView
 
@@ -123,11 +124,14 @@ def view_cluster(node_id: str) -> ClusterView:
     drained = _draining_nodes()
     known = _known_uses()
     nodes: list[pb.Node] = []
+    pages: dict[str, tuple[str, ...]] = {}
     for node in ray.nodes():
         total: Mapping[str, float] = node.get("Resources") or {}
         # A node that Ray lists as dead, or has not heard of yet, has nothing to give.
         free = available.get(node["NodeID"], {}) if node["Alive"] else {}
         used = {name: total.get(name, 0) - free.get(name, 0) for name in ("GPU", "CPU")} if node["Alive"] else {}
+        labels = _labels(node)
+        pages[node["NodeID"]] = pages_of(node, labels)
         nodes.append(pb.Node(
             id=node["NodeID"], address=node["NodeManagerAddress"], alive=node["Alive"],
             cpus_total=total.get("CPU", 0), gpus_total=total.get("GPU", 0),
@@ -135,10 +139,10 @@ def view_cluster(node_id: str) -> ClusterView:
             state_reason="" if node["Alive"] else _death_reason(node),
             draining=node["Alive"] and node["NodeID"] in drained,
             drain_remaining_ms=_remaining_ms(drained.get(node["NodeID"], 0)),
-            labels=_labels(node), uses_known=known is not None,
+            labels=labels, uses_known=known is not None,
             uses=uses.with_rest(known[1].get(node["NodeID"], []), used["GPU"], used["CPU"], known[0]) if known and used else [],
         ))
-    return ClusterView(ray_version=ray.__version__, node_id=node_id, nodes=nodes)
+    return ClusterView(ray_version=ray.__version__, node_id=node_id, nodes=nodes, pages=pages)
 
 
 _ACCELERATOR = "accelerator_type:"

@@ -175,6 +175,46 @@ def outlive_parent() -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, 0, 0, 0, 0)
 
 
+def usage_of(pids: Iterable[int]) -> tuple[float, float]:
+    """CPU seconds that processes have used so far, and the bytes of memory that they have now."""
+    ticks, pages = 0, 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                text = file.read()
+            with open(f"/proc/{pid}/statm", "rb") as file:
+                pages += int(file.read().split()[1])
+        except OSError:
+            continue
+        fields = text[text.rindex(b")") + 2 :].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK"), float(pages * os.sysconf("SC_PAGE_SIZE"))
+
+
+class Load:
+    """CPU and memory of this machine."""
+
+    def __init__(self) -> None:
+        self._before = _cpu_ticks()
+
+    def take(self) -> tuple[float, float]:
+        """Percent of CPU time used since the last call, and percent of memory in use."""
+        busy, total = _cpu_ticks()
+        spent = total - self._before[1]
+        cpu = 100 * (busy - self._before[0]) / spent if spent > 0 else 0.0
+        self._before = (busy, total)
+        with open("/proc/meminfo", encoding="ascii") as file:
+            sizes = {line.split(":")[0]: int(line.split()[1]) for line in file}
+        return round(cpu, 1), round(100 * (1 - sizes["MemAvailable"] / sizes["MemTotal"]), 1)
+
+
+def _cpu_ticks() -> tuple[int, int]:
+    """Busy ticks and all ticks of this machine's processors."""
+    with open("/proc/stat", encoding="ascii") as file:
+        ticks = [int(one) for one in file.readline().split()[1:9]]
+    return sum(ticks) - ticks[3] - ticks[4], sum(ticks)
+
+
 def oom_kills() -> int:
     """Kills for memory that the kernel has counted: of our control group if it counts them, else of the machine."""
     for path, key in _oom_files():

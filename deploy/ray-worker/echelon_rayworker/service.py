@@ -10,7 +10,7 @@ import sys
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import AsyncIterator, Awaitable, Callable, Optional
+from typing import AsyncIterator, Awaitable, Callable, Mapping, Optional
 
 import grpc
 
@@ -22,6 +22,7 @@ from echelon_rayworker.eventreader import EventLogReader, OutOfRange
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.health import health_handlers
 from echelon_rayworker.launch import ENGINES, InvalidLaunch, check_id
+from echelon_rayworker.nodehealth import Health
 from echelon_rayworker.nodestates import note_states
 from echelon_rayworker.owner import Owner
 from echelon_rayworker.secretstore import UnusableSecret
@@ -43,6 +44,8 @@ class ClusterView:
     ray_version: str = ""
     node_id: str = ""
     nodes: list[pb.Node] = field(default_factory=list)
+    # By node: the addresses of the pages that tell its health.
+    pages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class RayWorkerService(grpc.GenericRpcHandler):
@@ -78,6 +81,7 @@ class RayWorkerService(grpc.GenericRpcHandler):
             ),
         }
         self._health = health_handlers()
+        self._node_health = Health(self._state_dir)
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> Optional[grpc.RpcMethodHandler]:
         """The handler of one call; one that refuses it where the token is missing or another."""
@@ -116,6 +120,7 @@ class RayWorkerService(grpc.GenericRpcHandler):
     def _view_nodes(self) -> ClusterView:
         view = self._view_cluster()
         note_states(self._state_dir, view.nodes)
+        self._node_health.report(view.nodes, view.pages, view.node_id)
         return view
 
     async def _launch(self, request: pb.LaunchRequest, context: grpc.aio.ServicerContext) -> pb.LaunchResponse:

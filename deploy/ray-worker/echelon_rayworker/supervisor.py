@@ -34,6 +34,7 @@ from echelon_rayworker.recorder import Recorder
 from echelon_rayworker.redaction import Redactor, secret_values
 from echelon_rayworker.reports import Report, redact_report
 from echelon_rayworker.spooltail import SpoolTail
+from echelon_rayworker.systemmetrics import SystemMetrics
 
 TICK_SECONDS = 0.02
 IDLE_TICK_SECONDS = 0.05
@@ -86,6 +87,8 @@ class Supervisor:
         self._recorder = Recorder(self._log, directories.attempt, request.plan.log_budget_bytes)
         self._spool_directory = os.path.join(directories.attempt, launch.SPOOL_DIRECTORY)
         self._spool = SpoolTail(self._spool_directory)
+        nodes = [node.id for node in request.plan.nodes] or [node_id]
+        self._system = SystemMetrics(self._state_dir, nodes, request.attempt, request.plan.environment)
         self._oom_kills_before = processes.oom_kills()
         self._told_to_end = False
         self._stop_reason: Optional[str] = None
@@ -148,8 +151,11 @@ class Supervisor:
     def _lost_nodes(self, since: float) -> dict[str, str]:
         # This process shows that its own node is alive.
         others = {node.id for node in self._request.plan.nodes} - {self._node_id}
-        state_dir = os.path.dirname(os.path.dirname(self._directories.experiment))
-        return lost_nodes(state_dir, others, since)
+        return lost_nodes(self._state_dir, others, since)
+
+    @property
+    def _state_dir(self) -> str:
+        return os.path.dirname(os.path.dirname(self._directories.experiment))
 
     def _start_driver(self, command: list[str], environment: dict[str, str]) -> subprocess.Popen:
         parent = os.getpid()
@@ -183,6 +189,8 @@ class Supervisor:
             self._take()
             if not self._recorder.blocked:
                 self._poll_spool()
+                if (point := self._system.take(lambda: self._left(driver))) is not None:
+                    self._recorder.report(point)
             if self._recorder.commit():
                 self._spool.remove_consumed()
             self._carry_out_stop(driver)
@@ -268,6 +276,8 @@ class Supervisor:
     def _record(self, report: Report) -> None:
         """The only way from the spool to the event log: a secret is masked on it."""
         redact_report(report, self._reports)
+        if isinstance(report, pb.AttemptEvent) and report.HasField("metrics"):
+            self._system.note(report.metrics.step)
         self._recorder.report(report)
 
     def _note_checkpoint(self, checkpoint: pb.Checkpoint) -> None:

@@ -9,11 +9,47 @@ const ls = row({
   name: 'ls',
   description: 'List the nodes of all clusters with their free GPUs, states and labels.',
   wide: true,
-  examples: ['echelon nodes', 'echelon nodes ls -o wide'],
+  options: [['--health', 'show CPU, memory and GPUs of each node']],
+  examples: ['echelon nodes', 'echelon nodes ls -o wide', 'echelon nodes ls --health'],
   verb: 'get',
   path: '/v1/clusters',
-  print: ({ items }, { width }) => nodeTable(items, width),
+  print: ({ items }, { width, health }: { width: number | undefined; health?: boolean }) =>
+    health ? healthTable(items, width) : nodeTable(items, width),
 });
+
+/** One line per node and one per GPU; `-`: not known. */
+export function healthTable(clusters: readonly Cluster[], width?: number | undefined): string {
+  const rows = clusters.flatMap(({ name, nodes }) =>
+    nodes.flatMap(({ id, health }) => {
+      const node = [inert(name), inert(shortNode(id))];
+      const { cpuPercent = null, memoryPercent = null, gpus = [] } = health ?? {};
+      const own = [...node, 'CPU', percent(cpuPercent), percent(memoryPercent), '-', '-', '-', '-'];
+      const others = gpus.map((gpu) => [
+        ...node,
+        `GPU ${inert(gpu.gpu)}`,
+        ...[percent(gpu.utilizationPercent), percent(gpu.memoryPercent)],
+        gpu.temperatureCelsius === null ? '-' : `${Math.round(gpu.temperatureCelsius)} °C`,
+        ...[gpu.xid ?? '-', gpu.eccErrors ?? '-'].map(String),
+        gpu.faults.map(inert).join('; ') || '-',
+      ]);
+      return [own, ...others];
+    }),
+  );
+  const columns = ['CLUSTER', 'NODE', 'DEVICE', 'USE', 'MEMORY', 'HEAT', 'XID', 'ECC'].map((title) => ({
+    title,
+  }));
+  return rows.length === 0 ? NONE : fittedTable([...columns, faultColumn(rows)], rows, width);
+}
+
+const faultColumn = (rows: readonly string[][]) =>
+  textColumn(
+    'FAULTS',
+    rows.map((row) => row[8]!),
+  );
+
+const percent = (value: number | null): string => (value === null ? '-' : `${Math.round(value)} %`);
+
+const NONE = 'No nodes. `echelon clusters` lists the clusters.';
 
 /** One line per node. GPUs and CPUs are `free/total`. */
 export function nodeTable(clusters: readonly Cluster[], width?: number | undefined): string {
@@ -25,7 +61,7 @@ export function nodeTable(clusters: readonly Cluster[], width?: number | undefin
       free(node.gpusFree, node.gpusTotal),
       free(node.cpusFree, node.cpusTotal),
       labelsOf(node.labels),
-      node.stateReason === '' ? '-' : inert(node.stateReason),
+      inert([node.stateReason, ...faultsOf(node)].filter(Boolean).join('; ')) || '-',
     ]),
   );
   const columns = [
@@ -46,9 +82,13 @@ export function nodeTable(clusters: readonly Cluster[], width?: number | undefin
       rows.map((row) => row[6]!),
     ),
   ];
-  return rows.length === 0
-    ? 'No nodes. `echelon clusters` lists the clusters.'
-    : fittedTable(columns, rows, width);
+  return rows.length === 0 ? NONE : fittedTable(columns, rows, width);
+}
+
+/** The faults of a node's GPUs that its state does not name. */
+function faultsOf({ health, stateReason }: Cluster['nodes'][number]): string[] {
+  const faults = (health?.gpus ?? []).flatMap((gpu) => gpu.faults.map((fault) => `GPU ${gpu.gpu}: ${fault}`));
+  return faults.filter((fault) => !stateReason.includes(fault));
 }
 
 /** Without the label that repeats the node's id. */

@@ -3,6 +3,7 @@ import type { Asked, AwayNode, Cluster, ClusterNode, Seen } from '../../store/cl
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../log.ts';
 import { createLoop, type Loop } from '../loop.ts';
+import { type CordonRule, cordonBroken } from './faulty-nodes.ts';
 import type { RayWorkers } from './ray-workers.ts';
 import { createUnknownAttempts } from './unknown-attempts.ts';
 
@@ -19,6 +20,7 @@ export function toClusterNodes({ nodes }: RayWorkerDescription): ClusterNode[] {
       ...(node.draining && { draining: node.draining }),
       ...(node.uses && { uses: node.uses }),
       ...(node.labels && Object.keys(node.labels).length > 0 && { labels: node.labels }),
+      ...(node.health && { health: node.health }),
     }));
 }
 
@@ -91,6 +93,8 @@ export function createClusterRefresh(deps: {
   /** Milliseconds since any moment, by a clock that cannot be set. */
   elapsed: () => number;
   log: Log;
+  /** Default: nodes are only cordoned by operators. */
+  cordon?: CordonRule | undefined;
   onRefresh: (cluster: Cluster, nodes: readonly ClusterNode[]) => void;
   /**
    * Called if a ray-worker has answered no dispatcher for longer than a restart takes; called again after increasing waits.
@@ -121,6 +125,7 @@ export function createClusterRefresh(deps: {
         );
       const unknownAttempts = await unknown.on(cluster.name, client, { recheck: answersAgain || isOther });
       const away = awayNodes(cluster, description);
+      await cordonBroken(deps, cluster, toClusterNodes(description));
       await store.clusters.see(cluster.name, {
         ...toSeen(cluster.address, description),
         ...(away.length > 0 && { away }),

@@ -1,6 +1,7 @@
 import { plural } from 'echelon-verify/text/plural';
 import type { Ended } from '../../core/events.ts';
 import type { AllocatedNode } from '../../core/launch-plan.ts';
+import { faultsIn } from '../../core/node-health.ts';
 import type { Lease } from '../../store/attempts/types.ts';
 import type { Cluster, ClusterNode, NodeFault } from '../../store/clusters/types.ts';
 import type { Store } from '../../store/store.ts';
@@ -19,6 +20,7 @@ const ONE_FAULT_MS = 60_000;
 /** What the ray-worker says after a loss of Ray's head, which is no fault of a node (failures.py). */
 export const HEAD_FAULT = 'the head of Ray did not answer';
 const EPSILON = 1e-9;
+const MAX_FAULTS = 3;
 
 /** The faults of a node. An attempt on several nodes counts on each of them by its share, because any of them may be at fault. */
 export function faultsOf(node: string, faults: readonly NodeFault[]): number {
@@ -44,12 +46,50 @@ export function cordonFaulty(
   let after = cordons;
   for (const { id } of nodes) {
     const count = faultsOf(id, faults);
-    const closed = nodes.filter((node) => node.draining !== undefined || after[node.id] !== undefined).length;
-    if (after[id] !== undefined || count < rule.after - EPSILON || 2 * (closed + 1) > nodes.length) continue;
+    if (count < rule.after - EPSILON || !mayCordon(id, nodes, after)) continue;
     const reason = `${plural(Math.ceil(count - EPSILON), 'fault')} within ${rule.forMs / 60_000} min, the last: ${message}`;
     after = { ...after, [id]: { by: 'echelon', at: now, until: now + rule.forMs, reason } };
   }
   return after;
+}
+
+function mayCordon(id: string, nodes: readonly ClusterNode[], cordons: Cordons): boolean {
+  const closed = nodes.filter((node) => node.draining !== undefined || cordons[node.id] !== undefined).length;
+  return cordons[id] === undefined && 2 * (closed + 1) <= nodes.length;
+}
+
+/** The nodes whose GPUs have faults that the report before did not have, with the faults in words. */
+function newlyBroken(before: readonly ClusterNode[], nodes: readonly ClusterNode[]): Map<string, string> {
+  const known = new Map(before.map(({ id, health }) => [id, faultsIn(health)]));
+  return new Map(
+    nodes.flatMap(({ id, health }): [string, string][] => {
+      const faults = faultsIn(health).filter((fault) => !known.get(id)?.includes(fault));
+      return faults.length === 0 ? [] : [[id, faults.slice(0, MAX_FAULTS).join('; ')]];
+    }),
+  );
+}
+
+/**
+ * Cordons nodes whose GPUs have new faults; to be called before the report is stored. These cordons last until `uncordon`, because
+ * no time repairs a GPU. A fault that is still reported after `uncordon` does not cordon the node again.
+ */
+export async function cordonBroken(
+  { store, cordon, log }: { store: Store; cordon?: CordonRule | undefined; log: Log },
+  cluster: Cluster,
+  nodes: readonly ClusterNode[],
+): Promise<void> {
+  const broken = newlyBroken(cluster.nodes, nodes);
+  if (!cordon || cordon.after === 0 || broken.size === 0) return;
+  const at = await store.clusters.now();
+  await store.clusters.editCordons(cluster.name, (before) => {
+    let after = before;
+    for (const [node, reason] of broken)
+      if (mayCordon(node, nodes, after)) {
+        log.warn({ cluster: cluster.name, node, reason }, 'a node is cordoned');
+        after = { ...after, [node]: { by: 'echelon', at, reason } };
+      }
+    return after;
+  });
 }
 
 /** Records that a fault of the cluster ended an attempt, and cordons nodes with repeated faults. Never rejects. */

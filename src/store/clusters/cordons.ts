@@ -20,6 +20,9 @@ export function createCordons(
   const { redis, keys } = context;
   const revisions = createRevisions(context);
   return {
+    /** The server's time, in ms since 1970. */
+    now: () => storeTime(context),
+
     /**
      * Changes the cordons of a cluster. They are stored as a whole, so `edit` is called again if the cluster has changed since it
      * was read. `edit` may throw, or return the same object to change nothing. False: no such cluster.

@@ -1,3 +1,4 @@
+import type { NodeHealth } from '../../core/node-health.ts';
 import type { Cordon, NodeBundle, NodeUse } from '../../core/node-states.ts';
 import type { AttemptName } from '../attempts/types.ts';
 
@@ -112,6 +113,8 @@ export interface ClusterNode {
   uses?: readonly NodeUse[];
   /** Ray's labels of the node. Absent: it has none. */
   labels?: Readonly<Record<string, string>>;
+  /** Absent: not known. */
+  health?: NodeHealth;
 }
 
 /** An attempt that a fault of the cluster ended on a node. `share`: 1 divided by the number of its nodes. */

@@ -254,9 +254,11 @@ try {
   const until = Date.now() + Number(values.minutes) * 60_000;
   for (let done = 0; done < Number(values.operations) && Date.now() < until; done += 1) {
     await operate().catch((error: Error) => console.log(`not carried out: ${error.message.slice(0, 200)}`));
+    if (neighbour.hasEnded()) await newNeighbour();
     await delay(between(random, 200, 1_500));
   }
-  await neighbour.ask('give', 1_000);
+  // Its end gives back what it has, and it may have died with the head.
+  await newNeighbour();
   const records = async () => await Promise.all(ids.map(get));
   for (const end = Date.now() + SETTLED_MS; Date.now() < end; await delay(2_000))
     if ((await records()).every(({ state }) => isFinal(state))) break;

@@ -142,6 +142,7 @@ function read(pid: number, file: string): string {
 /** Another user's job; see neighbour.py. */
 export interface Neighbour {
   ask<Answer>(...command: readonly unknown[]): Promise<Answer>;
+  hasEnded(): boolean;
   end(): void;
 }
 
@@ -172,6 +173,7 @@ export async function startNeighbour(gcs: string): Promise<Neighbour> {
       turn = asked.catch(() => {});
       return asked;
     },
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     end() {
       kill(child.pid!);
       void once(child, 'exit');

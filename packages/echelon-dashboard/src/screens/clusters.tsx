@@ -109,6 +109,7 @@ function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) 
                 </span>
               )}
               {labelsOf(node) !== '' && <span class="small muted">{labelsOf(node)}</span>}
+              <Health of={node.health} />
               <Use name="GPUs" total={node.gpusTotal} own={node.gpusAllocated} free={node.gpusFree} />
               <Use name="CPUs" total={node.cpusTotal} own={node.cpusAllocated} free={node.cpusFree} />
             </li>
@@ -124,6 +125,32 @@ function labelsOf({ labels }: Cluster['nodes'][number]): string {
   const shown = Object.entries(labels).filter(([key]) => key !== 'ray.io/node-id');
   return inert(shown.map(([key, value]) => `${key}=${value}`).join(', '));
 }
+
+/** The load of a node, and the faults of its GPUs. */
+function Health({ of }: { of: Cluster['nodes'][number]['health'] }) {
+  if (of === null) return null;
+  const use = of.gpus.flatMap(({ utilizationPercent: one }) => (one === null ? [] : [one]));
+  const heat = of.gpus.flatMap(({ temperatureCelsius: one }) => (one === null ? [] : [one]));
+  const figures = [
+    of.cpuPercent !== null && `CPU ${percent(of.cpuPercent)}`,
+    of.memoryPercent !== null && `memory ${percent(of.memoryPercent)}`,
+    use.length > 0 && `GPUs ${percent(use.reduce((sum, one) => sum + one, 0) / use.length)}`,
+    heat.length > 0 && `up to ${Math.round(Math.max(...heat))} °C`,
+  ];
+  const faults = of.gpus.flatMap(({ gpu, faults }) => faults.map((fault) => `GPU ${gpu}: ${fault}`));
+  return (
+    <>
+      <span class="small muted">{figures.filter(Boolean).join(', ')}</span>
+      {faults.map((fault) => (
+        <span key={fault} class="small">
+          <State state="error" word={inert(fault)} />
+        </span>
+      ))}
+    </>
+  );
+}
+
+const percent = (value: number) => `${Math.round(value)} %`;
 
 /** What is in use on a node: allocated by Echelon, and used by others. */
 function Use({ name, total, own, free }: { name: string; total: number; own: number; free: number }) {

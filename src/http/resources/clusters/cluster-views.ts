@@ -70,6 +70,7 @@ function nodeView(
     state,
     stateReason: reason,
     labels: { ...node.labels },
+    health: structuredClone(node.health ?? null),
   };
 }
 

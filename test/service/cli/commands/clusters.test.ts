@@ -127,6 +127,7 @@ test('the table counts nodes, free and allocated resources', () => {
     gpusFree: 2,
     state: 'ready' as const,
     stateReason: '',
+    health: null,
   };
   const cluster: ClusterView = {
     name: 'a',

@@ -82,7 +82,7 @@ test('rules lists the presets without a server', async () => {
     return output;
   };
   assert.match((await listed()).lines.join('\n'), /kl-high +actor\/ppo_kl above 0\.1, 3 times in a row +\S/);
-  assert.equal((await listed('--json')).json<unknown[]>().length, 13);
+  assert.equal((await listed('--json')).json<unknown[]>().length, 15);
 });
 
 test('rules shows the rules of an experiment and when they fired', async () => {

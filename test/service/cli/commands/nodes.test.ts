@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { cordonBroken } from '../../../../src/dispatch/clusters/faulty-nodes.ts';
+import type { Log } from '../../../../src/dispatch/log.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { clusterRecord } from '../../../support/store.ts';
 
@@ -67,4 +69,54 @@ test('two cordons at the same time are both recorded', async () => {
     (await statesOf()).map(([, state]) => state),
     ['cordoned', 'draining', 'cordoned'],
   );
+});
+
+const gpu = (index: number, faults: string[]) => ({
+  gpu: `${index}`,
+  model: 'NVIDIA H100 80GB HBM3',
+  utilizationPercent: 80,
+  memoryPercent: 75,
+  temperatureCelsius: 61,
+  xid: faults.length > 0 ? 79 : 0,
+  eccErrors: null,
+  faults,
+});
+const withGpus = (id: string, faults: string[]) => ({
+  id,
+  ...size,
+  health: { cpuPercent: 12.4, memoryPercent: 40, gpus: [gpu(0, []), gpu(1, faults)] },
+});
+
+test('a new fault of a GPU cordons its node until uncordon, and is shown as long as it is reported', async () => {
+  await run('uncordon', 'fleet', 'aa11');
+  await run('uncordon', 'fleet', 'bb33');
+  const log = { warn: () => undefined } as unknown as Log;
+  const report = async (faults: string[], more: string[] = []) => {
+    const nodes = [withGpus('aa11', faults), withGpus('aa22', []), withGpus('bb33', more)];
+    const cluster = (await store.clusters.list(['fleet']))[0]!;
+    await cordonBroken({ store, cordon: { after: 3, forMs: 3_600_000 }, log }, cluster, nodes);
+    await store.clusters.see('fleet', { address: 'h:1', generation: 'g', nodes });
+  };
+  const state = async () => (await statesOf()).map(([, one]) => one);
+  await report(['Xid 79 (the GPU has fallen off the bus)']);
+  const cordoned = [
+    'aa11',
+    'cordoned',
+    'cordoned by echelon: GPU 1: Xid 79 (the GPU has fallen off the bus)',
+  ];
+  assert.deepEqual((await statesOf())[0], cordoned);
+  // At least half of the nodes continue to accept experiments.
+  await report(['Xid 79 (the GPU has fallen off the bus)'], ['2 uncorrectable ECC errors']);
+  assert.deepEqual(await state(), ['cordoned', 'ready', 'ready']);
+  await run('uncordon', 'fleet', 'aa11');
+  await report(['Xid 79 (the GPU has fallen off the bus)']);
+  assert.deepEqual(await state(), ['ready', 'ready', 'ready']);
+  const { output } = await run('ls');
+  assert.match(output.lines.join('\n'), /aa11 +ready .* GPU 1: Xid 79/);
+  const figures = (await run('ls', '--health')).output.lines.join('\n').split('\n');
+  assert.match(figures[1]!, /^fleet +aa11 +CPU +12 % +40 % +- +- +- +-$/);
+  assert.match(figures[3]!, /^fleet +aa11 +GPU 1 +80 % +75 % +61 °C +79 +- +Xid 79/);
+  await report([]);
+  await report(['Xid 79 (the GPU has fallen off the bus)']);
+  assert.deepEqual(await state(), ['cordoned', 'ready', 'ready']);
 });

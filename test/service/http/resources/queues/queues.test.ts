@@ -54,6 +54,7 @@ test('GET /v1/queues shows experiments in queue order with wait reasons, and the
     state: 'ready',
     stateReason: '',
     labels: {},
+    health: null,
   });
   assert.deepEqual(queue.clusters[0].experiments, [held]);
   assert.equal((await call('GET', '/v1/queues?limit=1')).json().items.length, 1);
