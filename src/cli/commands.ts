@@ -44,6 +44,7 @@ const config = () => import('./commands/config.ts');
 const diff = () => import('./commands/diff.ts');
 const doctor = () => import('./commands/doctor.ts');
 const experiments = () => import('./commands/experiments.ts');
+const games = () => import('./commands/games.ts');
 const logs = () => import('./commands/logs.ts');
 const metrics = () => import('./commands/metrics.ts');
 const nodes = () => import('./commands/nodes.ts');
@@ -79,6 +80,7 @@ const EXPERIMENT_VERBS: Entry[] = [
   entry('watch', 'follow an experiment, a sweep or a project live', watch),
   entry('logs', 'print the output of the driver', logs),
   entry('metrics', 'show metrics', metrics),
+  entry('games', 'show the games of the evaluations', games),
   entry('batches', 'show the verification of batches and rows', batches),
   entry('verify-again', 'verify the batches again that could not be verified', batches),
   entry('bundle', 'write a batch to a file that can be verified offline', batches),

@@ -23,6 +23,7 @@ import { addBundles } from './resources/experiments/bundles.ts';
 import { addChange } from './resources/experiments/change.ts';
 import { addEvents } from './resources/experiments/events.ts';
 import { addExperiments } from './resources/experiments/experiments.ts';
+import { addGames } from './resources/experiments/games.ts';
 import { addLogs } from './resources/experiments/logs.ts';
 import { addMetrics } from './resources/experiments/metrics.ts';
 import { addStepTokens } from './resources/experiments/step-tokens.ts';
@@ -124,6 +125,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addVerificationRoutes(routes, deps);
     addAttempts(routes, deps);
     addArtifacts(routes, deps);
+    addGames(routes, deps);
     addRecipes(routes);
     addPlans(routes, deps);
     addPreflight(routes, deps);

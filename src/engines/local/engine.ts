@@ -22,7 +22,7 @@ const LOCAL_DEFAULTS: Omit<ResolvedLocal, 'engine' | 'name' | 'estimator' | keyo
     evaluateEvery: 0,
     stepDelaySeconds: 0,
   },
-  evaluation: { games: 100 },
+  evaluation: { games: 100, replicates: 1 },
 };
 
 /** Trains a small policy on the CPU. */

@@ -60,7 +60,10 @@ export const LocalSpec = NamedObject('LocalSpec', {
     ),
     stepDelaySeconds: number(0, 600, 'Seconds to wait in each step.'),
   }),
-  evaluation: section({ games: count(1, 10000) }),
+  evaluation: section({
+    games: count(1, 10000),
+    replicates: count(1, 100, 'Times that each game is played, with other random numbers. Default: 1.'),
+  }),
 });
 export type EstimatorSpec = Static<typeof EstimatorSpec>;
 export type LocalSpec = Static<typeof LocalSpec>;
