@@ -115,6 +115,7 @@ const EXPERIMENTS: Entry[] = [
 const SWEEPS: Entry[] = [
   entry('sweeps', 'run one spec with many values, compare the results', sweeps, 'sweep'),
   entry('presets', "run the sweeps that reproduce the paper's tables", presets, 'preset'),
+  entry('comparison', 'compare methods by a plan that is fixed before', comparison, 'comparisons'),
 ];
 
 const CLUSTERS: Entry[] = [
@@ -144,7 +145,6 @@ const OFFLINE: Entry[] = [
   fileCommand('compare', 'compare several estimators'),
   fileCommand('signal', 'describe what recorded batches offer to learn from'),
   fileCommand('identify', 'identify the estimator of given advantages'),
-  entry('comparison', 'plan and judge a comparison of two methods', comparison),
   entry('recipes', 'list the scripts of verl-agent', plan),
 ];
 

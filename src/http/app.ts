@@ -13,6 +13,7 @@ import { addClusterPreflight, addClusters } from './resources/clusters/clusters.
 import { addClusterNodes } from './resources/clusters/nodes.ts';
 import { addClusterPauses } from './resources/clusters/pauses.ts';
 import { addCommands } from './resources/commands/commands.ts';
+import { addComparisons } from './resources/comparisons/comparisons.ts';
 import { addErrorPages } from './resources/errors/errors.ts';
 import { addFeeds } from './resources/events/feeds.ts';
 import { addArtifacts } from './resources/experiments/artifacts.ts';
@@ -114,8 +115,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addLoginLinks(routes, deps, signIn.sessions);
     addErrorPages(routes);
     addExperiments(routes, deps);
-    addSweeps(routes, deps);
-    addSweepSeries(routes, deps);
+    addSweepRoutes(routes, deps);
     const streams = createStreams(routes, deps);
     addEvents(routes, deps, streams);
     addFeeds(routes, deps, streams);
@@ -147,6 +147,13 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addAccess(routes, deps);
     addPages(routes);
   });
+}
+
+/** Sweeps, and the comparisons that are made of them. */
+function addSweepRoutes(routes: App, deps: RouteDeps): void {
+  addSweeps(routes, deps);
+  addSweepSeries(routes, deps);
+  addComparisons(routes, deps);
 }
 
 /** Batches, their reports, and the rules that read them. */

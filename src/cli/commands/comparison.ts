@@ -12,13 +12,10 @@ import {
   judgeResults,
   UnpairedError,
 } from '../../plan/comparison/judge-results.ts';
-import {
-  type ComparisonOutcome,
-  detectableWith,
-  type PairedDifference,
-  seedsFor,
-} from '../../plan/comparison/paired-difference.ts';
+import { detectableWith, seedsFor } from '../../plan/comparison/paired-difference.ts';
+import { sentenceOf } from '../../plan/comparison/sentence.ts';
 import { group } from '../group.ts';
+import { games, get, ls, percent, plan, signed, submit } from './comparison-runs.ts';
 
 const MARGIN = [
   '--margin <points>',
@@ -171,30 +168,13 @@ function judgementText(judgement: Judgement, { candidate, baseline }: Names, mar
     `${seeds.length} seeds × ${games} games × ${replicates} replicates`,
     table(['SEED', inert(candidate), inert(baseline), 'DIFFERENCE'], [...rows, means]),
     '',
-    `${inert(candidate)} ${OUTCOMES[difference.outcome]}${more(difference)}`,
+    sentenceOf(inert(candidate), difference),
     `difference ${signed(difference.mean)} points, 95 % interval ${signed(low)} to ${signed(high)}, margin ${margin}`,
     `t test p = ${difference.p.toPrecision(2)} with ${seeds.length - 1} degrees of freedom${flips}`,
     `deviation between runs ${percent(judgement.candidate.runDeviation)} and ${percent(judgement.baseline.runDeviation)}, standard error of one evaluation ${percent(judgement.candidate.evaluationError)} and ${percent(judgement.baseline.evaluationError)}`,
     `the smallest difference that ${seeds.length} seeds show is ${percent(difference.detectable)} points`,
   ].join('\n');
 }
-
-const OUTCOMES: Record<ComparisonOutcome, string> = {
-  better: 'is better by at least the margin',
-  'better-size-open': 'is better; the size is open',
-  worse: 'is worse by at least the margin',
-  'worse-size-open': 'is worse; the size is open',
-  equal: 'is equal for practical purposes',
-  'not-decided': 'is not decided to be better or worse',
-};
-
-function more({ outcome, moreSeeds }: PairedDifference): string {
-  if (outcome !== 'not-decided') return '';
-  return `; ${moreSeeds === null ? 'over 1,000' : moreSeeds} more seeds would be needed`;
-}
-
-const percent = (share: number): string => (100 * share).toFixed(1);
-const signed = (share: number): string => (share < 0 ? '' : '+') + percent(share);
 
 function points(text: string): number {
   const value = Number(text);
@@ -206,10 +186,11 @@ function points(text: string): number {
 const comparison = group(
   {
     name: 'comparison',
+    alias: 'comparisons',
     description:
-      'Plan how many seeds a comparison of two methods needs, and judge its results. Needs no server.',
+      'Compare methods by a plan that is fixed before the runs. Without a command, list the comparisons. `seeds` and `judge` need no server.',
   },
-  [seedsCommand, judgeCommand],
+  [ls, plan, submit, get, games, seedsCommand, judgeCommand],
 );
 
 /** The commands of this module by their names. */
