@@ -156,7 +156,7 @@ export const ComparisonDetail = NamedObject('ComparisonDetail', {
   figures: StrictObject(figures),
   startedAt: nullable(Type.Integer(), { description: 'Start of the first run, in ms since 1970.' }),
   findings: Type.Array(Type.String(), {
-    description: 'What stands before the result: wrong rows, rows without verification, failed runs.',
+    description: 'To be read before the result: wrong rows, rows without verification, failed runs.',
   }),
   refusals: Type.Array(Type.String(), {
     description: 'Why there is no paired table: sampled panels, other panels, undeclared differences.',

@@ -150,7 +150,7 @@ const COLUMNS = [
   'state',
 ];
 
-/** A comparison in words: what stands before the result, the seeds, then a sentence for each method. */
+/** A comparison in words: its findings, the seeds, then a sentence for each method. */
 export function comparisonText(comparison: ComparisonDetail, width?: number): string {
   const { plan, findings, refusals, look, runs, results, createdAt, startedAt } = comparison;
   const started = startedAt === null ? 'no run has started' : `first run started ${time(startedAt)}`;
