@@ -17,7 +17,7 @@ const EXAMPLE = 'deploy/examples/comparison.yaml';
 export const plan = row({
   name: 'plan',
   description:
-    'Check the plan of a comparison: the seeds that its margin needs, the GPU hours, and the smallest detectable difference. Nothing runs.',
+    'Check the plan of a comparison; nothing runs. Prints the seeds that its margin needs, the GPU hours, and the smallest detectable difference.',
   arguments: [FILE],
   examples: [`echelon comparison plan ${EXAMPLE}`],
   verb: 'post',
@@ -33,7 +33,7 @@ export const plan = row({
 export const submit = row({
   name: 'submit',
   description:
-    'Store the plan of a comparison, which nothing changes from then on, and submit its runs as a sweep. The id is printed.',
+    'Store the plan of a comparison and submit its runs as a sweep. Nothing changes the plan from then on. The id is printed.',
   arguments: [FILE],
   examples: [`echelon comparison submit ${EXAMPLE}`],
   verb: 'post',
@@ -108,7 +108,7 @@ export const get = row({
 export const games = row({
   name: 'games',
   description:
-    'Print every game of every run of a comparison as CSV, from which `echelon comparison judge` and the example in numpy recompute the result.',
+    'Print every game of every run of a comparison as CSV. `echelon comparison judge` recomputes the result from it.',
   arguments: [COMPARISON],
   examples: ['echelon comparison games swp-00cz8h3k7n2q4r5s6t7v > games.csv'],
   verb: 'get',
