@@ -28,7 +28,7 @@ const MARGIN = [
 function seedsCommand(output: Output): Command {
   return new Command('seeds')
     .description(
-      'Print how many paired seeds show a difference, with a power of 80 % at the level 5 %, and the smallest difference that fewer seeds show.',
+      'Print how many paired seeds show a difference, and what fewer seeds show. The power is 80 % at the level 5 %.',
     )
     .option(...MARGIN)
     .requiredOption(
@@ -62,7 +62,7 @@ function seedsCommand(output: Output): Command {
 function judgeCommand(output: Output): Command {
   return new Command('judge')
     .description(
-      'Judge whether a method is better than another: the paired difference of each training seed over the same games, with a 95 % interval clustered by seed. The file is CSV with the columns method, seed, game, success (0 to 1) and, if games are repeated, replicate.',
+      'Judge from a file whether a method is better than another. The result is the paired difference of each training seed over the same games, with a 95 % interval clustered by seed. The file is CSV with the columns method, seed, game, success (0 to 1) and, if games are repeated, replicate.',
     )
     .argument('<file>', 'CSV with one line for each game of each run')
     .requiredOption('--candidate <method>', 'method that may be better')
