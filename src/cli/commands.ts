@@ -45,6 +45,7 @@ const config = () => import('./commands/config.ts');
 const diff = () => import('./commands/diff.ts');
 const doctor = () => import('./commands/doctor.ts');
 const experiments = () => import('./commands/experiments.ts');
+const games = () => import('./commands/games.ts');
 const logs = () => import('./commands/logs.ts');
 const metrics = () => import('./commands/metrics.ts');
 const nodes = () => import('./commands/nodes.ts');
@@ -80,6 +81,7 @@ const EXPERIMENT_VERBS: Entry[] = [
   entry('watch', 'follow an experiment, a sweep or a project live', watch),
   entry('logs', 'print the output of the driver', logs),
   entry('metrics', 'show metrics', metrics),
+  entry('games', 'show the games of the evaluations', games),
   entry('batches', 'show the verification of batches and rows', batches),
   entry('verify-again', 'verify the batches again that could not be verified', batches),
   entry('bundle', 'write a batch to a file that can be verified offline', batches),
@@ -114,6 +116,7 @@ const EXPERIMENTS: Entry[] = [
 const SWEEPS: Entry[] = [
   entry('sweeps', 'run one spec with many values, compare the results', sweeps, 'sweep'),
   entry('presets', "run the sweeps that reproduce the paper's tables", presets, 'preset'),
+  entry('comparison', 'compare methods by a plan that is fixed before', comparison, 'comparisons'),
 ];
 
 const CLUSTERS: Entry[] = [
@@ -138,7 +141,6 @@ const FILES: Entry[] = Object.entries(FILE_COMMANDS).map(([name, summary]) => ({
 
 const OFFLINE: Entry[] = [
   ...FILES,
-  entry('comparison', 'plan and judge a comparison of two methods', comparison),
   entry('recipes', 'list the scripts of verl-agent', plan),
 ];
 

@@ -105,7 +105,8 @@ async function parametersOf(
   const parameters = Object.fromEntries(names.map((name, at) => [name, values[at]]));
   if (path.startsWith('/v1/experiments/{id}'))
     parameters.id = await experimentNamed(client, parameters.id as string);
-  if (path.startsWith('/v1/sweeps/{id}')) parameters.id = await sweepNamed(client, parameters.id as string);
+  if (/^\/v1\/(sweeps|comparisons)\/\{id\}/.test(path))
+    parameters.id = await sweepNamed(client, parameters.id as string);
   return parameters;
 }
 

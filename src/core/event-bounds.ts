@@ -1,4 +1,4 @@
-import type { AttemptEvent, Ended, NumberedEvent } from './events.ts';
+import type { AttemptEvent, Ended, EvaluationEvent, NumberedEvent } from './events.ts';
 
 /*
  * What always holds: no event that is recorded is larger than these bounds, whatever a ray-worker sends. A current one
@@ -16,6 +16,9 @@ const MAX_LOG_CHARACTERS = 1024 * 1024;
 const MAX_LAST_LINES = 50;
 const MAX_ARGUMENTS = 4096;
 const MAX_DIGEST = 64;
+export const MAX_GAMES_PER_EVENT = 2000;
+export const MAX_GAME_NAME = 256;
+const MAX_DECODING = 32;
 /** Larger numbers mean nothing; sums of any many of these stay exact. */
 const MAX_NUMBER = 2 ** 32 - 1;
 const CUT_MARK = '… [cut]';
@@ -51,6 +54,8 @@ export function boundEvent(event: AttemptEvent): AttemptEvent {
       // A path that was cut would name another file.
       if (event.path.length <= MAX_TEXT) return { ...event, step: whole(event.step) };
       return refused(event.path.length, `a checkpoint's path has more than ${MAX_TEXT} characters`);
+    case 'evaluation':
+      return boundEvaluation(event);
     case 'gap':
       return {
         ...event,
@@ -121,6 +126,28 @@ function boundMetrics(event: Extract<AttemptEvent, { type: 'metrics' }>): Attemp
   if (fitting.length === names.length) return event;
   const values = Object.fromEntries(fitting.map((name) => [name, event.values[name]!]));
   return { ...event, values, omitted: names.length - fitting.length };
+}
+
+/** A game whose name was cut would be another game, and an evaluation without some of its games another evaluation. */
+function boundEvaluation(event: EvaluationEvent): AttemptEvent {
+  const decoding = Object.entries(event.decoding);
+  const words = [event.panel, ...decoding.flat(), ...event.games.map(({ game }) => game)];
+  const isNumber = ({ success, score }: EvaluationEvent['games'][number]) =>
+    Number.isFinite(success) && Number.isFinite(score);
+  if (event.games.length > MAX_GAMES_PER_EVENT || decoding.length > MAX_DECODING)
+    return refused(0, `an evaluation has more than ${MAX_GAMES_PER_EVENT} games or ${MAX_DECODING} settings`);
+  if (words.some((word) => word.length > MAX_GAME_NAME))
+    return refused(0, `a name in an evaluation has more than ${MAX_GAME_NAME} characters`);
+  if (!event.games.every(isNumber)) return refused(0, 'a result in an evaluation is not a number');
+  const games = event.games.map(({ game, replicate, success, score, steps, invalidSteps }) => ({
+    game,
+    replicate: whole(replicate),
+    success,
+    score,
+    steps: whole(steps),
+    invalidSteps: whole(invalidSteps),
+  }));
+  return { ...event, step: whole(event.step), digest: event.digest.slice(0, MAX_DIGEST), games };
 }
 
 function refused(bytes: number, reason: string): AttemptEvent {

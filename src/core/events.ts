@@ -46,6 +46,29 @@ export interface BatchPartEvent {
   bytes: number;
 }
 
+/** The result of one game of an evaluation. */
+export interface PlayedGame {
+  game: string;
+  /** From 1. */
+  replicate: number;
+  /** 1: solved, 0: not. */
+  success: number;
+  score: number;
+  steps: number;
+  invalidSteps: number;
+}
+
+/** Games that a checkpoint played; a large evaluation is several events in a row. */
+export interface EvaluationEvent {
+  type: 'evaluation';
+  step: number;
+  panel: string;
+  /** SHA-256 (hex) over the resolved games of the panel; empty: the games were drawn. */
+  digest: string;
+  decoding: Record<string, string>;
+  games: PlayedGame[];
+}
+
 /** What an attempt reports, in the order in which its supervisor recorded it. */
 export type AttemptEvent =
   | { type: 'started'; pid: number; nodeId: string; command: string[] }
@@ -60,6 +83,7 @@ export type AttemptEvent =
     }
   | BatchPartEvent
   | { type: 'checkpoint'; step: number; path: string }
+  | EvaluationEvent
   | {
       type: 'gap';
       /** `reports`: neither lines nor a batch; the reason says what. */
@@ -126,6 +150,7 @@ export const EVENT_TYPES = [
   'checkpoint',
   'gap',
   'ended',
+  'evaluation',
   'state',
   'verification',
   'rule',

@@ -38,6 +38,11 @@ export function entryId(attempt: number, sequence: number): string {
   return `${attempt}-${BigInt(sequence) << STEP}`;
 }
 
+/** The place just before event `sequence`: what is read after it begins with that event. */
+export function placeBefore(attempt: number, sequence: number): string {
+  return `${attempt}-${(BigInt(sequence) << STEP) - 1n}`;
+}
+
 /** The position of a stream entry. `sequence` is the number of the attempt's last event at or before it. */
 interface EntryPlace {
   attempt: number;

@@ -13,6 +13,7 @@ import { addClusterPreflight, addClusters } from './resources/clusters/clusters.
 import { addClusterNodes } from './resources/clusters/nodes.ts';
 import { addClusterPauses } from './resources/clusters/pauses.ts';
 import { addCommands } from './resources/commands/commands.ts';
+import { addComparisons } from './resources/comparisons/comparisons.ts';
 import { addErrorPages } from './resources/errors/errors.ts';
 import { addFeeds } from './resources/events/feeds.ts';
 import { addArtifacts } from './resources/experiments/artifacts.ts';
@@ -23,6 +24,7 @@ import { addBundles } from './resources/experiments/bundles.ts';
 import { addChange } from './resources/experiments/change.ts';
 import { addEvents } from './resources/experiments/events.ts';
 import { addExperiments } from './resources/experiments/experiments.ts';
+import { addGames } from './resources/experiments/games.ts';
 import { addLogs } from './resources/experiments/logs.ts';
 import { addMetrics } from './resources/experiments/metrics.ts';
 import { addStepTokens } from './resources/experiments/step-tokens.ts';
@@ -113,8 +115,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addLoginLinks(routes, deps, signIn.sessions);
     addErrorPages(routes);
     addExperiments(routes, deps);
-    addSweeps(routes, deps);
-    addSweepSeries(routes, deps);
+    addSweepRoutes(routes, deps);
     const streams = createStreams(routes, deps);
     addEvents(routes, deps, streams);
     addFeeds(routes, deps, streams);
@@ -124,6 +125,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addVerificationRoutes(routes, deps);
     addAttempts(routes, deps);
     addArtifacts(routes, deps);
+    addGames(routes, deps);
     addRecipes(routes);
     addPlans(routes, deps);
     addPreflight(routes, deps);
@@ -145,6 +147,13 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addAccess(routes, deps);
     addPages(routes);
   });
+}
+
+/** Sweeps, and the comparisons that are made of them. */
+function addSweepRoutes(routes: App, deps: RouteDeps): void {
+  addSweeps(routes, deps);
+  addSweepSeries(routes, deps);
+  addComparisons(routes, deps);
 }
 
 /** Batches, their reports, and the rules that read them. */

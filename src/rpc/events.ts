@@ -88,6 +88,21 @@ const READERS: { readonly [K in keyof Wire]?: (body: NonNullable<Wire[K]>) => At
   metrics: ({ step, values }) => ({ type: 'metrics', step: toNumber(step), values: toMetrics(values ?? {}) }),
   batch: toBatchPart,
   checkpoint: ({ step, path }) => ({ type: 'checkpoint', step: toNumber(step), path: path ?? '' }),
+  evaluation: ({ step, panel, digest, decoding, games }) => ({
+    type: 'evaluation',
+    step: toNumber(step),
+    panel: panel ?? '',
+    digest: digest ?? '',
+    decoding: decoding ?? {},
+    games: (games ?? []).map((one) => ({
+      game: one.game ?? '',
+      replicate: one.replicate ?? 0,
+      success: one.success ?? 0,
+      score: one.score ?? 0,
+      steps: one.steps ?? 0,
+      invalidSteps: one.invalidSteps ?? 0,
+    })),
+  }),
   gap: ({ kind, step, count, bytes, rows, reason }) => ({
     type: 'gap',
     kind: GAPS[kind ?? 0] ?? 'reports',

@@ -66,6 +66,44 @@ const checkpoint = Type.Object(
   { ...open, $id: 'CheckpointEvent', description: 'A checkpoint was saved' },
 );
 
+/** The result of one game of an evaluation. */
+export const PlayedGame = Type.Object(
+  {
+    game: Text('Name of the game, the same in every evaluation of its panel.'),
+    replicate: Count,
+    success: Type.Number({ minimum: 0, maximum: 1, description: '1 if the game was solved, 0 if not.' }),
+    score: Type.Number(),
+    steps: CountOf('Number of steps that the agent took.'),
+    invalidSteps: CountOf('Number of steps whose action was invalid.'),
+  },
+  open,
+);
+
+/** The games of an evaluation and what was played; the fields of an event `evaluation`. */
+export const evaluationFields = {
+  step: Count,
+  panel: Text('Name of the panel of games.'),
+  digest: Type.String({
+    pattern: '^([0-9a-f]{64})?$',
+    description:
+      'SHA-256 over the resolved games of the panel, as hex. Empty: the games were drawn, so the panel is a sampled one.',
+  }),
+  decoding: Type.Record(Type.String(), Type.String(), {
+    description: 'Settings of the answers, such as temperature and seed.',
+  }),
+  games: Type.Array(PlayedGame),
+};
+
+const evaluation = Type.Object(
+  { type: Type.Literal('evaluation'), ...evaluationFields },
+  {
+    ...open,
+    $id: 'EvaluationEvent',
+    description:
+      'Games that a checkpoint played. An evaluation of more than 2,000 games is several events in a row.',
+  },
+);
+
 const gap = Type.Object(
   {
     type: Type.Literal('gap'),
@@ -156,7 +194,17 @@ const rule = Type.Object(
 );
 
 /** Every event that an attempt reports, by its `type`; the same as `AttemptEvent` of `core/events.ts`. */
-export const AttemptEventSchema = Type.Union([started, stage, log, metrics, batch, checkpoint, gap, ended]);
+export const AttemptEventSchema = Type.Union([
+  started,
+  stage,
+  log,
+  metrics,
+  batch,
+  checkpoint,
+  evaluation,
+  gap,
+  ended,
+]);
 
 /** Every event of an experiment's stream, by its `type`; the same as `ExperimentEvent` of `core/events.ts`. */
 export const EventSchema = tagged('ExperimentEvent', [
@@ -168,6 +216,7 @@ export const EventSchema = tagged('ExperimentEvent', [
   checkpoint,
   gap,
   ended,
+  evaluation,
   state,
   verification,
   rule,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Count, CountOf, Cursor, nullable, oneOf, outcomes, Text } from './answer-parts.ts';
+import { evaluationFields } from './events.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { SomeObject } from './spec-parts.ts';
 
@@ -19,6 +20,19 @@ export const ArtifactPage = NamedObject('ArtifactPage', {
   next: Cursor,
 });
 export type ArtifactPage = Static<typeof ArtifactPage>;
+
+/** Evaluations with their games, oldest first. */
+export const GamePage = NamedObject('GamePage', {
+  items: Type.Array(
+    StrictObject({
+      attempt: Count,
+      at: Type.Integer({ description: 'Time of the evaluation in ms since 1970.' }),
+      ...evaluationFields,
+    }),
+  ),
+  next: Cursor,
+});
+export type GamePage = Static<typeof GamePage>;
 
 const batchFields = {
   attempt: Count,

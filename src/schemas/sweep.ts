@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { MAX_CHILDREN } from '../core/ids.ts';
 import { STATES } from '../core/states.ts';
 import { Count, CountOf, Cursor, nullable, oneOf, outcomes, Text } from './answer-parts.ts';
+import type { ComparisonPlan } from './comparison.ts';
 import { VerificationCounts } from './experiment.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { choice, count, flag } from './optional-fields.ts';
@@ -131,6 +132,9 @@ export const Sweep = NamedObject('Sweep', {
     >,
   ),
   earlyStopping: nullable(Type.Unsafe<EarlyStopping>(EarlyStopping)),
+  comparison: nullable(Type.Unsafe<ComparisonPlan>({ $ref: 'ComparisonPlan#' }), {
+    description: 'Plan of the comparison whose runs the children are; null: the sweep belongs to none.',
+  }),
   skipped: CountOf(
     'Number of children that never run because the child that they depend on did not succeed.',
   ),

@@ -68,6 +68,8 @@ export const NOT_INTERRUPTED = {
     'commands.get',
     'commands.open',
     'commands.project',
+    'events.evaluation',
+    'events.evaluations',
     'events.follow',
     'events.isOver',
     'events.logPosition',

@@ -6,6 +6,7 @@
                   token_level_reward_sum=scores, advantage=advantages)
     capture.metrics(12, {"loss": 0.7})
     capture.checkpoint(12, "checkpoints/step-12")
+    capture.evaluation(12, games, panel="alfworld-seen", digest=digest, decoding={"temperature": 0.4})
 
 Under Echelon (the variable ECHELON_SPOOL is set) these calls report to the attempt. With ECHELON_URL and ECHELON_TOKEN they
 open a run there and stream to it. Otherwise they write files to the folder ECHELON_CAPTURE_DIR. Default: ./echelon-capture.
@@ -17,12 +18,12 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, Sequence
 
 from .recorder import FLUSH_SECONDS, Recorder
 from .version import __version__
 
-__all__ = ["__version__", "batch", "checkpoint", "close", "gap", "metrics", "step"]
+__all__ = ["__version__", "batch", "checkpoint", "close", "evaluation", "gap", "metrics", "step"]
 
 _lock = threading.Lock()
 _current: Recorder | None = None
@@ -52,6 +53,15 @@ def metrics(step: int, values: Mapping[str, Any]) -> None:
 def checkpoint(step: int, path: str | os.PathLike[str]) -> None:
     """Says that a checkpoint is complete on disk at `path`, a file or folder."""
     _recorder().checkpoint(step, path)
+
+
+def evaluation(
+    step: int, games: Sequence[Mapping[str, Any]], *, panel: str, digest: str = "", decoding: Mapping[str, Any] | None = None
+) -> None:
+    """Captures the games of an evaluation of the checkpoint of `step`: of each its `game`, `replicate` (from 1), `success` (0 to 1),
+    `score`, `steps` and `invalid_steps`. `digest`: SHA-256 (hex) over the resolved games of a fixed panel; empty if the games were
+    drawn. `decoding`: settings of the answers, such as temperature and seed of the engine."""
+    _recorder().evaluation(step, games, panel, digest, decoding or {})
 
 
 def gap(training_step: int, rows: int, reason: str) -> None:

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from .runs import RunSink
 from .shared.reporter import Reporter
@@ -70,6 +70,11 @@ class Announced:
         with self._problems.caught(f"the checkpoint of step {step} was not written"):
             self._sink.checkpoint(step, path)
 
+    def evaluation(self, step: int, *arguments: Any) -> None:
+        """As of the sink."""
+        with self._problems.caught(f"the evaluation of step {step} was not written"):
+            self._sink.evaluation(step, *arguments)
+
     def gap(self, step: int, rows: int, reason: str) -> None:
         """As of the sink."""
         self._problems.add(f"the batch of step {step} is missing: {reason}")
@@ -130,6 +135,16 @@ class Recorder:
             # Now, because the trainer may change its working directory.
             self._reporter.checkpoint(int(step), os.path.abspath(path))
 
+    def evaluation(
+        self, step: int, games: Sequence[Mapping[str, Any]], panel: str, digest: str, decoding: Mapping[str, Any]
+    ) -> None:
+        """See `echelon_capture.evaluation`."""
+        if self._is_silent:
+            return
+        with self.problems.caught(f"the evaluation of step {step} was not captured"):
+            taken = [_game(one) for one in games]
+            self._reporter.evaluation(int(step), taken, str(panel), str(digest), {str(name): str(value) for name, value in decoding.items()})
+
     def gap(self, training_step: int, rows: int, reason: str) -> None:
         """See `echelon_capture.gap`."""
         if self._is_silent:
@@ -166,6 +181,15 @@ class Recorder:
         taken["estimator"] = dict(columns.get("estimator") or {})
         taken.setdefault("name", f"step {step}")
         return taken
+
+
+def _game(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A result with every field; only `game` and `success` must be given."""
+    return {
+        "game": str(given["game"]), "replicate": int(given.get("replicate", 1)), "success": float(given["success"]),
+        "score": float(given.get("score", given["success"])), "steps": int(given.get("steps", 0)),
+        "invalid_steps": int(given.get("invalid_steps", 0)),
+    }  # fmt: skip
 
 
 def say(text: str) -> None:

@@ -24,6 +24,7 @@ from .shared.step_batch import build_step_batch
 
 PART_BYTES = 128 * 1024
 # A request of the API has at most 256 events and 256 kB.
+GAMES_PER_EVENT = 2000
 REQUEST_EVENTS = 256
 REQUEST_BYTES = 200_000
 BUFFER_BYTES = 64 * 1024 * 1024
@@ -82,6 +83,19 @@ class RunSink:
     def checkpoint(self, step: int, path: str) -> None:
         """Adds a checkpoint."""
         self._add({"type": "checkpoint", "step": max(0, step), "path": path})
+
+    def evaluation(
+        self, step: int, games: list[dict[str, Any]], panel: str, digest: str, decoding: Mapping[str, str]
+    ) -> None:
+        """Adds the games of an evaluation."""
+        for at in range(0, len(games), GAMES_PER_EVENT):
+            part = [
+                {"invalidSteps" if name == "invalid_steps" else name: value for name, value in one.items()}
+                for one in games[at : at + GAMES_PER_EVENT]
+            ]
+            self._add({
+                "type": "evaluation", "step": max(0, step), "panel": panel, "digest": digest, "decoding": dict(decoding), "games": part,
+            })  # fmt: skip
 
     def gap(self, step: int, rows: int, reason: str) -> None:
         """Adds a gap in place of a batch."""

@@ -43,6 +43,10 @@ class SpoolSink:
         inside = real.startswith(self._experiment + os.sep)
         self._spool.checkpoint(step, os.path.relpath(real, self._experiment) if inside else path)
 
+    def evaluation(self, *arguments: Any) -> None:
+        """Appends the games of an evaluation."""
+        self._spool.evaluation(*arguments)
+
     def gap(self, step: int, rows: int, reason: str) -> None:
         """Appends a gap in place of a batch."""
         self._spool.gap(step, rows, reason)
@@ -82,6 +86,13 @@ class FolderSink:
     def checkpoint(self, step: int, path: str) -> None:
         """Appends a line to `checkpoints.jsonl`."""
         self._line("checkpoints.jsonl", {"step": step, "path": path})
+
+    def evaluation(
+        self, step: int, games: list[dict[str, Any]], panel: str, digest: str, decoding: Mapping[str, str]
+    ) -> None:
+        """Appends a line to `evaluations.jsonl`."""
+        known = {"step": step, "panel": panel, "digest": digest, "decoding": dict(decoding), "games": games}
+        self._line("evaluations.jsonl", known)
 
     def gap(self, step: int, rows: int, reason: str) -> None:
         """Appends a line to `gaps.jsonl`."""

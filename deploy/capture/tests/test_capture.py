@@ -109,8 +109,9 @@ def test_under_echelon_reports_go_to_the_spool(folder, tmp_path, monkeypatch):
     capture.metrics(12, {"loss": 0.5})
     capture.checkpoint(12, tmp_path / "experiments" / "e1" / "checkpoints" / "step-12")
     capture.checkpoint(13, "/elsewhere/step-13")
+    capture.evaluation(13, [{"game": "g", "success": True}], panel="p", decoding={"seed": 7})
     assert capture.close()
-    batch, metrics, inside, outside = spooled(spool)
+    batch, metrics, inside, outside, evaluated = spooled(spool)
     assert batch.batch.step == 12 and batch.batch.rows == 4
     assert batch.batch.digest == hashlib.sha256(batch.batch.data).digest()
     message = batch_pb2.AdvantageBatch.FromString(batch.batch.data)
@@ -120,6 +121,8 @@ def test_under_echelon_reports_go_to_the_spool(folder, tmp_path, monkeypatch):
     assert dict(metrics.metrics.values) == {"loss": 0.5}
     assert inside.checkpoint.path == "checkpoints/step-12"
     assert outside.checkpoint.path == "/elsewhere/step-13"
+    played = pb.Game(game="g", replicate=1, success=1, score=1)
+    assert evaluated.evaluation == pb.Evaluation(step=13, panel="p", decoding={"seed": "7"}, games=[played])
     assert not folder.exists()
 
 

@@ -42,6 +42,12 @@ _MANY_METRICS = (
 )
 
 
+_LARGE_EVALUATION = (
+    f"evaluations with more than {bounds.MAX_GAMES_PER_REPORT} games or {bounds.MAX_DECODING_SETTINGS} settings in a report, or a name "
+    f"of more than {bounds.MAX_GAME_CHARACTERS} characters"
+)
+
+
 class ReportBounds:
     """Applies the bounds to the reports of one attempt, all but batches."""
 
@@ -60,6 +66,8 @@ class ReportBounds:
         elif body == "stage":
             event.stage.name = shortened(event.stage.name, bounds.MAX_STAGE_CHARACTERS)
             yield event
+        elif body == "evaluation":
+            yield event if _fits(event.evaluation) else Refused(_LARGE_EVALUATION, size=event.ByteSize())
         elif body == "gap":
             event.gap.reason = shortened(event.gap.reason, bounds.MAX_REASON_CHARACTERS)
             yield event
@@ -87,6 +95,14 @@ class ReportBounds:
                 values.update(kept)
         if values or not left:
             yield event
+
+
+def _fits(evaluation: pb.Evaluation) -> bool:
+    """An evaluation is recorded whole or not: without some of its games it would be another one."""
+    settings = evaluation.decoding
+    words = [evaluation.panel, *settings, *settings.values(), *(one.game for one in evaluation.games)]
+    counts = len(evaluation.games) <= bounds.MAX_GAMES_PER_REPORT and len(settings) <= bounds.MAX_DECODING_SETTINGS
+    return counts and all(len(word) <= bounds.MAX_GAME_CHARACTERS for word in words)
 
 
 def _runs(log: pb.LogLines) -> Iterator[Run]:
@@ -130,5 +146,13 @@ def _redact_event(event: pb.AttemptEvent, redactor: LineRedactor) -> None:
                 event.metrics.values[masked] = event.metrics.values.pop(name)
     elif body == "checkpoint":
         event.checkpoint.path = redactor.line(event.checkpoint.path)
+    elif body == "evaluation":
+        evaluation = event.evaluation
+        evaluation.panel = redactor.line(evaluation.panel)
+        for one in evaluation.games:
+            one.game = redactor.line(one.game)
+        for name in list(evaluation.decoding):
+            value = evaluation.decoding.pop(name)
+            evaluation.decoding[redactor.line(name)] = redactor.line(value)
     elif body == "gap":
         event.gap.reason = redactor.line(event.gap.reason)

@@ -22,10 +22,10 @@ import threading
 import time
 import uuid
 from collections import deque
-from typing import Mapping, Optional
+from typing import Any, Mapping, Optional, Sequence
 
 from echelon_rayworker.bounds import (
-    CHUNK_BYTES, MAX_BATCH_BYTES, MAX_PATH_CHARACTERS, MAX_REASON_CHARACTERS, MAX_STAGE_CHARACTERS, numbers, shortened,
+    CHUNK_BYTES, MAX_BATCH_BYTES, MAX_GAMES_PER_REPORT, MAX_PATH_CHARACTERS, MAX_REASON_CHARACTERS, MAX_STAGE_CHARACTERS, numbers, shortened,
 )
 from echelon_rayworker.framing import encode_frame
 from echelon_rayworker.gen import rayworker_pb2 as pb
@@ -119,6 +119,23 @@ class Spool:
         self._report(lambda: pb.AttemptEvent(
             checkpoint=pb.Checkpoint(step=max(0, int(step)), path=self._words(path))
         ))
+
+    def evaluation(
+        self, step: int, games: Sequence[Mapping[str, Any]], panel: str, digest: str = "",
+        decoding: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        """The games of an evaluation: of each its ``game``, ``replicate`` (from 1), ``success`` (0 to 1), ``score``, ``steps`` and
+        ``invalid_steps``. ``digest``: SHA-256 (hex) over the resolved games of the panel; empty if the games were drawn."""
+        def words(fields: Mapping[str, Any]) -> dict[str, Any]:
+            return {**fields, "game": self._words(fields["game"])}
+
+        settings = {self._words(name): self._words(value) for name, value in (decoding or {}).items()}
+        for at in range(0, len(games), MAX_GAMES_PER_REPORT):
+            part = games[at : at + MAX_GAMES_PER_REPORT]
+            self._report(lambda part=part: pb.AttemptEvent(evaluation=pb.Evaluation(
+                step=max(0, int(step)), panel=self._words(panel), digest=digest, decoding=settings,
+                games=[pb.Game(**words(fields)) for fields in part],
+            )))
 
     def batch(self, step: int, batch: bytes, rows: int) -> None:
         """One serialized AdvantageBatch of ``rows`` rows. It is written whole or, where the reserved space is

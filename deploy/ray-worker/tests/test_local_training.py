@@ -29,6 +29,7 @@ class Kept:
         self.batches: dict[int, tuple[bytes, int]] = {}
         self.updates: dict[int, bytes] = {}
         self.checkpoints: list[tuple[int, str]] = []
+        self.evaluations: list[tuple] = []
 
     def stage(self, name: str, step: int = 0, steps: int = 0) -> None:
         self.stages.append((name, step, steps))
@@ -44,6 +45,9 @@ class Kept:
 
     def checkpoint(self, step: int, path: str) -> None:
         self.checkpoints.append((step, path))
+
+    def evaluation(self, *arguments) -> None:
+        self.evaluations.append(arguments)
 
     def curve(self) -> dict[int, dict[str, float]]:
         return {
@@ -99,6 +103,18 @@ def test_what_is_played_does_not_depend_on_how_many_play():
     two, _ = train("training.steps=1", actors=2)
     three, _ = train("training.steps=1", actors=3)
     assert two.batches == three.batches
+
+
+def test_each_game_of_the_panel_is_reported_once_per_replicate_under_one_digest():
+    kept, _ = train("training.steps=1", "evaluation.replicates=2", "training.seed=9")
+    (_, games, panel, digest, _), (step, *_) = kept.evaluations
+    assert (step, panel, len(digest)) == (1, "local-rooms", 64)
+    cells = [(one["game"], one["replicate"]) for one in games]
+    assert sorted(cells) == [(f"room-{number}", replicate) for number in range(6) for replicate in (1, 2)]
+    assert kept.values[0]["val/success_rate"] == np.mean([one["success"] for one in games])
+    # Another training seed and number of actors play the same panel; other games have another digest.
+    assert train("training.steps=1", actors=3)[0].evaluations[0][3] == digest
+    assert train("training.steps=1", "environment.seed=2")[0].evaluations[0][3] != digest
 
 
 def test_each_step_reports_its_batch(monkeypatch):

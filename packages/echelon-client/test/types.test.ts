@@ -15,6 +15,7 @@ function inWords(event: ExperimentEvent): string {
     case 'stage':
     case 'metrics':
     case 'checkpoint':
+    case 'evaluation':
     case 'verification':
     case 'rule':
       return `step ${'step' in event ? event.step : 0}`;

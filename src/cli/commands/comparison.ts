@@ -12,13 +12,10 @@ import {
   judgeResults,
   UnpairedError,
 } from '../../plan/comparison/judge-results.ts';
-import {
-  type ComparisonOutcome,
-  detectableWith,
-  type PairedDifference,
-  seedsFor,
-} from '../../plan/comparison/paired-difference.ts';
+import { detectableWith, seedsFor } from '../../plan/comparison/paired-difference.ts';
+import { sentenceOf } from '../../plan/comparison/sentence.ts';
 import { group } from '../group.ts';
+import { games, get, ls, percent, plan, signed, submit } from './comparison-runs.ts';
 
 const MARGIN = [
   '--margin <points>',
@@ -31,7 +28,7 @@ const MARGIN = [
 function seedsCommand(output: Output): Command {
   return new Command('seeds')
     .description(
-      'Print how many paired seeds show a difference, with a power of 80 % at the level 5 %, and the smallest difference that fewer seeds show.',
+      'Print how many paired seeds show a difference, and what fewer seeds show. The power is 80 % at the level 5 %.',
     )
     .option(...MARGIN)
     .requiredOption(
@@ -65,7 +62,7 @@ function seedsCommand(output: Output): Command {
 function judgeCommand(output: Output): Command {
   return new Command('judge')
     .description(
-      'Judge whether a method is better than another: the paired difference of each training seed over the same games, with a 95 % interval clustered by seed. The file is CSV with the columns method, seed, game, success (0 to 1) and, if games are repeated, replicate.',
+      'Judge from a file whether a method is better than another. The result is the paired difference of each training seed over the same games, with a 95 % interval clustered by seed. The file is CSV with the columns method, seed, game, success (0 to 1) and, if games are repeated, replicate.',
     )
     .argument('<file>', 'CSV with one line for each game of each run')
     .requiredOption('--candidate <method>', 'method that may be better')
@@ -171,30 +168,13 @@ function judgementText(judgement: Judgement, { candidate, baseline }: Names, mar
     `${seeds.length} seeds × ${games} games × ${replicates} replicates`,
     table(['SEED', inert(candidate), inert(baseline), 'DIFFERENCE'], [...rows, means]),
     '',
-    `${inert(candidate)} ${OUTCOMES[difference.outcome]}${more(difference)}`,
+    sentenceOf(inert(candidate), difference),
     `difference ${signed(difference.mean)} points, 95 % interval ${signed(low)} to ${signed(high)}, margin ${margin}`,
     `t test p = ${difference.p.toPrecision(2)} with ${seeds.length - 1} degrees of freedom${flips}`,
     `deviation between runs ${percent(judgement.candidate.runDeviation)} and ${percent(judgement.baseline.runDeviation)}, standard error of one evaluation ${percent(judgement.candidate.evaluationError)} and ${percent(judgement.baseline.evaluationError)}`,
     `the smallest difference that ${seeds.length} seeds show is ${percent(difference.detectable)} points`,
   ].join('\n');
 }
-
-const OUTCOMES: Record<ComparisonOutcome, string> = {
-  better: 'is better by at least the margin',
-  'better-size-open': 'is better; the size is open',
-  worse: 'is worse by at least the margin',
-  'worse-size-open': 'is worse; the size is open',
-  equal: 'is equal for practical purposes',
-  'not-decided': 'is not decided to be better or worse',
-};
-
-function more({ outcome, moreSeeds }: PairedDifference): string {
-  if (outcome !== 'not-decided') return '';
-  return `; ${moreSeeds === null ? 'over 1,000' : moreSeeds} more seeds would be needed`;
-}
-
-const percent = (share: number): string => (100 * share).toFixed(1);
-const signed = (share: number): string => (share < 0 ? '' : '+') + percent(share);
 
 function points(text: string): number {
   const value = Number(text);
@@ -206,10 +186,11 @@ function points(text: string): number {
 const comparison = group(
   {
     name: 'comparison',
+    alias: 'comparisons',
     description:
-      'Plan how many seeds a comparison of two methods needs, and judge its results. Needs no server.',
+      'Compare methods by a plan that is fixed before the runs. Without a command, list the comparisons. `seeds` and `judge` need no server.',
   },
-  [seedsCommand, judgeCommand],
+  [ls, plan, submit, get, games, seedsCommand, judgeCommand],
 );
 
 /** The commands of this module by their names. */

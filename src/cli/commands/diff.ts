@@ -4,17 +4,11 @@ import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
-import { canonicalJson, escapePointer } from '../../schemas/json.ts';
+import { differencesOf } from '../../plan/differences.ts';
+import { canonicalJson } from '../../schemas/json.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
 import { experimentNamed, NAME_FORMS } from '../names.ts';
 import { successRate } from '../states.ts';
-
-/** A value that differs between two specs; undefined if a spec lacks it. */
-interface Difference {
-  pointer: string;
-  a: unknown;
-  b: unknown;
-}
 
 /** `echelon diff A B`: the differences of two specs, and the results of both experiments. */
 function diffCommand(output: Output): Command {
@@ -51,20 +45,6 @@ function diffCommand(output: Output): Command {
       ]);
       output.line(`\n${table(['RESULT', '', ''], rows, output.columns)}`);
     });
-}
-
-/** The values that differ between two specs, by JSON pointer; a list counts as one value. */
-export function differencesOf(a: unknown, b: unknown, at = ''): Difference[] {
-  if (!isTree(a) || !isTree(b)) return canonicalJson(a) === canonicalJson(b) ? [] : [{ pointer: at, a, b }];
-  const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
-  return keys.flatMap((key) => differencesOf(own(a, key), own(b, key), `${at}/${escapePointer(key)}`));
-}
-
-const own = (tree: Record<string, unknown>, key: string): unknown =>
-  Object.hasOwn(tree, key) ? tree[key] : undefined;
-
-function isTree(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 type Results = ReturnType<typeof resultsOf>;

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import type { Usage } from 'echelon-client/calls';
 import { table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
+import { csvLine } from '../csv.ts';
 import { row, stated } from '../row.ts';
 
 const GROUPS = ['project', 'owner', 'cluster', 'gpuType'] as const;
@@ -55,15 +56,9 @@ function money(cost: number | null): string {
   return cost === null ? '-' : cost.toFixed(2);
 }
 
-/** RFC 4180. A text that a spreadsheet would evaluate gets an apostrophe. */
+/** The usage as CSV. */
 export function usageCsv({ items }: Usage): string {
-  const cell = (value: string | number | null) => {
-    const text = typeof value === 'string' ? value.replace(/^(?=[=+\-@\t\r])/, "'") : String(value ?? '');
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  return [COLUMNS, ...items.map((item) => COLUMNS.map((column) => item[column]))]
-    .map((line) => line.map(cell).join(','))
-    .join('\n');
+  return [COLUMNS, ...items.map((item) => COLUMNS.map((column) => item[column]))].map(csvLine).join('\n');
 }
 
 /** The commands of this module by their names. */

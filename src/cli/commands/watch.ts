@@ -236,6 +236,8 @@ function describe(event: ExperimentEvent): string | undefined {
       return styleText('yellow', `${event.do === 'mark' ? 'marked' : event.do}: ${inert(event.reason)}`);
     case 'checkpoint':
       return `checkpoint of step ${event.step}`;
+    case 'evaluation':
+      return `evaluation of step ${event.step}: ${plural(event.games.length, 'game')}`;
     case 'gap':
       return styleText(
         'yellow',

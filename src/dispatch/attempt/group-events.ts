@@ -14,7 +14,8 @@ const APPEND_LIMITS: GroupLimits = { events: 256, bytes: 1024 * 1024, waitMs: 20
 function sizeOf(numbered: NumberedEvent): number {
   const { event, data } = numbered;
   if (data) return data.length;
-  // Only logs can be large; other events have a few hundred bytes.
+  if (event.type === 'evaluation') return event.games.length * 128;
+  // Other events have a few hundred bytes.
   return event.type === 'log' ? event.lines.reduce((sum, line) => sum + line.length, 64) : 256;
 }
 

@@ -24,7 +24,7 @@ const LOCAL_DEFAULTS: Omit<ResolvedLocal, 'engine' | 'name' | 'estimator' | keyo
     captureEvery: 10,
     fault: 'none',
   },
-  evaluation: { games: 100 },
+  evaluation: { games: 100, replicates: 1 },
 };
 
 /** Trains a small policy on the CPU. */

@@ -69,7 +69,10 @@ export const LocalSpec = NamedObject('LocalSpec', {
       'Known bug of public trainers to plant in the update, for demonstrations.',
     ),
   }),
-  evaluation: section({ games: count(1, 10000) }),
+  evaluation: section({
+    games: count(1, 10000),
+    replicates: count(1, 100, 'Times that each game is played, with other random numbers. Default: 1.'),
+  }),
 });
 export type EstimatorSpec = Static<typeof EstimatorSpec>;
 export type LocalSpec = Static<typeof LocalSpec>;

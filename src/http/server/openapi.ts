@@ -5,6 +5,7 @@ import { allEngines } from '../../engines/registry.ts';
 import * as api from '../../schemas/api.ts';
 import * as audit from '../../schemas/audit.ts';
 import * as clusters from '../../schemas/clusters.ts';
+import * as comparison from '../../schemas/comparison.ts';
 import { EventSchema } from '../../schemas/events.ts';
 import { Experiment } from '../../schemas/experiment.ts';
 import * as key from '../../schemas/key.ts';
@@ -29,7 +30,7 @@ const SHARED: readonly TSchema[] = [
   System,
   Usage,
   EventSchema,
-  ...[api, clusters, streams, sweep, preset, rules, runs, project, key, audit, records]
+  ...[api, clusters, streams, sweep, preset, rules, runs, project, key, audit, records, comparison]
     .flatMap((schemas) => Object.values<unknown>(schemas))
     .filter(isShared),
 ];
@@ -115,6 +116,7 @@ function documentHead(
       { name: 'experiments', description: 'Submit, read and cancel experiments' },
       { name: 'runs', description: 'Follow trainings that Echelon does not start' },
       { name: 'sweeps', description: 'Run one spec with many values' },
+      { name: 'comparisons', description: 'Compare methods by a plan that is fixed before the runs' },
       { name: 'streams', description: 'Events, metrics and logs of experiments' },
       { name: 'verification', description: 'Verification reports, batches and rules' },
       { name: 'recipes', description: "Recipes of verl-agent, and presets for the paper's tables" },

@@ -46,6 +46,7 @@ export function judgeResults(
   results: readonly GameResult[],
   names: { candidate: string; baseline: string },
   margin: number,
+  alpha?: number,
 ): Judgement {
   const runs = byRun(results);
   const seedsOf = (method: string) => [...(runs.get(method)?.keys() ?? [])];
@@ -62,7 +63,7 @@ export function judgeResults(
     candidate,
     baseline,
     differences,
-    difference: pairedDifference(differences, margin),
+    difference: pairedDifference(differences, margin, alpha),
   };
 }
 

@@ -1,7 +1,7 @@
 import { criticalT, powerOf, rootOf, twoSidedP } from './student-t.ts';
 
 /** Level of the tests and intervals, and the power that a plan aims at. */
-const ALPHA = 0.05;
+export const ALPHA = 0.05;
 const POWER = 0.8;
 /** More seeds than anybody runs. */
 const MAX_SEEDS = 1000;
@@ -24,7 +24,7 @@ export interface PairedDifference {
   /** Sample deviation of the seeds' differences, and mean's standard error, clustered by seed. */
   readonly deviation: number;
   readonly standardError: number;
-  /** 95 % interval of Student's t with seeds − 1 degrees of freedom. */
+  /** Interval of Student's t with seeds − 1 degrees of freedom, at the level 1 − `alpha`. */
   readonly interval: readonly [number, number];
   readonly p: number;
   /** Share of the 2^seeds patterns of signs whose sum is as far from 0; null above 20 seeds. */
@@ -38,18 +38,22 @@ export interface PairedDifference {
 
 /**
  * Judges the differences of the seeds (at least two), each the mean of one method minus that of another over the same games. `margin`: the
- * smallest difference of interest, fixed before the first run.
+ * smallest difference of interest, fixed before the first run. `alpha`: error of the interval and of the planned test.
  */
-export function pairedDifference(differences: readonly number[], margin: number): PairedDifference {
+export function pairedDifference(
+  differences: readonly number[],
+  margin: number,
+  alpha = ALPHA,
+): PairedDifference {
   const seeds = differences.length;
   const freedom = seeds - 1;
   const mean = average(differences);
   const deviation = deviationOf(differences);
   const standardError = deviation / Math.sqrt(seeds);
-  const reach = criticalT(ALPHA, freedom) * standardError;
+  const reach = criticalT(alpha, freedom) * standardError;
   const interval = [mean - reach, mean + reach] as const;
   const outcome = outcomeOf(interval, margin);
-  const needed = seedsFor(margin, deviation);
+  const needed = seedsFor(margin, deviation, alpha);
   return {
     seeds,
     mean,
@@ -58,7 +62,7 @@ export function pairedDifference(differences: readonly number[], margin: number)
     interval,
     p: standardError === 0 ? (mean === 0 ? 1 : 0) : twoSidedP(mean / standardError, freedom),
     signFlipP: seeds > MAX_FLIPPED ? null : signFlipP(differences),
-    detectable: detectableWith(seeds, deviation),
+    detectable: detectableWith(seeds, deviation, alpha),
     outcome,
     moreSeeds: needed === null ? null : Math.max(1, needed - seeds),
   };
@@ -73,8 +77,8 @@ function outcomeOf([low, high]: readonly [number, number], margin: number): Comp
 }
 
 /** How many paired seeds find a true difference of `margin` with a power of 80 %; null if over a thousand. */
-export function seedsFor(margin: number, deviation: number): number | null {
-  const isEnough = (seeds: number) => detectableWith(seeds, deviation) <= margin;
+export function seedsFor(margin: number, deviation: number, alpha = ALPHA): number | null {
+  const isEnough = (seeds: number) => detectableWith(seeds, deviation, alpha) <= margin;
   if (!isEnough(MAX_SEEDS)) return null;
   let [low, high] = [1, MAX_SEEDS];
   while (high - low > 1) {
@@ -86,8 +90,8 @@ export function seedsFor(margin: number, deviation: number): number | null {
 }
 
 /** The smallest true difference that so many seeds (at least two) find with a power of 80 %. `deviation`: of the seeds' differences. */
-export function detectableWith(seeds: number, deviation: number): number {
-  const critical = criticalT(ALPHA, seeds - 1);
+export function detectableWith(seeds: number, deviation: number, alpha = ALPHA): number {
+  const critical = criticalT(alpha, seeds - 1);
   const shift = rootOf((one) => powerOf(one, seeds - 1, critical) - POWER, 100);
   return (shift * deviation) / Math.sqrt(seeds);
 }

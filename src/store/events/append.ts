@@ -1,6 +1,7 @@
 import { EchelonError } from '../../core/errors.ts';
 import { boundNumbered, whole } from '../../core/event-bounds.ts';
 import type { AttemptEvent, NumberedEvent } from '../../core/events.ts';
+import { placeBefore } from '../../core/ids.ts';
 import { logTexts } from '../../core/log-lines.ts';
 import type { Artifact } from '../../schemas/records.ts';
 import { digestOf } from '../archive/archive-keys.ts';
@@ -104,6 +105,7 @@ const BYTES_OF_METRIC = 256;
 /** Approximate bytes of an event in a call: its payload in the stream, or the lines of a log. */
 function sizeInRedis({ event, data }: NumberedEvent, limits: { inlineBytes: number }): number {
   if (event.type === 'metrics') return Object.keys(event.values).length * BYTES_OF_METRIC;
+  if (event.type === 'evaluation') return event.games.length * BYTES_OF_METRIC;
   if (event.type === 'log') return event.lines.reduce((sum, line) => sum + line.length, 0);
   const size = data?.byteLength ?? 0;
   return size > limits.inlineBytes ? 0 : size;
@@ -184,7 +186,7 @@ function chunkArguments(
  */
 function effectOf(
   lease: Lease,
-  { event, at }: NumberedEvent,
+  { event, at, sequence }: NumberedEvent,
   { names, passed }: { names: ReadonlyMap<string, number>; passed: Set<string> },
 ): ScriptArgument[] {
   switch (event.type) {
@@ -211,6 +213,12 @@ function effectOf(
       const checkpoint = { step: event.step, path: event.path, attempt: lease.attempt };
       const artifact: Artifact = { kind: 'checkpoint', ...checkpoint, at: Math.trunc(at) };
       return [JSON.stringify(checkpoint), JSON.stringify(artifact), sharedDirectory(event.path)];
+    }
+    case 'evaluation': {
+      const { step, panel, digest, games } = event;
+      const { attempt } = lease;
+      const after = placeBefore(attempt, sequence);
+      return [JSON.stringify({ attempt, after, step, panel, digest, games: games.length })];
     }
     case 'gap':
       return event.kind === 'batch' ? [whole(event.rows)] : linesOf(event);

@@ -1,5 +1,5 @@
 import { EchelonError } from '../../core/errors.ts';
-import type { StreamEntry } from '../../core/events.ts';
+import type { EvaluationEvent, StreamEntry } from '../../core/events.ts';
 import { parseEntryId } from '../../core/ids.ts';
 import { compareIds, type RawEntry, readSegments, type Segment } from '../archive/archive-segments.ts';
 import { resolvedOf } from '../experiments/documents.ts';
@@ -20,6 +20,20 @@ interface LogPlace {
   bytes: number;
 }
 
+/** Where the event of an evaluation stands, with what it says but its games; `games`: how many. */
+export interface EvaluationPlace {
+  attempt: number;
+  /** The event is the first one after this place. */
+  after: string;
+  step: number;
+  panel: string;
+  digest: string;
+  games: number;
+}
+
+/** An evaluation, or a part of one. */
+export type Evaluation = Omit<EvaluationEvent, 'type'> & { attempt: number; at: number };
+
 /** Consecutive entries of a stream. */
 export interface EventPage {
   entries: StreamEntry[];
@@ -34,6 +48,7 @@ export function createEvents(context: StoreContext) {
   const page: ReadPage = (id, after, limit) => readPage(context, id, { after, limit });
 
   return {
+    ...createEvaluations(context, page),
     /** The same in one step, which ends after about 1 MB. */
     async page(id: string, after: string | undefined, limit: number): Promise<EventPage> {
       checkPlace(after);
@@ -85,6 +100,25 @@ export function createEvents(context: StoreContext) {
     follow(id: string, after: string | undefined, signal: AbortSignal): AsyncIterable<StreamEntry> {
       checkPlace(after);
       return follow({ context, page }, { id, after, signal });
+    },
+  };
+}
+
+/** Evaluations: their places are in an index, their games in the stream. */
+function createEvaluations({ redis, keys }: StoreContext, page: ReadPage) {
+  return {
+    /** The places of all evaluations, oldest first. */
+    async evaluations(id: string): Promise<EvaluationPlace[]> {
+      const texts = await guarded(redis.lrange(`${keys.experiment(id)}:evaluations`, 0, -1));
+      return texts.map((text) => JSON.parse(text) as EvaluationPlace);
+    },
+
+    /** The evaluation at a place; undefined if retention has deleted the events. */
+    async evaluation(id: string, place: EvaluationPlace): Promise<Evaluation | undefined> {
+      const [entry] = (await page(id, place.after, 1)).entries;
+      if (entry?.event.type !== 'evaluation') return undefined;
+      const { type: _type, ...event } = entry.event;
+      return { attempt: place.attempt, at: entry.at, ...event };
     },
   };
 }

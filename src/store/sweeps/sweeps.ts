@@ -155,6 +155,7 @@ async function create(context: StoreContext, pressure: Pressure, input: SweepInp
     maxQueued,
     projectBytes,
     owner: input.owner ?? '',
+    comparison: input.comparison ? JSON.stringify(input.comparison) : '',
     after: Object.entries(input.after ?? {}).flatMap(([index, other]) => [index, String(other)]),
   };
   const reply = await context.run('create-sweep', [

@@ -14,6 +14,7 @@ export interface SweepInput {
   spec: unknown;
   axes: readonly SweepAxis[];
   earlyStopping?: Sweep['earlyStopping'];
+  comparison?: Sweep['comparison'];
   entries: readonly (readonly number[])[];
   /** The fingerprint of each child; equal ones are stored once. */
   fingerprints: readonly (string | null)[];

@@ -54,6 +54,16 @@ describe('bounds of events', () => {
     assert.ok(JSON.stringify(ended).length < 300_000 && ended.lastLines.length === 50);
   });
 
+  test('an evaluation is recorded whole or as a gap: without some of its games it would be another one', () => {
+    const played = { game: 'g', replicate: 1, success: 1, score: 1, steps: 3, invalidSteps: 0 };
+    const of = (games: (typeof played)[]) =>
+      boundEvent({ type: 'evaluation', step: 1, panel: 'p', digest: '', decoding: {}, games }).type;
+    assert.equal(of(Array(2000).fill(played)), 'evaluation');
+    assert.equal(of(Array(2001).fill(played)), 'gap');
+    assert.equal(of([{ ...played, game: 'g'.repeat(300) }]), 'gap');
+    assert.equal(of([{ ...played, success: Number.NaN }]), 'gap');
+  });
+
   test('a checkpoint whose path is too long is a gap, not another path', () => {
     const event = boundEvent({ type: 'checkpoint', step: 1, path: 'p'.repeat(2000) });
     assert.deepEqual(event.type === 'gap' && { kind: event.kind, count: event.count, bytes: event.bytes }, {

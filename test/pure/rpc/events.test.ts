@@ -51,6 +51,25 @@ describe('events of the wire', () => {
       ],
       [{ checkpoint: { step: 4, path: 'p' } }, { type: 'checkpoint', step: 4, path: 'p' }],
       [
+        {
+          evaluation: {
+            step: 4,
+            panel: 'p',
+            digest: 'd',
+            decoding: { t: '1' },
+            games: [{ game: 'g', replicate: 1, success: 1, score: 2, steps: 3, invalidSteps: 4 }],
+          },
+        },
+        {
+          type: 'evaluation',
+          step: 4,
+          panel: 'p',
+          digest: 'd',
+          decoding: { t: '1' },
+          games: [{ game: 'g', replicate: 1, success: 1, score: 2, steps: 3, invalidSteps: 4 }],
+        },
+      ],
+      [
         { gap: { kind: 2, step: 1, count: 2, bytes: 3, rows: 4, reason: 'r' } },
         { type: 'gap', kind: 'batch', step: 1, count: 2, bytes: 3, rows: 4, reason: 'r' },
       ],

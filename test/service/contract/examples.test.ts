@@ -8,15 +8,21 @@ import type { LocalSpec } from '../../../src/engines/local/spec.ts';
 import { allEngines } from '../../../src/engines/registry.ts';
 import { validateSpec } from '../../../src/engines/validate-spec.ts';
 import { compileVerlAgent } from '../../../src/engines/verl-agent/compile.ts';
+import {
+  planProblems,
+  sweepOfPlan,
+  undeclaredDifferences,
+} from '../../../src/plan/comparison/plan-comparison.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
 import { resolveSpec } from '../../../src/plan/resolve-spec.ts';
 import { createSweepCheck, draftSweep } from '../../../src/plan/sweep.ts';
 import { STRICT_AJV } from '../../../src/schemas/check.ts';
+import { ComparisonPlan } from '../../../src/schemas/comparison.ts';
 import { SweepRequest } from '../../../src/schemas/sweep.ts';
 
 const folder = 'deploy/examples';
 const all = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
-const files = all.filter((file) => !file.startsWith('sweep-'));
+const files = all.filter((file) => !/^(sweep-|comparison)/.test(file));
 const sweeps = all.filter((file) => file.startsWith('sweep-'));
 const specs = new Map(
   await Promise.all(files.map(async (file) => [file, await readSpec(`${folder}/${file}`)] as const)),
@@ -45,6 +51,17 @@ describe('deploy/examples', () => {
         assert.equal(compilePlan(resolved.spec).engine, resolved.spec.engine);
     });
   }
+
+  test('comparison.yaml is a plan whose runs can be planned and differ in the estimator alone', () => {
+    const plan = parse(readFileSync(`${folder}/comparison.yaml`, 'utf8'), { uniqueKeys: true });
+    assert.ok(new Ajv(STRICT_AJV).validate(ComparisonPlan, plan));
+    assert.deepEqual(planProblems(plan), []);
+    const draft = draftSweep(sweepOfPlan(plan));
+    const check = createSweepCheck(draft, (spec) => resolveSpec(spec, { customCode: true }));
+    const [one, other] = [0, 1].map((index) => check.child(index)!.resolved.spec);
+    check.refuse();
+    assert.deepEqual([draft.entries.length, undeclaredDifferences(plan, one, other)], [16, []]);
+  });
 
   test('the comparison differs in its estimator and nothing else', () => {
     const [first, ...others] = ['hgpo', 'gigpo', 'grpo'].map((name) => {

@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
 import { newSweepId } from '../../../core/ids.ts';
 import type { Caller } from '../../../core/scopes.ts';
@@ -14,6 +14,7 @@ import {
   type SweepChildSpec,
   type SweepDraft,
 } from '../../../plan/sweep.ts';
+import type { ComparisonPlan } from '../../../schemas/comparison.ts';
 import { canonicalJson } from '../../../schemas/json.ts';
 import { type SweepAccepted, type SweepPreview, SweepRequest } from '../../../schemas/sweep.ts';
 import { inOwnProject } from '../../access/caller-projects.ts';
@@ -42,18 +43,21 @@ const EXAMPLE = {
 
 /** POST /v1/sweeps and its dry run. */
 export function addSweepSubmit(app: App, deps: RouteDeps): void {
-  // A check may judge 10,000 children, and every other request waits for its turns.
-  const checks = createSlots(
-    CHECKS,
-    `No more than ${CHECKS} sweeps of a caller are checked at once. Wait for the response to another request.`,
-    { most: MAX_CHECKS, refusal: `The server checks ${MAX_CHECKS} sweeps, its most. Try again later.` },
-  );
+  const checks = createChecks();
   addSubmit(app, deps, checks);
   addPreview(app, deps, checks);
 }
 
+/** A check may judge 10,000 children, and every other request waits for its turns. */
+export function createChecks(): Slots {
+  return createSlots(
+    CHECKS,
+    `No more than ${CHECKS} sweeps of a caller are checked at once. Wait for the response to another request.`,
+    { most: MAX_CHECKS, refusal: `The server checks ${MAX_CHECKS} sweeps, its most. Try again later.` },
+  );
+}
+
 function addSubmit(app: App, deps: RouteDeps, checks: Slots): void {
-  const { store } = deps;
   route(app, {
     at: 'POST /v1/sweeps',
     operationId: 'submitSweep',
@@ -69,30 +73,45 @@ function addSubmit(app: App, deps: RouteDeps, checks: Slots): void {
     handler: async (request, reply) => {
       const { body, caller } = request;
       const release = checks.take(caller.id);
-      const { draft, fingerprints, project, warnings } = await judge(deps, { caller, body, reply }).finally(
-        release,
-      );
-      const idempotency = idempotencyOf(request);
-      const { id, created } = await store.sweeps.create({
-        id: newSweepId(),
-        project,
-        owner: caller.name,
-        name: body.name,
-        method: body.method,
-        fingerprints,
-        earlyStopping: body.earlyStopping ?? null,
-        seed: draft.seed,
-        spec: draft.spec,
-        axes: draft.axes,
-        entries: draft.entries,
-        ...(idempotency && { idempotency }),
-      });
-      request.audited = !created;
-      const self = `/v1/sweeps/${id}`;
-      const accepted: SweepAccepted = { id, self, count: draft.entries.length, warnings };
-      return reply.code(202).header('location', self).send(accepted);
+      const judged = await judge(deps, { caller, body, reply }).finally(release);
+      return accept(deps, { request, reply, body, judged });
     },
   });
+}
+
+/** Stores a sweep whose children are valid, and answers. `comparison`: the plan that it belongs to. */
+export async function accept(
+  { store }: RouteDeps,
+  input: {
+    request: FastifyRequest;
+    reply: FastifyReply;
+    body: SweepRequest;
+    judged: Awaited<ReturnType<typeof judge>>;
+    comparison?: ComparisonPlan;
+  },
+): Promise<FastifyReply> {
+  const { request, reply, body, comparison = null } = input;
+  const { draft, fingerprints, project, warnings } = input.judged;
+  const idempotency = idempotencyOf(request);
+  const { id, created } = await store.sweeps.create({
+    id: newSweepId(),
+    project,
+    owner: request.caller.name,
+    name: body.name,
+    method: body.method,
+    fingerprints,
+    earlyStopping: body.earlyStopping ?? null,
+    comparison,
+    seed: draft.seed,
+    spec: draft.spec,
+    axes: draft.axes,
+    entries: draft.entries,
+    ...(idempotency && { idempotency }),
+  });
+  request.audited = !created;
+  const self = comparison === null ? `/v1/sweeps/${id}` : `/v1/comparisons/${id}`;
+  const accepted: SweepAccepted = { id, self, count: draft.entries.length, warnings };
+  return reply.code(202).header('location', self).send(accepted);
 }
 
 function addPreview(app: App, deps: RouteDeps, checks: Slots): void {
@@ -149,7 +168,7 @@ function preview(draft: SweepDraft, first: readonly SweepChildSpec[]): Omit<Swee
  * Checks every child as a single experiment would be, and ends early if the client has disconnected. Throws
  * EchelonError `invalid-spec` with what is wrong.
  */
-async function judge(
+export async function judge(
   deps: RouteDeps,
   { caller, body, reply }: { caller: Caller; body: SweepRequest; reply: FastifyReply },
 ) {

@@ -13,6 +13,7 @@
 --                         name and value (JSON) in turn
 --             batch       batch, index, count, step, rows, digest
 --             checkpoint  checkpoint (JSON), artifact (JSON), directory that other experiments may read or ''
+--             evaluation  its place (JSON)
 --             log         lines, bytes
 --             gap         dropped rows (of batches), or lines and bytes (of logs)
 -- Returns   {'ok', last recorded number, bytes of the live stream}
@@ -106,10 +107,10 @@ end
 
 -- Above this number the oldest are deleted.
 local MAX_ARTIFACTS = 10000
-local function artifact(json)
-  redis.call('RPUSH', x .. ':artifacts', json)
+local function artifact(json, list)
+  redis.call('RPUSH', x .. (list or ':artifacts'), json)
   grown = grown + #json
-  redis.call('LTRIM', x .. ':artifacts', -MAX_ARTIFACTS, -1)
+  redis.call('LTRIM', x .. (list or ':artifacts'), -MAX_ARTIFACTS, -1)
 end
 
 -- Measures a step from its start to the start of the next, within an attempt. `pace`: attempt, step and its start (ms),
@@ -144,6 +145,8 @@ local function effect(kind, at, size, event, entry, n, row)
     if cluster and ARGV[at + 2] ~= '' then
       redis.call('SADD', root .. ':checkpoints', cluster .. ' ' .. ARGV[at + 2])
     end
+  elseif kind == 'evaluation' then
+    artifact(ARGV[at], ':evaluations')
   elseif kind == 'log' then
     countLines(x, attempt, n, entry, tonumber(ARGV[at]), tonumber(ARGV[at + 1]))
   elseif kind == 'gap' and size == 1 then

@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { EXIT } from 'echelon-verify/cli/exit';
 import { wrapped } from 'echelon-verify/cli/shortened';
-import { differencesOf } from '../../../../src/cli/commands/diff.ts';
+import { differencesOf } from '../../../../src/plan/differences.ts';
 import type { Artifact } from '../../../../src/schemas/records.ts';
 import type { SweepSeries } from '../../../../src/schemas/sweep.ts';
 import { keptOutput, runProgram } from '../../../support/cli.ts';

@@ -82,6 +82,10 @@ class Game:
         self.done = False
         self._admissible: tuple[str, ...] | None = None  # None: not worked out since the last step
 
+    def facts(self) -> dict[str, object]:
+        """What the seed decided, for the digest of a panel; to be read before the first step."""
+        return {"task": self.task.text(), "at": self.at, "room_of": self.room_of, "contents": self.contents}
+
     def first_observation(self) -> str:
         return f"{self._look()} Your task is to: {self.task.text()}"
 

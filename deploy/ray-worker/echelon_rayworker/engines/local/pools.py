@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,8 +17,8 @@ class Pool(Protocol):
     def collect(self, weights: np.ndarray, step: int) -> Collected:
         """One training step's trajectories of all groups."""
 
-    def evaluate(self, weights: np.ndarray) -> float:
-        """Success rate on the held-out games."""
+    def evaluate(self, weights: np.ndarray, replicates: int) -> list[dict[str, Any]]:
+        """The results of the held-out games (see rollout.evaluate)."""
 
 
 def _shares(count: int, parts: int) -> list[list[int]]:
@@ -35,8 +35,8 @@ class InProcessPool:
     def collect(self, weights: np.ndarray, step: int) -> Collected:
         return joined([collect(self._settings, weights, step, groups) for groups in self._groups])
 
-    def evaluate(self, weights: np.ndarray) -> float:
-        return float(np.mean([won for games in self._games for won in evaluate(self._settings, weights, games)]))
+    def evaluate(self, weights: np.ndarray, replicates: int) -> list[dict[str, Any]]:
+        return [one for games in self._games for one in evaluate(self._settings, weights, games, replicates)]
 
 
 class RayPool:
@@ -60,10 +60,10 @@ class RayPool:
         calls = [actor.collect.remote(shared, step, share) for actor, share in zip(self._actors, self._groups)]
         return joined(self._ray.get(calls))
 
-    def evaluate(self, weights: np.ndarray) -> float:
+    def evaluate(self, weights: np.ndarray, replicates: int) -> list[dict[str, Any]]:
         shared = self._ray.put(weights)
-        calls = [actor.evaluate.remote(shared, share) for actor, share in zip(self._actors, self._games)]
-        return float(np.mean([won for share in self._ray.get(calls) for won in share]))
+        calls = [actor.evaluate.remote(shared, share, replicates) for actor, share in zip(self._actors, self._games)]
+        return [one for share in self._ray.get(calls) for one in share]
 
 
 class RolloutActor:
@@ -76,8 +76,8 @@ class RolloutActor:
     def collect(self, weights: np.ndarray, step: int, groups: list[int]) -> Collected:
         return collect(self._settings, weights, step, groups)
 
-    def evaluate(self, weights: np.ndarray, games: list[int]) -> list[bool]:
-        return evaluate(self._settings, weights, games)
+    def evaluate(self, weights: np.ndarray, games: list[int], replicates: int) -> list[dict[str, Any]]:
+        return evaluate(self._settings, weights, games, replicates)
 
 
 def joined(parts: list[Collected]) -> Collected:

@@ -6,7 +6,10 @@ does not depend on how games are spread over actors.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -116,12 +119,33 @@ def collect(settings: RolloutSettings, weights: np.ndarray, step: int, groups: l
     )
 
 
-def evaluate(settings: RolloutSettings, weights: np.ndarray, games: list[int]) -> list[bool]:
-    """Which of the held-out games (numbered from 0) are solved, at a low temperature."""
-    held_out = [Game(f"held-out/{settings.environment_seed}/{number}") for number in games]
+def held_out(settings: RolloutSettings, number: int) -> Game:
+    """A game of the panel (numbered from 0)."""
+    return Game(f"held-out/{settings.environment_seed}/{number}")
+
+
+def panel_digest(settings: RolloutSettings, games: int) -> str:
+    """SHA-256 over the resolved games of the panel."""
+    facts = [held_out(settings, number).facts() for number in range(games)]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def evaluate(
+    settings: RolloutSettings, weights: np.ndarray, games: list[int], replicates: int = 1
+) -> list[dict[str, Any]]:
+    """The results of games of the panel, each played `replicates` times, at a low temperature."""
+    cells = [(number, replicate) for number in games for replicate in range(1, replicates + 1)]
     uniforms = [
-        np.random.default_rng([settings.environment_seed, 2, number]).random(settings.max_steps)
-        for number in games
+        np.random.default_rng([settings.environment_seed, 2, number, *([replicate] if replicate > 1 else [])])
+        .random(settings.max_steps)
+        for number, replicate in cells
     ]
-    played = play(held_out, np.array(uniforms), weights, settings.history_length, EVALUATION_TEMPERATURE)
-    return [one.succeeded for one in played]
+    rooms = [held_out(settings, number) for number, _ in cells]
+    played = play(rooms, np.array(uniforms), weights, settings.history_length, EVALUATION_TEMPERATURE)
+    return [
+        {
+            "game": f"room-{number}", "replicate": replicate, "success": float(one.succeeded), "score": float(sum(one.rewards)),
+            "steps": len(one.rewards), "invalid_steps": one.valid.count(False),
+        }
+        for (number, replicate), one in zip(cells, played)
+    ]  # fmt: skip

@@ -38,6 +38,7 @@ class Settings:
     training: Training
     groups: int
     evaluation_games: int
+    replicates: int
     texts: bool
     experiment_dir: str
     curve: Mapping[str, Any]
@@ -62,6 +63,7 @@ def settings_of(spec: Mapping[str, Any], experiment_dir: str = "") -> Settings:
         training=typed(Training, training),
         groups=rollout["groups"],
         evaluation_games=spec["evaluation"]["games"],
+        replicates=spec["evaluation"].get("replicates", 1),
         texts=spec["observations"] == "texts",
         experiment_dir=experiment_dir,
         curve={f"{name}.{snake_case(key)}": value for name, one in decisive.items() for key, value in one.items()},

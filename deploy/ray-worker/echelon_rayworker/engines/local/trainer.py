@@ -23,7 +23,7 @@ from .estimators import Rows, advantages, scores, step_rewards
 from .learner import Learner
 from .policy import starting_weights
 from .pools import Pool
-from .rollout import Collected
+from .rollout import EVALUATION_TEMPERATURE, Collected, panel_digest
 from .settings import Settings
 from .step import step_of
 
@@ -44,6 +44,7 @@ class Trainer:
             fault=settings.training.fault,
         )
         self._chance = np.random.default_rng([settings.rollout.training_seed, 3])
+        self._digest = panel_digest(settings.rollout, settings.evaluation_games)
         self._timings: dict[str, float] = {}
         self.metrics: dict[str, float] = {}
 
@@ -144,8 +145,10 @@ class Trainer:
     def _evaluate(self, step: int) -> dict[str, float]:
         self._spool.stage("evaluating", step=step, steps=self._settings.training.steps)
         with self._timed("testing"):
-            success = self._pool.evaluate(self._learner.weights)
-        return {"val/success_rate": success}
+            games = self._pool.evaluate(self._learner.weights, self._settings.replicates)
+        decoding = {"temperature": EVALUATION_TEMPERATURE, "seed of games and answers": self._settings.rollout.environment_seed}
+        self._spool.evaluation(step, games, "local-rooms", self._digest, decoding)
+        return {"val/success_rate": float(np.mean([one["success"] for one in games]))}
 
     def _save(self, step: int) -> None:
         self._spool.stage("saving", step=step, steps=self._settings.training.steps)

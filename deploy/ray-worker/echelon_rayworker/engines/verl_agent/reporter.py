@@ -38,6 +38,10 @@ class Reporter:
         """A checkpoint that is complete on disk."""
         self._offer(lambda: self._spool.checkpoint(step, path))
 
+    def evaluation(self, *arguments: Any) -> None:
+        """The games of an evaluation, as of the sink."""
+        self._offer(lambda: self._spool.evaluation(*arguments))
+
     def gap(self, step: int, rows: int, reason: str) -> None:
         """Says that a batch of `rows` rows is not among the reports, and why."""
         self._offer(lambda: self._spool.gap(step, rows, reason))

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { ComparisonPlan } from 'echelon-client/calls';
+import type { EvaluationEvent } from '../../../../src/core/events.ts';
+import { makeChild } from '../../../../src/plan/sweep.ts';
+import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
+import { claimed } from '../../../support/store.ts';
+import { expandAll } from '../../../support/sweep.ts';
+
+const { store, client, connection } = await apiFor({ after });
+
+const PLAN: ComparisonPlan = {
+  name: 'b against a',
+  spec: { engine: 'local' },
+  methods: [
+    { name: 'a', set: { estimator: { name: 'gigpo' } } },
+    { name: 'b', set: { estimator: { name: 'hgpo' } } },
+  ],
+  baseline: 'a',
+  seeds: [1, 2, 3],
+  panel: 'rooms',
+  step: 40,
+  replicates: 2,
+  margin: 5,
+  deviation: 4,
+};
+
+/** A comparison with its experiments, each seed with all methods. */
+async function submitted(changes: Partial<ComparisonPlan> = {}) {
+  const { id } = await client.post('/v1/comparisons', { body: { ...PLAN, ...changes } });
+  return { id, runs: await expandAll(store, id, makeChild) };
+}
+
+/** Ends a run after an evaluation in which so many of ten games are solved. */
+async function ended(experiment: string, solved: number | null, changes: Partial<EvaluationEvent> = {}) {
+  const lease = await claimed(store, experiment);
+  await store.attempts.confirm(lease);
+  const games = [1, 2].flatMap((replicate) =>
+    Array.from({ length: 10 }, (_one, at) => ({
+      ...{ game: `room-${at}`, replicate, success: Number(at < (solved ?? 0)), score: 0, steps: 3 },
+      invalidSteps: 0,
+    })),
+  );
+  const evaluation: EvaluationEvent = {
+    ...{ type: 'evaluation', step: 40, panel: 'rooms', digest: 'd'.repeat(64), decoding: { t: '1' }, games },
+    ...changes,
+  };
+  const cause = solved === null ? 'failed' : 'succeeded';
+  const end = {
+    type: 'ended',
+    cause,
+    exitCode: 0,
+    signal: 0,
+    message: '',
+    lastLines: [] as string[],
+  } as const;
+  const events = [...(solved === null ? [] : [evaluation]), end];
+  await store.events.append(
+    lease,
+    events.map((event, at) => ({ sequence: at + 1, at: 1000, event })),
+  );
+  await store.attempts.end(lease, { to: cause, reason: cause });
+}
+
+const read = (id: string) => client.get('/v1/comparisons/{id}', { path: { id } });
+
+async function cli(...argv: string[]): Promise<string> {
+  const output = keptOutput();
+  await runProgram(output, ['comparison', ...argv, ...connection]);
+  return output.lines.join('\n');
+}
+
+test('a plan says before its runs what it needs, and refuses what it does not declare', async () => {
+  const figures = await client.post('/v1/comparisons/preview', { body: PLAN });
+  assert.deepEqual([figures.runs, figures.level, figures.seedsNeeded, figures.gpuHours], [6, 0.95, 8, 0]);
+  assert.match(figures.warnings.join(), /3 seeds do not show a difference of 5 points/);
+  const refused = async (changes: object, message: RegExp) =>
+    await assert.rejects(
+      client.post('/v1/comparisons', { body: { ...PLAN, ...changes } }),
+      (error: Error & { problems?: unknown }) =>
+        message.test(JSON.stringify(error)) || message.test(error.message),
+    );
+  const [a, b] = PLAN.methods;
+  const faster = { ...b!.set, 'training.learningRate': 0.1 };
+  await refused({ methods: [a!, { name: 'b', set: faster }] }, /all set the same fields/);
+  const both = [
+    { name: 'a', set: { ...a!.set, 'training.learningRate': 0.1 } },
+    { name: 'b', set: faster },
+  ];
+  await refused({ methods: both }, /no field of the estimator/);
+  await refused({ earlyStopping: {} }, /earlyStopping/);
+  await refused({ looks: [2] }, /ascend to all 3 seeds/);
+  await client.post('/v1/comparisons/preview', {
+    body: { ...PLAN, methods: both, declared: ['training.learningRate'] },
+  });
+});
+
+test('the result is there once all seeds have ended, counts a failed run, and is recomputed from its CSV', async () => {
+  const { id, runs } = await submitted();
+  for (const [at, solved] of [5, 8, 4, 8, 6].entries()) await ended(runs[at]!, solved);
+  assert.deepEqual([(await read(id)).results, (await read(id)).look], [[], { seeds: 0, complete: 2 }]);
+  await ended(runs[5]!, null);
+  const { results, findings, runs: shown, differing } = await read(id);
+  assert.deepEqual(shown.at(-1), {
+    ...{ method: 'b', seed: 3, experiment: runs[5], state: 'failed', success: 0, isCounted: true },
+    ...{ rowsSeen: 0, rowsVerified: 0, wrong: 0 },
+  });
+  assert.match(findings.join(), /b, seed 3 .* failed: each of its games counts with success 0/);
+  assert.deepEqual(
+    results[0]?.differences.map((one) => Math.round(100 * one)),
+    [30, 40, -60],
+  );
+  assert.match(
+    results[0]!.sentence,
+    /^b is not decided to be better or worse; \d+ more seeds would be needed$/,
+  );
+  assert.equal(differing[0]?.success.length, 2);
+  assert.match(
+    await cli('get', id),
+    /b is not decided .*\(against a\)\ndifference \+3\.3 points, 95\.0 % interval/,
+  );
+  assert.match(await cli(), /b against a/);
+  const csv = (await cli('games', id)).split('\n');
+  assert.equal(csv.length, 1 + 6 * 20);
+  assert.match(csv.at(-1)!, /^b,3,room-9,2,0,0,0,0,exp-.*,failed$/);
+});
+
+test('a sampled panel, another panel and a missing evaluation refuse the paired table', async () => {
+  const { id, runs } = await submitted({ seeds: [1, 2] });
+  await ended(runs[0]!, 5);
+  await ended(runs[1]!, 5, { digest: '' });
+  await ended(runs[2]!, 5, { digest: 'e'.repeat(64) });
+  await ended(runs[3]!, 5, { step: 39 });
+  const { refusals, results } = await read(id);
+  assert.deepEqual(results, []);
+  assert.match(refusals.join('\n'), /sampled panel[\s\S]*another panel[\s\S]*no evaluation of step 40/);
+});
+
+test('a planned look reads the first seeds only, at its own level, and other sweeps are no comparisons', async () => {
+  const { id, runs } = await submitted({ seeds: [1, 2, 3, 4], looks: [2, 4] });
+  for (const at of [0, 1, 2, 3, 6, 7]) await ended(runs[at]!, 5 + (at % 2));
+  const { look, results, figures } = await read(id);
+  assert.deepEqual([look, results[0]?.seeds], [{ seeds: 2, complete: 2 }, 2]);
+  assert.ok(Math.abs(figures.level - 0.95196) < 1e-9);
+  const sweep = await client.post('/v1/sweeps', {
+    body: {
+      name: 's',
+      method: 'list',
+      spec: { engine: 'local', estimator: { name: 'grpo' } },
+      axes: { 'training.seed': [1] },
+    },
+  });
+  await assert.rejects(read(sweep.id), /no comparison/);
+  const { items } = await client.get('/v1/comparisons', {});
+  assert.ok(items.every((one) => one.id !== sweep.id) && items.some((one) => one.id === id));
+});
