@@ -51,6 +51,7 @@ export const MetricPoints = NamedObject('MetricPoints', {
           attempt: Count,
           step: Count,
           value: MetricNumber,
+          at: Instant,
         }),
       ),
     }),
@@ -76,6 +77,10 @@ const ChartPoint = StrictObject({
   mean: nullable(Type.Number()),
   nan: CountOf('Number of NaN values in the point.'),
   infinite: CountOf('Number of infinite values in the point.'),
+  at: nullable(Instant, {
+    description:
+      'When the last value of the point was recorded. In a summarized chart, interpolated between recorded times. Null if the value was recorded without a time.',
+  }),
 });
 const chart = {
   series: Type.Array(StrictObject({ name: Type.String(), points: Type.Array(ChartPoint) })),

@@ -63,14 +63,24 @@ async function unknownMetrics(client: Client, id: string, names: string[]): Prom
 
 function seriesTable({ name, points }: MetricChart['series'][number], width: number | undefined): string {
   const hasNonFinite = points.some(({ nan, infinite }) => nan + infinite > 0);
-  const rows = points.map(({ from, to, count, min, mean, max, last, nan, infinite }) => [
+  const rows = points.map(({ from, to, count, min, mean, max, last, nan, infinite, at }) => [
     from === to ? from : `${from}-${to}`,
     count,
     ...[mean, min, max].map((value) => (value === null ? '-' : short(value))),
     short(last),
     ...(hasNonFinite ? [nan + infinite] : []),
+    at === null ? '-' : new Date(at).toISOString().replace('T', ' ').slice(0, 19),
   ]);
-  const head = ['STEPS', 'VALUES', 'MEAN', 'MIN', 'MAX', 'LAST', ...(hasNonFinite ? ['NOT FINITE'] : [])];
+  const head = [
+    'STEPS',
+    'VALUES',
+    'MEAN',
+    'MIN',
+    'MAX',
+    'LAST',
+    ...(hasNonFinite ? ['NOT FINITE'] : []),
+    'UTC',
+  ];
   return `${inert(name)}\n${table(head, rows, width)}`;
 }
 
@@ -94,14 +104,14 @@ async function printNames(input: { client: Client; id: string; output: Output; a
 
 async function printPoints(input: { client: Client; id: string; names: string[]; output: Output }) {
   const { client, id, names, output } = input;
-  output.line('metric\tattempt\tstep\tvalue');
+  output.line('metric\tattempt\tstep\tvalue\tat');
   let after: string | undefined;
   for (;;) {
     const query = { names: names.length > 0 ? names : undefined, after };
     const page = await client.get('/v1/experiments/{id}/metrics/points', { path: { id }, query });
     for (const { name, points } of page.series) {
-      for (const { attempt, step, value } of points) {
-        output.line(`${inert(name).replace(/[\t\n]/g, ' ')}\t${attempt}\t${step}\t${value}`);
+      for (const { attempt, step, value, at } of points) {
+        output.line(`${inert(name).replace(/[\t\n]/g, ' ')}\t${attempt}\t${step}\t${value}\t${at}`);
       }
     }
     if (!page.more || page.after === null) return;

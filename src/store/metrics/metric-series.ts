@@ -4,7 +4,7 @@ import { createSeriesReader, type SeriesFields } from '../archive/series-archive
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
 import { decodeRows } from './series-blocks.ts';
-import { condense, type Item, type SeriesPoint } from './series-items.ts';
+import { condense, type Item, type SeriesPoint, timed } from './series-items.ts';
 import { extend, type Head, headField, itemsOf, openBlocks, partsOf, readHead } from './series-pyramid.ts';
 
 /** MAX points of one read, which bounds how long it blocks the server. */
@@ -25,7 +25,7 @@ interface Stretch {
 /** A series at one moment; the blocks that its heads count do not change. */
 interface Snapshot {
   attempts: string;
-  /** Numbers of the metrics; empty if one has no values. */
+  /** Numbers of the metrics, and last of the time; empty if one has no values. */
   numbers: readonly string[];
   /** By `<attempt>:<number>`. */
   heads: ReadonlyMap<string, Head>;
@@ -146,7 +146,8 @@ async function chartOf(snapshot: Snapshot, { from, to, resolution }: ChartQuery)
       }
     }
   }
-  return all.map((items) => condense(items, resolution));
+  const times = all.pop()!.map(({ item }) => item);
+  return all.map((items) => timed(condense(items, resolution), times));
 }
 
 /** For each of these metrics its items around the range: compacted ones, then the newest. */

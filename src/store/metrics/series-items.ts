@@ -7,6 +7,8 @@ export interface SeriesPoint {
   /** First and last step. */
   from: number;
   to: number;
+  /** When the last of its values was recorded (ms); null if it was recorded without a time. */
+  at: number | null;
   /** Number of points, including those that are no finite numbers. */
   count: number;
   first: MetricValue;
@@ -71,14 +73,25 @@ export function join(a: Item, b: Item): Item {
 
 const finiteOf = ({ count, nan, infinite }: Item): number => count - nan - infinite;
 
+type Untimed = Omit<SeriesPoint, 'at'>;
+
+/** Points with their times, from the items of the time in order of steps: exact or, within an aggregate, in proportion. */
+export function timed(points: readonly Untimed[], times: readonly Item[]): SeriesPoint[] {
+  let next = 0;
+  return points.map((point) => {
+    while (next < times.length && times[next]!.from <= point.to) next++;
+    const item = times[next - 1];
+    if (item === undefined) return { ...point, at: null };
+    const share = item.to > item.from ? Math.min(1, (point.to - item.from) / (item.to - item.from)) : 1;
+    return { ...point, at: Math.round(item.first + share * (item.last - item.first)) };
+  });
+}
+
 /**
  * At most `resolution` points: the items themselves if they are few enough, otherwise one point for each of `resolution`
  * equal ranges of steps. Points of two attempts are merged only within one range.
  */
-export function condense(
-  items: readonly { attempt: number; item: Item }[],
-  resolution: number,
-): SeriesPoint[] {
+export function condense(items: readonly { attempt: number; item: Item }[], resolution: number): Untimed[] {
   if (items.length <= resolution) return items.map(({ attempt, item }) => toPoint(attempt, item));
   let [least, most] = [Infinity, 0];
   for (const { item } of items) {
@@ -95,7 +108,7 @@ export function condense(
   return [...joined].sort(([a], [b]) => a - b).map(([, { attempt, item }]) => toPoint(attempt, item));
 }
 
-function toPoint(attempt: number, item: Item): SeriesPoint {
+function toPoint(attempt: number, item: Item): Untimed {
   const none = finiteOf(item) === 0;
   return {
     attempt,

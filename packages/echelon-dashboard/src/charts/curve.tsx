@@ -27,7 +27,6 @@ interface CurveProps {
 }
 
 const STRIP = 10;
-const sync = uPlot.sync('steps');
 
 /** One or several curves over steps with the range of their points, and under them one cell for each batch. */
 export function Curve({ data: given, strip, label, isLog = false, onPick, onZoom }: CurveProps) {
@@ -37,7 +36,7 @@ export function Curve({ data: given, strip, label, isLog = false, onPick, onZoom
   const latest = useRef<Latest>({ strip, onPick, onZoom });
   latest.current = { strip, onPick, onZoom };
   const theme = paint.value;
-  const shape = `${data.series.map(({ name }) => name).join('\n')} ${theme} ${isLog}`;
+  const shape = `${data.series.map(({ name }) => name).join('\n')} ${theme} ${isLog} ${data.axis}`;
   useEffect(() => {
     const element = box.current!;
     const made = new uPlot(
@@ -61,8 +60,8 @@ export function Curve({ data: given, strip, label, isLog = false, onPick, onZoom
   return <div class="curve" ref={box} role="img" aria-label={label} />;
 }
 
-const positive = ({ series, columns }: CurveData): CurveData => ({
-  series,
+const positive = ({ columns, ...data }: CurveData): CurveData => ({
+  ...data,
   columns: columns.map((column, at) =>
     at === 0 ? column : column.map((x) => (x !== null && x > 0 ? x : null)),
   ),
@@ -92,7 +91,7 @@ function optionsOf(
     padding: [8, 18, 0, 0],
     legend: { show: data.series.length > 1, live: true },
     cursor: {
-      sync: { key: sync.key },
+      sync: { key: data.axis },
       drag: { x: true, y: false },
       points: { size: 6 },
       bind: {
@@ -107,10 +106,10 @@ function optionsOf(
         },
       },
     },
-    scales: { x: { time: false }, y: { distr: isLog ? 3 : 1 } },
+    scales: { x: { time: data.axis === 'time' }, y: { distr: isLog ? 3 : 1 } },
     axes: [
       // Steps are whole numbers.
-      { ...axis, gap: STRIP + 8, size: STRIP + 32, incrs: INCREMENTS },
+      { ...axis, gap: STRIP + 8, size: STRIP + 32, ...(data.axis === 'step' && { incrs: INCREMENTS }) },
       {
         ...axis,
         size: 52,
@@ -118,7 +117,7 @@ function optionsOf(
       },
     ],
     series: [
-      { label: 'step' },
+      { label: data.axis },
       ...data.series.flatMap(({ name }, at) => [
         {
           label: inert(name),

@@ -9,37 +9,61 @@ interface Point {
   min: number | null;
   max: number | null;
   mean: number | null;
+  at: number | null;
 }
 
-/** Columns as the chart draws them: the steps, then for each series its means, maxima and minima. */
+/** What a chart is drawn over: steps, the time (s since 1970), or the hours since the first point of its run. */
+export type Axis = 'step' | 'time' | 'hours';
+
+/** Columns as the chart draws them: the axis, then for each series its means, maxima and minima. */
 export interface CurveData {
+  axis: Axis;
   series: { name: string; values: number }[];
   columns: (number | null)[][];
 }
 
+/** Where a point is on the axis; `start` (ms): of its run. */
+function placeOf({ from, to, at }: Point, axis: Axis, start: number): number | null {
+  if (axis === 'step') return (from + to) / 2;
+  if (at === null) return null;
+  return axis === 'time' ? at / 1000 : (at - start) / 3.6e6;
+}
+
+const startOf = (points: readonly Point[]) => Math.min(...points.flatMap(({ at }) => at ?? []));
+
 /**
- * Series on common steps. A step that a later attempt repeats has the values of the later one. `values` is the number of
+ * Series on common steps or times. A step that a later attempt repeats has the values of the later one. `values` is the number of
  * recorded values in a series: more than its points if the server reduced them.
  */
-export function curvesOf(series: readonly { name: string; points: readonly Point[] }[]): CurveData {
+export function curvesOf(
+  series: readonly { name: string; points: readonly Point[] }[],
+  axis: Axis = 'step',
+): CurveData {
+  const placed = series.map(({ points }) => {
+    const start = startOf(points);
+    return points.flatMap((point) => {
+      const x = placeOf(point, axis, start);
+      return x === null ? [] : [{ ...point, x }];
+    });
+  });
   return {
+    axis,
     series: series.map(({ name, points }) => ({
       name,
       values: points.reduce((sum, { count }) => sum + count, 0),
     })),
-    columns: columnsOf(series, ({ mean, max, min }) => [mean, max, min]),
+    columns: columnsOf(placed, ({ mean, max, min }) => [mean, max, min]),
   };
 }
 
-/** The steps of all series, and then three columns for each: its mean and what is above and below it. */
-function columnsOf<P extends { from: number; to: number }>(
-  series: readonly { points: readonly P[] }[],
+/** The places of all series on the axis, and then three columns for each: its mean and what is above and below it. */
+function columnsOf<P extends { x: number }>(
+  series: readonly (readonly P[])[],
   valuesOf: (point: P) => [mean: number | null, high: number | null, low: number | null],
 ): (number | null)[][] {
-  const stepOf = ({ from, to }: P) => (from + to) / 2;
-  const steps = [...new Set(series.flatMap(({ points }) => points.map(stepOf)))].sort((a, b) => a - b);
-  const columns = series.flatMap(({ points }) => {
-    const byStep = new Map(points.map((point) => [stepOf(point), valuesOf(point)]));
+  const steps = [...new Set(series.flatMap((points) => points.map(({ x }) => x)))].sort((a, b) => a - b);
+  const columns = series.flatMap((points) => {
+    const byStep = new Map(points.map((point) => [point.x, valuesOf(point)]));
     return [0, 1, 2].map((at) => steps.map((step) => byStep.get(step)?.[at] ?? null));
   });
   return [steps, ...columns];
@@ -97,12 +121,16 @@ export function bandsOf(
   items: readonly Combination[],
   nameOf: (values: Combination['values']) => string,
 ): CurveData {
+  const placed = items.map(({ points }) =>
+    points.map((point) => ({ ...point, x: (point.from + point.to) / 2 })),
+  );
   return {
+    axis: 'step',
     series: items.map(({ values, points, curves, children }) => ({
       name: `${nameOf(values)} · ${curves} of ${counted(children, 'child', 'children')}`,
       values: points.length,
     })),
-    columns: columnsOf(items, ({ mean, interval }) => [mean, interval?.high ?? mean, interval?.low ?? mean]),
+    columns: columnsOf(placed, ({ mean, interval }) => [mean, interval?.high ?? mean, interval?.low ?? mean]),
   };
 }
 
@@ -126,14 +154,20 @@ function averageOf(values: readonly (number | null)[], weight: number): (number 
   });
 }
 
-/** The data as CSV: a line for each step, and for each series its mean, maximum and minimum. */
-export function csvOf({ series, columns }: CurveData): string {
+/** The data as CSV: a line for each step or time, and for each series its mean, maximum and minimum. */
+export function csvOf({ axis, series, columns }: CurveData): string {
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const heads = series.flatMap(({ name }) => [name, `${name} max`, `${name} min`]);
   const [steps = []] = columns;
-  const lines = steps.map((_step, at) => columns.map((column) => column[at] ?? '').join(','));
-  return `${[['step', ...heads.map(quoted)].join(','), ...lines].join('\n')}\n`;
+  const lines = steps.map((x, at) =>
+    [placeText(x, axis), ...columns.slice(1).map((column) => column[at] ?? '')].join(','),
+  );
+  return `${[[axis, ...heads.map(quoted)].join(','), ...lines].join('\n')}\n`;
 }
+
+/** A place on the axis as text: a time in ISO 8601. */
+export const placeText = (x: number | null | undefined, axis: Axis): string | number =>
+  axis === 'time' ? new Date((x ?? 0) * 1000).toISOString() : (x ?? '');
 
 /** Names that a text finds: as a regular expression if it is one, else as a part. */
 export function namesLike(names: readonly string[], text: string): string[] {

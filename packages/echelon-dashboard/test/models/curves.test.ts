@@ -18,6 +18,7 @@ const point = (attempt: number, from: number, mean: number, to = from, count = 1
   mean,
   min: mean - 1,
   max: mean + 1,
+  at: attempt * 3_600_000 + to * 60_000,
 });
 
 test('series share their steps, and a repeated step has the value of the later attempt', () => {
@@ -28,6 +29,18 @@ test('series share their steps, and a repeated step has the value of the later a
   assert.deepEqual(data.columns[0], [1, 2, 3]);
   assert.deepEqual(data.columns[1], [10, 21, null]);
   assert.deepEqual(data.columns[4], [null, null, 30]);
+});
+
+test('over hours each series starts at its own first point, over time a CSV has the recorded times', () => {
+  const series = [1, 2].map((run) => ({
+    name: `run ${run}`,
+    points: [point(run, 0, run), point(run, 30, run)],
+  }));
+  assert.deepEqual(curvesOf(series, 'hours').columns[0], [0, 0.5]);
+  const [, line] = csvOf(curvesOf(series, 'time')).split('\n');
+  assert.equal(line, '1970-01-01T01:00:00.000Z,1,2,0,,,');
+  const untimed = curvesOf([{ name: 'a', points: [{ ...point(1, 1, 1), at: null }] }], 'time');
+  assert.deepEqual(untimed.columns[0], []);
 });
 
 test('a chart that shows fewer points than were recorded says so', () => {
@@ -78,6 +91,7 @@ test('bands lie on common steps; a step without a value is a gap, a mean without
 
 test('smoothing keeps a constant and gaps, and a table for export holds every value', () => {
   const data = {
+    axis: 'step' as const,
     series: [{ name: 'a "b"', values: 3 }],
     columns: [
       [1, 2, 3],

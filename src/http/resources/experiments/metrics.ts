@@ -185,13 +185,13 @@ export function seriesOf(
 ): MetricPoints['series'] {
   const series = new Map<string, MetricPoints['series'][number]['points']>();
   const isNamed = nameFilter(names);
-  for (const { id, event } of entries) {
+  for (const { id, at, event } of entries) {
     if (event.type !== 'metrics') continue;
     const attempt = parseEntryId(id)?.attempt ?? 0;
     for (const [name, value] of Object.entries(event.values)) {
       const points = series.get(name) ?? [];
       if (points.length === 0 && !isNamed(name)) continue;
-      points.push({ attempt, step: event.step, value });
+      points.push({ attempt, step: event.step, value, at });
       series.set(name, points);
     }
   }

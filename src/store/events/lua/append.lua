@@ -57,7 +57,7 @@ local function metrics(at, size, row)
     set('step', ARGV[at])
   end
   local key, cap = x .. ':metrics', tonumber(ARGV[6])
-  recordValues(attempt, ARGV[at], row)
+  recordValues(attempt, ARGV[at], row, ARGV[at - 6])
   grown = grown + 10 * #row
   local known = redis.call('HLEN', key)
   for i = at + 3, at + size - 1, 2 do

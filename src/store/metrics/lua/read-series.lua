@@ -9,6 +9,7 @@
 local x = KEYS[1] .. ':x:' .. ARGV[1]
 local key, numbers, heads = x .. ':series', {}, {}
 for i = 2, #ARGV do numbers[i - 1] = redis.call('HGET', x .. ':series:names', ARGV[i]) or '' end
+numbers[#numbers + 1] = '65535'
 local attempts = redis.call('HGET', key, 'attempts') or ''
 for attempt in string.gmatch(attempts, '(%d+):%S+') do
   for _, number in ipairs(numbers) do

@@ -3,7 +3,7 @@
 --
 -- {x}:series:names  hash: number of a metric (from 0) by its name
 -- {x}:series:rows   string: events that are not compacted yet: attempt (4), step (4), values (2), then for each: metric (2),
---                   value (8); little-endian
+--                   value (8); little-endian. The last value is the time of the event (ms), as metric 65535.
 -- {x}:series        hash: attempts   `attempt:first step` of each attempt, separated by spaces
 --                         revision   number of compactions
 --                         and the fields of the compacted values
@@ -43,9 +43,10 @@ end
 -- The rows of this call, and the step of the first one.
 local rows, firstStep = {}, nil
 
--- Records the values of one event, as numberedRow returns them.
-local function recordValues(attempt, step, parts)
+-- Records the values of one event, as numberedRow returns them, and its time.
+local function recordValues(attempt, step, parts, time)
   if #parts == 1 then return end
+  parts[#parts + 1] = struct.pack('<I2d', 65535, tonumber(time))
   parts[1] = struct.pack('<I4I4I2', tonumber(attempt), tonumber(step), #parts - 1)
   rows[#rows + 1] = table.concat(parts)
   firstStep = firstStep or step

@@ -44,6 +44,8 @@ function assertTrue(answer: readonly SeriesPoint[], points: readonly Point[], re
     const finite = of.map(({ value }) => value).filter(Number.isFinite);
     assert.equal(point.from, of[0]!.step);
     assert.equal(point.to, of.at(-1)!.step);
+    // `record` numbers the events of a call from 0: the time of a step stays below the number of its points.
+    assert.ok(point.at !== null && point.at >= 0 && point.at <= point.to);
     assert.equal(Number(point.first), of[0]!.value);
     assert.equal(Number(point.last), of.at(-1)!.value);
     assert.equal(point.attempt, of.at(-1)!.attempt);
@@ -82,6 +84,7 @@ describe('metricSeries', () => {
       mean: null,
       nan: 1,
       infinite: 0,
+      at: 2,
     });
   });
 

@@ -1,13 +1,16 @@
+import { counted } from 'echelon-verify/text/plural';
 import { useMemo, useRef } from 'preact/hooks';
 import { useGet } from '../../app/resource.ts';
 import { navigate, place, setQuery } from '../../app/router.ts';
 import { Curve, type StripCell } from '../../charts/curve.tsx';
 import {
+  type Axis,
   type CurveData,
   chooseMetrics,
   csvOf,
   curvesOf,
   namesLike,
+  placeText,
   reductionOf,
   smoothed,
 } from '../../models/curves.ts';
@@ -72,6 +75,8 @@ function NoMetrics({ experiment: { id, state, verification } }: { experiment: De
 /** Curves that a search shows at once. */
 const MAX_FOUND = 12;
 const SMOOTHINGS = ['0.6', '0.9', '0.98'];
+const AXES: readonly Axis[] = ['step', 'time', 'hours'];
+const NONE: StripCell[] = [];
 
 function Charts({ experiment, batches, tick, names }: CurvesProps & { names: string[] }) {
   const { query } = place.value;
@@ -97,6 +102,7 @@ function Charts({ experiment, batches, tick, names }: CurvesProps & { names: str
     setQuery({ from: to?.from.toString(), to: to?.to.toString() });
   const strip = useMemo(() => batches.map(toCell), [batches]);
   const drop = (name: string) => setQuery({ metric: chosen.filter((one) => one !== name) });
+  const axis = AXES.find((one) => one === query.get('over')) ?? 'step';
   const look = { weight: Number(query.get('smooth')), isLog: query.get('log') === '1' };
   return (
     <>
@@ -122,6 +128,13 @@ function Charts({ experiment, batches, tick, names }: CurvesProps & { names: str
           value={query.get('smooth') ?? ''}
           options={SMOOTHINGS}
           none="not"
+        />
+        <Choice
+          label="Over"
+          name="over"
+          value={axis === 'step' ? '' : axis}
+          options={AXES.slice(1)}
+          none="step"
         />
         <button
           type="button"
@@ -163,9 +176,12 @@ function Charts({ experiment, batches, tick, names }: CurvesProps & { names: str
                       .filter((one) => one.name === name)
                       .map((one) => ({ ...one, name: other === undefined ? name : of })),
                   ),
+                  axis,
                 )}
-                {...{ strip, experiment, look }}
-                onZoom={zoom}
+                {...{ experiment, look }}
+                // Batches and the zoom of the API have steps only.
+                strip={axis === 'step' ? strip : NONE}
+                onZoom={axis === 'step' ? zoom : undefined}
                 onDrop={match === '' && chosen.length > 1 ? () => drop(name) : undefined}
               />
             ))}
@@ -195,7 +211,7 @@ interface ChartProps {
   strip: StripCell[];
   experiment: Detail;
   look: { weight: number; isLog: boolean };
-  onZoom: (steps: { from: number; to: number } | undefined) => void;
+  onZoom: ((steps: { from: number; to: number } | undefined) => void) | undefined;
   onDrop: (() => void) | undefined;
 }
 
@@ -223,13 +239,19 @@ function Chart({ name, data, strip, experiment, look, onZoom, onDrop }: ChartPro
     >
       <div ref={box}>
         {steps.length === 0 ? (
-          <Empty title="No value of these steps is stored" />
+          <Empty
+            title={
+              data.axis === 'step'
+                ? 'No value of these steps is stored'
+                : 'These values were recorded without a time'
+            }
+          />
         ) : (
           <Curve
             data={smoothed(data, look.weight)}
             isLog={look.isLog}
             strip={strip}
-            label={`${inert(name)} over ${steps.length} steps; last ${figure(last)}. A table follows.`}
+            label={`${inert(name)} over ${counted(steps.length, data.axis === 'step' ? 'step' : 'point')}; last ${figure(last)}. A table follows.`}
             onPick={({ attempt, batch }) =>
               navigate(`/experiments/${experiment.id}/batches/${attempt}/${batch}`)
             }
@@ -257,13 +279,16 @@ function Chart({ name, data, strip, experiment, look, onZoom, onDrop }: ChartPro
         </p>
         <div class="tall" tabIndex={0} role="region" aria-label="Table">
           <DataTable
-            rows={steps.map((step, at) => ({ step, mean: means[at], min: minima[at], max: maxima[at] }))}
-            keyOf={({ step }) => step ?? 0}
-            columns={(['step', 'mean', 'min', 'max'] as const).map((title) => ({
-              title,
-              class: 'number',
-              cell: (row: Record<typeof title, number | null | undefined>) => figure(row[title], 6),
-            }))}
+            rows={steps.map((x, at) => ({ x, mean: means[at], min: minima[at], max: maxima[at] }))}
+            keyOf={({ x }) => x ?? 0}
+            columns={[
+              { title: data.axis, class: 'number', cell: ({ x }) => placeText(x, data.axis) },
+              ...(['mean', 'min', 'max'] as const).map((title) => ({
+                title,
+                class: 'number',
+                cell: (row: Record<typeof title, number | null | undefined>) => figure(row[title], 6),
+              })),
+            ]}
           />
         </div>
       </details>

@@ -128,7 +128,7 @@ test('GET metrics/points returns every value at full precision, in pages', async
   const first = (await call('GET', `${url}/points`)).json();
   assert.deepEqual(names(first), ['a/b', 'c', 'a x']);
   assert.equal(first.more, true);
-  assert.deepEqual(first.series[0].points[2], { attempt: 1, step: 2, value: 2 / 3 });
+  assert.deepEqual(first.series[0].points[2], { attempt: 1, step: 2, value: 2 / 3, at: 2 });
   assert.equal(first.series[1].points[7].value, 'NaN');
   const second = (await call('GET', `${url}/points?after=${first.after}&names=a/b,d`)).json();
   assert.equal(second.more, false);
@@ -161,8 +161,8 @@ test('seriesOf keeps the points of each attempt in order, even if a later attemp
     {
       name: 'x',
       points: [
-        { attempt: 1, step: 3, value: 3 },
-        { attempt: 2, step: 1, value: 1 },
+        { attempt: 1, step: 3, value: 3, at: 0 },
+        { attempt: 2, step: 1, value: 1, at: 0 },
       ],
     },
   ]);

@@ -21,6 +21,7 @@ const point = (from: number, to: number, mean: number | null, count = 1, nan = 0
   mean,
   nan,
   infinite: 0,
+  at: null,
 });
 
 test('a band has the mean over the curves, each of which counts once per bin', () => {
