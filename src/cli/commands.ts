@@ -139,10 +139,7 @@ const FILES: Entry[] = Object.entries(FILE_COMMANDS).map(([name, summary]) => ({
   },
 }));
 
-const OFFLINE: Entry[] = [
-  ...FILES,
-  entry('recipes', 'list the scripts of verl-agent', plan),
-];
+const OFFLINE: Entry[] = [...FILES, entry('recipes', 'list the scripts of verl-agent', plan)];
 
 const ACCESS: Entry[] = [
   entry('projects', 'manage projects, quotas and retention', projects, 'project'),
