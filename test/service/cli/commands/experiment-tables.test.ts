@@ -52,8 +52,8 @@ test('metrics lists names with their last values, inert', async () => {
 test('metrics shows the named metrics over the steps', async () => {
   const { text } = await run('metrics', ids.measured, 'actor/*', '--resolution', '4');
   assert.match(text, /^actor\/kl\nSTEPS +VALUES +MEAN/);
-  assert.match(text, /^0-24 +25 +4 +0 +8 +8$/m);
-  assert.match(text, /^0-24 +25 +1 +1 +1 +1 +1$/m);
+  assert.match(text, /^0-24 +25 +4 +0 +8 +8 +1970-01-01 00:00:00$/m);
+  assert.match(text, /^0-24 +25 +1 +1 +1 +1 +1 +1970-01-01 00:00:00$/m);
   const part = await run('metrics', ids.measured, 'actor/kl', '--from', '3', '--to', '4', '--json');
   const { series } = part.output.json<{ series: { points: { first: number }[] }[] }>();
   assert.deepEqual(
@@ -66,8 +66,8 @@ test('metrics shows the named metrics over the steps', async () => {
 
 test('metrics prints every value at full precision', async () => {
   const { output } = await run('metrics', ids.measured, 'actor/kl', '--points');
-  assert.equal(output.lines[0], 'metric\tattempt\tstep\tvalue');
-  assert.equal(output.lines[2], `actor/kl\t1\t1\t${1 / 3}`);
+  assert.equal(output.lines[0], 'metric\tattempt\tstep\tvalue\tat');
+  assert.equal(output.lines[2], `actor/kl\t1\t1\t${1 / 3}\t1970-01-01T00:00:00.001Z`);
   assert.equal(output.lines.length, 101);
   await assert.rejects(
     run('metrics', ids.measured, '--points', '--json'),
