@@ -84,7 +84,15 @@ test('the OpenAPI document states the scope of every route except the public one
   );
   const changing = routes.filter(({ method, scope }) => method !== 'GET' && scope === 'read');
   // These store nothing, or begin or end a session of the caller. Any other write needs more than `read`.
-  const harmless = ['signOut', 'createLoginLink', 'planExperiment', 'whatIf', 'previewSweep', 'verifyFile'];
+  const harmless = [
+    'signOut',
+    'createLoginLink',
+    'planExperiment',
+    'whatIf',
+    'previewSweep',
+    'previewComparison',
+    'verifyFile',
+  ];
   assert.deepEqual(
     changing.map(({ operationId }) => operationId).filter((id) => !harmless.includes(id)),
     [],
@@ -167,9 +175,9 @@ describe('a key of one project and resources of another', () => {
     }
   });
 
-  test('a key of one project gets 404 on every route of a sweep of another project', async () => {
-    const found = below('/v1/sweeps/{');
-    assert.ok(found.length >= 4);
+  test('a key of one project gets 404 on every route of a sweep or comparison of another project', async () => {
+    const found = [...below('/v1/sweeps/{'), ...below('/v1/comparisons/{')];
+    assert.ok(found.length >= 6);
     for (const route of found) {
       const place = `${route.method} ${route.path}`;
       const foreign = await sweepOf('theirs');
@@ -210,7 +218,7 @@ describe('a key of one project and resources of another', () => {
 
   test('every resource in the path of a route without the scope admin is tested here or belongs to no project', () => {
     // `tried` is tested here; `common` is the same for all callers. A new resource in a path belongs into one of the two.
-    const tried = ['experiments', 'runs', 'sweeps', 'projects', 'preflight'];
+    const tried = ['experiments', 'runs', 'sweeps', 'comparisons', 'projects', 'preflight'];
     const common = ['clusters', 'presets', 'recipes'];
     const named = routes
       .filter(({ path, scope }) => path.includes('{') && scope !== 'admin')

@@ -65,7 +65,7 @@ const CHANGED: ExperimentSpec = {
     captureEvery: 1,
     fault: 'kl-without-gradient',
   },
-  evaluation: { games: 10000 },
+  evaluation: { games: 10000, replicates: 100 },
 };
 
 /** A spec of the prompt engine in which no value is a default. */
@@ -122,6 +122,7 @@ test('the local engine reads every value of a spec', () => {
     },
     groups: 1,
     evaluation_games: 10000,
+    replicates: 100,
     texts: true,
     experiment_dir: '/e',
     // Their names are in the checkpoints.
