@@ -136,7 +136,7 @@ test('a batch report may have additional fields, an artifact may not', () => {
 
 test('a metric value is a number, or a word if it is not finite', () => {
   const of = (value: unknown) => ({
-    series: [{ name: 'x', points: [{ attempt: 1, step: 0, value }] }],
+    series: [{ name: 'x', points: [{ attempt: 1, step: 0, value, at: 1 }] }],
     after: null,
     more: false,
   });
