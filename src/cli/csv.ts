@@ -1,3 +1,7 @@
+import type { GamePage } from 'echelon-client/calls';
+
+type Game = GamePage['items'][number]['games'][number];
+
 /** A line of CSV (RFC 4180). A text that a spreadsheet would evaluate gets an apostrophe. */
 export function csvLine(cells: readonly (string | number | null)[]): string {
   return cells
@@ -7,3 +11,15 @@ export function csvLine(cells: readonly (string | number | null)[]): string {
     })
     .join(',');
 }
+
+/** A game as the columns {@link GAME_COLUMNS}, in tables and in CSV. */
+export const gameCells = (one: Game): [string, number, number, number, number, number] => [
+  one.game,
+  one.replicate,
+  one.success,
+  one.score,
+  one.steps,
+  one.invalidSteps,
+];
+
+export const GAME_COLUMNS = ['game', 'replicate', 'success', 'score', 'steps', 'invalid_steps'];

@@ -4,7 +4,7 @@ import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { MAX_PAGE } from '../client.ts';
-import { csvLine } from '../csv.ts';
+import { csvLine, GAME_COLUMNS, gameCells } from '../csv.ts';
 import { readSpec } from '../folder-files.ts';
 import { NAME_FORMS } from '../names.ts';
 import { row } from '../row.ts';
@@ -119,36 +119,12 @@ export const games = row({
     [
       csvLine(COLUMNS),
       ...items.flatMap(({ method, seed, experiment, state, games: played }) =>
-        played.map((one) =>
-          csvLine([
-            method,
-            seed,
-            one.game,
-            one.replicate,
-            one.success,
-            one.score,
-            one.steps,
-            one.invalidSteps,
-            experiment,
-            state,
-          ]),
-        ),
+        played.map((one) => csvLine([method, seed, ...gameCells(one), experiment, state])),
       ),
     ].join('\n'),
 });
 
-const COLUMNS = [
-  'method',
-  'seed',
-  'game',
-  'replicate',
-  'success',
-  'score',
-  'steps',
-  'invalid_steps',
-  'experiment',
-  'state',
-];
+const COLUMNS = ['method', 'seed', ...GAME_COLUMNS, 'experiment', 'state'];
 
 /** A comparison in words: its findings, the seeds, then a sentence for each method. */
 export function comparisonText(comparison: ComparisonDetail, width?: number): string {

@@ -2,7 +2,7 @@ import type { GamePage } from 'echelon-client/calls';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
-import { csvLine } from '../csv.ts';
+import { csvLine, GAME_COLUMNS, gameCells } from '../csv.ts';
 import { EXPERIMENT, row } from '../row.ts';
 
 type Evaluation = GamePage['items'][number];
@@ -33,14 +33,7 @@ const games = row({
     const { step, attempt } = last;
     const parts = items.filter((one) => one.step === step && one.attempt === attempt);
     const played = parts.flatMap((one) => one.games);
-    const rows = played.map((one) => [
-      inert(one.game),
-      one.replicate,
-      one.success,
-      one.score,
-      one.steps,
-      one.invalidSteps,
-    ]);
+    const rows = played.map((one) => [...gameCells({ ...one, game: inert(one.game) })]);
     const success = played.reduce((sum, one) => sum + one.success, 0) / played.length;
     return `${panelInWords(last)}\n${table(['GAME', 'REPLICATE', 'SUCCESS', 'SCORE', 'STEPS', 'INVALID'], rows, width)}\nsuccess ${(100 * success).toFixed(1)} %`;
   },
@@ -55,34 +48,10 @@ function panelInWords({ step, panel, digest, decoding }: Evaluation): string {
   return inert(`step ${step}, panel ${panel} (${known})${settings.join('')}`);
 }
 
-const HEAD = [
-  'attempt',
-  'step',
-  'panel',
-  'digest',
-  'game',
-  'replicate',
-  'success',
-  'score',
-  'steps',
-  'invalid_steps',
-];
+const HEAD = ['attempt', 'step', 'panel', 'digest', ...GAME_COLUMNS];
 
 function csvLines({ attempt, step, panel, digest, games }: Evaluation): string[] {
-  return games.map((one) =>
-    csvLine([
-      attempt,
-      step,
-      panel,
-      digest,
-      one.game,
-      one.replicate,
-      one.success,
-      one.score,
-      one.steps,
-      one.invalidSteps,
-    ]),
-  );
+  return games.map((one) => csvLine([attempt, step, panel, digest, ...gameCells(one)]));
 }
 
 /** The commands of this module by their names. */
