@@ -9,25 +9,11 @@ import type { StepBatch } from './format/step-batch.ts';
 import { CODE } from './judge.ts';
 import { isBfloat16 } from './precision.ts';
 import { checkDenominators } from './stages/denominators.ts';
-import {
-  checkIds,
-  checkMask,
-  checkOnce,
-  checkVersions,
-  type ExactStage,
-  MAX_LISTED,
-} from './stages/exact-checks.ts';
+import { EXACT_CHECKS, MAX_LISTED } from './stages/exact-checks.ts';
 import { checkValues } from './stages/reported-values.ts';
 import { tokenChecks } from './stages/token-checks.ts';
 import { stepFindings } from './statistics.ts';
-import {
-  type RowCounts,
-  STAGES,
-  type StageName,
-  type StageReport,
-  type StepReport,
-  type WrongToken,
-} from './step-report.ts';
+import { type RowCounts, STAGES, type StageReport, type StepReport, type WrongToken } from './step-report.ts';
 import { addToken, emptySums, type MicroBatchSums } from './sums.ts';
 
 /** Verifies a step. A stage without its columns is unverifiable and names them. */
@@ -171,18 +157,11 @@ function countsOf(found: Float64Array): RowCounts {
   };
 }
 
-const EXACT: readonly { stage: StageName; check: (batch: StepBatch) => ExactStage | undefined }[] = [
-  { stage: 'tokens', check: checkIds },
-  { stage: 'mask', check: checkMask },
-  { stage: 'once', check: checkOnce },
-  { stage: 'versions', check: checkVersions },
-];
-
 function exactStages(batch: StepBatch): { stages: StageReport[]; wrong: WrongToken[] } {
   const { offset } = batch.tokens;
   const wrong: WrongToken[] = [];
-  const stages = EXACT.flatMap(({ stage, check }): StageReport[] => {
-    const found = check(batch);
+  const stages = EXACT_CHECKS.flatMap(({ stage, check }): StageReport[] => {
+    const found = check(batch, MAX_LISTED);
     if (found === undefined) return [];
     for (const token of found.listed) {
       const row = rowOf(offset, token);
