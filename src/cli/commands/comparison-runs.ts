@@ -9,6 +9,7 @@ import { readSpec } from '../folder-files.ts';
 import { NAME_FORMS } from '../names.ts';
 import { row } from '../row.ts';
 import { coloredState, duration } from '../states.ts';
+import { IDEMPOTENCY_KEY, idempotencyHeader } from './submit.ts';
 
 const FILE = ['<file>', 'file with the plan; - is standard input'] as const;
 const EXAMPLE = 'deploy/examples/comparison.yaml';
@@ -35,10 +36,14 @@ export const submit = row({
   description:
     'Store the plan of a comparison and submit its runs as a sweep. Nothing changes the plan from then on. The id is printed.',
   arguments: [FILE],
+  options: [IDEMPOTENCY_KEY],
   examples: [`echelon comparison submit ${EXAMPLE}`],
   verb: 'post',
   path: '/v1/comparisons',
-  input: async ({ file }: { file: string }) => ({ body: (await readSpec(file)) as ComparisonPlan }),
+  input: async (given: { file: string; idempotencyKey?: string }) => ({
+    body: (await readSpec(given.file)) as ComparisonPlan,
+    headers: idempotencyHeader(given),
+  }),
   print({ id, count, warnings }, _given, output) {
     for (const warning of warnings) output.remark(inert(`warning: ${warning}`));
     output.line(id);

@@ -41,7 +41,7 @@ const NAMED = 10;
 const TRIES = 3;
 
 /** Suffixes of the keys of a sweep. */
-const SWEEP_KEYS = ['children', 'experiments', 'runs', 'settled', 'after', 'shared'] as const;
+const SWEEP_KEYS = ['children', 'experiments', 'runs', 'settled', 'after', 'shared', 'recorded'] as const;
 
 type Batches = ReturnType<typeof createBatches>;
 
@@ -114,7 +114,7 @@ export function createRetention(context: StoreContext, batches: Batches) {
       return { deleted, next: next === '' ? null : next };
     },
 
-    /** Deletes the archived objects of up to `limit` deleted experiments; returns their number. */
+    /** Deletes the archived objects of up to `limit` deleted experiments and comparisons; returns their number. */
     async collectGarbage(limit: number): Promise<number> {
       const ids = await guarded(redis.srandmember(keys.garbage, limit));
       for (const id of ids) {

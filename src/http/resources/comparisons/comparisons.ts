@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { EchelonError } from '../../../core/errors.ts';
 import type { Caller } from '../../../core/scopes.ts';
+import type { ResolvedSpec } from '../../../engines/registry.ts';
 import { compareRuns } from '../../../plan/comparison/compare-runs.ts';
 import {
   figuresOf,
@@ -9,7 +10,7 @@ import {
   sweepOfPlan,
   undeclaredDifferences,
 } from '../../../plan/comparison/plan-comparison.ts';
-import { invalidSweep } from '../../../plan/sweep.ts';
+import { invalidSweep, makeChild } from '../../../plan/sweep.ts';
 import {
   type Comparison,
   type ComparisonDetail,
@@ -29,7 +30,6 @@ import type { Slots } from '../../server/slots.ts';
 import { NEW_WORK_REFUSALS, PageQuery, ProjectQuery, SWEEP_ACCEPTED } from '../common.ts';
 import { accept, createChecks, judge } from '../sweeps/submit.ts';
 import { SweepParams, sweepOf } from '../sweeps/sweeps.ts';
-import { recordedRuns } from './recorded-runs.ts';
 
 const EXAMPLE = {
   name: 'HGPO against GiGPO',
@@ -130,7 +130,6 @@ function addList(app: App, { store, settings }: RouteDeps): void {
     at: 'GET /v1/comparisons',
     operationId: 'listComparisons',
     summary: 'Comparisons, newest first',
-    description: 'A page may have fewer items than its limit before the last one.',
     tag: 'comparisons',
     querystring: StrictObject({ ...PageQuery, ...ProjectQuery }),
     answer: 'ComparisonPage',
@@ -141,11 +140,12 @@ function addList(app: App, { store, settings }: RouteDeps): void {
       const scope = `comparisons ${project ?? ''}`;
       const { items, next } = await store.sweeps.list({
         limit,
+        comparisons: true,
         ...(project !== undefined && { project }),
         ...(cursor !== undefined && { before: cursors.open(scope, cursor) }),
       });
       return {
-        items: items.filter(({ comparison }) => comparison !== null).map(toComparison),
+        items: items.map(toComparison),
         next: next === null ? null : cursors.seal(scope, next),
       };
     },
@@ -157,8 +157,10 @@ async function comparisonOf(store: Store, request: { caller: Caller }, id: strin
   const sweep = await sweepOf(store, request, id);
   const plan = sweep.comparison;
   if (plan === null) throw new EchelonError('not-found', `The sweep ${id} is no comparison.`);
-  const recorded = await recordedRuns(store, sweep, plan);
-  return { sweep, plan, ...recorded, compared: compareRuns(plan, recorded.runs) };
+  const runs = await store.comparisons.runs(sweep);
+  const starts = runs.flatMap(({ startedAt }) => (startedAt === null ? [] : [startedAt]));
+  const startedAt = starts.length === 0 ? null : Math.min(...starts);
+  return { sweep, plan, startedAt, compared: compareRuns(plan, runs) };
 }
 
 function addRead(app: App, { store }: RouteDeps): void {
@@ -173,11 +175,9 @@ function addRead(app: App, { store }: RouteDeps): void {
     answer: 'ComparisonDetail',
     problems: ['not-found'],
     handler: async (request): Promise<ComparisonDetail> => {
-      const { sweep, plan, spec, startedAt, compared } = await comparisonOf(
-        store,
-        request,
-        request.params.id,
-      );
+      const { sweep, plan, startedAt, compared } = await comparisonOf(store, request, request.params.id);
+      const [first] = await store.sweeps.children(sweep, 0, 1);
+      const spec = makeChild(sweep, first!.entry).resolved as ResolvedSpec['spec'];
       const runs = compared.runs.map(({ games: _games, ...run }) => run);
       return { ...toComparison(sweep), figures: figuresOf(plan, spec), startedAt, ...compared, runs };
     },
