@@ -55,8 +55,9 @@ function hookSource([trainer, module]: (typeof HOOKS)[number]): Source {
 
 const SOURCES: Source[] = [
   ...HOOKS.map(hookSource),
-  ...STEP_ADAPTERS.map(({ title, columns, states }): Source => {
-    return { trainer: title.split(' ')[0]!, by: 'files', columns: Object.values(columns), states };
+  ...STEP_ADAPTERS.map(({ title, columns, states, statesOfMicroBatches = [] }): Source => {
+    const all = [...states, ...statesOfMicroBatches];
+    return { trainer: title.split(' ')[0]!, by: 'files', columns: Object.values(columns), states: all };
   }),
 ];
 

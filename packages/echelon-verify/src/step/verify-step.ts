@@ -194,14 +194,17 @@ function rowOf(offset: Int32Array, token: number): number {
 }
 
 function denominatorStage(model: StepModel): StageReport[] {
-  const stated = model.batch.step.microBatches.filter((one) => one.reportedDenominator !== undefined);
-  if (stated.length === 0) return [];
+  const { step, reportedDenominator } = model.batch;
+  const ofMicroBatches = step.microBatches.filter((one) => one.reportedDenominator !== undefined).length;
+  const stated = ofMicroBatches + (reportedDenominator?.length ?? 0);
+  if (stated === 0) return [];
   const found = checkDenominators(model);
   const wrong = found?.filter(({ isRight }) => !isRight).length ?? 0;
   const exact = (found?.length ?? 0) - wrong;
-  const unverifiable = stated.length - (found?.length ?? 0);
+  const unverifiable = stated - (found?.length ?? 0);
   const lacks = found === undefined ? [...model.lacks.aggregation] : [];
-  return [{ stage: 'denominator', of: 'micro-batches', exact, rounding: 0, wrong, unverifiable, lacks }];
+  const of = reportedDenominator === undefined ? 'micro-batches' : 'denominators';
+  return [{ stage: 'denominator', of, exact, rounding: 0, wrong, unverifiable, lacks }];
 }
 
 function valueStage(values: StepReport['values']): StageReport[] {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { BatchFormatError } from '../../../src/format/format-error.ts';
 import { anyAdapterFor, STEP_ADAPTERS } from '../../../src/step/format/dumps/registry.ts';
 import type { StepBatch } from '../../../src/step/format/step-batch.ts';
+import { identifyStep } from '../../../src/step/identify/identify-step.ts';
 import { isBfloat16 } from '../../../src/step/precision.ts';
 import { verifyStep } from '../../../src/step/verify-step.ts';
 
@@ -86,6 +87,48 @@ test('a training dump of slime has its old log-probs and masks', async () => {
   const [step] = await stepsOf('slime-steps', [dump('slime/train_data/0_0.pt')]);
   assert.deepEqual(Object.keys(step!.tokens), ['offset', 'mask', 'oldLogProb', 'reportedAdvantage']);
   assert.equal(verifyStep(step!).trained, 24);
+});
+
+const ofLayout = (name: string) => stepsOf('slime-steps', [dump(`slime-layout/${name}/train_data/7_0.pt`)]);
+const denominators = (step: StepBatch) =>
+  verifyStep(step).stages.find(({ stage }) => stage === 'denominator')!;
+
+test('a training dump of slime has its optimizer steps with the micro-batches of two ranks, and every denominator is exact', async () => {
+  const steps = await ofLayout('right');
+  assert.deepEqual(
+    steps.map(({ name, rows, microBatch, step }) => [
+      name,
+      rows,
+      [...microBatch!].join(''),
+      step.dataParallelSize,
+    ]),
+    [
+      ['step 7.1', 7, '0022113', 2],
+      ['step 7.2', 7, '0021231', 2],
+    ],
+  );
+  for (const step of steps) {
+    const { exact, wrong, unverifiable } = denominators(step);
+    assert.deepEqual([exact, wrong, unverifiable], [step.rows + 4, 0, 0]);
+    assert.equal(step.group!.names.length, 5);
+  }
+});
+
+test('denominators of slime that count one sample of a rollout in place of all are wrong, and identify names the count', async () => {
+  const [step] = await ofLayout('wrong');
+  const { exact, wrong } = denominators(step!);
+  assert.deepEqual([exact, wrong], [7, 4]);
+  assert.match(
+    identifyStep(step!).clues.join(),
+    /row 0 divides by \d+, expected \d+: tokens counted by mask, of the row/,
+  );
+});
+
+test('denominators of slime from before a function of the user masked tokens are unverifiable, and name the mask', async () => {
+  for (const step of await ofLayout('masked')) {
+    const { exact, wrong, lacks } = denominators(step);
+    assert.deepEqual([exact, wrong, lacks], [0, 0, ['tokens.mask']]);
+  }
 });
 
 test('a training batch of SkyRL has the log-probs of its response tokens, in float32 and bfloat16', async () => {
