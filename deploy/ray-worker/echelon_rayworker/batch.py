@@ -132,6 +132,22 @@ _ESTIMATORS = {
         columns=(("observation",), ("next_observation",), _RETURNS, _SCORES),
         columns_with={},
     ),
+    "g2po": _Estimator(
+        parameters={
+            "mode": _Parameter(str, None),
+            "step_advantage_weight": _Parameter(float, 1),
+            "discount": _Parameter(float, 9.5e-1),
+            "success_reward": _Parameter(float, 10),
+            "invalid_penalty": _Parameter(float, 1e-1),
+            "value_format": _Parameter(str, "float64"),
+            "epsilon": _Parameter(float, 1e-6),
+            "deviation": _Parameter(str, "sample"),
+            "singleton": _Parameter(str, "raw"),
+            "statistics": _Parameter(str, "rows"),
+        },
+        columns=(("observation",), ("reward",), ("action_valid",), _SCORES),
+        columns_with={},
+    ),
     "grpo": _Estimator(
         parameters={
             "normalize_by_std": _Parameter(bool, True),

@@ -28,8 +28,8 @@ const OF_TERMS = estimatorNames().filter((name) => {
   return 'terms' in plan || ('stages' in plan && termOfChain(plan) !== undefined);
 });
 
-test('HGPO, GiGPO, GraphGPO, GRPO and RLOO have the bounds of terms', () => {
-  assert.deepEqual(OF_TERMS, ['hgpo', 'gigpo', 'graphgpo', 'grpo', 'rloo']);
+test('HGPO, GiGPO, GraphGPO, G²PO, GRPO and RLOO have the bounds of terms', () => {
+  assert.deepEqual(OF_TERMS, ['hgpo', 'gigpo', 'graphgpo', 'g2po', 'grpo', 'rloo']);
 });
 
 describe('row outcomes', () => {
@@ -122,6 +122,9 @@ describe('row outcomes', () => {
       'graphgpo-0.8-mean_std_norm-progress',
       'graphgpo-weights',
       'graphgpo-large',
+      'g2po-mean_std_norm-float64',
+      'g2po-mean_std_norm-float32',
+      'g2po-partial',
     ];
     const rounding: string[] = [];
     for (const batch of allGoldenBatches()) {
@@ -137,12 +140,12 @@ describe('row outcomes', () => {
   });
 
   // The returns of a graph differ by little: their clusters' means are large compared with the deviations.
-  const isOfGraph = ({ name }: Batch) => name.startsWith('graphgpo');
+  const isOfGraph = ({ name }: Batch) => name.startsWith('graphgpo') || name.startsWith('g2po');
   for (const [which, change, least, batches] of [
     ['other', 1e-4, 0.99, allGoldenBatches().filter((batch) => !isOfGraph(batch))],
     ['other', 1e-3, 0.998, allGoldenBatches().filter((batch) => !isOfGraph(batch))],
-    ['GraphGPO', 1e-4, 0.93, allGoldenBatches().filter(isOfGraph)],
-    ['GraphGPO', 1e-3, 0.99, allGoldenBatches().filter(isOfGraph)],
+    ['GraphGPO and G²PO', 1e-4, 0.93, allGoldenBatches().filter(isOfGraph)],
+    ['GraphGPO and G²PO', 1e-3, 0.99, allGoldenBatches().filter(isOfGraph)],
   ] as const)
     test(`a relative change of ${change} is found in ${100 * least} % of the rows with a signal of ${which} batches`, () => {
       let [found, tried] = [0, 0];

@@ -4,6 +4,7 @@
  */
 
 import type { Batch } from '../../src/format/batch.ts';
+import type { G2poParameters } from '../../src/kernel/estimators/g2po.ts';
 import type { HgpoParameters } from '../../src/kernel/index.ts';
 import { parametersOf } from './stated.ts';
 
@@ -216,6 +217,7 @@ export function advantagesOn(stated: Batch, machine: Machine): Float64Array {
   if (name === 'hgpo') return hgpo32(batch, machine);
   if (name === 'grpo') return episode(batch, { ...sample, divided: normalizeByStd }, machine);
   if (name === 'rloo') return leaveOneOut(batch, machine);
+  if (name === 'g2po') return g2po32(batch, sample, machine);
   const whole = episode(batch, sample, machine);
   const step = stateTerm(batch, sample, machine);
   const weight = f(parameters.stepAdvantageWeight!);
@@ -271,6 +273,50 @@ function stateTerm(batch: Batch, how: Normalisation, machine: Machine): Float64A
     });
   }
   return advantage;
+}
+
+/** c1 in double precision, c2 in the machine's; products of discount and reward in either format of numpy, if forms are free. */
+function g2po32(batch: Batch, how: Normalisation, machine: Machine): Float64Array {
+  const f = machine.round;
+  const { stepAdvantageWeight: weight, valueFormat } = batch.estimator.params as G2poParameters;
+  const isFree = batch.estimator.forms !== 'recipe' && machine.fused;
+  const isDouble = (valueFormat === 'float64') !== isFree;
+  const rows = Array.from({ length: batch.rows }, (_, row) => row);
+  const episodes = gather(batch.rows, (row) => String(batch.trajectory[row]));
+  const total = (own: number[]) => own.reduce((sum, row) => Math.fround(sum + batch.reward![row]!), 0);
+  const node = (row: number) => `${batch.group[row]}/${batch.observation![row]}`;
+  const visits = new Map<string, number[]>();
+  for (const own of episodes)
+    own.forEach((row, t) => {
+      const power = 0.95 ** (own.length - t);
+      const term = isDouble ? power * total(own) : Math.fround(Math.fround(power) * total(own));
+      visits.set(node(row), [...(visits.get(node(row)) ?? []), term]);
+    });
+  const value = (row: number) => {
+    const terms = visits.get(node(row))!;
+    return terms.reduce((sum, x) => sum + x, 0) / terms.length;
+  };
+  const after = new Float64Array(batch.rows);
+  for (const own of episodes)
+    own.forEach((row, t) => {
+      after[row] = t + 1 < own.length ? value(own[t + 1]!) : total(own) === 10 ? 10 : 0;
+    });
+  const exactly = (x: number) => x;
+  const double = { ...machine, round: exactly, sum: naiveIn(exactly), deviationSum: naiveIn(exactly) };
+  const successor = after.map((x, row) => x - (batch.actionValid![row] === 0 ? 0.1 : 0));
+  const c1 = stateTerm({ ...batch, reportedStepReward: successor }, how, double).map(f);
+  const gain = after.map((x, row) => f(x - value(row)));
+  const c2 = new Float64Array(batch.rows);
+  for (const members of gather(batch.rows, (row) => String(batch.group[row]))) {
+    const own = members.map((row) => gain[row]!);
+    const hasNone = own.length === 1 && how.divided && !how.population;
+    const parts = own.length > 1 ? normalise(own, how, machine) : [hasNone ? Number.NaN : 0];
+    members.forEach((row, i) => {
+      c2[row] = parts[i]!;
+    });
+  }
+  const whole = episode(batch, how, machine);
+  return Float64Array.from(rows, (row) => f(whole[row]! + f(f(weight) * f(c1[row]! + c2[row]!))));
 }
 
 function leaveOneOut(batch: Batch, machine: Machine): Float64Array {

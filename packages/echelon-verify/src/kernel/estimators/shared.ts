@@ -215,7 +215,9 @@ interface Divided {
 }
 
 /** The other deviation. */
-export function deviationVariant({ deviation }: Divided): Variant<Divided> {
+export function deviationVariant({
+  deviation,
+}: Pick<Divided, 'deviation'>): Variant<Pick<Divided, 'deviation'>> {
   const other = deviation === 'population' ? 'sample' : 'population';
   return {
     text: `the ${other} deviation instead of the ${deviation} deviation`,
