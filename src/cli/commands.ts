@@ -36,6 +36,7 @@ function entry<N extends string>(
 
 const about = () => import('./commands/about.ts');
 const access = () => import('./commands/access.ts');
+const backup = () => import('./commands/backup.ts');
 const batches = () => import('./commands/batches.ts');
 const cancelDelete = () => import('./commands/cancel-delete.ts');
 const clusters = () => import('./commands/clusters.ts');
@@ -155,6 +156,7 @@ const ACCESS: Entry[] = [
 const FLEET: Entry[] = [
   entry('api', 'run the API server', servers),
   entry('dispatcher', 'run a dispatcher', servers),
+  entry('backup', 'back up, verify and restore an installation', backup),
 ];
 
 /** The commands in the order of the help, from what a newcomer needs to what an operator needs. */

@@ -168,6 +168,24 @@ export const SETTINGS = {
     ...setting<string | null>('ECHELON_ARCHIVE_SECRET_KEY', null, text, 'Secret access key of the S3 bucket'),
     secret: true,
   },
+  backupAccessKey: {
+    ...setting<string | null>(
+      'ECHELON_BACKUP_ACCESS_KEY',
+      null,
+      text,
+      'Access key id of the S3 bucket of backups. Default: that of the archive',
+    ),
+    secret: true,
+  },
+  backupSecretKey: {
+    ...setting<string | null>(
+      'ECHELON_BACKUP_SECRET_KEY',
+      null,
+      text,
+      'Secret access key of the S3 bucket of backups. Default: that of the archive',
+    ),
+    secret: true,
+  },
   host: setting('ECHELON_HOST', '127.0.0.1', text, 'Address on which the api listens'),
   port: setting(
     'ECHELON_PORT',
