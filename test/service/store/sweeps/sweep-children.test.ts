@@ -31,7 +31,7 @@ test('a child is handed over field by field, with the limits and labels of its s
     resources: { nodes: 2, nodeLabels: { zone: 'b' } },
   };
   const limited = childArguments('exp-1', { ...child, resolved }, null);
-  assert.deepEqual(limited.slice(-6), [
+  assert.deepEqual(limited.slice(-7), [
     1500,
     Date.UTC(2024, 1, 29, 12),
     '{"gpu":"h100"}',
