@@ -1,10 +1,10 @@
+import { restartsOf } from 'echelon-client/restarts';
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { colour, paint } from '../app/theme.ts';
 import type { CurveData } from '../models/curves.ts';
 import type { Outcome } from '../models/outcomes.ts';
-import { restartsOf } from '../models/strip.ts';
 import { inert } from '../models/words.ts';
 
 /** A batch under the curve: its step and its worst outcome; null if it has no report yet. */
