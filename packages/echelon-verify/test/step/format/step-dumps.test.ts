@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -33,9 +33,49 @@ test('ratios and clip sides of a token export of prime-rl are exact, and a chang
   const [right, ...none] = await stepsOf('prime-rl-tokens', ofRun('right'));
   assert.equal(none.length, 0);
   assert.deepEqual([right!.step.dataParallelSize, right!.step.microBatches.length], [2, 6]);
-  assert.deepEqual(outcomes(right!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0] });
+  assert.deepEqual(outcomes(right!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0], reported: [1, 0] });
   const [wrong] = await stepsOf('prime-rl-tokens', ofRun('wrong'));
-  assert.deepEqual(outcomes(wrong!), { ratio: [76, 1], clip: [76, 1], gradient: [0, 0] });
+  assert.deepEqual(outcomes(wrong!), { ratio: [76, 1], clip: [76, 1], gradient: [0, 0], reported: [0, 1] });
+});
+
+test('the loss that prime-rl reports is unverifiable, because micro-steps without a trained token are not exported', async () => {
+  const [step] = await stepsOf('prime-rl-tokens', ofRun('right'));
+  const [loss, entropy] = verifyStep(step!).values;
+  assert.deepEqual([loss!.name, loss!.outcome], ['loss', 'unverifiable']);
+  assert.match(
+    loss!.lacks.join(),
+    /number of micro-steps \(those without a trained token are not exported\)/,
+  );
+  assert.deepEqual([entropy!.name, entropy!.outcome], ['entropy', 'exact']);
+});
+
+test('an entropy of prime-rl over other loss components is unverifiable', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'step-dumps-'));
+  after(() => rm(folder, { recursive: true }));
+  await cp(dump('prime-rl-tokens/right'), folder, { recursive: true });
+  const files = TOKENS.map((path) => join(folder, path));
+  for (const file of files) {
+    const lines = (await readFile(file, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    for (const line of lines) line.ce_weights = line.loss_mask.map(() => 0.5);
+    await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'));
+  }
+  const [step] = await stepsOf('prime-rl-tokens', files);
+  assert.equal(verifyStep(step!).values.find(({ name }) => name === 'entropy')!.outcome, 'unverifiable');
+});
+
+test('other thresholds of prime-rl and its loss ipo, which the export does not name, make no token wrong', async () => {
+  const [other] = await stepsOf('prime-rl-tokens', ofRun('threshold'));
+  assert.deepEqual(outcomes(other!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0], reported: [1, 0] });
+  assert.ok(
+    verifyStep({ ...other!, step: { ...other!.step, policyLoss: { name: 'prime-rl', params: {} } } })
+      .wrongTokens.length > 0,
+  );
+  const [ipo] = await stepsOf('prime-rl-tokens', ofRun('ipo'));
+  assert.equal(ipo!.step.policyLoss, undefined);
+  assert.deepEqual(outcomes(ipo!), { ratio: [77, 0], gradient: [0, 0], reported: [1, 0] });
 });
 
 test('a token export of prime-rl is known by its content, and the other dumps of steps only by their name', async () => {
