@@ -61,6 +61,7 @@ const retention = () => import('./commands/retention.ts');
 const rules = () => import('./commands/rules.ts');
 const servers = () => import('./commands/servers.ts');
 const submit = () => import('./commands/submit.ts');
+const supportBundle = () => import('./commands/support-bundle.ts');
 const sweeps = () => import('./commands/sweeps.ts');
 const usage = () => import('./commands/usage.ts');
 const watch = () => import('./commands/watch.ts');
@@ -156,6 +157,7 @@ const ACCESS: Entry[] = [
 const FLEET: Entry[] = [
   entry('api', 'run the API server', servers),
   entry('dispatcher', 'run a dispatcher', servers),
+  entry('support-bundle', 'write a file with what others need to find a fault', supportBundle),
   entry('backup', 'back up, verify and restore an installation', backup),
 ];
 

@@ -391,6 +391,17 @@ export function secretsOf(settings: Settings): string[] {
   });
 }
 
+/** The settings by their variables, for people: of a secret, whether it is set. */
+export function shownSettings(settings: Settings): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries<Setting<unknown>>(SETTINGS).map(([name, { variable, secret }]) => {
+      const value = settings[name as keyof Settings];
+      const isSet = Array.isArray(value) ? value.length > 0 : value !== null;
+      return [variable, secret ? isSet : value];
+    }),
+  );
+}
+
 /** The settings of this process. The one place that reads `process.env`. */
 export function processSettings(): Settings {
   return loadSettings(process.env);

@@ -90,7 +90,7 @@ export async function checkBackup(
 
 /**
  * Writes a backup (default: the newest) to the archive of the settings, and to the data directory of a Redis that does not
- * run. Throws EchelonError `archive-mismatch` or `store-foreign` where there is an installation already.
+ * run. Throws EchelonError `archive-mismatch` or `store-foreign` if there is an installation already.
  */
 export async function restoreBackup(
   place: string,
