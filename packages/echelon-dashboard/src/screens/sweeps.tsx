@@ -35,6 +35,7 @@ export function Sweeps() {
             >
               <DataTable
                 rows={items}
+                fold="minmax(0, 1fr) auto"
                 keyOf={({ id }) => id}
                 columns={[
                   {
@@ -54,6 +55,7 @@ export function Sweeps() {
                   },
                   {
                     title: 'Progress',
+                    class: 'line',
                     cell: (sweep) => <Ended sweep={sweep} />,
                     value: (sweep) => endedOf(sweep) / sweep.count,
                   },
@@ -65,13 +67,13 @@ export function Sweeps() {
                   },
                   {
                     title: 'Best mean',
-                    class: 'wide number-first',
+                    class: 'line number-first',
                     cell: (sweep) => <Best of={sweep} />,
                     value: ({ best }) => best?.mean,
                   },
                   {
                     title: 'Created',
-                    class: 'muted number',
+                    class: 'muted number wide',
                     cell: ({ createdAt }) => <Ago at={createdAt} />,
                     value: ({ createdAt }) => createdAt,
                   },
