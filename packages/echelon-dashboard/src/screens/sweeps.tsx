@@ -39,6 +39,7 @@ export function Sweeps() {
             >
               <DataTable
                 rows={items}
+                fold="minmax(0, 1fr) auto"
                 keyOf={({ id }) => id}
                 columns={[
                   {
@@ -58,6 +59,7 @@ export function Sweeps() {
                   },
                   {
                     title: 'Progress',
+                    class: 'line',
                     cell: (sweep) => <Ended sweep={sweep} />,
                     value: (sweep) => endedOf(sweep) / sweep.count,
                   },
@@ -69,13 +71,13 @@ export function Sweeps() {
                   },
                   {
                     title: 'Best mean',
-                    class: 'wide number-first',
+                    class: 'line number-first',
                     cell: (sweep) => <Best of={sweep} />,
                     value: ({ best }) => best?.mean,
                   },
                   {
                     title: 'Created',
-                    class: 'muted number',
+                    class: 'muted number wide',
                     cell: ({ createdAt }) => <Ago at={createdAt} />,
                     value: ({ createdAt }) => createdAt,
                   },

@@ -85,11 +85,15 @@ async function dispatcherCheck(store: Store, { queues }: RouteDeps['queue']): Pr
   const connected = counts.reduce((sum, one) => sum + one, 0);
   // A Redis that hides its connections shows none although attempts are followed.
   const isAbsent = connected === 0 && held === 0;
-  const lost = expired > 0 ? `; none follows ${counted(expired, 'attempt')}` : '';
+  const found = [
+    ...(connected > 0 || isAbsent ? [`${connected} connected`] : []),
+    ...(held > 0 ? [`${counted(held, 'attempt')} followed`] : []),
+    ...(expired > 0 ? [`${counted(expired, 'attempt')} not followed`] : []),
+  ];
   return check(
     'Dispatchers',
     expired === 0 && !isAbsent,
-    `${isAbsent ? 'none is connected' : `${connected} connected, following ${counted(held, 'attempt')}`}${lost}`,
+    found.join(', '),
     expired > 0
       ? 'Start a dispatcher that reaches the clusters of these attempts; their trainings continue meanwhile.'
       : 'Start one with `echelon dispatcher`: until then no experiment starts.',

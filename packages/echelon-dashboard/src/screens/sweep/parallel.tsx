@@ -68,7 +68,7 @@ export function Parallel({ differences, names, metric, means, goal }: ParallelPr
               {title}
             </text>
             {ticks.map(({ at, text }) => (
-              <text key={text} x={x(axis) + 6} y={y(at) + 4}>
+              <text key={text} x={x(axis) + 6} y={y(at) - 5}>
                 {text}
               </text>
             ))}

@@ -64,9 +64,9 @@ test('certificates that end soon are a problem, and so is an installation withou
     [true, false],
   );
   assert.match((await check('Certificates of old')).remedy, /clusters add/);
-  assert.match((await check('Dispatchers')).found, /^none is connected$/);
+  assert.equal((await check('Dispatchers')).found, '0 connected');
   const serving = queue.serve(async () => 'complete', { concurrency: 1, lockMs: 30_000 });
   t.after(() => serving.close(0));
   while (!(await check('Dispatchers')).ok) await delay(20);
-  assert.equal((await check('Dispatchers')).found, '1 connected, following 0 attempts');
+  assert.equal((await check('Dispatchers')).found, '1 connected');
 });
