@@ -17,6 +17,7 @@ interface Source {
 
 const HOOKS = [
   ['TRL', 'trl_steps'],
+  ['ms-swift', 'swift_steps'],
   ['verl', 'verl_steps'],
   ['verl-agent', 'verl_agent_steps'],
 ] as const;
