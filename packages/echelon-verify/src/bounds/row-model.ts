@@ -29,6 +29,7 @@ import { type Arithmetic, FLOAT16, FLOAT64 } from './arithmetic.ts';
 import { termOfChain } from './chain-term.ts';
 import {
   type ClusterBounds,
+  clusterBounds,
   emptyBounds,
   type LazyClusterBounds,
   lazyClusterBounds,
@@ -56,6 +57,8 @@ export interface ModelLevel {
   /** True if a cluster of one row passes its value through (mean 0, deviation 1) instead of giving 0. */
   readonly rawSingleton: boolean;
   readonly norm: Norm;
+  /** A deviation that is not above this gives 0. */
+  readonly guardAbove?: number | undefined;
   /** The trainer spreads the part over the tokens of the response and averages it again. */
   readonly overTokens: boolean;
 }
@@ -116,7 +119,7 @@ function termModel(batch: Batch, inputs: Inputs, formula: RowFormula): RowModel 
   const derived = derivedColumns(batch, inputs);
   const levels = formula.terms.flatMap((term) =>
     term.over === 'group'
-      ? [groupLevel(batch, columnOf(inputs, derived, term), term)]
+      ? [groupLevel(batch, groupColumn(batch, columnOf(inputs, derived, term), term), term)]
       : contextLevels(stepsOf(batch), columnOf(inputs, derived, term), term),
   );
   return { ...rowReader(batch, inputs, levels, formula), truth: trueAdvantages(batch, inputs) };
@@ -202,7 +205,7 @@ function given<T>(column: T | undefined): T {
 function stageModel(batch: Batch, inputs: Inputs, plan: StagePlan): RowModel {
   const { arithmetic } = inputs;
   const perToken = isPerToken(batch);
-  const input = perToken ? tokenBoundsInput(batch, inputs) : rowBoundsInput(batch, inputs);
+  const input = perToken ? tokenBoundsInput(batch, inputs) : rowBoundsInput(batch, inputs, plan);
   const { column, trace, overflow } = boundStages(plan, input, arithmetic);
   const { statistics = 'rows' } = plan;
   const groups = { over: 'group', norm: 'none', deviation: 'sample', statistics } as const;
@@ -240,11 +243,13 @@ function stageModel(batch: Batch, inputs: Inputs, plan: StagePlan): RowModel {
   };
 }
 
-function rowBoundsInput(batch: Batch, inputs: Inputs): StageBoundsInput {
+function rowBoundsInput(batch: Batch, inputs: Inputs, { statistics }: StagePlan): StageBoundsInput {
+  const score = (): InputColumn => given(inputs.score);
+  const isMean = statistics === 'trajectory-mean';
   return {
     group: batch.group,
     trajectory: batch.trajectory,
-    score: () => given(inputs.score),
+    score: () => (isMean ? trajectoryColumn(batch, score(), inputs.arithmetic) : score()),
     tokens: () => given(batch.responseLength),
     rewards: () => given(inputs.rewards),
   };
@@ -261,15 +266,17 @@ function tokenBoundsInput(batch: Batch, inputs: Inputs): StageBoundsInput {
 
 function contextLevels(steps: StepColumns, of: TermColumn, terms: ContextTerms): ModelLevel[] {
   const { deviation, norm } = terms;
-  return clusterLevels(steps, terms.historyLength).map(({ level, cluster, count }) => ({
+  const within = terms.overBatch === true ? { ...steps, group: new Int32Array(steps.rows) } : steps;
+  return clusterLevels(within, terms.historyLength).map(({ level, cluster, count }) => ({
     level,
     cluster,
     members: cluster,
     ...bound(cluster, count, of, deviation),
     ...of,
     weight: terms.weight(level),
-    rawSingleton: false,
+    rawSingleton: norm === 'raw',
     norm,
+    guardAbove: terms.guardAbove,
     overTokens: false,
   }));
 }
@@ -284,9 +291,40 @@ function groupLevel(batch: Batch, of: TermColumn, term: GroupTerm): ModelLevel {
     ...bound(members, batch.groupNames.length, of, term.deviation),
     ...of,
     weight,
-    rawSingleton: term.singleton === 'raw',
+    rawSingleton: term.singleton === 'raw' || norm === 'raw',
     norm,
+    guardAbove: term.guardAbove,
     overTokens,
+  };
+}
+
+/** The column of a group term: that of its rows, or the means of their trajectories. */
+function groupColumn(
+  batch: Batch,
+  of: TermColumn,
+  { statistics }: Pick<GroupTerm, 'statistics'>,
+): TermColumn {
+  if (statistics !== 'trajectory-mean') return of;
+  return { ...of, input: trajectoryColumn(batch, of.input, of.arithmetic) };
+}
+
+/** The mean of each row's trajectory, as the trainer's arithmetic may give it. */
+function trajectoryColumn(
+  { trajectory: cluster, trajectoryNames }: Batch,
+  { value, error: valueError, rounding }: InputColumn,
+  arithmetic: Arithmetic,
+): InputColumn {
+  const count = trajectoryNames.length;
+  const bounds = clusterBounds({ cluster, count, value, valueError, rounding }, 'sample', arithmetic);
+  const any = emptyBounds(1, arithmetic);
+  const ofAny = bounds.mean.map((mean, t) => {
+    boundAnyForm(bounds, t, any);
+    return any.meanError[0]! + Math.abs(any.mean[0]! - mean);
+  });
+  return {
+    value: Float64Array.from(cluster, (t) => bounds.mean[t]!),
+    error: Float64Array.from(cluster, (t) => bounds.meanError[t]!),
+    rounding: Float64Array.from(cluster, (t) => ofAny[t]!),
   };
 }
 
@@ -371,6 +409,7 @@ function rowReader(
         part.cluster = cluster;
         if (part.anyForm) widen(part, row, level, wide[i]!);
         part.norm = level.norm;
+        part.guardAbove = level.guardAbove;
         part.epsilon = epsilon;
         part.extra = level.narrowing + (level.overTokens ? overTokens(batch, row, arithmetic) : 0);
         if (level.overTokens && batch.responseLength?.[row] === 0) setPart(part, 0, 0);

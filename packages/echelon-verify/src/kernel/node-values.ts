@@ -1,7 +1,7 @@
 /** Values of the states of a group: what the episodes that visited a state went on to earn (G²PO, g2po/core_g2po.py). */
 
 import type { DerivedColumn, EnvironmentInput } from './estimators/estimator.ts';
-import { checkLength, idCount, type StepColumns } from './steps.ts';
+import { checkLength, idCount, type StepColumns, statesOf } from './steps.ts';
 
 /** How values follow from the rewards of episodes. */
 export interface NodeValueRule {
@@ -34,7 +34,7 @@ export function nodeColumns(
   const { rows } = steps;
   checkLength('reward', environment.reward, rows);
   const episodes = episodesOf(steps, environment.step);
-  const node = nodesOf(steps);
+  const node = statesOf(steps);
   const own = valuesOf(node, episodes, environment.reward, rule);
   const other = rule.valueFormat === 'float64' ? 'float32' : 'float64';
   const alternative = valuesOf(node, episodes, environment.reward, { ...rule, valueFormat: other });
@@ -95,16 +95,6 @@ function episodesOf({ trajectory }: StepColumns, step: Int32Array | undefined): 
 /** Rewards add up in float32, as the rollout adds them. */
 function rewardOf(rowsOf: readonly (readonly number[])[], reward: Float64Array): number {
   return rowsOf.reduce((sum, [row]) => Math.fround(sum + reward[row!]!), 0);
-}
-
-function nodesOf({ group, observation }: StepColumns): Int32Array {
-  const known = new Map<number, number>();
-  const groups = idCount('group', group);
-  return observation.map((id, row) => {
-    const key = id * groups + group[row]!;
-    if (!known.has(key)) known.set(key, known.size);
-    return known.get(key)!;
-  });
 }
 
 function valuesOf(

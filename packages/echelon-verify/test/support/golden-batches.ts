@@ -8,6 +8,7 @@ const GOLDEN_FILES = [
   'gigpo-grpo.json',
   'graphgpo.json.gz',
   'g2po.json.gz',
+  'gigpo-variants.json.gz',
   'hgpo-large.json.gz',
   'real-alfworld.json.gz',
   'real-taubench.json.gz',

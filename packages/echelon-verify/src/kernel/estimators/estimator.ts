@@ -41,12 +41,14 @@ export interface DerivedColumn {
   readonly rounding: Float64Array;
 }
 
-/** What a term is over, if that is neither the scores nor the step returns. */
+/** What a term is over, if that is neither the scores nor the step returns, and how. */
 export interface Derived {
   /** Name of the column in `columns` of the estimator, as people read it. */
   readonly of?: string;
   /** The trainer computes the term in float64 and rounds the result. */
   readonly isDouble?: boolean;
+  /** A deviation that is not above this gives 0. */
+  readonly guardAbove?: number;
 }
 
 /** The tokens of a batch, one entry of each column per token. */
@@ -83,8 +85,8 @@ export interface Uses {
 /** A column of inputs with one entry per token. */
 export type TokenColumnName = 'reward' | 'value';
 
-/** What is done with (x − mean): divided by (deviation + ε), nothing, or times n / (n − 1). */
-export type Norm = 'deviation' | 'none' | 'leave-one-out';
+/** What is done with (x − mean): divided by (deviation + ε) or by (1 + ε), nothing, or times n / (n − 1); `raw` is x itself. */
+export type Norm = 'deviation' | 'one-plus-epsilon' | 'none' | 'leave-one-out' | 'raw';
 
 /** A term over the whole group, of the scores or of a derived column. */
 export interface GroupTerm extends Derived {
@@ -102,6 +104,8 @@ export interface GroupTerm extends Derived {
 export interface ContextTerms extends Derived {
   readonly over: 'context';
   readonly historyLength: number;
+  /** Equal observations of other groups count too. */
+  readonly overBatch?: boolean;
   readonly norm: Norm;
   readonly deviation: Deviation;
   weight(level: number): number;
