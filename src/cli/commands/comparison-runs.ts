@@ -1,10 +1,10 @@
 import type { ComparisonDetail, ComparisonFigures, ComparisonPlan } from 'echelon-client/calls';
+import { comparisonCsv } from 'echelon-client/csv';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { MAX_PAGE } from '../client.ts';
-import { csvLine, GAME_COLUMNS, gameCells } from '../csv.ts';
 import { readSpec } from '../folder-files.ts';
 import { NAME_FORMS } from '../names.ts';
 import { row } from '../row.ts';
@@ -120,16 +120,8 @@ export const games = row({
   path: '/v1/comparisons/{id}/games',
   pages: 20,
   json: ({ items }) => ({ items }),
-  print: ({ items }) =>
-    [
-      csvLine(COLUMNS),
-      ...items.flatMap(({ method, seed, experiment, state, games: played }) =>
-        played.map((one) => csvLine([method, seed, ...gameCells(one), experiment, state])),
-      ),
-    ].join('\n'),
+  print: ({ items }) => comparisonCsv(items),
 });
-
-const COLUMNS = ['method', 'seed', ...GAME_COLUMNS, 'experiment', 'state'];
 
 /** A comparison in words: its findings, the seeds, then a sentence for each method. */
 export function comparisonText(comparison: ComparisonDetail, width?: number): string {

@@ -1,8 +1,8 @@
 import type { GamePage } from 'echelon-client/calls';
+import { csvLine, GAME_COLUMNS, gameCells } from 'echelon-client/csv';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
-import { csvLine, GAME_COLUMNS, gameCells } from '../csv.ts';
 import { EXPERIMENT, row } from '../row.ts';
 
 type Evaluation = GamePage['items'][number];

@@ -8,7 +8,7 @@ import type { EvaluationEvent } from '../../../../src/core/events.ts';
 import { makeChild } from '../../../../src/plan/sweep.ts';
 import { RETENTION_STAGES } from '../../../../src/schemas/retention.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
-import { claimed } from '../../../support/store.ts';
+import { endRun } from '../../../support/comparison-scene.ts';
 import { expandAll } from '../../../support/sweep.ts';
 
 const { store, client, connection } = await apiFor({ after });
@@ -37,8 +37,6 @@ async function submitted(changes: Partial<ComparisonPlan> = {}) {
 
 /** Ends a run after an evaluation in which so many of ten games are solved. */
 async function ended(experiment: string, solved: number | null, changes: Partial<EvaluationEvent> = {}) {
-  const lease = await claimed(store, experiment);
-  await store.attempts.confirm(lease);
   const games = [1, 2].flatMap((replicate) =>
     Array.from({ length: 10 }, (_one, at) => ({
       ...{ game: `room-${at}`, replicate, success: Number(at < (solved ?? 0)), score: 0, steps: 3 },
@@ -49,21 +47,7 @@ async function ended(experiment: string, solved: number | null, changes: Partial
     ...{ type: 'evaluation', step: 40, panel: 'rooms', digest: 'd'.repeat(64), decoding: { t: '1' }, games },
     ...changes,
   };
-  const cause = solved === null ? 'failed' : 'succeeded';
-  const end = {
-    type: 'ended',
-    cause,
-    exitCode: 0,
-    signal: 0,
-    message: '',
-    lastLines: [] as string[],
-  } as const;
-  const events = [...(solved === null ? [] : [evaluation]), end];
-  await store.events.append(
-    lease,
-    events.map((event, at) => ({ sequence: at + 1, at: 1000, event })),
-  );
-  await store.attempts.end(lease, { to: cause, reason: cause });
+  await endRun(store, experiment, { evaluation: solved === null ? null : evaluation });
 }
 
 const read = (id: string) => client.get('/v1/comparisons/{id}', { path: { id } });
