@@ -64,7 +64,7 @@ function addSubmit(app: App, deps: RouteDeps, checks: Slots): void {
     idempotency: 'own',
     summary: 'Store the plan of a comparison and submit its runs as a sweep',
     description:
-      'The plan cannot change from then on: no request changes it, and no rule of early stopping applies to its runs. Specs of the methods that differ beyond the estimator and the declared fields are refused.',
+      'The plan cannot change from then on: no request changes it, and no early stopping applies to its runs: rules that stop runs by their metrics are refused. Specs of the methods that differ beyond the estimator and the declared fields are refused.',
     tag: 'comparisons',
     body: ComparisonPlan,
     examples: { estimators: EXAMPLE },
@@ -112,12 +112,23 @@ async function judgePlan(
   const sweep = sweepOfPlan(body);
   const release = checks.take(caller.id);
   const judged = await judge(deps, { caller, body: sweep, reply }).finally(release);
+  requireNoEarlyStop(judged.first[0]!.resolved.spec);
   // The first children are the methods with the first seed.
   const [first, ...others] = judged.first.slice(0, body.methods.length).map(({ resolved }) => resolved.spec);
   const undeclared = others.flatMap((other) => undeclaredDifferences(body, first, other));
   if (undeclared.length === 0) return { sweep, judged };
   const message = `differ in ${[...new Set(undeclared)].join(', ')} once they are resolved; set these fields in spec, or name them in declared`;
   throw invalidSweep([{ field: '/methods', message }]);
+}
+
+/** A rule that stops runs by their results would choose among them. Throws EchelonError `invalid-spec`. */
+function requireNoEarlyStop({ rules = [] }: ResolvedSpec['spec']): void {
+  const chooses = ({ do: action, when }: (typeof rules)[number]) =>
+    action !== 'mark' && when.metric !== undefined && when.notFinite === undefined;
+  const rule = rules.find(chooses);
+  if (rule === undefined) return;
+  const message = `has the rule ${rule.name}, which stops runs by their metrics and so chooses among results; use do: mark, and planned looks`;
+  throw invalidSweep([{ field: '/spec/rules', message }]);
 }
 
 function toComparison({ id, project, state, createdAt, comparison }: Sweep): Comparison {

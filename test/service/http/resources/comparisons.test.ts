@@ -83,6 +83,14 @@ test('a plan says before its runs what it needs, and refuses what it does not de
   ];
   await refused({ methods: both }, /no field of the estimator/);
   await refused({ earlyStopping: {} }, /earlyStopping/);
+  const rules = (rule: object) => ({ spec: { ...PLAN.spec, rules: [rule] } });
+  await refused(rules({ preset: 'plateau', do: 'stop' }), /plateau, which stops runs by their metrics/);
+  for (const rule of [
+    { preset: 'plateau' },
+    { preset: 'wrong-rows', do: 'stop' },
+    { preset: 'not-finite', do: 'stop' },
+  ])
+    await client.post('/v1/comparisons/preview', { body: { ...PLAN, ...rules(rule) } });
   await refused({ looks: [2] }, /ascend to all 3 seeds/);
   await client.post('/v1/comparisons/preview', {
     body: { ...PLAN, methods: both, declared: ['training.learningRate'] },
