@@ -1,11 +1,12 @@
 import type { ComparisonDetail, ComparisonFigures, ComparisonPlan } from 'echelon-client/calls';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
+import { csvLine } from 'echelon-verify/text/csv';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { MAX_PAGE } from '../client.ts';
-import { csvLine, GAME_COLUMNS, gameCells } from '../csv.ts';
 import { readSpec } from '../folder-files.ts';
+import { GAME_COLUMNS, gameCells } from '../game-columns.ts';
 import { NAME_FORMS } from '../names.ts';
 import { row } from '../row.ts';
 import { coloredState, duration } from '../states.ts';

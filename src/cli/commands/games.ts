@@ -1,8 +1,9 @@
 import type { GamePage } from 'echelon-client/calls';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { table } from 'echelon-verify/cli/table';
+import { csvLine } from 'echelon-verify/text/csv';
 import { inert } from 'echelon-verify/text/inert';
-import { csvLine, GAME_COLUMNS, gameCells } from '../csv.ts';
+import { GAME_COLUMNS, gameCells } from '../game-columns.ts';
 import { EXPERIMENT, row } from '../row.ts';
 
 type Evaluation = GamePage['items'][number];

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
 import type { Usage } from 'echelon-client/calls';
 import { table } from 'echelon-verify/cli/table';
+import { csvLine } from 'echelon-verify/text/csv';
 import { inert } from 'echelon-verify/text/inert';
-import { csvLine } from '../csv.ts';
 import { row, stated } from '../row.ts';
 
 const GROUPS = ['project', 'owner', 'cluster', 'gpuType'] as const;
