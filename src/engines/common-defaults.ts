@@ -8,6 +8,7 @@ export const COMMON_DEFAULTS = {
   project: 'default',
   cluster: null,
   clusterLabels: {},
+  tags: [] as string[],
   priority: 0,
   maxAttempts: 3,
   maxClusterFaults: 20,

@@ -45,6 +45,17 @@ const Cpus = Type.Number({
     'CPUs in all. With GPUs, each node has one CPU for each of its GPUs; the others may be on any node of the cluster. Without GPUs, all are on one node.',
 });
 
+/** A word by which users group experiments. */
+export const Tag = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9 ._:/=+-]{0,49}$',
+  maxLength: 50,
+  description: 'Letters, digits, spaces and . _ : / = + -, at most 50; it starts with a letter or a digit.',
+});
+
+/** The tags of an experiment. */
+export const tagsAs = (description: string) =>
+  Type.Array(Tag, { maxItems: 20, uniqueItems: true, description });
+
 const labelsAs = (description: string) =>
   Type.Record(
     Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$' }),
@@ -123,6 +134,11 @@ export const commonFields = {
   project: Type.Optional(Name),
   cluster: Type.Optional(Name),
   clusterLabels: Type.Optional(Labels),
+  tags: Type.Optional(
+    tagsAs(
+      'Tags of the experiment, by which lists are filtered and grouped; `echelon note` changes them later.',
+    ),
+  ),
   priority: Type.Optional(Priority),
   resources: Type.Optional(Resources),
   maxAttempts: count(

@@ -46,6 +46,7 @@ export type Commit = (typeof COMMITS)[number];
 
 /** The store's methods that no failpoint interrupts, with the reason. */
 export const NOT_INTERRUPTED = {
+  ofBackups: ['retention.pause'],
   reads: [
     'archive.backlog',
     'archive.longStreams',

@@ -156,6 +156,7 @@ async function create(context: StoreContext, pressure: Pressure, input: SweepInp
     maxQueued,
     projectBytes,
     owner: input.owner ?? '',
+    metric: input.metric ? JSON.stringify(input.metric) : '',
     comparison: input.comparison ? JSON.stringify(input.comparison) : '',
     after: Object.entries(input.after ?? {}).flatMap(([index, other]) => [index, String(other)]),
   };

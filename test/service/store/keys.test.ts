@@ -294,6 +294,8 @@ test('every key is listed, and nothing is left of what was deleted', async (t) =
     assert.deepEqual(ofStream.sort(), [`x:${id}:batches`, `x:${id}:reports`], 'what a rule keeps');
   };
   const deleted = await liveThroughAll(store, look, isStreamGone);
+  assert.ok(await store.retention.pause(60_000));
+  await look();
 
   for (const id of deleted) {
     const left = (await everyKeyWith(redis, id)).map((key) => key.replace(/^\{echelon\}:/, ''));

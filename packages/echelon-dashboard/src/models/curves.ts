@@ -89,6 +89,16 @@ const TELLING = [
   /advantages\/mean/,
 ];
 
+/** Metrics as options of a list: those of the nodes of a training are a group of their own, after all others. */
+export function grouped(names: readonly string[]): { value: string; label: string; group?: string }[] {
+  const options = names.map((name) => ({
+    value: name,
+    label: name,
+    ...(name.startsWith('system/') && { group: 'Nodes of the training' }),
+  }));
+  return options.toSorted((a, b) => Number(a.group !== undefined) - Number(b.group !== undefined));
+}
+
 /** The metrics to show if none are chosen. */
 export function chooseMetrics(names: readonly string[], limit = 4): string[] {
   const chosen: string[] = [];
@@ -96,7 +106,8 @@ export function chooseMetrics(names: readonly string[], limit = 4): string[] {
     const found = names.find((name) => pattern.test(name) && !chosen.includes(name));
     if (found !== undefined) chosen.push(found);
   }
-  return [...chosen, ...names.filter((name) => !chosen.includes(name))].slice(0, limit);
+  const others = grouped(names.filter((name) => !chosen.includes(name)));
+  return [...chosen, ...others.map(({ value }) => value)].slice(0, limit);
 }
 
 /** A combination of a sweep as the API aggregates it over seeds. */

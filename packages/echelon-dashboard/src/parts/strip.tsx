@@ -1,5 +1,6 @@
+import { restartInWords, restartsOf } from 'echelon-client/restarts';
 import { OUTCOMES, SHAPES } from '../models/outcomes.ts';
-import { cellsOf, type ListedBatch, restartInWords, restartsOf, stagesOf } from '../models/strip.ts';
+import { cellsOf, type ListedBatch, stagesOf } from '../models/strip.ts';
 import { count } from '../models/words.ts';
 import { Card } from './card.tsx';
 import { Outcome } from './marks.tsx';

@@ -100,6 +100,7 @@ export async function accept(
     name: body.name,
     method: body.method,
     fingerprints,
+    metric: body.metric,
     earlyStopping: body.earlyStopping ?? null,
     comparison,
     seed: draft.seed,
