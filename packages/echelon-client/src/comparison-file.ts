@@ -1,7 +1,7 @@
 /** A comparison as the data of one HTML file, which the command line writes and the dashboard's page shows. */
 import type { Answer, Input } from './calls.ts';
 
-type Series = Input<'get', '/v1/sweeps/{id}/series'>['query'];
+type Series = NonNullable<Input<'get', '/v1/sweeps/{id}/series'>['query']>;
 
 /** Id of the element with the data. */
 export const COMPARISON_ID = 'comparison';
