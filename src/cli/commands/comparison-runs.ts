@@ -6,7 +6,6 @@ import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { MAX_PAGE } from '../client.ts';
 import { readSpec } from '../folder-files.ts';
-import { GAME_COLUMNS, gameCells } from '../game-columns.ts';
 import { NAME_FORMS } from '../names.ts';
 import { row } from '../row.ts';
 import { coloredState, duration } from '../states.ts';
