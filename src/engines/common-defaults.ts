@@ -9,6 +9,7 @@ export const COMMON_DEFAULTS = {
   cluster: null,
   clusterLabels: {},
   priority: 0,
+  priorityClass: 'normal',
   maxAttempts: 3,
   maxClusterFaults: 20,
   gracePeriodSeconds: 30,

@@ -219,6 +219,9 @@ function describe(experiment: ExperimentDetail): string {
     ['state', `${coloredStatus(experiment)} (${inert(experiment.reason)})`],
     ...queueFacts(experiment),
     ['attempt', attemptOf(experiment)],
+    ...(experiment.priorityClass === 'normal'
+      ? []
+      : [['class', experiment.priorityClass] as [string, string]]),
     ['submitted', when(experiment.submittedAt)],
     ['started', when(experiment.startedAt)],
     ['ended', when(experiment.endedAt)],
