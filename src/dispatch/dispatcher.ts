@@ -24,6 +24,7 @@ import { type Connect, createRayWorkers, type RayWorkers } from './clusters/ray-
 import type { RayWorkerPackage } from './clusters/setup/package.ts';
 import type { Log } from './log.ts';
 import { createLoop } from './loop.ts';
+import { createNotifications, type NotificationDeps } from './notifications/notifications.ts';
 import { createReceive } from './placement/receive.ts';
 import { createReconciler, failOverdue } from './placement/reconcile.ts';
 import { createSchedulingRounds } from './placement/scheduling-round.ts';
@@ -69,6 +70,8 @@ export interface DispatcherDeps {
   /** See {@link CordonRule}. Default: nodes are only cordoned by operators. */
   cordon?: CordonRule;
   hooks?: AttemptHooks;
+  /** If omitted, this dispatcher sends no notifications. */
+  notifications?: NotificationDeps;
   connect?: Connect;
 }
 
@@ -271,6 +274,9 @@ function createRounds(
     sweeps: loopOf('sweeps', reconcileMs, () => advanceSweeps({ store, queue, log, stopped })),
     rules: loopOf('rules', roundMs, createRulesRound({ store, queue, log, leaseMs, stopped })),
     compaction: loopOf('compacting metric series', roundMs, () => compactSeries({ store, log, stopped })),
+    ...(deps.notifications && {
+      notifications: createNotifications({ ...deps, ...deps.notifications, everyMs: roundMs }),
+    }),
     silentRuns: loopOf('silent runs', reconcileMs, createSilentRuns({ store, log })),
     retention: createRetentionLoops({
       store,

@@ -30,6 +30,7 @@ import { loadScripts } from './redis/scripts.ts';
 import { createWakeHub, WAKE_TOPICS, type WakeTopic } from './redis/wake-hub.ts';
 import { createRules } from './rules/rules.ts';
 import { createRuns } from './runs/runs.ts';
+import { createSubscriptions } from './subscriptions/subscriptions.ts';
 import { createSweeps } from './sweeps/sweeps.ts';
 import { createUsage } from './usage/usage.ts';
 
@@ -85,6 +86,7 @@ export function createStore(options: StoreOptions) {
     feed: createFeed(context),
     metrics: { ...createMetricSeries(context), ...createCompaction(context) },
     batches,
+    subscriptions: createSubscriptions(context),
     sweeps: createSweeps(context, pressure),
     rules: createRules(context),
     runs: createRuns(context, pressure),

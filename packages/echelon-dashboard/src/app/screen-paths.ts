@@ -9,6 +9,7 @@ export const SCREENS = [
   'submit',
   'verify',
   'rules',
+  'notifications',
   'access',
   'system',
 ] as const;
