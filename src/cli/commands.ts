@@ -50,6 +50,7 @@ const games = () => import('./commands/games.ts');
 const logs = () => import('./commands/logs.ts');
 const metrics = () => import('./commands/metrics.ts');
 const nodes = () => import('./commands/nodes.ts');
+const notify = () => import('./commands/notify.ts');
 const open = () => import('./commands/open.ts');
 const plan = () => import('./commands/plan.ts');
 const preflight = () => import('./commands/preflight.ts');
@@ -126,6 +127,7 @@ const CLUSTERS: Entry[] = [
   entry('clock', 'compare and confirm the clock of Redis', retention),
   entry('clusters', 'add, pause, drain and delete Ray clusters', clusters, 'cluster'),
   entry('nodes', 'show, cordon and drain nodes of clusters', nodes, 'node'),
+  entry('notify', 'send events to webhooks, chats and e-mail', notify),
   entry('usage', 'show GPU hours and cost of a period', usage),
   entry('plan', 'show the command that a spec or a recipe would run', plan),
   entry('preflight', 'check a spec on a cluster before it takes a GPU', preflight),

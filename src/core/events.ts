@@ -174,10 +174,19 @@ interface SweepEvent {
   counts: Record<State, number>;
 }
 
-/** What a feed tells of: changes of state, verification that found something wrong, rules that fired, sweeps. */
+/** The ray-worker of a cluster has answered no dispatcher for a while; told in the feeds of projects with subscriptions. */
+interface ClusterEvent {
+  type: 'cluster';
+  state: 'silent';
+  /** Its last answer (ms since 1970). */
+  since: number;
+}
+
+/** What a feed tells of; of checkpoints and clusters, only the feed of a project. */
 export type FeedEvent =
-  | Extract<ControllerEvent, { type: 'state' | 'verification' | 'rule' | 'preemption' }>
-  | SweepEvent;
+  | Extract<ExperimentEvent, { type: 'state' | 'verification' | 'rule' | 'preemption' | 'checkpoint' }>
+  | SweepEvent
+  | ClusterEvent;
 
 /** The `type` of every event of a feed. */
 export const FEED_TYPES = [
@@ -185,7 +194,9 @@ export const FEED_TYPES = [
   'verification',
   'rule',
   'preemption',
+  'checkpoint',
   'sweep',
+  'cluster',
 ] as const satisfies readonly FeedEvent['type'][];
 
 /** An entry of the feed of a project, or of all projects: `id` is its number in that feed, from 1, without a gap. */
@@ -193,9 +204,9 @@ export interface FeedEntry {
   id: string;
   at: number;
   project: string;
-  /** null: of a sweep. */
+  /** null: of a sweep or a cluster. */
   experiment: string | null;
-  /** Name of the experiment or the sweep. */
+  /** Name of the experiment, the sweep or the cluster. */
   name: string;
   /** The sweep, or that of the experiment; null: none. */
   sweep: string | null;

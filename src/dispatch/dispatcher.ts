@@ -25,6 +25,7 @@ import { type Connect, createRayWorkers, type RayWorkers } from './clusters/ray-
 import type { RayWorkerPackage } from './clusters/setup/package.ts';
 import type { Log } from './log.ts';
 import { createLoop } from './loop.ts';
+import { createNotifications, type NotificationDeps } from './notifications/notifications.ts';
 import { createReceive } from './placement/receive.ts';
 import { createReconciler, failOverdue } from './placement/reconcile.ts';
 import { createSchedulingRounds } from './placement/scheduling-round.ts';
@@ -72,6 +73,8 @@ export interface DispatcherDeps {
   /** How long a preempted experiment has to stop. Default: 5 minutes. */
   preemptWithinMs?: number;
   hooks?: AttemptHooks;
+  /** If omitted, this dispatcher sends no notifications. */
+  notifications?: NotificationDeps;
   connect?: Connect;
 }
 
@@ -275,6 +278,9 @@ function createRounds(
     comparisons: loopOf('comparisons', reconcileMs, () => recordComparisons({ store, log, stopped })),
     rules: loopOf('rules', roundMs, createRulesRound({ store, queue, log, leaseMs, stopped })),
     compaction: loopOf('compacting metric series', roundMs, () => compactSeries({ store, log, stopped })),
+    ...(deps.notifications && {
+      notifications: createNotifications({ ...deps, ...deps.notifications, everyMs: roundMs }),
+    }),
     silentRuns: loopOf('silent runs', reconcileMs, createSilentRuns({ store, log })),
     retention: createRetentionLoops({
       store,

@@ -30,6 +30,7 @@ import { loadScripts } from './redis/scripts.ts';
 import { createWakeHub, WAKE_TOPICS, type WakeTopic } from './redis/wake-hub.ts';
 import { createRules } from './rules/rules.ts';
 import { createRuns } from './runs/runs.ts';
+import { createSubscriptions } from './subscriptions/subscriptions.ts';
 import { createComparisonRuns } from './sweeps/comparison-runs.ts';
 import { createSweeps } from './sweeps/sweeps.ts';
 import { createUsage } from './usage/usage.ts';
@@ -87,6 +88,7 @@ export function createStore(options: StoreOptions) {
     batches,
     sweeps,
     comparisons: createComparisonRuns(context, { experiments, events, sweeps }),
+    subscriptions: createSubscriptions(context),
     rules: createRules(context),
     runs: createRuns(context, pressure),
     clusters: { ...clusters, ...createCordons(context, clusters) },

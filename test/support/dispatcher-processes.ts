@@ -58,6 +58,8 @@ export async function startDispatcherProcess(
     retentionMs?: number;
     /** How long a preempted experiment has to stop. Default: as in production. */
     preemptWithinMs?: number;
+    /** Directory of secrets: it sends notifications, also to 127.0.0.1, and retries soon. */
+    notify?: string;
   },
   /** Folder of the sources that it runs. Default: this one. */
   sources?: string,

@@ -65,6 +65,11 @@ export function createClusters(context: StoreContext) {
       await run('see-cluster', [name, JSON.stringify(seen), seen.address]);
     },
 
+    /** Records that a ray-worker is silent, once for each silence. False: it is not, or that was recorded. */
+    async noteSilent(name: string): Promise<boolean> {
+      return (await run('note-silent', [name, SILENT_MS])) === 1;
+    },
+
     /** Existing clusters of these names, by name. Default: all. */
     list: (names?: readonly string[]) =>
       names === undefined ? allClusters(context) : clustersNamed(context, names),

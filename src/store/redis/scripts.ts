@@ -24,6 +24,7 @@ const SCRIPTS = {
     'claim-command',
     'create-command',
     'end-command',
+    'note-silent',
     'put-cluster',
     'remove-cluster',
     'renew-command',
@@ -38,6 +39,14 @@ const SCRIPTS = {
   queue: ['set-paused', 'set-priority', 'set-wait-reasons', 'snapshot'],
   runs: ['hear-run', 'open-run', 'take-silent-runs'],
   rules: ['advance-rules', 'read-signals', 'take-signals'],
+  subscriptions: [
+    'add-subscription',
+    'advance-subscriptions',
+    'begin-delivery',
+    'end-delivery',
+    'remove-subscription',
+    'resend-dead',
+  ],
   sweeps: [
     'cancel-sweep',
     'create-sweep',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { newCommandId, newExperimentId, newSweepId } from '../../../src/core/ids.ts';
+import { newCommandId, newExperimentId, newSubscriptionId, newSweepId } from '../../../src/core/ids.ts';
 import { SCOPES } from '../../../src/core/scopes.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
 import { makeKey, makeProjects } from '../../support/access.ts';
@@ -245,9 +245,29 @@ describe('a key of one project and resources of another', () => {
     }
   });
 
+  test('a key of one project gets 404 on every route of a subscription of another project', async () => {
+    const found = below('/v1/subscriptions/{');
+    assert.equal(found.length, 5);
+    const id = newSubscriptionId();
+    const target = { kind: 'email' as const, to: ['SECRET-NAME@example.com'] };
+    await store.subscriptions.add({
+      id,
+      project: 'theirs',
+      events: ['state'],
+      target,
+      createdBy: 'SECRET-NAME',
+    });
+    for (const route of found) {
+      const [theirs, none] = await compared(route, id, newSubscriptionId());
+      assert.equal(theirs.status, 404, theirs.text);
+      assert.deepEqual(theirs, none, route.path);
+    }
+    assert.ok(await store.subscriptions.get(id));
+  });
+
   test('every resource in the path of a route without the scope admin is tested here or belongs to no project', () => {
     // `tried` is tested here; `common` is the same for all callers. A new resource in a path belongs into one of the two.
-    const tried = ['experiments', 'runs', 'sweeps', 'comparisons', 'projects', 'preflight'];
+    const tried = ['experiments', 'runs', 'sweeps', 'comparisons', 'projects', 'preflight', 'subscriptions'];
     const common = ['clusters', 'presets', 'recipes'];
     const named = routes
       .filter(({ path, scope }) => path.includes('{') && scope !== 'admin')

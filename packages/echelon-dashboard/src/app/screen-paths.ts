@@ -10,6 +10,7 @@ export const SCREENS = [
   'submit',
   'verify',
   'rules',
+  'notifications',
   'access',
   'system',
 ] as const;

@@ -37,6 +37,7 @@ const ROUTES: [pattern: string, load: () => Promise<Screen>][] = [
   ['/submit', async () => (await import('../screens/submit.tsx')).Submit],
   ['/verify', async () => (await import('../screens/verify.tsx')).Verify],
   ['/rules', async () => (await import('../screens/rules.tsx')).Rules],
+  ['/notifications', async () => (await import('../screens/notifications.tsx')).Notifications],
   ['/access', async () => (await import('../screens/access.tsx')).Access],
   ['/system', async () => (await import('../screens/system.tsx')).System],
 ];
