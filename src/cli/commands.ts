@@ -48,6 +48,7 @@ const doctor = () => import('./commands/doctor.ts');
 const experiments = () => import('./commands/experiments.ts');
 const games = () => import('./commands/games.ts');
 const logs = () => import('./commands/logs.ts');
+const mcp = () => import('./commands/mcp.ts');
 const metrics = () => import('./commands/metrics.ts');
 const nodes = () => import('./commands/nodes.ts');
 const notify = () => import('./commands/notify.ts');
@@ -151,6 +152,7 @@ const ACCESS: Entry[] = [
   entry('whoami', 'show the API and the scopes of your token', access),
   entry('audit', 'list changes and refused requests', access),
   entry('retention', 'show what retention would delete now', retention),
+  entry('mcp', 'serve the API as tools for coding agents', mcp),
   entry('config', 'manage contexts: APIs by name', config),
   entry('completion', 'print a completion script for bash, zsh or fish', completion),
   entry('version', 'print the versions of Echelon and of Node', about),

@@ -26,7 +26,7 @@ export function createFeedReader({
   stopped: () => boolean;
 }): (now: number) => Promise<void> {
   return async (now) => {
-    for (const { project, cursor } of await store.subscriptions.behind()) {
+    for (const { project, cursor } of await store.subscriptions.unread()) {
       if (stopped()) return;
       await advance(store, project, cursor).catch((error: Error) => {
         log.warn({ err: error, project }, 'cannot read the feed of a project; it is tried again');

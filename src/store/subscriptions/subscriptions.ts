@@ -69,7 +69,7 @@ export function createSubscriptions(context: StoreContext) {
     ...createOutboxes(context),
 
     /** Projects whose subscriptions have entries to read, with their cursors. */
-    async behind(): Promise<{ project: string; cursor: string }[]> {
+    async unread(): Promise<{ project: string; cursor: string }[]> {
       const [cursors, newest] = (await runAll(
         redis.pipeline().hgetall(`${keys.root}:subscribed`).hgetall(keys.feeds),
       )) as [Record<string, string>, Record<string, string>];

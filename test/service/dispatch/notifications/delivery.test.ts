@@ -159,7 +159,7 @@ test('only events that pass the filter are sent', async (t) => {
   );
 });
 
-test('an experiment that is queued for too long is told once, and one that left the queue is not', async (t) => {
+test('an experiment that is queued for too long causes one message, and one that left the queue causes none', async (t) => {
   const { store, redis } = await sending(t);
   const receiver = await receiverFor(t);
   await subscribe(store, hook(receiver.url, { events: ['waiting'], waitMinutes: 5 }));
@@ -169,7 +169,7 @@ test('an experiment that is queued for too long is told once, and one that left 
   await until(async () => (await redis.zcard('{echelon}:waits')) === 1, 'one has left');
   const [[member]] = [await redis.zrange('{echelon}:waits', '0', '-1')];
   await redis.zadd('{echelon}:waits', 1, member!);
-  await until(() => receiver.received.length > 0, 'it is told');
+  await until(() => receiver.received.length > 0, 'the message arrives');
   assert.deepEqual(
     receiver.received.map(({ body }) => [body.type, body.data.experiment]),
     [['waiting', queued]],
@@ -205,7 +205,7 @@ test('a silent cluster is recorded once for each silence', async (t) => {
   await redis.hset('{echelon}:clusters:seen', 'fleet', '{"lastSeenAt":1000}');
   assert.equal(await store.clusters.noteSilent('fleet'), true);
   assert.equal(await store.clusters.noteSilent('fleet'), false);
-  await until(() => receiver.received.length === 1, 'it is told');
+  await until(() => receiver.received.length === 1, 'the message arrives');
   assert.deepEqual(receiver.received[0]!.body.data, {
     project: 'default',
     experiment: null,
@@ -215,7 +215,7 @@ test('a silent cluster is recorded once for each silence', async (t) => {
   });
 });
 
-test('Slack and Teams get a text that mentions nobody', async (t) => {
+test('Slack and Teams get a text that contains no mention', async (t) => {
   const slack = await receiverFor(t);
   const teams = await receiverFor(t);
   const { store } = await sending(t, { secrets: { slack: slack.url, teams: teams.url } });
