@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool/pool';
-import { processEnvironment, processSettings, type Settings, SettingsError } from './config/settings.ts';
+import type { Redis } from 'ioredis';
+import {
+  processEnvironment,
+  processSettings,
+  type Settings,
+  SettingsError,
+  shownSettings,
+} from './config/settings.ts';
 import type { DispatcherStats } from './dispatch/dispatcher.ts';
 import { type Access, startApi } from './main/api.ts';
 import {
@@ -25,15 +32,25 @@ import { createStartPatience } from './main/start-patience.ts';
 import { createLog } from './observe/log.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { observeStore } from './observe/observe-store.ts';
+import { createDeliveriesQueue } from './queue/deliveries-queue.ts';
 import { createExperimentsQueue } from './queue/experiments-queue.ts';
 import { watchClock } from './store/clock/watch-clock.ts';
+import type { Store } from './store/store.ts';
 
 /*
  * The composition root: config → resources → roles, stopped in reverse order. Each part is built here or in `main/`,
  * and gets what it needs; none of them imports this file.
  */
 
-export { checkStore, namedClusters, processEnvironment, processSettings, SettingsError };
+export {
+  checkStore,
+  hiddenValues,
+  namedClusters,
+  processEnvironment,
+  processSettings,
+  SettingsError,
+  shownSettings,
+};
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -72,6 +89,7 @@ export async function startServices(options: {
     const verifier = openVerifier(Math.max(MIN_API_PROCESSES, verifyProcesses));
     access = await startApi({
       ...parts,
+      queue: { ...parts.queue, queues: [...parts.queue.queues, parts.deliveries.queue] },
       verifier,
       settings,
       resources,
@@ -94,6 +112,25 @@ export async function startServices(options: {
 
 /** One caller cannot keep all processes of an api busy, if there are two or more. */
 const MIN_API_PROCESSES = 2;
+
+/** The BullMQ queues; closed by `resources`. `redis`: a connection that fails fast. */
+function openQueues({
+  redis,
+  store,
+  settings,
+  log,
+  resources,
+}: Pick<Parameters<typeof openRedis>[0], 'settings' | 'log' | 'resources'> & { redis: Redis; store: Store }) {
+  const parts = {
+    redis,
+    prefix: `{${settings.redisPrefix}}`,
+    onError: (error: Error) => log.warn({ err: error }, 'queue connection'),
+    statesOf: store.queue.states,
+  };
+  const [queue, deliveries] = [createExperimentsQueue(parts), createDeliveriesQueue(parts)];
+  for (const one of [queue, deliveries]) resources.defer(() => one.close());
+  return { queue, deliveries };
+}
 
 /** What the roles have in common: `plainStore` is the store unobserved, for the metrics themselves. */
 async function openParts({
@@ -123,13 +160,7 @@ async function openParts({
   const clock = await watchClock(plainStore, log);
   resources.defer(() => clock.stop());
   const store = observeStore(plainStore, metrics);
-  const queue = createExperimentsQueue({
-    redis: openRedis(connections, commandMs),
-    prefix: `{${settings.redisPrefix}}`,
-    onError: (error: Error) => log.warn({ err: error }, 'queue connection'),
-    statesOf: (experiments) => store.queue.states(experiments),
-  });
-  resources.defer(() => queue.close());
+  const queues = openQueues({ ...connections, redis: openRedis(connections, commandMs), store });
   const openVerifier = (processes: number): VerifierPool => {
     const { verifyBudgetMs: budgetMs, verifyBudgetBytes: budgetBytes } = settings;
     const verifier = createVerifierPool({ processes, budgetMs, budgetBytes });
@@ -143,7 +174,7 @@ async function openParts({
     clock,
     installation,
     metrics,
-    queue,
+    ...queues,
     openVerifier,
     log,
     hidden,

@@ -4,7 +4,7 @@ set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 directory="$here/secrets"
 umask 077
-mkdir -p "$directory/cluster"
+mkdir -p "$directory/cluster" "$directory/notify"
 for name in redis-password api-token cookie-secret ray-token ray-worker-token grafana-password; do
   [ -s "$directory/$name" ] && continue
   od -An -tx1 -N32 /dev/urandom | tr -d ' \n' >"$directory/$name"

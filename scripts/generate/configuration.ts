@@ -5,6 +5,7 @@ import { SETTINGS } from '../../src/config/settings.ts';
 
 const shown = (value: unknown): string => {
   if (value === null || value === '') return '';
+  if (typeof value === 'object' && Object.keys(value).length === 0) return '';
   const text = Array.isArray(value) ? value.join(',') : String(value);
   return text === '' ? '' : `\`${text.replace(homedir(), '~')}\``;
 };

@@ -72,19 +72,54 @@ interface Schema {
   exclusiveMinimum?: number;
 }
 
+/** A field of a spec by its dotted path; `usual`: its default, or that it is required. */
+interface FieldRow {
+  path: string;
+  values: string;
+  usual: string;
+  meaning: string;
+}
+
 function spec(): string {
   const engines = allEngines().map(({ name, schema, example, resolve }) => {
     const { properties, required } = schema as Schema;
     const defaults = defaultsOf(example, resolve(example));
-    return `## ${name}\n\n| field | values | default | meaning |\n| --- | --- | --- | --- |\n${fieldRows(['', properties!, required ?? []], defaults).join('\n')}\n`;
+    return { name, rows: fieldRows(['', properties!, required ?? []], defaults) };
   });
+  const [first, ...others] = engines;
+  // A field that means the same everywhere is explained once; an engine states what it has otherwise.
+  const common = new Map(
+    first!.rows.flatMap((row) => {
+      const same = others.map(({ rows }) => rows.find(({ path }) => path === row.path));
+      if (!same.every((one) => one?.meaning === row.meaning)) return [];
+      const shared = (key: 'values' | 'usual') =>
+        same.every((one) => one![key] === row[key]) ? row[key] : '';
+      return [[row.path, { ...row, values: shared('values'), usual: shared('usual') }] as const];
+    }),
+  );
+  const own = (row: FieldRow): FieldRow[] => {
+    const known = common.get(row.path);
+    if (known === undefined) return [row];
+    return known.values === row.values && known.usual === row.usual ? [] : [{ ...row, meaning: '' }];
+  };
+  const tables = [
+    fieldTable('Fields of every engine', [...common.values()]),
+    ...engines.map(({ name, rows }) => fieldTable(name, rows.flatMap(own))),
+  ];
   return `# Spec fields
 
-A spec is a YAML or JSON object that describes one experiment. \`engine\` selects the engine, and the engine defines the fields.
+A spec is a YAML or JSON object that describes one experiment. \`engine\` selects the engine, which adds fields of its own.
 \`echelon submit FILE\` submits a spec, \`echelon plan FILE\` shows it with all defaults. An unknown field is refused. The examples are in
 [deploy/examples](../../deploy/examples).
 
-${engines.join('\n')}`;
+${tables.join('\n')}`;
+}
+
+function fieldTable(title: string, rows: readonly FieldRow[]): string {
+  const lines = rows.map(
+    ({ path, ...row }) => `| \`${path}\` | ${row.values} | ${row.usual} | ${row.meaning} |`,
+  );
+  return `## ${title}\n\n| field | values | default | meaning |\n| --- | --- | --- | --- |\n${lines.join('\n')}\n`;
 }
 
 /** The values, by dotted path, that the engine fills in for a spec with required fields only. */
@@ -104,15 +139,16 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 function fieldRows(
   [prefix, properties, required]: [string, Record<string, Schema>, readonly string[]],
   defaults: ReadonlyMap<string, unknown>,
-): string[] {
+): FieldRow[] {
   return Object.entries(properties).flatMap(([key, schema]) => {
     const path = `${prefix}${key}`;
     const value = defaults.get(path);
     const filled =
       value === undefined || value === null || Array.isArray(value) ? '' : `\`${JSON.stringify(value)}\``;
     const usual = required.includes(key) ? 'required' : filled.length > 60 ? 'see below' : filled;
-    const meaning = (schema.description ?? '').replaceAll('|', '\\|').replaceAll('\n', ' ');
-    const row = `| \`${path}\` | ${valuesOf(schema)} | ${usual} | ${meaning} |`;
+    const said = filled === '' ? '' : ` Default: ${String(value)}.`;
+    const meaning = (schema.description ?? '').replace(said, '').replaceAll('|', '\\|').replaceAll('\n', ' ');
+    const row = { path, values: valuesOf(schema), usual, meaning };
     if (!schema.properties) return [row];
     return [row, ...fieldRows([`${path}.`, schema.properties, schema.required ?? []], defaults)];
   });

@@ -36,6 +36,7 @@ function entry<N extends string>(
 
 const about = () => import('./commands/about.ts');
 const access = () => import('./commands/access.ts');
+const backup = () => import('./commands/backup.ts');
 const batches = () => import('./commands/batches.ts');
 const cancelDelete = () => import('./commands/cancel-delete.ts');
 const clusters = () => import('./commands/clusters.ts');
@@ -49,6 +50,7 @@ const games = () => import('./commands/games.ts');
 const logs = () => import('./commands/logs.ts');
 const metrics = () => import('./commands/metrics.ts');
 const nodes = () => import('./commands/nodes.ts');
+const notify = () => import('./commands/notify.ts');
 const open = () => import('./commands/open.ts');
 const plan = () => import('./commands/plan.ts');
 const preflight = () => import('./commands/preflight.ts');
@@ -60,6 +62,7 @@ const retention = () => import('./commands/retention.ts');
 const rules = () => import('./commands/rules.ts');
 const servers = () => import('./commands/servers.ts');
 const submit = () => import('./commands/submit.ts');
+const supportBundle = () => import('./commands/support-bundle.ts');
 const sweeps = () => import('./commands/sweeps.ts');
 const usage = () => import('./commands/usage.ts');
 const watch = () => import('./commands/watch.ts');
@@ -124,6 +127,7 @@ const CLUSTERS: Entry[] = [
   entry('clock', 'compare and confirm the clock of Redis', retention),
   entry('clusters', 'add, pause, drain and delete Ray clusters', clusters, 'cluster'),
   entry('nodes', 'show, cordon and drain nodes of clusters', nodes, 'node'),
+  entry('notify', 'send events to webhooks, chats and e-mail', notify),
   entry('usage', 'show GPU hours and cost of a period', usage),
   entry('plan', 'show the command that a spec or a recipe would run', plan),
   entry('preflight', 'check a spec on a cluster before it takes a GPU', preflight),
@@ -155,6 +159,8 @@ const ACCESS: Entry[] = [
 const FLEET: Entry[] = [
   entry('api', 'run the API server', servers),
   entry('dispatcher', 'run a dispatcher', servers),
+  entry('support-bundle', 'write a file with what others need to find a fault', supportBundle),
+  entry('backup', 'back up, verify and restore an installation', backup),
 ];
 
 /** The commands in the order of the help, from what a newcomer needs to what an operator needs. */

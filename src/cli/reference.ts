@@ -52,7 +52,7 @@ function section(command: Command, path: string): string {
   return [
     `### echelon ${`${path} ${usage}`.trim()}`,
     `${escaped(command.description())}${alias}`,
-    ...(rows.length > 0 ? [table(rows)] : []),
+    ...(rows.length > 0 ? [list(rows)] : []),
     ...examplesOf(command),
   ].join('\n\n');
 }
@@ -63,7 +63,7 @@ const isOwn = ({ helpGroupHeading, long, description }: Option): boolean =>
 
 function globals(program: Command): string {
   const ls = program.commands.find((one) => one.name() === 'ls')!;
-  return table(ls.options.filter((one) => one.helpGroupHeading === GLOBAL_OPTIONS).map(optionRow));
+  return list(ls.options.filter((one) => one.helpGroupHeading === GLOBAL_OPTIONS).map(optionRow));
 }
 
 function optionRow({
@@ -96,12 +96,13 @@ function argumentTerm(argument: Argument): string {
 
 const escaped = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 
-function table(rows: readonly string[][]): string {
-  const lines = rows.map(([flags, description, value]) => {
-    const cells = [flags!.replaceAll('|', '\\|'), escaped(description!), value!.replaceAll('|', '\\|')];
-    return `| ${cells.join(' | ')} |`.replace(/\s+\|$/, ' |');
-  });
-  return ['| argument or option | meaning | default |', '| --- | --- | --- |', ...lines].join('\n');
+function list(rows: readonly string[][]): string {
+  return rows
+    .map(
+      ([flags, description, value]) =>
+        `- ${flags}: ${escaped(description!)}${value === '' ? '' : ` (default ${value})`}`,
+    )
+    .join('\n');
 }
 
 /** The examples at the end of the help text, as a block that can be copied. */

@@ -41,7 +41,12 @@ interface Row<M extends Method, P extends PathOf<M>, G> {
   /** What `--json` prints. Default: the answer. */
   json?: (answer: Answer<M, P>, given: Given<M, P, G>) => unknown;
   /** The text for the user; a function that also has remarks writes to `output` itself. */
-  print: (answer: Answer<M, P>, given: Given<M, P, G>, output: Output) => string | undefined;
+  print: (
+    answer: Answer<M, P>,
+    given: Given<M, P, G>,
+    output: Output,
+    client: Client,
+  ) => string | undefined | Promise<string>;
 }
 
 type Carried<M extends Method, P extends PathOf<M>> = Omit<Input<M, P>, 'path'> & { path?: object };
@@ -91,7 +96,7 @@ async function answered<M extends Method, P extends PathOf<M>, G>(
   const given = { ...options, ...named, ...path, ...own } as unknown as Given<M, P, G>;
   const answer = await send(client, entry, { path, ...(await entry.input?.(given, client)) });
   if (options.json) return output.line(json(entry.json?.(answer, given) ?? answer));
-  const text = entry.print(answer, given, output);
+  const text = await entry.print(answer, given, output, client);
   if (text !== undefined) output.line(wrapped(text, own.width));
 }
 

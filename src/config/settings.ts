@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { closest } from 'fastest-levenshtein';
@@ -79,6 +80,23 @@ function address(value: string): string {
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
     throw new SettingsError('must be an address that begins with http:// or https://');
   return new URL(value).origin;
+}
+
+function smtp(value: string): string {
+  if (!URL.canParse(value) || !/^smtps?:$/.test(new URL(value).protocol))
+    throw new SettingsError('must begin with smtp:// or smtps://');
+  return value;
+}
+
+function networks(value: string): string[] {
+  const found = list(value);
+  for (const network of found) {
+    const [address = '', bits = '0', ...more] = network.split('/');
+    const length = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
+    if (more.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > length)
+      throw new SettingsError(`must hold addresses or networks such as 10.0.0.0/8, not "${network}"`);
+  }
+  return found;
 }
 
 const addresses = (value: string): string[] => list(value).map(address);
@@ -168,6 +186,24 @@ export const SETTINGS = {
     ...setting<string | null>('ECHELON_ARCHIVE_SECRET_KEY', null, text, 'Secret access key of the S3 bucket'),
     secret: true,
   },
+  backupAccessKey: {
+    ...setting<string | null>(
+      'ECHELON_BACKUP_ACCESS_KEY',
+      null,
+      text,
+      'Access key id of the S3 bucket of backups. Default: that of the archive',
+    ),
+    secret: true,
+  },
+  backupSecretKey: {
+    ...setting<string | null>(
+      'ECHELON_BACKUP_SECRET_KEY',
+      null,
+      text,
+      'Secret access key of the S3 bucket of backups. Default: that of the archive',
+    ),
+    secret: true,
+  },
   host: setting('ECHELON_HOST', '127.0.0.1', text, 'Address on which the api listens'),
   port: setting(
     'ECHELON_PORT',
@@ -222,6 +258,33 @@ export const SETTINGS = {
     ['https://api.openai.com', 'https://generativelanguage.googleapis.com'],
     addresses,
     'Endpoints that experiments of the engine `prompt` may call without the scope custom-code: scheme, host and port, separated by commas',
+  ),
+  notifySecretsDir: setting<string | null>(
+    'ECHELON_NOTIFY_SECRETS_DIR',
+    null,
+    text,
+    'Directory of the dispatchers with the secrets that subscriptions name, as files PROJECT/NAME. Default: none',
+  ),
+  notifyPrivate: setting<string[]>(
+    'ECHELON_NOTIFY_PRIVATE',
+    [],
+    networks,
+    'Addresses and networks, such as 10.1.0.0/16, to which notifications may be sent although they are not public. Default: none',
+  ),
+  smtpUrl: {
+    ...setting<string | null>(
+      'ECHELON_SMTP_URL',
+      null,
+      smtp,
+      'SMTP server of e-mail notifications: smtps://user:password@host:port, or smtp://',
+    ),
+    secret: true,
+  },
+  smtpFrom: setting<string | null>(
+    'ECHELON_SMTP_FROM',
+    null,
+    text,
+    'Sender of e-mail notifications, such as echelon@example.com',
   ),
   metricsPort: setting(
     'ECHELON_METRICS_PORT',
@@ -371,6 +434,17 @@ export function secretsOf(settings: Settings): string[] {
     const value = secret ? settings[name as keyof Settings] : null;
     return [value].flat().filter((one) => typeof one === 'string');
   });
+}
+
+/** The settings by their variables, for people: of a secret, whether it is set. */
+export function shownSettings(settings: Settings): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries<Setting<unknown>>(SETTINGS).map(([name, { variable, secret }]) => {
+      const value = settings[name as keyof Settings];
+      const isSet = Array.isArray(value) ? value.length > 0 : value !== null;
+      return [variable, secret ? isSet : value];
+    }),
+  );
 }
 
 /** The settings of this process. The one place that reads `process.env`. */

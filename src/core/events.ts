@@ -119,6 +119,8 @@ export interface RuleEvent {
 /** What the controller adds. */
 export type ControllerEvent =
   | RuleEvent
+  /** It makes room for another experiment. `until`: when it is stopped at the latest (ms since 1970); null: it stays after all. */
+  | { type: 'preemption'; attempt: number; until: number | null; reason: string }
   | { type: 'state'; from: State | null; to: State; attempt: number; reason: string }
   | {
       type: 'verification';
@@ -154,6 +156,7 @@ export const EVENT_TYPES = [
   'state',
   'verification',
   'rule',
+  'preemption',
 ] as const satisfies readonly ExperimentEvent['type'][];
 
 /** An event as it stands in the stream: `id` is the Redis Stream id, `at` the time it arose (ms since 1970). */
@@ -171,15 +174,29 @@ interface SweepEvent {
   counts: Record<State, number>;
 }
 
-/** What a feed tells of: changes of state, verification that found something wrong, rules that fired, sweeps. */
-export type FeedEvent = Extract<ControllerEvent, { type: 'state' | 'verification' | 'rule' }> | SweepEvent;
+/** The ray-worker of a cluster has answered no dispatcher for a while; told in the feeds of projects with subscriptions. */
+interface ClusterEvent {
+  type: 'cluster';
+  state: 'silent';
+  /** Its last answer (ms since 1970). */
+  since: number;
+}
+
+/** What a feed tells of; of checkpoints and clusters, only the feed of a project. */
+export type FeedEvent =
+  | Extract<ExperimentEvent, { type: 'state' | 'verification' | 'rule' | 'preemption' | 'checkpoint' }>
+  | SweepEvent
+  | ClusterEvent;
 
 /** The `type` of every event of a feed. */
 export const FEED_TYPES = [
   'state',
   'verification',
   'rule',
+  'preemption',
+  'checkpoint',
   'sweep',
+  'cluster',
 ] as const satisfies readonly FeedEvent['type'][];
 
 /** An entry of the feed of a project, or of all projects: `id` is its number in that feed, from 1, without a gap. */
@@ -187,9 +204,9 @@ export interface FeedEntry {
   id: string;
   at: number;
   project: string;
-  /** null: of a sweep. */
+  /** null: of a sweep or a cluster. */
   experiment: string | null;
-  /** Name of the experiment or the sweep. */
+  /** Name of the experiment, the sweep or the cluster. */
   name: string;
   /** The sweep, or that of the experiment; null: none. */
   sweep: string | null;

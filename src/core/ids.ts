@@ -19,6 +19,14 @@ export function newCommandId(): string {
   return newId('cmd');
 }
 
+/** What a subscription's id looks like. */
+export const SUBSCRIPTION_ID = /^sub-[0-9a-hjkmnp-tv-z]{20}$/;
+
+/** A new subscription id: as {@link newExperimentId}, with `sub-` before it. */
+export function newSubscriptionId(): string {
+  return newId('sub');
+}
+
 function newId(prefix: string): string {
   // Its last twelve digits are random, and come from a pool: bytes asked for one id at a time cost ten times as much.
   const random = crypto.randomUUID().slice(-12);

@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts';
 import { type AttemptHooks, createLaunches, type DrainedNode } from './attempt/context.ts';
 import { createLeasedAttempts } from './attempt/leased-attempts.ts';
 import { compactSeries } from './background/archiving.ts';
+import { recordComparisons } from './background/comparisons.ts';
 import { createRetentionLoops } from './background/retention.ts';
 import { createRulesRound } from './background/rules.ts';
 import { createSilentRuns } from './background/silent-runs.ts';
@@ -24,6 +25,7 @@ import { type Connect, createRayWorkers, type RayWorkers } from './clusters/ray-
 import type { RayWorkerPackage } from './clusters/setup/package.ts';
 import type { Log } from './log.ts';
 import { createLoop } from './loop.ts';
+import { createNotifications, type NotificationDeps } from './notifications/notifications.ts';
 import { createReceive } from './placement/receive.ts';
 import { createReconciler, failOverdue } from './placement/reconcile.ts';
 import { createSchedulingRounds } from './placement/scheduling-round.ts';
@@ -68,7 +70,11 @@ export interface DispatcherDeps {
   again?: { firstMs: number; longestMs: number };
   /** See {@link CordonRule}. Default: nodes are only cordoned by operators. */
   cordon?: CordonRule;
+  /** How long a preempted experiment has to stop. Default: 5 minutes. */
+  preemptWithinMs?: number;
   hooks?: AttemptHooks;
+  /** If omitted, this dispatcher sends no notifications. */
+  notifications?: NotificationDeps;
   connect?: Connect;
 }
 
@@ -194,7 +200,7 @@ function createParts(deps: DispatcherDeps) {
       });
     },
   });
-  const scheduling = createSchedulingRounds({ store, queue, log, elapsed, everyMs: roundMs });
+  const scheduling = createSchedulingRounds({ ...deps, elapsed, everyMs: roundMs });
   const refresh = createClusterRefresh({
     store,
     rayWorkers,
@@ -269,8 +275,12 @@ function createRounds(
       await reconcile();
     }),
     sweeps: loopOf('sweeps', reconcileMs, () => advanceSweeps({ store, queue, log, stopped })),
+    comparisons: loopOf('comparisons', reconcileMs, () => recordComparisons({ store, log, stopped })),
     rules: loopOf('rules', roundMs, createRulesRound({ store, queue, log, leaseMs, stopped })),
     compaction: loopOf('compacting metric series', roundMs, () => compactSeries({ store, log, stopped })),
+    ...(deps.notifications && {
+      notifications: createNotifications({ ...deps, ...deps.notifications, everyMs: roundMs }),
+    }),
     silentRuns: loopOf('silent runs', reconcileMs, createSilentRuns({ store, log })),
     retention: createRetentionLoops({
       store,

@@ -44,6 +44,7 @@ import { addWhatIf } from './resources/queues/what-if.ts';
 import { addRecipes } from './resources/recipes/recipes.ts';
 import { addRules } from './resources/rules/rules.ts';
 import { addRuns } from './resources/runs/runs.ts';
+import { addSubscriptions } from './resources/subscriptions/subscriptions.ts';
 import { addSweepSeries } from './resources/sweeps/series.ts';
 import { addSweeps } from './resources/sweeps/sweeps.ts';
 import { addSystem } from './resources/system/system.ts';
@@ -144,6 +145,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addClusterNodes(routes, deps);
     addClusterPreflight(routes, deps);
     addCommands(routes, deps);
+    addSubscriptions(routes, deps);
     addAccess(routes, deps);
     addPages(routes);
   });

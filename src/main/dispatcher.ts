@@ -5,21 +5,25 @@ import type { VerifierPool } from 'echelon-verify/pool/pool';
 import type { Settings } from '../config/settings.ts';
 import { packRayWorker } from '../dispatch/clusters/setup/package.ts';
 import { createDispatcher, type DispatcherDeps, type DispatcherStats } from '../dispatch/dispatcher.ts';
+import { blockList } from '../dispatch/notifications/addresses.ts';
+import type { SendSettings } from '../dispatch/notifications/send.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { compilePlan } from '../plan/compile-plan.ts';
+import type { DeliveriesQueue } from '../queue/deliveries-queue.ts';
 
 const RAY_WORKER_DIRECTORY = fileURLToPath(new URL('../../deploy/ray-worker', import.meta.url));
 
 /** Dispatches until `resources` stops it; it hands over then. Gives what it has in hand. */
 export async function startDispatcher(
   parts: Pick<DispatcherDeps, 'store' | 'queue' | 'log' | 'installation'> & {
+    deliveries: DeliveriesQueue;
     verifier: VerifierPool;
     metrics: Pick<Metrics, 'verified'>;
-    settings: Pick<Settings, 'verifyProcesses' | 'leaseMs' | 'cordonAfterFaults' | 'cordonMinutes'>;
+    settings: Settings;
     resources: AsyncDisposableStack;
   },
 ): Promise<() => DispatcherStats> {
-  const { verifier, metrics, settings, resources, ...rest } = parts;
+  const { verifier, metrics, settings, resources, deliveries, ...rest } = parts;
   const dispatcher = createDispatcher({
     ...rest,
     id: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
@@ -28,11 +32,22 @@ export async function startDispatcher(
     pack: () => packRayWorker(RAY_WORKER_DIRECTORY),
     verifications: settings.verifyProcesses,
     leaseMs: settings.leaseMs,
+    notifications: { queue: deliveries, settings: sendSettings(settings) },
     cordon: { after: settings.cordonAfterFaults, forMs: settings.cordonMinutes * 60_000 },
   });
   await dispatcher.start();
   resources.defer(() => dispatcher.stop({ handOver: true }));
   return dispatcher.stats;
+}
+
+function sendSettings({
+  publicUrl,
+  smtpUrl,
+  smtpFrom,
+  notifyPrivate,
+  notifySecretsDir,
+}: Settings): SendSettings {
+  return { publicUrl, smtpUrl, smtpFrom, secretsDir: notifySecretsDir, allowed: blockList(notifyPrivate) };
 }
 
 function timed(verifier: VerifierPool, metrics: Pick<Metrics, 'verified'>): DispatcherDeps['verifier'] {

@@ -9,10 +9,11 @@ import {
   nullable,
   oneOf,
   Pause,
+  PriorityClassOf,
   StartEstimate,
   Text,
 } from './answer-parts.ts';
-import { NodeTypes } from './clusters.ts';
+import { NodeTypes, RuntimeEnvFields } from './clusters.ts';
 import { Experiment } from './experiment.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { SeenSecretProjects } from './secrets.ts';
@@ -253,6 +254,7 @@ export const ClusterView = NamedObject('Cluster', {
     description:
       'Directories from which specs may load code even if the API key lacks the scope custom-code.',
   }),
+  runtimeEnv: RuntimeEnvFields,
   secretProjects: nullable(SeenSecretProjects),
   env: Type.Record(Type.String(), Type.String(), {
     description: 'Environment variables of every driver on the cluster.',
@@ -351,6 +353,7 @@ export const QueueView = NamedObject('Queue', {
       name: Type.String(),
       project: Type.String(),
       priority: Type.Integer(),
+      priorityClass: PriorityClassOf,
       cluster: nullable(Type.String()),
       gpus: Type.Number({ description: 'GPUs of all its nodes together' }),
       cpus: Type.Number(),

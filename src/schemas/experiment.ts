@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
-import { Count, CountOf, nullable, oneOf, outcomes, Text } from './answer-parts.ts';
+import { Count, CountOf, nullable, oneOf, outcomes, PriorityClassOf, Text } from './answer-parts.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { RuleStatus, StoppedBy } from './rules.ts';
-import { SomeObject } from './spec-parts.ts';
+import { SomeObject, tagsAs } from './spec-parts.ts';
 
 /** Counters of the verification of one experiment, over all attempts. */
 export const VerificationCounts = StrictObject({
@@ -33,17 +33,10 @@ const Progress = StrictObject({
     description: 'Latest value of each metric.',
   }),
 });
-/** A word by which users group experiments. */
-export const Tag = Type.String({
-  pattern: '^[A-Za-z0-9][A-Za-z0-9 ._:/=+-]{0,49}$',
-  maxLength: 50,
-  description: 'Letters, digits, spaces and . _ : / = + -, at most 50; it starts with a letter or a digit.',
-});
-
 /** What users may write on an experiment at any time. */
 export const Notes = {
   note: Type.String({ maxLength: 2000, description: 'Note of the users; empty if there is none.' }),
-  tags: Type.Array(Tag, { maxItems: 20, uniqueItems: true, description: 'Tags of the users.' }),
+  tags: tagsAs('Tags of the users.'),
 };
 
 /** Layout version of stored records; a reader migrates older ones. */
@@ -62,6 +55,7 @@ export const Experiment = NamedObject('Experiment', {
   attempt: CountOf('Number of the current attempt; 0 before the first.'),
   cluster: nullable(Type.String(), { description: 'Cluster of the latest attempt.' }),
   priority: Type.Integer(),
+  priorityClass: PriorityClassOf,
   gpus: Type.Number({ description: 'GPUs of all its nodes together.' }),
   submittedAt: Type.Integer(),
   startedAt: nullable(Type.Integer()),

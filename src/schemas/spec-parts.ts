@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { PRIORITY_CLASSES } from '../core/priority-class.ts';
 import { DescribedObject, strict } from './objects.ts';
 import { count, number } from './optional-fields.ts';
 import { Rules } from './rules.ts';
@@ -45,6 +46,17 @@ const Cpus = Type.Number({
     'CPUs in all. With GPUs, each node has one CPU for each of its GPUs; the others may be on any node of the cluster. Without GPUs, all are on one node.',
 });
 
+/** A word by which users group experiments. */
+export const Tag = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9 ._:/=+-]{0,49}$',
+  maxLength: 50,
+  description: 'Letters, digits, spaces and . _ : / = + -, at most 50; it starts with a letter or a digit.',
+});
+
+/** The tags of an experiment. */
+export const tagsAs = (description: string) =>
+  Type.Array(Tag, { maxItems: 20, uniqueItems: true, description });
+
 const labelsAs = (description: string) =>
   Type.Record(
     Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$' }),
@@ -90,7 +102,14 @@ export const Priority = Type.Integer({
   minimum: -100,
   maximum: 100,
   description:
-    'Queue priority; higher starts first. At equal priority, projects take turns, and each project starts its oldest experiment first. Default: 0.',
+    'Queue priority within the class; higher starts first. At equal priority, projects take turns, and each project starts its oldest experiment first. Default: 0.',
+});
+
+/** Who may preempt whom. */
+export const PriorityClass = Type.Enum([...PRIORITY_CLASSES], {
+  type: 'string',
+  description:
+    'Class of the experiment. `urgent` starts before `normal`, and `normal` before `batch`, whatever their priorities. An urgent experiment without room preempts batch experiments, which stop at a checkpoint and continue from it later. `urgent` needs a project with an `urgentGpuQuota`. Default: normal.',
 });
 
 /** An instant of RFC 3339, seconds and offset included. */
@@ -123,7 +142,13 @@ export const commonFields = {
   project: Type.Optional(Name),
   cluster: Type.Optional(Name),
   clusterLabels: Type.Optional(Labels),
+  tags: Type.Optional(
+    tagsAs(
+      'Tags of the experiment, by which lists are filtered and grouped; `echelon note` changes them later.',
+    ),
+  ),
   priority: Type.Optional(Priority),
+  priorityClass: Type.Optional(PriorityClass),
   resources: Type.Optional(Resources),
   maxAttempts: count(
     1,

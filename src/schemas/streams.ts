@@ -18,15 +18,15 @@ export const FeedMessage = NamedObject('FeedMessage', {
   id: Text('Stream id. Send it as Last-Event-ID to continue after this event.'),
   at: Instant,
   project: Type.String(),
-  experiment: nullable(Text('Id of the experiment; null for an event of a sweep.')),
-  name: Text('Name of the experiment or the sweep.'),
+  experiment: nullable(Text('Id of the experiment; null for an event of a sweep or a cluster.')),
+  name: Text('Name of the experiment, the sweep or the cluster.'),
   sweep: nullable(Text('Id of the sweep; null for an experiment without one.')),
   event: Type.Object(
     { type: Type.Enum([...FEED_TYPES], { type: 'string' }) },
     {
       additionalProperties: true,
       description:
-        "The event as in the experiment's stream. An event `sweep` has the state of the sweep and the number of children in each state.",
+        "The event as in the experiment's stream. An event `sweep` has the state of the sweep and the number of children in each state, an event `cluster` the time of the last answer of its ray-worker.",
     },
   ),
 });

@@ -30,15 +30,17 @@ export const SweepRange = StrictObject({
 });
 export type SweepRange = Static<typeof SweepRange>;
 
+const MetricName = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'Name of the metric as the trainer logs it',
+});
+
 /** When a child is stopped because the others do better: the median rule. */
 export const EarlyStopping = DescribedObject(
   "Stops a child whose best value so far is worse than the median of the other children's running averages at the same step.",
   {
-    metric: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'Name of the metric as the trainer logs it',
-    }),
+    metric: MetricName,
     goal: oneOf(['max', 'min']),
     afterSteps: Type.Integer({
       minimum: 1,
@@ -58,6 +60,13 @@ export const EarlyStopping = DescribedObject(
   },
 );
 export type EarlyStopping = Static<typeof EarlyStopping>;
+
+/** The metric by which the combinations of a sweep are compared if a request names no other. */
+export const SweepMetric = DescribedObject(
+  'Metric by which the combinations are compared. Default: the metric of `earlyStopping`, else val/success_rate, where more is better.',
+  { name: MetricName, goal: choice(['max', 'min'], 'Which value is better. Default: max.') },
+);
+export type SweepMetric = Static<typeof SweepMetric>;
 
 /** What a person submits to run one spec many times with other values. */
 export const SweepRequest = NamedObject('SweepRequest', {
@@ -90,6 +99,7 @@ export const SweepRequest = NamedObject('SweepRequest', {
   ),
   count: count(1, MAX_CHILDREN, 'random: number of draws.'),
   seed: count(0, 2147483647, 'random: seed of the draws. Default: 1.'),
+  metric: Type.Optional(Type.Unsafe<SweepMetric>(SweepMetric)),
   earlyStopping: Type.Optional(Type.Unsafe<EarlyStopping>(EarlyStopping)),
 });
 export type SweepRequest = Static<typeof SweepRequest>;
@@ -104,6 +114,12 @@ export type SweepAxis = Static<typeof SweepAxis>;
 
 const Values = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Values of the child, by JSON pointer into the spec.',
+});
+
+const Best = StrictObject({
+  values: Values,
+  mean: Type.Number({ description: 'Mean of the last values of its succeeded children.' }),
+  combinations: CountOf('Number of combinations of the sweep.'),
 });
 
 /** A sweep's record, with its children counted by state. Times are ms since 1970. */
@@ -130,6 +146,16 @@ export const Sweep = NamedObject('Sweep', {
       (typeof STATES)[number],
       typeof Count
     >,
+  ),
+  metric: DescribedObject('Metric by which the combinations are compared.', {
+    name: Type.String(),
+    goal: oneOf(['max', 'min']),
+  }),
+  best: Type.Optional(
+    nullable(Best, {
+      description:
+        'The combination with the best mean over seeds; only in lists with `best=true`. null: no succeeded child has the metric, or the sweep has more than 2,000 children.',
+    }),
   ),
   earlyStopping: nullable(Type.Unsafe<EarlyStopping>(EarlyStopping)),
   comparison: nullable(Type.Unsafe<ComparisonPlan>({ $ref: 'ComparisonPlan#' }), {

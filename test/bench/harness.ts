@@ -171,10 +171,10 @@ export function quantile(values: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
 }
 
-/** "median 1.2 (0.9–1.4, 5 rounds)". */
+/** The median, with the least and the most of all values: "1.2 (0.9–1.4)". */
 export function spreadOf(values: readonly number[], figures: number): string {
   const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => value.toFixed(figures));
-  return `median ${quantile(values, 0.5).toFixed(figures)} (${least}–${most}, ${values.length} rounds)`;
+  return `${quantile(values, 0.5).toFixed(figures)} (${least}–${most})`;
 }
 
 /** How long something takes by the clock on the wall, ms. */

@@ -11,6 +11,7 @@ import type { Store } from '../../src/store/store.ts';
 import { AGREEING, bindStore, compileTestSpec, connectTo, TEST_TIMES, until } from './dispatch.ts';
 import { decoratorsOf, type Failpoint } from './failpoints.ts';
 import { createLineLog } from './kept-log.ts';
+import { notificationsTo } from './notifications.ts';
 import { recordLeases } from './recorded-leases.ts';
 import { followsClock, shiftClock } from './shifted-clock.ts';
 
@@ -35,6 +36,10 @@ const setup = JSON.parse(process.argv[2] ?? '{}') as {
   leases?: string;
   /** The pace of archiving and retention, which then begin at the end of an experiment. Default: as in production. */
   retentionMs?: number;
+  /** Default: as in production. */
+  preemptWithinMs?: number;
+  /** Directory of secrets: it sends notifications, also to 127.0.0.1, and retries soon. */
+  notify?: string;
 };
 shiftClock(setup.clockMs ?? 0);
 
@@ -100,7 +105,9 @@ const dispatcher = createDispatcher({
   id: setup.id,
   ...TEST_TIMES,
   leaseMs: setup.leaseMs,
+  ...(setup.notify !== undefined && { notifications: notificationsTo(redis, setup.notify) }),
   ...(setup.retentionMs !== undefined && { retentionMs: setup.retentionMs, archiveAfterMs: 0 }),
+  ...(setup.preemptWithinMs !== undefined && { preemptWithinMs: setup.preemptWithinMs }),
   hooks: {
     async beforeLaunch({ experiment }) {
       if (experiment === setup.diesAtLaunchOf) die();

@@ -14,6 +14,7 @@ const GOES = /^(with the record|with the stream|with the sweep|empties: .+|expir
 /** The patterns of placeholders. */
 const PLACES: Readonly<Record<string, string>> = {
   '<experiment>': 'exp-[0-9a-z]{20}',
+  '<subscription>': 'sub-[0-9a-z]{20}',
   '<sweep>': 'swp-[0-9a-z]{20}',
   '<command>': 'cmd-[0-9a-z]{20}',
   '<digest>': '[0-9a-f]{64}',

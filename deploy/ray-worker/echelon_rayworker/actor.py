@@ -149,9 +149,11 @@ _ACCELERATOR = "accelerator_type:"
 
 
 def _labels(node: Mapping[str, Any]) -> dict[str, str]:
-    """The node's labels in Ray. Older releases of Ray say the type of its GPUs by a resource alone."""
+    """The node's labels in Ray, and its host name. Older releases of Ray say the type of its GPUs by a resource alone."""
     types = [name[len(_ACCELERATOR) :] for name in node.get("Resources") or {} if name.startswith(_ACCELERATOR)]
     given = {"ray.io/accelerator-type": types[0]} if types else {}
+    if node.get("NodeManagerHostname"):
+        given["host"] = str(node["NodeManagerHostname"])
     return {**given, **{str(key): str(value) for key, value in (node.get("Labels") or {}).items()}}
 
 

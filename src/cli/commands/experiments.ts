@@ -1,12 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 import type { Experiment, ExperimentDetail } from 'echelon-client/calls';
+import { restartInWords, restartsOf } from 'echelon-client/restarts';
 import { secondsOf, wholeNumber } from 'echelon-verify/cli/arguments';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { STATES } from '../../core/states.ts';
-import { MAX_PAGE } from '../client.ts';
+import { type Client, MAX_PAGE, readPages } from '../client.ts';
 import { NAME_FORMS, sweepNamed } from '../names.ts';
 import { EXPERIMENT, row, stated } from '../row.ts';
 import { coloredStatus, duration, NO_REASON, startsIn, successRate, time } from '../states.ts';
@@ -196,7 +197,8 @@ const get = row({
   examples: ['echelon get exp-00cz8h3k7n2q4r5s6t7v', 'echelon get @last'],
   verb: 'get',
   path: '/v1/experiments/{id}',
-  print: describe,
+  print: async (experiment, _given, _output, client) =>
+    describe(experiment, await restartsIn(client, experiment)),
 });
 
 function queueFacts({ position, waitReason, estimate, noEstimate }: ExperimentDetail): [string, string][] {
@@ -210,7 +212,19 @@ function queueFacts({ position, waitReason, estimate, noEstimate }: ExperimentDe
   ];
 }
 
-function describe(experiment: ExperimentDetail): string {
+/** Batches that are read to tell which steps were trained again. */
+const MAX_BATCHES = 5_000;
+
+async function restartsIn(client: Client, { id, attempt }: ExperimentDetail): Promise<string[]> {
+  if (attempt < 2) return [];
+  const page = await readPages(
+    (query) => client.get('/v1/experiments/{id}/batches', { path: { id }, query }),
+    { limit: MAX_BATCHES, maxPage: MAX_PAGE },
+  );
+  return restartsOf(page.items).map(restartInWords);
+}
+
+function describe(experiment: ExperimentDetail, restarts: readonly string[]): string {
   const { verification: checked, progress } = experiment;
   const when = (ms: number | null): string => (ms === null ? '-' : new Date(ms).toISOString());
   const facts: [string, string][] = [
@@ -219,6 +233,10 @@ function describe(experiment: ExperimentDetail): string {
     ['state', `${coloredStatus(experiment)} (${inert(experiment.reason)})`],
     ...queueFacts(experiment),
     ['attempt', attemptOf(experiment)],
+    ...restarts.map((one): [string, string] => ['restart', one]),
+    ...(experiment.priorityClass === 'normal'
+      ? []
+      : [['class', experiment.priorityClass] as [string, string]]),
     ['submitted', when(experiment.submittedAt)],
     ['started', when(experiment.startedAt)],
     ['ended', when(experiment.endedAt)],

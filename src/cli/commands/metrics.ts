@@ -63,7 +63,10 @@ async function unknownMetrics(client: Client, id: string, names: string[]): Prom
 
 function seriesTable({ name, points }: MetricChart['series'][number], width: number | undefined): string {
   const hasNonFinite = points.some(({ nan, infinite }) => nan + infinite > 0);
-  const rows = points.map(({ from, to, count, min, mean, max, last, nan, infinite, at }) => [
+  // A step that was trained again has the values of the later attempt.
+  const isRestarted = points.some(({ attempt }) => attempt !== points[0]!.attempt);
+  const rows = points.map(({ attempt, from, to, count, min, mean, max, last, nan, infinite, at }) => [
+    ...(isRestarted ? [attempt] : []),
     from === to ? from : `${from}-${to}`,
     count,
     ...[mean, min, max].map((value) => (value === null ? '-' : short(value))),
@@ -72,6 +75,7 @@ function seriesTable({ name, points }: MetricChart['series'][number], width: num
     at === null ? '-' : new Date(at).toISOString().replace('T', ' ').slice(0, 19),
   ]);
   const head = [
+    ...(isRestarted ? ['ATTEMPT'] : []),
     'STEPS',
     'VALUES',
     'MEAN',

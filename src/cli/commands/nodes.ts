@@ -1,5 +1,5 @@
 import type { Cluster } from 'echelon-client/calls';
-import { shortNode } from 'echelon-client/short-node';
+import { gpuFaults, gpuModel, inPercent, nodeName, otherLabels } from 'echelon-client/node-words';
 import { fittedTable, textColumn } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
 import { group } from '../group.ts';
@@ -20,14 +20,14 @@ const ls = row({
 /** One line per node and one per GPU; `-`: not known. */
 export function healthTable(clusters: readonly Cluster[], width?: number | undefined): string {
   const rows = clusters.flatMap(({ name, nodes }) =>
-    nodes.flatMap(({ id, health }) => {
-      const node = [inert(name), inert(shortNode(id))];
+    nodes.flatMap(({ health, ...of }) => {
+      const node = [inert(name), inert(nodeName(of))];
       const { cpuPercent = null, memoryPercent = null, gpus = [] } = health ?? {};
-      const own = [...node, 'CPU', percent(cpuPercent), percent(memoryPercent), '-', '-', '-', '-'];
+      const own = [...node, 'CPU', inPercent(cpuPercent), inPercent(memoryPercent), '-', '-', '-', '-'];
       const others = gpus.map((gpu) => [
         ...node,
         `GPU ${inert(gpu.gpu)}`,
-        ...[percent(gpu.utilizationPercent), percent(gpu.memoryPercent)],
+        ...[inPercent(gpu.utilizationPercent), inPercent(gpu.memoryPercent)],
         gpu.temperatureCelsius === null ? '-' : `${Math.round(gpu.temperatureCelsius)} °C`,
         ...[gpu.xid ?? '-', gpu.eccErrors ?? '-'].map(String),
         gpu.faults.map(inert).join('; ') || '-',
@@ -47,8 +47,6 @@ const faultColumn = (rows: readonly string[][]) =>
     rows.map((row) => row[8]!),
   );
 
-const percent = (value: number | null): string => (value === null ? '-' : `${Math.round(value)} %`);
-
 const NONE = 'No nodes. `echelon clusters` lists the clusters.';
 
 /** One line per node. GPUs and CPUs are `free/total`. */
@@ -56,12 +54,12 @@ export function nodeTable(clusters: readonly Cluster[], width?: number | undefin
   const rows = clusters.flatMap(({ name, nodes }) =>
     nodes.map((node) => [
       inert(name),
-      inert(shortNode(node.id)),
+      inert(nodeName(node)),
       node.state,
-      free(node.gpusFree, node.gpusTotal),
+      inert(`${free(node.gpusFree, node.gpusTotal)} ${gpuModel(node)}`.trimEnd()),
       free(node.cpusFree, node.cpusTotal),
-      labelsOf(node.labels),
-      inert([node.stateReason, ...faultsOf(node)].filter(Boolean).join('; ')) || '-',
+      inert(otherLabels(node)) || '-',
+      inert([node.stateReason, ...gpuFaults(node)].filter(Boolean).join('; ')) || '-',
     ]),
   );
   const columns = [
@@ -83,18 +81,6 @@ export function nodeTable(clusters: readonly Cluster[], width?: number | undefin
     ),
   ];
   return rows.length === 0 ? NONE : fittedTable(columns, rows, width);
-}
-
-/** The faults of a node's GPUs that its state does not name. */
-function faultsOf({ health, stateReason }: Cluster['nodes'][number]): string[] {
-  const faults = (health?.gpus ?? []).flatMap((gpu) => gpu.faults.map((fault) => `GPU ${gpu.gpu}: ${fault}`));
-  return faults.filter((fault) => !stateReason.includes(fault));
-}
-
-/** Without the label that repeats the node's id. */
-function labelsOf(labels: Readonly<Record<string, string>>): string {
-  const shown = Object.entries(labels).filter(([key]) => key !== 'ray.io/node-id');
-  return inert(shown.map(([key, value]) => `${key}=${value}`).join(' ')) || '-';
 }
 
 function free(count: number, total: number): string {

@@ -107,7 +107,7 @@ function rethrowWithAddress(redisUrl: string): (error: unknown) => never {
 function demoCommand(output: Output): Command {
   return new Command('demo')
     .description(
-      'Run everything once on this machine: train with three estimators, verify every batch, and detect a wrong one. It takes a few minutes and removes all its files and processes.',
+      'Run everything once on this machine: compare three estimators over four seeds, verify every batch, and detect a wrong one. It takes a few minutes and removes all its files and processes.',
     )
     .option('--report <file>', 'also write the results as JSON')
     .option('--keep', 'leave everything running until Ctrl-C')

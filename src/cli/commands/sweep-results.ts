@@ -21,7 +21,7 @@ export const compare = row({
   arguments: [SWEEP],
   wide: true,
   options: [
-    ['-m, --metric <name...>', 'metrics to show (default: val/success_rate)'],
+    ['-m, --metric <name...>', 'metrics to show (default: the metric of the sweep)'],
     ['--over <axis...>', 'axes to aggregate over (default: those that end in seed)'],
     ['-n, --limit <count>', 'maximum number of rows', wholeNumber(1, 200), 50],
   ],
@@ -101,7 +101,7 @@ export function cell(value: unknown): string {
 }
 
 interface SeriesOptions {
-  metric: string;
+  metric?: string;
   over?: string[];
   resolution: number;
   limit: number;
@@ -112,7 +112,7 @@ export const series = row({
   name: 'series',
   description:
     'Print a metric over the steps of each combination of a sweep: its mean and spread over seeds.',
-  arguments: [SWEEP, ['[metric]', 'name of the metric', 'val/success_rate']],
+  arguments: [SWEEP, ['[metric]', 'name of the metric (default: the metric of the sweep)']],
   wide: true,
   options: [
     ['--over <axis...>', 'axes to aggregate over (default: those that end in seed)'],
@@ -125,9 +125,9 @@ export const series = row({
   input: ({ metric, over, limit, resolution }: SeriesOptions) => ({
     query: { metric, over, limit, resolution },
   }),
-  print(found, { metric, width }, output) {
+  print(found, { width }, output) {
     const hasPoints = found.items.some(({ points }) => points.length > 0);
-    const none = `No child has recorded ${metric}. List the metrics of a child with \`echelon metrics ID\`.`;
+    const none = `No child has recorded ${found.metric}. List the metrics of a child with \`echelon metrics ID\`.`;
     output.line(hasPoints ? describeSeries(found, width) : wrapped(inert(none), width));
     if (found.next) output.remark('There are more combinations; --limit shows them.');
   },

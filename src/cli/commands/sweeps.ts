@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
-import type { SweepPreview, SweepRequest } from 'echelon-client/calls';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Sweep, SweepPreview, SweepRequest } from 'echelon-client/calls';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
@@ -18,27 +18,52 @@ import { idempotencyHeader, withIdempotencyKey } from './submit.ts';
 import { cell, compare, series } from './sweep-results.ts';
 import { findingsInWords, findingsOf, notCreated, progress, watchSweep } from './sweep-watch.ts';
 
+interface ListOptions {
+  project?: string;
+  limit: number;
+  sort?: string;
+}
+
+const sweepOrder = (text: string): string => {
+  if (/^-?(created|best)$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be created or best, - before it reverses.');
+};
+
+/** In the order of `--sort`; `best`: the best mean first, by the goal of each sweep; sweeps without a mean come last. */
+function sorted(items: readonly Sweep[], sort = 'created'): Sweep[] {
+  const sign = sort.startsWith('-') ? -1 : 1;
+  const rank = ({ best, metric, createdAt }: Sweep): number => {
+    if (!sort.endsWith('best')) return createdAt;
+    if (!best) return -sign * Number.MAX_VALUE;
+    return metric.goal === 'max' ? best.mean : -best.mean;
+  };
+  return items.toSorted((a, b) => sign * (rank(b) - rank(a)));
+}
+
 const ls = row({
   name: 'ls',
   description: 'List sweeps, newest first.',
   wide: true,
   options: [
     ['--project <project>', 'only this project'],
+    ['--sort <order>', 'created or best, - before it reverses: sorts the listed sweeps', sweepOrder],
     ['-n, --limit <count>', 'maximum number of sweeps', wholeNumber(1, 100_000), 20],
   ],
-  examples: ['echelon sweeps', 'echelon sweeps ls --project vision'],
+  examples: ['echelon sweeps', 'echelon sweeps ls --project vision --sort best'],
   verb: 'get',
   path: '/v1/sweeps',
   pages: MAX_PAGE,
-  input: ({ project, limit }: { project?: string; limit: number }) => ({ query: { project, limit } }),
-  print({ items, next }, { width }, output) {
+  input: ({ project, limit }: ListOptions) => ({ query: { project, limit, best: true } }),
+  json: ({ items, next }, { sort }) => ({ items: sorted(items, sort), next }),
+  print({ items, next }, { width, sort }, output) {
     if (items.length === 0) return 'No sweeps. Submit one with `echelon sweeps submit FILE`.';
-    const rows = items.map((sweep) => [
+    const rows = sorted(items, sort).map((sweep) => [
       sweep.id,
       inert(sweep.name),
       coloredState(sweep.state),
       sweep.count,
       progress(sweep),
+      sweep.best ? inert(`${sweep.best.mean.toPrecision(4)} ${sweep.metric.name}`) : '-',
       duration(Date.now() - sweep.createdAt),
     ]);
     const columns = [
@@ -47,6 +72,7 @@ const ls = row({
       { title: 'STATE' },
       { title: 'CHILDREN', drop: 1 },
       { title: 'PROGRESS' },
+      { title: 'BEST', minWidth: 6 },
       { title: 'AGE', drop: 2 },
     ];
     output.line(fittedTable(columns, rows, width));
@@ -114,6 +140,7 @@ function get(output: Output): Command {
       if (options.json) return output.line(json(sweep));
       output.line(`${inert(sweep.name)}  ${coloredState(sweep.state)} (${inert(sweep.reason)})`);
       output.line(progress(sweep));
+      output.line(inert(`Metric: ${sweep.metric.name} (${sweep.metric.goal})`));
       output.line(findingsInWords(await findingsOf({ client, id, output, wait: false })));
       const heads = sweep.axes.map(({ pointer }) => inert(pointer));
       const rows = sweep.children.map(({ index, experiment, state, run, skipped, values, verification }) => [

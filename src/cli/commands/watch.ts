@@ -100,7 +100,12 @@ export async function watchFeed(options: {
 function feedLine(entry: FeedEntry, withProject: boolean): string {
   const { event, at } = entry;
   const place = withProject ? `${entry.project}  ` : '';
-  const what = event.type === 'sweep' ? sweepLine(event) : describe(event);
+  const what =
+    event.type === 'sweep'
+      ? sweepLine(event)
+      : event.type === 'cluster'
+        ? `silent since ${new Date(event.since).toISOString()}`
+        : describe(event);
   const id = entry.experiment ?? entry.sweep ?? '';
   return `${new Date(at).toISOString().slice(11, 19)}  ${place}${id}  ${shortened(inert(entry.name), 40)}  ${what}`;
 }
@@ -234,6 +239,8 @@ function describe(event: ExperimentEvent): string | undefined {
       return `batch of step ${event.step}: ${verificationInWords(event)}`;
     case 'rule':
       return styleText('yellow', `${event.do === 'mark' ? 'marked' : event.do}: ${inert(event.reason)}`);
+    case 'preemption':
+      return styleText('yellow', `${event.until === null ? 'stays' : 'preempted'}: ${inert(event.reason)}`);
     case 'checkpoint':
       return `checkpoint of step ${event.step}`;
     case 'evaluation':

@@ -1,26 +1,36 @@
 import { writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { styleText } from 'node:util';
-import type { Accepted, Experiment, ExperimentEvent, ExperimentSpec, LocalSpec } from 'echelon-client/calls';
+import type { ComparisonDetail, ComparisonPlan, Experiment, ExperimentSpec } from 'echelon-client/calls';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { table } from 'echelon-verify/cli/table';
 import type { BatchReport } from 'echelon-verify/report';
 import { isFinal } from '../../core/states.ts';
 import type { Client } from '../client.ts';
 import { explanationText } from '../commands/batches.ts';
-import { type Bars, createBars } from './bars.ts';
+import { comparisonText } from '../commands/comparison-runs.ts';
+import { createBars } from './bars.ts';
 
-const ESTIMATORS: { name: string; estimator: LocalSpec['estimator'] }[] = [
-  { name: 'HGPO K=2', estimator: { name: 'hgpo', historyLength: 2 } },
-  { name: 'GiGPO', estimator: { name: 'gigpo' } },
-  { name: 'GRPO', estimator: { name: 'grpo' } },
-];
+/** Between two looks at the trainings. */
+const POLL_MS = 500;
 
-/** The demo's experiments: three estimators with otherwise equal specs, seeds and budgets. */
-export const SWEEP: ExperimentSpec[] = ESTIMATORS.map(({ name, estimator }) => ({
-  name,
-  engine: 'local',
-  estimator,
-}));
+/** The demo's comparison: three estimators with otherwise equal specs, the same seeds and the same rooms. */
+export const COMPARISON: ComparisonPlan = {
+  name: 'three estimators',
+  spec: { engine: 'local', training: { steps: 25 }, evaluation: { games: 50 } },
+  methods: [
+    { name: 'GiGPO', set: { estimator: { name: 'gigpo' } } },
+    { name: 'HGPO K=2', set: { estimator: { name: 'hgpo', historyLength: 2 } } },
+    { name: 'GRPO', set: { estimator: { name: 'grpo' } } },
+  ],
+  baseline: 'GiGPO',
+  seeds: [1, 2, 3, 4],
+  panel: 'local-rooms',
+  step: 25,
+  replicates: 1,
+  margin: 10,
+  deviation: 8,
+};
 
 /** A recorded batch as a faulty trainer would have reported it. */
 export const FAULTY: ExperimentSpec = {
@@ -39,26 +49,25 @@ export const FAULTY_STEP: ExperimentSpec = {
   evaluation: { games: 1 },
 };
 
-/** An experiment in the demo's report. Rates are between 0 and 1; null if none was measured. */
+/** A training in the demo's report. */
 interface DemoRow {
   name: string;
   estimator: string;
   state: string;
   steps: number;
-  successBefore: number | null;
-  successAfter: number | null;
+  /** Share of the rooms that were solved at the end; null if it was not measured. */
+  success: number | null;
   rows: number;
   exact: number;
   rounding: number;
   wrong: number;
 }
 
-/** A row of the demo's table. */
-type TableRow = DemoRow & { seconds: number };
-
 /** The content of the file of `--report`. */
 export interface DemoReport {
   experiments: DemoRow[];
+  /** Each method against the baseline; empty if the results cannot be paired. */
+  comparison: ComparisonDetail['results'];
   fault: { detected: boolean; rows: number };
   /** The faulty optimizer step. */
   stepFault: { detected: boolean; rows: number };
@@ -76,10 +85,11 @@ export async function runDemo({
   reportFile?: string | undefined;
 }): Promise<DemoReport> {
   const startedAt = Date.now();
+  const { seeds, methods } = COMPARISON;
   output.line(
-    `${styleText('bold', '1. Train')}: three estimators, same seed, same budget, one after another on the CPU of this machine.`,
+    `${styleText('bold', '1. Compare')}: ${methods.length} estimators with ${seeds.length} seeds each, by a plan that is stored before the first of them trains on the CPU of this machine.`,
   );
-  const trained = await trainAll(client);
+  const { comparison, trained } = await compareAll(client);
   output.line(
     `\n${styleText('bold', '2. Detect a wrong training signal')}: a replayed batch from an estimator with a planted fault.`,
   );
@@ -92,48 +102,60 @@ export async function runDemo({
     body: FAULTY_STEP,
     wrong: 'rows are not right: their actions have gradients that the stated loss does not give',
   });
-  const rows = await Promise.all(trained.map((experiment) => demoRow(client, experiment)));
-  const experiments = rows.map(({ seconds: _, ...row }) => row);
-  const report = { experiments, fault, stepFault, seconds: Math.round((Date.now() - startedAt) / 1000) };
-  output.line(`\n${styleText('bold', '3. Results')}\n\n${summary(rows)}`);
-  output.line(remark(report));
+  const experiments = trained.map((experiment) => demoRow(experiment, comparison));
+  const seconds = Math.round((Date.now() - startedAt) / 1000);
+  const report = { experiments, comparison: comparison.results, fault, stepFault, seconds };
+  output.line(`\n${styleText('bold', '3. Results')}\n\n${summary(experiments)}\n`);
+  output.line(comparisonText(comparison));
+  output.line(
+    '\nThis is a small game and a small policy: it shows how a comparison is judged, not which estimator is better for language models.',
+  );
   if (reportFile) await writeFile(reportFile, `${json(report)}\n`);
   return report;
 }
 
-async function trainAll(client: Client): Promise<Experiment[]> {
+/** Runs the comparison to its end, and shows each of its trainings meanwhile. */
+async function compareAll(client: Client): Promise<{ comparison: ComparisonDetail; trained: Experiment[] }> {
+  const { id } = await client.post('/v1/comparisons', { body: COMPARISON });
+  const read = () => client.get('/v1/comparisons/{id}', { path: { id } });
+  const { runs } = await read();
   const bars = createBars(
-    SWEEP.map(({ name }) => name),
+    runs.map(({ method, seed }) => `${method}, seed ${seed}`),
     process.stderr,
   );
-  const submitted: Accepted[] = [];
-  // One after another, so that they are queued in this order.
-  for (const body of SWEEP) submitted.push(await client.post('/v1/experiments', { body }));
+  const ended = new Map<string, Experiment>();
   try {
-    return await Promise.all(submitted.map(({ id }) => followToEnd(client, id, bars)));
+    for (;;) {
+      const comparison = await read();
+      for (const { experiment, state } of comparison.runs) {
+        if (state === null || ended.has(experiment)) continue;
+        const one = await client.get('/v1/experiments/{id}', { path: { id: experiment } });
+        bars.update(one);
+        if (isFinal(one.state) && one.verification.status === 'complete') ended.set(experiment, one);
+      }
+      if (ended.size === runs.length)
+        return {
+          comparison: await read(),
+          trained: comparison.runs.map((run) => ended.get(run.experiment)!),
+        };
+      await delay(POLL_MS);
+    }
   } finally {
     bars.stop();
   }
 }
 
-/** Follows the events of an experiment and shows its record after each, until it has ended and is verified. */
-async function followToEnd(client: Client, id: string, bars?: Bars): Promise<Experiment> {
+/** Follows the events of an experiment until it has ended and is verified. */
+async function followToEnd(client: Client, id: string): Promise<Experiment> {
   const path = { id };
   const stop = new AbortController();
   for await (const { event } of client.events(id, { signal: stop.signal })) {
-    if (!changesView(event)) continue;
+    if (event.type !== 'state' && event.type !== 'verification') continue;
     const experiment = await client.get('/v1/experiments/{id}', { path });
-    bars?.update(experiment);
     if (isFinal(experiment.state) && experiment.verification.status === 'complete') break;
   }
   stop.abort();
   return client.get('/v1/experiments/{id}', { path });
-}
-
-/** True for events that change the bars. One per step is enough: its verification comes last. */
-function changesView(event: ExperimentEvent): boolean {
-  if (event.type === 'stage') return !/^step \d/.test(event.name);
-  return event.type === 'state' || event.type === 'verification';
 }
 
 async function showFault(
@@ -165,69 +187,34 @@ async function showFault(
   return { detected, rows: wrong };
 }
 
-async function demoRow(client: Client, experiment: Experiment): Promise<TableRow> {
-  const path = { id: experiment.id };
-  const query = { names: ['val/success_rate'] };
-  const { series } = await client.get('/v1/experiments/{id}/metrics', { path, query });
-  const points = series[0]?.points ?? [];
-  const values = points.reduce((sum, { count }) => sum + count, 0);
+function demoRow(experiment: Experiment, { runs }: ComparisonDetail): DemoRow {
   const { verification: checked } = experiment;
   return {
     name: experiment.name,
     estimator: experiment.fingerprint ?? '',
     state: experiment.state,
     steps: experiment.progress.step,
-    successBefore: values > 0 ? Number(points[0]!.first) : null,
-    successAfter: values > 1 ? Number(points.at(-1)!.last) : null,
+    success: runs.find((run) => run.experiment === experiment.id)?.success ?? null,
     rows: checked.rowsSeen,
     exact: checked.exact,
     rounding: checked.rounding,
     wrong: checked.wrong,
-    seconds: secondsOf(experiment),
   };
 }
 
-function secondsOf({ startedAt, endedAt }: Experiment): number {
-  return startedAt === null || endedAt === null ? 0 : Math.round((endedAt - startedAt) / 1000);
-}
-
-const percent = (rate: number | null): string => (rate === null ? '-' : `${(100 * rate).toFixed(0)} %`);
-
-function summary(experiments: TableRow[]): string {
-  const head = [
-    'ESTIMATOR',
-    'STATE',
-    'STEPS',
-    'SUCCESS BEFORE',
-    'AFTER',
-    'ROWS',
-    'EXACT',
-    'ROUNDING',
-    'WRONG',
-    'SECONDS',
-  ];
-  const cells = experiments.map((row) => [
-    row.name,
-    row.state,
-    row.steps,
-    percent(row.successBefore),
-    percent(row.successAfter),
-    row.rows,
-    row.exact,
-    row.rounding,
-    row.wrong,
-    row.seconds,
-  ]);
-  return table(head, cells);
-}
-
-/** One seed is weak evidence about which estimator is better, and the demo must not suggest otherwise. */
-function remark({ experiments }: DemoReport): string {
-  const best = experiments.reduce((a, b) => ((b.successAfter ?? 0) > (a.successAfter ?? 0) ? b : a));
-  const hgpo = experiments[0]!;
-  const beaten = best !== hgpo && (best.successAfter ?? 0) > (hgpo.successAfter ?? 0);
-  const result = beaten
-    ? `${best.name} had a higher success rate than HGPO in this run.`
-    : 'No estimator had a higher success rate than HGPO in this run.';
-  return `\n${result} This is one seed of a small environment; \`npm run bench -- estimators\` compares over several.`;
+/** The rows that were verified, by method. */
+function summary(experiments: readonly DemoRow[]): string {
+  const sum = (rows: readonly DemoRow[], of: (row: DemoRow) => number) =>
+    rows.reduce((total, row) => total + of(row), 0);
+  const cells = COMPARISON.methods.map(({ name }) => {
+    const own = experiments.filter((row) => row.name.startsWith(`${name}, `));
+    return [
+      name,
+      `${own.filter(({ state }) => state === 'succeeded').length}/${own.length}`,
+      ...(['steps', 'rows', 'exact', 'rounding', 'wrong'] as const).map((field) =>
+        sum(own, (row) => row[field]),
+      ),
+    ];
+  });
+  return table(['ESTIMATOR', 'SUCCEEDED', 'STEPS', 'ROWS', 'EXACT', 'ROUNDING', 'WRONG'], cells);
 }

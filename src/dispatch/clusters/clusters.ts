@@ -170,15 +170,21 @@ function createAutoscale({ log }: { log: Log }) {
   };
 }
 
-/** Requests repairs of silent clusters: the first after {@link REPAIR_MS}, each further one after twice the wait. */
+/** Records silences of clusters, and requests repairs: the first after {@link REPAIR_MS}, each further one after twice the wait. */
 function createRepairs({
+  store,
   elapsed,
   log,
   onSilent,
-}: Pick<Parameters<typeof createClusterRefresh>[0], 'elapsed' | 'log' | 'onSilent'>) {
+}: Pick<Parameters<typeof createClusterRefresh>[0], 'store' | 'elapsed' | 'log' | 'onSilent'>) {
   const repairs = new Map<string, { at: number; waitMs: number }>();
+  const noteSilent = (cluster: string) =>
+    store.clusters.noteSilent(cluster).catch((err: unknown) => {
+      log.warn({ cluster, err }, 'cannot record that a ray-worker is silent');
+    });
   return {
     async request(cluster: Cluster): Promise<void> {
+      if (cluster.answering === false) await noteSilent(cluster.name);
       const now = elapsed();
       const next = repairs.get(cluster.name) ?? { at: now + REPAIR_MS, waitMs: REPAIR_MS };
       repairs.set(cluster.name, next);

@@ -87,13 +87,13 @@ export function errorsMarkdown(): string {
   const codes = Object.keys(ERRORS) as ErrorCode[];
   const sections = codes.map((code) => {
     const { title, status, retry } = ERRORS[code];
-    return `## ${code}\n\n${title}.\n\nStatus ${status}. ${retry ? 'The same request may succeed later.' : 'The same request will fail again.'}\n\n${ADVICE[code]}\n`;
+    return `## ${code}\n\n**${status}${retry ? ', retry later' : ''}**: ${title}. ${ADVICE[code]}\n`;
   });
   return `# Errors
 
 Every response with status 400 or above is a problem document (RFC 9457, \`application/problem+json\`). \`code\` is one
 of the codes on this page and is stable. \`detail\` describes this failure, \`problems\` lists the faulty fields, and
-\`retry\` says whether the same request may succeed later. \`node scripts/generate/errors.ts\` generates this page.
+\`retry\` says whether the same request may succeed later; all others fail again. \`node scripts/generate/errors.ts\` generates this page.
 
 ${sections.join('\n')}`;
 }

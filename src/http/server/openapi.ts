@@ -16,6 +16,7 @@ import { RetentionPreview } from '../../schemas/retention.ts';
 import * as rules from '../../schemas/rules.ts';
 import * as runs from '../../schemas/runs.ts';
 import * as streams from '../../schemas/streams.ts';
+import * as subscription from '../../schemas/subscription.ts';
 import * as sweep from '../../schemas/sweep.ts';
 import { System } from '../../schemas/system.ts';
 import { Usage } from '../../schemas/usage.ts';
@@ -30,7 +31,21 @@ const SHARED: readonly TSchema[] = [
   System,
   Usage,
   EventSchema,
-  ...[api, clusters, streams, sweep, preset, rules, runs, project, key, audit, records, comparison]
+  ...[
+    api,
+    clusters,
+    streams,
+    sweep,
+    preset,
+    rules,
+    runs,
+    project,
+    key,
+    audit,
+    records,
+    comparison,
+    subscription,
+  ]
     .flatMap((schemas) => Object.values<unknown>(schemas))
     .filter(isShared),
 ];
@@ -122,6 +137,7 @@ function documentHead(
       { name: 'recipes', description: "Recipes of verl-agent, and presets for the paper's tables" },
       { name: 'queue', description: 'The queue of experiments' },
       { name: 'clusters', description: 'Add, drain and remove Ray clusters' },
+      { name: 'notifications', description: 'Send events of a project to webhooks, chats and e-mail' },
       { name: 'access', description: 'Projects, API keys and the audit log' },
       { name: 'service', description: 'Health, sign-in and documentation' },
     ],

@@ -41,7 +41,8 @@ const INTERNAL = 'Something failed that should not have; it was logged.';
 
 const QUOTING: Partial<Record<ErrorCode, string>> = {
   internal: INTERNAL,
-  'store-unavailable': 'The store cannot be reached or does not serve.',
+  'store-unavailable':
+    'Redis cannot be reached or does not serve. Running experiments continue; try again later. /readyz says what is wrong.',
 };
 
 /**

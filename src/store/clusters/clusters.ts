@@ -17,6 +17,7 @@ const SETTINGS = [
   'labels',
   'backfill',
   'codePaths',
+  'runtimeEnv',
   'env',
   'secretProjects',
   'cordons',
@@ -62,6 +63,11 @@ export function createClusters(context: StoreContext) {
     /** Records the report of a cluster's ray-worker; ignored if the cluster was removed or has another address. */
     async see(name: string, seen: Seen): Promise<void> {
       await run('see-cluster', [name, JSON.stringify(seen), seen.address]);
+    },
+
+    /** Records that a ray-worker is silent, once for each silence. False: it is not, or that was recorded. */
+    async noteSilent(name: string): Promise<boolean> {
+      return (await run('note-silent', [name, SILENT_MS])) === 1;
     },
 
     /** Existing clusters of these names, by name. Default: all. */
@@ -157,7 +163,9 @@ export function toClusters(records: Record<string, string>, beside: Beside): Clu
 export function toAllocations(items: Record<string, string>): Allocation[] {
   return Object.entries(items).flatMap(([experiment, text]) => {
     const { others = [], ...first } = JSON.parse(text) as StoredAllocation;
-    return [first, ...others.map((other) => ({ ...other, project: first.project }))].map((one) => ({
+    const { project, priorityClass } = first;
+    const shared = { project, ...(priorityClass && { priorityClass }) };
+    return [first, ...others.map((other) => ({ ...other, ...shared }))].map((one) => ({
       experiment,
       ...one,
     }));
@@ -166,7 +174,7 @@ export function toAllocations(items: Record<string, string>): Allocation[] {
 
 /** An allocation as it is stored: that of its first node, with those of the others. */
 type StoredAllocation = Omit<Allocation, 'experiment'> & {
-  others?: Omit<Allocation, 'experiment' | 'project'>[];
+  others?: Omit<Allocation, 'experiment' | 'project' | 'priorityClass'>[];
 };
 
 /** The types of the GPUs of the clusters' nodes, by node, as the ray-workers last reported them. */
@@ -187,14 +195,14 @@ export async function gpuTypes(
 /** An allocation as it is stored. `types`: of the GPUs, by node. */
 export function fromNodes(
   nodes: readonly AllocatedNode[],
-  project: string,
+  holder: Pick<Allocation, 'project' | 'priorityClass'>,
   types: ReadonlyMap<string, string>,
 ): string {
   const [first, ...others] = nodes.map(({ id, gpus, cpus }) => {
     const gpuType = gpus > 0 ? types.get(id) : undefined;
     return { node: id, gpus, cpus, ...(gpuType !== undefined && { gpuType }) };
   });
-  return JSON.stringify({ ...first, project, ...(others.length > 0 && { others }) });
+  return JSON.stringify({ ...first, ...holder, ...(others.length > 0 && { others }) });
 }
 
 /** Without the cordons that have ended by themselves. */

@@ -1,5 +1,6 @@
 import type { NodeHealth } from '../../core/node-health.ts';
 import type { Cordon, NodeBundle, NodeUse } from '../../core/node-states.ts';
+import type { PriorityClass } from '../../core/priority-class.ts';
 import type { AttemptName } from '../attempts/types.ts';
 
 /** A cluster as the store knows it. `token` and `ca` never leave through the API. */
@@ -32,6 +33,8 @@ export interface Cluster {
   labels?: Readonly<Record<string, string>>;
   /** Directories from which specs may load code without the scope `custom-code`. Set only by `set`. */
   codePaths?: readonly string[];
+  /** Fields of `runtimeEnv` that specs may have there. Set only by `set`. */
+  runtimeEnv?: readonly ('pip' | 'conda')[];
   /** The secrets that projects may use, each with these projects. Default: null, no list. Set only by `set`. */
   secretProjects?: Readonly<Record<string, readonly string[]>> | null;
   /** Nodes that take no new experiment, by id. Set only by `set`. */
@@ -135,4 +138,6 @@ export interface Allocation {
   gpuType?: string;
   /** The project whose quota it counts against. */
   project: string;
+  /** Absent: `normal`. */
+  priorityClass?: PriorityClass;
 }

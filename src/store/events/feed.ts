@@ -56,6 +56,13 @@ export function createFeed(context: StoreContext) {
     async end(project: string | null): Promise<string> {
       return (await guarded(redis.hget(keys.feeds, nameOf(project)))) ?? '0';
     },
+    /** The id from which the entries that the feed still has can be read. */
+    async beforeOldest(project: string | null): Promise<string> {
+      const [first] = await guarded(
+        redis.xrange(`${keys.root}:feed:${nameOf(project)}`, '-', '+', 'COUNT', 1),
+      );
+      return first ? String(Number.parseInt(first[0], 10) - 1) : this.end(project);
+    },
     /**
      * Entries after `after`, at most `limit`, in order. Throws EchelonError `history-trimmed` if some of them were deleted,
      * `invalid-cursor` for an id that the feed does not have.

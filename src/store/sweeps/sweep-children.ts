@@ -1,3 +1,4 @@
+import { rankOf } from '../../core/priority-class.ts';
 import { type Documents, patchOf, sharedKey } from '../experiments/documents.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
@@ -80,7 +81,7 @@ export function childArguments(
   return [
     id,
     input.name,
-    input.priority,
+    rankOf(input),
     input.cluster ?? '',
     input.gpus,
     input.cpus,
@@ -97,17 +98,25 @@ interface ResolvedLimits {
   timeoutSeconds?: number | null;
   deadline?: string | null;
   clusterLabels?: Record<string, string> | null;
+  tags?: readonly string[];
   resources?: { nodes?: number; nodeLabels?: Record<string, string> };
 }
 
-/** Timeout (ms), deadline (ms since 1970) and labels (JSON) of the cluster, '' for each that the spec omits; nodes, their labels. */
-function limitsOf({ timeoutSeconds, deadline, clusterLabels, resources }: ResolvedLimits): ScriptArgument[] {
+/** Timeout (ms), deadline (ms since 1970) and labels (JSON) of the cluster, '' for each that the spec omits; nodes, their labels; tags, one a line. */
+function limitsOf({
+  timeoutSeconds,
+  deadline,
+  clusterLabels,
+  resources,
+  tags = [],
+}: ResolvedLimits): ScriptArgument[] {
   return [
     timeoutSeconds ? Math.round(timeoutSeconds * 1000) : '',
     deadline ? Date.parse(deadline) : '',
     labelsOf(clusterLabels),
     resources?.nodes ?? 1,
     labelsOf(resources?.nodeLabels),
+    tags.join('\n'),
   ];
 }
 

@@ -1,6 +1,12 @@
 import { childId } from '../../core/ids.ts';
 import { STATES, type State } from '../../core/states.ts';
-import { type EarlyStopping, SWEEP_VERSION, type Sweep, type SweepAxis } from '../../schemas/sweep.ts';
+import {
+  type EarlyStopping,
+  SWEEP_VERSION,
+  type Sweep,
+  type SweepAxis,
+  type SweepMetric,
+} from '../../schemas/sweep.ts';
 import { type Fields, toVerification } from '../experiments/record.ts';
 import { inKnownLayout } from '../redis/layouts.ts';
 import type { Figures, SweepChild, SweepRecord } from './types.ts';
@@ -18,6 +24,7 @@ export const SWEEP_FIELDS = [
   'count',
   'expanded',
   'earlyStopping',
+  'metric',
   'comparison',
   'stoppedEarly',
   'made',
@@ -32,6 +39,7 @@ export function toSweep(stored: Fields): Sweep | undefined {
   if (stored.id === undefined) return undefined;
   const fields: Fields & { id: string } = { ...inKnownLayout('sweep', stored), id: stored.id };
   const number = (name: string) => Number(fields[name] ?? 0);
+  const earlyStopping = fields.earlyStopping ? (JSON.parse(fields.earlyStopping) as EarlyStopping) : null;
   return {
     version: SWEEP_VERSION,
     id: fields.id,
@@ -45,12 +53,19 @@ export function toSweep(stored: Fields): Sweep | undefined {
     expanded: number('expanded') + number('made'),
     skipped: number('skipped'),
     counts: Object.fromEntries(STATES.map((state) => [state, number(`n:${state}`)])) as Record<State, number>,
-    earlyStopping: fields.earlyStopping ? (JSON.parse(fields.earlyStopping) as EarlyStopping) : null,
+    metric: metricOf(fields.metric, earlyStopping),
+    earlyStopping,
     comparison: fields.comparison ? (JSON.parse(fields.comparison) as Sweep['comparison']) : null,
     stoppedEarly: number('stoppedEarly'),
     createdAt: number('createdAt'),
     endedAt: fields.endedAt === undefined ? null : Number(fields.endedAt),
   };
+}
+
+function metricOf(stated: string | undefined, earlyStopping: EarlyStopping | null): Sweep['metric'] {
+  if (stated) return { goal: 'max', ...(JSON.parse(stated) as SweepMetric) };
+  if (earlyStopping) return { name: earlyStopping.metric, goal: earlyStopping.goal };
+  return { name: 'val/success_rate', goal: 'max' };
 }
 
 /** {@link toSweep}, with spec and axes. */

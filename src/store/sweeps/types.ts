@@ -1,6 +1,6 @@
 import type { State } from '../../core/states.ts';
 import type { VerificationCounts } from '../../schemas/experiment.ts';
-import type { Sweep, SweepAxis } from '../../schemas/sweep.ts';
+import type { Sweep, SweepAxis, SweepMetric } from '../../schemas/sweep.ts';
 import type { Idempotency } from '../access/answers.ts';
 import type { SubmitInput } from '../experiments/types.ts';
 
@@ -13,6 +13,7 @@ export interface SweepInput {
   seed: number | null;
   spec: unknown;
   axes: readonly SweepAxis[];
+  metric?: SweepMetric | undefined;
   earlyStopping?: Sweep['earlyStopping'];
   comparison?: Sweep['comparison'];
   entries: readonly (readonly number[])[];
@@ -55,7 +56,16 @@ export interface SweepChild {
 /** The input of a child's experiment without id, sweep and project, which the store sets. */
 export type SweepChildInput = Pick<
   SubmitInput,
-  'name' | 'priority' | 'cluster' | 'gpus' | 'cpus' | 'submitted' | 'resolved' | 'defaults' | 'customCode'
+  | 'name'
+  | 'priority'
+  | 'priorityClass'
+  | 'cluster'
+  | 'gpus'
+  | 'cpus'
+  | 'submitted'
+  | 'resolved'
+  | 'defaults'
+  | 'customCode'
 >;
 
 /**

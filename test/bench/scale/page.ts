@@ -18,7 +18,7 @@ const HEAD = `# Scale
 
 This page shows how the cost of the service grows with what it carries, and which resource ends each curve. Every section is one command;
 each names its machine. A stand-in process takes the part of the cluster, so that two cores can carry thousands of attempts. Redis writes
-to disk before it answers, and all programs share the cores.`;
+to disk before it answers, and all programs share the cores. A figure with a range is the median, with the least and the most of 3 to 5 rounds.`;
 
 const PAGE = 'evidence/scale';
 

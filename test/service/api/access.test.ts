@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { newCommandId, newExperimentId, newSweepId } from '../../../src/core/ids.ts';
+import { newCommandId, newExperimentId, newSubscriptionId, newSweepId } from '../../../src/core/ids.ts';
 import { SCOPES } from '../../../src/core/scopes.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
 import { makeKey, makeProjects } from '../../support/access.ts';
@@ -15,7 +15,7 @@ import { sweepInput, sweepRequest } from '../../support/sweep.ts';
  * another project. A new route that does not check its caller fails here.
  */
 
-const { store } = await storeFor({ after });
+const { store, redis } = await storeFor({ after });
 await makeProjects(store, 'mine', 'theirs');
 const asked: string[] = [];
 const spied = storeThrough(store, (path, call) => {
@@ -132,6 +132,35 @@ describe('routes without their scope', () => {
   });
 });
 
+describe('a viewer: a key of a project with the scope read alone', () => {
+  test('a viewer gets every GET of its project, 403 for every write, and changes nothing', async () => {
+    await makeProjects(store, 'seen');
+    const viewer = await makeKey(store, { project: 'seen', scopes: ['read'] });
+    const id = await endedExperiment('seen');
+    const before = await recorded();
+    // Its stream does not end; `feeds.test.ts` reads it.
+    const asked = routes.filter(
+      ({ scope, operationId }) => scope !== null && operationId !== 'streamProjectEvents',
+    );
+    for (const route of asked) {
+      const place = `${route.method} ${route.path}`;
+      const { statusCode, body } = await ask(route, viewer.token, { id, experiments: id, name: 'seen' });
+      const refused = route.scope !== 'read' || UNBOUND_ONLY.includes(route.operationId);
+      assert.equal(statusCode === 403, refused, `${place}: ${statusCode} ${body}`);
+    }
+    assert.deepEqual(await recorded(), before);
+  });
+});
+
+/** Every value of the store, except the audit log and what notes that a key was used. */
+async function recorded(): Promise<Record<string, string>> {
+  const names = (await redis.keys('*')).filter(
+    (name) => !/:(audit|api-keys:used|signed-out|access-version)/.test(name),
+  );
+  const values = await Promise.all(names.sort().map((name) => redis.dumpBuffer(name)));
+  return Object.fromEntries(names.map((name, at) => [name, values[at]!.toString('base64')]));
+}
+
 /** The route's answers for a resource of another project and for an unknown one, without the id itself. */
 async function compared(route: Route, foreign: string, unknown: string) {
   const one = async (id: string) => {
@@ -216,9 +245,29 @@ describe('a key of one project and resources of another', () => {
     }
   });
 
+  test('a key of one project gets 404 on every route of a subscription of another project', async () => {
+    const found = below('/v1/subscriptions/{');
+    assert.equal(found.length, 5);
+    const id = newSubscriptionId();
+    const target = { kind: 'email' as const, to: ['SECRET-NAME@example.com'] };
+    await store.subscriptions.add({
+      id,
+      project: 'theirs',
+      events: ['state'],
+      target,
+      createdBy: 'SECRET-NAME',
+    });
+    for (const route of found) {
+      const [theirs, none] = await compared(route, id, newSubscriptionId());
+      assert.equal(theirs.status, 404, theirs.text);
+      assert.deepEqual(theirs, none, route.path);
+    }
+    assert.ok(await store.subscriptions.get(id));
+  });
+
   test('every resource in the path of a route without the scope admin is tested here or belongs to no project', () => {
     // `tried` is tested here; `common` is the same for all callers. A new resource in a path belongs into one of the two.
-    const tried = ['experiments', 'runs', 'sweeps', 'comparisons', 'projects', 'preflight'];
+    const tried = ['experiments', 'runs', 'sweeps', 'comparisons', 'projects', 'preflight', 'subscriptions'];
     const common = ['clusters', 'presets', 'recipes'];
     const named = routes
       .filter(({ path, scope }) => path.includes('{') && scope !== 'admin')

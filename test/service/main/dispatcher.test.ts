@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { loadSettings } from '../../../src/config/settings.ts';
 import { newCommandId } from '../../../src/core/ids.ts';
 import { startDispatcher } from '../../../src/main/dispatcher.ts';
+import { createDeliveriesQueue } from '../../../src/queue/deliveries-queue.ts';
 import { createExperimentsQueue } from '../../../src/queue/experiments-queue.ts';
 import { isCommandOver } from '../../../src/schemas/clusters.ts';
 import { AGREEING, QUIET, until } from '../../support/dispatch.ts';
@@ -17,6 +19,8 @@ test('a dispatcher runs queued work until its resources are released', async (t)
     statesOf: store.queue.states,
   });
   queues.defer(() => queue.close());
+  const deliveries = createDeliveriesQueue({ redis, prefix: '{echelon}', onError: () => {} });
+  queues.defer(() => deliveries.close());
   await using resources = new AsyncDisposableStack();
   const stats = await startDispatcher({
     store,
@@ -25,7 +29,8 @@ test('a dispatcher runs queued work until its resources are released', async (t)
     log: QUIET,
     verifier: AGREEING as never,
     metrics: { verified: () => {} },
-    settings: { verifyProcesses: 1, leaseMs: 1000, cordonAfterFaults: 3, cordonMinutes: 60 },
+    deliveries,
+    settings: { ...loadSettings({}), leaseMs: 1000 },
   });
   assert.deepEqual(stats(), { attempts: 0, verifying: 0, commands: 0, cutOff: 0 });
   const id = newCommandId();

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Redis } from 'ioredis';
 import type { NumberedEvent, RuleEvent } from '../../../src/core/events.ts';
-import { newCommandId, newExperimentId } from '../../../src/core/ids.ts';
+import { newCommandId, newExperimentId, newSubscriptionId } from '../../../src/core/ids.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
+import type { ComparisonPlan } from '../../../src/schemas/comparison.ts';
 import { newProject } from '../../../src/schemas/project.ts';
 import { RETENTION_STAGES } from '../../../src/schemas/retention.ts';
 import type { Lease } from '../../../src/store/attempts/types.ts';
@@ -28,6 +30,23 @@ const EVENTS: NumberedEvent['event'][] = [
   { type: 'checkpoint', step: 1, path: '../../checkpoints/p/run/global_step_1' },
 ];
 const CLUSTER = clusterRecord({ address: 'a:1' });
+
+/** A subscription with messages that were delivered, are dead and are pending, and a wait; and a silent cluster. */
+async function subscribe(store: Store, redis: Redis): Promise<void> {
+  const id = newSubscriptionId();
+  const target = { kind: 'email' as const, to: ['a@example.com'] };
+  await store.subscriptions.add({ id, project: PROJECT, events: ['state'], target, createdBy: 'n' });
+  const message = { id: 'm', type: 'test', at: 1, data: {} };
+  const messages = [1, 2].map(() => ({ subscription: id, message, everyMs: 0 }));
+  const waits = [{ member: `${PROJECT} ${id} x`, at: LATER }];
+  await store.subscriptions.advance({ project: PROJECT, read: null, messages, waits });
+  const delivery = await store.subscriptions.begin(id, 1);
+  const end = { outcome: 'dead', waitMs: 0, reason: 'no answer' } as const;
+  assert.ok(await store.subscriptions.end(delivery!, end));
+  const seen = (await redis.hget('{echelon}:clusters:seen', 'local'))!;
+  await redis.hset('{echelon}:clusters:seen', 'local', seen.replace(/"lastSeenAt":\d+/, '"lastSeenAt":1'));
+  assert.ok(await store.clusters.noteSilent('local'));
+}
 
 /** Everything that people set up beside experiments. Returns the id of the command. */
 async function setUp(store: Store): Promise<string> {
@@ -131,6 +150,14 @@ async function train(store: Store, key: string, look: Look): Promise<string> {
   await store.attempts.allocate([{ ...start, allocationVersion }]);
   await look();
   await store.attempts.confirm(await claimed(store, id));
+  const { id: urgent } = await store.experiments.submit(submitInput({ project: PROJECT }));
+  const { preemptions, allocations } = await store.queue.snapshot(1);
+  const read = { preemptions, allocationVersion: allocations.get('local')!.version };
+  const victims = [{ experiment: id, attempt: 1 }];
+  const limits = { withinMs: 60_000, maxTimes: 1 };
+  await store.attempts.preempt({ experiment: urgent, cluster: 'local', victims, ...read, ...limits });
+  await store.experiments.cancel(urgent, 'test');
+  await look();
   const lease = await takeOverTwice(store, id, look);
   const events = EVENTS.map((event, at) => ({ sequence: at + 1, at: 1, event }));
   await store.events.append(lease, events);
@@ -167,9 +194,17 @@ async function train(store: Store, key: string, look: Look): Promise<string> {
   return id;
 }
 
-/** A sweep whose evaluation waits for a training that has to run twice. Returns it and its experiments. */
+const COMPARISON: ComparisonPlan = {
+  ...{ name: 'c', spec: {}, baseline: 'a', panel: 'rooms', step: 1, replicates: 1, margin: 5, deviation: 5 },
+  methods: ['a', 'b', 'c'].map((name) => ({ name, set: {} })),
+  seeds: [1],
+};
+
+/** A compared sweep whose evaluation waits for a training that has to run twice. Returns it and its experiments. */
 async function sweep(store: Store, look: () => Promise<void>): Promise<{ id: string; children: string[] }> {
-  const { id } = await store.sweeps.create(chainInput([undefined, 0, 0], { project: PROJECT }));
+  const { id } = await store.sweeps.create(
+    chainInput([undefined, 0, 0], { project: PROJECT, comparison: COMPARISON }),
+  );
   await look();
   const run = async (experiment: string, to: 'succeeded' | 'failed') => {
     const lease = await claimed(store, experiment);
@@ -191,6 +226,8 @@ async function sweep(store: Store, look: () => Promise<void>): Promise<{ id: str
   for (const { experiment } of evaluations) await run(experiment, 'succeeded');
   const children = [first!, ...[again!, ...evaluations].map(({ experiment }) => experiment)];
   assert.equal((await store.sweeps.get(id))?.state, 'done');
+  await look();
+  await store.comparisons.recordRuns(id);
   return { id, children };
 }
 
@@ -226,17 +263,22 @@ async function cleanUp(store: Store): Promise<void> {
     await store.access.changeKey(id, (key) => ({ ...key, revokedAt: 1 }));
   await makeKey(store, { createdAt: LATER });
   await store.queue.setPaused({ kind: 'project', name: 'other' }, null);
+  for (const { member: wait, subscription } of await store.subscriptions.dueWaits(LATER)) {
+    const messages = [{ subscription, everyMs: 0, wait }];
+    await store.subscriptions.advance({ project: PROJECT, read: null, messages, waits: [] });
+  }
   assert.equal(await store.projects.remove(PROJECT, LATER), 'removed');
   assert.equal(await store.clusters.remove('local'), 'removed');
 }
 
 /** Everything from the first key to the last deletion. Returns the ids of all that was deleted. */
 async function liveThroughAll(
-  store: Store,
+  { store, redis }: { store: Store; redis: Redis },
   look: Look,
   isStreamGone: (id: string) => Promise<void>,
 ): Promise<string[]> {
   const command = await setUp(store);
+  await subscribe(store, redis);
   await look();
   await carryOut(store, command);
   const pending = await train(store, '1'.repeat(64), look);
@@ -282,7 +324,9 @@ test('every key is listed, and nothing is left of what was deleted', async (t) =
     const ofStream = left.filter((key) => familyOf(families, key)?.goes === 'with the stream');
     assert.deepEqual(ofStream.sort(), [`x:${id}:batches`, `x:${id}:reports`], 'what a rule keeps');
   };
-  const deleted = await liveThroughAll(store, look, isStreamGone);
+  const deleted = await liveThroughAll({ store, redis }, look, isStreamGone);
+  assert.ok(await store.retention.pause(60_000));
+  await look();
 
   for (const id of deleted) {
     const left = (await everyKeyWith(redis, id)).map((key) => key.replace(/^\{echelon\}:/, ''));

@@ -99,6 +99,7 @@ describe('hostile texts in Chromium', { skip: NO_BROWSER }, () => {
     '/clusters',
     '/submit',
     '/rules',
+    '/notifications',
     '/system',
     '/verify',
     '/access',

@@ -215,6 +215,7 @@ describe('the dashboard of a busy installation in Chromium', { skip: NO_BROWSER 
       '/access',
       '/submit',
       '/rules',
+      '/notifications',
       `/compare?id=${scene.running}&id=${scene.failed}`,
       `/experiments/${scene.running}`,
       `/experiments/${scene.failed}`,

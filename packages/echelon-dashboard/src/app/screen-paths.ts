@@ -4,11 +4,13 @@ export const SCREENS = [
   'experiments',
   'sweeps',
   'compare',
+  'comparisons',
   'queue',
   'clusters',
   'submit',
   'verify',
   'rules',
+  'notifications',
   'access',
   'system',
 ] as const;

@@ -1,10 +1,10 @@
+import { restartsOf } from 'echelon-client/restarts';
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { colour, paint } from '../app/theme.ts';
 import type { CurveData } from '../models/curves.ts';
 import type { Outcome } from '../models/outcomes.ts';
-import { restartsOf } from '../models/strip.ts';
 import { inert } from '../models/words.ts';
 
 /** A batch under the curve: its step and its worst outcome; null if it has no report yet. */
@@ -106,10 +106,16 @@ function optionsOf(
         },
       },
     },
-    scales: { x: { time: data.axis === 'time' }, y: { distr: isLog ? 3 : 1 } },
+    scales: { x: { time: data.axis === 'time', range: rangeOf(data.axis) }, y: { distr: isLog ? 3 : 1 } },
     axes: [
-      // Steps are whole numbers.
-      { ...axis, gap: STRIP + 8, size: STRIP + 32, ...(data.axis === 'step' && { incrs: INCREMENTS }) },
+      {
+        ...axis,
+        gap: STRIP + 8,
+        size: STRIP + (data.axis === 'time' ? 44 : 32),
+        // Steps are whole numbers.
+        ...(data.axis === 'step' && { incrs: INCREMENTS }),
+        ...(data.axis === 'time' && { values: timesOf }),
+      },
       {
         ...axis,
         size: 52,
@@ -143,6 +149,28 @@ function optionsOf(
       setSelect: [(self) => zoom(self, latest.current)],
     },
   };
+}
+
+/** Room beside a single point, in units of the axis. */
+const BESIDE = { step: 1, time: 60, hours: 1 / 60 };
+
+const rangeOf =
+  (axis: CurveData['axis']) =>
+  (_self: uPlot, min: number, max: number): [number, number] =>
+    min === max ? [min - BESIDE[axis], max + BESIDE[axis]] : [min, max];
+
+/** The hour of each tick, and the day under the first tick of each day; `every` (s): between two ticks. */
+function timesOf(_self: uPlot, ticks: number[], _axis: number, _space: number, every: number): string[] {
+  const days = ticks.map((tick) =>
+    new Date(tick * 1000).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' }),
+  );
+  if (every >= 86_400) return days;
+  const seconds = every < 60 ? ({ second: '2-digit' } as const) : {};
+  return ticks.map((tick, at) => {
+    const time = { hour: '2-digit', minute: '2-digit', ...seconds } as const;
+    const hour = new Date(tick * 1000).toLocaleTimeString('en-GB', time);
+    return days[at] === days[at - 1] ? hour : `${hour}\n${days[at]}`;
+  });
 }
 
 const short = (x: number) =>

@@ -1,3 +1,4 @@
+import { csvLine } from 'echelon-client/csv';
 import { counted } from 'echelon-verify/text/plural';
 
 /** A point of the API's chart. */
@@ -89,6 +90,16 @@ const TELLING = [
   /advantages\/mean/,
 ];
 
+/** Metrics as options of a list: those of the nodes of a training are a group of their own, after all others. */
+export function grouped(names: readonly string[]): { value: string; label: string; group?: string }[] {
+  const options = names.map((name) => ({
+    value: name,
+    label: name,
+    ...(name.startsWith('system/') && { group: 'Nodes of the training' }),
+  }));
+  return options.toSorted((a, b) => Number(a.group !== undefined) - Number(b.group !== undefined));
+}
+
 /** The metrics to show if none are chosen. */
 export function chooseMetrics(names: readonly string[], limit = 4): string[] {
   const chosen: string[] = [];
@@ -96,7 +107,8 @@ export function chooseMetrics(names: readonly string[], limit = 4): string[] {
     const found = names.find((name) => pattern.test(name) && !chosen.includes(name));
     if (found !== undefined) chosen.push(found);
   }
-  return [...chosen, ...names.filter((name) => !chosen.includes(name))].slice(0, limit);
+  const others = grouped(names.filter((name) => !chosen.includes(name)));
+  return [...chosen, ...others.map(({ value }) => value)].slice(0, limit);
 }
 
 /** A combination of a sweep as the API aggregates it over seeds. */
@@ -156,13 +168,13 @@ function averageOf(values: readonly (number | null)[], weight: number): (number 
 
 /** The data as CSV: a line for each step or time, and for each series its mean, maximum and minimum. */
 export function csvOf({ axis, series, columns }: CurveData): string {
-  const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const heads = series.flatMap(({ name }) => [name, `${name} max`, `${name} min`]);
-  const [steps = []] = columns;
-  const lines = steps.map((x, at) =>
-    [placeText(x, axis), ...columns.slice(1).map((column) => column[at] ?? '')].join(','),
-  );
-  return `${[[axis, ...heads.map(quoted)].join(','), ...lines].join('\n')}\n`;
+  const [places = []] = columns;
+  const rows = places.map((x, at) => [
+    placeText(x, axis),
+    ...columns.slice(1).map((column) => column[at] ?? null),
+  ]);
+  return `${[[axis, ...heads], ...rows].map(csvLine).join('\n')}\n`;
 }
 
 /** A place on the axis as text: a time in ISO 8601. */

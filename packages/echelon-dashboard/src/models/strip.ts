@@ -1,5 +1,4 @@
 import { NOT_VERIFIABLE } from 'echelon-verify/report';
-import { counted } from 'echelon-verify/text/plural';
 import { type Counts, inWords, type Outcome, worstOf } from './outcomes.ts';
 
 /** A recorded batch as lists hold it. */
@@ -12,32 +11,6 @@ export interface ListedBatch {
     | (Counts & { ok: boolean; findings: string[]; stages?: { readonly [stage: string]: Outcome } })
     | null;
 }
-
-/** An attempt after the first, by its batches. */
-export interface Restart {
-  attempt: number;
-  /** The first step of which the attempt has a batch. */
-  step: number;
-  /** Steps of which an earlier attempt has a batch too. */
-  repeated: number;
-}
-
-/** The restarts that the batches show, in order. */
-export function restartsOf(batches: readonly Pick<ListedBatch, 'attempt' | 'step'>[]): Restart[] {
-  const [first, ...later] = [...Map.groupBy(batches, ({ attempt }) => attempt)].sort(([a], [b]) => a - b);
-  const before = new Set(first?.[1].map(({ step }) => step));
-  return later.map(([attempt, own]) => {
-    const steps = own.map(({ step }) => step);
-    const repeated = steps.filter((step) => before.has(step)).length;
-    for (const step of steps) before.add(step);
-    return { attempt, step: Math.min(...steps), repeated };
-  });
-}
-
-/** A restart in words. */
-export const restartInWords = ({ attempt, step, repeated }: Restart): string =>
-  `attempt ${attempt} starts at step ${step}` +
-  (repeated === 0 ? '' : `, ${counted(repeated, 'step')} trained again`);
 
 /** A page of the list of batches; `next` is the cursor of the page after it. */
 export interface BatchPage {
@@ -73,14 +46,18 @@ export const stagesOf = (batches: readonly ListedBatch[]): string[] => [
   ...new Set(batches.flatMap(({ verification }) => Object.keys(verification?.stages ?? {}))),
 ];
 
+/** Batches of one cell of the strip, which has at most `limit` cells. */
+export const batchesOfCell = (batches: readonly ListedBatch[], limit = 240): number =>
+  Math.max(1, Math.ceil(batches.length / limit));
+
 /** At most `limit` cells for the batches, in order; a cell shows the worst of its batches, as a whole or at a `stage`. */
-export function cellsOf(batches: readonly ListedBatch[], stage?: string, limit = 240): Cell[] {
+export function cellsOf(batches: readonly ListedBatch[], stage?: string, limit?: number): Cell[] {
   const outcomeOf = ({ verification }: ListedBatch): Outcome | null => {
     if (verification === null) return null;
     return stage === undefined ? worstOf(verification) : (verification.stages?.[stage] ?? null);
   };
   const rank = (one: ListedBatch) => RANK[outcomeOf(one) ?? ''] ?? 0;
-  const each = Math.max(1, Math.ceil(batches.length / limit));
+  const each = batchesOfCell(batches, limit);
   const cells: Cell[] = [];
   for (let at = 0; at < batches.length; at += each) {
     const own = batches.slice(at, at + each);

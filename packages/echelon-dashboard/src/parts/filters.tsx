@@ -2,12 +2,19 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { setQuery } from '../app/router.ts';
 import { inert } from '../models/words.ts';
 
+interface Option {
+  value: string;
+  label: string;
+  /** The heading under which the list has it. Default: none; such options come first. */
+  group?: string | undefined;
+}
+
 interface ChoiceProps {
   label: string;
   /** The part of the query that it sets. */
   name?: string;
   value?: string | undefined;
-  options: readonly (string | { value: string; label: string })[];
+  options: readonly (string | Option)[];
   /** The words for no choice. */
   none?: string;
   disabled?: boolean;
@@ -18,18 +25,21 @@ interface ChoiceProps {
 /** A choice among options. */
 export function Choice({ label, name = '', value = '', options, none, disabled, onChoose }: ChoiceProps) {
   const choose = onChoose ?? ((to: string) => setQuery({ [name]: to }));
+  const all = options.map((one): Option => (typeof one === 'string' ? { value: one, label: one } : one));
+  const groups = Map.groupBy(all, ({ group = '' }) => group);
+  const item = ({ value, label }: Option) => (
+    <option key={value} value={value}>
+      {inert(label)}
+    </option>
+  );
   return (
     <label>
       {label}{' '}
       <select value={value} disabled={disabled} onChange={(event) => choose(event.currentTarget.value)}>
         {none !== undefined && <option value="">{none}</option>}
-        {options
-          .map((one) => (typeof one === 'string' ? { value: one, label: one } : one))
-          .map((option) => (
-            <option key={option.value} value={option.value}>
-              {inert(option.label)}
-            </option>
-          ))}
+        {[...groups].map(([group, own]) =>
+          group === '' ? own.map(item) : <optgroup label={group}>{own.map(item)}</optgroup>,
+        )}
       </select>
     </label>
   );

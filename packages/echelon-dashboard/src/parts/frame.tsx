@@ -31,6 +31,7 @@ const NAV: { title: string; items: [href: string, label: string, icon: string, k
     title: 'Manage',
     items: [
       ['/rules', 'Rules', 'rule', 'r'],
+      ['/notifications', 'Notifications', 'bell', 't'],
       ['/access', 'Access', 'key', 'a'],
       ['/system', 'System', 'gear', 'y'],
     ],

@@ -1,4 +1,5 @@
 import type { Answer } from 'echelon-client/calls';
+import { gpuFaults, gpuModel, inPercent, nodeName, otherLabels } from 'echelon-client/node-words';
 import { useGet, usePolling } from '../app/resource.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
@@ -101,16 +102,21 @@ function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) 
           {nodes.map((node) => (
             <li key={node.id}>
               <span class="mono clip" title={node.id}>
-                {node.id}
+                {inert(nodeName(node))}
               </span>
               {node.state !== 'ready' && (
                 <span class="small muted">
                   {node.state}: {inert(node.stateReason)}
                 </span>
               )}
-              {labelsOf(node) !== '' && <span class="small muted">{labelsOf(node)}</span>}
-              <Health of={node.health} />
-              <Use name="GPUs" total={node.gpusTotal} own={node.gpusAllocated} free={node.gpusFree} />
+              {otherLabels(node) !== '' && <span class="small muted">{inert(otherLabels(node))}</span>}
+              <Health node={node} />
+              <Use
+                name={inert(['GPUs', gpuModel(node)].filter(Boolean).join(' '))}
+                total={node.gpusTotal}
+                own={node.gpusAllocated}
+                free={node.gpusFree}
+              />
               <Use name="CPUs" total={node.cpusTotal} own={node.cpusAllocated} free={node.cpusFree} />
             </li>
           ))}
@@ -120,28 +126,22 @@ function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) 
   );
 }
 
-/** The labels by which specs select the node; Ray's label of its id says nothing new. */
-function labelsOf({ labels }: Cluster['nodes'][number]): string {
-  const shown = Object.entries(labels).filter(([key]) => key !== 'ray.io/node-id');
-  return inert(shown.map(([key, value]) => `${key}=${value}`).join(', '));
-}
-
 /** The load of a node, and the faults of its GPUs. */
-function Health({ of }: { of: Cluster['nodes'][number]['health'] }) {
+function Health({ node }: { node: Cluster['nodes'][number] }) {
+  const of = node.health;
   if (of === null) return null;
   const use = of.gpus.flatMap(({ utilizationPercent: one }) => (one === null ? [] : [one]));
   const heat = of.gpus.flatMap(({ temperatureCelsius: one }) => (one === null ? [] : [one]));
   const figures = [
-    of.cpuPercent !== null && `CPU ${percent(of.cpuPercent)}`,
-    of.memoryPercent !== null && `memory ${percent(of.memoryPercent)}`,
-    use.length > 0 && `GPUs ${percent(use.reduce((sum, one) => sum + one, 0) / use.length)}`,
+    of.cpuPercent !== null && `CPU ${inPercent(of.cpuPercent)}`,
+    of.memoryPercent !== null && `memory ${inPercent(of.memoryPercent)}`,
+    use.length > 0 && `GPUs ${inPercent(use.reduce((sum, one) => sum + one, 0) / use.length)}`,
     heat.length > 0 && `up to ${Math.round(Math.max(...heat))} °C`,
   ];
-  const faults = of.gpus.flatMap(({ gpu, faults }) => faults.map((fault) => `GPU ${gpu}: ${fault}`));
   return (
     <>
       <span class="small muted">{figures.filter(Boolean).join(', ')}</span>
-      {faults.map((fault) => (
+      {gpuFaults(node).map((fault) => (
         <span key={fault} class="small">
           <State state="error" word={inert(fault)} />
         </span>
@@ -150,12 +150,10 @@ function Health({ of }: { of: Cluster['nodes'][number]['health'] }) {
   );
 }
 
-const percent = (value: number) => `${Math.round(value)} %`;
-
 /** What is in use on a node: allocated by Echelon, and used by others. */
 function Use({ name, total, own, free }: { name: string; total: number; own: number; free: number }) {
   const taken = Math.max(own, total - free);
-  const text = `${count(free)} of ${count(total)} ${name} free`;
+  const text = total === 0 ? `no ${name}` : `${count(free)} of ${count(total)} ${name} free`;
   return (
     <span class="use small">
       <span class="gauge" role="img" aria-label={`${text}; ${count(own)} allocated by Echelon`}>

@@ -203,7 +203,7 @@ function Filters({ filter, isFiltered }: { filter: ReturnType<typeof filterOf>; 
       <Search
         data-filter
         label="Search names, ids, notes and tags"
-        hint="Search name, id, note, tag…   /"
+        hint="Search name, note, tag…   /"
         name="search"
         value={filter.search}
       />

@@ -33,7 +33,9 @@ export function Sweep({ params }: { params: Record<string, string> }) {
   const [tick, setTick] = useState(0);
   const sweep = useGet('/v1/sweeps/{id}', { path, query: { limit: PAGE } });
   const { known, isKnown } = useMetrics(sweep.data, tick);
-  const metric = place.value.query.get('metric') ?? chooseMetrics(known, 1)[0];
+  const own = sweep.data?.metric.name;
+  const metric =
+    place.value.query.get('metric') ?? (known.includes(own ?? '') ? own : chooseMetrics(known, 1)[0]);
   const table = useGet('/v1/sweeps/{id}/comparison', {
     path,
     query: { limit: PAGE, metrics: metric === undefined ? undefined : [metric] },
@@ -57,7 +59,12 @@ export function Sweep({ params }: { params: Record<string, string> }) {
             title={inert(detail.name)}
             path={[['/sweeps', 'Sweeps']]}
             command={command(`sweeps compare ${detail.id}`)}
-            actions={<Actions detail={detail} onChange={refresh} />}
+            actions={
+              <>
+                {detail.comparison !== null && <a href={`/comparisons/${detail.id}`}>Comparison</a>}
+                <Actions detail={detail} onChange={refresh} />
+              </>
+            }
           >
             <State state={detail.state} />
           </Head>
@@ -79,7 +86,7 @@ export function Sweep({ params }: { params: Record<string, string> }) {
           </dl>
           <div class="stack">
             <Await of={last.current}>
-              {(comparison) => <Combinations comparison={comparison} nameOf={nameOf} />}
+              {(comparison) => <Combinations {...{ comparison, nameOf }} own={detail.metric} />}
             </Await>
             <Bands sweep={detail.id} {...{ metric, nameOf, tick }} metrics={known} />
             <Children detail={detail} />
@@ -113,7 +120,13 @@ function useMetrics(sweep: Detail | undefined, tick: number) {
   return { known: names.data?.map(({ name }) => name) ?? [], isKnown: id !== undefined && !names.loading };
 }
 
-function Combinations({ comparison, nameOf }: { comparison: Comparison; nameOf: (of: Values) => string }) {
+interface CombinationsProps {
+  comparison: Comparison;
+  nameOf: (of: Values) => string;
+  own: Detail['metric'];
+}
+
+function Combinations({ comparison, nameOf, own }: CombinationsProps) {
   const { items, metrics, over, next } = comparison;
   if (items.length === 0) return <Empty title="No combination has ended yet" />;
   const differences = differencesOf(items.map(({ values }) => values));
@@ -128,7 +141,11 @@ function Combinations({ comparison, nameOf }: { comparison: Comparison; nameOf: 
   return (
     <Card title="Combinations" note={note}>
       {isPlotted && (
-        <Parallel {...{ differences, metric, means }} names={items.map((one) => nameOf(one.values))} />
+        <Parallel
+          {...{ differences, metric, means }}
+          goal={own.name === metric ? own.goal : 'max'}
+          names={items.map((one) => nameOf(one.values))}
+        />
       )}
       <DataTable
         rows={items.map((one, at) => ({ ...one, at }))}

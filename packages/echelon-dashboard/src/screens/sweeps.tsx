@@ -15,11 +15,15 @@ const PAGE = 200;
 
 /** The sweeps, newest first. */
 export function Sweeps() {
-  const list = useGet('/v1/sweeps', { query: { limit: PAGE } });
+  const list = useGet('/v1/sweeps', { query: { limit: PAGE, best: true } });
   useFeed(useThrottled(list.reload, 2000));
   return (
     <>
-      <Head title="Sweeps" command={command('sweeps')} />
+      <Head
+        title="Sweeps"
+        command={command('sweeps')}
+        actions={<a href="/comparisons">Planned comparisons</a>}
+      />
       <Await of={list}>
         {({ items, next }) =>
           items.length === 0 ? (
@@ -35,6 +39,7 @@ export function Sweeps() {
             >
               <DataTable
                 rows={items}
+                fold="minmax(0, 1fr) auto"
                 keyOf={({ id }) => id}
                 columns={[
                   {
@@ -54,6 +59,7 @@ export function Sweeps() {
                   },
                   {
                     title: 'Progress',
+                    class: 'line',
                     cell: (sweep) => <Ended sweep={sweep} />,
                     value: (sweep) => endedOf(sweep) / sweep.count,
                   },
@@ -65,13 +71,13 @@ export function Sweeps() {
                   },
                   {
                     title: 'Best mean',
-                    class: 'wide',
-                    cell: ({ id, counts }) =>
-                      counts.succeeded > 0 && <Best sweep={id} ended={counts.succeeded} />,
+                    class: 'line number-first',
+                    cell: (sweep) => <Best of={sweep} />,
+                    value: ({ best }) => best?.mean,
                   },
                   {
                     title: 'Created',
-                    class: 'muted number',
+                    class: 'muted number wide',
                     cell: ({ createdAt }) => <Ago at={createdAt} />,
                     value: ({ createdAt }) => createdAt,
                   },
@@ -100,22 +106,13 @@ function Ended({ sweep }: { sweep: Listed }) {
   );
 }
 
-/** The combination with the highest mean of the metric by which sweeps are compared. */
-function Best({ sweep, ended }: { sweep: string; ended: number }) {
-  const { data } = useGet(
-    '/v1/sweeps/{id}/comparison',
-    { path: { id: sweep }, query: { limit: PAGE } },
-    ended,
-  );
-  const [metric = ''] = data?.metrics ?? [];
-  const items = data?.items ?? [];
-  const means = items.map(({ metrics }) => metrics[metric]?.mean ?? Number.NEGATIVE_INFINITY);
-  const best = Math.max(...means);
-  if (!Number.isFinite(best)) return <Muted>–</Muted>;
+/** The combination with the best mean of the metric by which the sweep is compared. */
+function Best({ of: { best, metric } }: { of: Listed }) {
+  if (!best) return <Muted>–</Muted>;
   return (
     <>
-      {figure(best)} <Muted>{metric}</Muted>
-      <div class="muted">{inert(namesOf(items.map(({ values }) => values))[means.indexOf(best)]!)}</div>
+      {figure(best.mean)} <Muted>{inert(metric.name)}</Muted>
+      {best.combinations > 1 && <div class="muted">{inert(namesOf([best.values])[0]!)}</div>}
     </>
   );
 }

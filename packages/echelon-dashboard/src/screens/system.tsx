@@ -24,7 +24,7 @@ export function System() {
   }, 10_000);
   return (
     <>
-      <Head title="System" command="echelon doctor" />
+      <Head title="System" />
       <dl class="facts">
         <Fact name="API and store">
           {ready.loading ? 'checking…' : ready.failure ? `not ready: ${ready.failure.message}` : 'ready'}

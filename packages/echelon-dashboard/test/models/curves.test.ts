@@ -5,6 +5,7 @@ import {
   chooseMetrics,
   csvOf,
   curvesOf,
+  grouped,
   namesLike,
   reductionOf,
   smoothed,
@@ -112,4 +113,17 @@ test('metrics are found by a regular expression, and by a part if the text is no
   const names = ['actor/kl', 'critic/kl', 'actor/(x'];
   assert.deepEqual(namesLike(names, '^actor/k|CRITIC'), ['actor/kl', 'critic/kl']);
   assert.deepEqual(namesLike(names, '(x'), ['actor/(x']);
+});
+
+test('metrics of the nodes are a group of their own, and are shown after all others', () => {
+  const names = ['system/cpu_percent', 'loss', 'val/success_rate'];
+  assert.deepEqual(
+    grouped(names).map(({ value, group }) => [value, group]),
+    [
+      ['loss', undefined],
+      ['val/success_rate', undefined],
+      ['system/cpu_percent', 'Nodes of the training'],
+    ],
+  );
+  assert.deepEqual(chooseMetrics(names, 2), ['val/success_rate', 'loss']);
 });

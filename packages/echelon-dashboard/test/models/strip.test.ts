@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellsOf, restartInWords, restartsOf, settledPages, stagesOf } from '../../src/models/strip.ts';
+import { restartInWords, restartsOf } from 'echelon-client/restarts';
+import { cellsOf, settledPages, stagesOf } from '../../src/models/strip.ts';
 
 const batch = (number: number, wrong = 0) => ({
   attempt: 1,

@@ -29,7 +29,7 @@ const ANSWERS = {
   },
 } as const;
 const DESCRIPTION =
-  'Streams state changes, batches with wrong rows or errors, fired rules and counts of sweeps, each once and in order. The first event is `start`, with the position after which the stream begins. Send the last id as Last-Event-ID (or `after`) to continue. Only the newest few thousand entries are retained; an older position gets 410 and the id from which to continue. The stream does not end by itself.';
+  'Streams state changes, batches with wrong rows or errors, fired rules and counts of sweeps, each once and in order. The feed of a project also has its checkpoints and, if it has subscriptions, silent clusters. The first event is `start`, with the position after which the stream begins. Send the last id as Last-Event-ID (or `after`) to continue. Only the newest few thousand entries are retained; an older position gets 410 and the id from which to continue. The stream does not end by itself.';
 
 /** GET /v1/projects/:name/events and GET /v1/events: what happens in a project, and in all of them. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one route: its schema is longer than its code

@@ -5,11 +5,11 @@ import { STATES } from '../../../core/states.ts';
 import { validateSpec } from '../../../engines/validate-spec.ts';
 import { CountOf } from '../../../schemas/answer-parts.ts';
 import type { Accepted } from '../../../schemas/api.ts';
-import { Tag } from '../../../schemas/experiment.ts';
 import { canonicalJson } from '../../../schemas/json.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
 import { text } from '../../../schemas/optional-fields.ts';
 import { DEFAULT_PROJECT } from '../../../schemas/project.ts';
+import { Tag } from '../../../schemas/spec-parts.ts';
 import {
   type ExperimentFilter,
   type ExperimentOrder,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { StrictObject } from '../../../schemas/objects.ts';
-import { count } from '../../../schemas/optional-fields.ts';
+import { count, text } from '../../../schemas/optional-fields.ts';
 import type { SweepSeries } from '../../../schemas/sweep.ts';
 import type { SeriesPoint } from '../../../store/metrics/series-items.ts';
 import type { Store } from '../../../store/store.ts';
@@ -22,7 +22,7 @@ const FINER = 4;
 const Query = StrictObject({
   ...PageQuery,
   limit: count(1, MAX_BANDS, 'Combinations per page. Default: 10.'),
-  metric: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the metric.' }),
+  metric: text(1, 200, 'Name of the metric. Default: the metric of the sweep.'),
   over: Type.Optional(
     namesQuery(16, 'JSON pointers of the axes to aggregate over. Default: axes that end in `seed`.'),
   ),
@@ -44,7 +44,12 @@ export function addSweepSeries(app: App, { store, settings }: RouteDeps): void {
     problems: ['not-found', 'invalid-cursor'],
     handler: async (request): Promise<SweepSeries> => {
       const sweep = await sweepOf(store, request, request.params.id);
-      const { cursor, limit = 10, metric, resolution = DEFAULT_RESOLUTION } = request.query;
+      const {
+        cursor,
+        limit = 10,
+        metric = sweep.metric.name,
+        resolution = DEFAULT_RESOLUTION,
+      } = request.query;
       const over = axesNamed(sweep, request.query.over);
       const scope = `series ${sweep.id} ${over.join(' ')}`;
       const from = cursor === undefined ? 0 : Number(cursors.open(scope, cursor));

@@ -7,9 +7,10 @@ import { childReference, referenceMetrics } from '../../../plan/preset-sweep.ts'
 import { childSpec, childValues, makeChild } from '../../../plan/sweep.ts';
 import { Text } from '../../../schemas/answer-parts.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
+import { flag } from '../../../schemas/optional-fields.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../../schemas/sweep.ts';
 import type { Store } from '../../../store/store.ts';
-import type { SweepChild, SweepRecord } from '../../../store/sweeps/types.ts';
+import type { Figures, SweepChild, SweepRecord } from '../../../store/sweeps/types.ts';
 import { requireScope } from '../../access/auth.ts';
 import { listedProject } from '../../access/caller-projects.ts';
 import { createIntake } from '../../intake/intake.ts';
@@ -23,6 +24,8 @@ import { addSweepSubmit } from './submit.ts';
 
 /** Children read from the store in one call. */
 const PAGE = 500;
+/** Children of a sweep for which a list finds the best combination. */
+const MAX_JUDGED = 2_000;
 
 /** Path parameters of one sweep. */
 export const SweepParams = StrictObject({ id: Text('Id of the sweep.') });
@@ -71,7 +74,11 @@ function addList(app: App, { store, settings }: RouteDeps): void {
     description:
       'Each sweep has the number of children in each state. The spec and the axes are only in GET of one sweep.',
     tag: 'sweeps',
-    querystring: StrictObject({ ...PageQuery, ...ProjectQuery }),
+    querystring: StrictObject({
+      ...PageQuery,
+      ...ProjectQuery,
+      best: flag('Whether each sweep has its best combination. Default: false.'),
+    }),
     answer: 'SweepPage',
     problems: ['invalid-cursor'],
     handler: async (request) => {
@@ -83,9 +90,34 @@ function addList(app: App, { store, settings }: RouteDeps): void {
         ...(project !== undefined && { project }),
         ...(cursor !== undefined && { before: cursors.open(scope, cursor) }),
       });
+      if (request.query.best)
+        for (const item of items) item.best = item.counts.succeeded === 0 ? null : await best(store, item.id);
       return { items, next: next === null ? null : cursors.seal(scope, next) };
     },
   });
+}
+
+/** The combination of a sweep with the best mean of its metric over seeds; null if there is none or the sweep is long. */
+async function best(store: Store, id: string): Promise<NonNullable<Sweep['best']> | null> {
+  const sweep = await store.sweeps.get(id);
+  if (sweep === undefined || sweep.count > MAX_JUDGED) return null;
+  const { name, goal } = sweep.metric;
+  const children = await childrenOf(store, sweep);
+  const ids = children.map(({ experiment }) => experiment);
+  const figures = new Map(ids.map((id) => [id, undefined as Figures | undefined]));
+  for (let at = 0; at < ids.length; at += PAGE) {
+    const page = ids.slice(at, at + PAGE);
+    for (const [index, one] of (await store.sweeps.figures(page, [name])).entries())
+      figures.set(page[index]!, one);
+  }
+  const all = combinationsOf(sweep.axes, children, seedAxes(sweep.axes));
+  const means = all.flatMap((combination) => {
+    const own = combination.children.map(({ experiment }) => figures.get(experiment));
+    const mean = compareCombination(combination, own, { metrics: [name], now: 0 }).metrics[name]!.mean;
+    return mean === null ? [] : [{ values: combination.values, mean, combinations: all.length }];
+  });
+  const sign = goal === 'max' ? 1 : -1;
+  return means.toSorted((a, b) => sign * (b.mean - a.mean))[0] ?? null;
 }
 
 function addRead(app: App, { store, settings }: RouteDeps): void {
@@ -137,7 +169,7 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
       metrics: Type.Optional(
         namesQuery(
           16,
-          'Metrics to compare. Default: val/success_rate; for a preset, the metrics with published figures.',
+          'Metrics to compare. Default: the metric of the sweep; for a preset, also the metrics with published figures.',
         ),
       ),
       over: Type.Optional(
@@ -172,10 +204,10 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
   });
 }
 
-/** Those with published figures, and success. */
-function metricsOf({ method, spec }: SweepRecord): string[] {
+/** The metric of the sweep, and those with published figures. */
+function metricsOf({ method, spec, metric }: SweepRecord): string[] {
   const compared = method === 'preset' ? referenceMetrics(spec) : [];
-  return [...new Set(['val/success_rate', ...compared])];
+  return [...new Set([metric.name, ...compared])];
 }
 
 /** The named axes; by default those that are seeds. Throws EchelonError `invalid-request` for an unknown axis. */

@@ -1,7 +1,9 @@
+import { X509Certificate } from 'node:crypto';
 import { counted } from 'echelon-verify/text/plural';
 import { EchelonError } from '../../../core/errors.ts';
 import type { System } from '../../../schemas/system.ts';
 import { isLeapt, LEAPT } from '../../../store/clock/judge.ts';
+import type { Cluster } from '../../../store/clusters/types.ts';
 import type { Store } from '../../../store/store.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
@@ -9,7 +11,7 @@ import { route } from '../../server/route.ts';
 type Check = System['checks'][number];
 
 /** GET /v1/system. */
-export function addSystem(app: App, { store, settings }: RouteDeps): void {
+export function addSystem(app: App, { store, settings, queue, clock }: RouteDeps): void {
   route(app, {
     at: 'GET /v1/system',
     operationId: 'getSystem',
@@ -20,7 +22,12 @@ export function addSystem(app: App, { store, settings }: RouteDeps): void {
     answer: 'System',
     handler: async (): Promise<System> => ({
       version: settings.version,
-      checks: [...(await storeChecks(store)), ...(await workChecks(store)), ...(await clusterChecks(store))],
+      checks: [
+        ...(await storeChecks(store)),
+        await dispatcherCheck(store, queue),
+        ...(await backlogChecks(store)),
+        ...(await clusterChecks(store, clock.now())),
+      ],
     }),
   });
 }
@@ -70,21 +77,32 @@ async function storeChecks(store: Store): Promise<Check[]> {
   ];
 }
 
-async function workChecks(store: Store): Promise<Check[]> {
-  const [leases, unverified, unarchived] = await Promise.all([
+async function dispatcherCheck(store: Store, { queues }: RouteDeps['queue']): Promise<Check> {
+  const [{ held, expired }, counts] = await Promise.all([
     store.attempts.leases(),
-    store.batches.backlog(),
-    store.archive.backlog(),
+    Promise.all(queues.map((one) => one.getWorkersCount())),
   ]);
+  const connected = counts.reduce((sum, one) => sum + one, 0);
+  // A Redis that hides its connections shows none although attempts are followed.
+  const isAbsent = connected === 0 && held === 0;
+  const found = [
+    ...(connected > 0 || isAbsent ? [`${connected} connected`] : []),
+    ...(held > 0 ? [`${counted(held, 'attempt')} followed`] : []),
+    ...(expired > 0 ? [`${counted(expired, 'attempt')} not followed`] : []),
+  ];
+  return check(
+    'Dispatchers',
+    expired === 0 && !isAbsent,
+    found.join(', '),
+    expired > 0
+      ? 'Start a dispatcher that reaches the clusters of these attempts; their trainings continue meanwhile.'
+      : 'Start one with `echelon dispatcher`: until then no experiment starts.',
+  );
+}
+
+async function backlogChecks(store: Store): Promise<Check[]> {
+  const [unverified, unarchived] = await Promise.all([store.batches.backlog(), store.archive.backlog()]);
   return [
-    check(
-      'Dispatchers',
-      leases.expired === 0,
-      leases.expired === 0
-        ? `they follow ${counted(leases.held, 'attempt')}`
-        : `none follows ${counted(leases.expired, 'attempt')}`,
-      'Start a dispatcher that reaches the clusters of these attempts; their trainings continue meanwhile.',
-    ),
     check(
       'Batches to verify',
       unverified < MANY,
@@ -103,18 +121,42 @@ async function workChecks(store: Store): Promise<Check[]> {
 /** A backlog that dispatchers do not work off by themselves in minutes. */
 const MANY = 1000;
 
-async function clusterChecks(store: Store): Promise<Check[]> {
+async function clusterChecks(store: Store, now: number): Promise<Check[]> {
   const clusters = await store.clusters.list();
   if (clusters.length === 0)
     return [check('Clusters', false, 'none', 'Add one with `echelon clusters add`.')];
-  return clusters.map(({ name, answering, address, rayVersion, rayWorkerVersion }) => {
-    const versions = `Ray ${rayVersion ?? 'unknown'}, ray-worker ${rayWorkerVersion ?? 'unknown'}`;
-    const isUp = answering === true;
-    return check(
-      `Cluster ${name}`,
-      isUp,
-      isUp ? versions : `does not answer at ${address}`,
-      `Check that a dispatcher runs and reaches ${address}; \`echelon clusters\` says since when it does not answer.`,
-    );
-  });
+  return clusters.flatMap((cluster) => [clusterCheck(cluster), ...certificateChecks(cluster, now)]);
+}
+
+function clusterCheck({ name, answering, address, rayVersion, rayWorkerVersion }: Cluster): Check {
+  const isUp = answering === true;
+  return check(
+    `Cluster ${name}`,
+    isUp,
+    isUp
+      ? `Ray ${rayVersion ?? 'unknown'}, ray-worker ${rayWorkerVersion ?? 'unknown'}`
+      : `does not answer at ${address}`,
+    `Check that a dispatcher runs and reaches ${address}; \`echelon clusters\` says since when it does not answer.`,
+  );
+}
+
+/** Time before the end of a certificate in which an operator can replace it. */
+const NOTICE_MS = 14 * 86_400_000;
+
+/** The certificates by which dispatchers reach a cluster; the one that ends first decides. */
+function certificateChecks({ name, ca, ray }: Cluster, now: number): Check[] {
+  const texts = [ca, ray?.tls?.ca, ray?.tls?.cert].flatMap(
+    (pem) => pem?.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [],
+  );
+  if (texts.length === 0) return [];
+  const end = Math.min(...texts.map((text) => new X509Certificate(text).validToDate.getTime()));
+  const day = new Date(end).toISOString().slice(0, 10);
+  return [
+    check(
+      `Certificates of ${name}`,
+      end - now > NOTICE_MS,
+      end > now ? `valid until ${day}` : `expired on ${day}`,
+      'Replace them on the cluster; then remove the cluster and add it with the new files, see `echelon clusters add --help`.',
+    ),
+  ];
 }

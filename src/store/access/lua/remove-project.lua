@@ -10,6 +10,7 @@
 --           'moved': a key or a project has changed since the caller read them
 -- include access
 -- include revision
+-- include subscription
 
 local root, name = KEYS[1], ARGV[1]
 if redis.call('HEXISTS', root .. ':projects', name) == 0 then return 'absent' end
@@ -24,6 +25,7 @@ redis.call('HDEL', root .. ':bytes', name)
 if name ~= ARGV[5] then redis.call('SADD', root .. ':projects:removed', name) end
 redis.call('HDEL', root .. ':paused', 'project:' .. name, 'closed:' .. name)
 redis.call('UNLINK', root .. ':feed:p:' .. name)
+for _, id in ipairs(redis.call('HKEYS', root .. ':subscriptions:' .. name)) do removeSubscription(root, name, id) end
 raiseRevision(root, 'project', name)
 accessChanged(root)
 return 'removed'

@@ -11,6 +11,7 @@ local root, name = KEYS[1], ARGV[1]
 if redis.call('HLEN', root .. ':allocations:' .. name) > 0 then return -1 end
 redis.call('HINCRBY', root .. ':versions', name, 1)
 redis.call('HDEL', root .. ':clusters:seen', name)
+redis.call('HDEL', root .. ':clusters:silent', name)
 for _, setting in ipairs({ 'labels', 'backfill', 'codePaths', 'env', 'secretProjects', 'cordons', 'storage', 'nodeTypes', 'asked' }) do
   redis.call('HDEL', root .. ':clusters:set', setting .. ':' .. name)
 end

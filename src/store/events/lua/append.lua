@@ -18,7 +18,7 @@
 --             gap         dropped rows (of batches), or lines and bytes (of logs)
 -- Returns   {'ok', last recorded number, bytes of the live stream}
 -- Errors    {'lost'}; {'gap', last recorded number}; {'long'}: the live stream has so many bytes already
--- Events    the given ones; PUBLISH to followers, and wake 'batch' if a batch was completed
+-- Events    the given ones, a checkpoint also in the feed of its project; PUBLISH to followers, and wake 'batch' if a batch was completed
 -- include time
 -- include state
 -- include pace
@@ -35,7 +35,7 @@ local first, count = tonumber(ARGV[4]), tonumber(ARGV[5])
 if first > last + 1 then return { 'gap', int(last) } end
 if first + count - 1 <= last then return { 'ok', int(last), '0' } end
 
-local record = redis.call('HMGET', x, 'step', 'open', 'batchAt', 'gpus', 'project', 'streamBytes')
+local record = redis.call('HMGET', x, 'step', 'open', 'batchAt', 'gpus', 'project', 'streamBytes', 'name', 'sweep')
 local project, streamBytes, streamed, grown = record[5], tonumber(record[6] or '0'), 0, 0
 if streamBytes >= tonumber(ARGV[7]) then return { 'long' } end
 local paced
@@ -142,6 +142,8 @@ local function effect(kind, at, size, event, entry, n, row)
     set('checkpoint', ARGV[at])
     set('checkpointCluster', cluster or '')
     artifact(ARGV[at + 1])
+    publishToProject(root, { project = project, experiment = id, name = record[7], sweep = record[8],
+      at = tonumber(ARGV[at - 6]), event = event })
     if cluster and ARGV[at + 2] ~= '' then
       redis.call('SADD', root .. ':checkpoints', cluster .. ' ' .. ARGV[at + 2])
     end

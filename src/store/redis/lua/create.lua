@@ -3,7 +3,7 @@
 
 -- Creates an experiment: record, indexes, limits, first event.
 -- new: id, project, name, priority, wanted, gpus, cpus, submitted, resolved, defaults, patch, fingerprint, customCode,
---      timeoutMs, deadlineAt, labels (JSON), nodes, nodeLabels (JSON), version, reason, now (ms); for a child of a sweep also: sweep, index;
+--      timeoutMs, deadlineAt, labels (JSON), nodes, nodeLabels (JSON), tags (one a line), version, reason, now (ms); for a child of a sweep also: sweep, index;
 --      for a rerun: rerunOf; owner: the caller, if it is not that of the sweep
 -- first: its state and its attempt (string)
 local function createRecord(root, new, first)
@@ -26,6 +26,7 @@ local function createRecord(root, new, first)
   if new.customCode ~= '' then also('customCode', new.customCode) end
   if new.labels ~= '' then also('wantedLabels', new.labels) end
   if (new.nodeLabels or '') ~= '' then also('nodeLabels', new.nodeLabels) end
+  if (new.tags or '') ~= '' then also('tags', new.tags) end
   if new.rerunOf then also('rerunOf', new.rerunOf) end
   local owner = new.owner or (new.sweep and redis.call('HGET', root .. ':sweep:' .. new.sweep, 'owner')) or ''
   if owner ~= '' then also('owner', owner) end
@@ -56,14 +57,14 @@ end
 
 -- The arguments of a new experiment from ARGV[at] on: id, name, priority, wanted, gpus, cpus, submitted, resolved,
 -- defaults, fingerprint, customCode ('1' or ''), timeoutMs, deadlineAt, labels (these three are '' if the spec has none),
--- nodes, nodeLabels ('' for none), patch ('' or, in place of submitted, resolved and defaults, how they differ from those that
+-- nodes, nodeLabels ('' for none), tags (one a line), patch ('' or, in place of submitted, resolved and defaults, how they differ from those that
 -- the children of its sweep share).
-local CHILD_SIZE = 17
+local CHILD_SIZE = 18
 local function childAt(at, more)
   more.id, more.name, more.priority, more.wanted = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   more.gpus, more.cpus, more.submitted, more.resolved = ARGV[at + 4], ARGV[at + 5], ARGV[at + 6], ARGV[at + 7]
   more.defaults, more.fingerprint, more.customCode = ARGV[at + 8], ARGV[at + 9], ARGV[at + 10]
   more.timeoutMs, more.deadlineAt, more.labels = ARGV[at + 11], ARGV[at + 12], ARGV[at + 13]
-  more.nodes, more.nodeLabels, more.patch = ARGV[at + 14], ARGV[at + 15], ARGV[at + 16]
+  more.nodes, more.nodeLabels, more.tags, more.patch = ARGV[at + 14], ARGV[at + 15], ARGV[at + 16], ARGV[at + 17]
   return more
 end

@@ -9,11 +9,19 @@ local function appendToFeed(root, feed, length, entry)
   redis.call('XADD', root .. ':feed:' .. feed, 'MAXLEN', '~', length, int(number) .. '-0', unpack(entry))
 end
 
--- Publishes an entry in the feeds. item: project, at (ms), event (JSON); experiment and name, or sweep
-local function publishToFeeds(root, item)
-  local entry = { 'p', item.project, 'x', item.experiment or '', 'n', item.name or '', 's', item.sweep or '',
+local function feedEntry(item)
+  return { 'p', item.project, 'x', item.experiment or '', 'n', item.name or '', 's', item.sweep or '',
     'a', int(item.at), 'd', item.event }
-  appendToFeed(root, 'p:' .. item.project, FEED_LENGTH.project, entry)
-  appendToFeed(root, 'all', FEED_LENGTH.all, entry)
+end
+
+-- Publishes an entry in the feed of its project only. item: project, at (ms), event (JSON); experiment and name, or sweep
+local function publishToProject(root, item)
+  appendToFeed(root, 'p:' .. item.project, FEED_LENGTH.project, feedEntry(item))
   redis.call('PUBLISH', root .. ':feed-changed', item.project)
+end
+
+-- The same, and in the feed of all projects.
+local function publishToFeeds(root, item)
+  appendToFeed(root, 'all', FEED_LENGTH.all, feedEntry(item))
+  publishToProject(root, item)
 end

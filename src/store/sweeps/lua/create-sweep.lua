@@ -5,8 +5,8 @@
 -- ARGV      1 table (JSON): id, project, name, method, seed (string, may be ''), key (name of caller and Idempotency-Key or ''),
 --           digest (of the request), accepting ('1' if the store accepts new work), version (of the record's layout),
 --           maxQueued (experiments of a project), projectBytes (MAX of a project without a quota of its own, 0: no limit), owner
---           (name of the caller), comparison (JSON) or '', after
---           (for each child that depends on another: its index and the index of the other, strings);
+--           (name of the caller), comparison and metric
+--           (JSON) or '', after (for each child that depends on another: its index and the index of the other, strings);
 --           2 spec (JSON), 3 axes (JSON), 4 fingerprints (JSON), 5 early stopping (JSON) or '', then for each child its values
 --           (JSON), in order; dependent children come last
 -- Returns   {'ok', id, '1' created or '0'}
@@ -40,7 +40,8 @@ local seq = int(redis.call('INCR', root .. ':seq'))
 redis.call('HSET', s, 'version', new.version, 'id', id, 'project', new.project, 'name', new.name, 'method', new.method,
   'seed', new.seed, 'spec', ARGV[2], 'axes', ARGV[3], 'fingerprints', ARGV[4], 'count', int(count), 'expanded', '0',
   'open', int(count), 'state', 'running', 'reason', 'submitted', 'createdAt', int(nowMs()), 'seq', seq,
-  'earlyStopping', ARGV[5], 'owner', new.owner, 'comparison', new.comparison)
+  'earlyStopping', ARGV[5], 'owner', new.owner, 'comparison', new.comparison,
+  'metric', new.metric)
 if held > 0 then
   for at = 1, 2 * held, 2 do redis.call('HSET', s .. ':after', new.after[at], new.after[at + 1]) end
   redis.call('HSET', s, 'held', int(held), 'free', int(count - held))
@@ -54,6 +55,10 @@ countToCome(root, s)
 rememberCreated(root, new.key, new.digest, id)
 redis.call('ZADD', root .. ':sweeps', seq, id)
 redis.call('ZADD', root .. ':sweeps:' .. new.project, seq, id)
+if new.comparison ~= '' then
+  redis.call('ZADD', root .. ':comparisons', seq, id)
+  redis.call('ZADD', root .. ':comparisons:' .. new.project, seq, id)
+end
 redis.call('ZADD', root .. ':sweep-work', seq, id)
 redis.call('PUBLISH', root .. ':wake', 'sweep')
 return { 'ok', id, '1' }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { completionScript } from '../../../../src/cli/commands/completion.ts';
 import { createProgram } from '../../../../src/cli/program.ts';
@@ -19,6 +19,28 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   const text = execFileSync('bash', ['--norc', '-c', script], { encoding: 'utf8' });
   return text.split('\n').filter((word) => word !== '');
 }
+
+const NO_FISH =
+  spawnSync('fish', ['--version']).error !== undefined && 'no fish; on Debian: apt-get install fish';
+
+/** What fish offers for `line`. */
+function offeredByFish(line: string): string[] {
+  const script = `${completionScript(program, 'fish')}\ncomplete -C '${line}'`;
+  const env = { ...process.env, HOME: '/nonexistent', COLUMNS: '80', TERM: 'dumb' };
+  const text = execFileSync('fish', ['--no-config', '-c', script], { encoding: 'utf8', env });
+  return text
+    .split('\n')
+    .filter((word) => word !== '')
+    .toSorted();
+}
+
+test('fish completes commands, options and their values', { skip: NO_FISH }, () => {
+  assert.deepEqual(offeredByFish('echelon subm'), ['submit']);
+  assert.deepEqual(offeredByFish('echelon sweeps c'), ['cancel', 'compare']);
+  assert.deepEqual(offeredByFish('echelon sweep --url u c'), ['cancel', 'compare']);
+  assert.deepEqual(offeredByFish('echelon sweeps submit --dr'), ['--dry-run']);
+  assert.deepEqual(offeredByFish('echelon logs x --source std'), ['stderr', 'stdout']);
+});
 
 test('commands, and commands within them, are completed', () => {
   assert.deepEqual(offered('echelon subm'), ['submit']);

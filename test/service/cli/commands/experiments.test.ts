@@ -7,7 +7,7 @@ import { EXIT } from 'echelon-verify/cli/exit';
 import type { Experiment } from '../../../../src/schemas/experiment.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
 import { REPLAY } from '../../../support/http-app.ts';
-import { claimed, submitInput } from '../../../support/store.ts';
+import { claimed, recordBatch, running, submitInput } from '../../../support/store.ts';
 
 describe('commands on experiments', () => {
   let api: Awaited<ReturnType<typeof apiFor>>;
@@ -131,6 +131,33 @@ describe('commands on experiments', () => {
     ]);
     assert.deepEqual((await run('logs', lease.experiment)).output.lines, ['one', '\\u001b[31mtwo']);
     assert.deepEqual((await run('logs', lease.experiment, '--tail', '1')).output.lines, ['\\u001b[31mtwo']);
+  });
+
+  test('get tells the steps that a restart trained again, and metrics shows them by attempt', async () => {
+    const first = await running(api.store);
+    const step = (sequence: number, at: number) => {
+      const event = { type: 'metrics', step: at, values: { loss: sequence } } as const;
+      return { sequence, at: 1, event };
+    };
+    const data = Buffer.from('a batch');
+    for (const batch of [1, 2]) await recordBatch(api.store, first, { batch, data });
+    await api.store.events.append(first, [step(3, 1), step(4, 2)]);
+    await api.store.attempts.end(first, { to: 'queued', reason: 'the node was lost' });
+    const second = await claimed(api.store, first.experiment);
+    await api.store.attempts.confirm(second);
+    await recordBatch(api.store, second, { batch: 2, sequence: 1, data });
+    await api.store.events.append(second, [step(2, 2)]);
+    const { output } = await run('get', first.experiment);
+    assert.match(output.lines[0]!, /^restart {7}attempt 2 starts at step 2, 1 step trained again$/m);
+    const rows = (await run('metrics', first.experiment, 'loss')).output.lines[0]!.split('\n').slice(1);
+    assert.match(rows[0]!, /^ATTEMPT +STEPS/);
+    assert.deepEqual(
+      rows.slice(1).map((row) => row.split(/ +/).slice(0, 2)),
+      [
+        ['1', '1'],
+        ['2', '2'],
+      ],
+    );
   });
 
   test('rerun prints the id of a new one, the same for the same key', async () => {

@@ -10,7 +10,11 @@ const size = { cpusTotal: 8, gpusTotal: 4, cpusUsed: 2, gpusUsed: 1 };
 await store.clusters.put({
   ...clusterRecord({ name: 'fleet', address: 'h:1', token: 't' }),
   nodes: [
-    { id: 'aa11', ...size, labels: { 'ray.io/accelerator-type': 'A100', 'ray.io/node-id': 'aa11' } },
+    {
+      id: 'aa11',
+      ...size,
+      labels: { 'ray.io/accelerator-type': 'A100', 'ray.io/node-id': 'aa11', host: 'gpu-7', zone: 'a' },
+    },
     { id: 'aa22', ...size, draining: { remainingMs: 600_000 } },
     { id: 'bb33', ...size },
   ],
@@ -36,7 +40,7 @@ test('nodes ls shows each node with its state and the reason in the words of the
   const { output, exitCode } = await run('ls');
   assert.equal(exitCode, 0);
   const [, ...lines] = output.lines.join('\n').split('\n');
-  assert.match(lines[0]!, /^fleet +aa11 +ready +3\/4 +6\/8 +ray.io\/accelerator-type=A100 +-$/);
+  assert.match(lines[0]!, /^fleet +gpu-7 \(aa11\) +ready +3\/4 A100 +6\/8 +zone=a +-$/);
   assert.match(
     lines[1]!,
     /^fleet +aa22 +draining +3\/4 +6\/8 +- +Ray drains it and terminates it in about 10 min$/,
@@ -109,6 +113,10 @@ test('a new fault of a GPU cordons its node until uncordon, and is shown as long
   await report(['Xid 79 (the GPU has fallen off the bus)'], ['2 uncorrectable ECC errors']);
   assert.deepEqual(await state(), ['cordoned', 'ready', 'ready']);
   await run('uncordon', 'fleet', 'aa11');
+  await report(['Xid 79 (the GPU has fallen off the bus)']);
+  // The cordon that waited for this is made.
+  assert.deepEqual(await state(), ['ready', 'ready', 'cordoned']);
+  await run('uncordon', 'fleet', 'bb33');
   await report(['Xid 79 (the GPU has fallen off the bus)']);
   assert.deepEqual(await state(), ['ready', 'ready', 'ready']);
   const { output } = await run('ls');

@@ -36,7 +36,7 @@ test('a sweep is submitted once per idempotency key, listed, shown, compared and
   const { output } = await echelon('submit', file, '--idempotency-key', 'k');
   assert.deepEqual([output.lines, output.remarks], [[first.id], ['2 children']]);
   await expandAll(store, first.id);
-  assert.match((await echelon('ls')).output.lines.join('\n'), /s +running +2 +2 queued/);
+  assert.match((await echelon('ls')).output.lines.join('\n'), /s +running +2 +2 queued +-/);
   assert.equal((await echelon('ls', '--json')).output.json<SweepPage>().items[0]!.id, first.id);
   const shown = (await echelon('get', first.id)).output.lines.join('\n');
   assert.match(shown, /\/replay\/batches\n0 +exp-\w+ +queued +- +1\n1 +exp-\w+ +queued +- +2/);

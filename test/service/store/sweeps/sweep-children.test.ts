@@ -22,20 +22,22 @@ test('a child is handed over field by field, with the limits and labels of its s
   const child = makeChild(input as unknown as SweepRecord, [...input.entries[0]!]);
   const given = childArguments('exp-1', child, null);
   assert.deepEqual([given[0], given[1], given[3]], ['exp-1', 'child 0', '']);
-  assert.deepEqual(given.slice(-7), ['', '', '', '', 1, '', '']);
+  assert.deepEqual(given.slice(-8), ['', '', '', '', 1, '', '', '']);
   const resolved = {
     timeoutSeconds: 1.5,
+    tags: ['paper', 'ablation'],
     deadline: '2024-02-29T12:00:00.000Z',
     clusterLabels: { gpu: 'h100' },
     resources: { nodes: 2, nodeLabels: { zone: 'b' } },
   };
   const limited = childArguments('exp-1', { ...child, resolved }, null);
-  assert.deepEqual(limited.slice(-6), [
+  assert.deepEqual(limited.slice(-7), [
     1500,
     Date.UTC(2024, 1, 29, 12),
     '{"gpu":"h100"}',
     2,
     '{"zone":"b"}',
+    'paper\nablation',
     '',
   ]);
 });

@@ -9,6 +9,7 @@ import {
   chooseMetrics,
   csvOf,
   curvesOf,
+  grouped,
   namesLike,
   placeText,
   reductionOf,
@@ -118,7 +119,7 @@ function Charts({ experiment, batches, tick, names }: CurvesProps & { names: str
           <Choice
             label="Add"
             none="a metric"
-            options={names.filter((name) => !chosen.includes(name))}
+            options={grouped(names.filter((name) => !chosen.includes(name)))}
             onChoose={(name) => setQuery({ metric: [...chosen, name] })}
           />
         )}

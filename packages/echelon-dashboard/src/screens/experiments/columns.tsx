@@ -10,7 +10,7 @@ type Shown = Column<Experiment>;
 
 /** The columns that a user can choose, by their names in the address. A column `metric:NAME` shows a metric. */
 const COLUMNS: Record<string, Shown> = {
-  name: { title: 'Experiment', sort: 'name', cell: (one) => <Name experiment={one} /> },
+  name: { title: 'Experiment', class: 'line', sort: 'name', cell: (one) => <Name experiment={one} /> },
   status: {
     title: 'Status',
     width: '185px',
@@ -84,7 +84,8 @@ const COLUMNS: Record<string, Shown> = {
     class: 'number',
     width: '80px',
     sort: 'priority',
-    cell: ({ priority }) => priority,
+    cell: ({ priority, priorityClass }) =>
+      priorityClass === 'normal' ? priority : `${priorityClass} ${priority}`,
   },
   sweep: {
     title: 'Sweep',

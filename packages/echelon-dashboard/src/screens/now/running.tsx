@@ -101,12 +101,14 @@ function Table({ shown, allocated, tick }: TableProps) {
   );
 }
 
-const nameOf = ({ id, name, project, cluster }: Experiment) => (
-  <>
-    <a href={`/experiments/${id}`}>{inert(name)}</a>
-    <div class="muted">
-      {project}
-      {cluster !== null && ` · ${inert(cluster)}`}
-    </div>
-  </>
-);
+/** A child of a sweep is called by its own values; the name of its sweep is on the second line. */
+function nameOf({ id, name, project, cluster, sweep }: Experiment) {
+  const end = sweep === null ? -1 : name.indexOf(': ');
+  const place = [...(end > 0 ? [name.slice(0, end)] : []), project, ...(cluster === null ? [] : [cluster])];
+  return (
+    <>
+      <a href={`/experiments/${id}`}>{inert(end > 0 ? name.slice(end + 2) : name)}</a>
+      <div class="muted">{inert(place.join(' · '))}</div>
+    </>
+  );
+}

@@ -4,7 +4,7 @@ import { useGet } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import { Curve } from '../../charts/curve.tsx';
 import { command } from '../../models/commands.ts';
-import { bandsOf } from '../../models/curves.ts';
+import { bandsOf, grouped } from '../../models/curves.ts';
 import { figure, inert } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -34,7 +34,11 @@ export function Bands({ metric, metrics, ...of }: BandsProps) {
       class="over-steps"
       title="Over steps"
       note="means over the children, with 95 % intervals as bands"
-      end={metrics.length > 0 && <Choice label="Metric" name="metric" value={metric} options={metrics} />}
+      end={
+        metrics.length > 0 && (
+          <Choice label="Metric" name="metric" value={metric} options={grouped(metrics)} />
+        )
+      }
     >
       {metric === undefined ? <Empty title="No metric yet" /> : <Chart {...of} metric={metric} />}
     </Card>

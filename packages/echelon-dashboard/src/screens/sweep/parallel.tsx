@@ -13,10 +13,11 @@ interface ParallelProps {
   metric: string;
   /** The mean of each combination; null: it has none. */
   means: readonly (number | null)[];
+  goal: 'max' | 'min';
 }
 
 /** Combinations as lines over their values and the metric that they reached: which setting goes with a high value. */
-export function Parallel({ differences, names, metric, means }: ParallelProps) {
+export function Parallel({ differences, names, metric, means, goal }: ParallelProps) {
   const [hover, setHover] = useState<number>();
   const result = coordinateOf({ short: metric, values: means.map((mean) => mean ?? undefined) });
   const [low, high] = [Math.min(...numbers(means)), Math.max(...numbers(means))];
@@ -54,7 +55,7 @@ export function Parallel({ differences, names, metric, means }: ParallelProps) {
               key={name}
               class={hover === at ? 'chosen' : ''}
               points={points.join(' ')}
-              style={{ '--share': 0.25 + 0.75 * share(at) ** 2 }}
+              style={{ '--share': 0.25 + 0.75 * (goal === 'max' ? share(at) : 1 - share(at)) ** 2 }}
               onMouseEnter={() => setHover(at)}
               onMouseLeave={() => setHover(undefined)}
             />
@@ -67,7 +68,7 @@ export function Parallel({ differences, names, metric, means }: ParallelProps) {
               {title}
             </text>
             {ticks.map(({ at, text }) => (
-              <text key={text} x={x(axis) + 6} y={y(at) + 4}>
+              <text key={text} x={x(axis) + 6} y={y(at) - 5}>
                 {text}
               </text>
             ))}
@@ -76,7 +77,7 @@ export function Parallel({ differences, names, metric, means }: ParallelProps) {
       </svg>
       <p class="card-body muted small">
         {hover === undefined
-          ? 'A line is a combination; the strongest reached the highest mean. Point at one for its name.'
+          ? `A line is a combination; the strongest reached the ${goal === 'max' ? 'highest' : 'lowest'} mean. Point at one for its name.`
           : `${names[hover]}: ${means[hover] === null ? 'no value' : figure(means[hover]!)}`}
       </p>
     </Scroll>

@@ -18,6 +18,9 @@ function fileAt(path: string): File {
   return file;
 }
 
+/** Whether there is a file at a path. */
+export const existsSync = (path: string): boolean => files.has(path);
+
 /** Names in a folder. */
 export function readdirSync(folder: string): string[] {
   const start = folder === '.' ? '' : `${folder}/`;

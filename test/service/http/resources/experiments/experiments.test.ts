@@ -3,6 +3,7 @@ import { after, describe, test } from 'node:test';
 import type { ExperimentSpec } from '../../../../../src/engines/registry.ts';
 import { appFor, LOCAL, REPLAY } from '../../../../support/http-app.ts';
 import { clusterRecord, storeFor } from '../../../../support/store.ts';
+import { expandAll } from '../../../../support/sweep.ts';
 
 const scope = { after };
 const { store } = await storeFor(scope);
@@ -205,6 +206,20 @@ describe('filters of GET /v1/experiments', () => {
     assert.equal((await call('GET', `${next}&name=filtered`)).json().items.length, 1);
     assert.equal((await call('GET', `${next}&name=filter`)).json().code, 'invalid-cursor');
   });
+});
+
+test('the tags of a spec are those of its experiment, and of each child of its sweep', async () => {
+  const spec = { ...REPLAY, tags: ['paper', 'seed study'] };
+  const { id } = (await call('POST', '/v1/experiments', { body: spec })).json();
+  assert.deepEqual((await call('GET', `/v1/experiments/${id}`)).json().tags, spec.tags);
+  const axes = { '/replay/batches': [1, 2] };
+  const body = { name: 'tagged', method: 'grid', spec, axes };
+  const sweep = (await call('POST', '/v1/sweeps', { body })).json();
+  await expandAll(store, sweep.id);
+  const children = (await call('GET', `/v1/experiments?tag=paper&sweep=${sweep.id}`)).json().items;
+  assert.deepEqual(children.length, 2);
+  const answer = await call('POST', '/v1/experiments', { body: { ...REPLAY, tags: ['a,b'] } });
+  assert.equal(answer.json().problems[0].field, '/tags/0');
 });
 
 test('PATCH writes a note and tags of an experiment in any state, which the list then finds', async () => {

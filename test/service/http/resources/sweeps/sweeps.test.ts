@@ -192,3 +192,33 @@ test('a deleted child still counts in its sweep, and the sweep, its comparison a
     [ids[1]],
   );
 });
+
+test('a sweep is compared by the metric of its spec, and a list names its best combination', async () => {
+  const request = { ...sweepRequest(3), spec: { engine: 'replay' }, metric: { name: 'loss', goal: 'min' } };
+  const { id } = (await call('POST', '/v1/sweeps', { body: request })).json();
+  const children = await expandAll(store, id);
+  for (const [at, experiment] of children.slice(0, 2).entries()) {
+    const lease = await claimed(store as Store, experiment);
+    await store.attempts.confirm(lease);
+    const event = { type: 'metrics', step: 1, values: { loss: 0.5 - at / 8 } } as const;
+    await store.events.append(lease, [{ sequence: 1, at: 1, event }]);
+    await store.attempts.end(lease, { to: 'succeeded', reason: 'a test' });
+  }
+  const listed = async (query: string) =>
+    (await call('GET', `/v1/sweeps?limit=1${query}`)).json().items[0] as Record<string, unknown>;
+  assert.deepEqual((await listed('')).metric, { name: 'loss', goal: 'min' });
+  assert.equal((await listed('')).best, undefined);
+  const best = { values: { '/replay/batches': 1 }, mean: 0.375, combinations: 3 };
+  assert.deepEqual((await listed('&best=true')).best, best);
+  const comparison = (await call('GET', `/v1/sweeps/${id}/comparison`)).json();
+  assert.deepEqual(comparison.metrics, ['loss']);
+  const series = (await call('GET', `/v1/sweeps/${id}/series`)).json();
+  assert.deepEqual([series.metric, series.items[1].points[0].mean], ['loss', 0.375]);
+});
+
+test('without a metric of its own a sweep is compared by that of its early stopping', async () => {
+  const earlyStopping = { metric: 'loss', goal: 'min', afterSteps: 1, everySteps: 1, minChildren: 1 };
+  const body = { ...sweepRequest(2), spec: { engine: 'replay' }, earlyStopping };
+  const { id } = (await call('POST', '/v1/sweeps', { body })).json();
+  assert.deepEqual((await call('GET', `/v1/sweeps/${id}`)).json().metric, { name: 'loss', goal: 'min' });
+});

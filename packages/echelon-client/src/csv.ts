@@ -1,4 +1,5 @@
-import type { GamePage } from 'echelon-client/calls';
+/** CSV as the command line and the dashboard write it. */
+import type { ComparisonGames, GamePage } from './calls.ts';
 
 type Game = GamePage['items'][number]['games'][number];
 
@@ -22,4 +23,13 @@ export const gameCells = (one: Game): [string, number, number, number, number, n
   one.invalidSteps,
 ];
 
+/** Titles of {@link gameCells}. */
 export const GAME_COLUMNS = ['game', 'replicate', 'success', 'score', 'steps', 'invalid_steps'];
+
+/** Every game of a comparison as CSV, from which its result can be recomputed. Its last line has no line break. */
+export function comparisonCsv(runs: ComparisonGames['items']): string {
+  const lines = runs.flatMap(({ method, seed, experiment, state, games }) =>
+    games.map((one) => csvLine([method, seed, ...gameCells(one), experiment, state])),
+  );
+  return [csvLine(['method', 'seed', ...GAME_COLUMNS, 'experiment', 'state']), ...lines].join('\n');
+}

@@ -1,0 +1,60 @@
+import type { Store } from '../../store/store.ts';
+import type { Delivery } from '../../store/subscriptions/subscriptions.ts';
+import type { Log } from '../log.ts';
+import { everyMs } from './match.ts';
+import { messagesAtOnce, type SendSettings, send } from './send.ts';
+
+/** A message that could not be delivered for so long becomes a dead letter. */
+const GIVE_UP_MS = 3 * 24 * 3_600_000;
+/** Waits between attempts: the first, and the longest; each is three times the one before it. */
+const RETRY = { firstMs: 5_000, longestMs: 6 * 3_600_000 };
+/** Deliveries of one subscription in a row, before others have their turn. */
+const IN_A_ROW = 20;
+
+/** The wait after `tries` failed attempts, with up to a fifth more, so that receivers do not get all of them at once. */
+export function retryWaitMs(tries: number, { firstMs, longestMs } = RETRY): number {
+  return Math.min(firstMs * 3 ** (tries - 1), longestMs) * (1 + Math.random() / 5);
+}
+
+/** Delivers the due messages of a subscription in their order, until one fails. Throws only errors of the store. */
+export function createDeliver(deps: {
+  store: Store;
+  log: Log;
+  settings: SendSettings;
+  /** Default: 5 s to 6 hours. */
+  retry?: { firstMs: number; longestMs: number } | undefined;
+  /** Default: three days. */
+  giveUpMs?: number | undefined;
+  stopped: () => boolean;
+}): (subscription: string) => Promise<void> {
+  const { store, log, stopped } = deps;
+  return async (id) => {
+    const subscription = await store.subscriptions.get(id);
+    const most = subscription === undefined ? 1 : messagesAtOnce(subscription);
+    for (let turn = 0; turn < IN_A_ROW && !stopped(); turn += 1) {
+      const delivery = await store.subscriptions.begin(id, most);
+      if (delivery === undefined) return;
+      const reason = await send(delivery.subscription, delivery.messages, deps.settings).then(
+        () => null,
+        (error: Error) => error.message.slice(0, 300),
+      );
+      await store.subscriptions.end(delivery, endOf(delivery, reason, deps));
+      if (reason === null) continue;
+      log.info(
+        { subscription: id, message: delivery.messages[0]?.id, reason },
+        'a notification was not delivered',
+      );
+      return;
+    }
+  };
+}
+
+function endOf(
+  { subscription, tries, pendingMs }: Delivery,
+  reason: string | null,
+  { retry, giveUpMs = GIVE_UP_MS }: Pick<Parameters<typeof createDeliver>[0], 'retry' | 'giveUpMs'>,
+) {
+  if (reason === null) return { outcome: 'delivered' as const, waitMs: everyMs(subscription), reason };
+  if (pendingMs >= giveUpMs) return { outcome: 'dead' as const, waitMs: 0, reason };
+  return { outcome: 'failed' as const, waitMs: retryWaitMs(tries + 1, retry), reason };
+}

@@ -1,0 +1,65 @@
+import { createHmac } from 'node:crypto';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { BlockList } from 'node:net';
+import type { Message } from '../../store/subscriptions/subscriptions.ts';
+import { assertMayReach, checkedLookup } from './addresses.ts';
+
+/** A receiver must answer within this time. */
+const ANSWER_MS = 15_000;
+
+/**
+ * Posts JSON. Resolves if the receiver answers 2xx; rejects with the reason otherwise. It connects to the addresses that were
+ * checked, follows no redirect and reads no body.
+ */
+export function postJson(
+  place: string,
+  { body, headers = {}, allowed }: { body: string; headers?: Record<string, string>; allowed: BlockList },
+): Promise<void> {
+  const url = new URL(place);
+  assertMayReach(url.hostname, allowed);
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  return new Promise((resolve, reject) => {
+    const sent = send(url, {
+      method: 'POST',
+      agent: false,
+      lookup: checkedLookup(allowed),
+      signal: AbortSignal.timeout(ANSWER_MS),
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        'user-agent': 'Echelon',
+      },
+    });
+    sent.on('error', (error) => {
+      const isLate = error.name === 'AbortError' || error.name === 'TimeoutError';
+      reject(isLate ? new Error(`the receiver did not answer within ${ANSWER_MS / 1000} s`) : error);
+    });
+    sent.on('response', ({ statusCode = 0 }) => {
+      sent.destroy();
+      if (statusCode >= 200 && statusCode < 300) resolve();
+      else reject(new Error(`the receiver answered with the status ${statusCode}`));
+    });
+    sent.end(body);
+  });
+}
+
+/**
+ * Body and headers of a message in the format of Standard Webhooks (https://www.standardwebhooks.com). `secret`: whsec_ and
+ * 24 to 64 bytes in base64; throws otherwise.
+ */
+export function signedMessage(
+  { id, type, at, data }: Message,
+  { secret, now }: { secret: string; now: number },
+): { body: string; headers: Record<string, string> } {
+  const [, encoded] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
+  const key = Buffer.from(encoded ?? '', 'base64');
+  if (key.length < 24 || key.length > 64)
+    throw new Error('the secret of the signatures must be whsec_ and 24 to 64 bytes in base64');
+  const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+  const seconds = String(Math.floor(now / 1000));
+  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
+  const headers = { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${signature}` };
+  return { body, headers };
+}

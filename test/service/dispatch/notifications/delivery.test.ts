@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
+import { SMTPServer } from 'smtp-server';
+import { newSubscriptionId } from '../../../../src/core/ids.ts';
+import { createNotifications } from '../../../../src/dispatch/notifications/notifications.ts';
+import type { SubscriptionInput } from '../../../../src/schemas/subscription.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { QUIET, submit, until } from '../../../support/dispatch.ts';
+import {
+  HOOK_SECRET,
+  notificationsTo,
+  type Received,
+  receiverFor,
+  secretsFor,
+} from '../../../support/notifications.ts';
+import { storeFor } from '../../../support/store.ts';
+
+const NO_JOBS = { enqueue: async () => {} } as never;
+
+interface Setup {
+  secrets?: Record<string, string>;
+  settings?: Parameters<typeof notificationsTo>[2];
+  times?: object;
+}
+
+/** A store, and a process that sends the notifications of its feed. */
+async function sending(t: TestContext, { secrets, settings, times }: Setup = {}) {
+  const releases: (() => Promise<void>)[] = [];
+  const { store, redis } = await storeFor({ after: (release) => void releases.push(release) });
+  const deps = notificationsTo(redis, await secretsFor(t, secrets), settings);
+  const sender = createNotifications({ store, log: QUIET, everyMs: 50, ...deps, ...times });
+  t.after(async () => {
+    await sender.stop();
+    await deps.queue.close();
+    for (const release of releases) await release();
+  });
+  sender.start();
+  return { store, redis };
+}
+
+async function subscribe(store: Store, input: SubscriptionInput): Promise<string> {
+  const id = newSubscriptionId();
+  await store.subscriptions.add({ project: 'default', ...input, id, createdBy: 'test' });
+  return id;
+}
+
+const hook = (url: string, input: Partial<SubscriptionInput> = {}): SubscriptionInput => ({
+  events: ['state'],
+  target: { kind: 'webhook', url, secret: 'hook' },
+  ...input,
+});
+
+const submitTo = (store: Store, options = {}) => submit({ store, queue: NO_JOBS }, {}, options);
+const statesOf = (received: readonly Received[]) => received.map(({ body }) => body.data.to);
+
+test('a webhook gets each event once in order, signed as Standard Webhooks asks', async (t) => {
+  const { store } = await sending(t);
+  const receiver = await receiverFor(t);
+  await submitTo(store);
+  const subscription = await subscribe(store, hook(receiver.url));
+  const id = await submitTo(store);
+  await store.experiments.cancel(id, 'enough');
+  await until(() => receiver.received.length >= 2, 'both messages arrive');
+  assert.deepEqual(statesOf(receiver.received), ['queued', 'cancelled']);
+  const { headers, text, body } = receiver.received[1]!;
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`;
+  const key = Buffer.from(HOOK_SECRET.slice(6), 'base64');
+  const signature = createHmac('sha256', key).update(signed).digest('base64');
+  assert.equal(headers['webhook-signature'], `v1,${signature}`);
+  assert.equal(body.type, 'state');
+  assert.equal(body.data.experiment, id);
+  assert.equal(body.data.reason, 'enough');
+  const { items, pending, dead } = await until(async () => {
+    const found = await store.subscriptions.deliveries(subscription);
+    return found.items.length === 2 && found;
+  }, 'both are listed');
+  assert.deepEqual([items.map(({ outcome }) => outcome), pending, dead], [['delivered', 'delivered'], 0, []]);
+});
+
+test('a failing receiver gets the same message again with the same id before the next one', async (t) => {
+  const { store } = await sending(t);
+  const tried: unknown[] = [];
+  const receiver = await receiverFor(t, ({ headers }, count) => {
+    tried.push(headers['webhook-id']);
+    return [500, 302, 503][count - 1] ?? 204;
+  });
+  await subscribe(store, hook(receiver.url));
+  const id = await submitTo(store);
+  await store.experiments.cancel(id, 'enough');
+  await until(() => receiver.received.length === 2, 'both arrive');
+  assert.deepEqual(statesOf(receiver.received), ['queued', 'cancelled']);
+  assert.equal(new Set(tried.slice(0, 4)).size, 1);
+});
+
+test('a receiver that never answers delays no other subscription', async (t) => {
+  const { store } = await sending(t);
+  const release = Promise.withResolvers<number>();
+  t.after(() => release.resolve(200));
+  const slow = await receiverFor(t, () => release.promise);
+  const quick = await receiverFor(t);
+  for (let count = 0; count < 8; count += 1) await subscribe(store, hook(slow.url));
+  await subscribe(store, hook(quick.url));
+  for (let count = 0; count < 5; count += 1) await submitTo(store);
+  await until(() => quick.received.length === 5, 'the other receiver has all');
+  assert.equal(slow.received.length, 0);
+});
+
+test('an undelivered message becomes a dead letter and can be sent again with its id', async (t) => {
+  const { store } = await sending(t, { times: { giveUpMs: 100 } });
+  const receiver = await receiverFor(t);
+  await receiver.stop();
+  const subscription = await subscribe(store, hook(receiver.url));
+  await submitTo(store);
+  const { dead, pending } = await until(async () => {
+    const found = await store.subscriptions.deliveries(subscription);
+    return found.dead.length === 1 && found;
+  }, 'it is dead');
+  assert.equal(pending, 0);
+  await receiver.start();
+  assert.equal(await store.subscriptions.resend(subscription), 1);
+  await until(() => receiver.received.length === 1, 'it arrives');
+  assert.equal(receiver.received[0]!.headers['webhook-id'], dead[0]!.message);
+  assert.deepEqual((await store.subscriptions.deliveries(subscription)).dead, []);
+});
+
+test('an address that is not public is refused, however the URL writes it', async (t) => {
+  const { store } = await sending(t);
+  const reasons = async (url: string) => {
+    const id = await subscribe(store, hook(url));
+    await submitTo(store);
+    return await until(
+      async () => (await store.subscriptions.deliveries(id)).items[0]?.reason,
+      `${url} is tried`,
+    );
+  };
+  for (const url of [
+    'http://127.0.0.2/',
+    'http://169.254.169.254/latest',
+    'http://[::1]/',
+    'http://[::ffff:7f00:2]/',
+    'http://0x7f000002/',
+  ])
+    assert.match(await reasons(url), /is not public; the operator can allow it/, url);
+});
+
+test('only events that pass the filter are sent', async (t) => {
+  const { store } = await sending(t);
+  const receiver = await receiverFor(t);
+  await subscribe(store, hook(receiver.url, { states: ['cancelled'], tags: ['night'] }));
+  const [tagged, other] = [await submitTo(store), await submitTo(store)];
+  await store.experiments.annotate(tagged, { tags: ['night'] });
+  for (const id of [other, tagged]) await store.experiments.cancel(id, 'enough');
+  await until(() => receiver.received.length > 0, 'a message arrives');
+  assert.deepEqual(
+    receiver.received.map(({ body }) => body.data.experiment),
+    [tagged],
+  );
+});
+
+test('an experiment that is queued for too long is told once, and one that left the queue is not', async (t) => {
+  const { store, redis } = await sending(t);
+  const receiver = await receiverFor(t);
+  await subscribe(store, hook(receiver.url, { events: ['waiting'], waitMinutes: 5 }));
+  const [queued, left] = [await submitTo(store), await submitTo(store)];
+  await until(async () => (await redis.zcard('{echelon}:waits')) === 2, 'both wait');
+  await store.experiments.cancel(left, 'enough');
+  await until(async () => (await redis.zcard('{echelon}:waits')) === 1, 'one has left');
+  const [[member]] = [await redis.zrange('{echelon}:waits', '0', '-1')];
+  await redis.zadd('{echelon}:waits', 1, member!);
+  await until(() => receiver.received.length > 0, 'it is told');
+  assert.deepEqual(
+    receiver.received.map(({ body }) => [body.type, body.data.experiment]),
+    [['waiting', queued]],
+  );
+});
+
+test('deleted entries of a feed and a full outbox are stated as a gap', async (t) => {
+  const { store, redis } = await sending(t);
+  const receiver = await receiverFor(t, ({ body }) => (body.type === 'gap' ? 200 : 200));
+  const id = await subscribe(store, hook(receiver.url));
+  await redis.hincrby('{echelon}:feeds', 'p:default', 7);
+  await submitTo(store);
+  await until(() => receiver.received.length === 2, 'both arrive');
+  assert.deepEqual(
+    receiver.received.map(({ body }) => [body.type, body.data.dropped ?? null]),
+    [
+      ['gap', 7],
+      ['state', null],
+    ],
+  );
+  await receiver.stop();
+  const message = { id: 'm', type: 'test', at: 1, data: {} };
+  const messages = Array.from({ length: 5_005 }, () => ({ subscription: id, message, everyMs: 0 }));
+  await store.subscriptions.advance({ project: 'default', read: null, messages, waits: [] });
+  const { pending, dropped } = await store.subscriptions.deliveries(id);
+  assert.deepEqual([pending, dropped], [5_000, 5]);
+});
+
+test('a silent cluster is recorded once for each silence', async (t) => {
+  const { store, redis } = await sending(t);
+  const receiver = await receiverFor(t);
+  await subscribe(store, hook(receiver.url, { events: ['cluster-silent'] }));
+  await redis.hset('{echelon}:clusters:seen', 'fleet', '{"lastSeenAt":1000}');
+  assert.equal(await store.clusters.noteSilent('fleet'), true);
+  assert.equal(await store.clusters.noteSilent('fleet'), false);
+  await until(() => receiver.received.length === 1, 'it is told');
+  assert.deepEqual(receiver.received[0]!.body.data, {
+    project: 'default',
+    experiment: null,
+    name: 'fleet',
+    sweep: null,
+    since: 1000,
+  });
+});
+
+test('Slack and Teams get a text that mentions nobody', async (t) => {
+  const slack = await receiverFor(t);
+  const teams = await receiverFor(t);
+  const { store } = await sending(t, { secrets: { slack: slack.url, teams: teams.url } });
+  for (const kind of ['slack', 'teams'] as const)
+    await subscribe(store, { events: ['state'], states: ['cancelled'], target: { kind, secret: kind } });
+  const id = await submitTo(store);
+  await store.experiments.cancel(id, '<!channel> & "all"\u202e');
+  await until(() => slack.received.length + teams.received.length === 2, 'both arrive');
+  const url = `https://echelon.example/experiments/${id}`;
+  const told = `test (${id}) is cancelled: `;
+  const { text } = slack.received[0]!.body as unknown as { text: string };
+  assert.ok(text.startsWith(`${told}&lt;!channel&gt; &amp; "all"`) && text.endsWith(` <${url}|Open>`), text);
+  assert.ok(!text.includes('\u202e'));
+  assert.ok(teams.received[0]!.text.includes(`"type":"TextRun","text":"${told}<!channel> & `));
+  assert.ok(teams.received[0]!.text.includes(url));
+});
+
+test('e-mails have all messages of their time, and a repetition has the same id', async (t) => {
+  const mails: string[] = [];
+  let refused = 0;
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, _session, done) {
+      let text = '';
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      stream.on('end', () => {
+        mails.push(text);
+        refused += 1;
+        done(refused === 1 ? new Error('try again') : null);
+      });
+    },
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  t.after(() => new Promise<void>((resolve) => server.close(resolve)));
+  const { port } = server.server.address() as { port: number };
+  const settings = { smtpUrl: `smtp://127.0.0.1:${port}`, smtpFrom: 'Echelon <echelon@example.com>' };
+  const { store, redis } = await sending(t, { settings });
+  const id = await subscribe(store, { events: ['state'], target: { kind: 'email', to: ['ml@example.com'] } });
+  const first = await submitTo(store);
+  await until(() => mails.length === 2, 'the first e-mail arrives at the second attempt');
+  const idOf = (mail: string) => /^Message-ID: (.*)$/im.exec(mail)?.[1];
+  assert.equal(idOf(mails[0]!), idOf(mails[1]!));
+  assert.match(mails[1]!, /^Subject: \[default\] test \(exp-/m);
+  for (const reason of ['one', 'two']) await store.experiments.cancel(await submitTo(store), reason);
+  await until(async () => (await store.subscriptions.deliveries(id)).pending === 4, 'four messages wait');
+  const due = Number(await redis.zscore('{echelon}:deliveries', id));
+  const sentAt = Number(await redis.hget(`{echelon}:subscription:${id}`, 'sentAt'));
+  assert.equal(due - sentAt, 600_000);
+  await redis.zadd('{echelon}:deliveries', 1, id);
+  await until(() => mails.length === 3, 'the digest arrives');
+  assert.equal(mails[2]!.match(/ is (queued|cancelled)/g)?.length, 5);
+  assert.ok(!mails[2]!.includes(first));
+});
