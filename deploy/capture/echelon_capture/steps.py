@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 import echelon_capture as capture
 
@@ -72,6 +72,26 @@ class Steps:
             capture.gap(number, sum(len(one["columns"]["mask"]) for one in taken), problem)
         elif taken:
             capture.step(number, sum(len(one["advantage"]) for one in taken), lambda: _batch(number, taken, settings))
+
+
+def ends(steps: Steps, settings: Callable[[], Mapping[str, Any]]) -> Any:
+    """A callback of transformers' Trainer that ends a step after its update. `settings`: the object `step` of the format; an
+    error makes the step a gap."""
+    from transformers import TrainerCallback
+
+    class CaptureSteps(TrainerCallback):
+        """Ends a step after its update."""
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            """The optimizer has updated the weights."""
+            stated: Mapping[str, Any] = {}
+            try:
+                stated = settings()
+            except Exception as error:  # noqa: BLE001 - the capture must never fail a training
+                steps.fail(error)
+            steps.end(int(state.global_step), stated)
+
+    return CaptureSteps()
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from .steps import Steps, version_of
+from .steps import Steps, ends, version_of
 
 _PER_MICRO_BATCH = {
     "grpo": "seq-mean-token-mean", "sapo": "seq-mean-token-mean", "bnpo": "token-mean", "dr_grpo": "seq-mean-token-sum-norm",
@@ -62,7 +62,8 @@ def follow_steps(trainer: Any, every: int = 10, profile: str = "minimal") -> Non
     trainer._compute_loss_and_metrics = _compute_loss_and_metrics
     trainer._get_per_token_logps_and_entropies = _get_per_token_logps_and_entropies
     trainer._get_rollout_is_correction = _get_rollout_is_correction
-    trainer.add_callback(_callback(trainer, steps))
+    settings = lambda: settings_of(trainer, steps.stated("reportedDenominator"))  # noqa: E731
+    trainer.add_callback(ends(steps, settings))
 
 
 def _take(steps: Steps, trainer: Any, inputs: tuple[Any, Any], seen: dict[str, Any]) -> None:
@@ -158,21 +159,3 @@ def _correction(trainer: Any) -> dict[str, Any]:
     of_row = {"statistic": "mean", **({"keptWeight": "token"} if action == "mask" else {})} if level == "sequence" else {}
     # The weight multiplies the loss of a token with its KL term.
     return {"rolloutCorrection": {**stated, **of_row, "appliesTo": "all"}}
-
-
-def _callback(trainer: Any, steps: Steps) -> Any:
-    from transformers import TrainerCallback
-
-    class CaptureSteps(TrainerCallback):
-        """Ends a step after its update."""
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            """The optimizer has updated the weights."""
-            try:
-                settings = settings_of(trainer, steps.stated("reportedDenominator"))
-            except Exception as error:  # noqa: BLE001 - the capture must never fail a training
-                steps.fail(error)
-                settings = {}
-            steps.end(int(state.global_step), settings)
-
-    return CaptureSteps()

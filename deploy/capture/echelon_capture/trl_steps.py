@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from .steps import Steps, version_of
+from .steps import Steps, ends, version_of
 
 _PER_MICRO_BATCH = {
     "grpo": "seq-mean-token-mean", "sapo": "seq-mean-token-mean", "bnpo": "token-mean", "dr_grpo": "seq-mean-token-sum-norm",
@@ -49,7 +49,8 @@ def follow_steps(trainer: Any, every: int = 10, profile: str = "minimal") -> Non
 
     trainer._compute_loss = _compute_loss
     trainer._get_per_token_logps_and_entropies = _get_per_token_logps_and_entropies
-    trainer.add_callback(_callback(trainer, steps))
+    settings = lambda: {**settings_of(trainer, steps.stated("reportedDenominator")), "reported": _reported(trainer)}  # noqa: E731
+    trainer.add_callback(ends(steps, settings))
 
 
 def _take(steps: Steps, trainer: Any, inputs: Any, seen: list[Any], loss: Any) -> None:
@@ -150,24 +151,6 @@ def _correction(trainer: Any) -> dict[str, Any]:
     limits = {"low": trainer.vllm_importance_sampling_clip_min, "high": trainer.vllm_importance_sampling_clip_max}
     stated = {"level": level, "action": action, **{key: value for key, value in limits.items() if value is not None}}
     return {"rolloutCorrection": stated}
-
-
-def _callback(trainer: Any, steps: Steps) -> Any:
-    from transformers import TrainerCallback
-
-    class CaptureSteps(TrainerCallback):
-        """Ends a step after its update."""
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            """The optimizer has updated the weights."""
-            try:
-                settings = {**settings_of(trainer, steps.stated("reportedDenominator")), "reported": _reported(trainer)}
-            except Exception as error:  # noqa: BLE001 - the capture must never fail a training
-                steps.fail(error)
-                settings = {}
-            steps.end(int(state.global_step), settings)
-
-    return CaptureSteps()
 
 
 def _reported(trainer: Any) -> dict[str, Any]:

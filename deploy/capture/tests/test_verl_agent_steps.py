@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,13 +32,8 @@ RUNS = {
 }
 
 
-@pytest.fixture(scope="module")
-def actor_module():
+def load_actor():
     """verl-agent's module of the actor."""
-    if not HOME:
-        pytest.skip("VERL_AGENT_HOME is not set")
-    import sys
-
     sys.path.insert(0, HOME)
     spec = importlib.util.spec_from_file_location("standins", STANDINS / "sitecustomize.py")
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
@@ -45,13 +42,17 @@ def actor_module():
     return dp_actor
 
 
+@pytest.fixture(scope="module")
+def actor_module():
+    """See `load_actor`."""
+    if not HOME:
+        pytest.skip("VERL_AGENT_HOME is not set")
+    return load_actor()
+
+
 @pytest.fixture
 def train(actor_module, monkeypatch):
     """Two updates of a batch of 16 rows with six optimizer steps each; returns the weights. `follow`: with the hook."""
-    import torch
-    from omegaconf import OmegaConf
-    from transformers import Qwen2Config, Qwen2ForCausalLM
-
     names = ("compute_policy_loss", "compute_policy_loss_gspo", "kl_penalty")
     for owner, name in (*((actor_module, one) for one in names), (actor_module.DataParallelPPOActor, "_optimizer_step"),
                         (actor_module.DataParallelPPOActor, "_forward_micro_batch")):  # fmt: skip
@@ -61,17 +62,26 @@ def train(actor_module, monkeypatch):
         monkeypatch.delattr(actor_module, verl_agent_steps._MARK, raising=False)
         if follow:
             verl_agent_steps.follow_steps(every=1, profile="full")
-        torch.manual_seed(7)
-        size = dict(hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2)
-        model = Qwen2ForCausalLM(Qwen2Config(vocab_size=32, max_position_embeddings=64, **size))
-        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
-        actor = actor_module.DataParallelPPOActor(OmegaConf.create({**CONFIG, **changes}), model, optimizer)
-        for _ in range(2):
-            actor.update_policy(batch_of(actor))
-        assert echelon_capture.close()
-        return [value.clone() for value in model.state_dict().values()]
+        return updates(actor_module, changes)
 
     return run
+
+
+def updates(actor_module, changes, number=2):
+    """The weights after some updates of verl-agent's actor."""
+    import torch
+    from omegaconf import OmegaConf
+    from transformers import Qwen2Config, Qwen2ForCausalLM
+
+    torch.manual_seed(7)
+    size = dict(hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2)
+    model = Qwen2ForCausalLM(Qwen2Config(vocab_size=32, max_position_embeddings=64, **size))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    actor = actor_module.DataParallelPPOActor(OmegaConf.create({**CONFIG, **changes}), model, optimizer)
+    for _ in range(number):
+        actor.update_policy(batch_of(actor))
+    assert echelon_capture.close()
+    return [value.clone() for value in model.state_dict().values()]
 
 
 def batch_of(actor):
@@ -105,11 +115,13 @@ def test_every_token_of_an_update_is_verified_and_the_update_has_the_same_bits(f
     assert status == 0
 
 
+def rows_first(loss_mat, loss_mask, loss_agg_mode):
+    """The mean of the rows' means, whatever is configured."""
+    return ((loss_mat * loss_mask).sum(-1) / loss_mask.sum(-1)).mean()
+
+
 def test_a_planted_bug_of_an_update_is_found_and_named(folder, train, monkeypatch):
     from verl.trainer.ppo import core_algos
-
-    def rows_first(loss_mat, loss_mask, loss_agg_mode):
-        return ((loss_mat * loss_mask).sum(-1) / loss_mask.sum(-1)).mean()
 
     monkeypatch.setattr(core_algos, "agg_loss", rows_first)
     train(dict(use_kl_loss=False), follow=True)
@@ -117,3 +129,35 @@ def test_a_planted_bug_of_an_update_is_found_and_named(folder, train, monkeypatc
     assert status == 1
     named = "seq-mean-token-mean over all ranks and micro-batches; you said token-mean per micro-batch"
     assert named in identified(reports[-1]["file"])
+
+
+@pytest.mark.parametrize("is_faulty", [False, True])
+def test_an_update_in_a_ray_process_that_imports_the_library_is_verified_or_its_bug_is_found(folder, is_faulty):
+    if not HOME:
+        pytest.skip("VERL_AGENT_HOME is not set")
+    ray = pytest.importorskip("ray")
+
+    def updated():
+        """In a process of Ray: verl-agent imports the external library before it makes the actor."""
+        from test_verl_agent_steps import load_actor, rows_first, updates
+
+        module = load_actor()
+        importlib.import_module("echelon_capture.external_lib")
+        if is_faulty:
+            importlib.import_module("verl.trainer.ppo.core_algos").agg_loss = rows_first
+        updates(module, dict(use_kl_loss=False), number=1)
+
+    variables = {
+        "ECHELON_STEPS_EVERY": "1", "ECHELON_CAPTURE_DIR": str(folder), "VERL_AGENT_HOME": HOME,
+        "PYTHONPATH": os.pathsep.join(str(path) for path in (Path(__file__).parent, Path(__file__).parents[1])),
+    }  # fmt: skip
+    ray.init(address="local", num_cpus=1, include_dashboard=False, _node_ip_address="127.0.0.1", runtime_env={"env_vars": variables})
+    try:
+        ray.get(ray.remote(updated).remote())
+    finally:
+        ray.shutdown()
+    status, reports = verified(folder)
+    assert len(reports) == 6 and status == (1 if is_faulty else 0)
+    assert all(report["ok"] is not is_faulty for report in reports)
+    if is_faulty:
+        assert "seq-mean-token-mean over all ranks and micro-batches" in identified(reports[-1]["file"])

@@ -409,6 +409,3 @@ function times(term: Term, weight: Term): void {
   // A weight that may be 0 or not is no interval around its value.
   if (weight.low === 0) include(term, 0);
 }
-
-/** The largest error of a term relative to its size; for texts. */
-export const relativeError = (term: Term): number => errorOf(term) / Math.abs(term.value);

@@ -64,6 +64,15 @@ ranks at once (gloo), as the capture hook recorded them. Removing a column or a 
 | --- | --- | --- | --- |
 ${GOLDEN_TRAINERS.map(goldenRow).join('\n')}
 
+The tests of \`deploy/capture/tests\` record further steps with the hooks, in trainings on the CPU that have the same bits without the hook:
+
+| hook | trained with | steps |
+| --- | --- | --- |
+| TRL | TRL 1.16.0, a model of two layers, 8 configurations | 48 |
+| ms-swift | the loss of ms-swift 4.6.0 in a loop of the test, 13 configurations | 52 |
+| verl-agent | its \`DataParallelPPOActor\` (fork 37aec78), a Qwen2 model of two layers, 6 configurations | 72 |
+| verl-agent in a process of Ray 2.60.0 | the same, with the hook as \`external_lib\`; a second run with a planted aggregation was found and named | 6 |
+
 Tests: \`packages/echelon-verify/test/step/golden-steps.test.ts\`. Values: \`scripts/golden/step_*.py\`, seed 20261124.
 `;
 }

@@ -1,7 +1,7 @@
 /** The clipped product of advantage and ratio, which PPO-like losses share. */
 
 import { around, exactly, include, type StepArithmetic } from '../arithmetic.ts';
-import { type ClipEdge, type LossTerms, SIDE, type TokenState } from './loss.ts';
+import { type ClipEdge, type LossParameters, type LossTerms, SIDE, type TokenState } from './loss.ts';
 
 /** Between which ratios a token has a gradient, for its sign of the advantage. */
 export interface Edges {
@@ -10,6 +10,25 @@ export interface Edges {
   readonly high: number;
   /** The side of a token beyond `high`. */
   readonly above: number;
+}
+
+/** The edges of PPO clip for A >= 0, and for A < 0. Parameters that are omitted or NaN are switched off. */
+export function edgesOf({ clipLow, clipHigh, dualClip = Number.NaN, delta = Number.NaN }: LossParameters): {
+  up: Edges;
+  down: Edges;
+} {
+  const high = 1 + clipHigh!;
+  const none = Number.POSITIVE_INFINITY;
+  const twoSided = Number.isNaN(delta) ? none : Math.max(delta, high);
+  const dual = Number.isNaN(dualClip) ? none : dualClip;
+  return {
+    up: { low: -none, high: Number.isNaN(delta) ? high : Math.min(delta, high), above: SIDE.clip },
+    down: {
+      low: 1 - clipLow!,
+      high: Math.min(twoSided, dual),
+      above: dual <= twoSided ? SIDE.dual : SIDE.none,
+    },
+  };
 }
 
 /** The edge that the ratio is beyond, or the nearer one. */

@@ -1,19 +1,5 @@
-import { clippedProduct, type Edges, edgeOf } from './clip.ts';
-import { type LossParameters, type PolicyLoss, SIDE } from './loss.ts';
-
-/** The edges for A >= 0, and for A < 0. */
-function edges({ clipLow, clipHigh, dualClip, delta }: LossParameters): { up: Edges; down: Edges } {
-  const high = 1 + clipHigh!;
-  const none = Number.POSITIVE_INFINITY;
-  const cap = Number.isNaN(delta!) ? none : delta!;
-  const twoSided = Number.isNaN(delta!) ? none : Math.max(cap, high);
-  const dual = Number.isNaN(dualClip!) ? none : dualClip!;
-  const above = dual <= twoSided ? SIDE.dual : SIDE.none;
-  return {
-    up: { low: -none, high: Math.min(cap, high), above: SIDE.clip },
-    down: { low: 1 - clipLow!, high: Math.min(twoSided, dual), above },
-  };
-}
+import { clippedProduct, edgeOf, edgesOf } from './clip.ts';
+import type { PolicyLoss } from './loss.ts';
 
 /**
  * PPO clip: max(−A·min(r, δ), −A·clip(r, 1 − ε₋, 1 + ε₊)), and with dual clip min(c·|A|, that) for A < 0. With A > 0 the
@@ -32,11 +18,11 @@ export const PPO_CLIP: PolicyLoss = {
     logRatioClamp: { fallback: null, means: 'the log-ratio is clamped to ± this before exp' },
   },
   edge(token, params) {
-    const { up, down } = edges(params);
+    const { up, down } = edgesOf(params);
     return edgeOf(token, token.advantage >= 0 ? up : down);
   },
   bind(params, to) {
-    const { up, down } = edges(params);
+    const { up, down } = edgesOf(params);
     return (token) => clippedProduct(token, token.advantage >= 0 ? up : down, to);
   },
 };
