@@ -119,6 +119,8 @@ export interface RuleEvent {
 /** What the controller adds. */
 export type ControllerEvent =
   | RuleEvent
+  /** It makes room for another experiment. `until`: when it is stopped at the latest (ms since 1970); null: it stays after all. */
+  | { type: 'preemption'; attempt: number; until: number | null; reason: string }
   | { type: 'state'; from: State | null; to: State; attempt: number; reason: string }
   | {
       type: 'verification';
@@ -154,6 +156,7 @@ export const EVENT_TYPES = [
   'state',
   'verification',
   'rule',
+  'preemption',
 ] as const satisfies readonly ExperimentEvent['type'][];
 
 /** An event as it stands in the stream: `id` is the Redis Stream id, `at` the time it arose (ms since 1970). */
@@ -172,13 +175,16 @@ interface SweepEvent {
 }
 
 /** What a feed tells of: changes of state, verification that found something wrong, rules that fired, sweeps. */
-export type FeedEvent = Extract<ControllerEvent, { type: 'state' | 'verification' | 'rule' }> | SweepEvent;
+export type FeedEvent =
+  | Extract<ControllerEvent, { type: 'state' | 'verification' | 'rule' | 'preemption' }>
+  | SweepEvent;
 
 /** The `type` of every event of a feed. */
 export const FEED_TYPES = [
   'state',
   'verification',
   'rule',
+  'preemption',
   'sweep',
 ] as const satisfies readonly FeedEvent['type'][];
 

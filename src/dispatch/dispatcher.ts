@@ -69,6 +69,8 @@ export interface DispatcherDeps {
   again?: { firstMs: number; longestMs: number };
   /** See {@link CordonRule}. Default: nodes are only cordoned by operators. */
   cordon?: CordonRule;
+  /** How long a preempted experiment has to stop. Default: 5 minutes. */
+  preemptWithinMs?: number;
   hooks?: AttemptHooks;
   connect?: Connect;
 }
@@ -195,7 +197,7 @@ function createParts(deps: DispatcherDeps) {
       });
     },
   });
-  const scheduling = createSchedulingRounds({ store, queue, log, elapsed, everyMs: roundMs });
+  const scheduling = createSchedulingRounds({ ...deps, elapsed, everyMs: roundMs });
   const refresh = createClusterRefresh({
     store,
     rayWorkers,

@@ -10,6 +10,7 @@ export const COMMON_DEFAULTS = {
   clusterLabels: {},
   tags: [] as string[],
   priority: 0,
+  priorityClass: 'normal',
   maxAttempts: 3,
   maxClusterFaults: 20,
   gracePeriodSeconds: 30,

@@ -8,6 +8,7 @@ interface Observable {
     acquire(attempt: never): Promise<{ outcome: string }>;
     takeOver(by: never): Promise<readonly unknown[]>;
     end(lease: never, end: never): Promise<string>;
+    preempt(input: never): Promise<number>;
   };
   events: { append(lease: never, events: readonly Numbered[]): Promise<number> };
   batches: { report(record: Spent, event: Reported, report: Diagnosed): Promise<string> };
@@ -53,7 +54,7 @@ function signalOf({ rows, unverifiable, diagnosis }: Diagnosed): Signal {
 
 type Counters = Pick<
   Metrics,
-  'claimed' | 'takenOver' | 'appended' | 'ended' | 'reported' | 'spent' | 'ruled'
+  'claimed' | 'takenOver' | 'preempted' | 'appended' | 'ended' | 'reported' | 'spent' | 'ruled'
 >;
 
 /** The same store, with its work counted in `metrics`. Events that were recorded before are counted again. */
@@ -84,6 +85,11 @@ function countAttempts(metrics: Counters): Counted<'attempts'> {
       const to = await call();
       metrics.ended(to);
       return to;
+    },
+    async preempt(call) {
+      const count = await call();
+      metrics.preempted(count);
+      return count;
     },
   };
 }

@@ -147,7 +147,13 @@ function countAttempts(registry: Registry) {
     'Attempts taken from dispatchers that let their leases expire',
   );
   const ends = counter(registry, 'echelon_attempts_ended_total', 'Attempts ended, by where that led', ['to']);
+  const preempted = counter(
+    registry,
+    'echelon_preemptions_total',
+    'Experiments asked to make room for urgent ones',
+  );
   return {
+    preempted: (experiments: number): void => preempted.inc(experiments),
     claimed: (): void => claims.inc(),
     takenOver: (attempts: number): void => takeovers.inc(attempts),
     ended: (to: string): void => ends.inc({ to }),

@@ -113,6 +113,7 @@ export function makeChild(base: SweepBase, entry: SweepEntry, cluster?: string) 
   return {
     name: spec.name,
     priority: spec.priority,
+    priorityClass: spec.priorityClass,
     cluster: spec.cluster,
     gpus: spec.resources.gpus * (spec.resources.nodes ?? 1),
     cpus: spec.resources.cpus,

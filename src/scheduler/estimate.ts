@@ -5,11 +5,14 @@ import {
   couldFitOn,
   type FreeNode,
   labelled,
+  type NodeAllocation,
   type RoundCluster,
   type Span,
   take,
 } from './nodes.ts';
 import { shapeOf } from './placement.ts';
+import { PREEMPT_WITHIN_MS } from './preemption.ts';
+import { count } from './quotas.ts';
 import {
   beginRound,
   block,
@@ -66,7 +69,7 @@ interface Group {
 
 /** What happens at a likely time: an attempt ends, or experiments may start again after a lost attempt. */
 type Event = { at: number } & (
-  | { ends: Span; item: Amount & { experiment: string; project: string }; node: FreeNode }
+  | { ends: Span; item: Omit<NodeAllocation, 'ends'>; node: FreeNode }
   | { group: Group; node: null }
 );
 
@@ -85,7 +88,7 @@ interface Replay {
 
 /** Estimates for all experiments that `schedule`, made from the same input, considered and did not start. */
 export function estimateStarts(input: ScheduleInput, schedule: Schedule): Map<string, EstimatedStart> {
-  const replay = beginReplay(input);
+  const replay = beginReplay(withPreemptions(input, schedule));
   const starts = new Map(schedule.start.map((start) => [start.experiment, start]));
   const groups = createGroups(replay);
   for (const [turn, item] of schedule.order.entries()) {
@@ -105,6 +108,16 @@ export function estimateStarts(input: ScheduleInput, schedule: Schedule): Map<st
   }
   explainRest(groups.all, replay);
   return replay.found;
+}
+
+/** The experiments that leave by this schedule, beside those that do already. */
+function withPreemptions(input: ScheduleInput, { preempt }: Schedule): ScheduleInput {
+  if (preempt.length === 0) return input;
+  const until = (input.now ?? 0) + (input.preemptWithinMs ?? PREEMPT_WITHIN_MS);
+  const chosen = preempt.flatMap(({ experiment: by, victims }) =>
+    victims.map(({ experiment }) => [experiment, { by, until }] as const),
+  );
+  return { ...input, leaving: new Map([...(input.leaving ?? []), ...chosen]) };
 }
 
 function beginReplay(input: ScheduleInput): Replay {
@@ -236,15 +249,14 @@ function allocate(
   at: Span,
   { round, events, held }: Replay,
 ): Span | null {
-  const { experiment, project } = item;
+  const { experiment, project, priorityClass } = item;
   const length = round.lengths.get(experiment);
   const ends = length === undefined ? null : plus(at, length);
-  const all = held.get(item.project) ?? { gpus: 0, cpus: 0 };
-  held.set(item.project, { gpus: all.gpus + item.gpus, cpus: all.cpus + item.cpus });
+  count(held, item);
   for (const { node, gpus, cpus } of parts) {
     take({ node, gpus, cpus }, item, ends);
     if (ends !== null)
-      events.push({ at: ends.likely, ends, item: { experiment, project, gpus, cpus }, node });
+      events.push({ at: ends.likely, ends, item: { experiment, project, priorityClass, gpus, cpus }, node });
   }
   return ends;
 }
@@ -262,8 +274,7 @@ function release(event: Event, replay: Replay): void {
     1,
   );
   setBound(node, ends, replay);
-  const all = replay.held.get(item.project)!;
-  replay.held.set(item.project, { gpus: all.gpus - item.gpus, cpus: all.cpus - item.cpus });
+  count(replay.held, item, -1);
   if (item.gpus > 0) setBound(item.project, ends, replay);
 }
 

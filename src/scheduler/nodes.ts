@@ -1,4 +1,5 @@
 import { type Cordon, type NodeUse, nodeState } from '../core/node-states.ts';
+import type { PriorityClass } from '../core/priority-class.ts';
 import type { Allocation, Asked, AwayNode, ClusterNode, NodeType } from '../store/clusters/types.ts';
 import type { QueuedExperiment } from '../store/queue/types.ts';
 
@@ -45,9 +46,11 @@ export interface Amount {
 }
 
 /** GPUs and CPUs of a node that an experiment has, and its expected end; null: not known. */
-interface NodeAllocation extends Amount {
+export interface NodeAllocation extends Amount {
   experiment: string;
   project: string;
+  /** Absent: `normal`. */
+  priorityClass?: PriorityClass | undefined;
   ends: Span | null;
 }
 
@@ -182,12 +185,12 @@ export function couldFitOn(need: Amount, node: Pick<FreeNode, 'gpusTotal' | 'cpu
 /** Allocates to an experiment what it gets of a node. */
 export function take(
   { node, gpus, cpus }: Amount & { node: FreeNode },
-  { experiment, project }: Pick<QueuedExperiment, 'experiment' | 'project'>,
+  { experiment, project, priorityClass }: Pick<QueuedExperiment, 'experiment' | 'project' | 'priorityClass'>,
   ends: Span | null,
 ): void {
   node.gpus -= gpus;
   node.cpus -= cpus;
-  node.allocations.push({ experiment, project, gpus, cpus, ends });
+  node.allocations.push({ experiment, project, priorityClass, gpus, cpus, ends });
 }
 
 /** The clusters with free and allocated amounts of their nodes. `ends`: expected ends of the running experiments. */
@@ -233,9 +236,10 @@ function toFreeNode(
   ends: ReadonlyMap<string, Span>,
 ): FreeNode {
   const here = items.filter((item) => item.node === node.id);
-  const allocated = here.map(({ experiment, project, gpus, cpus }) => ({
+  const allocated = here.map(({ experiment, project, priorityClass, gpus, cpus }) => ({
     experiment,
     project,
+    ...(priorityClass !== undefined && { priorityClass }),
     gpus,
     cpus,
     ends: ends.get(experiment) ?? null,

@@ -1,10 +1,12 @@
+import { rankOf } from '../core/priority-class.ts';
 import type { Allocation } from '../store/clusters/types.ts';
 import type { QueuedExperiment } from '../store/queue/types.ts';
 import { createHeap } from './heap.ts';
 import type { Amount, RoundCluster } from './nodes.ts';
+import { count } from './quotas.ts';
 
 /*
- * The order of turns. Priority comes first. Among experiments of equal priority, the next one belongs to the project with
+ * The order of turns. Class and priority come first. Among experiments of equal ones, the next one belongs to the project with
  * the smallest dominant share for its weight: max(GPUs held / all GPUs, CPUs held / all CPUs) / weight (dominant resource
  * fairness: A. Ghodsi and others, NSDI 2011; Kueue's fair sharing admits by the same value). Within a project, the order is
  * that of arrival. There is no history: a project that held nothing yesterday has no credit today.
@@ -30,8 +32,8 @@ interface ProjectQueue {
   /** Positions in the queue of its experiments. Those from `at` on have not had their turn. */
   positions: number[];
   at: number;
-  /** Of the next experiment. */
-  priority: number;
+  /** Of the next experiment, by class and priority. */
+  rank: number;
 }
 
 /** The sum over all nodes. */
@@ -46,17 +48,23 @@ export function capacityOf(clusters: readonly RoundCluster[]): Amount {
 /** What each project holds, including on nodes that the clusters no longer report. */
 export function holdings(allocations: Iterable<readonly Allocation[]>): Map<string, Amount> {
   const all = new Map<string, Amount>();
-  for (const items of allocations)
-    for (const { project, gpus, cpus } of items) {
-      const sum = all.get(project) ?? { gpus: 0, cpus: 0 };
-      all.set(project, { gpus: sum.gpus + gpus, cpus: sum.cpus + cpus });
-    }
+  for (const items of allocations) for (const item of items) count(all, item);
   return all;
 }
 
 /** The dominant share: the larger of a project's shares of all GPUs and of all CPUs. */
 export function dominantShare(held: Amount, all: Amount): number {
   return Math.max(all.gpus > 0 ? held.gpus / all.gpus : 0, all.cpus > 0 ? held.cpus / all.cpus : 0);
+}
+
+interface OrderInput {
+  queued: readonly QueuedExperiment[];
+  held: ReadonlyMap<string, Amount>;
+  capacity: Amount;
+  weightOf: (project: string) => number;
+  truncated: ReadonlySet<string>;
+  /** Whether no experiment of the project can start any more in this round: a longer window would not help. */
+  isClosed?: (project: string) => boolean;
 }
 
 /** See {@link Order}. `queued` is in the order of the queue. Projects in `truncated` have more queued experiments. */
@@ -67,26 +75,13 @@ export function createOrder({
   weightOf,
   truncated,
   isClosed = () => false,
-}: {
-  queued: readonly QueuedExperiment[];
-  held: ReadonlyMap<string, Amount>;
-  capacity: Amount;
-  weightOf: (project: string) => number;
-  truncated: ReadonlySet<string>;
-  /** Whether no experiment of the project can start any more in this round: a longer window would not help. */
-  isClosed?: (project: string) => boolean;
-}): Order {
+}: OrderInput): Order {
   const queues = new Map<string, ProjectQueue>();
   const shareOf = (queue: ProjectQueue) => dominantShare(queue.held, capacity) / queue.weight;
-  for (const [position, { project, priority }] of queued.entries()) {
-    const known = queues.get(project);
-    if (known !== undefined) {
-      known.positions.push(position);
-      continue;
-    }
+  for (const [project, positions] of Map.groupBy(queued.keys(), (at) => queued[at]!.project)) {
     const { gpus, cpus } = held.get(project) ?? { gpus: 0, cpus: 0 };
-    const weight = weightOf(project);
-    const queue = { project, weight, held: { gpus, cpus }, share: 0, positions: [position], at: 0, priority };
+    const [weight, rank] = [weightOf(project), rankOf(queued[positions[0]!]!)];
+    const queue = { project, weight, held: { gpus, cpus }, share: 0, positions, at: 0, rank };
     queue.share = shareOf(queue);
     queues.set(project, queue);
   }
@@ -99,7 +94,7 @@ export function createOrder({
   function putBack(queue: ProjectQueue): void {
     const position = queue.positions[queue.at];
     if (position !== undefined) {
-      queue.priority = queued[position]!.priority;
+      queue.rank = rankOf(queued[position]!);
       heap.push(queue);
     } else if (truncated.has(queue.project) && !isClosed(queue.project)) dry = queue.project;
   }
@@ -125,6 +120,6 @@ export function createOrder({
 
 /** Whether the next experiment of `a` comes before the next one of `b`. */
 function before(a: ProjectQueue, b: ProjectQueue): boolean {
-  if (a.priority !== b.priority) return a.priority > b.priority;
+  if (a.rank !== b.rank) return a.rank > b.rank;
   return a.share !== b.share ? a.share < b.share : a.positions[a.at]! < b.positions[b.at]!;
 }

@@ -1,4 +1,5 @@
 import { plural } from 'echelon-verify/text/plural';
+import type { PriorityClass } from '../core/priority-class.ts';
 import type { QueuedExperiment } from '../store/queue/types.ts';
 import { type Amount, EPSILON } from './nodes.ts';
 
@@ -8,6 +9,8 @@ export interface ProjectPolicy {
   weight: number;
   /** Maximum number of GPUs that it may hold at a time; null: no limit. */
   gpuQuota: number | null;
+  /** Maximum number of GPUs that its urgent experiments may hold at a time; null: no limit. Default: 0. */
+  urgentGpuQuota?: number | null | undefined;
   /** If set, none of its experiments starts. The words follow "the queue of PROJECT is paused". */
   paused?: string | null;
 }
@@ -41,6 +44,30 @@ interface Account {
   quota: number;
   /** The first experiment that waits for the quota. */
   first: string | null;
+  /** Whose GPUs it counts, for example "project p". */
+  holder: string;
+}
+
+/** The key of what the urgent experiments of a project hold. No project has such a name. */
+function urgentOf(project: string): string {
+  return `${project} urgent`;
+}
+
+/** Adds an amount to what a project holds, and to what its urgent experiments hold. A negative `times` takes it away. */
+export function count(
+  held: Map<string, Amount>,
+  {
+    project,
+    priorityClass,
+    gpus,
+    cpus,
+  }: Amount & { project: string; priorityClass?: PriorityClass | undefined },
+  times = 1,
+): void {
+  for (const key of priorityClass === 'urgent' ? [project, urgentOf(project)] : [project]) {
+    const before = held.get(key) ?? { gpus: 0, cpus: 0 };
+    held.set(key, { gpus: before.gpus + times * gpus, cpus: before.cpus + times * cpus });
+  }
 }
 
 /** See {@link Quotas}. */
@@ -50,38 +77,47 @@ export function createQuotas(
 ): Quotas {
   const accounts = new Map<string, Account | null>();
 
-  function accountOf(project: string): Account | null {
-    const known = accounts.get(project);
+  function accountOf(project: string, key: string, what: 'gpuQuota' | 'urgentGpuQuota'): Account | null {
+    const known = accounts.get(key);
     if (known !== undefined) return known;
-    const quota = policyOf(project).gpuQuota;
-    const account =
-      quota === null ? null : { used: held.get(project)?.gpus ?? 0, reserved: 0, quota, first: null };
-    accounts.set(project, account);
+    const { [what]: quota = 0 } = policyOf(project);
+    const holder = `${what === 'gpuQuota' ? '' : 'the urgent part of '}project ${project}`;
+    const used = held.get(key)?.gpus ?? 0;
+    const account = quota === null ? null : { used, reserved: 0, quota, first: null, holder };
+    accounts.set(key, account);
     return account;
   }
 
+  /** The accounts of the project's GPUs that an experiment counts in. */
+  function accountsOf({ project, priorityClass, gpus }: QueuedExperiment): Account[] {
+    if (gpus <= 0) return [];
+    const of = [accountOf(project, project, 'gpuQuota')];
+    if (priorityClass === 'urgent') of.push(accountOf(project, urgentOf(project), 'urgentGpuQuota'));
+    return of.filter((account) => account !== null);
+  }
+
   return {
-    refusal({ experiment, project, gpus }) {
-      const account = gpus > 0 ? accountOf(project) : null;
-      if (account === null) return null;
-      const { quota, used, reserved } = account;
-      if (gpus > quota + EPSILON)
-        return `can never start: needs ${plural(gpus, 'GPU')}, and project ${project} may hold ${quota} at a time`;
-      if (account.first !== null)
-        return `waits for ${account.first}, which waits for the GPU quota of project ${project}`;
-      if (used + reserved + gpus <= quota + EPSILON) return null;
-      account.first = experiment;
-      const forHeads = reserved > 0 ? ` and ${reserved} are reserved for experiments before it` : '';
-      return `needs ${plural(gpus, 'GPU')}; project ${project} holds ${used} of the ${quota} that it may hold${forHeads}`;
+    refusal(item) {
+      const { experiment, gpus } = item;
+      for (const account of accountsOf(item)) {
+        const { quota, used, reserved, holder } = account;
+        if (gpus > quota + EPSILON)
+          return `can never start: needs ${plural(gpus, 'GPU')}, and ${holder} may hold ${quota} at a time`;
+        if (account.first !== null)
+          return `waits for ${account.first}, which waits for the GPU quota of ${holder}`;
+        if (used + reserved + gpus <= quota + EPSILON) continue;
+        account.first = experiment;
+        const forHeads = reserved > 0 ? ` and ${reserved} are reserved for experiments before it` : '';
+        return `needs ${plural(gpus, 'GPU')}; ${holder} holds ${used} of the ${quota} that it may hold${forHeads}`;
+      }
+      return null;
     },
     isFull: (project) => (accounts.get(project)?.first ?? null) !== null,
-    take({ project, gpus }) {
-      const account = accountOf(project);
-      if (account !== null) account.used += gpus;
+    take(item) {
+      for (const account of accountsOf(item)) account.used += item.gpus;
     },
-    reserve({ project, gpus }) {
-      const account = accountOf(project);
-      if (account !== null) account.reserved += gpus;
+    reserve(item) {
+      for (const account of accountsOf(item)) account.reserved += item.gpus;
     },
   };
 }

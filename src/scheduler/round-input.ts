@@ -1,11 +1,13 @@
 import type { Pause } from '../schemas/answer-parts.ts';
+import type { Project } from '../schemas/project.ts';
 import type { Allocation, Cluster } from '../store/clusters/types.ts';
 import type { Pauses, QueuedExperiment, QueueSnapshot } from '../store/queue/types.ts';
 import type { Store } from '../store/store.ts';
 import type { SchedulerCluster, Span } from './nodes.ts';
+import type { Victim } from './preemption.ts';
 import type { ProjectPolicy } from './quotas.ts';
 import type { ScheduleInput } from './schedule.ts';
-import { expectedEnd, expectedLength } from './spans.ts';
+import { expectedEnd, expectedLength, sinceCheckpoint } from './spans.ts';
 
 /*
  * The input of a scheduling round from the state of the store. Scheduling rounds and what-if answers both use it, so that
@@ -15,8 +17,8 @@ import { expectedEnd, expectedLength } from './spans.ts';
 /** Number of queued experiments whose run times are known to a round: the first ones in the order of the queue. */
 const PACED = 512;
 
-/** Expected ends of running experiments, and expected run times of queued ones. */
-export type Paces = Required<Pick<ScheduleInput, 'ends' | 'lengths'>>;
+/** Expected ends of running experiments, which of them may be preempted, and expected run times of queued ones. */
+export type Paces = Required<Pick<ScheduleInput, 'ends' | 'victims' | 'lengths'>>;
 
 /** The input of a round without the queued experiments and the paces. */
 export function roundInput({
@@ -25,13 +27,15 @@ export function roundInput({
   projects,
   pauses,
   allocations,
-}: Omit<QueueSnapshot, 'window' | 'projectVersions'>) {
+  leaving,
+}: Omit<QueueSnapshot, 'window' | 'projectVersions' | 'preemptions'>) {
   return {
     clusters: clusters.map((cluster) => ({
       ...toSchedulerCluster(cluster),
       paused: pauseInWords(pauses.clusters.get(cluster.name)),
     })),
     allocations: new Map([...allocations].map(([name, { items }]) => [name, items])),
+    leaving,
     now,
     paused: pauseInWords(pauses.all),
     projects: toPolicies(projects, pauses),
@@ -46,11 +50,14 @@ export function toSchedulerCluster(cluster: Cluster): SchedulerCluster {
 }
 
 function toPolicies(
-  projects: readonly { name: string; weight: number; gpuQuota: number | null }[],
+  projects: readonly Pick<Project, 'name' | 'weight' | 'gpuQuota' | 'urgentGpuQuota'>[],
   pauses: Pauses,
 ): Map<string, ProjectPolicy> {
   const policies = new Map<string, ProjectPolicy>(
-    projects.map(({ name, weight, gpuQuota }) => [name, { weight, gpuQuota }]),
+    projects.map(({ name, weight, gpuQuota, urgentGpuQuota }) => [
+      name,
+      { weight, gpuQuota, urgentGpuQuota },
+    ]),
   );
   for (const [name, pause] of pauses.projects)
     policies.set(name, {
@@ -77,7 +84,8 @@ export async function readPaces(
   allocations: ReadonlyMap<string, readonly Allocation[]>,
   { asked, now }: { asked: readonly string[]; now: number },
 ): Promise<Paces> {
-  const running = [...allocations.values()].flat().map(({ experiment }) => experiment);
+  const held = [...allocations.values()].flat();
+  const running = held.map(({ experiment }) => experiment);
   const paces = await store.queue.paces([...running, ...asked]);
   const ends = new Map<string, Span>();
   const lengths = new Map<string, Span>();
@@ -91,5 +99,16 @@ export async function readPaces(
     const length = pace && expectedLength(pace);
     if (length) lengths.set(id, length);
   }
-  return { ends, lengths };
+  const victims = new Map<string, Victim>();
+  for (const { experiment, project, priorityClass } of held) {
+    const pace = priorityClass === 'batch' ? paces.get(experiment) : undefined;
+    // An experiment with a deadline would miss it for another's sake.
+    if (pace === undefined || pace.state !== 'running' || pace.hasDeadline) continue;
+    const { attempt, kept: step, preemptions: times, startedAt } = pace;
+    victims.set(experiment, {
+      ...{ project, attempt, times, step, startedAt },
+      lostMs: sinceCheckpoint(pace, now),
+    });
+  }
+  return { ends, victims, lengths };
 }

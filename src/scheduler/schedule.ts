@@ -1,4 +1,5 @@
 import type { AllocatedNode } from '../core/launch-plan.ts';
+import type { PriorityClass } from '../core/priority-class.ts';
 import type { Allocation, Asked } from '../store/clusters/types.ts';
 import type { QueuedExperiment } from '../store/queue/types.ts';
 import { askAutoscalers } from './autoscale.ts';
@@ -18,7 +19,14 @@ import {
 } from './nodes.ts';
 import { capacityOf, createOrder, holdings } from './order.ts';
 import { couldFit, type Part, placeOn, takesGpuNode } from './placement.ts';
-import { createQuotas, DEFAULT_POLICY, NO_QUOTAS, type ProjectPolicy, type Quotas } from './quotas.ts';
+import {
+  choosePreemptions,
+  endsWith,
+  PREEMPT_WITHIN_MS,
+  type Preemptible,
+  type Preemption,
+} from './preemption.ts';
+import { count, createQuotas, DEFAULT_POLICY, NO_QUOTAS, type ProjectPolicy, type Quotas } from './quotas.ts';
 import { instant, plus } from './spans.ts';
 import { closed, frees, freest, needInWords, nowhere, silent, staysWith, tooLarge } from './wait-reasons.ts';
 
@@ -29,8 +37,8 @@ import { closed, frees, freest, needInWords, nowhere, silent, staysWith, tooLarg
  */
 
 /** The input of a scheduling round. */
-export interface ScheduleInput {
-  /** In the order of the queue: by priority, then by arrival. */
+export interface ScheduleInput extends Preemptible {
+  /** In the order of the queue: by class and priority, then by arrival. */
   queued: readonly QueuedExperiment[];
   clusters: readonly SchedulerCluster[];
   /** Present allocations, by cluster name. */
@@ -54,6 +62,8 @@ export interface Start {
   experiment: string;
   project: string;
   cluster: string;
+  /** Absent: `normal`. */
+  priorityClass?: PriorityClass;
   /** Those with GPUs first. */
   nodes: AllocatedNode[];
   /** The checkpoint of an earlier attempt that it cannot resume from, because the cluster of the checkpoint was removed. */
@@ -63,6 +73,8 @@ export interface Start {
 /** The result of a scheduling round. */
 export interface Schedule {
   start: Start[];
+  /** Running experiments that leave, so that a queued one starts. */
+  preempt: Preemption[];
   /** Wait reasons of the experiments that do not start. */
   reasons: Map<string, string>;
   /** All experiments that had their turn, in that order, whether they start or not. */
@@ -127,6 +139,7 @@ export function scheduleRound(input: ScheduleInput): Schedule {
   const { round, order } = beginRound(input);
   const schedule = {
     start: [],
+    preempt: [],
     reasons: new Map(),
     order: [],
     open: [],
@@ -144,13 +157,18 @@ export function scheduleRound(input: ScheduleInput): Schedule {
     if (placed.counts) order.count(item);
     if (placed.counts && placed.start === undefined) waiting.push(item);
   }
-  const asks = askAutoscalers(round.clusters, waiting, {
-    takingOf: (item) => round.placesOf(item).taking,
-    quotas: round.quotasFor(withStarts(round.held, schedule)),
-    now: round.now,
-  });
+  const takingOf = (item: QueuedExperiment) => round.placesOf(item).taking;
+  const { now } = round;
+  const held = withStarts(round.held, schedule);
+  const { victims = new Map(), leaving = new Map(), preemptWithinMs: withinMs = PREEMPT_WITHIN_MS } = input;
+  const leave = { victims, leaving, withinMs, takingOf, now, quotas: round.quotasFor(held) };
+  const preemptions = choosePreemptions(waiting, leave);
+  schedule.preempt = preemptions.chosen;
+  const others = waiting.filter(({ experiment }) => !preemptions.reasons.has(experiment));
+  const asks = askAutoscalers(round.clusters, others, { takingOf, quotas: round.quotasFor(held), now });
   schedule.asks = asks.clusters;
-  for (const [id, words] of asks.reasons) schedule.reasons.set(id, schedule.reasons.get(id) + words);
+  for (const [id, words] of [...preemptions.reasons, ...asks.reasons])
+    schedule.reasons.set(id, schedule.reasons.get(id) + words);
   for (const { blocker } of round.clusters) if (blocker !== null) schedule.heads.add(blocker.experiment);
   for (const cluster of input.paused == null ? round.clusters.filter(hasRoom) : []) {
     if (cluster.blocker === null) schedule.open.push(cluster.name);
@@ -167,22 +185,21 @@ function withStarts(
 ): Map<string, Amount> {
   const after = new Map(held);
   const starting = new Set(start.map(({ experiment }) => experiment));
-  for (const { experiment, project, gpus, cpus } of order) {
-    if (!starting.has(experiment)) continue;
-    const before = after.get(project) ?? { gpus: 0, cpus: 0 };
-    after.set(project, { gpus: before.gpus + gpus, cpus: before.cpus + cpus });
-  }
+  for (const item of order) if (starting.has(item.experiment)) count(after, item);
   return after;
 }
 
 /** A scheduling round before the first turn. */
 export function beginRound(input: ScheduleInput) {
   const { queued, projects = new Map(), paused = null, truncated = new Set(), now = 0 } = input;
-  const clusters = toRoundClusters({ ...input, ends: input.ends ?? new Map() });
+  const ends = endsWith(input.ends ?? new Map(), input.leaving ?? new Map(), now);
+  const clusters = toRoundClusters({ ...input, ends });
   const held = holdings(input.allocations.values());
   const policyOf = (project: string): ProjectPolicy => projects.get(project) ?? DEFAULT_POLICY;
   const somePaused = [...projects.values()].some((policy) => policy.paused != null);
-  const someQuota = [...projects.values()].some((policy) => policy.gpuQuota !== null);
+  const someQuota =
+    [...projects.values()].some((policy) => policy.gpuQuota !== null) ||
+    queued.some(({ priorityClass }) => priorityClass === 'urgent');
   const weightOf = (project: string) => policyOf(project).weight;
   const quotasFor: Round['quotasFor'] = (all) => (someQuota ? createQuotas(all, policyOf) : NO_QUOTAS);
   const quotas = quotasFor(held);
@@ -309,9 +326,10 @@ function pauseAfterLoss({ notBefore, waitsFor }: QueuedExperiment): string | nul
 }
 
 function startOn(item: QueuedExperiment, { cluster, parts }: Room, { clusters }: Round): Start {
-  const { experiment, project, checkpoint } = item;
+  const { experiment, project, priorityClass = 'normal', checkpoint } = item;
   const nodes = parts.map(({ node, gpus, cpus }) => ({ id: node.id, gpus, cpus }));
-  const start = { experiment, project, cluster: cluster.name, nodes };
+  const named = priorityClass === 'normal' ? {} : { priorityClass };
+  const start = { experiment, project, ...named, cluster: cluster.name, nodes };
   // Another cluster that exists has the same storage.
   if (!checkpoint || clusters.some(({ name }) => name === checkpoint.cluster)) return start;
   return { ...start, abandons: checkpoint };

@@ -55,6 +55,17 @@ export function expectedLength(pace: Pace): Span | null {
   return measured === null ? { early: 0, likely: timeoutMs, late: timeoutMs } : bounded(measured, timeoutMs);
 }
 
+/**
+ * How long a running experiment has worked since its last checkpoint, in ms: this work is lost if its attempt ends now. From
+ * the measured steps, else the time since its first start.
+ */
+export function sinceCheckpoint({ step, perStep, kept, startedAt }: Pace, now: number): number {
+  const whole = step === null ? null : Math.max(0, step.number - 1 - kept);
+  if (step !== null && (whole === 0 || perStep !== null))
+    return whole! * (perStep?.meanMs ?? 0) + Math.max(0, now - step.at);
+  return startedAt === null ? 0 : Math.max(0, now - startedAt);
+}
+
 function bounded({ early, likely, late }: Span, limit: number): Span {
   return { early: Math.min(early, limit), likely: Math.min(likely, limit), late: Math.min(late, limit) };
 }

@@ -150,11 +150,30 @@ export function frees(need: Need, { node, at }: { node: FreeNode; at: Span }, no
 
 /** A time from now. It is coarse, so that the text of a wait reason rarely changes. */
 export function inAbout(ms: number): string {
-  const minutes = ms / 60_000;
-  if (minutes < 1) return 'in less than a minute';
-  if (minutes < 20) return `in about ${Math.round(minutes)} min`;
-  if (minutes < 90) return `in about ${5 * Math.round(minutes / 5)} min`;
-  const hours = minutes / 60;
-  if (hours < 36) return `in about ${Math.round(hours)} h`;
-  return `in about ${Math.round(hours / 24)} days`;
+  return ms < 60_000 ? 'in less than a minute' : `in about ${duration(ms)}`;
 }
+
+function duration(ms: number): string {
+  const minutes = ms / 60_000;
+  if (minutes < 20) return `${Math.round(minutes)} min`;
+  if (minutes < 90) return `${5 * Math.round(minutes / 5)} min`;
+  const hours = minutes / 60;
+  return hours < 36 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} days`;
+}
+
+/** Which experiments are preempted, so that another one starts within `ms`. `step`, `lostMs`: absent for other projects. */
+export function preempting(
+  victims: readonly { experiment: string; step?: number; lostMs?: number }[],
+  ms: number,
+): string {
+  const named = victims.slice(0, MAX_VICTIMS).map(({ experiment, step, lostMs }) => {
+    if (step === undefined || lostMs === undefined) return experiment;
+    const from = step > 0 ? `its checkpoint of step ${step} or a later one` : 'its first step';
+    return `${experiment}, which continues from ${from} and loses at most ${duration(Math.max(60_000, lostMs))}`;
+  });
+  const more = victims.length - named.length;
+  const rest = more > 0 ? `; and ${more} more` : '';
+  return `starts ${inAbout(ms)} by preempting ${named.join('; ')}${rest}`;
+}
+
+const MAX_VICTIMS = 3;

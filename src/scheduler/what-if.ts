@@ -1,3 +1,4 @@
+import { rankOf } from '../core/priority-class.ts';
 import type { StartEstimate } from '../schemas/answer-parts.ts';
 import type { QueuedExperiment, WaitNote } from '../store/queue/types.ts';
 import { estimateStarts } from './estimate.ts';
@@ -75,8 +76,8 @@ function withChange(input: ScheduleInput, { item, length }: Change): ScheduleInp
   return { ...input, queued: rest.toSpliced(place, 0, item), lengths };
 }
 
-/** By priority, then by arrival. */
+/** By class and priority, then by arrival. */
 function isBefore(a: QueuedExperiment, b: QueuedExperiment): boolean {
-  if (a.priority !== b.priority) return a.priority > b.priority;
+  if (rankOf(a) !== rankOf(b)) return rankOf(a) > rankOf(b);
   return (a.arrival ?? Number.POSITIVE_INFINITY) < (b.arrival ?? Number.POSITIVE_INFINITY);
 }

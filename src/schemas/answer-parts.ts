@@ -1,4 +1,5 @@
 import { type Static, type TLiteral, type TObject, type TSchema, type TUnsafe, Type } from 'typebox';
+import { PRIORITY_CLASSES } from '../core/priority-class.ts';
 import { DescribedObject, StrictObject } from './objects.ts';
 
 /* Parts of many schemas, in the form that the OpenAPI document has, so that generated clients need no hand work. */
@@ -24,6 +25,11 @@ export const outcomes = { exact: Count, rounding: Count, wrong: Count, unverifia
 export function oneOf<const T extends string>(values: readonly T[], told: Told = {}): TUnsafe<T> {
   return Type.Unsafe<T>({ ...told, type: 'string', enum: [...values] });
 }
+
+/** The class of an experiment. */
+export const PriorityClassOf = oneOf(PRIORITY_CLASSES, {
+  description: 'Class: urgent experiments may preempt batch ones.',
+});
 
 /** A value of the schema, or null: a list of types, or a choice if the schema has no type of its own. */
 export function nullable<T extends TSchema>(schema: T, told: Told = {}): TUnsafe<Static<T> | null> {

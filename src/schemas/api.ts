@@ -9,6 +9,7 @@ import {
   nullable,
   oneOf,
   Pause,
+  PriorityClassOf,
   StartEstimate,
   Text,
 } from './answer-parts.ts';
@@ -352,6 +353,7 @@ export const QueueView = NamedObject('Queue', {
       name: Type.String(),
       project: Type.String(),
       priority: Type.Integer(),
+      priorityClass: PriorityClassOf,
       cluster: nullable(Type.String()),
       gpus: Type.Number({ description: 'GPUs of all its nodes together' }),
       cpus: Type.Number(),

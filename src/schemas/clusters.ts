@@ -181,6 +181,10 @@ export const AllocationList = NamedObject('AllocationList', {
       gpus: Type.Number({ minimum: 0 }),
       cpus: Type.Number({ minimum: 0 }),
       startedAt: nullable(Instant),
+      leavesAt: nullable(Instant, {
+        description:
+          'If it is preempted: when it is stopped, unless it stops at a checkpoint before; else null. It continues later.',
+      }),
       end: nullable(
         DescribedObject('Expected end; null if nothing is known about it.', {
           endAt: Instant,

@@ -193,6 +193,24 @@ const rule = Type.Object(
   { ...open, $id: 'RuleEvent', description: 'A rule fired' },
 );
 
+const preemption = Type.Object(
+  {
+    type: Type.Literal('preemption'),
+    attempt: Count,
+    until: nullable(
+      Type.Integer({ description: 'Time of the stop if no checkpoint comes before, in ms since 1970.' }),
+      { description: 'null: it is not preempted any more.' },
+    ),
+    reason: Type.String(),
+  },
+  {
+    ...open,
+    $id: 'PreemptionEvent',
+    description:
+      'The experiment makes room for an urgent one: it stops at its next checkpoint and continues from it later.',
+  },
+);
+
 /** Every event that an attempt reports, by its `type`; the same as `AttemptEvent` of `core/events.ts`. */
 export const AttemptEventSchema = Type.Union([
   started,
@@ -220,5 +238,6 @@ export const EventSchema = tagged('ExperimentEvent', [
   state,
   verification,
   rule,
+  preemption,
 ]);
 export type EventSchema = Static<typeof EventSchema>;

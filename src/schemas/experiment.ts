@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { STATES } from '../core/states.ts';
-import { Count, CountOf, nullable, oneOf, outcomes, Text } from './answer-parts.ts';
+import { Count, CountOf, nullable, oneOf, outcomes, PriorityClassOf, Text } from './answer-parts.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { RuleStatus, StoppedBy } from './rules.ts';
 import { SomeObject, tagsAs } from './spec-parts.ts';
@@ -55,6 +55,7 @@ export const Experiment = NamedObject('Experiment', {
   attempt: CountOf('Number of the current attempt; 0 before the first.'),
   cluster: nullable(Type.String(), { description: 'Cluster of the latest attempt.' }),
   priority: Type.Integer(),
+  priorityClass: PriorityClassOf,
   gpus: Type.Number({ description: 'GPUs of all its nodes together.' }),
   submittedAt: Type.Integer(),
   startedAt: nullable(Type.Integer()),

@@ -18,6 +18,10 @@ const Weight = Type.Number({
 const GpuQuota = nullable(Type.Integer({ minimum: 0, maximum: 1_000_000 }), {
   description: 'Maximum number of GPUs allocated to the project at a time; null means no limit.',
 });
+const UrgentGpuQuota = nullable(Type.Integer({ minimum: 0, maximum: 1_000_000 }), {
+  description:
+    'Maximum number of GPUs allocated to `urgent` experiments of the project at a time; null means no limit, 0 that none are accepted. Default: 0.',
+});
 const StoreQuota = nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
   description:
     'Maximum number of bytes that the project stores in Redis; null means half of `maxmemory`. New work above it is refused; accepted experiments continue.',
@@ -32,6 +36,7 @@ export const Project = StrictObject({
   name: Name,
   weight: Weight,
   gpuQuota: GpuQuota,
+  urgentGpuQuota: UrgentGpuQuota,
   storeQuotaBytes: StoreQuota,
   retention: ProjectRetention,
   createdAt: Type.Integer({
@@ -58,6 +63,7 @@ export const ProjectChange = NamedObject(
   {
     weight: Type.Optional(Weight),
     gpuQuota: Type.Optional(GpuQuota),
+    urgentGpuQuota: Type.Optional(UrgentGpuQuota),
     storeQuotaBytes: Type.Optional(StoreQuota),
     retention: Type.Optional(ProjectRetention),
   },
@@ -76,7 +82,7 @@ export const ProjectList = NamedObject('ProjectList', {
 
 /** A project with what it was given, and defaults for the rest. */
 export function newProject(
-  { name, weight, gpuQuota, storeQuotaBytes, retention }: ProjectInput,
+  { name, weight, gpuQuota, urgentGpuQuota, storeQuotaBytes, retention }: ProjectInput,
   createdAt: number,
 ): Project {
   return {
@@ -84,6 +90,7 @@ export function newProject(
     name,
     weight: weight ?? 1,
     gpuQuota: gpuQuota ?? null,
+    urgentGpuQuota: urgentGpuQuota === undefined ? 0 : urgentGpuQuota,
     storeQuotaBytes: storeQuotaBytes ?? null,
     retention: retention ?? null,
     createdAt,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { PRIORITY_CLASSES } from '../core/priority-class.ts';
 import { DescribedObject, strict } from './objects.ts';
 import { count, number } from './optional-fields.ts';
 import { Rules } from './rules.ts';
@@ -101,7 +102,14 @@ export const Priority = Type.Integer({
   minimum: -100,
   maximum: 100,
   description:
-    'Queue priority; higher starts first. At equal priority, projects take turns, and each project starts its oldest experiment first. Default: 0.',
+    'Queue priority within the class; higher starts first. At equal priority, projects take turns, and each project starts its oldest experiment first. Default: 0.',
+});
+
+/** Who may preempt whom. */
+export const PriorityClass = Type.Enum([...PRIORITY_CLASSES], {
+  type: 'string',
+  description:
+    'Class of the experiment. `urgent` starts before `normal`, and `normal` before `batch`, whatever their priorities. An urgent experiment without room preempts batch experiments, which stop at a checkpoint and continue from it later. `urgent` needs a project with an `urgentGpuQuota`. Default: normal.',
 });
 
 /** An instant of RFC 3339, seconds and offset included. */
@@ -140,6 +148,7 @@ export const commonFields = {
     ),
   ),
   priority: Type.Optional(Priority),
+  priorityClass: Type.Optional(PriorityClass),
   resources: Type.Optional(Resources),
   maxAttempts: count(
     1,

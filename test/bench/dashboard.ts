@@ -249,7 +249,7 @@ async function searches({ page, url, ids }: Bench): Promise<Figure[]> {
     [RARE, LINES / 1000],
     [EVERY, LINES],
   ] as const) {
-    const said = `${expected.toLocaleString('en-US')} lines contain the text`;
+    const said = `${expected.toLocaleString('en-US')} lines fit the filter`;
     const values: number[] = [];
     for (let round = 0; round < 3; round++) {
       await page.goto(`${url}/experiments/${ids.log}?tab=logs`);
@@ -264,7 +264,7 @@ async function searches({ page, url, ids }: Bench): Promise<Figure[]> {
       );
     }
     found.push({
-      what: `A search with ${said.replace(' contain the text', '')} found, counted to the end`,
+      what: `A search with ${said.replace(' fit the filter', '')} found, counted to the end`,
       unit: 'ms',
       budget: null,
       values,

@@ -168,8 +168,8 @@ export const DEFECTS: readonly Defect[] = [
     guarantee: 5,
     removes: 'the quota of a project',
     file: 'src/scheduler/quotas.ts',
-    from: 'if (used + reserved + gpus <= quota + EPSILON) return null;',
-    to: 'if (used + reserved + gpus >= 0) return null;',
+    from: 'if (used + reserved + gpus <= quota + EPSILON) continue;',
+    to: 'if (used + reserved + gpus >= 0) continue;',
     cell: { world: 'dispatcher', minutes: 0.5 },
   },
   {

@@ -7,6 +7,7 @@ import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
 import { newExperimentId, parseEntryId } from '../../src/core/ids.ts';
 import type { LaunchPlan } from '../../src/core/launch-plan.ts';
+import type { PriorityClass } from '../../src/core/priority-class.ts';
 import { isFinal, type State } from '../../src/core/states.ts';
 import type { BatchVerifier, ReportSummary } from '../../src/dispatch/background/verification.ts';
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/dispatch/dispatcher.ts';
@@ -144,8 +145,11 @@ export interface Bench extends Connected {
 export interface SubmitOptions {
   id?: string;
   priority?: number;
+  priorityClass?: PriorityClass;
   cpus?: number;
+  /** Of all its nodes together. */
   gpus?: number;
+  nodes?: number;
   maxAttempts?: number;
   gracePeriodMs?: number;
   cluster?: string | null;
@@ -305,11 +309,12 @@ export async function submit(
     project: options.project ?? 'default',
     name: 'test',
     priority,
+    ...(options.priorityClass && { priorityClass: options.priorityClass }),
     cluster: options.cluster ?? null,
     gpus,
     cpus,
     submitted: spec,
-    resolved: spec,
+    resolved: options.nodes === undefined ? spec : { ...spec, resources: { nodes: options.nodes } },
     defaults: [],
     fingerprint: null,
     customCode: false,

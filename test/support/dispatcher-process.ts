@@ -35,6 +35,8 @@ const setup = JSON.parse(process.argv[2] ?? '{}') as {
   leases?: string;
   /** The pace of archiving and retention, which then begin at the end of an experiment. Default: as in production. */
   retentionMs?: number;
+  /** Default: as in production. */
+  preemptWithinMs?: number;
 };
 shiftClock(setup.clockMs ?? 0);
 
@@ -101,6 +103,7 @@ const dispatcher = createDispatcher({
   ...TEST_TIMES,
   leaseMs: setup.leaseMs,
   ...(setup.retentionMs !== undefined && { retentionMs: setup.retentionMs, archiveAfterMs: 0 }),
+  ...(setup.preemptWithinMs !== undefined && { preemptWithinMs: setup.preemptWithinMs }),
   hooks: {
     async beforeLaunch({ experiment }) {
       if (experiment === setup.diesAtLaunchOf) die();

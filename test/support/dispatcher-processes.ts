@@ -56,6 +56,8 @@ export async function startDispatcherProcess(
     leases?: string;
     /** The pace of archiving and retention, which then begin at the end of an experiment. */
     retentionMs?: number;
+    /** How long a preempted experiment has to stop. Default: as in production. */
+    preemptWithinMs?: number;
   },
   /** Folder of the sources that it runs. Default: this one. */
   sources?: string,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { newExperimentId } from '../../src/core/ids.ts';
 import { isFinal, type State } from '../../src/core/states.ts';
 import type { Experiment } from '../../src/schemas/experiment.ts';
 import { newProject } from '../../src/schemas/project.ts';
@@ -10,6 +11,7 @@ import { readRecorded } from '../nemesis/history.ts';
 import { type Bench, isVerified, startBench, until } from './dispatch.ts';
 import { startDispatcherProcess } from './dispatcher-processes.ts';
 import { AFTER_DEATH, type Failpoint } from './failpoints.ts';
+import { ENDLESS } from './fake-driver.ts';
 import { chainInput, sweepInput, sweepRequest } from './sweep.ts';
 
 /** Failpoints that are tried at the same time: they mostly wait for leases to expire. */
@@ -19,9 +21,14 @@ const LEASE_MS = 800;
 /** The pace of archiving and retention. */
 const RETENTION_MS = 50;
 
+/** Room for a preemption: the urgent experiment needs all CPUs but one, and the batch experiment has two. */
+const CPUS = 12;
+
 /** The experiments of a world, one for each kind of life, and what they must have become. */
 interface World {
   readonly states: ReadonlyMap<string, State>;
+  /** It is preempted once, and continues. */
+  readonly batch: string;
   /** Retention deletes it as soon as it has ended. */
   readonly expiring: string;
   readonly sweeps: { readonly runs: string; readonly cancelled: string };
@@ -38,6 +45,9 @@ async function createWorld(bench: Bench): Promise<World> {
   const marked = await bench.submit(driver, { rules: [odd] });
   const retried = await bench.submit({ ...driver, hang: true }, { maxAttempts: 5 });
   const cancelled = await bench.submit({ ...driver, hang: true });
+  const saving = { steps: ENDLESS, delayMs: 20, saves: true };
+  const batch = await bench.submit(saving, { priorityClass: 'batch', cpus: 2, maxAttempts: 1 });
+  const urgent = newExperimentId();
   const overdue = await bench.submit({}, { ...never, deadline: new Date(Date.now() + 300).toISOString() });
   await store.projects.create(newProject({ name: 'brief', retention: { recordsDays: 0 } }, 0));
   const expiring = await bench.submit({ ...driver, batchBytes: 2_000 }, { project: 'brief' });
@@ -54,6 +64,11 @@ async function createWorld(bench: Bench): Promise<World> {
       killed = true;
       rayWorker.kill(retried, own.attempt);
     }
+    const running = await store.experiments.get(batch);
+    if (running?.state === 'running' && !(await store.experiments.get(urgent)))
+      await bench.submit(driver, { id: urgent, priorityClass: 'urgent', cpus: CPUS - 1 });
+    const first = (await store.attempts.list(batch))[0];
+    if (first?.ended && isFinal((await store.experiments.get(urgent))!.state)) rayWorker.finish(batch);
     const { state } = (await store.experiments.get(cancelled))!;
     if (state === 'running') await store.experiments.cancel(cancelled, 'test');
     const sweep = await store.sweeps.get(cancelledSweep);
@@ -62,11 +77,11 @@ async function createWorld(bench: Bench): Promise<World> {
   }
 
   const states = new Map<string, State>([
-    ...[plain, marked, retried].map((id) => [id, 'succeeded'] as const),
+    ...[plain, marked, retried, batch, urgent].map((id) => [id, 'succeeded'] as const),
     [cancelled, 'cancelled'],
     [overdue, 'failed'],
   ]);
-  return { states, expiring, sweeps: { runs, cancelled: cancelledSweep }, act };
+  return { states, batch, expiring, sweeps: { runs, cancelled: cancelledSweep }, act };
 }
 
 /** Every experiment of a world with the state in which it must end; undefined: not all children are made. */
@@ -131,7 +146,7 @@ export async function tryFailpoint(
   failpoint: Failpoint,
   t: { after(release: () => Promise<void>): void },
 ): Promise<void> {
-  const bench = await startBench();
+  const bench = await startBench({ cpus: CPUS });
   t.after(() => bench.stop());
   const world = await createWorld(bench);
   if (AFTER_DEATH.includes(failpoint.commit)) await leaveAttempts(bench, t);
@@ -167,6 +182,8 @@ export async function tryFailpoint(
     });
     await until(() => isCleared(bench, world), 'everything is archived or deleted', { seconds: 30 });
     await assertGuarantees(bench, all);
+    const { attempt } = (await bench.store.experiments.get(world.batch))!;
+    assert.equal(attempt, 2, 'the batch experiment was preempted once');
   } finally {
     over = true;
     await acting;

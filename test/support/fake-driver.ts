@@ -20,6 +20,8 @@ export interface FakeDriver {
   hang?: boolean;
   /** Each step ends with a checkpoint. */
   saves?: boolean;
+  /** Every so many steps end with a checkpoint, from which the next attempt continues; 0: none. */
+  saveEvery?: number;
 }
 
 /** Steps of a driver that continues until a test finishes it. */
@@ -61,6 +63,7 @@ export function readDriver(args: readonly string[]): Required<FakeDriver> {
     exitCode: Number(values.exitCode ?? 0),
     hang: values.hang === 'true',
     saves: values.saves === 'true',
+    saveEvery: Number(values.saveEvery ?? 0),
   };
 }
 
@@ -83,8 +86,8 @@ function batchEvents(step: number, bytes: number): Message[] {
   }));
 }
 
-/** Runs a driver to its end, and records its events. */
-export async function drive(attempt: DrivenAttempt, driver: Required<FakeDriver>): Promise<void> {
+/** Runs a driver to its end, and records its events. `after`: the step of the checkpoint from which it continues. */
+export async function drive(attempt: DrivenAttempt, driver: Required<FakeDriver>, after = 0): Promise<void> {
   const push = (body: Message) => {
     const sequence = attempt.events.length + 1;
     attempt.events.push({ sequence, timeUnixMs: Date.now(), ...body });
@@ -93,7 +96,7 @@ export async function drive(attempt: DrivenAttempt, driver: Required<FakeDriver>
   };
   const { signal } = attempt.stop;
   push({ started: { pid: 1, nodeId: 'fake', command: ['fake'] } });
-  for (let step = 1; step <= driver.steps && !signal.aborted && !attempt.finish; step += 1) {
+  for (let step = after + 1; step <= driver.steps && !signal.aborted && !attempt.finish; step += 1) {
     for (const body of stepEvents(step, driver)) push(body);
     if (driver.delayMs > 0) await delay(driver.delayMs, undefined, { signal }).catch(() => {});
   }
@@ -103,14 +106,15 @@ export async function drive(attempt: DrivenAttempt, driver: Required<FakeDriver>
 }
 
 function stepEvents(step: number, driver: Required<FakeDriver>): Message[] {
-  const { steps, stages, logLines, batchBytes, saves } = driver;
+  const { steps, stages, logLines, batchBytes, saves, saveEvery } = driver;
+  const isSaved = saves || (saveEvery > 0 && step % saveEvery === 0);
   const stage = { name: `step ${step} of ${steps}`, step, steps: steps === ENDLESS ? 0 : steps };
   return [
     ...(stages ? [{ stage }] : []),
     ...(logLines > 0 ? [{ log: { source: 1, lines: Array(logLines).fill(`line of step ${step}`) } }] : []),
     { metrics: { step, values: { loss: 1 / step, 'odd/value': Number.NaN } } },
     ...(batchBytes > 0 ? batchEvents(step, batchBytes) : []),
-    ...(saves ? [{ checkpoint: { step, path: `checkpoints/${step}` } }] : []),
+    ...(isSaved ? [{ checkpoint: { step, path: `checkpoints/${step}` } }] : []),
   ];
 }
 

@@ -67,6 +67,15 @@ export interface FakeRayWorker {
   stop(): Promise<void>;
 }
 
+/** The step of the last checkpoint of the experiment's earlier attempts; 0: none. */
+function lastCheckpoint({ experiment }: LaunchLine, attempts: Iterable<Attempt>): number {
+  const events = [...attempts].flatMap((one) => (one.experiment === experiment ? one.events : []));
+  return Math.max(
+    0,
+    ...events.map(({ checkpoint }) => (checkpoint as { step: number } | undefined)?.step ?? 0),
+  );
+}
+
 interface Attempt extends LaunchLine, DrivenAttempt {
   gpus: number;
   launchedAt: number;
@@ -133,7 +142,8 @@ export async function startFakeRayWorker({
     const inUse = [...attempts.values()].reduce((sum, { gpus, ended }) => sum + (ended ? 0 : gpus), 0);
     peakGpus = Math.max(peakGpus, inUse);
     const args = (plan.arguments as string[] | undefined) ?? [];
-    void drive(record, readDriver(driver ? fakeArguments(driver) : args));
+    const driven = readDriver(driver ? fakeArguments(driver) : args);
+    void drive(record, driven, driven.saveEvery > 0 ? lastCheckpoint(record, attempts.values()) : 0);
   }
 
   async function launch(request: Message): Promise<Message> {

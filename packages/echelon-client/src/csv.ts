@@ -1,4 +1,4 @@
-/** Games as CSV: the same columns from the command line and from the dashboard. */
+/** CSV as the command line and the dashboard write it. */
 import type { ComparisonGames, GamePage } from './calls.ts';
 
 type Game = GamePage['items'][number]['games'][number];

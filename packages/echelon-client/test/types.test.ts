@@ -24,6 +24,8 @@ function inWords(event: ExperimentEvent): string {
       return `${event.rows} rows`;
     case 'state':
       return event.to;
+    case 'preemption':
+      return event.reason;
     default:
       return event satisfies never;
   }

@@ -1,5 +1,7 @@
 /** What a verification says: outcomes of rows, findings, diagnosis. All plain JSON. */
 
+import type { SignalDescription } from './explain/describe-signal.ts';
+
 /**
  * `wrong`: no evaluation of the formula in the trainer's arithmetic gives this value. `rounding`: one does, but it
  * differs from the true value by more than {@link DISPLAY_TOLERANCE}. `exact`: one does, and it is within. `unverifiable`:
@@ -68,6 +70,10 @@ export interface ZeroReasons {
 export interface Diagnosis {
   levels: LevelDiagnosis[];
   zero: ZeroReasons;
+  /** What whole groups with a quarter of the rows offer to learn from; absent without observations and returns. It does not predict success. */
+  signal?: SignalDescription;
+  /** Share of the rows with parts of both signs. */
+  partsDisagree: number;
   /** Share of the rows with two signs to compare whose sign at level 0 differs from the aggregate's: context inconsistency. */
   signFlipShare: number;
   /** Rows whose true advantage is 0 and whose reported one is not: signal that exists only through rounding. */

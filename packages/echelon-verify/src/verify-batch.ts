@@ -4,6 +4,8 @@ import { FLOAT32 } from './bounds/arithmetic.ts';
 import { chooseInputs } from './bounds/inputs.ts';
 import { type JudgedRow, judgeRow } from './bounds/judged-row.ts';
 import { createJudge, type Judge, type Unjudged, weightsLeaveRange } from './bounds/outcomes.ts';
+import type { RowModel } from './bounds/row-model.ts';
+import { describeSome } from './explain/describe-signal.ts';
 import { diagnose } from './explain/diagnosis.ts';
 import { findLikelyCause } from './explain/likely-cause.ts';
 import { type Batch, batchFingerprint, reportedValues } from './format/batch.ts';
@@ -12,7 +14,7 @@ import { errorsFirst, finding, some } from './provenance/findings.ts';
 import { halfPrecisionFindings } from './provenance/half-precision.ts';
 import { checkProvenance } from './provenance/provenance.ts';
 import { findWarnings } from './provenance/warnings.ts';
-import { type BatchReport, type Finding, MAX_LISTED_ROWS } from './report.ts';
+import { type BatchReport, type Diagnosis, type Finding, MAX_LISTED_ROWS } from './report.ts';
 import { cut } from './text/cut.ts';
 import { counted } from './text/plural.ts';
 
@@ -47,8 +49,14 @@ export function verifyBatch(batch: Batch, previous?: Batch): BatchReport {
     findings,
     ok: wrongRows.length === 0 && tally.unverifiable === 0 && findings.every((f) => f.severity !== 'error'),
     fingerprint: batchFingerprint(batch.estimator),
-    ...('model' in judge && !judge.model.isPerToken ? { diagnosis: diagnose(batch, judge.model) } : {}),
+    ...('model' in judge && !judge.model.isPerToken ? { diagnosis: describe(batch, judge.model) } : {}),
   };
+}
+
+/** How informative the batch is. */
+function describe(batch: Batch, model: RowModel): Diagnosis {
+  const returns = batch.observation && model.inputs.stepReturn?.value;
+  return { ...diagnose(batch, model), ...(returns && { signal: describeSome(batch, returns) }) };
 }
 
 /** A report that says nothing about any row, for a batch that could not be looked at within its budget. */

@@ -8,6 +8,7 @@ import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { findingLine } from 'echelon-verify/cli/finding-line';
 import { json, type Output } from 'echelon-verify/cli/output';
 import { shortened, wrapped } from 'echelon-verify/cli/shortened';
+import { signalText } from 'echelon-verify/cli/signal-file';
 import { stepLines } from 'echelon-verify/cli/step-text';
 import { fittedTable, widthFor, withWide } from 'echelon-verify/cli/table';
 import { resultText } from 'echelon-verify/cli/verify-files';
@@ -258,12 +259,13 @@ async function showRows(
 }
 
 function reportLines(head: string, report: BatchReport): string[] {
-  const { exact, rounding, wrong, unverifiable, findings, wrongRows } = report;
+  const { exact, rounding, wrong, unverifiable, findings, wrongRows, diagnosis } = report;
   return [
     `${head}; ${exact} exact, ${rounding} rounding, ${wrong} wrong, ${unverifiable} unverifiable: ${resultText(report)}`,
     `  ${inert(report.fingerprint)}`,
     ...findings.map(findingLine),
     ...(wrong > 0 ? [`  wrong rows: ${firstOf(wrongRows, wrong)}`] : []),
+    ...(diagnosis?.signal ? [signalText(diagnosis.signal, undefined, diagnosis.partsDisagree)] : []),
   ];
 }
 

@@ -234,6 +234,9 @@ function describe(experiment: ExperimentDetail, restarts: readonly string[]): st
     ...queueFacts(experiment),
     ['attempt', attemptOf(experiment)],
     ...restarts.map((one): [string, string] => ['restart', one]),
+    ...(experiment.priorityClass === 'normal'
+      ? []
+      : [['class', experiment.priorityClass] as [string, string]]),
     ['submitted', when(experiment.submittedAt)],
     ['started', when(experiment.startedAt)],
     ['ended', when(experiment.endedAt)],

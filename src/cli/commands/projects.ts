@@ -28,6 +28,7 @@ export function projectTable(projects: readonly Project[], width?: number | unde
     { title: 'NAME', minWidth: 12 },
     { title: 'WEIGHT' },
     { title: 'GPU QUOTA' },
+    { title: 'URGENT GPUS', drop: 5 },
     { title: 'STORED' },
     { title: 'STORE LIMIT' },
     { title: 'KEEP BATCHES', drop: 1 },
@@ -37,10 +38,11 @@ export function projectTable(projects: readonly Project[], width?: number | unde
   ];
   return fittedTable(
     columns,
-    projects.map(({ name, weight, gpuQuota, storeBytes, storeLimitBytes, retention }) => [
+    projects.map(({ name, weight, gpuQuota, urgentGpuQuota, storeBytes, storeLimitBytes, retention }) => [
       inert(name),
       weight,
       gpuQuota ?? 'none',
+      urgentGpuQuota ?? 'any',
       sizeInWords(storeBytes),
       storeLimitBytes === null ? 'none' : sizeInWords(storeLimitBytes),
       ...(['batchesDays', 'streamsDays', 'recordsDays', 'eventLogsDays'] as const).map((field) =>
@@ -66,6 +68,7 @@ type Count = number | 'none' | 'ever';
 interface Changes {
   weight?: number;
   gpuQuota?: Count;
+  urgentGpuQuota?: Count;
   storeQuota?: Count;
   keepBatches?: Count;
   keepStreams?: Count;
@@ -76,6 +79,11 @@ interface Changes {
 const CHANGES = [
   ['--weight <number>', 'share of the GPUs relative to other projects; a new project has 1', positive],
   ['--gpu-quota <count>', 'maximum number of GPUs at once, or none', (text: string) => countOr('none', text)],
+  [
+    '--urgent-gpu-quota <count>',
+    'maximum number of GPUs of urgent experiments at once, or none for no limit; a new project has 0',
+    (text: string) => countOr('none', text),
+  ],
   [
     '--store-quota <size>',
     'maximum bytes in Redis, such as 800MB, or none for the default',
@@ -110,7 +118,8 @@ function orNull(count: Count | undefined): number | null | undefined {
 }
 
 function changeOf(options: Changes): ProjectChange {
-  const { weight, gpuQuota, storeQuota, keepBatches, keepStreams, keepRecords, keepEventLogs } = options;
+  const { weight, gpuQuota, urgentGpuQuota, storeQuota, ...keep } = options;
+  const { keepBatches, keepStreams, keepRecords, keepEventLogs } = keep;
   const retention = stated({
     batchesDays: orNull(keepBatches),
     streamsDays: orNull(keepStreams),
@@ -118,7 +127,12 @@ function changeOf(options: Changes): ProjectChange {
     eventLogsDays: orNull(keepEventLogs),
   });
   return {
-    ...stated({ weight, gpuQuota: orNull(gpuQuota), storeQuotaBytes: orNull(storeQuota) }),
+    ...stated({
+      weight,
+      gpuQuota: orNull(gpuQuota),
+      urgentGpuQuota: orNull(urgentGpuQuota),
+      storeQuotaBytes: orNull(storeQuota),
+    }),
     ...(Object.keys(retention).length > 0 && { retention }),
   };
 }

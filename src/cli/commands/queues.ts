@@ -57,13 +57,18 @@ export function queueTable({ items }: Pick<Queue, 'items'>, now: number, width?:
       one.experiment,
       inert(one.name),
       inert(one.project),
-      one.priority,
+      classed(one),
       needs(one),
       startsIn(one.estimate, now),
       inert(one.waitReason ?? NO_REASON),
     ]),
     width,
   );
+}
+
+/** "5", or with a class other than normal "urgent 5". */
+function classed({ priority, priorityClass }: Queue['items'][number]): string {
+  return priorityClass === 'normal' ? String(priority) : `${priorityClass} ${priority}`;
 }
 
 /** "4 GPU, 10 CPU"; of several nodes "2 × 4 GPU, 20 CPU". */

@@ -234,6 +234,8 @@ function describe(event: ExperimentEvent): string | undefined {
       return `batch of step ${event.step}: ${verificationInWords(event)}`;
     case 'rule':
       return styleText('yellow', `${event.do === 'mark' ? 'marked' : event.do}: ${inert(event.reason)}`);
+    case 'preemption':
+      return styleText('yellow', `${event.until === null ? 'stays' : 'preempted'}: ${inert(event.reason)}`);
     case 'checkpoint':
       return `checkpoint of step ${event.step}`;
     case 'evaluation':

@@ -3,7 +3,7 @@ import type { RetryWaits } from '../../core/retry.ts';
 import { QUARANTINE_AFTER, type State } from '../../core/states.ts';
 import type { ResolvedSpec } from '../../engines/registry.ts';
 import type { RayWorkerClient } from '../../rpc/ray-worker.ts';
-import type { Crash, Lease } from '../../store/attempts/types.ts';
+import type { Crash, Lease, Renewal } from '../../store/attempts/types.ts';
 import type { Store } from '../../store/store.ts';
 import type { CordonRule } from '../clusters/faulty-nodes.ts';
 import type { Log } from '../log.ts';
@@ -58,6 +58,8 @@ export interface AttemptContext extends AttemptEntry {
   limitReached: string | null;
   /** A node of the attempt that is drained: the driver is stopped at its next checkpoint. See {@link drainAttempt}. */
   drained: { node: string; reason: string } | null;
+  /** It makes room for another experiment: likewise. See {@link preemptAttempt}. */
+  preempted: Preemption | null;
   /** Its nodes, once its terms are read. */
   nodes: readonly AllocatedNode[];
   /** The grace period of its spec, which is compiled for it; 0 until its terms are read. */
@@ -83,6 +85,7 @@ export function createContext(deps: AttemptServices, entry: AttemptEntry): Attem
     stopping: new AbortController(),
     limitReached: null,
     drained: null,
+    preempted: null,
     nodes: [],
     gracePeriodMs: () => 0,
     settled: quarantine?.unreadable === true, // its events are not read, so the takeover does no harm
@@ -112,8 +115,8 @@ export interface DrainedNode {
   reason: string;
 }
 
-/** Reports of nodes arrive every few seconds, and a stop takes its grace period: it begins this much earlier. */
-const DRAIN_MARGIN_MS = 15_000;
+/** Deadlines are compared every few seconds, and a stop takes its grace period: it begins this much earlier. */
+const LEAVE_MARGIN_MS = 15_000;
 
 /**
  * Lets the attempt leave drained nodes: its driver is stopped at the next checkpoint, or in time before the deadline. Its
@@ -125,13 +128,26 @@ export function drainAttempt(context: AttemptContext, drained: readonly DrainedN
   const msOf = ({ remainingMs }: DrainedNode) => remainingMs ?? Number.POSITIVE_INFINITY;
   const first = mine.toSorted((a, b) => msOf(a) - msOf(b))[0];
   context.drained = first ?? null;
-  if (first !== undefined && msOf(first) <= context.gracePeriodMs() + DRAIN_MARGIN_MS)
-    context.stopping.abort();
+  if (first !== undefined) leaveIfDue(context, msOf(first));
 }
 
-/** Stops the driver of an attempt that waited for a checkpoint to leave a drained node. */
+/** Why an attempt makes room for another experiment, and when it must have stopped. */
+export type Preemption = NonNullable<Renewal['preemption']>;
+
+/** Lets the attempt make room as {@link drainAttempt} does; null: it may stay. To be called with each renewal. */
+export function preemptAttempt(context: AttemptContext, preemption: Preemption | null): void {
+  if (context.stopping.signal.aborted) return;
+  context.preempted = preemption;
+  if (preemption !== null) leaveIfDue(context, preemption.remainingMs);
+}
+
+function leaveIfDue(context: AttemptContext, remainingMs: number): void {
+  if (remainingMs <= context.gracePeriodMs() + LEAVE_MARGIN_MS) context.stopping.abort();
+}
+
+/** Stops the driver of an attempt that waited for a checkpoint to leave its nodes. */
 export function noteCheckpoint(context: AttemptContext): void {
-  if (context.drained !== null) context.stopping.abort();
+  if (context.drained !== null || context.preempted !== null) context.stopping.abort();
 }
 
 /**

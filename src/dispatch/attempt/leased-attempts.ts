@@ -144,7 +144,10 @@ async function renew(
 ): Promise<void> {
   if (runs.size === 0) return;
   const leases = [...runs.values()].map((run) => run.lease);
-  for (const { lease, status, state, limitReached } of await store.attempts.renew(leases, leaseMs)) {
+  for (const { lease, status, state, limitReached, preemption } of await store.attempts.renew(
+    leases,
+    leaseMs,
+  )) {
     const run = runs.get(lease.experiment);
     if (run?.lease.token !== lease.token) continue; // another run has begun in the meantime
     if (status === 'lost') run.drop();
@@ -152,6 +155,7 @@ async function renew(
       run.renewed(leaseMs);
       if (state === 'cancelling') run.cancel();
       else if (limitReached !== null) run.limit(limitReached);
+      else run.preempt(preemption);
     }
   }
 }

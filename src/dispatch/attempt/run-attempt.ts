@@ -9,6 +9,8 @@ import {
   createContext,
   type DrainedNode,
   drainAttempt,
+  type Preemption,
+  preemptAttempt,
   settle,
   stopForLimit,
 } from './context.ts';
@@ -35,6 +37,8 @@ export interface AttemptRun {
   limit(reason: string): void;
   /** The drained nodes of its cluster: it leaves those on which it runs, see `drainAttempt`. */
   drain(nodes: readonly DrainedNode[]): void;
+  /** It is to make room for another experiment, or no more (null); see `preemptAttempt`. */
+  preempt(preemption: Preemption | null): void;
   /** The lease is lost: ends everything at once. */
   drop(): void;
   /** The lease was renewed. An attempt that was held for longer than a lease is settled. */
@@ -61,6 +65,7 @@ export function runAttempt(deps: AttemptServices, entry: AttemptEntry): AttemptR
     cancel: () => cancelAttempt(context),
     limit: (reason) => stopForLimit(context, reason),
     drain: (nodes) => drainAttempt(context, nodes),
+    preempt: (preemption) => preemptAttempt(context, preemption),
     drop: () => context.leaseLost.abort(),
     renewed(leaseMs) {
       if (performance.now() - begunAt > leaseMs) void settle(context);

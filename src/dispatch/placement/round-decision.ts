@@ -18,6 +18,8 @@ export interface RoundDecision {
   versions: Map<string, number>;
   /** Version of each project's allocations, for projects with a quota. */
   projectVersions: Map<string, number>;
+  /** Version of the preemptions. */
+  preemptions: number;
 }
 
 /** Milliseconds since any moment, by a clock that cannot be set: times between two rounds are measured with it. */
@@ -39,9 +41,12 @@ const PACES_MS = 1_000;
 export function createRoundDecider({
   store,
   elapsed,
+  preemptWithinMs,
 }: {
   store: Store;
   elapsed: Elapsed;
+  /** Default: `PREEMPT_WITHIN_MS`. */
+  preemptWithinMs?: number | undefined;
 }): () => Promise<RoundDecision> {
   const paces = createPaces(store, elapsed);
   let known = 1;
@@ -50,8 +55,10 @@ export function createRoundDecider({
     let limit = Math.max(MIN_WINDOW, Math.ceil(WINDOW / known));
     const seen = await store.queue.snapshot(limit);
     const at = elapsed();
-    const common = roundInput(seen);
-    const quotas = seen.projects.filter(({ gpuQuota }) => gpuQuota !== null);
+    const common = { ...roundInput(seen), preemptWithinMs };
+    const quotas = seen.projects.filter(
+      ({ gpuQuota, urgentGpuQuota }) => gpuQuota !== null || (urgentGpuQuota ?? 0) > 0,
+    );
     const versions = new Map([...seen.allocations].map(([name, { version }]) => [name, version]));
     const projectVersions = new Map(quotas.map(({ name }) => [name, seen.projectVersions.get(name) ?? 0]));
     let near: number | undefined;
@@ -64,7 +71,8 @@ export function createRoundDecider({
       if (schedule.dry === null || queued.length >= windowFor(schedule) || at < nearUntil) {
         if (near !== undefined && schedule.start.length <= near)
           nearUntil = elapsed() + REST_FACTOR * (elapsed() - at);
-        return { input, queued, schedule, versions, projectVersions };
+        const { preemptions } = seen;
+        return { input, queued, schedule, versions, projectVersions, preemptions };
       }
       near ??= schedule.start.length;
     }
@@ -84,7 +92,7 @@ function windowFor({ open, filling }: Schedule): number {
 function createPaces(store: Store, elapsed: Elapsed) {
   let readAt = Number.NEGATIVE_INFINITY;
   let readOf = 1;
-  let last: Paces = { ends: new Map(), lengths: new Map() };
+  let last: Paces = { ends: new Map(), victims: new Map(), lengths: new Map() };
   return async (
     { allocations, now }: { allocations: ReadonlyMap<string, readonly Allocation[]>; now: number },
     queued: readonly QueuedExperiment[],

@@ -1,4 +1,5 @@
 import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
+import { MAX_PREEMPTIONS, PREEMPT_WITHIN_MS } from '../../scheduler/preemption.ts';
 import type { Start } from '../../scheduler/schedule.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import type { AllocationInput } from '../../store/attempts/types.ts';
@@ -25,15 +26,18 @@ export function createSchedulingRounds(deps: {
   /** Time between two rounds without a wake-up. */
   everyMs: number;
   elapsed: Elapsed;
+  /** How long preempted experiments have to stop. Default: 5 minutes. */
+  preemptWithinMs?: number | undefined;
   log: Log;
 }): Loop {
-  const { store, queue, elapsed, everyMs, log } = deps;
-  const decide = createRoundDecider({ store, elapsed });
+  const { store, queue, elapsed, everyMs, log, preemptWithinMs = PREEMPT_WITHIN_MS } = deps;
+  const decide = createRoundDecider({ store, elapsed, preemptWithinMs });
   const note = createWaitNotes({ store, elapsed });
   let stopped = false;
 
   async function round(): Promise<void> {
     const decision = await decide();
+    if (!stopped) await preempt(decision);
     const again = stopped ? false : await allocateAll(decision);
     await note(decision);
     await recordAsks(decision, store);
@@ -50,6 +54,16 @@ export function createSchedulingRounds(deps: {
     if (outcomes.includes('not-queued')) return true;
     // After `changed`, the dispatcher that made the change starts the experiments or sends a wake-up.
     return start.length > MAX_STARTS && !outcomes.includes('changed');
+  }
+
+  /** Preempts for the first experiment that starts by it; the next round decides anew about others. */
+  async function preempt({ schedule, versions, preemptions }: RoundDecision): Promise<void> {
+    const [first] = schedule.preempt;
+    if (first === undefined) return;
+    const allocationVersion = versions.get(first.cluster) ?? 0;
+    const limits = { withinMs: preemptWithinMs, maxTimes: MAX_PREEMPTIONS };
+    const count = await store.attempts.preempt({ ...first, ...limits, allocationVersion, preemptions });
+    if (count > 0) log.info({ ...first }, 'preempted experiments');
   }
 
   async function release(experiment: string): Promise<void> {

@@ -39,6 +39,14 @@ export async function projectProblem(
   return { field: '/project', message: `is not the name of a project; ${hint}` };
 }
 
+/** Why no experiment of a project may be urgent; undefined: some may. */
+export async function urgentProblem(store: Store, name: string): Promise<FieldProblem | undefined> {
+  const { urgentGpuQuota = 0 } = (await store.projects.get(name)) ?? {};
+  if (urgentGpuQuota !== 0) return undefined;
+  const message = `cannot be urgent in project ${name}, whose urgentGpuQuota is 0; an admin can raise it with \`echelon projects set ${name} --urgent-gpu-quota GPUS\``;
+  return { field: '/priorityClass', message };
+}
+
 /** Clusters as the caller may see them: what others run there is not named, what it takes is. */
 export async function seenClusters(
   store: Store,

@@ -1,5 +1,6 @@
 import type { FieldProblem } from '../../core/errors.ts';
 import { EXPERIMENT_ID } from '../../core/ids.ts';
+import type { PriorityClass } from '../../core/priority-class.ts';
 import { type Caller, hasScope, sees } from '../../core/scopes.ts';
 import { missingFrom, type Tree } from '../../core/trees.ts';
 import type { Permissions } from '../../engines/engine.ts';
@@ -12,7 +13,7 @@ import { DEFAULT_PROJECT } from '../../schemas/project.ts';
 import type { RunSpec } from '../../schemas/runs.ts';
 import type { Cluster } from '../../store/clusters/types.ts';
 import type { Store } from '../../store/store.ts';
-import { inOwnProject, projectProblem } from '../access/caller-projects.ts';
+import { inOwnProject, projectProblem, urgentProblem } from '../access/caller-projects.ts';
 import type { AppSettings } from '../server/deps.ts';
 import { type Place, placeProblem } from './placement.ts';
 
@@ -35,7 +36,7 @@ export function createIntake(
     all ??= store.clusters.list();
     return all;
   };
-  const ofProject = remembered((name: string) => projectProblem(store, caller, name));
+  const ofProject = createProjectCheck(store, caller);
 
   /**
    * What the caller's specs may load code from and call: everything with the scope `custom-code`, else the operator's
@@ -66,8 +67,7 @@ export function createIntake(
       const complete = await withNamedTraining(store, caller, inOwnProject(caller, spec));
       const asks = Object.keys(spec.secrets ?? {}).length > 0 || 'runtimeEnv' in spec;
       const resolved = resolveSpec(complete, await permissions(complete.cluster ?? null, asks));
-      const problem =
-        (await ofProject(resolved.spec.project)) ?? (waits ? null : await ofPlace(resolved.spec));
+      const problem = (await ofProject(resolved.spec)) ?? (waits ? null : await ofPlace(resolved.spec));
       if (problem) throw invalidSpec([problem]);
       if (complete === spec) return resolved;
       return { ...resolved, defaults: missingFrom(spec, resolved.spec as unknown as Tree) };
@@ -76,7 +76,7 @@ export function createIntake(
     /** A run that Echelon does not start, likewise: it reads no training, loads no code and takes no place. */
     async takeRun(run: RunSpec) {
       const resolved = resolveRun(inOwnProject(caller, run));
-      const problem = await ofProject(resolved.spec.project);
+      const problem = await ofProject({ project: resolved.spec.project });
       if (problem) throw invalidSpec([problem]);
       return resolved;
     },
@@ -94,6 +94,14 @@ export function createIntake(
 /** What is in each of the lists. */
 function inAll([first = [], ...others]: readonly (readonly string[])[]): string[] {
   return first.filter((one) => others.every((list) => list.includes(one)));
+}
+
+/** What is wrong with the project of a spec for the caller, and with the class for the project. */
+function createProjectCheck(store: Store, caller: Caller) {
+  const ofName = remembered((name: string) => projectProblem(store, caller, name));
+  const ofUrgent = remembered((name: string) => urgentProblem(store, name));
+  return async ({ project, priorityClass }: { project: string; priorityClass?: PriorityClass }) =>
+    (await ofName(project)) ?? (priorityClass === 'urgent' ? await ofUrgent(project) : undefined);
 }
 
 /** A function that asks once for each argument. */

@@ -104,9 +104,13 @@ async function storedBytes({ redis, keys }: StoreContext): Promise<ReadonlyMap<s
 }
 
 function readProject(text: string): Project {
-  // Earlier versions stored no quota of bytes.
-  const { storeQuotaBytes = null, ...project } = inKnownLayout('project', JSON.parse(text) as Project);
-  return { ...project, storeQuotaBytes };
+  // Earlier versions stored neither.
+  const {
+    storeQuotaBytes = null,
+    urgentGpuQuota = 0,
+    ...project
+  } = inKnownLayout('project', JSON.parse(text) as Project);
+  return { ...project, urgentGpuQuota, storeQuotaBytes };
 }
 
 function theDefault(): Project {

@@ -17,6 +17,7 @@ import type {
   Crash,
   EndDecision,
   Lease,
+  PreemptionInput,
   PresentAttempt,
   Renewal,
   TakenOver,
@@ -46,6 +47,11 @@ export function createLeases(context: StoreContext) {
       const items = text === null ? [] : toAllocations({ [experiment]: text });
       return items.map(({ node, gpus, cpus }) => ({ id: node, gpus, cpus }));
     },
+    /**
+     * Preempts running experiments for a queued one, all of them or none. Returns their number; 0: the state has changed since
+     * the caller read it.
+     */
+    preempt: (input: PreemptionInput) => preempt(run, input),
     ...launches(run),
     ...counts(context),
     renew: (leases: readonly Lease[], leaseMs: number) => renew(run, leases, leaseMs),
@@ -177,14 +183,16 @@ async function end(run: RunScript, lease: Lease, decision: EndDecision): Promise
 async function allocate(context: StoreContext, starts: readonly AllocationInput[]): Promise<Allocated[]> {
   if (starts.length === 0) return [];
   const types = await gpuTypes(context, [...new Set(starts.map(({ cluster }) => cluster))]);
-  const args = starts.flatMap(({ experiment, cluster, nodes, project, abandons, ...versions }) => [
-    experiment,
-    cluster,
-    fromNodes(nodes, project, types),
-    `placed on ${cluster}, ${placeInWords(nodes)}${abandons ? `; ${startsAnew(abandons)}` : ''}`,
-    versions.allocationVersion,
-    versions.projectVersion ?? '',
-  ]);
+  const args = starts.flatMap(
+    ({ experiment, cluster, nodes, project, priorityClass, abandons, ...versions }) => [
+      experiment,
+      cluster,
+      fromNodes(nodes, { project, ...(priorityClass && { priorityClass }) }, types),
+      `placed on ${cluster}, ${placeInWords(nodes)}${abandons ? `; ${startsAnew(abandons)}` : ''}`,
+      versions.allocationVersion,
+      versions.projectVersion ?? '',
+    ],
+  );
   return (await context.run('allocate', [randomUUID(), ...args])) as Allocated[];
 }
 
@@ -201,17 +209,26 @@ function placeInWords(nodes: readonly AllocatedNode[]): string {
   return `${trainers.length > 1 ? 'nodes' : 'node'} ${names(trainers)}${beside}`;
 }
 
+async function preempt(run: RunScript, input: PreemptionInput): Promise<number> {
+  const { experiment, cluster, allocationVersion, preemptions, withinMs, maxTimes, victims } = input;
+  const names = victims.flatMap((victim) => [victim.experiment, victim.attempt]);
+  const args = [experiment, cluster, allocationVersion, preemptions, withinMs, maxTimes, ...names];
+  return (await run('preempt', args)) as number;
+}
+
 async function renew(run: RunScript, leases: readonly Lease[], leaseMs: number): Promise<Renewal[]> {
   const renewals: Renewal[] = [];
   for (let at = 0; at < leases.length; at += LEASES_PER_CALL) {
     const some = leases.slice(at, at + LEASES_PER_CALL);
     const reply = (await run('renew', [leaseMs, ...some.flatMap(leaseArguments)])) as string[];
     some.forEach((lease, index) => {
+      const [status, state, limit, remaining, why] = reply.slice(5 * index, 5 * index + 5);
       renewals.push({
         lease,
-        status: reply[3 * index] === 'held' ? 'held' : 'lost',
-        state: (reply[3 * index + 1] || 'failed') as State, // a deleted record had ended
-        limitReached: reply[3 * index + 2] || null,
+        status: status === 'held' ? 'held' : 'lost',
+        state: (state || 'failed') as State, // a deleted record had ended
+        limitReached: limit || null,
+        preemption: why ? { remainingMs: Number(remaining), reason: why } : null,
       });
     });
   }

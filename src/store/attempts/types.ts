@@ -1,5 +1,6 @@
 import type { Ended } from '../../core/events.ts';
 import type { AllocatedNode } from '../../core/launch-plan.ts';
+import type { PriorityClass } from '../../core/priority-class.ts';
 import type { State } from '../../core/states.ts';
 
 /** Names an attempt. */
@@ -41,6 +42,8 @@ export interface Renewal {
   state: State;
   /** Why the attempt must end now (its timeout, its deadline), in words; null if it may continue. */
   limitReached: string | null;
+  /** It is to leave its nodes: at its next checkpoint, or in time before `remainingMs`; null: it may stay. */
+  preemption: { remainingMs: number; reason: string } | null;
 }
 
 /** An attempt whose lease this dispatcher has just taken from a dispatcher that let it expire. */
@@ -88,10 +91,24 @@ export interface AllocationInput {
   allocationVersion: number;
   /** Its quota counts the allocation. */
   project: string;
+  /** Absent: `normal`. */
+  priorityClass?: PriorityClass;
   /** Of `projectVersions`, if the project has a quota. */
   projectVersion?: number;
   /** The checkpoint that it cannot resume from, because the cluster of the checkpoint was removed. */
   abandons?: { cluster: string; step: number };
+}
+
+/** The decision of a scheduling round that running experiments leave for a queued one, and the versions that it read. */
+export interface PreemptionInput {
+  /** The queued experiment. */
+  experiment: string;
+  cluster: string;
+  victims: readonly AttemptName[];
+  allocationVersion: number;
+  preemptions: number;
+  withinMs: number;
+  maxTimes: number;
 }
 
 /** The outcome of an allocation. `changed`: the round read an older state, or nothing new may start there. */

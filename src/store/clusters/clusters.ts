@@ -158,7 +158,9 @@ export function toClusters(records: Record<string, string>, beside: Beside): Clu
 export function toAllocations(items: Record<string, string>): Allocation[] {
   return Object.entries(items).flatMap(([experiment, text]) => {
     const { others = [], ...first } = JSON.parse(text) as StoredAllocation;
-    return [first, ...others.map((other) => ({ ...other, project: first.project }))].map((one) => ({
+    const { project, priorityClass } = first;
+    const shared = { project, ...(priorityClass && { priorityClass }) };
+    return [first, ...others.map((other) => ({ ...other, ...shared }))].map((one) => ({
       experiment,
       ...one,
     }));
@@ -167,7 +169,7 @@ export function toAllocations(items: Record<string, string>): Allocation[] {
 
 /** An allocation as it is stored: that of its first node, with those of the others. */
 type StoredAllocation = Omit<Allocation, 'experiment'> & {
-  others?: Omit<Allocation, 'experiment' | 'project'>[];
+  others?: Omit<Allocation, 'experiment' | 'project' | 'priorityClass'>[];
 };
 
 /** The types of the GPUs of the clusters' nodes, by node, as the ray-workers last reported them. */
@@ -188,14 +190,14 @@ export async function gpuTypes(
 /** An allocation as it is stored. `types`: of the GPUs, by node. */
 export function fromNodes(
   nodes: readonly AllocatedNode[],
-  project: string,
+  holder: Pick<Allocation, 'project' | 'priorityClass'>,
   types: ReadonlyMap<string, string>,
 ): string {
   const [first, ...others] = nodes.map(({ id, gpus, cpus }) => {
     const gpuType = gpus > 0 ? types.get(id) : undefined;
     return { node: id, gpus, cpus, ...(gpuType !== undefined && { gpuType }) };
   });
-  return JSON.stringify({ ...first, project, ...(others.length > 0 && { others }) });
+  return JSON.stringify({ ...first, ...holder, ...(others.length > 0 && { others }) });
 }
 
 /** Without the cordons that have ended by themselves. */

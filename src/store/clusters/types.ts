@@ -1,5 +1,6 @@
 import type { NodeHealth } from '../../core/node-health.ts';
 import type { Cordon, NodeBundle, NodeUse } from '../../core/node-states.ts';
+import type { PriorityClass } from '../../core/priority-class.ts';
 import type { AttemptName } from '../attempts/types.ts';
 
 /** A cluster as the store knows it. `token` and `ca` never leave through the API. */
@@ -137,4 +138,6 @@ export interface Allocation {
   gpuType?: string;
   /** The project whose quota it counts against. */
   project: string;
+  /** Absent: `normal`. */
+  priorityClass?: PriorityClass;
 }

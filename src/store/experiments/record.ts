@@ -1,4 +1,5 @@
 import type { MetricValue, RuleEvent } from '../../core/events.ts';
+import { fromRank } from '../../core/priority-class.ts';
 import type { State } from '../../core/states.ts';
 import type { ExpectedPlace } from '../../schemas/answer-parts.ts';
 import { type Experiment, RECORD_VERSION } from '../../schemas/experiment.ts';
@@ -26,7 +27,7 @@ export function toExperiment(stored: Fields, metrics: Fields): Experiment | unde
     reason: fields.reason ?? '',
     attempt: count(fields.attempt),
     cluster: fields.cluster || null,
-    priority: count(fields.priority),
+    ...fromRank(count(fields.priority)),
     gpus: count(fields.gpus),
     submittedAt: count(fields.submittedAt),
     startedAt: time(fields.startedAt),
@@ -105,7 +106,7 @@ export function toQueuedExperiment(id: string, fields: Fields): QueuedExperiment
     experiment: id,
     name: fields.name ?? '',
     project: fields.project ?? '',
-    priority: count(fields.priority),
+    ...fromRank(count(fields.priority)),
     cluster: fields.wanted || null,
     gpus: count(fields.gpus),
     cpus: count(fields.cpus),

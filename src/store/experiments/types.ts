@@ -1,3 +1,4 @@
+import type { PriorityClass } from '../../core/priority-class.ts';
 import type { State } from '../../core/states.ts';
 import type { Idempotency } from '../access/answers.ts';
 import type { AuditInput } from '../access/audit.ts';
@@ -8,6 +9,8 @@ export interface SubmitInput {
   project: string;
   name: string;
   priority: number;
+  /** Absent: `normal`. */
+  priorityClass?: PriorityClass;
   cluster: string | null;
   /** Of all its nodes together. */
   gpus: number;

@@ -6,6 +6,7 @@ import { guarded, runAll } from '../redis/errors.ts';
 import { unlessChanged } from '../redis/revisions.ts';
 import { readQueued } from './positions.ts';
 import type {
+  Leaving,
   Measured,
   Pauses,
   PauseTarget,
@@ -83,6 +84,11 @@ export function createQueue(context: StoreContext) {
       return toProjectVersions(await guarded(redis.hgetall(keys.versions)));
     },
 
+    /** Preempted experiments that have not stopped yet, by id. */
+    async leaving(): Promise<Map<string, Leaving>> {
+      return toLeaving(await guarded(redis.hgetall(`${keys.root}:leaving`)));
+    },
+
     /** The speeds of these experiments; one without a record is omitted. */
     paces: (ids: readonly string[]) => readPaces(context, ids),
   };
@@ -128,6 +134,11 @@ export function toProjectVersions(versions: Record<string, string>): Map<string,
   );
 }
 
+/** Preempted experiments from their hash. */
+export function toLeaving(fields: Record<string, string>): Map<string, Leaving> {
+  return new Map(Object.entries(fields).map(([id, text]) => [id, JSON.parse(text) as Leaving]));
+}
+
 /** Pauses and closed queues from their hash. */
 export function toPauses(fields: Record<string, string>): Pauses {
   const projects = new Map<string, Pause>();
@@ -163,6 +174,8 @@ const PACE_FIELDS = [
   'timeoutMs',
   'checkpointCluster',
   'name',
+  'preempted',
+  'deadlineAt',
 ];
 
 async function readPaces(
@@ -198,7 +211,9 @@ function toPace(
   },
 ): RecordedPace | undefined {
   const { lengths, clusters, confirmedAt } = known;
-  const [state, attempt, startedAt, steps, pace, checkpoint, sweep, timeout, checkpointCluster, name] = row;
+  const [state, attempt, startedAt, steps, pace, checkpoint, sweep, timeout, checkpointCluster, ...more] =
+    row;
+  const [name, preempted, deadlineAt] = more;
   const saved = checkpoint ? (JSON.parse(checkpoint) as { step: number; path: string }) : null;
   const isKept =
     saved !== null &&
@@ -209,6 +224,8 @@ function toPace(
   return {
     name: name ?? '',
     state: state as State,
+    preemptions: Number(preempted ?? 0),
+    hasDeadline: Boolean(deadlineAt),
     attempt: number,
     startedAt: startedAt ? Number(startedAt) : null,
     steps: Number(steps ?? 0),

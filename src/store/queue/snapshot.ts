@@ -2,7 +2,7 @@ import { toProjects } from '../access/projects.ts';
 import { toAllocations, toClusters } from '../clusters/clusters.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { QUEUED_FIELDS, queuedOf } from './positions.ts';
-import { type createQueue, toPauses, toProjectVersions } from './queue.ts';
+import { type createQueue, toLeaving, toPauses, toProjectVersions } from './queue.ts';
 import type { Holding, QueueSnapshot, QueueWindow } from './types.ts';
 
 /** MAX queued experiments of one step, so that it does not block the server for long. */
@@ -21,6 +21,7 @@ type Reply = [
   tooLong: 0 | 1,
   truncated: string[],
   rows: (string | (string | null)[])[],
+  leaving: string[],
 ];
 
 /** The queue: queued experiments and their order, pauses, wait reasons and estimates. */
@@ -50,6 +51,8 @@ export function createSnapshot(
         projects: toProjects(pairs(projects)),
         pauses: toPauses(pairs(pauses)),
         projectVersions: toProjectVersions(versions),
+        leaving: toLeaving(pairs(reply[12])),
+        preemptions: Number(versions['preempt:'] ?? 0),
         window: tooLong === 1 ? await window(perProject) : toWindow(reply),
       };
     },

@@ -1,7 +1,14 @@
+import type { PriorityClass } from '../../core/priority-class.ts';
 import type { State } from '../../core/states.ts';
 import type { ExpectedPlace, Pause, StartEstimate } from '../../schemas/answer-parts.ts';
 import type { Project } from '../../schemas/project.ts';
 import type { Allocation, Cluster } from '../clusters/types.ts';
+
+/** A preempted experiment that has not stopped yet: for which queued experiment, and when it is stopped (ms since 1970). */
+export interface Leaving {
+  by: string;
+  until: number;
+}
 
 /** What can be paused: all queues, the queue of a project, or a cluster. */
 export type PauseTarget =
@@ -58,15 +65,18 @@ export interface Pace {
   sweep: Measured | null;
 }
 
-/** The speed of an experiment, and what lists show of its record. */
+/** The speed of an experiment, and what lists and the scheduler need of its record. */
 export interface RecordedPace extends Pace {
+  /** How often it was preempted. */
+  preemptions: number;
+  hasDeadline: boolean;
   name: string;
   state: State;
 }
 
 /** The first queued experiments of each project. */
 export interface QueueWindow {
-  /** In the order of the queue: by priority, then by arrival. */
+  /** In the order of the queue: by class and priority, then by arrival. */
   queued: QueuedExperiment[];
   /** Projects with further queued experiments. */
   truncated: ReadonlySet<string>;
@@ -78,6 +88,8 @@ export interface QueuedExperiment {
   name: string;
   project: string;
   priority: number;
+  /** Absent: `normal`. */
+  priorityClass?: PriorityClass;
   cluster: string | null;
   /** Of all its nodes together. */
   gpus: number;
@@ -145,5 +157,9 @@ export interface QueueSnapshot {
   pauses: Pauses;
   /** Versions of the projects' allocations; an allocation that names an older one is refused. */
   projectVersions: ReadonlyMap<string, number>;
+  /** Preempted experiments that have not stopped yet. */
+  leaving: ReadonlyMap<string, Leaving>;
+  /** Version of `leaving`; a preemption that names an older one is refused. */
+  preemptions: number;
   window: QueueWindow;
 }

@@ -17,7 +17,7 @@ const SCRIPTS = {
     'put-due',
     'take-archiving',
   ],
-  attempts: ['acquire', 'allocate', 'confirm', 'end', 'release', 'renew', 'settle', 'take-over'],
+  attempts: ['acquire', 'allocate', 'confirm', 'end', 'preempt', 'release', 'renew', 'settle', 'take-over'],
   batches: ['give-back-pending', 'hold-pending', 'report', 'take-pending', 'verify-again'],
   clock: ['confirm-clock', 'read-clock', 'see-clock'],
   clusters: [

@@ -1,3 +1,4 @@
+import { rankOf } from '../../core/priority-class.ts';
 import { type Documents, patchOf, sharedKey } from '../experiments/documents.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { guarded, runAll } from '../redis/errors.ts';
@@ -80,7 +81,7 @@ export function childArguments(
   return [
     id,
     input.name,
-    input.priority,
+    rankOf(input),
     input.cluster ?? '',
     input.gpus,
     input.cpus,

@@ -56,7 +56,16 @@ export interface SweepChild {
 /** The input of a child's experiment without id, sweep and project, which the store sets. */
 export type SweepChildInput = Pick<
   SubmitInput,
-  'name' | 'priority' | 'cluster' | 'gpus' | 'cpus' | 'submitted' | 'resolved' | 'defaults' | 'customCode'
+  | 'name'
+  | 'priority'
+  | 'priorityClass'
+  | 'cluster'
+  | 'gpus'
+  | 'cpus'
+  | 'submitted'
+  | 'resolved'
+  | 'defaults'
+  | 'customCode'
 >;
 
 /**

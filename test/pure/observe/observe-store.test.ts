@@ -11,6 +11,7 @@ function counted(changes: Record<string, object> = {}) {
       acquire: async () => ({ outcome: 'acquired' }),
       takeOver: async () => [1, 2],
       end: async () => 'failed',
+      preempt: async () => 3,
     },
     events: {
       append: async (_lease: unknown, events: readonly { event: { type: string } }[]) => events.length,
@@ -23,6 +24,7 @@ function counted(changes: Record<string, object> = {}) {
     takenOver: note('takenOver'),
     appended: note('appended'),
     ended: note('ended'),
+    preempted: note('preempted'),
     reported: note('reported'),
     spent: note('spent'),
     ruled: note('ruled'),

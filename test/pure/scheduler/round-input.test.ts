@@ -7,7 +7,7 @@ import {
   toSchedulerCluster,
 } from '../../../src/scheduler/round-input.ts';
 import type { Cluster } from '../../../src/store/clusters/types.ts';
-import type { Pace } from '../../../src/store/queue/types.ts';
+import type { Pace, RecordedPace } from '../../../src/store/queue/types.ts';
 import { partialStore } from '../../support/partial-store.ts';
 import { node } from '../../support/queue.ts';
 import { clusterRecord } from '../../support/store.ts';
@@ -38,6 +38,7 @@ test('the input of a round has the pauses of the queue, of projects and of clust
     now: 5,
     clusters: [CLUSTER],
     allocations: new Map(),
+    leaving: new Map(),
     projects: [],
     pauses: {
       all: pause,
@@ -50,22 +51,40 @@ test('the input of a round has the pauses of the queue, of projects and of clust
   assert.deepEqual(projects.get('p'), { weight: 1, gpuQuota: null, paused: ' by ann' });
 });
 
+const PACE: Pace = {
+  attempt: 1,
+  startedAt: 0,
+  steps: 0,
+  step: null,
+  perStep: null,
+  kept: 0,
+  sweep: null,
+  timeoutMs: 50,
+  timeoutAt: 70,
+};
+const RUNNING = { ...PACE, name: 'x', state: 'running' as const, preemptions: 1, hasDeadline: false };
+
+test('running batch experiments may be preempted, except those with a deadline', async () => {
+  const known = new Map<string, RecordedPace>([
+    ['normal', RUNNING],
+    ['batch', { ...RUNNING, attempt: 3, kept: 4 }],
+    ['due', { ...RUNNING, hasDeadline: true }],
+    ['new', { ...RUNNING, state: 'launching' }],
+  ]);
+  const store = partialStore({ queue: { paces: async () => known } });
+  const held = [...known.keys()].map((experiment) => ({
+    ...{ experiment, node: 'n', gpus: 1, cpus: 1, project: 'p' },
+    ...(experiment !== 'normal' && { priorityClass: 'batch' as const }),
+  }));
+  const { victims } = await readPaces(store, new Map([['c', held]]), { asked: [], now: 20 });
+  const victim = { project: 'p', attempt: 3, times: 1, step: 4, startedAt: 0, lostMs: 20 };
+  assert.deepEqual([...victims], [['batch', victim]]);
+});
+
 test('running experiments get an expected end, queued ones an expected run time', async () => {
-  const pace: Pace = {
-    attempt: 1,
-    startedAt: 0,
-    steps: 0,
-    step: null,
-    perStep: null,
-    kept: 0,
-    sweep: null,
-    timeoutMs: 50,
-    timeoutAt: 70,
-  };
   const store = partialStore({
     queue: {
-      paces: async () =>
-        new Map([...'ab'].map((id) => [id, { ...pace, name: id, state: 'running' as const }])),
+      paces: async () => new Map([...'ab'].map((id) => [id, { ...RUNNING, name: id }])),
     },
   });
   const held = { experiment: 'a', node: 'n', gpus: 1, cpus: 1, project: 'p' };

@@ -168,6 +168,7 @@ test('a new project has the defaults and fits its schema', () => {
     name: 'a-team',
     weight: 1,
     gpuQuota: null,
+    urgentGpuQuota: 0,
     createdAt: 5,
     storeQuotaBytes: null,
     retention: null,

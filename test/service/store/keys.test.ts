@@ -132,6 +132,14 @@ async function train(store: Store, key: string, look: Look): Promise<string> {
   await store.attempts.allocate([{ ...start, allocationVersion }]);
   await look();
   await store.attempts.confirm(await claimed(store, id));
+  const { id: urgent } = await store.experiments.submit(submitInput({ project: PROJECT }));
+  const { preemptions, allocations } = await store.queue.snapshot(1);
+  const read = { preemptions, allocationVersion: allocations.get('local')!.version };
+  const victims = [{ experiment: id, attempt: 1 }];
+  const limits = { withinMs: 60_000, maxTimes: 1 };
+  await store.attempts.preempt({ experiment: urgent, cluster: 'local', victims, ...read, ...limits });
+  await store.experiments.cancel(urgent, 'test');
+  await look();
   const lease = await takeOverTwice(store, id, look);
   const events = EVENTS.map((event, at) => ({ sequence: at + 1, at: 1, event }));
   await store.events.append(lease, events);

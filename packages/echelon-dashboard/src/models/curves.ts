@@ -1,3 +1,4 @@
+import { csvLine } from 'echelon-client/csv';
 import { counted } from 'echelon-verify/text/plural';
 
 /** A point of the API's chart. */
@@ -167,13 +168,13 @@ function averageOf(values: readonly (number | null)[], weight: number): (number 
 
 /** The data as CSV: a line for each step or time, and for each series its mean, maximum and minimum. */
 export function csvOf({ axis, series, columns }: CurveData): string {
-  const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const heads = series.flatMap(({ name }) => [name, `${name} max`, `${name} min`]);
-  const [steps = []] = columns;
-  const lines = steps.map((x, at) =>
-    [placeText(x, axis), ...columns.slice(1).map((column) => column[at] ?? '')].join(','),
-  );
-  return `${[[axis, ...heads.map(quoted)].join(','), ...lines].join('\n')}\n`;
+  const [places = []] = columns;
+  const rows = places.map((x, at) => [
+    placeText(x, axis),
+    ...columns.slice(1).map((column) => column[at] ?? null),
+  ]);
+  return `${[[axis, ...heads], ...rows].map(csvLine).join('\n')}\n`;
 }
 
 /** A place on the axis as text: a time in ISO 8601. */

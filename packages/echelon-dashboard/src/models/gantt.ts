@@ -103,13 +103,17 @@ export function factsOf({ item }: Bar, now: number, names: ReadonlyMap<string, s
   const between = (earliest: number, latest: number) => `${clock(earliest, now)} to ${clock(latest, now)}`;
   const needs = `${counted(item.gpus, 'GPU')}, ${counted(item.cpus, 'CPU')}`;
   if (!('position' in item)) {
-    const { state, startedAt, end } = item;
+    const { state, startedAt, end, leavesAt } = item;
     const since = startedAt === null ? '' : ` since ${clock(startedAt, now)}`;
     const until =
       end === null
         ? 'The end is not known yet'
         : `Expected end ${clock(end.endAt, now)} (${between(end.earliest, end.latest)})`;
-    return `${state ?? 'running'}${since}. ${until}. ${needs} on this node.`;
+    const leaves =
+      leavesAt === null
+        ? ''
+        : ` Preempted: it stops at its next checkpoint, at the latest ${clock(leavesAt, now)}, and continues later.`;
+    return `${state ?? 'running'}${since}. ${until}. ${needs} on this node.${leaves}`;
   }
   const { position, estimate, waitReason, place } = item;
   const { startAt, earliest, latest } = estimate!;

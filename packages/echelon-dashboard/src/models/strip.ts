@@ -46,14 +46,18 @@ export const stagesOf = (batches: readonly ListedBatch[]): string[] => [
   ...new Set(batches.flatMap(({ verification }) => Object.keys(verification?.stages ?? {}))),
 ];
 
+/** Batches of one cell of the strip, which has at most `limit` cells. */
+export const batchesOfCell = (batches: readonly ListedBatch[], limit = 240): number =>
+  Math.max(1, Math.ceil(batches.length / limit));
+
 /** At most `limit` cells for the batches, in order; a cell shows the worst of its batches, as a whole or at a `stage`. */
-export function cellsOf(batches: readonly ListedBatch[], stage?: string, limit = 240): Cell[] {
+export function cellsOf(batches: readonly ListedBatch[], stage?: string, limit?: number): Cell[] {
   const outcomeOf = ({ verification }: ListedBatch): Outcome | null => {
     if (verification === null) return null;
     return stage === undefined ? worstOf(verification) : (verification.stages?.[stage] ?? null);
   };
   const rank = (one: ListedBatch) => RANK[outcomeOf(one) ?? ''] ?? 0;
-  const each = Math.max(1, Math.ceil(batches.length / limit));
+  const each = batchesOfCell(batches, limit);
   const cells: Cell[] = [];
   for (let at = 0; at < batches.length; at += each) {
     const own = batches.slice(at, at + each);

@@ -1,6 +1,6 @@
 import { restartInWords, restartsOf } from 'echelon-client/restarts';
 import { OUTCOMES, SHAPES } from '../models/outcomes.ts';
-import { cellsOf, type ListedBatch, stagesOf } from '../models/strip.ts';
+import { batchesOfCell, cellsOf, type ListedBatch, stagesOf } from '../models/strip.ts';
 import { count } from '../models/words.ts';
 import { Card } from './card.tsx';
 import { Outcome } from './marks.tsx';
@@ -12,7 +12,7 @@ interface StripProps {
 
 /** The batches of an experiment, one cell each, by their worst outcome. */
 export function Strip({ experiment, batches, total }: StripProps & { total: number }) {
-  const each = cellsOf(batches)[0]?.batches ?? 1;
+  const each = batchesOfCell(batches);
   const restarts = restartsOf(batches);
   return (
     <Card

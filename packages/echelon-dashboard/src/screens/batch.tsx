@@ -1,4 +1,5 @@
 import type { Answer, BatchRows } from 'echelon-client/calls';
+import type { BatchReport } from 'echelon-verify/report';
 import type { TokenExplanation } from 'echelon-verify/step/explain-step';
 import type { StepReport } from 'echelon-verify/step/step-report';
 import type { TokenColumns } from 'echelon-verify/step/token-columns';
@@ -19,6 +20,7 @@ import { Fact, Outcomes } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 import { RowDrawer } from './batch/row.tsx';
 import { RowTable } from './batch/rows.tsx';
+import { Signal } from './batch/signal.tsx';
 import { Step, type StepSource } from './step/step.tsx';
 
 /** Rows that are loaded at most: the API's largest page. */
@@ -105,6 +107,7 @@ const apiSource = ({ id, attempt, batch }: BatchPath): StepSource => ({
 
 function About({ detail }: { detail: Detail }) {
   const { report, rows, step, digest } = detail;
+  const diagnosis = report && (report as unknown as BatchReport).diagnosis;
   return (
     <>
       <dl class="facts">
@@ -130,6 +133,7 @@ function About({ detail }: { detail: Detail }) {
           </span>
         </Fact>
       </dl>
+      {diagnosis?.signal && <Signal signal={diagnosis.signal} partsDisagree={diagnosis.partsDisagree} />}
       {report && report.findings.length > 0 && (
         <ul class="findings" aria-label="Findings">
           {report.findings.map(({ code, severity, message, rows: first }) => (

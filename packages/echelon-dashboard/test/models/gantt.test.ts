@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { axisAround, lanesOf, neighbour, placeOn, ticksOf } from '../../src/models/gantt.ts';
+import { axisAround, factsOf, lanesOf, neighbour, placeOn, ticksOf } from '../../src/models/gantt.ts';
 
 const node = (id: string) => ({ id, gpusTotal: 8, gpusFree: 5 });
 const clusters = [{ name: 'c', nodes: [node('a'), node('b')] }] as never[];
@@ -12,6 +12,7 @@ const runs = (experiment: string, on: string, more: object = {}) =>
     cluster: 'c',
     node: on,
     startedAt: 10,
+    leavesAt: null,
     end: { endAt: 100, earliest: 90, latest: 120 },
     ...more,
   }) as never;
@@ -37,6 +38,18 @@ test('a node has a lane, on which bars that overlap are on different rows', () =
     ],
   );
   assert.deepEqual([first!.rows, first!.gpusInUse, second!.bars, second!.rows], [2, 3, [], 1]);
+});
+
+test('the facts of a preempted experiment say that it stops and continues', () => {
+  const facts = (more: object) =>
+    factsOf(
+      lanesOf({ clusters, allocated: [runs('x', 'a', { gpus: 1, cpus: 1, ...more })], queued: [] }, 50)[0]!
+        .bars[0]!,
+      50,
+      new Map(),
+    );
+  assert.match(facts({ leavesAt: 60_000 }), / Preempted: it stops at its next checkpoint, at the latest /);
+  assert.doesNotMatch(facts({}), /Preempted/);
 });
 
 test('an experiment on several nodes is on each lane, and one without a place is on none', () => {

@@ -1,5 +1,6 @@
 import { describeSignal, type SignalDescription } from '../explain/describe-signal.ts';
 import { inert } from '../text/inert.ts';
+import { verifyBatch } from '../verify-batch.ts';
 import { orUnreadable, readBatchesOf, type TextStreams } from './batch-files.ts';
 import { EXIT } from './exit.ts';
 import { json } from './output.ts';
@@ -12,16 +13,27 @@ export function signalFile(
   io: TextStreams,
 ): Promise<number> {
   return orUnreadable(io, async () => {
-    const described = (await readBatchesOf(path, options.batch)).map(describeSignal);
+    const described = (await readBatchesOf(path, options.batch)).map((batch) => ({
+      ...describeSignal(batch),
+      partsDisagree: verifyBatch(batch).diagnosis?.partsDisagree,
+    }));
     if (options.json === true) io.stdout.write(`${json({ batches: described })}\n`);
-    else io.stdout.write(`${described.map((one) => textOf(one, io.stdout.columns)).join('\n\n')}\n`);
+    else
+      io.stdout.write(
+        `${described.map((one) => signalText(one, io.stdout.columns, one.partsDisagree)).join('\n\n')}\n`,
+      );
     return EXIT.ok;
   });
 }
 
 const percent = (share: number | null): string => (share === null ? '–' : `${(100 * share).toFixed(1)} %`);
 
-function textOf(one: SignalDescription, width: number | undefined): string {
+/** A description for people. `partsDisagree`: share of the rows whose parts have opposite signs. */
+export function signalText(
+  one: SignalDescription,
+  width: number | undefined,
+  partsDisagree?: number,
+): string {
   const head = ['rows compared by', 'clusters', 'explains', 'adjusted', 'by chance'];
   const lines = one.keys.map(({ key, clusters, explained, adjusted, byChance }) => [
     key,
@@ -30,14 +42,19 @@ function textOf(one: SignalDescription, width: number | undefined): string {
     percent(adjusted),
     byChance === null ? '–' : byChance.map(percent).join(' to '),
   ]);
-  const { advantageZero, alone, groupWithoutSpread, penaltyOnly } = one.shares;
+  const { advantageZero, alone, groupWithoutSpread, penaltyOnly, groupWithoutGoal } = one.shares;
   return [
     `${inert(one.batch)}, ${one.rows} rows: describes the signal, does not predict success`,
     table(head, lines, width),
     `  pairs of equal observations with other observations before them  ${percent(one.contextInconsistency)}`,
+    `  mean return of a context off that of its observation, in deviations and without noise  ${one.contextBias?.toFixed(2) ?? '–'}`,
     `  rows that a row is compared with  ${one.clusterSize.toFixed(1)}, of ${one.effectiveTrajectories.toFixed(1)} effective trajectories`,
     `  rows alone in their state  ${percent(alone)}`,
     `  rows with advantage 0  ${percent(advantageZero)}`,
     `  rows in groups of equal rewards  ${percent(groupWithoutSpread)}, with an advantage from penalties only  ${percent(penaltyOnly)}`,
+    ...(groupWithoutGoal === null ? [] : [`  rows in groups without success  ${percent(groupWithoutGoal)}`]),
+    ...(partsDisagree === undefined
+      ? []
+      : [`  rows whose parts have opposite signs  ${percent(partsDisagree)}`]),
   ].join('\n');
 }

@@ -21,6 +21,7 @@ export function diagnose(batch: Batch, model: RowModel): Diagnosis {
   return {
     levels,
     zero: tally.zero,
+    partsDisagree: tally.disagreeing / Math.max(1, batch.rows),
     signFlipShare: tally.signed > 0 ? tally.flipped / tally.signed : 0,
     roundingOnly,
   };
@@ -48,6 +49,8 @@ interface Tally {
   zero: ZeroReasons;
   signed: number;
   flipped: number;
+  /** Rows with parts of both signs. */
+  disagreeing: number;
 }
 
 function tallyRows(batch: Batch, model: RowModel): Tally {
@@ -57,11 +60,13 @@ function tallyRows(batch: Batch, model: RowModel): Tally {
     zero: { rows: 0, singleton: 0, equal: 0, atMean: 0 },
     signed: 0,
     flipped: 0,
+    disagreeing: 0,
   };
   const { rows } = batch;
   const total = new Float64Array(rows);
   const coarsest = new Float64Array(rows);
   const reasons = new Uint8Array(rows);
+  const signs = new Uint8Array(rows);
   const shares = levels.map((level) => {
     const own = new Float64Array(rows);
     eachTruePart(model, level, { from: 0, to: rows }, (row, value, reason) => {
@@ -69,6 +74,7 @@ function tallyRows(batch: Batch, model: RowModel): Tally {
       if (reason === 'equal') reasons[row]! |= EQUAL;
       else if (reason === 'at-mean') reasons[row]! |= AT_MEAN;
       if (value === 0) return;
+      signs[row]! |= level.weight * value > 0 ? 1 : 2;
       own[row] = combination === 'weighted' ? level.weight : Math.abs(level.weight * value);
       total[row]! += own[row]!;
     });
@@ -80,6 +86,7 @@ function tallyRows(batch: Batch, model: RowModel): Tally {
     tally.weights[i] = weight;
   });
   for (let row = 0; row < rows; row++) {
+    if (signs[row] === 3) tally.disagreeing++;
     const [truly, first] = [truth[row]!, coarsest[row]!];
     if (truly === 0) countZero(tally.zero, reasons[row]!);
     else if (first !== 0 && Number.isFinite(truly)) {

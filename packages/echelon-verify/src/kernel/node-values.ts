@@ -1,4 +1,4 @@
-/** Values of the states of a group: what the episodes that visited a state went on to earn (G²PO, g2po/core_g2po.py). */
+/** Values of the states of a group: what the episodes that visited a state earned (G²PO, g2po/core_g2po.py). */
 
 import type { DerivedColumn, EnvironmentInput } from './estimators/estimator.ts';
 import { checkLength, idCount, type StepColumns, statesOf } from './steps.ts';

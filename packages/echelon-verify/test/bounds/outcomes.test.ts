@@ -56,10 +56,7 @@ describe('row outcomes', () => {
 
   for (const [name, choices] of [
     ['gigpo', { mode: 'raw', episodeMode: 'mean_std_norm', guard: 'zero', guardAbove: 1e-6 }],
-    [
-      'gigpo',
-      { mode: 'mean_std_norm', guard: 'zero', guardAbove: 1e-6, statesOver: 'batch' },
-    ],
+    ['gigpo', { mode: 'mean_std_norm', guard: 'zero', guardAbove: 1e-6, statesOver: 'batch' }],
     ['gigpo', { mode: 'mean_norm', undivided: 'one-plus-epsilon', statesOver: 'batch' }],
     ['gigpo', { statistics: 'trajectory-mean' }],
     ['grpo', { statistics: 'trajectory-mean' }],

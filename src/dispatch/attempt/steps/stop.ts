@@ -27,8 +27,9 @@ export async function stopOnRequest(context: AttemptContext, signal: AbortSignal
 }
 
 /** Why an attempt leaves its nodes; null: it does not. */
-function leaveInWords({ drained, cancelling }: AttemptContext): string | null {
-  if (drained === null || cancelling.signal.aborted) return null;
+function leaveInWords({ drained, preempted, cancelling }: AttemptContext): string | null {
+  if (cancelling.signal.aborted) return null;
+  if (drained === null) return preempted?.reason ?? null;
   return `it leaves node ${shortNode(drained.node)}: ${drained.reason}`;
 }
 

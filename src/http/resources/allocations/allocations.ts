@@ -1,4 +1,5 @@
 import { sees } from '../../../core/scopes.ts';
+import { endsBy } from '../../../scheduler/preemption.ts';
 import { expectedEnd } from '../../../scheduler/spans.ts';
 import type { AllocationList } from '../../../schemas/clusters.ts';
 import type { Allocation } from '../../../store/clusters/types.ts';
@@ -37,11 +38,13 @@ async function described(
   held: readonly (Allocation & { cluster: string })[],
 ): Promise<AllocationList['items']> {
   const ids = [...new Set(held.map(({ experiment }) => experiment))];
-  const paces = await store.queue.paces(ids);
+  const [paces, leaving] = await Promise.all([store.queue.paces(ids), store.queue.leaving()]);
   return held.map(({ experiment, project, cluster, node, gpus, cpus }) => {
     const pace = paces.get(experiment);
     const { name = experiment, attempt = 0, state = null } = pace ?? {};
-    const end = pace === undefined ? null : expectedEnd(pace, clock.now());
+    const expected = pace === undefined ? null : expectedEnd(pace, clock.now());
+    const leavesAt = leaving.get(experiment)?.until ?? null;
+    const end = leavesAt === null ? expected : endsBy(expected, leavesAt, clock.now());
     return {
       experiment,
       name,
@@ -53,6 +56,7 @@ async function described(
       gpus,
       cpus,
       startedAt: pace?.startedAt ?? null,
+      leavesAt,
       end: end && {
         endAt: Math.round(end.likely),
         earliest: Math.round(end.early),

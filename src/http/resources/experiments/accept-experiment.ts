@@ -32,13 +32,14 @@ export async function acceptExperiment(
 ): Promise<{ accepted: Accepted; created: boolean }> {
   const { caller, spec, idempotency, rerunOf } = submission;
   const resolved = await createIntake(deps, caller).take(spec);
-  const { project, name, priority, cluster, resources } = resolved.spec;
+  const { project, name, priority, priorityClass, cluster, resources } = resolved.spec;
   const wanted = newExperimentId();
   const { id, created } = await deps.store.experiments.submit({
     id: wanted,
     project,
     name,
     priority,
+    priorityClass,
     cluster,
     gpus: needOf(resources).gpus,
     cpus: resources.cpus,

@@ -71,6 +71,7 @@ async function queueView(
         name: one.name,
         project: one.project,
         priority: one.priority,
+        priorityClass: one.priorityClass ?? 'normal',
         cluster: one.cluster,
         gpus: one.gpus,
         cpus: one.cpus,

@@ -107,12 +107,14 @@ async function submissionOf(
   { spec, caller, now }: { spec: ExperimentSpec; caller: Caller; now: number },
 ): Promise<Change> {
   const { spec: resolved } = await createIntake(deps, caller).take(spec);
-  const { name, project, priority, cluster, clusterLabels: labels, resources, timeoutSeconds } = resolved;
+  const { name, project, priority, priorityClass, cluster, clusterLabels: labels } = resolved;
+  const { resources, timeoutSeconds } = resolved;
   const item = {
     experiment: NEW,
     name,
     project,
     priority,
+    priorityClass,
     cluster,
     labels,
     ...needOf(resources),

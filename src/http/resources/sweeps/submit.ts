@@ -2,6 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EchelonError, type FieldProblem } from '../../../core/errors.ts';
 import { newSweepId } from '../../../core/ids.ts';
+import type { PriorityClass } from '../../../core/priority-class.ts';
 import type { Caller } from '../../../core/scopes.ts';
 import { checkpointOf } from '../../../engines/named-training.ts';
 import { engineOf, fingerprintOf } from '../../../engines/registry.ts';
@@ -185,6 +186,7 @@ export async function judge(
   const places = new Map<string, { spec: Place; index: number }>();
   const fit = createFitCheck();
   let project = '';
+  let priorityClass: PriorityClass = 'normal';
   let turn = performance.now();
   for (let index = 0; index < draft.entries.length && !check.full(); index += 1) {
     if (performance.now() - turn > TURN_MS) {
@@ -203,9 +205,10 @@ export async function judge(
     if (first.length < SHOWN) first.push(child);
     fingerprints.push(fingerprintOf(spec));
     project = spec.project;
+    if (spec.priorityClass === 'urgent') priorityClass = 'urgent';
   }
   check.refuse();
-  const problem = await intake.projectProblem(project);
+  const problem = await intake.projectProblem({ project, priorityClass });
   if (problem) throw invalidSweep([{ ...problem, field: `/spec${problem.field}` }]);
   const known = await intake.clusters();
   await requirePlaces(intake, [...places.values()]);

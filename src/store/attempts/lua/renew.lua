@@ -3,11 +3,13 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 leaseMs, then for each lease: experiment, attempt, token
--- Returns   for each lease: 'held' or 'lost', the state ('' if there is no such experiment), and why the attempt must end
---           now, in words ('' if it may continue)
+-- Returns   for each lease: 'held' or 'lost', the state ('' if there is no such experiment), why the attempt must end
+--           now, in words ('' if it may continue), and if it is preempted: ms until it is stopped and why, else '' twice
+-- Events    preemption, if one is withdrawn
 -- include time
 -- include state
 -- include limits
+-- include preemption
 
 local root = KEYS[1]
 local now = nowMs()
@@ -20,5 +22,8 @@ for i = 2, #ARGV, 3 do
   answer[#answer + 1] = held and 'held' or 'lost'
   answer[#answer + 1] = redis.call('HGET', x, 'state') or ''
   answer[#answer + 1] = held and limitReached(x, ARGV[i + 1], now) or ''
+  local leaving = held and preemptionOf(root, ARGV[i], now)
+  answer[#answer + 1] = leaving and int(leaving['until'] - now) or ''
+  answer[#answer + 1] = leaving and leaving.reason or ''
 end
 return answer

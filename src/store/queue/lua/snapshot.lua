@@ -7,7 +7,7 @@
 -- Returns   {ms since 1970, clusters, seen, draining, set (of clusters), projects, pauses, versions,
 --           allocations ({cluster, its allocations, ...}),
 --           1 if there are more than ARGV[2] experiments, which the caller then reads itself, else 0,
---           projects with further queued experiments, {experiment, score, fields, ...}}; hashes as lists of name and value
+--           projects with further queued experiments, {experiment, score, fields, ...}, leaving}; hashes as lists of name and value
 -- include time
 
 local root, limit, max = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -44,4 +44,5 @@ if length <= max then
 end
 
 return { int(nowMs()), clusters, hash('clusters:seen'), redis.call('SMEMBERS', root .. ':clusters:draining'),
-  hash('clusters:set'), hash('projects'), hash('paused'), hash('versions'), allocated, length > max and 1 or 0, truncated, rows }
+  hash('clusters:set'), hash('projects'), hash('paused'), hash('versions'), allocated, length > max and 1 or 0, truncated, rows,
+  hash('leaving') }

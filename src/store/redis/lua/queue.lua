@@ -2,7 +2,7 @@
 -- project with the same scores, and {root}:queues the names of these projects. An experiment is in the queue exactly
 -- while its state is `queued`. No other code writes these keys.
 
--- The score of an experiment: by priority, then by arrival.
+-- The score of an experiment: by class and priority (one number, see src/core/priority-class.ts), then by arrival.
 local function queueScore(seq, priority)
   return string.format('%.0f', seq - priority * 4398046511104)
 end

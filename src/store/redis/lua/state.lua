@@ -98,6 +98,7 @@ local function freeAllocation(root, id, cluster)
   local allocation = redis.call('HGET', key, id)
   if not allocation then return end
   countUsage(root, id, cluster, allocation)
+  redis.call('HDEL', root .. ':leaving', id)
   redis.call('HDEL', key, id)
   redis.call('HINCRBY', root .. ':versions', 'freed:' .. cluster, 1)
 end

@@ -35,7 +35,8 @@ function bench() {
       now: state.now,
     };
     const look = { input, queued: state.queued, schedule: scheduleRound(input) };
-    await note({ ...look, versions: new Map(), projectVersions: new Map() } satisfies RoundDecision);
+    const versions = { versions: new Map(), projectVersions: new Map(), preemptions: 0 };
+    await note({ ...look, ...versions } satisfies RoundDecision);
     return state.written;
   }
   return { state, round };

@@ -25,7 +25,7 @@ function holding({ taken = [] as TakenOver[], renewals = [] as Partial<Renewal>[
         },
         renew: async (leases, leaseMs) => {
           renewedFor.push(leaseMs);
-          const held = { status: 'held', state: 'running', limitReached: null } as const;
+          const held = { status: 'held', state: 'running', limitReached: null, preemption: null } as const;
           return leases.map((lease) => ({ lease, ...held, ...renewals[0] }));
         },
         release: async (leases) => void released.push(...leases),

@@ -84,7 +84,8 @@ const COLUMNS: Record<string, Shown> = {
     class: 'number',
     width: '80px',
     sort: 'priority',
-    cell: ({ priority }) => priority,
+    cell: ({ priority, priorityClass }) =>
+      priorityClass === 'normal' ? priority : `${priorityClass} ${priority}`,
   },
   sweep: {
     title: 'Sweep',

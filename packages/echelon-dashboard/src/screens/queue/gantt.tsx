@@ -101,6 +101,9 @@ function Legend() {
         <span class="sample running" aria-hidden="true" /> running
       </li>
       <li>
+        <span class="sample running leaving" aria-hidden="true" /> preempted
+      </li>
+      <li>
         <span class="sample queued" aria-hidden="true" /> estimated
       </li>
       <li>
@@ -270,12 +273,17 @@ interface BarProps {
 }
 
 function BarView({ bar, axis, id, facts, colour, isStop, onActive }: BarProps) {
-  const { experiment, name, kind, isHead, from, to, range, row } = bar;
+  const { experiment, name, kind, isHead, from, to, range, row, item } = bar;
+  const leaves = 'leavesAt' in item && item.leavesAt !== null;
   const [left, right] = [placeOn(axis, from), placeOn(axis, to ?? axis.to)];
   const top = `${row * ROW + 4}px`;
-  const kinds = [kind, isHead && 'reserved', to === null && 'open', from < axis.from && 'cut'].filter(
-    Boolean,
-  );
+  const kinds = [
+    kind,
+    isHead && 'reserved',
+    leaves && 'leaving',
+    to === null && 'open',
+    from < axis.from && 'cut',
+  ].filter(Boolean);
   const [early, late] = range ? [placeOn(axis, range.earliest), placeOn(axis, range.latest)] : [0, 0];
   return (
     <>

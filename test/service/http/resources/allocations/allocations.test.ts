@@ -38,6 +38,7 @@ test('an allocation has its node and its expected end; a queued experiment has n
     node: 'node-1',
     gpus: rest.gpus,
     cpus: 1,
+    leavesAt: null,
   });
   assert.equal(typeof startedAt, 'number');
   // Nothing was measured and there is no timeout.
@@ -51,6 +52,21 @@ test('a timeout bounds the expected end', async () => {
   const { items } = (await call('GET', '/v1/allocations')).json();
   const { startedAt, end } = items.find(({ name }: { name: string }) => name === 'limited');
   assert.deepEqual(end, { endAt: startedAt + 3_600_000, earliest: 10_000, latest: startedAt + 3_600_000 });
+});
+
+test('a preempted experiment has the time at which it is stopped, and ends by then', async () => {
+  const { id } = await store.experiments.submit(submitInput({ name: 'batch', priorityClass: 'batch' }));
+  await store.attempts.confirm(await claimed(store, id));
+  const { id: experiment } = await store.experiments.submit(submitInput({ priorityClass: 'urgent' }));
+  const { version: allocationVersion } = await store.clusters.allocations('local');
+  const { preemptions } = await store.queue.snapshot(1);
+  const victims = [{ experiment: id, attempt: 1 }];
+  const limits = { withinMs: 60_000, maxTimes: 1, allocationVersion, preemptions };
+  assert.equal(await store.attempts.preempt({ experiment, cluster: 'local', victims, ...limits }), 1);
+  const { items } = (await call('GET', '/v1/allocations')).json();
+  const { leavesAt, end } = items.find(({ name }: { name: string }) => name === 'batch');
+  assert.equal(typeof leavesAt, 'number');
+  assert.deepEqual([end.endAt, end.latest], [leavesAt, leavesAt]);
 });
 
 test('a key of a project sees the allocations of its project only', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
+import type { PriorityClass } from '../../../../../src/core/priority-class.ts';
 import { createRoundDecider } from '../../../../../src/dispatch/placement/round-decision.ts';
 import { createWaitNotes } from '../../../../../src/dispatch/placement/wait-notes.ts';
 import type { WhatIfView } from '../../../../../src/schemas/api.ts';
@@ -17,24 +18,28 @@ const scope = { after };
 const server = await redisFor(scope);
 let namespaces = 0;
 
-/** A store with two nodes, of which the first is taken for an hour, and its api. */
-async function installation(t: Scope) {
+/** A store with two nodes, of which the first is taken for an hour by an experiment of some class, and its api. */
+async function installation(t: Scope, priorityClass: PriorityClass = 'normal') {
   const { store } = await storeFor(t, { server, prefix: `w${namespaces++}` });
   const nodes = ['n1', 'n2'].map((id) => ({ id, cpusTotal: 96, gpusTotal: 8, cpusUsed: 0, gpusUsed: 0 }));
   await store.clusters.put(
     clusterRecord({ name: 'c', address: 'a', backfill: true, generation: 'g', nodes }),
   );
   await store.clusters.see('c', { address: 'a', nodes, generation: 'g' });
-  for (const name of ['p', 'q']) await store.projects.create(newProject({ name }, 0));
-  const { id } = await store.experiments.submit(submitInput({ resolved: { timeoutSeconds: 3600 }, gpus: 8 }));
+  for (const name of ['p', 'q']) await store.projects.create(newProject({ name, urgentGpuQuota: null }, 0));
+  await store.projects.change('default', { urgentGpuQuota: 8 });
+  const { id } = await store.experiments.submit(
+    submitInput({ resolved: { timeoutSeconds: 3600 }, gpus: 8, priorityClass }),
+  );
   const { version: allocationVersion } = await store.clusters.allocations('c');
-  const held = { experiment: id, cluster: 'c', nodes: [{ id: 'n1', gpus: 8, cpus: 8 }], allocationVersion };
+  const nodesHeld = [{ id: 'n1', gpus: 8, cpus: 8 }];
+  const held = { experiment: id, priorityClass, cluster: 'c', nodes: nodesHeld, allocationVersion };
   const claimed = await claim(store, { ...held, dispatcher: 'd', leaseMs: 600_000 });
   assert.ok(claimed.outcome === 'claimed');
   await store.attempts.confirm(claimed.lease);
   const snapshot = async (limit: number) => ({ ...(await store.queue.snapshot(limit)), now: NOW });
   const atNow = { ...store, queue: { ...store.queue, snapshot } };
-  return { store: atNow, ...(await appFor(t, { store: atNow, now: () => NOW })) };
+  return { store: atNow, running: id, ...(await appFor(t, { store: atNow, now: () => NOW })) };
 }
 
 type Call = Awaited<ReturnType<typeof installation>>['call'];
@@ -66,6 +71,7 @@ const anonymous = (value: unknown, id: string) =>
 const spec = fc.record({
   project: fc.constantFrom('default', 'p', 'q'),
   priority: fc.integer({ min: -1, max: 1 }),
+  priorityClass: fc.constantFrom('normal', 'normal', 'urgent', 'batch'),
   resources: fc.record({ gpus: fc.constantFrom(2, 4, 8), nodes: fc.constantFrom(1, 1, 2) }),
   timeoutSeconds: fc.option(fc.integer({ min: 60, max: 7200 }), { nil: undefined }),
 });
@@ -84,7 +90,7 @@ const WITH_TWO_OF_ONE_SHAPE: [object[], object, { at: number; priority: number }
 
 test('the what-if answer of a submission or a priority equals what the queue shows after it was made', async (t) => {
   const run = async (queued: object[], added: object, change: { at: number; priority: number }) => {
-    const { store, call } = await installation(t);
+    const { store, call } = await installation(t, 'batch');
     const submit = async (one: object): Promise<string> =>
       (await call('POST', '/v1/experiments', { body: { ...RUN, ...one } })).json().id;
     const ids: string[] = [];
@@ -134,6 +140,30 @@ test('the what-if answer of a submission or a priority equals what the queue sho
     numRuns: 8,
     examples: [WITH_TWO_OF_ONE_SHAPE],
   });
+});
+
+test('the answer names a preemption to callers who see its victim, and to no other', async (t) => {
+  const { store, call, running } = await installation(t, 'batch');
+  const spec = { ...RUN, project: 'p', priorityClass: 'urgent', resources: { gpus: 8, nodes: 2 } };
+  const ask = async (token?: string) => {
+    const answer = await call('POST', '/v1/queues/what-if', { body: { spec }, ...(token && { token }) });
+    assert.equal(answer.statusCode, 200, answer.body);
+    return answer.json().after;
+  };
+  const { waitReason, estimate } = await ask();
+  assert.ok(waitReason.endsWith(`; starts in about 5 min by preempting ${running}`), waitReason);
+  assert.equal(estimate.startAt, NOW + 300_000);
+  const key = { name: 'of p', project: 'p', scopes: ['read'] };
+  const { token } = (await call('POST', '/v1/keys', { body: key })).json();
+  const seen = (await ask(token)).waitReason;
+  assert.ok(seen.endsWith('by preempting an experiment of another project'), seen);
+  assert.equal((await store.queue.leaving()).size, 0);
+  await store.projects.change('p', { urgentGpuQuota: 0 });
+  const refused = (await call('POST', '/v1/queues/what-if', { body: { spec } })).json();
+  assert.deepEqual(
+    refused.problems.map(({ field }: { field: string }) => field),
+    ['/priorityClass'],
+  );
 });
 
 test('a what-if answer changes nothing, and names the position, the start and the delayed experiments', async (t) => {
