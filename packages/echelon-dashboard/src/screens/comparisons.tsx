@@ -53,7 +53,7 @@ export function Comparisons() {
                   },
                   {
                     title: 'Methods',
-                    class: 'wrap',
+                    class: 'wrap wide',
                     cell: ({ plan }) => plan.methods.map(({ name }) => inert(name)).join(', '),
                   },
                   {
