@@ -35,12 +35,11 @@ const NOT_BUILT = `## Not built
 
 | method | why |
 | --- | --- |
-| G²PO (arXiv 2606.22995) | its terms over successor values need a bound of their own, which is not derived yet [code] |
 | RewardFlow (2603.18859) | step rewards come from values in a graph that each environment cleans in its own way [code] |
 | GAGPO (2605.13217) | no code is public; γ, λ, deviation and ε are not known [2nd] |
 | EMPG (2509.09265) | only pseudocode and a summary could be read [2nd]; batches hold no token entropies |
 | \`remax\`, \`optimal_token_baseline\`, \`tir_optimal_token_baseline\` of verl | batches lack the reward of the greedy rollout, or the probabilities of the tokens [code] |
-| Dr. MAS (2602.08847) | no estimator of its own: \`grpo\` or \`gigpo\` with a \`group\` of task and agent is its \`group_by_agent_id\` [code] |
+| Dr. MAS (2602.08847) | no estimator of its own. \`group_by_agent_id=True\` is \`grpo\` or \`gigpo\` with a \`group\` of task and agent; False is \`statistics: trajectory-mean\` of \`grpo\`, \`first-row\` of \`gigpo\` [code] |
 `;
 
 function section(estimator: Estimator): string {

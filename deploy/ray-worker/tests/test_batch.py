@@ -132,7 +132,7 @@ def test_the_base_group_needs_scores_and_an_unknown_estimator_is_named():
     estimator = {"name": "hgpo", **PARAMETERS["hgpo"], "base_group": True}
     with pytest.raises(ValueError, match="token_level_reward_sum is missing"):
         build_batch(**ROW, **NEEDED["hgpo"], estimator=estimator)
-    with pytest.raises(ValueError, match="'ppo', not one of hgpo, gigpo, graphgpo, grpo, rloo"):
+    with pytest.raises(ValueError, match="'ppo', not one of hgpo, gigpo, graphgpo, g2po, grpo, rloo"):
         build_batch(**ROW, estimator={"name": "ppo"})
 
 

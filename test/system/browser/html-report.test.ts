@@ -70,6 +70,28 @@ describe('a report in one HTML file, opened from the disk without a network', { 
       }
   });
 
+  test('draws the graph of a group with the step of the row', async () => {
+    const html = await report('graph.html', 'test/golden/graphgpo.json.gz');
+    for (const colorScheme of ['light', 'dark'] as const)
+      for (const width of [1280, 390]) {
+        const { page, problems } = await open(html, { colorScheme, viewport: { width, height: 850 } });
+        await page.getByRole('button', { name: 'graphgpo-large' }).click();
+        await page.goto(`${page.url()}&row=5`);
+        const graph = page.getByRole('img', { name: /states of the group by distance to the goal/ });
+        await graph.waitFor();
+        assert.equal(await graph.locator('line.own').count(), 1);
+        assert.equal(await graph.locator('circle.goal').count(), 1);
+        assert.match(
+          (await graph.getAttribute('aria-label')) ?? '',
+          /the row leads from room \d+ to room \d+/,
+        );
+        assert.equal(await isWide(page), false);
+        assert.deepEqual(await seriousFindings(page), []);
+        assert.deepEqual(problems, []);
+        await page.context().close();
+      }
+  });
+
   test('shows hostile names as text, and its address leads to the same row again', async () => {
     const [batch] = JSON.parse(await readFile('test/golden/hgpo.json', 'utf8')).batches;
     const hostile = (names: string[]) => names.map((name) => `${name} ${MARKUP}`);

@@ -18,7 +18,7 @@ import {
   usesOf,
 } from '../format/batch.ts';
 import type { Norm } from '../kernel/estimators/estimator.ts';
-import { GOAL, goalDistances, goalPath } from '../kernel/graph.ts';
+import { GOAL, type GoalDistances, goalDistances, goalPath, type Transitions } from '../kernel/graph.ts';
 import { present } from '../present.ts';
 import type { RowOutcome } from '../report.ts';
 import { cut, MAX_STATE_CHARACTERS } from '../text/cut.ts';
@@ -78,7 +78,7 @@ export interface RowExplanation {
   stepReturn: number | null;
   score: number | null;
   /** The way from the row to the goal through the graph of its group; absent if the estimator has no graph. */
-  goal?: { distance: number; reached: boolean; path: string[] };
+  goal?: { distance: number; reached: boolean; path: string[]; graph: GoalGraph };
   /** The worst token of the row, from 0, of an estimator that has one advantage per token. The values below are its own. */
   token?: number;
   /** Null if the batch has none, or if it is NaN. */
@@ -99,6 +99,21 @@ export interface RowExplanation {
   /** The variant that gives this and the other wrong rows, if one does. */
   likelyCause: string | null;
 }
+
+/** The graph of a row's group: states by their distance to the goal, and the steps between them. */
+export interface GoalGraph {
+  /** The goal first. States beyond {@link MAX_NODES}, the farthest, are omitted. */
+  nodes: { label: string; distance: number; reached: boolean }[];
+  /** Indexes into `nodes`, and how many steps of the group went this way. */
+  edges: { from: number; to: number; steps: number }[];
+  /** The row's own edge; -1 if it was omitted. */
+  own: number;
+  /** States of the group, the omitted ones included. */
+  states: number;
+}
+
+/** Nodes of a graph that are listed. */
+export const MAX_NODES = 500;
 
 /** Explains one row. Linear in the rows. Throws a RangeError if the batch has no such row or is too large. */
 export function explainRow(batch: Batch, row: number): RowExplanation {
@@ -159,7 +174,41 @@ function goalOf(batch: Batch, row: number): RowExplanation['goal'] {
   const last = next[rows.at(-1)!]!;
   const path = rows.slice(0, MAX_PATH).map((at) => stateOf(batch, observation[at]!));
   const end = last === GOAL ? 'the goal' : stateOf(batch, last);
-  return { distance: distances.to[row]!, reached: distances.reaches[row] === 1, path: [...path, end] };
+  const graph = graphOf(batch, { group, observation, next }, distances, row);
+  return { distance: distances.to[row]!, reached: distances.reaches[row] === 1, path: [...path, end], graph };
+}
+
+function graphOf(
+  batch: Batch,
+  { group, observation, next }: Transitions,
+  distances: GoalDistances,
+  row: number,
+): GoalGraph {
+  const found = new Map<number, { distance: number; reached: boolean }>();
+  found.set(GOAL, { distance: 0, reached: true });
+  const members = Array.from(group.keys()).filter((at) => group[at] === group[row]);
+  for (const at of members) {
+    found.set(observation[at]!, { distance: distances.from[at]!, reached: distances.reachesFrom[at] === 1 });
+    if (!found.has(next[at]!))
+      found.set(next[at]!, { distance: distances.to[at]!, reached: distances.reaches[at] === 1 });
+  }
+  const states = [...found].sort(([, a], [, b]) => a.distance - b.distance).slice(0, MAX_NODES);
+  const place = new Map(states.map(([id], at) => [id, at]));
+  const edges = new Map<string, GoalGraph['edges'][number]>();
+  const keyOf = (at: number) => `${place.get(observation[at]!)} ${place.get(next[at]!)}`;
+  for (const at of members) {
+    const [from, to] = [place.get(observation[at]!), place.get(next[at]!)];
+    if (from === undefined || to === undefined) continue;
+    const known = edges.get(keyOf(at)) ?? { from, to, steps: 0 };
+    known.steps++;
+    edges.set(keyOf(at), known);
+  }
+  return {
+    nodes: states.map(([id, state]) => ({ label: id === GOAL ? 'the goal' : stateOf(batch, id), ...state })),
+    edges: [...edges.values()],
+    own: [...edges.keys()].indexOf(keyOf(row)),
+    states: found.size,
+  };
 }
 
 /** The cause that holds for all wrong rows: one row alone fits too many. */

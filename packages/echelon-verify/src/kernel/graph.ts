@@ -21,6 +21,8 @@ export interface GoalDistances {
   readonly to: Int32Array;
   /** 1 if the goal can be reached from the next observation. */
   readonly reaches: Uint8Array;
+  /** 1 if it can be reached from the row's observation. */
+  readonly reachesFrom: Uint8Array;
 }
 
 /**
@@ -66,8 +68,9 @@ export function goalDistances({ group, observation, next }: Transitions): GoalDi
   for (const at of queue)
     for (let row = latest[at]!; row >= 0; row = earlier[row]!) reach(from[row]!, distance[at]! + 1);
   const reaches = Uint8Array.from(to, (at) => (at === GOAL || distance[at]! > 0 ? 1 : 0));
+  const reachesFrom = Uint8Array.from(from, (at) => (distance[at]! > 0 ? 1 : 0));
   const stepsFrom = (at: number): number => (at === GOAL ? 0 : distance[at]! || farthest[owner[at]!]! + 1);
-  return { from: from.map(stepsFrom), to: to.map(stepsFrom), reaches };
+  return { from: from.map(stepsFrom), to: to.map(stepsFrom), reaches, reachesFrom };
 }
 
 /** Rows along a shortest path to the goal, the given row first. It ends early if the goal cannot be reached. */

@@ -2,6 +2,7 @@ import type { RowExplanation } from 'echelon-verify/explain/explain';
 import { useEffect, useRef } from 'preact/hooks';
 import { useGet } from '../../app/resource.ts';
 import { setQuery } from '../../app/router.ts';
+import { GoalGraph } from '../../charts/goal-graph.tsx';
 import { command } from '../../models/commands.ts';
 import { SHAPES } from '../../models/outcomes.ts';
 import { type BatchPath, sameStateHref, trajectoryHref } from '../../models/paths.ts';
@@ -100,6 +101,7 @@ export function Explained({ explanation: e }: { explanation: RowExplanation }) {
         <Fact name="Score">{exactly(e.score)}</Fact>
       </dl>
       {e.observation !== null && <p class="observation small">{inert(e.observation)}</p>}
+      {e.goal && <GoalGraph graph={e.goal.graph} />}
       {e.levels.length > 0 && <Contributions explanation={e} />}
       {e.levels.map((level) => (
         <Level key={level.level} level={level} explanation={e} />

@@ -52,7 +52,7 @@ test('explain, estimate and compare take their options', async () => {
 test('an unknown estimator and a bad row are wrong usage', async () => {
   await assert.rejects(
     run('compare', 'x.json', '--estimators', 'hgpo,ppo'),
-    /estimators are hgpo, gigpo, graphgpo, grpo, rloo/,
+    /estimators are hgpo, gigpo, graphgpo, g2po, grpo, rloo/,
   );
   await assert.rejects(run('explain', 'x.json', '--row', '-1'), /must be a whole number/);
   await assert.rejects(run('estimate', 'x.json', '--param', 'sigma=1'), /the name of a parameter/);

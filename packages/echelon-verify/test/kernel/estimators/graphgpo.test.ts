@@ -53,7 +53,23 @@ describe('graphgpo', () => {
 
   test('an explanation shows the path to the goal, over steps of other trajectories', () => {
     const explained = explainRow(goldenBatch('graphgpo-worked'), 5);
-    assert.deepEqual(explained.goal, { distance: 2, reached: true, path: ['A', 'C', 'B', 'the goal'] });
+    const { graph, ...goal } = explained.goal!;
+    assert.deepEqual(goal, { distance: 2, reached: true, path: ['A', 'C', 'B', 'the goal'] });
+    assert.deepEqual(
+      graph.nodes.map(({ label, distance, reached }) => [label, distance, reached]),
+      [
+        ['the goal', 0, true],
+        ['B', 1, true],
+        ['A', 2, true],
+        ['C', 2, true],
+        ['D', 3, false],
+      ],
+    );
+    assert.deepEqual(graph.edges[graph.own], { from: 2, to: 3, steps: 2 });
+    assert.equal(
+      graph.edges.reduce((sum, { steps }) => sum + steps, 0),
+      11,
+    );
     assert.match(
       formatExplanation(explained),
       /Path to the goal: 2 steps from the next state; return 0\.1\./,

@@ -41,14 +41,14 @@ export const GRAPH_MUTANTS: readonly Mutant[] = [
     'states without a way to the goal count as the farthest, not one step farther',
     (b) => {
       const { group, observation, nextObservation, actionValid, estimator } = b;
-      const { reaches, to, from } = goalDistances({
+      const { reaches, reachesFrom, to, from } = goalDistances({
         group,
         observation: observation!,
         next: nextObservation!,
       });
       const nearer = to.map((steps, row) => steps - (reaches[row] === 1 ? 0 : 1));
       const rule = { distance: 'absolute', goalReward: 10, ...estimator } as const;
-      return withReturns(b, goalReturns({ reaches, from, to: nearer }, rule, actionValid));
+      return withReturns(b, goalReturns({ reaches, reachesFrom, from, to: nearer }, rule, actionValid));
     },
     'graphgpo-worked',
   ),
