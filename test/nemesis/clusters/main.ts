@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -13,32 +13,44 @@ import { createRayWorkerClient } from '../../../src/rpc/client.ts';
 import { connectTo } from '../../support/dispatch.ts';
 import { commandEnded, type RoleProcess, spawnRole, TOKEN } from '../../support/system.ts';
 import { between, pick } from '../faults/fault.ts';
-import { type CampaignRay, GPUS, kill, type Neighbour, startNeighbour, startRay } from './ray.ts';
+import { startObjectStore } from './object-store.ts';
+import {
+  type CampaignRay,
+  GPUS,
+  kill,
+  MAX_BROUGHT,
+  type Neighbour,
+  startNeighbour,
+  startRay,
+} from './ray.ts';
 
 /*
  * Random operations on a real Ray of a head and three nodes of 4 logical GPUs: experiments and gangs, drained nodes, killed
- * raylets, heads, ray-workers and dispatchers, another user's job, a second installation. See docs/evidence/clusters.md.
+ * raylets, heads, ray-workers and dispatchers, another user's job, a second installation, an S3 server that fails; and on a second
+ * Ray, whose nodes its fake autoscaler brings. See docs/evidence/clusters.md.
  */
 
 const CLUSTER = 'fleet';
+/** It has no node until experiments ask for them. */
+const AUTOSCALED = 'autoscaled';
 const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4'];
 /** Reports of a ray-worker are at most this old: what another user took earlier is known. */
 const KNOWN_MS = 6_000;
 const SETTLED_MS = 240_000;
+/** The fake autoscaler releases a node that is idle for 6 s. */
+const RELEASED_MS = 90_000;
 const MAX_OPEN = 10;
-const PAGE = 'docs/evidence/clusters.md';
 
 const { values } = parseArgs({
   options: {
     operations: { type: 'string', default: '60' },
     minutes: { type: 'string', default: '8' },
     seed: { type: 'string', default: '1' },
-    write: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
 if (values.help) {
-  console.log('npm run test:clusters -- [--operations N] [--minutes M] [--seed S] [--write]');
+  console.log('npm run test:clusters -- [--operations N] [--minutes M] [--seed S]');
   process.exit(0);
 }
 
@@ -46,10 +58,11 @@ const random = randomFrom(Number(values.seed));
 const violations: string[] = [];
 const counts = new Map<string, number>();
 const ray: CampaignRay & { gcs: string } = await startRay(ADDRESSES);
+const autoscaled = await startRay([], { autoscaled: true });
+const objectStore = await startObjectStore();
 let neighbour: Neighbour = await startNeighbour(ray.gcs);
 const stateDir = mkdtempSync(join(tmpdir(), 'echelon-clusters-'));
-const sharedRoot = join(stateDir, 'fleet');
-mkdirSync(sharedRoot);
+const rootOf = (cluster: string) => join(stateDir, cluster);
 const redis = await startRedis({ directory: join(stateDir, 'redis'), environment: process.env });
 const environment = {
   ...process.env,
@@ -66,16 +79,22 @@ let dispatcher: RoleProcess = await startDispatcher();
 const heldSince = new Map<string, number>();
 /** Allocations that were compared: an attempt's on a node. */
 const compared = new Set<string>();
-const ids: string[] = [];
+/** The submitted experiments, with the steps of those that keep checkpoints in the store. */
+const submitted = new Map<string, number | undefined>();
 let samples = 0;
+/** The most nodes with GPUs that the autoscaled cluster had at once. */
+let brought = 0;
 
 const client = createClient({ url, token: TOKEN });
 const get = (id: string) => client.get('/v1/experiments/{id}', { path: { id } });
-const view = () => client.get('/v1/clusters/{name}', { path: { name: CLUSTER } });
+const view = (name = CLUSTER) => client.get('/v1/clusters/{name}', { path: { name } });
+const gpuNodes = async () => (await view(AUTOSCALED)).nodes.filter(({ gpusTotal }) => gpusTotal > 0).length;
 
-async function addCluster(): Promise<void> {
+async function addCluster(name: string, { address }: CampaignRay): Promise<void> {
+  mkdirSync(rootOf(name));
+  const nodeTypes = name === AUTOSCALED ? [{ gpus: GPUS, cpus: GPUS, max: MAX_BROUGHT }] : [];
   const { id } = await client.post('/v1/clusters', {
-    body: { name: CLUSTER, address: ray.address, sharedRoot },
+    body: { name, address, sharedRoot: rootOf(name), nodeTypes },
   });
   const ended = await commandEnded(client, id, 180_000);
   assert.equal(ended.state, 'succeeded', JSON.stringify(ended.problems));
@@ -90,9 +109,10 @@ async function sample(): Promise<void> {
   const now = Date.now();
   for (const [group, node] of held)
     heldSince.set(`${group} ${node}`, heldSince.get(`${group} ${node}`) ?? now);
-  const { nodes } = await view();
+  const nodes = [...(await view()).nodes, ...(await view(AUTOSCALED)).nodes];
   const { items } = await client.get('/v1/allocations');
   samples += 1;
+  brought = Math.max(brought, await gpuNodes());
   for (const { id, gpusTotal } of nodes) {
     const here = items.filter(({ node }) => node === id);
     const fresh = here.filter((item) => !compared.has(`${item.experiment}/${item.attempt} ${id}`));
@@ -114,10 +134,10 @@ async function newNeighbour(): Promise<void> {
 }
 
 /** Drains a node of Ray, waits until its experiments have left, and replaces it. */
-async function drain(seconds: number): Promise<void> {
+async function drain(seconds: number): Promise<Skipped> {
   const address = pick(random, ADDRESSES);
   const node = (await neighbour.ask<Record<string, string>>('nodes'))[address];
-  if (node === undefined) return;
+  if (node === undefined) return 'skipped';
   await neighbour.ask('drain', node, seconds);
   const left = async () => !(await client.get('/v1/allocations')).items.some((item) => item.node === node);
   for (const until = Date.now() + 60_000; Date.now() < until && !(await left()); ) await delay(500);
@@ -131,17 +151,21 @@ async function replaceNode(address: string): Promise<void> {
   await ray.startNode(address);
 }
 
-async function submit(): Promise<void> {
+/** Submits an experiment, unless enough are open. */
+async function submit(cluster: string): Promise<Skipped> {
   const open = (await client.get('/v1/experiments', { query: { limit: 100 } })).items.filter(
-    ({ state }) => !isFinal(state),
+    (item) => !isFinal(item.state) && item.cluster === cluster,
   );
-  if (open.length >= MAX_OPEN) return;
+  if (open.length >= MAX_OPEN) return 'skipped';
   const nodes = random() < 0.2 ? 2 : 1;
+  const steps = between(random, 4, 15);
+  const stores = cluster === CLUSTER && random() < 0.5;
   const spec = {
     name: 'campaign',
     engine: 'command',
-    cluster: CLUSTER,
-    command: ['python', 'train.py', '{experimentDir}', String(between(random, 4, 15))],
+    cluster,
+    command: ['python', 'train.py', '{experimentDir}', String(steps)],
+    ...(stores && objectStore.spec),
     files: { 'train.py': readFileSync(join(import.meta.dirname, 'train.py'), 'utf8') },
     resume: ['{checkpoint}'],
     resources: { gpus: between(random, 1, GPUS + 1), cpus: nodes, nodes },
@@ -149,26 +173,43 @@ async function submit(): Promise<void> {
     maxClusterFaults: 50,
     gracePeriodSeconds: 2,
   };
-  ids.push((await client.post('/v1/experiments', { body: spec as ExperimentSpec })).id);
+  const { id } = await client.post('/v1/experiments', { body: spec as ExperimentSpec });
+  submitted.set(id, stores ? steps : undefined);
 }
+
+/** An operation may have nothing to do; it is then not counted. */
+type Skipped = 'skipped' | undefined;
 
 /** Name, weight and effect of each operation. */
 const OPERATIONS: readonly [name: string, weight: number, run: () => Promise<unknown>][] = [
-  ['submit an experiment or a gang', 30, submit],
+  ['submit an experiment or a gang', 30, () => submit(CLUSTER)],
+  ['submit an experiment or a gang for nodes of an autoscaler', 8, () => submit(AUTOSCALED)],
+  ['kill -9 of the head of the autoscaled cluster', 0.7, () => autoscaled.replaceHead()],
+  ['S3 refuses connections for some seconds', 3, () => objectStore.isAway(between(random, 2_000, 12_000))],
+  ['open connections to S3 go silent', 3, async () => objectStore.goesSilent()],
   [
     'another job takes GPUs that are free',
     12,
     async () => {
       const free = Math.max(0, ...(await view()).nodes.map(({ gpusFree }) => gpusFree));
       const gpus = Math.min(free, between(random, 1, 3));
-      if (gpus >= 1) await neighbour.ask('take', gpus);
+      if (gpus < 1) return 'skipped';
+      await neighbour.ask('take', gpus);
     },
   ],
-  ['another job gives GPUs back', 12, () => neighbour.ask('give', 1)],
+  [
+    'another job gives GPUs back',
+    12,
+    async () => {
+      const { held } = await neighbour.ask<{ held: unknown[] }>('held');
+      if (held.length === 0) return 'skipped';
+      await neighbour.ask('give', 1);
+    },
+  ],
   ['Ray drains a node without a deadline', 2, () => drain(0)],
   ['Ray drains a node with a deadline', 2, () => drain(25)],
   ['kill -9 of all processes of a node', 3, () => replaceNode(pick(random, ADDRESSES))],
-  ['kill -9 of the ray-worker', 3, async () => ray.rayWorkers().forEach(kill)],
+  ['kill -9 of the ray-worker', 3, async () => pick(random, [ray, autoscaled]).rayWorkers().forEach(kill)],
   [
     'kill -9 of the dispatcher',
     3,
@@ -209,13 +250,11 @@ async function foreign(): Promise<void> {
 /** Each attempt began at the newest checkpoint that earlier ones had reported. */
 function resumeViolations(id: string): string[] {
   let [newest, found] = [0, [] as string[]];
-  const file = join(sharedRoot, 'echelon', CLUSTER, 'experiments', id, 'notes.jsonl');
-  let text = '';
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    return [];
-  }
+  const files = [CLUSTER, AUTOSCALED]
+    .map((name) => join(rootOf(name), 'echelon', name, 'experiments', id, 'notes.jsonl'))
+    .filter((file) => existsSync(file));
+  if (files.length === 0) return [`${id} has left no notes`];
+  const text = readFileSync(files[0]!, 'utf8');
   for (const line of text.trim().split('\n')) {
     const { attempt, start, saved } = JSON.parse(line) as { attempt: number; start?: number; saved?: number };
     if (start !== undefined && start < newest)
@@ -237,13 +276,27 @@ async function operate(): Promise<void> {
   });
   const [name, , run] = chosen!;
   const started = Date.now();
-  await run();
+  if ((await run()) === 'skipped') return;
   counts.set(name, (counts.get(name) ?? 0) + 1);
   console.log(`${new Date().toISOString().slice(11, 19)} ${name} (${Date.now() - started} ms)`);
 }
 
+/** Ends every process of the campaign that has a session of its own. */
+function end(): void {
+  neighbour.end();
+  ray.stop();
+  autoscaled.stop();
+  for (const role of [api, dispatcher]) role.kill('SIGKILL');
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    end();
+    process.exit(1);
+  });
+
 try {
-  await addCluster();
+  await addCluster(CLUSTER, ray);
+  await addCluster(AUTOSCALED, autoscaled);
   const sampling = new AbortController();
   const sampled = (async () => {
     while (!sampling.signal.aborted) {
@@ -252,61 +305,43 @@ try {
     }
   })();
   const until = Date.now() + Number(values.minutes) * 60_000;
-  for (let done = 0; done < Number(values.operations) && Date.now() < until; done += 1) {
+  const done = () => [...counts.values()].reduce((sum, count) => sum + count, 0);
+  while (done() < Number(values.operations) && Date.now() < until) {
     await operate().catch((error: Error) => console.log(`not carried out: ${error.message.slice(0, 200)}`));
     if (neighbour.hasEnded()) await newNeighbour();
     await delay(between(random, 200, 1_500));
   }
   // Its end gives back what it has, and it may have died with the head.
   await newNeighbour();
-  const records = async () => await Promise.all(ids.map(get));
+  const records = async () => await Promise.all([...submitted.keys()].map(get));
   for (const end = Date.now() + SETTLED_MS; Date.now() < end; await delay(2_000))
     if ((await records()).every(({ state }) => isFinal(state))) break;
+  for (const end = Date.now() + RELEASED_MS; (await gpuNodes()) > 0 && Date.now() < end; ) await delay(2_000);
   sampling.abort();
   await sampled;
   const all = await records();
-  for (const { id, state, reason } of all) {
-    if (state !== 'succeeded') violations.push(`${id} is ${state}: ${reason}`);
+  for (const { id, state, reason, waitReason } of all) {
+    if (state !== 'succeeded') violations.push(`${id} is ${state}: ${reason}; wait reason: ${waitReason}`);
     violations.push(...resumeViolations(id));
+    const steps = submitted.get(id);
+    if (steps !== undefined) violations.push(...(await objectStore.problems(id, steps)));
   }
+  const remaining = await gpuNodes();
+  if (remaining > 0) violations.push(`the autoscaler has not released ${remaining} nodes`);
+  if (brought > MAX_BROUGHT) violations.push(`the autoscaler brought ${brought} nodes`);
   const attempts = all.reduce((sum, { attempt }) => sum + attempt, 0);
-  const done = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const summary = `${done} operations, ${all.length} experiments, ${attempts} attempts, ${samples} samples, ${violations.length} violations`;
-  console.log([...counts].map(([name, count]) => `${count} × ${name}`).join('\n'));
+  const summary = `${done()} operations, ${all.length} experiments, ${attempts} attempts, ${samples} samples, at most ${brought} autoscaled nodes at once, ${violations.length} violations`;
+  console.log(
+    [...counts]
+      .map(([name, count]) => `| ${name} | ${count} |`)
+      .toSorted()
+      .join('\n'),
+  );
   console.log([summary, ...violations].join('\n'));
-  if (values.write) write(attempts, all.length, done);
   process.exitCode = violations.length > 0 ? 1 : 0;
 } finally {
-  neighbour.end();
-  ray.stop();
-  for (const role of [api, dispatcher]) role.kill('SIGKILL');
+  end();
+  await objectStore.stop();
   await redis.server.stop(5_000);
   rmSync(stateDir, { recursive: true, force: true });
-}
-
-function write(attempts: number, experiments: number, done: number): void {
-  const rows = [...counts]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, count]) => `| ${name} | ${count} |`);
-  const machine = `${new Date().toISOString().slice(0, 10)}, ${cpus().length} processors, Node ${process.version}`;
-  writeFileSync(
-    PAGE,
-    `# Faults of a cluster
-
-\`npm run test:clusters -- --operations N --minutes M --seed S --write\` makes random operations on a real Ray of a head and three nodes of 4
-logical GPUs, with an api, a dispatcher and a Redis as processes. The trainings are programs of the engine \`command\` that save a
-checkpoint after each step. Once a second the campaign compares new allocations with what another Ray job has had for six seconds. At the end it gives
-the GPUs of the other job back and waits for all experiments.
-
-It checks three guarantees. The GPUs of no node are promised twice. Every experiment succeeds, with \`maxAttempts: 1\`: a fault of the cluster
-that counted as one of the program would fail it. Every attempt begins at the newest reported checkpoint.
-
-The last run that was written: seed ${values.seed}, ${machine}. **${done} operations, ${experiments} experiments in ${attempts} attempts, ${samples} comparisons,
-${violations.length} violations.**
-
-| operation | times |
-| --- | --- |
-${rows.join('\n')}
-`,
-  );
 }

@@ -1,13 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from '../../../src/cli/local/processes.ts';
 
-const PYTHON = resolve(process.env.ECHELON_PYTHON ?? '.venv/bin/python');
+/** The Python of Ray and of the programs of the campaign. */
+export const PYTHON = resolve(process.env.ECHELON_PYTHON ?? '.venv/bin/python');
 /** GPUs and CPUs of each node but the head. */
 export const GPUS = 4;
+/** The most nodes that the fake autoscaler brings. */
+export const MAX_BROUGHT = 3;
+const START_TRIES = 3;
 
 /** A Ray whose head and nodes can be killed and started again at the same addresses. */
 export interface CampaignRay {
@@ -23,8 +27,11 @@ export interface CampaignRay {
   stop(): void;
 }
 
-/** Starts it with nodes at these loopback addresses. */
-export async function startRay(addresses: readonly string[]): Promise<CampaignRay & { gcs: string }> {
+/** Starts it with nodes at these loopback addresses; `autoscaled`: with Ray's fake autoscaler, which brings nodes and releases idle ones. */
+export async function startRay(
+  addresses: readonly string[],
+  { autoscaled = false } = {},
+): Promise<CampaignRay & { gcs: string }> {
   const directory = mkdtempSync('/tmp/cc-');
   const [gcsPort, clientPort] = [await freePort(), await freePort()];
   const gcs = `127.0.0.1:${gcsPort}`;
@@ -35,10 +42,20 @@ export async function startRay(addresses: readonly string[]): Promise<CampaignRa
     RAY_USAGE_STATS_ENABLED: '0',
     RAY_worker_niceness: '0',
     ECHELON_RAY_CAMPAIGN: directory,
+    ...(autoscaled && { RAY_FAKE_CLUSTER: '1', AUTOSCALER_UPDATE_INTERVAL_S: '1' }),
   };
+  const config = join(directory, 'autoscaler.json');
+  if (autoscaled) writeFileSync(config, JSON.stringify(autoscaler(gcs)));
   const running = new Map<string, ChildProcess>();
 
+  /** A node of a head that has just started may time out. */
   async function start(address: string, args: readonly string[]): Promise<void> {
+    for (let tried = 1; !(await hasStarted(address, args)); tried += 1) {
+      killNode(address);
+      if (tried === START_TRIES) throw new Error(`Ray did not start at ${address}`);
+    }
+  }
+  async function hasStarted(address: string, args: readonly string[]): Promise<boolean> {
     const agentPort = await freePort();
     const child = spawn(
       join(dirname(PYTHON), 'ray'),
@@ -51,8 +68,11 @@ export async function startRay(addresses: readonly string[]): Promise<CampaignRa
     );
     running.set(address, child);
     for await (const line of createInterface({ input: child.stdout! }))
-      if (line.includes('runtime started')) return void child.stdout!.resume();
-    throw new Error(`Ray did not start at ${address}`);
+      if (line.includes('runtime started')) {
+        child.stdout!.resume();
+        return true;
+      }
+    return false;
   }
   const startHead = () =>
     start('127.0.0.1', [
@@ -64,6 +84,7 @@ export async function startRay(addresses: readonly string[]): Promise<CampaignRa
         '--num-gpus=0',
       ],
       ...['--include-dashboard=false', `--temp-dir=${directory}`, '--object-store-memory=100000000'],
+      ...(autoscaled ? [`--autoscaling-config=${config}`] : []),
     ]);
   const startNode = (address: string) =>
     start(address, [
@@ -101,6 +122,39 @@ export async function startRay(addresses: readonly string[]): Promise<CampaignRa
         );
       }),
     stop,
+  };
+}
+
+/** The configuration of Ray's own fake autoscaler: its nodes are processes of the head. */
+function autoscaler(gcs: string): object {
+  const node = (cpus: number, gpus: number, max: number) => ({
+    resources: { CPU: cpus, GPU: gpus, object_store_memory: 80_000_000 },
+    node_config: {},
+    min_workers: 0,
+    max_workers: max,
+  });
+  const empty = ['cluster_synced_files', 'rsync_exclude', 'rsync_filter'].concat(
+    ['initialization', 'setup', 'head_setup', 'worker_setup', 'head_start_ray', 'worker_start_ray'].map(
+      (name) => `${name}_commands`,
+    ),
+  );
+  return {
+    cluster_name: 'fake',
+    max_workers: MAX_BROUGHT,
+    idle_timeout_minutes: 0.1,
+    upscaling_speed: 10,
+    provider: {
+      type: 'fake_multinode',
+      gcs_address: gcs,
+      launch_multiple: true,
+      use_node_id_as_ip: true,
+      disable_node_updaters: true,
+      disable_launch_config_check: true,
+    },
+    head_node_type: 'ray.head.default',
+    available_node_types: { 'ray.head.default': node(4, 0, 0), gpu: node(GPUS, GPUS, MAX_BROUGHT) },
+    ...{ auth: {}, docker: {}, file_mounts: {}, file_mounts_sync_continuously: false },
+    ...Object.fromEntries(empty.map((name) => [name, []])),
   };
 }
 
