@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createVerifierPool, type VerifierPool } from 'echelon-verify/pool/pool';
-import { processEnvironment, processSettings, type Settings, SettingsError } from './config/settings.ts';
+import {
+  processEnvironment,
+  processSettings,
+  type Settings,
+  SettingsError,
+  shownSettings,
+} from './config/settings.ts';
 import type { DispatcherStats } from './dispatch/dispatcher.ts';
 import { type Access, startApi } from './main/api.ts';
 import {
@@ -33,7 +39,15 @@ import { watchClock } from './store/clock/watch-clock.ts';
  * and gets what it needs; none of them imports this file.
  */
 
-export { checkStore, namedClusters, processEnvironment, processSettings, SettingsError };
+export {
+  checkStore,
+  hiddenValues,
+  namedClusters,
+  processEnvironment,
+  processSettings,
+  SettingsError,
+  shownSettings,
+};
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;

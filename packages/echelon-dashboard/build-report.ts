@@ -51,12 +51,12 @@ function pageOf({ script, style }: { script: string; style: string }): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>Verification of advantages</title>
+<title>Echelon</title>
 <style>${style}</style>
 </head>
 <body>
 <div id="app"></div>
-<noscript>This report needs JavaScript. The command echelon-verify prints the same as text.</noscript>
+<noscript>This report needs JavaScript. The command that made it prints the same as text.</noscript>
 <!--report-->
 <script>${script}</script>
 </body>

@@ -75,6 +75,8 @@ const COLUMNS = {
   observation: '`observation`',
   nextObservation: '`nextObservation`',
   stepReturn: 'step returns (or rewards)',
+  reward: '`reward`',
+  actionValid: '`actionValid`',
   score: '`tokenLevelRewardSum`',
   responseLength: '`responseLength`',
   rewards: '`rewards`',
@@ -98,7 +100,9 @@ type Column = keyof typeof COLUMNS;
 
 function columnsOf(estimator: Estimator, changes: AnyParameters): Column[] {
   const usual = completeParameters(estimator.parameters) as AnyParameters;
-  const uses = estimator.uses({ ...usual, ...changes });
+  const { environment = [], ...others } = estimator.uses({ ...usual, ...changes });
+  const named = Object.fromEntries(environment.map((column) => [column, true]));
+  const uses: Partial<Record<string, unknown>> = { ...others, ...named };
   return (Object.keys(COLUMNS) as Column[]).filter((column) => uses[column]);
 }
 
@@ -115,6 +119,8 @@ const PYTHON_COLUMNS = {
   observation: '("observation",)',
   nextObservation: '("next_observation",)',
   stepReturn: '_RETURNS',
+  reward: '("reward",)',
+  actionValid: '("action_valid",)',
   score: '_SCORES',
   rewards: '_REWARDS',
   tokens: '("tokens",)',

@@ -1,9 +1,11 @@
-// Writes docs/gallery: for each public bug a batch file with its mistake, and the page that explains what the verifier says about it.
+// Writes docs/gallery: for each public bug a file with its mistake, and the page that explains what the verifier says about it.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { TextStreams } from 'echelon-verify/cli/batch-files';
 import { explainFile } from 'echelon-verify/cli/explain-file';
+import { identifyFile } from 'echelon-verify/cli/identify-file';
 import { verifyFiles } from 'echelon-verify/cli/verify-files';
 import { BUGS, batchOf } from '../gallery/bugs.ts';
+import { STEP_BUGS, stepFileOf } from '../gallery/steps.ts';
 
 const FOLDER = 'docs/gallery';
 
@@ -22,36 +24,62 @@ async function printed(command: (io: TextStreams) => Promise<number>): Promise<s
   return parts.join('').trim();
 }
 
-const sections: string[] = [];
-mkdirSync(FOLDER, { recursive: true });
-for (const bug of BUGS) {
+interface Section {
+  name: string;
+  title: string;
+  link: string;
+  mistake: string;
+  remark?: string;
+  row?: number;
+  command?: 'explain' | 'identify' | 'verify';
+}
+
+/** Writes the file of a bug, and gives its section of the page. */
+async function section(bug: Section, content: object): Promise<string> {
   const file = `${FOLDER}/${bug.name}.json`;
-  writeFileSync(file, fileText(batchOf(bug, 'wrong')));
-  const { row } = bug;
-  const counts = (await printed((io) => verifyFiles([file], {}, io))).split('\n').at(-1);
-  const explanation = await printed((io) => explainFile(file, row === undefined ? {} : { row }, io));
-  sections.push(`## ${bug.title}
+  writeFileSync(file, fileText(content));
+  const { row, command = 'explain' } = bug;
+  const verified = await printed((io) => verifyFiles([file], {}, io));
+  const counts = verified.split('\n').at(-1);
+  const shown = await {
+    verify: () => verified,
+    identify: () => printed((io) => identifyFile(file, {}, io)),
+    explain: () => printed((io) => explainFile(file, row === undefined ? {} : { row }, io)),
+  }[command]();
+  return `## ${bug.title}
 
 ${bug.mistake} [Thread](${bug.link}), [file](${bug.name}.json).${bug.remark ? `\n\n${bug.remark}` : ''}
 
 \`\`\`console
 $ echelon verify ${file} | tail -n1
 ${counts}
-$ echelon explain ${file}${row === undefined ? '' : ` --row ${row}`}
-${explanation}
+$ echelon ${command} ${file}${row === undefined ? '' : ` --row ${row}`}
+${shown}
 \`\`\`
-`);
+`;
 }
+
+mkdirSync(FOLDER, { recursive: true });
+const advantages: string[] = [];
+for (const bug of BUGS) advantages.push(await section(bug, batchOf(bug, 'wrong')));
+const steps: string[] = [];
+for (const bug of STEP_BUGS) steps.push(await section(bug, stepFileOf(bug, 'wrong')));
 
 writeFileSync(
   `${FOLDER}/index.md`,
   `# Gallery of real bugs
 
-Ten public bugs made advantages wrong without an error message. Each file here has data of our own on which the mistake of the
+Twenty public bugs trained models wrongly without an error message: ten of advantages, then ten of
+[the training step](../explanation/verify-the-step.md) after them. Each file here has data of our own on which the mistake of the
 thread gives other numbers than the formula. Each \`verify\` below exits with status 1, unless the text says otherwise.
 
-The files hold what a trainer would have recorded: groups, rewards and the advantages that it used. They are made by
-\`scripts/gallery/bugs.ts\`, which also has the right advantages; a test verifies both.
+The files hold what a trainer would have recorded. \`scripts/gallery\` makes them, and the same batches and steps without the mistake;
+a test verifies both.
 
-${sections.join('\n')}`,
+# Advantages
+
+${advantages.join('\n')}
+# Training steps
+
+${steps.join('\n')}`,
 );

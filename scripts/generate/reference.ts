@@ -1,6 +1,7 @@
 // Writes the reference pages of findings, metrics and spec fields from the code.
 import { writeFileSync } from 'node:fs';
 import { FINDINGS } from 'echelon-verify/provenance/findings';
+import { STEP_FINDINGS } from 'echelon-verify/step/findings';
 import { allEngines } from '../../src/engines/registry.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 
@@ -9,18 +10,26 @@ writeFileSync('docs/reference/metrics.md', await metrics());
 writeFileSync('docs/reference/spec.md', spec());
 
 function findings(): string {
-  const rows = Object.entries(FINDINGS).map(
-    ([code, { severity, means, remedy }]) => `| \`${code}\` | ${severity} | ${means} | ${remedy} |`,
-  );
+  const table = (kinds: object) =>
+    `| code | severity | meaning | remedy |
+| --- | --- | --- | --- |
+${Object.entries(kinds)
+  .map(([code, { severity, means, remedy }]) => `| \`${code}\` | ${severity} | ${means} | ${remedy} |`)
+  .join('\n')}`;
   return `# Findings
 
 A finding is an observation about a whole batch or dump. An \`error\` means that the batch contradicts itself or its stated
 parameters. A \`warning\` means that data are poor or missing. A batch is ok if it has no wrong row, no unverifiable row and no error.
 [How a batch is verified](../explanation/verification.md) explains the checks.
 
-| code | severity | meaning | remedy |
-| --- | --- | --- | --- |
-${rows.join('\n')}
+${table(FINDINGS)}
+
+## Optimizer steps
+
+These findings are about [the training step](../explanation/verify-the-step.md) after the advantage. Those that compare rollout engine
+and trainer are statistics with a standard error, so they are warnings and never outcomes of tokens.
+
+${table(STEP_FINDINGS)}
 `;
 }
 

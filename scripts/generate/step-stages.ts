@@ -17,6 +17,7 @@ interface Source {
 
 const HOOKS = [
   ['TRL', 'trl_steps'],
+  ['ms-swift', 'swift_steps'],
   ['verl', 'verl_steps'],
   ['verl-agent', 'verl_agent_steps'],
 ] as const;
@@ -55,8 +56,9 @@ function hookSource([trainer, module]: (typeof HOOKS)[number]): Source {
 
 const SOURCES: Source[] = [
   ...HOOKS.map(hookSource),
-  ...STEP_ADAPTERS.map(({ title, columns, states }): Source => {
-    return { trainer: title.split(' ')[0]!, by: 'files', columns: Object.values(columns), states };
+  ...STEP_ADAPTERS.map(({ title, columns, states, statesOfMicroBatches = [] }): Source => {
+    const all = [...states, ...statesOfMicroBatches];
+    return { trainer: title.split(' ')[0]!, by: 'files', columns: Object.values(columns), states: all };
   }),
 ];
 
@@ -68,7 +70,8 @@ function reportOf({ columns, states }: Source): StepReport {
   const step = {
     ...own(STEP),
     microBatches: [{ rank: 0, index: 0, pass: 0, ...own(MICRO_BATCH) }],
-    reported: {},
+    // Of the reported values the entropy needs the fewest columns.
+    reported: states.includes('reported') ? { entropy: { value: 0 } } : {},
   };
   return verifyStep(stepOfRows('step', step, [{ columns: Object.fromEntries(zeros) }]));
 }

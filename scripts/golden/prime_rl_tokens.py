@@ -2,7 +2,9 @@
 
     python scripts/golden/prime_rl_tokens.py SOURCES DIRECTORY
 
-published.py says what SOURCES holds. In `wrong`, one importance ratio and one clip flag are changed after the export.
+published.py says what SOURCES holds. `metrics.jsonl` has the values that its trainer logs: means of the tensors of `default_loss_fn` and of
+the entropies. Each rank has one more micro-step, which trains no token, as padding does. In `wrong`, one importance ratio and one clip
+flag are changed after the export, and the reported entropy is a mean of means. `threshold` and `ipo` are runs with other losses.
 """
 
 import atexit
@@ -26,18 +28,30 @@ FUNCTIONS = (
 
 
 def exporter():
-    losses = load("prime-rl", "src/prime_rl/trainer/rl/loss.py", "compute_importance_ratio_and_mismatch_kl")
+    losses = load(
+        "prime-rl", "src/prime_rl/trainer/rl/loss.py", "compute_importance_ratio_and_mismatch_kl", "_safe_mean", "default_loss_fn",
+        "ipo_loss_fn", LossOutputs=types.SimpleNamespace,
+    )  # fmt: skip
     config = type("DefaultLossConfig", (types.SimpleNamespace,), {})
     known = dict(
         SCHEMA_VERSION=1, DefaultLossConfig=config, Path=pathlib.Path, json=json, math=math, atexit=atexit,
         compute_importance_ratio_and_mismatch_kl=losses["compute_importance_ratio_and_mismatch_kl"],
     )
     space = load("prime-rl", "src/prime_rl/trainer/rl/token_export.py", *FUNCTIONS, **known)
-    return space["TokenExporter"], config(dppo_mask_low=0.2, dppo_mask_high=0.2)
+    taus = dict(adv_tau=1.0, kl_tau=1e-3)
+    configs = {
+        "right": config(dppo_mask_low=0.2, dppo_mask_high=0.2, **taus),
+        "threshold": config(dppo_mask_low=0.05, dppo_mask_high=0.1, **taus),
+        "ipo": types.SimpleNamespace(ipo_threshold=0.1, **taus),
+    }
+    return space["TokenExporter"], configs, losses
 
 
-def write(to):
-    make, config = exporter()
+def write(to, name):
+    make, configs, losses = exporter()
+    config = configs[name]
+    loss_fn = losses["ipo_loss_fn" if name == "ipo" else "default_loss_fn"]
+    losses_of, entropies = [], []
     # Sequences begin with a prompt token, as packed ones do.
     step = Step(6000, ranks=2, micro_batches=3, rows=4)
     step.mask[:, 0] = 0
@@ -54,10 +68,28 @@ def write(to):
         )
         model = dict(logprobs=packed(step.log_prob), entropy=packed(step.entropy))
         out.export(3, place["index"], micro_batch, model, step.lengths[rows].tolist(), config)
+        inputs = [
+            types.SimpleNamespace(
+                trainer_logprobs=step.log_prob[row], inference_logprobs=step.old[row], loss_mask=step.mask[row].bool(), loss_weights=None,
+                advantages=step.advantage[row].expand(step.mask.shape[1]),
+            )
+            for row in rows
+        ]  # fmt: skip
+        losses_of.append(sum(loss_fn(one, config).loss for one in inputs) / step.mask.sum())
+        entropies.append(model["entropy"][micro_batch["loss_mask"]])
+    means = {
+        "loss/mean": torch.stack([*losses_of, *[torch.zeros(())] * 2]).mean().item(),
+        "entropy/all/mean": torch.cat(entropies).mean().item(),
+    }
+    lines = [{"step": 3, "perf/throughput": 1.0}, {"step": 3, **means}, {"step": 4, "loss/mean": 9.0, "entropy/all/mean": 9.0}]
+    pathlib.Path(to, "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return torch.stack([own.mean() for own in entropies]).mean().item()
 
 
 def main(to):
-    write(f"{to}/right")
+    mean_of_means = write(f"{to}/right", "right")
+    write(f"{to}/threshold", "threshold")
+    write(f"{to}/ipo", "ipo")
     shutil.copytree(f"{to}/right", f"{to}/wrong", dirs_exist_ok=True)
     path = pathlib.Path(f"{to}/wrong/token_exports/step_3/rank_1.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -65,6 +97,10 @@ def main(to):
     lines[0]["importance_ratio"][at] *= 1.0001
     lines[1]["is_masked"][lines[1]["loss_mask"].index(True)] ^= True
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    metrics = pathlib.Path(f"{to}/wrong/metrics.jsonl")
+    known = [json.loads(line) for line in metrics.read_text().splitlines()]
+    known[1]["entropy/all/mean"] = mean_of_means
+    metrics.write_text("".join(json.dumps(line) + "\n" for line in known))
 
 
 if __name__ == "__main__":

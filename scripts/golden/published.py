@@ -29,6 +29,8 @@ REPOSITORIES = {
     "areal": ("inclusionAI+AReaL", "4aef98d8"),
     "rllm": ("rllm-org+rllm", "9beb6e0f"),
     "tinker": ("thinking-machines-lab+tinker-cookbook", "9dfcc3a2"),
+    "g2po": ("Nala-YN+G2PO", "b8ffaf5"),
+    "drmas": ("langfengQ+DrMAS", "19c632b"),
     # A fork that has the commits of langfengQ/verl-agent.
     "verl-agent": ("zzj1111+alfworldauto", "20bd331"),
 }

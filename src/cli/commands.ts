@@ -36,6 +36,7 @@ function entry<N extends string>(
 
 const about = () => import('./commands/about.ts');
 const access = () => import('./commands/access.ts');
+const backup = () => import('./commands/backup.ts');
 const batches = () => import('./commands/batches.ts');
 const cancelDelete = () => import('./commands/cancel-delete.ts');
 const clusters = () => import('./commands/clusters.ts');
@@ -60,6 +61,7 @@ const retention = () => import('./commands/retention.ts');
 const rules = () => import('./commands/rules.ts');
 const servers = () => import('./commands/servers.ts');
 const submit = () => import('./commands/submit.ts');
+const supportBundle = () => import('./commands/support-bundle.ts');
 const sweeps = () => import('./commands/sweeps.ts');
 const usage = () => import('./commands/usage.ts');
 const watch = () => import('./commands/watch.ts');
@@ -155,6 +157,8 @@ const ACCESS: Entry[] = [
 const FLEET: Entry[] = [
   entry('api', 'run the API server', servers),
   entry('dispatcher', 'run a dispatcher', servers),
+  entry('support-bundle', 'write a file with what others need to find a fault', supportBundle),
+  entry('backup', 'back up, verify and restore an installation', backup),
 ];
 
 /** The commands in the order of the help, from what a newcomer needs to what an operator needs. */

@@ -168,6 +168,24 @@ export const SETTINGS = {
     ...setting<string | null>('ECHELON_ARCHIVE_SECRET_KEY', null, text, 'Secret access key of the S3 bucket'),
     secret: true,
   },
+  backupAccessKey: {
+    ...setting<string | null>(
+      'ECHELON_BACKUP_ACCESS_KEY',
+      null,
+      text,
+      'Access key id of the S3 bucket of backups. Default: that of the archive',
+    ),
+    secret: true,
+  },
+  backupSecretKey: {
+    ...setting<string | null>(
+      'ECHELON_BACKUP_SECRET_KEY',
+      null,
+      text,
+      'Secret access key of the S3 bucket of backups. Default: that of the archive',
+    ),
+    secret: true,
+  },
   host: setting('ECHELON_HOST', '127.0.0.1', text, 'Address on which the api listens'),
   port: setting(
     'ECHELON_PORT',
@@ -371,6 +389,17 @@ export function secretsOf(settings: Settings): string[] {
     const value = secret ? settings[name as keyof Settings] : null;
     return [value].flat().filter((one) => typeof one === 'string');
   });
+}
+
+/** The settings by their variables, for people: of a secret, whether it is set. */
+export function shownSettings(settings: Settings): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries<Setting<unknown>>(SETTINGS).map(([name, { variable, secret }]) => {
+      const value = settings[name as keyof Settings];
+      const isSet = Array.isArray(value) ? value.length > 0 : value !== null;
+      return [variable, secret ? isSet : value];
+    }),
+  );
 }
 
 /** The settings of this process. The one place that reads `process.env`. */

@@ -138,6 +138,9 @@ function boundEvaluation(event: EvaluationEvent): AttemptEvent {
     return refused(0, `an evaluation has more than ${MAX_GAMES_PER_EVENT} games or ${MAX_DECODING} settings`);
   if (words.some((word) => word.length > MAX_GAME_NAME))
     return refused(0, `a name in an evaluation has more than ${MAX_GAME_NAME} characters`);
+  // Anything else could be a text that nothing redacts.
+  if (!/^([0-9a-f]{64})?$/.test(event.digest))
+    return refused(0, 'the digest of an evaluation is not 64 hexadecimal digits');
   if (!event.games.every(isNumber)) return refused(0, 'a result in an evaluation is not a number');
   const games = event.games.map(({ game, replicate, success, score, steps, invalidSteps }) => ({
     game,
@@ -147,7 +150,7 @@ function boundEvaluation(event: EvaluationEvent): AttemptEvent {
     steps: whole(steps),
     invalidSteps: whole(invalidSteps),
   }));
-  return { ...event, step: whole(event.step), digest: event.digest.slice(0, MAX_DIGEST), games };
+  return { ...event, step: whole(event.step), games };
 }
 
 function refused(bytes: number, reason: string): AttemptEvent {

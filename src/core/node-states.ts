@@ -7,6 +7,8 @@ export interface Cordon {
   drain?: true;
   /** When it ends by itself (ms since 1970). Absent: only by `uncordon`. */
   until?: number;
+  /** It has no effect until another node is released: too few nodes would accept experiments. */
+  pending?: true;
 }
 
 /** The state of a node as every surface names it. A drained node is alive until its deadline, and takes no new experiment. */
@@ -25,7 +27,7 @@ export function nodeState({ draining, cordon }: NodeFacts): { state: NodeState; 
     const until = remainingMs === null ? 'without a deadline' : `and terminates it ${inTime(remainingMs)}`;
     return { state: 'draining', reason: `Ray drains it ${until}` };
   }
-  if (cordon === undefined) return { state: 'ready', reason: '' };
+  if (cordon === undefined || cordon.pending) return { state: 'ready', reason: '' };
   const { by, reason, drain, until } = cordon;
   const [state, word] = drain ? (['draining', 'drained'] as const) : (['cordoned', 'cordoned'] as const);
   const end = until === undefined ? '' : ` until ${new Date(until).toISOString().slice(0, 16)}Z`;

@@ -39,6 +39,8 @@ export interface Permissions {
   endpoints?: readonly string[];
   /** Which projects may use which secrets, for each cluster that may run the spec. Default: all of them every secret. */
   secretProjects?: readonly SecretProjects[];
+  /** The fields of `runtimeEnv` that every cluster that may run the spec allows. Default: all. */
+  runtimeEnv?: readonly string[];
 }
 
 /** A resolved spec, and the JSON pointers of the values that were not submitted. */

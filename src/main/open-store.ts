@@ -1,11 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { EchelonError } from '../core/errors.ts';
 import { createLog, type Log } from '../observe/log.ts';
+import type { ListedArchive } from '../store/archive/archive.ts';
 import { createDirectoryArchive } from '../store/archive/archive-directory.ts';
-import { type GuardedArchive, guardArchive } from '../store/archive/archive-identity.ts';
+import {
+  type ArchiveIdentity,
+  type GuardedArchive,
+  guardArchive,
+} from '../store/archive/archive-identity.ts';
 import { createS3Archive } from '../store/archive/archive-s3.ts';
 import { createStore, type Store } from '../store/store.ts';
 import type { StartPatience } from './start-patience.ts';
@@ -44,7 +49,18 @@ export function impatient(commandMs: number) {
   return { commandTimeout: commandMs, socketTimeout: commandMs, maxRetriesPerRequest: 1 };
 }
 
-type Haste = ReturnType<typeof impatient> & { enableOfflineQueue?: boolean };
+/** A connection that fails at once, and is not replaced, after any fault. */
+export async function openRedisOnce(connections: Connections, commandMs: number): Promise<Redis> {
+  const haste = { ...impatient(commandMs), retryStrategy: () => null, lazyConnect: true };
+  const redis = connect(connections, haste);
+  await redis.connect().catch((error: Error) => {
+    throw new EchelonError('store-unavailable', `Redis does not answer: ${error.message}`);
+  });
+  return redis;
+}
+
+type Haste = ReturnType<typeof impatient> &
+  Pick<RedisOptions, 'enableOfflineQueue' | 'retryStrategy' | 'lazyConnect'>;
 
 function connect({ place, settings, log, resources }: Connections, haste: Haste): Redis {
   // A password in the address wins, since the address is read first.
@@ -139,13 +155,24 @@ export async function checkStore(settings: Settings): Promise<void> {
 const NO_EXPERIMENT = 'start-of-a-process';
 
 async function openArchive(settings: Settings): Promise<GuardedArchive> {
+  const { archive, where } = await plainArchive(settings);
+  return guardArchive(archive, { where, mayVanish: settings.archiveUrl === null });
+}
+
+/** The archive of `settings`, and its place for messages. */
+export async function plainArchive(
+  settings: Pick<
+    Settings,
+    'archiveUrl' | 'archiveAccessKey' | 'archiveSecretKey' | 'archiveDir' | 'stateDir'
+  >,
+): Promise<{ archive: ListedArchive & ArchiveIdentity; where: string }> {
   const { archiveUrl, archiveAccessKey: accessKey, archiveSecretKey: secretKey } = settings;
   if (archiveUrl !== null && accessKey !== null && secretKey !== null) {
     const archive = createS3Archive({ ...archiveUrl, accessKey, secretKey });
     await archive.remove(NO_EXPERIMENT);
-    return guardArchive(archive, { where: `s3://${archiveUrl.name}/${archiveUrl.prefix}`, mayVanish: false });
+    return { archive, where: `s3://${archiveUrl.name}/${archiveUrl.prefix}` };
   }
   const directory = settings.archiveDir ?? join(settings.stateDir, 'archive');
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  return guardArchive(createDirectoryArchive(directory), { where: directory, mayVanish: true });
+  return { archive: createDirectoryArchive(directory), where: directory };
 }

@@ -12,7 +12,7 @@ import {
   StartEstimate,
   Text,
 } from './answer-parts.ts';
-import { NodeTypes } from './clusters.ts';
+import { NodeTypes, RuntimeEnvFields } from './clusters.ts';
 import { Experiment } from './experiment.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
 import { SeenSecretProjects } from './secrets.ts';
@@ -253,6 +253,7 @@ export const ClusterView = NamedObject('Cluster', {
     description:
       'Directories from which specs may load code even if the API key lacks the scope custom-code.',
   }),
+  runtimeEnv: RuntimeEnvFields,
   secretProjects: nullable(SeenSecretProjects),
   env: Type.Record(Type.String(), Type.String(), {
     description: 'Environment variables of every driver on the cluster.',

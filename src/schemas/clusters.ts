@@ -94,6 +94,13 @@ const CodePaths = Type.Array(Type.String({ pattern: '^/(?!.*\\.\\.)[A-Za-z0-9._/
     'Directories from which specs may load code (home, model.path) even if the API key lacks the scope custom-code. Subdirectories are included.',
 });
 
+/** Which runtime environments specs may ask for on a cluster. */
+export const RuntimeEnvFields = Type.Array(Type.Enum(['pip', 'conda']), {
+  uniqueItems: true,
+  description:
+    'Fields of `runtimeEnv` that specs may have on the cluster. With pip, nodes install packages. Default: none.',
+});
+
 /** The body of PATCH /v1/clusters/:name: what people decide of a cluster. */
 export const ClusterChange = NamedObject(
   'ClusterChange',
@@ -101,6 +108,7 @@ export const ClusterChange = NamedObject(
     labels: Type.Optional(Labels),
     backfill: Type.Optional(Type.Boolean()),
     codePaths: Type.Optional(CodePaths),
+    runtimeEnv: Type.Optional(RuntimeEnvFields),
     secretProjects: Type.Optional(nullable(SecretProjects)),
     env: Type.Optional(Variables),
     storage: Type.Optional(nullable(Storage)),

@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox';
+import type { PlayedGame as Game } from '../core/events.ts';
+import type { State } from '../core/states.ts';
 import { Count, CountOf, Cursor, nullable, Text } from './answer-parts.ts';
 import { PlayedGame } from './events.ts';
 import { DescribedObject, NamedObject, StrictObject } from './objects.ts';
@@ -143,7 +145,7 @@ export const Comparison = NamedObject('Comparison', {
 });
 export type Comparison = Static<typeof Comparison>;
 
-/** A page of comparisons, newest first. A page may have fewer items than its limit before the last one. */
+/** A page of comparisons, newest first. */
 export const ComparisonPage = NamedObject('ComparisonPage', {
   items: Type.Array(Type.Unsafe<Comparison>({ $ref: 'Comparison#' })),
   next: Cursor,
@@ -180,3 +182,24 @@ export const ComparisonGames = NamedObject('ComparisonGames', {
   next: Cursor,
 });
 export type ComparisonGames = Static<typeof ComparisonGames>;
+
+/** A run of a comparison as it is recorded. */
+export interface RecordedRun {
+  readonly method: string;
+  readonly seed: number;
+  readonly experiment: string;
+  readonly state: State | null;
+  /** Start of its experiment, in ms since 1970. */
+  readonly startedAt: number | null;
+  /** The resolved spec; null before the experiment exists. */
+  readonly resolved: unknown;
+  /** The games of its evaluation at the planned step. */
+  readonly panel: {
+    readonly digest: string;
+    readonly decoding: Readonly<Record<string, string>>;
+    readonly games: readonly Game[];
+  } | null;
+  readonly rowsSeen: number;
+  readonly rowsVerified: number;
+  readonly wrong: number;
+}

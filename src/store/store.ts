@@ -30,6 +30,7 @@ import { loadScripts } from './redis/scripts.ts';
 import { createWakeHub, WAKE_TOPICS, type WakeTopic } from './redis/wake-hub.ts';
 import { createRules } from './rules/rules.ts';
 import { createRuns } from './runs/runs.ts';
+import { createComparisonRuns } from './sweeps/comparison-runs.ts';
 import { createSweeps } from './sweeps/sweeps.ts';
 import { createUsage } from './usage/usage.ts';
 
@@ -73,19 +74,19 @@ export function createStore(options: StoreOptions) {
   const queue = createQueue(context);
   const apiKeys = createApiKeys(context);
   const clusters = createClusters(context);
+  const experiments = createExperiments(context, pressure);
+  const events = createEvents(context);
+  const sweeps = createSweeps(context, pressure);
   return {
-    experiments: createExperiments(context, pressure),
+    experiments,
     attempts: createLeases(context),
-    queue: {
-      ...createPositions(context),
-      ...queue,
-      ...createSnapshot(context, queue),
-    },
-    events: { ...createAppend(context), ...createEvents(context) },
+    queue: { ...createPositions(context), ...queue, ...createSnapshot(context, queue) },
+    events: { ...createAppend(context), ...events },
     feed: createFeed(context),
     metrics: { ...createMetricSeries(context), ...createCompaction(context) },
     batches,
-    sweeps: createSweeps(context, pressure),
+    sweeps,
+    comparisons: createComparisonRuns(context, { experiments, events, sweeps }),
     rules: createRules(context),
     runs: createRuns(context, pressure),
     clusters: { ...clusters, ...createCordons(context, clusters) },

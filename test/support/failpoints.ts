@@ -46,6 +46,7 @@ export type Commit = (typeof COMMITS)[number];
 
 /** The store's methods that no failpoint interrupts, with the reason. */
 export const NOT_INTERRUPTED = {
+  ofBackups: ['retention.pause'],
   reads: [
     'archive.backlog',
     'archive.longStreams',
@@ -66,6 +67,8 @@ export const NOT_INTERRUPTED = {
     'clusters.list',
     'clusters.now',
     'commands.get',
+    'comparisons.runs',
+    'comparisons.withEndedRuns',
     'commands.open',
     'commands.project',
     'events.evaluation',
@@ -147,6 +150,7 @@ export const NOT_INTERRUPTED = {
   'test/service/store/runs/runs.test.ts interrupts it': ['runs.takeSilent'],
   'test/service/store/metrics/compaction.test.ts interrupts it': ['metrics.compact', 'metrics.takeDue'],
   'test/service/store/sweeps repeats it': ['sweeps.recordAverage'],
+  'test/service/http/resources/comparisons.test.ts repeats it': ['comparisons.recordRuns'],
   'only of streams of megabytes, and of old sweeps; test/service/store/archive repeats them': [
     'archive.rollStream',
     'retention.expireSweeps',

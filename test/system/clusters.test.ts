@@ -15,7 +15,7 @@ import type { Experiment } from '../../src/schemas/experiment.ts';
 import { until } from '../support/dispatch.ts';
 import { assertWhole, historyOf } from '../support/history.ts';
 import { commandEnded, processesOf, type RoleProcess, type System, startSystem } from '../support/system.ts';
-import { GPUS, type GpuNodes, hasPyarrow, startGpuNodes } from '../support/verl-agent/gpu-nodes.ts';
+import { GPUS, type GpuNodes, hasPyarrow, LABELS, startGpuNodes } from '../support/verl-agent/gpu-nodes.ts';
 
 const CLI = new URL('../../src/cli/main.ts', import.meta.url).pathname;
 const NAME = 'fleet';
@@ -200,6 +200,44 @@ describe('a stock Ray is added, brought up to date, drained and removed', () => 
       assert.equal(state, 'succeeded', JSON.stringify(problems));
       assert.match(problems[0]?.message ?? '', /answers without a token/);
       await until(async () => isDeepStrictEqual(await gpus(), [0, GPUS, GPUS, GPUS]), 'its nodes are seen');
+    });
+
+    test('experiments with node labels start on the node that has them in Ray, one after the other, though others are free', async () => {
+      const labelled = (await view()).nodes.filter(({ labels }) => labels['gpu-memory'] === 'large');
+      assert.equal(labelled.length, 1);
+      const go = join(system.stateDir, 'go');
+      const submit = async (name: string) =>
+        (
+          await system.submit({
+            name,
+            engine: 'command',
+            cluster: NAME,
+            command: ['sh', '-c', `until [ -e ${go}-${name} ]; do sleep 0.1; done`],
+            resources: { gpus: GPUS, nodeLabels: LABELS },
+          })
+        ).id;
+      const nodesOf = async (id: string) =>
+        (await system.client.get('/v1/allocations')).items
+          .filter(({ experiment }) => experiment === id)
+          .map(({ node }) => node);
+      const runsThere = async (id: string) => {
+        await system.until(id, 'it runs', ({ state }) => state === 'running');
+        assert.deepEqual(await nodesOf(id), [labelled[0]!.id]);
+      };
+      const one = await submit('one');
+      await runsThere(one);
+      const two = await submit('two');
+      const waits = async () => {
+        await sleep(200); // the number of requests is limited
+        const { items } = await system.client.get('/v1/queues');
+        return /gpu-memory=large/.test(items[0]?.waitReason ?? '');
+      };
+      await until(waits, 'the second waits for the label');
+      writeFileSync(`${go}-one`, '');
+      await runsThere(two);
+      writeFileSync(`${go}-two`, '');
+      for (const id of [one, two])
+        assert.equal((await system.until(id, 'the end', ended)).state, 'succeeded');
     });
 
     const needsPyarrow = {

@@ -104,6 +104,7 @@ _ESTIMATORS = {
     "gigpo": _Estimator(
         parameters={
             "mode": _Parameter(str, None),
+            "episode_mode": _Parameter(str, "as-mode"),
             "step_advantage_weight": _Parameter(float, 1),
             "episode_advantage_weight": _Parameter(float, 1),
             "epsilon": _Parameter(float, 1e-6),
@@ -111,6 +112,10 @@ _ESTIMATORS = {
             "deviation": _Parameter(str, "sample"),
             "singleton": _Parameter(str, "raw"),
             "statistics": _Parameter(str, "rows"),
+            "states_over": _Parameter(str, "group"),
+            "undivided": _Parameter(str, "plain"),
+            "guard": _Parameter(str, "none"),
+            "guard_above": _Parameter(float, 0),
         },
         columns=(("observation",), _RETURNS, _SCORES),
         columns_with={},
@@ -118,6 +123,7 @@ _ESTIMATORS = {
     "graphgpo": _Estimator(
         parameters={
             "mode": _Parameter(str, None),
+            "episode_mode": _Parameter(str, "as-mode"),
             "step_advantage_weight": _Parameter(float, 1),
             "episode_advantage_weight": _Parameter(float, 1),
             "epsilon": _Parameter(float, 1e-6),
@@ -125,11 +131,31 @@ _ESTIMATORS = {
             "deviation": _Parameter(str, "sample"),
             "singleton": _Parameter(str, "raw"),
             "statistics": _Parameter(str, "rows"),
+            "states_over": _Parameter(str, "group"),
+            "undivided": _Parameter(str, "plain"),
+            "guard": _Parameter(str, "none"),
+            "guard_above": _Parameter(float, 0),
             "distance": _Parameter(str, "absolute"),
             "goal_reward": _Parameter(float, 10),
             "merged_states": _Parameter(bool, False),
         },
         columns=(("observation",), ("next_observation",), _RETURNS, _SCORES),
+        columns_with={},
+    ),
+    "g2po": _Estimator(
+        parameters={
+            "mode": _Parameter(str, None),
+            "step_advantage_weight": _Parameter(float, 1),
+            "discount": _Parameter(float, 9.5e-1),
+            "success_reward": _Parameter(float, 10),
+            "invalid_penalty": _Parameter(float, 1e-1),
+            "value_format": _Parameter(str, "float64"),
+            "epsilon": _Parameter(float, 1e-6),
+            "deviation": _Parameter(str, "sample"),
+            "singleton": _Parameter(str, "raw"),
+            "statistics": _Parameter(str, "rows"),
+        },
+        columns=(("observation",), ("reward",), ("action_valid",), _SCORES),
         columns_with={},
     ),
     "grpo": _Estimator(

@@ -53,6 +53,8 @@ CLUSTER_TYPES = (
 PROGRAM_TYPES = (
     "AssertionError", "AttributeError", "ImportError", "IndentationError", "IndexError", "KeyError", "ModuleNotFoundError",
     "NameError", "NotImplementedError", "RecursionError", "SyntaxError", "TypeError", "UnboundLocalError", "ZeroDivisionError",
+    # Packages that do not install, by ray/exceptions.py; a retry would fail again.
+    "RuntimeEnvSetupError",
 )  # fmt: skip
 
 # Causes of death as Ray writes them into its exceptions.

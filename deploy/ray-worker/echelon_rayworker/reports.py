@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import Iterator, Union
 
@@ -44,7 +45,7 @@ _MANY_METRICS = (
 
 _LARGE_EVALUATION = (
     f"evaluations with more than {bounds.MAX_GAMES_PER_REPORT} games or {bounds.MAX_DECODING_SETTINGS} settings in a report, or a name "
-    f"of more than {bounds.MAX_GAME_CHARACTERS} characters"
+    f"of more than {bounds.MAX_GAME_CHARACTERS} characters, or a digest that is not 64 hexadecimal digits"
 )
 
 
@@ -102,7 +103,8 @@ def _fits(evaluation: pb.Evaluation) -> bool:
     settings = evaluation.decoding
     words = [evaluation.panel, *settings, *settings.values(), *(one.game for one in evaluation.games)]
     counts = len(evaluation.games) <= bounds.MAX_GAMES_PER_REPORT and len(settings) <= bounds.MAX_DECODING_SETTINGS
-    return counts and all(len(word) <= bounds.MAX_GAME_CHARACTERS for word in words)
+    is_digest = re.fullmatch("([0-9a-f]{64})?", evaluation.digest) is not None
+    return counts and is_digest and all(len(word) <= bounds.MAX_GAME_CHARACTERS for word in words)
 
 
 def _runs(log: pb.LogLines) -> Iterator[Run]:

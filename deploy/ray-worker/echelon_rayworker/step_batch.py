@@ -28,7 +28,7 @@ _NAMES = ("group", "trajectory")
 _ROW_INTEGERS = ("microBatch", "policyVersionStart", "policyVersionEnd")
 _FIELDS = {
     "format": 1, "name": 2, "step": 4, "rows": 5, "group": 6, "group_names": 7, "trajectory": 8, "trajectory_names": 9,
-    "micro_batch": 10, "policy_version_start": 11, "policy_version_end": 12, "reported_advantage": 19, "text_id": 20, "id_texts": 21,
+    "micro_batch": 10, "policy_version_start": 11, "policy_version_end": 12, "reported_advantage": 19, "reported_denominator": 22, "text_id": 20, "id_texts": 21,
     "token_offset": 40,
     "token_mask": 41, "token_reported_advantage": 44, "token_sampled": 45, "token_kept": 46, "token_id": 47,
     "token_sampled_id": 48, "token_position": 49, "token_log_prob": 50, "token_old_log_prob": 51,
@@ -57,9 +57,9 @@ def build_step_batch(batch: Mapping[str, Any]) -> bytes:
     for key in _ROW_INTEGERS:
         if batch.get(key) is not None:
             fields[_snake(key)] = _integers(batch[key])
-    advantage = (batch.get("reported") or {}).get("advantage")
-    if advantage is not None:
-        fields["reported_advantage"] = _floats(advantage)
+    for key, column in (batch.get("reported") or {}).items():
+        if column is not None:
+            fields[f"reported_{key}"] = _floats(column)
     texts = batch.get("idTexts")
     if texts:
         fields["text_id"] = _integers(texts)
@@ -90,8 +90,9 @@ def read_step_batch(wire: bytes) -> dict[str, Any]:
     for key in _ROW_INTEGERS:
         if getattr(message, _snake(key)):
             batch[key] = _from("i", getattr(message, _snake(key)))
-    if message.reported_advantage:
-        batch["reported"] = {"advantage": _from("f", message.reported_advantage)}
+    reported = {key: _from("f", getattr(message, f"reported_{key}")) for key in ("advantage", "denominator")}
+    if any(reported.values()):
+        batch["reported"] = {key: column for key, column in reported.items() if column}
     if message.id_texts:
         batch["idTexts"] = dict(zip(map(str, _from("i", message.text_id)), message.id_texts))
     columns = {key: _column(message, key, count) for key in (*_FLAGS, *_FLOATS, *_INTEGERS)}

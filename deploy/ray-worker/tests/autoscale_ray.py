@@ -1,8 +1,9 @@
-"""Tests of requests to Ray's autoscaler, started by test_autoscale_ray.py."""
+"""Tests of requests to Ray's autoscalers, started by test_autoscale_ray.py for each of the two."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -21,16 +22,24 @@ from echelon_rayworker.gen import rayworker_pb2 as pb
 
 PATIENCE = 240
 ADDRESS = "127.0.0.1:6391"
+IS_SECOND = os.environ.get("RAY_enable_autoscaler_v2") == "1"
+LABELS = {"gpu-model": "large"}
 GPU_NODE = {"resources": {"CPU": 2, "GPU": 4, "object_store_memory": 80_000_000}, "node_config": {}, "min_workers": 0, "max_workers": 3}
+LABELLED_NODE = {**GPU_NODE, "labels": LABELS, "max_workers": 2}
 HEAD = {"resources": {"CPU": 0}, "node_config": {}, "max_workers": 0}
 CONFIG = {
     "cluster_name": "fake", "max_workers": 3, "idle_timeout_minutes": 0.1, "upscaling_speed": 10.0,
+    # By its name, the second autoscaler looks for an example of this provider, which Ray's wheels lack.
     "provider": {
-        "type": "fake_multinode", "gcs_address": ADDRESS, "launch_multiple": True, "use_node_id_as_ip": True,
+        "type": "external", "module": "ray.autoscaler._private.fake_multi_node.node_provider.FakeMultiNodeProvider",
+        "gcs_address": ADDRESS, "launch_multiple": True, "use_node_id_as_ip": True,
         "disable_node_updaters": True, "disable_launch_config_check": True,
+        **({"head_node_id": os.environ["RAY_CLOUD_INSTANCE_ID"]} if IS_SECOND else {}),
     },
     "auth": {}, "docker": {},
-    "head_node_type": "ray.head.default", "available_node_types": {"ray.head.default": HEAD, "gpu": GPU_NODE},
+    "head_node_type": "ray.head.default", "available_node_types": {
+        "ray.head.default": HEAD, "gpu": GPU_NODE, **({"labelled": LABELLED_NODE} if IS_SECOND else {}),
+    },
     "file_mounts": {}, "cluster_synced_files": [], "file_mounts_sync_continuously": False, "rsync_exclude": [], "rsync_filter": [],
     "initialization_commands": [], "setup_commands": [], "head_setup_commands": [], "worker_setup_commands": [],
     "head_start_ray_commands": [], "worker_start_ray_commands": [],
@@ -59,8 +68,11 @@ def cluster() -> Iterator[None]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def gpu_nodes() -> int:
-    return sum(node.alive and node.gpus_total == 4 for node in view_cluster("").nodes)
+def gpu_nodes(labels: dict[str, str] = {}) -> int:
+    """The live nodes of 4 GPUs with these labels."""
+    return sum(
+        node.alive and node.gpus_total == 4 and labels.items() <= dict(node.labels).items() for node in view_cluster("").nodes
+    )
 
 
 def test_nodes_come_for_a_gang_stay_while_they_are_asked_for_and_are_released_afterwards(cluster: None) -> None:
@@ -72,3 +84,14 @@ def test_nodes_come_for_a_gang_stay_while_they_are_asked_for_and_are_released_af
     assert until(lambda: gpu_nodes() == 1, PATIENCE)
     autoscaler.request([])
     assert until(lambda: gpu_nodes() == 0, PATIENCE)
+
+
+if IS_SECOND:  # the first autoscaler knows no labels of a request
+
+    def test_nodes_come_with_the_labels_that_are_asked_for_and_no_others(cluster: None) -> None:
+        autoscaler = Autoscaler(ask_ray)
+        autoscaler.request([pb.Bundle(gpus=4, cpus=2, count=2, labels=LABELS)])
+        assert until(lambda: gpu_nodes(LABELS) == 2, PATIENCE)
+        assert gpu_nodes() == 2
+        autoscaler.request([])
+        assert until(lambda: gpu_nodes() == 0, PATIENCE)

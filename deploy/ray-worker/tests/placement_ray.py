@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Iterator
 
@@ -207,12 +208,12 @@ sys.exit(int(open(os.path.join(sys.argv[1], "go-" + rank)).read()))
 class Command:
     """The command engine with PROGRAM on some nodes. `place`: a directory of its own."""
 
-    def __init__(self, place: Path, nodes: list[AllocatedNode], *settings: str) -> None:
+    def __init__(self, place: Path, nodes: list[AllocatedNode], *settings: str, program: str = PROGRAM) -> None:
         self.place, self.spool = place, place / "spool"
         self.spool.mkdir(parents=True)
         content = content_of("command", "workingDir=null", 'metrics={"jsonPrefix":""}', *settings, plan={"resume": []})
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "echelon_rayworker.engines.command", *arguments_in(place, content, place), "--", "python", "-c", PROGRAM, str(place)],
+            [sys.executable, "-m", "echelon_rayworker.engines.command", *arguments_in(place, content, place), "--", "python", "-c", program, str(place)],
             cwd=PACKAGE_ROOT, stdout=open(place / "log", "w"), stderr=subprocess.STDOUT,
             env={**os.environ, allocation.VARIABLE: allocation.to_text(nodes), "ECHELON_SPOOL": str(self.spool),
                  "PYTHONPATH": str(PACKAGE_ROOT), "ECHELON_VARIABLES": "MY_VARIABLE", "MY_VARIABLE": "mine"},
@@ -281,6 +282,32 @@ def test_a_command_that_starts_once_reserves_nothing_and_its_processes_end_with_
     run.process.kill()
     run.process.wait()
     assert until(run.nothing_is_left)
+
+
+# Ray's nodes need virtualenv for pip; the extra `default` of Ray has it.
+if importlib.util.find_spec("virtualenv"):
+
+    def test_a_command_runs_in_the_packages_of_its_runtime_environment_and_fails_with_pips_text_without_them(
+        cluster: RayNodes, tmp_path: Path
+    ) -> None:
+        wheel = tmp_path / "echelon_probe-1.0-py3-none-any.whl"
+        program = "import echelon_probe, google.protobuf, ray; print('probe is', echelon_probe.IS)"
+
+        def run(place: str) -> tuple[int, str]:
+            nodes = [AllocatedNode(cluster.nodes[1].id, 1, 1)]
+            one = Command(tmp_path / place, nodes, f'runtimeEnv={{"pip": ["{wheel}"]}}', program=program)
+            return one.process.wait(timeout=2 * PATIENCE), one.log()
+
+        code, log = run("without")
+        assert code == 2 and "error: Ray could not set up the runtimeEnv" in log and wheel.name in log, log
+        about = "echelon_probe-1.0.dist-info"
+        with zipfile.ZipFile(wheel, "w") as file:
+            file.writestr("echelon_probe.py", "IS = 'there'")
+            file.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: echelon_probe\nVersion: 1.0\n")
+            file.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            file.writestr(f"{about}/RECORD", "")
+        code, log = run("with")
+        assert code == 0 and "probe is there" in log, log
 
 
 def test_an_export_merges_on_its_allocated_node_and_ends_with_its_driver(cluster: RayNodes, tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from echelon_rayworker import bounds
 from echelon_rayworker import spool as spool_module
 from echelon_rayworker.framing import encode_frame
 from echelon_rayworker.gen import rayworker_pb2 as pb
 from echelon_rayworker.redaction import Redactor
 from echelon_rayworker.spool import CHUNK_BYTES, Spool
-from echelon_rayworker.reports import SpooledBatch, redact_report
+from echelon_rayworker.reports import Refused, ReportBounds, SpooledBatch, redact_report
 from echelon_rayworker.spooltail import SpoolTail
 
 
@@ -96,3 +97,34 @@ def test_a_batch_without_its_secrets_has_a_digest_of_its_own() -> None:
     redact_report(batch, Redactor([secret.decode()]).lines())
     assert len(batch.data) == len(data) and secret not in batch.data
     assert batch.digest == hashlib.sha256(batch.data).digest()
+
+
+def evaluation(**changes) -> pb.AttemptEvent:
+    games = [pb.Game(game="room-1", replicate=1, success=1.0)]
+    return pb.AttemptEvent(evaluation=pb.Evaluation(**{"step": 3, "panel": "rooms", "games": games, **changes}))
+
+
+@pytest.mark.parametrize("changes", [
+    {"games": [pb.Game(game="g")] * (bounds.MAX_GAMES_PER_REPORT + 1)},
+    {"games": [pb.Game(game="g" * (bounds.MAX_GAME_CHARACTERS + 1))]},
+    {"panel": "p" * (bounds.MAX_GAME_CHARACTERS + 1)},
+    {"decoding": {f"setting {at}": "1" for at in range(bounds.MAX_DECODING_SETTINGS + 1)}},
+    {"decoding": {"prompt": "p" * (bounds.MAX_GAME_CHARACTERS + 1)}},
+    {"digest": "a secret"},
+    {"digest": "a" * 65},
+])  # fmt: skip
+def test_an_evaluation_out_of_bounds_is_refused_whole(changes: dict) -> None:
+    (refused,) = ReportBounds().bounded(evaluation(**changes))
+    assert isinstance(refused, Refused) and "evaluations" in refused.reason
+    (fine,) = ReportBounds().bounded(evaluation(digest="a" * 64))
+    assert kinds([fine]) == ["evaluation"]
+
+
+def test_no_text_of_an_evaluation_shows_a_secret() -> None:
+    secret = "s3cret-value"
+    event = evaluation(
+        panel=f"rooms {secret}", decoding={f"key {secret}": f"value {secret}"}, games=[pb.Game(game=f"room {secret}", score=2.0)]
+    )
+    redact_report(event, Redactor([secret]).lines())
+    assert secret.encode() not in event.SerializeToString()
+    assert event.evaluation.games[0].score == 2.0 and len(event.evaluation.decoding) == 1

@@ -21,7 +21,7 @@ def as_wire(batch):
     """A batch of a file with the types of the wire."""
     floats = lambda values: [None if value != value else value for value in array("f", [float("nan") if v is None else v for v in values])]
     tokens = {key: floats(column) if any(isinstance(v, float) for v in column) else column for key, column in batch["tokens"].items()}
-    return {**batch, "tokens": tokens, "reported": {"advantage": floats(batch["reported"]["advantage"])}}
+    return {**batch, "tokens": tokens, "reported": {key: floats(column) for key, column in batch["reported"].items()}}
 
 
 def listed(batch):
@@ -30,7 +30,7 @@ def listed(batch):
     rows = {key: plain(value) if isinstance(value, array) else value for key, value in batch.items()}
     return {
         **rows,
-        "reported": {"advantage": plain(batch["reported"]["advantage"])},
+        "reported": {key: plain(column) for key, column in batch["reported"].items()},
         "tokens": {key: plain(column) for key, column in batch["tokens"].items()},
     }
 

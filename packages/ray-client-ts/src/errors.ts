@@ -15,6 +15,7 @@ export type RayErrorCode =
   | 'python'
   | 'actor-died'
   | 'pickle'
+  | 'generator'
   | 'request';
 
 /** Root of all errors thrown by this client. */
@@ -90,6 +91,19 @@ export class RayTimeoutError extends RayError {
 export class RayPickleError extends RayError {
   constructor(message: string) {
     super('pickle', message);
+  }
+}
+
+/**
+ * A generator function or method was called for a stream of values, which Ray's client protocol does not carry.
+ * The call may run on the cluster; its values are lost.
+ */
+export class RayGeneratorError extends RayError {
+  constructor(what: string) {
+    super(
+      'generator',
+      `${what}: Ray's client protocol carries no stream of values; return a list, or state in numReturns how many values the generator yields`,
+    );
   }
 }
 

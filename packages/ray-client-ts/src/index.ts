@@ -19,6 +19,7 @@ export {
   RayAuthenticationError,
   RayClosedError,
   RayError,
+  RayGeneratorError,
   RayPickleError,
   RayPythonError,
   RayRequestError,

@@ -1,4 +1,5 @@
 import { parseReference } from './code.ts';
+import { RayGeneratorError } from './errors.ts';
 import { PyGlobal } from './pickle/values.ts';
 import { writePickle } from './pickle/writer.ts';
 import { encodeStrategy, type SchedulingStrategy } from './scheduling.ts';
@@ -88,7 +89,8 @@ const NAMES: Readonly<Record<keyof AnyOptions, string>> = {
 
 /**
  * The pickled dictionary of Python keyword arguments; undefined if nothing is asked for.
- * Throws TypeError for an option that does not exist, and for values that this side can judge.
+ * Throws TypeError for an option that does not exist, and for values that this side can judge;
+ * {@link RayGeneratorError} if `numReturns` asks for a stream of values.
  */
 export function encodeOptions(options: TaskOptions | ActorOptions | MethodOptions): Uint8Array | undefined {
   const keywords: Record<string, unknown> = {};
@@ -102,6 +104,8 @@ export function encodeOptions(options: TaskOptions | ActorOptions | MethodOption
 }
 
 function encodeOption(key: string, value: unknown): unknown {
+  if (key === 'numReturns' && (value === 'streaming' || value === 'dynamic'))
+    throw new RayGeneratorError(`numReturns is "${value}"`);
   if (key === 'numReturns' && !(Number.isInteger(value) && Number(value) >= 0)) {
     throw new TypeError(`numReturns must be a whole number of values, not ${value}`);
   }

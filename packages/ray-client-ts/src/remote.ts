@@ -2,7 +2,13 @@ import { ActorHandle, type MethodCall } from './actor.ts';
 import type { RayChannel } from './channel.ts';
 import type { RemoteClass, RemoteFunction } from './code.ts';
 import type { DataPath } from './data-path.ts';
-import { RayPickleError, RayRequestError } from './errors.ts';
+import {
+  type RayError,
+  RayGeneratorError,
+  RayPickleError,
+  RayPythonError,
+  RayRequestError,
+} from './errors.ts';
 import { errorFromException, errorFromPickle, isException } from './exceptions.ts';
 import type { Exchange } from './exchange.ts';
 import { type CallLimits, withLimits } from './limits.ts';
@@ -226,7 +232,7 @@ export class Remote {
   async #schedule(task: ClientTask, data: Uint8Array): Promise<Uint8Array[]> {
     const response = await this.#ask({ kind: 'task', task: { ...task, client_id: this.#clientId }, data });
     const ticket: TaskTicket = response.task_ticket ?? {};
-    if (ticket.valid !== true) throw errorFromPickle(ticket.error ?? new Uint8Array(0), task.name ?? 'task');
+    if (ticket.valid !== true) throw refusal(ticket, task.name ?? 'task');
     return ticket.return_ids ?? [];
   }
 
@@ -288,6 +294,17 @@ export class Remote {
     if (stub.type === 'Actor') return this.#newActor(stub.id, undefined);
     throw new RayPickleError(`a reference to a ${stub.type} (${idKey(stub.id)}) cannot be read`);
   }
+}
+
+/** The error of a call that the server did not start, or whose references it cannot send. */
+function refusal(ticket: TaskTicket, what: string): RayError {
+  const error = errorFromPickle(ticket.error ?? new Uint8Array(0), what);
+  // The server reads the id of each reference; a generator, which Ray started, has none.
+  const isGenerator =
+    error instanceof RayPythonError &&
+    error.pythonType === 'AttributeError' &&
+    error.pythonMessage.includes("'ObjectRefGenerator' object");
+  return isGenerator ? new RayGeneratorError(`${what} is a generator`) : error;
 }
 
 function onlyId([id]: readonly Uint8Array[], what: string): Uint8Array {

@@ -11,6 +11,7 @@ test('each error has its name, its code and one root', () => {
     [new errors.RayVersionError('1.0', 'm'), 'version'],
     [new errors.RaySessionRefusedError('m'), 'session-refused'],
     [new errors.RaySessionLostError('m'), 'session-lost'],
+    [new errors.RayGeneratorError('m'), 'generator'],
     [new errors.RayClosedError(), 'closed'],
     [new errors.RayTimeoutError('get', 5), 'timeout'],
     [new errors.RayPickleError('m'), 'pickle'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RayGeneratorError } from '../src/errors.ts';
 import { encodeOptions } from '../src/options.ts';
 import { readPickle } from '../src/pickle/reader.ts';
 import { PyDict, PyGlobal, type PyObject, PyReadTuple } from '../src/pickle/values.ts';
@@ -55,4 +56,10 @@ test('nothing asked for is nothing sent; an unknown option is refused', () => {
   assert.equal(encodeOptions({}), undefined);
   assert.throws(() => encodeOptions({ numCpu: 1 } as never), /"numCpu" is no option/);
   assert.throws(() => encodeOptions({ toString: 1 } as never), /"toString" is no option/);
+});
+
+test('a stream of values is refused with an error of its own; other numbers of values that are none with a TypeError', () => {
+  for (const numReturns of ['streaming', 'dynamic'])
+    assert.throws(() => encodeOptions({ numReturns } as never), RayGeneratorError);
+  assert.throws(() => encodeOptions({ numReturns: 1.5 } as never), /whole number/);
 });

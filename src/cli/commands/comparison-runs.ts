@@ -1,15 +1,15 @@
 import type { ComparisonDetail, ComparisonFigures, ComparisonPlan } from 'echelon-client/calls';
+import { comparisonCsv } from 'echelon-client/csv';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
-import { csvLine } from 'echelon-verify/text/csv';
 import { inert } from 'echelon-verify/text/inert';
 import { plural } from 'echelon-verify/text/plural';
 import { MAX_PAGE } from '../client.ts';
 import { readSpec } from '../folder-files.ts';
-import { GAME_COLUMNS, gameCells } from '../game-columns.ts';
 import { NAME_FORMS } from '../names.ts';
 import { row } from '../row.ts';
 import { coloredState, duration } from '../states.ts';
+import { IDEMPOTENCY_KEY, idempotencyHeader } from './submit.ts';
 
 const FILE = ['<file>', 'file with the plan; - is standard input'] as const;
 const EXAMPLE = 'deploy/examples/comparison.yaml';
@@ -36,10 +36,14 @@ export const submit = row({
   description:
     'Store the plan of a comparison and submit its runs as a sweep. Nothing changes the plan from then on. The id is printed.',
   arguments: [FILE],
+  options: [IDEMPOTENCY_KEY],
   examples: [`echelon comparison submit ${EXAMPLE}`],
   verb: 'post',
   path: '/v1/comparisons',
-  input: async ({ file }: { file: string }) => ({ body: (await readSpec(file)) as ComparisonPlan }),
+  input: async (given: { file: string; idempotencyKey?: string }) => ({
+    body: (await readSpec(given.file)) as ComparisonPlan,
+    headers: idempotencyHeader(given),
+  }),
   print({ id, count, warnings }, _given, output) {
     for (const warning of warnings) output.remark(inert(`warning: ${warning}`));
     output.line(id);
@@ -116,16 +120,8 @@ export const games = row({
   path: '/v1/comparisons/{id}/games',
   pages: 20,
   json: ({ items }) => ({ items }),
-  print: ({ items }) =>
-    [
-      csvLine(COLUMNS),
-      ...items.flatMap(({ method, seed, experiment, state, games: played }) =>
-        played.map((one) => csvLine([method, seed, ...gameCells(one), experiment, state])),
-      ),
-    ].join('\n'),
+  print: ({ items }) => comparisonCsv(items),
 });
-
-const COLUMNS = ['method', 'seed', ...GAME_COLUMNS, 'experiment', 'state'];
 
 /** A comparison in words: its findings, the seeds, then a sentence for each method. */
 export function comparisonText(comparison: ComparisonDetail, width?: number): string {

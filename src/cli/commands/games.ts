@@ -1,9 +1,8 @@
 import type { GamePage } from 'echelon-client/calls';
+import { csvLine, GAME_COLUMNS, gameCells } from 'echelon-client/csv';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { table } from 'echelon-verify/cli/table';
-import { csvLine } from 'echelon-verify/text/csv';
 import { inert } from 'echelon-verify/text/inert';
-import { GAME_COLUMNS, gameCells } from '../game-columns.ts';
 import { EXPERIMENT, row } from '../row.ts';
 
 type Evaluation = GamePage['items'][number];
@@ -35,10 +34,19 @@ const games = row({
     const parts = items.filter((one) => one.step === step && one.attempt === attempt);
     const played = parts.flatMap((one) => one.games);
     const rows = played.map((one) => [...gameCells({ ...one, game: inert(one.game) })]);
-    const success = played.reduce((sum, one) => sum + one.success, 0) / played.length;
-    return `${panelInWords(last)}\n${table(['GAME', 'REPLICATE', 'SUCCESS', 'SCORE', 'STEPS', 'INVALID'], rows, width)}\nsuccess ${(100 * success).toFixed(1)} %`;
+    return `${panelInWords(last)}\n${table(['GAME', 'REPLICATE', 'SUCCESS', 'SCORE', 'STEPS', 'INVALID'], rows, width)}\n${successInWords(played, last.digest)}`;
   },
 });
+
+/** Each game counts equally: of a sampled panel some were drawn several times, and others never. */
+function successInWords(played: Evaluation['games'], digest: string): string {
+  const games = new Map<string, number[]>();
+  for (const { game, success } of played) games.set(game, [...(games.get(game) ?? []), success]);
+  const shares = [...games.values()].map((some) => some.reduce((sum, one) => sum + one, 0) / some.length);
+  const success = shares.reduce((sum, one) => sum + one, 0) / shares.length;
+  const drawn = digest === '' ? `, over ${games.size} different games in ${played.length} draws` : '';
+  return `success ${(100 * success).toFixed(1)} %${drawn}`;
+}
 
 function panelInWords({ step, panel, digest, decoding }: Evaluation): string {
   const known =

@@ -21,12 +21,15 @@ interface Options extends ApiOptions, SpecChanges {
   dryRun?: boolean;
 }
 
-/** Adds `--idempotency-key` to a command that submits. */
+/** `--idempotency-key` of a command that submits. */
+export const IDEMPOTENCY_KEY = [
+  '--idempotency-key <key>',
+  'a repeated submission with this key returns the first result (default: a random key)',
+] as const;
+
+/** Adds {@link IDEMPOTENCY_KEY} to a command. */
 export function withIdempotencyKey(command: Command): Command {
-  return command.option(
-    '--idempotency-key <key>',
-    'a repeated submission with this key returns the first result (default: a random key)',
-  );
+  return command.option(...IDEMPOTENCY_KEY);
 }
 
 /** The header of `--idempotency-key`. */

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { Usage } from 'echelon-client/calls';
+import { csvLine } from 'echelon-client/csv';
 import { table } from 'echelon-verify/cli/table';
-import { csvLine } from 'echelon-verify/text/csv';
 import { inert } from 'echelon-verify/text/inert';
 import { row, stated } from '../row.ts';
 

@@ -2,6 +2,7 @@ import { plural } from 'echelon-verify/text/plural';
 import type { Ended } from '../../core/events.ts';
 import type { AllocatedNode } from '../../core/launch-plan.ts';
 import { faultsIn } from '../../core/node-health.ts';
+import type { Cordon } from '../../core/node-states.ts';
 import type { Lease } from '../../store/attempts/types.ts';
 import type { Cluster, ClusterNode, NodeFault } from '../../store/clusters/types.ts';
 import type { Store } from '../../store/store.ts';
@@ -35,7 +36,7 @@ export function faultsOf(node: string, faults: readonly NodeFault[]): number {
 
 /**
  * The cluster's cordons after these faults. At least half of its nodes continue to accept experiments: a fault of more nodes is
- * the cluster's, and without nodes nothing would run.
+ * the cluster's, and without nodes nothing would run. A cordon of a further node is pending until another node is released.
  */
 export function cordonFaulty(
   cordons: Cordons,
@@ -46,16 +47,36 @@ export function cordonFaulty(
   let after = cordons;
   for (const { id } of nodes) {
     const count = faultsOf(id, faults);
-    if (count < rule.after - EPSILON || !mayCordon(id, nodes, after)) continue;
+    if (count < rule.after - EPSILON || after[id] !== undefined) continue;
     const reason = `${plural(Math.ceil(count - EPSILON), 'fault')} within ${rule.forMs / 60_000} min, the last: ${message}`;
-    after = { ...after, [id]: { by: 'echelon', at: now, until: now + rule.forMs, reason } };
+    const until = now + rule.forMs;
+    after = { ...after, [id]: { by: 'echelon', at: now, until, reason, pending: true } };
+  }
+  return inEffect(after, nodes);
+}
+
+/** With the pending cordons in effect that leave half of the nodes; the same object if there is none. */
+function inEffect(cordons: Cordons, nodes: readonly ClusterNode[]): Cordons {
+  let after = cordons;
+  for (const { id } of nodes) {
+    const isClosed = (node: ClusterNode) => node.draining !== undefined || isCordoned(after[node.id]);
+    if (!after[id]?.pending || 2 * (nodes.filter(isClosed).length + 1) > nodes.length) continue;
+    const { pending: _pending, ...cordon } = after[id];
+    after = { ...after, [id]: cordon };
   }
   return after;
 }
 
-function mayCordon(id: string, nodes: readonly ClusterNode[], cordons: Cordons): boolean {
-  const closed = nodes.filter((node) => node.draining !== undefined || cordons[node.id] !== undefined).length;
-  return cordons[id] === undefined && 2 * (closed + 1) <= nodes.length;
+function isCordoned(cordon: Cordon | undefined): boolean {
+  return cordon !== undefined && !cordon.pending;
+}
+
+/** Logs the cordons that are in effect only afterwards; returns these cordons. */
+function logged(log: Log, cluster: string, { before, after }: Record<'before' | 'after', Cordons>): Cordons {
+  for (const [node, cordon] of Object.entries(after))
+    if (isCordoned(cordon) && !isCordoned(before[node]))
+      log.warn({ cluster, node, reason: cordon.reason }, 'a node is cordoned');
+  return after;
 }
 
 /** The nodes whose GPUs have faults that the report before did not have, with the faults in words. */
@@ -70,7 +91,7 @@ function newlyBroken(before: readonly ClusterNode[], nodes: readonly ClusterNode
 }
 
 /**
- * Cordons nodes whose GPUs have new faults; to be called before the report is stored. These cordons last until `uncordon`, because
+ * Cordons nodes whose GPUs have new faults, and those whose cordon was pending; to be called before the report is stored. They last until `uncordon`, because
  * no time repairs a GPU. A fault that is still reported after `uncordon` does not cordon the node again.
  */
 export async function cordonBroken(
@@ -79,16 +100,15 @@ export async function cordonBroken(
   nodes: readonly ClusterNode[],
 ): Promise<void> {
   const broken = newlyBroken(cluster.nodes, nodes);
-  if (!cordon || cordon.after === 0 || broken.size === 0) return;
+  const isPending = Object.values(cluster.cordons ?? {}).some(({ pending }) => pending);
+  if (!cordon || cordon.after === 0 || (broken.size === 0 && !isPending)) return;
   const at = await store.clusters.now();
   await store.clusters.editCordons(cluster.name, (before) => {
-    let after = before;
-    for (const [node, reason] of broken)
-      if (mayCordon(node, nodes, after)) {
-        log.warn({ cluster: cluster.name, node, reason }, 'a node is cordoned');
-        after = { ...after, [node]: { by: 'echelon', at, reason } };
-      }
-    return after;
+    const added = Object.fromEntries(
+      [...broken].map(([node, reason]) => [node, { by: 'echelon', at, reason, pending: true as const }]),
+    );
+    const after = inEffect(broken.size === 0 ? before : { ...added, ...before }, nodes);
+    return logged(log, cluster.name, { before, after });
   });
 }
 
@@ -110,9 +130,7 @@ export async function noteFault(
     });
     await store.clusters.editCordons(cluster, (before, { nodes: all }) => {
       const after = cordonFaulty(before, all, { rule: cordon, ...seen, message: ended.message });
-      for (const [node, { reason }] of Object.entries(after))
-        if (before[node] === undefined) log.warn({ cluster, node, reason }, 'a node is cordoned');
-      return after;
+      return logged(log, cluster, { before, after });
     });
   } catch (err) {
     log.warn({ cluster, err }, 'cannot record a fault of the cluster');

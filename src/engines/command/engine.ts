@@ -12,6 +12,7 @@ const DEFAULTS = {
   workingDir: null,
   files: null,
   start: 'per-node',
+  runtimeEnv: null,
   resume: null,
   metrics: null,
   batches: null,
@@ -33,10 +34,18 @@ export const COMMAND: Engine<CommandSpec, ResolvedCommand> = {
     ...parameterProblems(spec),
     ...resumeProblems(spec),
     ...sourceProblems(spec),
+    ...runtimeEnvProblems(spec),
     ...fileProblems(spec),
     ...nodeProblems(spec),
   ],
   customCode: () => true,
+  permissionProblems: ({ runtimeEnv = {} }, { runtimeEnv: allowed }) =>
+    Object.keys(runtimeEnv)
+      .filter((name) => allowed !== undefined && !allowed.includes(name))
+      .map((name) => ({
+        field: `/runtimeEnv/${name}`,
+        message: `is not allowed on every cluster that may run the experiment; name a cluster that allows it, or ask an administrator for PATCH /v1/clusters/NAME with {"runtimeEnv": ["${name}"]}`,
+      })),
   resolve(spec) {
     const { nodes = 1, gpus = 0 } = spec.resources ?? {};
     const resources = { nodes, gpus, cpus: Math.max(1, nodes * gpus), nodeLabels: {} };
@@ -77,6 +86,12 @@ function sourceProblems({ metrics }: CommandSpec): FieldProblem[] {
     return [{ field: '/metrics/lines/step', message: 'is missing; it finds the training step' }];
   if (Object.keys(metrics.lines).length > 1) return [];
   return [{ field: '/metrics/lines', message: 'must have the pattern of a metric beside step' }];
+}
+
+function runtimeEnvProblems({ runtimeEnv }: CommandSpec): FieldProblem[] {
+  const names = Object.keys(runtimeEnv ?? {});
+  if (runtimeEnv === undefined || names.length === 1) return [];
+  return [{ field: '/runtimeEnv', message: `must have exactly one field, but it has ${names.length}` }];
 }
 
 function nodeProblems({ resources: { nodes = 1, gpus = 0 } = {}, start }: CommandSpec): FieldProblem[] {

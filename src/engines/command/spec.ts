@@ -50,6 +50,28 @@ const MetricSource = DescribedObject(
   },
 );
 
+/** A Python environment that Ray makes for the program. Images are no part of it: Ray mounts no shared root into their containers. */
+const RuntimeEnv = DescribedObject(
+  "Python environment that Ray sets up for the program on each node: exactly one field, which the cluster must allow. Default: the environment of Ray's nodes.",
+  {
+    pip: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]{1,500}$' }), {
+        minItems: 1,
+        maxItems: 64,
+        description:
+          "Requirements of pip, which are installed over the packages of Ray's nodes, such as `torch==2.9.1` or the path of a wheel.",
+      }),
+    ),
+    conda: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
+        description:
+          'Name of a conda environment that every node has. It needs the versions of Python and Ray of the cluster.',
+      }),
+    ),
+  },
+);
+
 /** Any program of the user's own. */
 export const CommandSpec = NamedObject('CommandSpec', {
   ...commonFields,
@@ -94,6 +116,7 @@ export const CommandSpec = NamedObject('CommandSpec', {
     ['per-node', 'once'],
     '`per-node` starts the program on each allocated node, and Ray reserves its GPUs and CPUs. `once` starts it on the first node and reserves nothing: for a program that takes its resources from Ray by itself. Default: per-node.',
   ),
+  runtimeEnv: Type.Optional(RuntimeEnv),
   resume: Type.Optional(
     argv(
       'Arguments that are appended if an earlier attempt reported a checkpoint; {checkpoint} is its path. Default: a further attempt starts like the first.',
@@ -107,7 +130,7 @@ export const CommandSpec = NamedObject('CommandSpec', {
   ),
 });
 export type CommandSpec = Static<typeof CommandSpec>;
-type Optional = 'workingDir' | 'files' | 'resume' | 'metrics' | 'batches' | 'parameters';
+type Optional = 'workingDir' | 'files' | 'runtimeEnv' | 'resume' | 'metrics' | 'batches' | 'parameters';
 
 /** A resolved {@link CommandSpec}; null: the field is not set. */
 export type ResolvedCommand = Resolved<CommandSpec, Optional> & {

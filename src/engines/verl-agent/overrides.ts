@@ -127,6 +127,10 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
   ],
   [/^trainer\.total_training_steps$/, 'would contradict /training/steps'],
   [/^actor_rollout_ref\.rollout\.n$/, 'must be 1 in this trainer; set /rollout/groupSize'],
+  [
+    /^actor_rollout_ref\.rollout\.(val_kwargs\.)?seed$/,
+    'would give every request of a group the same random stream, so that its trajectories repeat each other',
+  ],
   [/^actor_rollout_ref\.rollout\.val_kwargs\.n$/, 'must stay 1; set /evaluation/rounds'],
   [
     /^data\.(return_raw_chat|val_batch_size)$/,

@@ -40,16 +40,17 @@ export function createIntake(
   /**
    * What the caller's specs may load code from and call: everything with the scope `custom-code`, else the operator's
    * endpoints, and the directories that are allowed on `cluster`, or, where any cluster may take it (null), on every one.
-   * With any scope, only the secrets that the spec's project may use there; `secrets`: whether a spec may name some.
+   * With any scope, only the secrets that the spec's project may use there, and the runtime environments that are allowed there;
+   * `asks`: whether a spec may ask for some.
    */
-  async function permissions(cluster: string | null, secrets: boolean): Promise<Permissions> {
+  async function permissions(cluster: string | null, asks: boolean): Promise<Permissions> {
     const customCode = hasScope(caller, 'custom-code');
-    if (customCode && !secrets) return { customCode };
+    if (customCode && !asks) return { customCode };
     const possible = await clusters(cluster);
     const secretProjects = possible.map((one) => one.secretProjects ?? null);
-    if (customCode) return { customCode, secretProjects };
-    const [first, ...others] = possible.map(({ codePaths = [] }) => codePaths);
-    const codePaths = (first ?? []).filter((path) => others.every((paths) => paths.includes(path)));
+    const runtimeEnv = inAll(possible.map((one) => one.runtimeEnv ?? []));
+    if (customCode) return { customCode, secretProjects, runtimeEnv };
+    const codePaths = inAll(possible.map((one) => one.codePaths ?? []));
     return { customCode: false, codePaths, endpoints: settings.promptEndpoints, secretProjects };
   }
 
@@ -63,8 +64,8 @@ export function createIntake(
      */
     async take(spec: ExperimentSpec, { waits = false } = {}): Promise<ResolvedSpec> {
       const complete = await withNamedTraining(store, caller, inOwnProject(caller, spec));
-      const secrets = Object.keys(spec.secrets ?? {}).length > 0;
-      const resolved = resolveSpec(complete, await permissions(complete.cluster ?? null, secrets));
+      const asks = Object.keys(spec.secrets ?? {}).length > 0 || 'runtimeEnv' in spec;
+      const resolved = resolveSpec(complete, await permissions(complete.cluster ?? null, asks));
       const problem =
         (await ofProject(resolved.spec.project)) ?? (waits ? null : await ofPlace(resolved.spec));
       if (problem) throw invalidSpec([problem]);
@@ -88,6 +89,11 @@ export function createIntake(
     /** All clusters. */
     clusters: () => clusters(null),
   };
+}
+
+/** What is in each of the lists. */
+function inAll([first = [], ...others]: readonly (readonly string[])[]): string[] {
+  return first.filter((one) => others.every((list) => list.includes(one)));
 }
 
 /** A function that asks once for each argument. */

@@ -5,33 +5,13 @@ import type {
   ComparisonPlan,
   ComparisonResult,
   ComparisonRun,
+  RecordedRun,
 } from '../../schemas/comparison.ts';
 import { canonicalJson } from '../../schemas/json.ts';
 import { type GameResult, type Judgement, judgeResults, UnpairedError } from './judge-results.ts';
 import { average } from './paired-difference.ts';
 import { errorOf, looksOf, undeclaredDifferences } from './plan-comparison.ts';
 import { sentenceOf } from './sentence.ts';
-
-/** The games of a run's evaluation at the planned step. */
-interface PlayedPanel {
-  readonly digest: string;
-  readonly decoding: Readonly<Record<string, string>>;
-  readonly games: readonly PlayedGame[];
-}
-
-/** A run of a comparison as it is recorded. */
-export interface RecordedRun {
-  readonly method: string;
-  readonly seed: number;
-  readonly experiment: string;
-  readonly state: State | null;
-  /** The resolved spec; null before the experiment exists. */
-  readonly resolved: unknown;
-  readonly panel: PlayedPanel | null;
-  readonly rowsSeen: number;
-  readonly rowsVerified: number;
-  readonly wrong: number;
-}
 
 /** A run with the games that count for it. */
 export type CountedRun = ComparisonRun & { games: readonly PlayedGame[] };
@@ -72,7 +52,7 @@ const nameOf = ({ method, seed, experiment }: Pick<RecordedRun, 'method' | 'seed
 /** A run that ended without its evaluation counts each game of the panel with success 0: it is never omitted. */
 function countedRuns(recorded: readonly RecordedRun[]): CountedRun[] {
   const panel = recorded.find((run) => run.panel !== null)?.panel?.games ?? [];
-  return recorded.map(({ panel: own, resolved: _resolved, ...run }) => {
+  return recorded.map(({ panel: own, resolved: _resolved, startedAt: _startedAt, ...run }) => {
     const isCounted = own === null && run.state !== null && isFinal(run.state) && run.state !== 'succeeded';
     const lost = () => panel.map((one) => ({ ...one, success: 0, score: 0, steps: 0, invalidSteps: 0 }));
     const games = own?.games ?? (isCounted ? lost() : []);
@@ -102,8 +82,8 @@ function refusalsOf(plan: ComparisonPlan, recorded: readonly RecordedRun[]): str
 
 function panelProblems(
   plan: ComparisonPlan,
-  panel: PlayedPanel,
-  expected: { digest: string | undefined; decoding: PlayedPanel['decoding'] },
+  panel: NonNullable<RecordedRun['panel']>,
+  expected: { digest: string | undefined; decoding: Readonly<Record<string, string>> },
 ): string[] {
   const names = new Set(panel.games.map(({ game }) => game));
   if (panel.digest === '') return ['played a sampled panel: its games were drawn'];

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EchelonError } from '../../core/errors.ts';
-import type { Archive } from './archive.ts';
+import type { ListedArchive, ObjectName } from './archive.ts';
 import type { ArchiveIdentity } from './archive-identity.ts';
-import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact } from './archive-keys.ts';
+import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact, isDigest } from './archive-keys.ts';
 
 /**
  * An archive in a directory, `<root>/x/cd/<owner>/<digest>` (cd: the owner's last two characters): made durable under
  * another name first (file, then the directories that name it) and renamed, so that a name never stands for less than
  * its bytes. Readers check the digest. Several processes may share a root.
  */
-export function createDirectoryArchive(root: string): Archive & ArchiveIdentity {
+export function createDirectoryArchive(root: string): ListedArchive & ArchiveIdentity {
   const folderOf = (owner: string) => join(root, 'x', owner.slice(-2), owner);
 
   return {
@@ -42,7 +42,21 @@ export function createDirectoryArchive(root: string): Archive & ArchiveIdentity 
         throw archiveUnavailable(error);
       }
     },
+
+    list: (owner) => listed(join(root, 'x'), owner),
   };
+}
+
+/** The objects of a folder's shards; what is still being written has another name. */
+async function* listed(folder: string, owner: string | undefined): AsyncGenerator<ObjectName> {
+  try {
+    for (const shard of owner === undefined ? await namesIn(folder) : [owner.slice(-2)])
+      for (const one of owner === undefined ? await namesIn(join(folder, shard)) : [owner])
+        for (const digest of await namesIn(join(folder, shard, one)))
+          if (isDigest(digest)) yield { owner: one, digest };
+  } catch (error) {
+    throw archiveUnavailable(error);
+  }
 }
 
 function createIdentity(root: string): ArchiveIdentity {

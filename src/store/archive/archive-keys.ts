@@ -9,8 +9,12 @@ export function digestOf(bytes: Uint8Array): string {
 /** Throws unless both are valid names, so that neither can leave its directory or prefix. */
 export function checkPlace(owner: string, digest: string): void {
   checkOwner(owner);
-  if (!/^[0-9a-f]{64}$/.test(digest))
-    throw new EchelonError('not-found', 'A digest has 64 hexadecimal digits');
+  if (!isDigest(digest)) throw new EchelonError('not-found', 'A digest has 64 hexadecimal digits');
+}
+
+/** Whether a name is one of {@link digestOf}. */
+export function isDigest(name: string): boolean {
+  return /^[0-9a-f]{64}$/.test(name);
 }
 
 /** The part of {@link checkPlace} that concerns the owner. */

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { S3mini } from 's3mini';
 import { EchelonError } from '../../core/errors.ts';
 import { retryUntil } from '../../core/retry.ts';
-import type { Archive } from './archive.ts';
+import type { ListedArchive } from './archive.ts';
 import type { ArchiveIdentity } from './archive-identity.ts';
-import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact } from './archive-keys.ts';
+import { archiveUnavailable, checkBytes, checkOwner, checkPlace, intact, isDigest } from './archive-keys.ts';
 
 /** A bucket, and who may use it. */
 export interface Bucket {
@@ -38,7 +38,7 @@ const LISTED_AT_ONCE = 1000;
  * An object appears whole or not at all; readers check the digest. What is refused for a while, or does not answer, is
  * tried again, a bounded number of times: each call is idempotent.
  */
-export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Archive & ArchiveIdentity {
+export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): ListedArchive & ArchiveIdentity {
   const service = connect(bucket, patience);
   const { s3, retrying } = service;
   const folderOf = (owner: string) =>
@@ -62,10 +62,16 @@ export function createS3Archive(bucket: Bucket, patience: S3Patience = {}): Arch
 
     async remove(owner, except = new Set()) {
       checkOwner(owner);
-      const names = (await namesOf(service, bucket.name, folderOf(owner))).filter(
-        (name) => !except.has(name.slice(name.lastIndexOf('/') + 1)),
-      );
-      for (const name of names) await retrying(() => s3.deleteObject(name));
+      for await (const name of namesOf(service, bucket.name, folderOf(owner)))
+        if (!except.has(name.slice(name.lastIndexOf('/') + 1))) await retrying(() => s3.deleteObject(name));
+    },
+
+    async *list(one) {
+      const folder = one === undefined ? folderOf('').slice(0, -1) : folderOf(one);
+      for await (const name of namesOf(service, bucket.name, folder)) {
+        const [owner, digest] = name.split('/').slice(-2) as [string, string];
+        if (isDigest(digest)) yield { owner, digest };
+      }
     },
   };
 }
@@ -123,17 +129,16 @@ async function putObject({ s3, retrying }: Service, name: string, bytes: Buffer)
   });
 }
 
-async function namesOf({ s3, retrying }: Service, bucket: string, folder: string): Promise<string[]> {
-  const names: string[] = [];
+async function* namesOf({ s3, retrying }: Service, bucket: string, folder: string): AsyncGenerator<string> {
   for (let from: string | undefined; ; ) {
     const after = from;
     const page = await retrying(() => s3.listObjectsPaged('/', folder, LISTED_AT_ONCE, after));
     if (page === null || page === undefined) {
       throw archiveUnavailable(new Error(`there is no bucket ${bucket}`));
     }
-    for (const { Key } of page.objects ?? []) names.push(Key);
+    for (const { Key } of page.objects ?? []) yield Key;
     from = page.nextContinuationToken;
-    if (!from) return names;
+    if (!from) return;
   }
 }
 

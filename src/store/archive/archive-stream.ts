@@ -51,8 +51,8 @@ export function createArchiveStreams(context: StoreContext) {
       await archiveSeries(context, id);
       for (let tries = 0; tries < TRIES; tries++) {
         const outcome = await archiveOnce(context, id);
-        // The experiment was deleted meanwhile, so its new objects are removed.
-        if (outcome === 'gone') await context.archive.remove(id);
+        // The experiment was deleted meanwhile, so its new objects are garbage.
+        if (outcome === 'gone') await guarded(context.redis.sadd(context.keys.garbage, id));
         if (outcome !== 'changed') return outcome;
       }
       return 'waiting';
@@ -109,8 +109,8 @@ async function rollOnce(context: StoreContext, id: string): Promise<boolean> {
   const segment = await putSegment(context, id, entries);
   const index = writeSegments([...readSegments(before), segment]);
   const outcome = await run('roll-stream', [id, segment.last, index, before, long, size]);
-  // The experiment was deleted meanwhile, so its new objects are removed.
-  if (outcome === 'gone') await context.archive.remove(id);
+  // The experiment was deleted meanwhile, so its new objects are garbage.
+  if (outcome === 'gone') await guarded(context.redis.sadd(context.keys.garbage, id));
   return outcome === 'rolled';
 }
 

@@ -10,3 +10,15 @@ export interface Archive {
   /** Deletes all objects of the owner except `except`. May be repeated. */
   remove(owner: string, except?: ReadonlySet<string>): Promise<void>;
 }
+
+/** An object of an archive: its owner, and its SHA-256 in hex. */
+export interface ObjectName {
+  owner: string;
+  digest: string;
+}
+
+/** An archive that can be copied. */
+export interface ListedArchive extends Archive {
+  /** All objects, or those of an owner, in no order; others may come and go meanwhile. */
+  list(owner?: string): AsyncIterable<ObjectName>;
+}

@@ -41,13 +41,13 @@ const NAMED = 10;
 const TRIES = 3;
 
 /** Suffixes of the keys of a sweep. */
-const SWEEP_KEYS = ['children', 'experiments', 'runs', 'settled', 'after', 'shared'] as const;
+const SWEEP_KEYS = ['children', 'experiments', 'runs', 'settled', 'after', 'shared', 'recorded'] as const;
 
 type Batches = ReturnType<typeof createBatches>;
 
 /** Retention: deletes expired data. */
 export function createRetention(context: StoreContext, batches: Batches) {
-  const { redis, keys, run, archive } = context;
+  const { redis, keys, run } = context;
   return {
     /**
      * Takes up to `limit` experiments that ended at least `afterMs` ago and of which clusters may still keep event logs;
@@ -74,6 +74,15 @@ export function createRetention(context: StoreContext, batches: Batches) {
     /** Records that no cluster has event logs of these any more. */
     async forgotten(ids: readonly string[]): Promise<void> {
       if (ids.length > 0) await guarded(redis.zrem(keys.forgetting, ...ids));
+    },
+
+    /**
+     * Has nothing deleted from the archive for `ms` from now, for a backup. `again`: only if this still holds from an earlier
+     * call; false if it does not.
+     */
+    async pause(ms: number, { again = false } = {}): Promise<boolean> {
+      const set = again ? redis.set(keys.backup, '1', 'PX', ms, 'XX') : redis.set(keys.backup, '1', 'PX', ms);
+      return (await guarded(set)) === 'OK';
     },
 
     /** Takes or renews the lease of retention for this dispatcher; false if another has it. `leaseMs` 0 releases it. */
@@ -114,16 +123,24 @@ export function createRetention(context: StoreContext, batches: Batches) {
       return { deleted, next: next === '' ? null : next };
     },
 
-    /** Deletes the archived objects of up to `limit` deleted experiments; returns their number. */
-    async collectGarbage(limit: number): Promise<number> {
-      const ids = await guarded(redis.srandmember(keys.garbage, limit));
-      for (const id of ids) {
-        await archive.remove(id);
-        await guarded(redis.srem(keys.garbage, id));
-      }
-      return ids.length;
-    },
+    /**
+     * Deletes the archived objects of up to `limit` deleted experiments and comparisons; returns their number. 0 during a backup, whose
+     * snapshot may still have them.
+     */
+    collectGarbage: (limit: number) => collectGarbage(context, limit),
   };
+}
+
+async function collectGarbage({ redis, keys, archive }: StoreContext, limit: number): Promise<number> {
+  // In this order: without a backup now, these were deleted before the snapshot of any later one.
+  const chosen = redis.pipeline().srandmember(keys.garbage, limit).exists(keys.backup);
+  const [ids, backups] = (await runAll(chosen)) as [string[], number];
+  if (backups > 0) return 0;
+  for (const id of ids) {
+    await archive.remove(id);
+    await guarded(redis.srem(keys.garbage, id));
+  }
+  return ids.length;
 }
 
 async function takeForgetting(
@@ -209,7 +226,7 @@ async function expire(
   if (outcome === 'waiting') return outcome;
   if (outcome === 'gone') {
     // The delete also removed it from the list of due experiments.
-    await archive.remove(id);
+    await guarded(redis.sadd(keys.garbage, id));
     return outcome;
   }
   if (stage !== 'records') await archive.remove(id, await stillNeeded(context, id));

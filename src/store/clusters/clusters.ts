@@ -17,6 +17,7 @@ const SETTINGS = [
   'labels',
   'backfill',
   'codePaths',
+  'runtimeEnv',
   'env',
   'secretProjects',
   'cordons',

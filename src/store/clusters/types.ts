@@ -32,6 +32,8 @@ export interface Cluster {
   labels?: Readonly<Record<string, string>>;
   /** Directories from which specs may load code without the scope `custom-code`. Set only by `set`. */
   codePaths?: readonly string[];
+  /** Fields of `runtimeEnv` that specs may have there. Set only by `set`. */
+  runtimeEnv?: readonly ('pip' | 'conda')[];
   /** The secrets that projects may use, each with these projects. Default: null, no list. Set only by `set`. */
   secretProjects?: Readonly<Record<string, readonly string[]>> | null;
   /** Nodes that take no new experiment, by id. Set only by `set`. */

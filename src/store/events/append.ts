@@ -131,14 +131,15 @@ async function archiveLongParts(
   }
 }
 
-/** Deletes the parts that were archived for an experiment after its deletion. */
+/** Parts that were archived for an experiment after its deletion are garbage. */
 async function removeParts(
-  { redis, keys, archive, limits }: StoreContext,
+  { redis, keys, limits }: StoreContext,
   experiment: string,
   chunk: readonly NumberedEvent[],
 ): Promise<void> {
   if (!chunk.some(({ data }) => isLong(data, limits))) return;
-  if ((await guarded(redis.exists(keys.experiment(experiment)))) === 0) await archive.remove(experiment);
+  if ((await guarded(redis.exists(keys.experiment(experiment)))) === 0)
+    await guarded(redis.sadd(keys.garbage, experiment));
 }
 
 function isLong(data: Uint8Array | undefined, limits: { inlineBytes: number }): data is Uint8Array {

@@ -74,8 +74,10 @@ function retentionKeys(root: string) {
     due: (stage: RetentionStage, project: string) => `${root}:due:${stage}:${project}`,
     /** Sorted set: archived experiments of which clusters may still keep event logs, by their end (ms). */
     forgetting: `${root}:forgetting`,
-    /** Set: deleted experiments whose objects in the archive still exist. */
+    /** Set: deleted experiments and comparisons whose objects in the archive still exist. */
     garbage: `${root}:archive:garbage`,
+    /** String: a backup runs, so that nothing is deleted from the archive. */
+    backup: `${root}:backup`,
     /** Set: `<cluster> <directory>` of checkpoints that were saved or read; the files outlive their experiments. */
     checkpoints: `${root}:checkpoints`,
   };

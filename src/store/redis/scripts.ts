@@ -44,6 +44,7 @@ const SCRIPTS = {
     'expand-sweep',
     'record-average',
     'release-sweep',
+    'record-runs',
     'rerun-sweep',
     'share-documents',
   ],

@@ -43,8 +43,9 @@ export function createSweeps(context: StoreContext, pressure: Pressure) {
      * EchelonError `invalid-spec` if its project was removed.
      */
     create: (input: SweepInput) => create(context, pressure, input),
-    /** Newest first. */
-    list: (filter: { project?: string; limit: number; before?: string }) => list(context, filter),
+    /** Newest first. `comparisons`: only sweeps that belong to a comparison. */
+    list: (filter: { project?: string; comparisons?: boolean; limit: number; before?: string }) =>
+      list(context, filter),
     /**
      * Records a child's running average at a step of its sweep's early stopping, and returns those of the other children
      * at the same step. May be repeated.
@@ -175,17 +176,20 @@ async function list(
   context: StoreContext,
   {
     project,
+    comparisons = false,
     limit,
     before,
   }: {
     project?: string;
+    comparisons?: boolean;
     limit: number;
     before?: string;
   },
 ) {
   if (limit <= 0) return { items: [], next: null };
   const { redis, keys } = context;
-  const index = project === undefined ? `${keys.root}:sweeps` : `${keys.root}:sweeps:${project}`;
+  const all = `${keys.root}:${comparisons ? 'comparisons' : 'sweeps'}`;
+  const index = project === undefined ? all : `${all}:${project}`;
   if (before !== undefined && !/^[1-9]\d{0,15}$/.test(before)) {
     throw new EchelonError(
       'invalid-cursor',

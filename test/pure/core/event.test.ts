@@ -56,12 +56,17 @@ describe('bounds of events', () => {
 
   test('an evaluation is recorded whole or as a gap: without some of its games it would be another one', () => {
     const played = { game: 'g', replicate: 1, success: 1, score: 1, steps: 3, invalidSteps: 0 };
-    const of = (games: (typeof played)[]) =>
-      boundEvent({ type: 'evaluation', step: 1, panel: 'p', digest: '', decoding: {}, games }).type;
+    const of = (games: (typeof played)[], changes = {}) =>
+      boundEvent({ type: 'evaluation', step: 1, panel: 'p', digest: '', decoding: {}, games, ...changes })
+        .type;
     assert.equal(of(Array(2000).fill(played)), 'evaluation');
     assert.equal(of(Array(2001).fill(played)), 'gap');
     assert.equal(of([{ ...played, game: 'g'.repeat(300) }]), 'gap');
     assert.equal(of([{ ...played, success: Number.NaN }]), 'gap');
+    assert.equal(of([played], { digest: 'a'.repeat(64) }), 'evaluation');
+    for (const digest of ['a', 'a secret', 'a'.repeat(65)]) assert.equal(of([played], { digest }), 'gap');
+    assert.equal(of([played], { panel: 'p'.repeat(300) }), 'gap');
+    assert.equal(of([played], { decoding: { ['n'.repeat(300)]: '1' } }), 'gap');
   });
 
   test('a checkpoint whose path is too long is a gap, not another path', () => {

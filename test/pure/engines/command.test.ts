@@ -4,6 +4,7 @@ import { MAX_FILE_BYTES, MAX_FILES } from '../../../src/core/launch-plan.ts';
 import { PLACES, unusedParameters, withParameters } from '../../../src/engines/command/arguments.ts';
 import { COMMAND } from '../../../src/engines/command/engine.ts';
 import type { CommandSpec } from '../../../src/engines/command/spec.ts';
+import type { Permissions } from '../../../src/engines/engine.ts';
 import type { ExperimentSpec } from '../../../src/engines/registry.ts';
 import { specProblems, validateSpec } from '../../../src/engines/validate-spec.ts';
 import { compilePlan } from '../../../src/plan/compile-plan.ts';
@@ -140,4 +141,15 @@ test('a spec holds as many files and bytes as stated, and no more', () => {
   withFiles(2, MAX_FILE_BYTES / 2);
   assert.throws(() => withFiles(MAX_FILES + 1, 1), { code: 'invalid-spec' });
   assert.throws(() => withFiles(2, MAX_FILE_BYTES / 2 + 1), { code: 'invalid-spec' });
+});
+
+test('a runtime environment has one field, which every cluster that may run the experiment allows', () => {
+  const pip = ['torch==2.9.1'];
+  for (const runtimeEnv of [{}, { pip, conda: 'base' }])
+    assert.deepEqual(refused({ runtimeEnv }), ['/runtimeEnv']);
+  assert.deepEqual(fields({ runtimeEnv: { imageUri: 'an/image' } }), ['/runtimeEnv/imageUri']);
+  const denied = (permissions: Permissions) =>
+    COMMAND.permissionProblems!({ ...SMALL, runtimeEnv: { pip } }, permissions).map(({ field }) => field);
+  assert.deepEqual([denied({}), denied({ runtimeEnv: ['conda', 'pip'] })], [[], []]);
+  assert.deepEqual(denied({ runtimeEnv: ['conda'] }), ['/runtimeEnv/pip']);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { randomFrom } from '../../../packages/echelon-verify/test/support/random-batch.ts';
+import { compareRuns } from '../../../src/plan/comparison/compare-runs.ts';
 import { type GameResult, judgeResults, UnpairedError } from '../../../src/plan/comparison/judge-results.ts';
 import {
   detectableWith,
@@ -9,6 +10,7 @@ import {
   seedsFor,
 } from '../../../src/plan/comparison/paired-difference.ts';
 import { criticalT } from '../../../src/plan/comparison/student-t.ts';
+import type { ComparisonPlan, RecordedRun } from '../../../src/schemas/comparison.ts';
 
 const NAMES = { candidate: 'a', baseline: 'b' };
 
@@ -156,4 +158,37 @@ test('the critical t is that of the tables', () => {
   ] as const;
   for (const [freedom, value] of table)
     assert.ok(Math.abs(criticalT(0.05, freedom) - value) < 1e-4, `${freedom}`);
+});
+
+test('a failed run counts, never improves its method, and keeps the number of seeds', () => {
+  const plan: ComparisonPlan = {
+    ...{ name: 'c', spec: {}, baseline: 'b', panel: 'p', step: 1, replicates: 1, margin: 5, deviation: 5 },
+    methods: ['b', 'a'].map((name) => ({ name, set: { estimator: name } })),
+    seeds: [1, 2, 3, 4],
+  };
+  const runOf = (at: number, solved: readonly boolean[]): RecordedRun => ({
+    ...{ method: plan.methods[at % 2]!.name, seed: plan.seeds[at >> 1]!, experiment: `exp-${at}` },
+    ...{ state: 'succeeded', startedAt: 1, resolved: {}, rowsSeen: 0, rowsVerified: 0, wrong: 0 },
+    panel: {
+      ...{ digest: 'd'.repeat(64), decoding: {} },
+      games: solved.map((one, game) => ({
+        ...{ game: `g${game}`, replicate: 1, success: Number(one), score: 0, steps: 1, invalidSteps: 0 },
+      })),
+    },
+  });
+  const panels = fc.array(fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }), {
+    minLength: 8,
+    maxLength: 8,
+  });
+  fc.assert(
+    fc.property(panels, fc.nat(3), fc.constantFrom('failed', 'cancelled'), (solved, seed, state) => {
+      const runs = solved.map((one, at) => runOf(at, one));
+      const failed = runs.map((run, at) => (at === 2 * seed + 1 ? { ...run, state, panel: null } : run));
+      const [before, after] = [compareRuns(plan, runs), compareRuns(plan, failed)];
+      assert.ok(after.results[0]!.difference <= before.results[0]!.difference);
+      assert.deepEqual([after.results[0]!.seeds, after.look.seeds, after.refusals], [4, 4, []]);
+      assert.ok(after.findings.some((text) => text.includes('counts with success 0')));
+    }),
+    { numRuns: 50 },
+  );
 });

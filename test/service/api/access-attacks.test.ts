@@ -377,6 +377,20 @@ describe('custom code', () => {
     assert.equal((await again(having.token)).statusCode, 202);
     for (const name of ['allowing', 'strict']) await store.clusters.remove(name);
   });
+
+  test('a runtime environment needs a cluster that allows it, and every cluster if the spec names none', async () => {
+    const { call } = await appOf();
+    for (const name of ['allowing', 'strict'])
+      await store.clusters.put(clusterRecord({ name, address: 'h:1' }));
+    const own = { name: 'r', engine: 'command', command: ['true'], runtimeEnv: { pip: ['wheel'] } };
+    const asked = async (cluster?: string) =>
+      (await call('POST', '/v1/plans', { body: { ...own, cluster } })).statusCode;
+    assert.equal(await asked('allowing'), 400);
+    const changed = await call('PATCH', '/v1/clusters/allowing', { body: { runtimeEnv: ['pip'] } });
+    assert.deepEqual(changed.json().runtimeEnv, ['pip']);
+    assert.deepEqual([await asked('allowing'), await asked('strict'), await asked()], [200, 400, 400]);
+    for (const name of ['allowing', 'strict']) await store.clusters.remove(name);
+  });
 });
 
 test('a secret of another project is refused like an absent one in every route, and its list shows only what is its own', async () => {

@@ -15,7 +15,7 @@ import { sweepInput, sweepRequest } from '../../support/sweep.ts';
  * another project. A new route that does not check its caller fails here.
  */
 
-const { store } = await storeFor({ after });
+const { store, redis } = await storeFor({ after });
 await makeProjects(store, 'mine', 'theirs');
 const asked: string[] = [];
 const spied = storeThrough(store, (path, call) => {
@@ -131,6 +131,35 @@ describe('routes without their scope', () => {
     }
   });
 });
+
+describe('a viewer: a key of a project with the scope read alone', () => {
+  test('a viewer gets every GET of its project, 403 for every write, and changes nothing', async () => {
+    await makeProjects(store, 'seen');
+    const viewer = await makeKey(store, { project: 'seen', scopes: ['read'] });
+    const id = await endedExperiment('seen');
+    const before = await recorded();
+    // Its stream does not end; `feeds.test.ts` reads it.
+    const asked = routes.filter(
+      ({ scope, operationId }) => scope !== null && operationId !== 'streamProjectEvents',
+    );
+    for (const route of asked) {
+      const place = `${route.method} ${route.path}`;
+      const { statusCode, body } = await ask(route, viewer.token, { id, experiments: id, name: 'seen' });
+      const refused = route.scope !== 'read' || UNBOUND_ONLY.includes(route.operationId);
+      assert.equal(statusCode === 403, refused, `${place}: ${statusCode} ${body}`);
+    }
+    assert.deepEqual(await recorded(), before);
+  });
+});
+
+/** Every value of the store, except the audit log and what notes that a key was used. */
+async function recorded(): Promise<Record<string, string>> {
+  const names = (await redis.keys('*')).filter(
+    (name) => !/:(audit|api-keys:used|signed-out|access-version)/.test(name),
+  );
+  const values = await Promise.all(names.sort().map((name) => redis.dumpBuffer(name)));
+  return Object.fromEntries(names.map((name, at) => [name, values[at]!.toString('base64')]));
+}
 
 /** The route's answers for a resource of another project and for an unknown one, without the id itself. */
 async function compared(route: Route, foreign: string, unknown: string) {

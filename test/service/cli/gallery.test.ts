@@ -3,8 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { BUGS, batchOf } from '../../../scripts/gallery/bugs.ts';
+import { STEP_BUGS, stepFileOf } from '../../../scripts/gallery/steps.ts';
 
 const page = readFileSync('docs/gallery/index.md', 'utf8');
 
@@ -12,34 +13,61 @@ function echelon(...args: string[]) {
   return spawnSync(process.execPath, ['src/cli/main.ts', ...args], { encoding: 'utf8' });
 }
 
-test('the gallery has ten bugs, each with a thread of its own', () => {
-  assert.equal(new Set(BUGS.map(({ link }) => link)).size, 10);
-  for (const { link, name } of BUGS)
-    assert.ok(page.includes(`[Thread](${link}), [file](${name}.json)`), name);
+/** What the page says about the file of a bug: the last line of verify, the second command, and its output. */
+function sectionOf(file: string): { counts: string; command: string; shown: string } {
+  const found = new RegExp(
+    `\\$ echelon verify ${file} .*\\n(.+)\\n\\$ echelon ((?:explain|identify|verify) .+)\\n([^]*?)\\n\`\`\``,
+  ).exec(page)!;
+  return { counts: found[1]!, command: found[2]!, shown: found[3]!.trim() };
+}
+
+/** A file of the right version, which is removed after the test. */
+function rightFile(t: TestContext, content: object): string {
+  const folder = mkdtempSync(join(tmpdir(), 'echelon-gallery-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const right = join(folder, 'right.json');
+  writeFileSync(right, JSON.stringify(content));
+  return right;
+}
+
+const same = (file: string, content: object) =>
+  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), JSON.parse(JSON.stringify(content)));
+
+test('the gallery has ten bugs of advantages and ten of steps, each with a thread of its own', () => {
+  const all = [...BUGS, ...STEP_BUGS];
+  assert.equal(new Set(all.map(({ link }) => link)).size, 20);
+  for (const { link, name } of all) assert.ok(page.includes(`[Thread](${link}), [file](${name}.json)`), name);
 });
 
 for (const bug of BUGS) {
   test(`${bug.title}: the verifier finds the mistake, the page shows its explanation, and right advantages pass`, (t) => {
     const file = `docs/gallery/${bug.name}.json`;
-    assert.deepEqual(
-      JSON.parse(readFileSync(file, 'utf8')),
-      JSON.parse(JSON.stringify(batchOf(bug, 'wrong'))),
-    );
-    const [, counts, explain, shown] = new RegExp(
-      `\\$ echelon verify ${file} .*\\n(.+)\\n\\$ echelon (explain .+)\\n([^]*?)\\n\`\`\``,
-    ).exec(page)!;
+    same(file, batchOf(bug, 'wrong'));
+    const { counts, command, shown } = sectionOf(file);
     const found = echelon('verify', file);
     assert.equal(found.stdout.trim().split('\n').at(-1), counts);
     assert.equal(found.status, bug.row === undefined ? 1 : 0, found.stdout);
     assert.match(found.stdout, bug.row === undefined ? /error {3}wrong-rows/ : /warning rounding-rows/);
-    assert.equal(echelon(...explain!.split(' ')).stdout.trim(), shown!.trim());
-
-    const folder = mkdtempSync(join(tmpdir(), 'echelon-gallery-'));
-    t.after(() => rmSync(folder, { recursive: true }));
-    const right = join(folder, 'right.json');
-    writeFileSync(right, JSON.stringify(batchOf(bug, 'right')));
+    assert.equal(echelon(...command.split(' ')).stdout.trim(), shown);
+    const right = rightFile(t, batchOf(bug, 'right'));
     const passed = echelon('verify', right);
     assert.equal(passed.status, 0, passed.stdout);
     assert.match(passed.stdout, / 0 rounding, 0 wrong, 0 unverifiable/);
+  });
+}
+
+for (const bug of STEP_BUGS) {
+  test(`${bug.title}: the step is not ok or has a finding, the page shows the cause, and the right step passes`, (t) => {
+    const file = `docs/gallery/${bug.name}.json`;
+    same(file, stepFileOf(bug, 'wrong'));
+    const { counts, command, shown } = sectionOf(file);
+    const found = echelon('verify', file);
+    assert.equal(found.stdout.trim().split('\n').at(-1), counts);
+    assert.equal(found.status, bug.status ?? 1, found.stdout);
+    if (bug.status === 0) assert.match(found.stdout, /warning [a-z-]+/);
+    assert.equal(echelon(...command.split(' ')).stdout.trim(), shown);
+    const passed = echelon('verify', rightFile(t, stepFileOf(bug, 'right')));
+    assert.equal(passed.status, 0, passed.stdout);
+    assert.doesNotMatch(passed.stdout, /warning|error/);
   });
 }

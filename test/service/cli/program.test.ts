@@ -19,6 +19,7 @@ const MAIN = join(import.meta.dirname, '../../../src/cli/main.ts');
 const WITHOUT_API = new Set(
   [
     ['demo', 'up', 'down', 'doctor', 'api', 'dispatcher'],
+    ['backup create', 'backup ls', 'backup verify', 'backup restore'],
     [
       'verify',
       'explain',

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { Redis } from 'ioredis';
 import { createDispatcher } from '../../../src/dispatch/dispatcher.ts';
 import { createRayWorkerClient } from '../../../src/rpc/client.ts';
+import { writeRedisData } from '../../../src/store/backup/redis-files.ts';
+import { takeSnapshot } from '../../../src/store/backup/snapshot.ts';
 import {
   AGREEING,
   assertWholeStream,
@@ -28,12 +31,15 @@ function reversed(t: Scope): Scope {
   return { after: (release) => void resources.defer(release) };
 }
 
-/** A copy of the bench's Redis as it is now: its append-only file in a directory of its own. */
-async function backup(bench: Bench, t: Scope): Promise<string> {
-  const copy = await mkdtemp(join(tmpdir(), 'echelon-backup-'));
-  t.after(() => rm(copy, { recursive: true, force: true }));
-  await cp(join(bench.server.dir, 'appendonlydir'), join(copy, 'appendonlydir'), { recursive: true });
-  return copy;
+/** The bench's Redis as it is now, by the snapshot of `echelon backup create`. */
+async function backup(bench: Bench): Promise<Buffer[]> {
+  const redis = new Redis({ path: bench.server.socket, retryStrategy: () => null });
+  redis.on('error', () => {});
+  try {
+    return await Array.fromAsync((await takeSnapshot(redis)).bytes);
+  } finally {
+    redis.disconnect();
+  }
 }
 
 /** The real ray-worker, on a state directory of its own. */
@@ -48,11 +54,11 @@ async function rayWorkerFor(t: Scope) {
 }
 
 /** A second fleet on the restored copy, beside the same ray-workers. */
-async function restore(copy: string, bench: Bench, t: Scope) {
+async function restore(copy: Buffer[], bench: Bench, t: Scope) {
   const server = await redisFor(t, { config: { port: '0' } }); // only to make its directory
   await server.kill();
   await rm(join(server.dir, 'appendonlydir'), { recursive: true, force: true });
-  await cp(join(copy, 'appendonlydir'), join(server.dir, 'appendonlydir'), { recursive: true });
+  await writeRedisData(server.dir, copy);
   await server.start();
   const connected = connectTo({ url: `unix://${server.socket}` }, join(bench.directory, 'archive'));
   t.after(() => connected.close());
@@ -74,7 +80,7 @@ describe('an old copy of the store beside live ray-workers', () => {
     const bench = await startBench();
     t.after(() => bench.stop());
     const id = await bench.submit({ steps: 2, hang: true });
-    const copy = await backup(bench, t); // queued, attempt 0
+    const copy = await backup(bench); // queued, attempt 0
     const first = await bench.dispatcher();
     for (const attempt of [1, 2]) {
       await until(
@@ -114,7 +120,7 @@ describe('an old copy of the store beside live ray-workers', () => {
     await bench.store.clusters.put({ ...fake!, name: 'real', address, token });
     const plan = { ...pythonDriver({ steps: 2, hang: true }), gracePeriodMs: 1000 };
     const id = await bench.submit({}, { cluster: 'real', plan });
-    const copy = await backup(bench, t);
+    const copy = await backup(bench);
 
     // The other store's later life, as the ray-worker saw it: attempts 1 to 4, the last one runs.
     const client = createRayWorkerClient({ address, token, ca: null });

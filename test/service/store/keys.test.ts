@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { NumberedEvent, RuleEvent } from '../../../src/core/events.ts';
 import { newCommandId, newExperimentId } from '../../../src/core/ids.ts';
 import { makeChild } from '../../../src/plan/sweep.ts';
+import type { ComparisonPlan } from '../../../src/schemas/comparison.ts';
 import { newProject } from '../../../src/schemas/project.ts';
 import { RETENTION_STAGES } from '../../../src/schemas/retention.ts';
 import type { Lease } from '../../../src/store/attempts/types.ts';
@@ -167,9 +168,17 @@ async function train(store: Store, key: string, look: Look): Promise<string> {
   return id;
 }
 
-/** A sweep whose evaluation waits for a training that has to run twice. Returns it and its experiments. */
+const COMPARISON: ComparisonPlan = {
+  ...{ name: 'c', spec: {}, baseline: 'a', panel: 'rooms', step: 1, replicates: 1, margin: 5, deviation: 5 },
+  methods: ['a', 'b', 'c'].map((name) => ({ name, set: {} })),
+  seeds: [1],
+};
+
+/** A compared sweep whose evaluation waits for a training that has to run twice. Returns it and its experiments. */
 async function sweep(store: Store, look: () => Promise<void>): Promise<{ id: string; children: string[] }> {
-  const { id } = await store.sweeps.create(chainInput([undefined, 0, 0], { project: PROJECT }));
+  const { id } = await store.sweeps.create(
+    chainInput([undefined, 0, 0], { project: PROJECT, comparison: COMPARISON }),
+  );
   await look();
   const run = async (experiment: string, to: 'succeeded' | 'failed') => {
     const lease = await claimed(store, experiment);
@@ -191,6 +200,8 @@ async function sweep(store: Store, look: () => Promise<void>): Promise<{ id: str
   for (const { experiment } of evaluations) await run(experiment, 'succeeded');
   const children = [first!, ...[again!, ...evaluations].map(({ experiment }) => experiment)];
   assert.equal((await store.sweeps.get(id))?.state, 'done');
+  await look();
+  await store.comparisons.recordRuns(id);
   return { id, children };
 }
 
@@ -283,6 +294,8 @@ test('every key is listed, and nothing is left of what was deleted', async (t) =
     assert.deepEqual(ofStream.sort(), [`x:${id}:batches`, `x:${id}:reports`], 'what a rule keeps');
   };
   const deleted = await liveThroughAll(store, look, isStreamGone);
+  assert.ok(await store.retention.pause(60_000));
+  await look();
 
   for (const id of deleted) {
     const left = (await everyKeyWith(redis, id)).map((key) => key.replace(/^\{echelon\}:/, ''));

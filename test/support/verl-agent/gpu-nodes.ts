@@ -13,6 +13,8 @@ import {
 /** GPUs of each node but the head; their CPUs are just enough for the GPU processes. */
 export const GPUS = 4;
 const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4'];
+/** Labels of the last node. */
+export const LABELS = { 'gpu-memory': 'large' };
 const STANDIN = 'deploy/ray-worker/tests/standin';
 
 const placed = sourceFunction<() => Record<string, string[]>>(
@@ -24,7 +26,7 @@ const placed = sourceFunction<() => Record<string, string[]>>(
   'placed',
 );
 
-/** A Ray of a head without GPUs and three nodes of 4 logical GPUs, and a checkout whose trainer needs neither GPU nor torch. */
+/** A Ray of a head without GPUs and three nodes of 4 logical GPUs, the last with {@link LABELS}, and a checkout whose trainer needs neither GPU nor torch. */
 export interface GpuNodes extends AsyncDisposable {
   readonly address: string;
   /** The checkout, for `VERL_AGENT_HOME`. */
@@ -42,7 +44,12 @@ export async function startGpuNodes(directory: string): Promise<GpuNodes> {
   const home = join(directory, 'verl-agent');
   await cp(join(STANDIN, 'verl'), join(home, 'verl'), { recursive: true });
   await cp('test/support/verl-agent/main_hgpo.py', join(home, 'recipe/hgpo/main_hgpo.py'));
-  const nodes = ADDRESSES.map((address) => ({ address, gpus: GPUS, cpus: GPUS }));
+  const nodes = ADDRESSES.map((address, at) => ({
+    address,
+    gpus: GPUS,
+    cpus: GPUS,
+    ...(at === ADDRESSES.length - 1 && { labels: 'gpu-memory=large' }),
+  }));
   const head = await startRayHead({ token: false, numCpus: 12, numGpus: 0, nodes });
   const ray = await connect(head.address, { namespace: 'tests', selfTest: false });
   return {

@@ -4,6 +4,7 @@ export const SCREENS = [
   'experiments',
   'sweeps',
   'compare',
+  'comparisons',
   'queue',
   'clusters',
   'submit',

@@ -1,4 +1,4 @@
-import { csvLine } from 'echelon-verify/text/csv';
+import { csvLine } from 'echelon-client/csv';
 import { counted } from 'echelon-verify/text/plural';
 
 /** A point of the API's chart. */

@@ -18,7 +18,7 @@ export function heatColumns(rows: BatchRows): HeatColumn[] {
   const levels = [...rows.levels].sort((a, b) => a.level - b.level);
   return [
     ...levels.map(({ level, advantage, dropped }) => ({
-      name: level < 0 ? 'group' : `k=${level}`,
+      name: level === -2 ? 'gain' : level < 0 ? 'group' : `k=${level}`,
       title:
         level < 0 ? 'the whole group' : level === 0 ? 'same state' : `same state and the ${level} before`,
       values: advantage,

@@ -29,6 +29,8 @@ const ROUTES: [pattern: string, load: () => Promise<Screen>][] = [
   ],
   ['/sweeps', async () => (await import('../screens/sweeps.tsx')).Sweeps],
   ['/sweeps/:id', async () => (await import('../screens/sweep.tsx')).Sweep],
+  ['/comparisons', async () => (await import('../screens/comparisons.tsx')).Comparisons],
+  ['/comparisons/:id', async () => (await import('../screens/comparison.tsx')).Comparison],
   ['/compare', async () => (await import('../screens/compare.tsx')).Compare],
   ['/queue', async () => (await import('../screens/queue.tsx')).Queue],
   ['/clusters', async () => (await import('../screens/clusters.tsx')).Clusters],

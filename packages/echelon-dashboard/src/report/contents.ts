@@ -1,3 +1,4 @@
+import { COMPARISON_ID, type ComparisonFile } from 'echelon-client/comparison-file';
 import type { Answers, Question } from 'echelon-verify/browser';
 import { explainRow } from 'echelon-verify/explain/explain';
 import { rowColumns } from 'echelon-verify/explain/row-columns';
@@ -18,11 +19,18 @@ async function bytesOf(id: string): Promise<Uint8Array<ArrayBuffer> | undefined>
   return new Uint8Array(await new Response(unpacked).arrayBuffer());
 }
 
-/** The head of the report in this file. Fails if the file is incomplete. */
-export async function readHead(): Promise<ReportHead> {
-  const bytes = await bytesOf(HEAD_ID);
-  if (bytes === undefined) throw new Error('The file is incomplete. Make it again with --html.');
-  return JSON.parse(new TextDecoder().decode(bytes)) as ReportHead;
+async function readJson(id: string): Promise<unknown> {
+  const bytes = await bytesOf(id);
+  return bytes && JSON.parse(new TextDecoder().decode(bytes));
+}
+
+/** The comparison, or the head of the report in this file. Fails if the file is incomplete. */
+export async function readFile(): Promise<{ comparison: ComparisonFile } | { head: ReportHead }> {
+  const comparison = await readJson(COMPARISON_ID);
+  if (comparison !== undefined) return { comparison: comparison as ComparisonFile };
+  const head = await readJson(HEAD_ID);
+  if (head === undefined) throw new Error('The file is incomplete. Make it again with --html.');
+  return { head: head as ReportHead };
 }
 
 /** Answers questions on the batches in this file, from their rows. */

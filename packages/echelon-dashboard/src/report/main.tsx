@@ -9,13 +9,15 @@ import { render } from 'preact';
 import { startInFragment } from '../app/router.ts';
 import { applyTheme } from '../app/theme.ts';
 import { Failed } from '../parts/states.tsx';
-import { readHead } from './contents.ts';
+import { ComparisonReport } from './comparison.tsx';
+import { readFile } from './contents.ts';
 import { Report } from './report.tsx';
 
 applyTheme();
 startInFragment();
 const root = document.querySelector('#app')!;
-readHead().then(
-  (head) => render(<Report head={head} />, root),
+readFile().then(
+  (file) =>
+    render('head' in file ? <Report head={file.head} /> : <ComparisonReport file={file.comparison} />, root),
   (error: Error) => render(<Failed failure={{ kind: 'failed', message: error.message }} />, root),
 );

@@ -23,7 +23,11 @@ export function Compare() {
   const metric = query.get('metric') || undefined;
   return (
     <>
-      <Head title="Compare" command={command('diff', {}) + ids.map((id) => ` ${id}`).join('')} />
+      <Head
+        title="Compare"
+        command={command('diff', {}) + ids.map((id) => ` ${id}`).join('')}
+        actions={<a href="/comparisons">Planned comparisons</a>}
+      />
       <div class="toolbar">
         <FindExperiment
           label="Add an experiment"

@@ -59,7 +59,12 @@ export function Sweep({ params }: { params: Record<string, string> }) {
             title={inert(detail.name)}
             path={[['/sweeps', 'Sweeps']]}
             command={command(`sweeps compare ${detail.id}`)}
-            actions={<Actions detail={detail} onChange={refresh} />}
+            actions={
+              <>
+                {detail.comparison !== null && <a href={`/comparisons/${detail.id}`}>Comparison</a>}
+                <Actions detail={detail} onChange={refresh} />
+              </>
+            }
           >
             <State state={detail.state} />
           </Head>

@@ -19,7 +19,11 @@ export function Sweeps() {
   useFeed(useThrottled(list.reload, 2000));
   return (
     <>
-      <Head title="Sweeps" command={command('sweeps')} />
+      <Head
+        title="Sweeps"
+        command={command('sweeps')}
+        actions={<a href="/comparisons">Planned comparisons</a>}
+      />
       <Await of={list}>
         {({ items, next }) =>
           items.length === 0 ? (

@@ -27,6 +27,8 @@ export interface Part {
   extra: number;
   norm: Norm;
   epsilon: number;
+  /** A deviation that is not above this gives 0. */
+  guardAbove?: number | undefined;
   /** True if the bounds are those of any form: then the deviation has no list of candidates. */
   anyForm: boolean;
 }
@@ -56,12 +58,23 @@ const REFINE_CANDIDATES = 129;
 /** Fills `low`, `high` and `zero` of a part from its cluster's bounds. */
 export function boundPart(part: Part): void {
   const { bounds, cluster, value, valueError } = part;
-  if (bounds.overflow[cluster] === 1) setPart(part, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+  if (part.norm === 'raw') setPart(part, value - valueError, value + valueError);
+  else if (bounds.overflow[cluster] === 1) setPart(part, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
   else if (part.norm === 'leave-one-out') boundLeaveOneOut(part);
   else if (bounds.pinned[cluster] === 1 && valueError === 0) {
     const difference = bounds.arithmetic.round(value - bounds.mean[cluster]!);
     scalePart(part, difference, difference);
   } else boundDifference(part);
+  const guard = guardOf(part);
+  if (guard === 'closed') setPart(part, 0, 0);
+  else if (guard === 'unknown') setPart(part, Math.min(0, part.low), Math.max(0, part.high));
+}
+
+/** Whether the guard of the part lets its deviation through. */
+function guardOf({ norm, guardAbove, bounds, cluster }: Part): 'open' | 'closed' | 'unknown' {
+  if (norm !== 'deviation' || guardAbove === undefined) return 'open';
+  if (!(bounds.deviationHigh[cluster]! > guardAbove)) return 'closed';
+  return bounds.deviationLow[cluster]! > guardAbove ? 'open' : 'unknown';
 }
 
 /** Interval of (x - mean) if the mean is one too. */
@@ -77,14 +90,15 @@ function boundDifference(part: Part): void {
 
 /** Divides a numerator's interval by the interval of (deviation + epsilon), if the part is normalised. */
 function scalePart(part: Part, low: number, high: number): void {
-  const { bounds, cluster, extra } = part;
+  const { bounds, extra } = part;
   const { unit } = bounds.arithmetic;
   if ((low === 0 && high === 0) || part.norm === 'none') {
     setPart(part, low - extra * Math.abs(low), high + extra * Math.abs(high));
     return;
   }
-  const least = denominator(bounds.deviationLow[cluster]!, part.epsilon, unit, -1);
-  const most = denominator(bounds.deviationHigh[cluster]!, part.epsilon, unit, 1);
+  const [lowest, highest] = ends(part);
+  const least = denominator(lowest!, part.epsilon, unit, -1);
+  const most = denominator(highest!, part.epsilon, unit, 1);
   const own = quotientRoundings(part);
   const a = low / (low > 0 ? most : least);
   const b = high / (high > 0 ? least : most);
@@ -131,7 +145,7 @@ function boundLeaveOneOut(part: Part): void {
 /** A group of one row has mean 0 and deviation 1: value / (1 + epsilon), or the value itself. */
 export function boundSingle(part: Part): void {
   const { unit } = part.bounds.arithmetic;
-  const divided = part.norm === 'deviation';
+  const divided = part.norm === 'deviation' || part.norm === 'one-plus-epsilon';
   const a = divided ? part.value / (1 + part.epsilon) : part.value;
   const blur = ((divided ? 4 * unit : 0) + part.extra) * Math.abs(a) + part.valueError * (1 + 4 * unit);
   setPart(part, a - blur, a + blur);
@@ -151,7 +165,7 @@ export function isRefinable(part: Part): boolean {
   if (bounds.arithmetic.digits !== FLOAT32.digits || bounds.overflow[cluster] === 1) return false;
   // Unknown inputs are no float32 numbers that could be tried.
   if (part.valueError !== 0 || bounds.inputError[cluster] !== 0) return false;
-  if (bounds.size[cluster] === 1) return false;
+  if (bounds.size[cluster] === 1 || part.norm === 'raw' || guardOf(part) !== 'open') return false;
   return part.norm === 'leave-one-out' ? !part.anyForm : bounds.pinned[cluster] === 0;
 }
 
@@ -193,7 +207,7 @@ export function likelyPart(part: Part): { low: number; high: number } | undefine
     const off = LEAVE_ONE_OUT_ROUNDINGS * unit * Math.abs(scaled);
     return { low: scaled - off, high: scaled + off };
   }
-  const [least, most] = part.anyForm ? ends(bounds, cluster) : deviationsAbout(bounds, cluster, []);
+  const [least, most] = part.anyForm ? ends(part) : deviationsAbout(part, []);
   return quotient(part, difference, least!, most!);
 }
 
@@ -213,7 +227,8 @@ function quotient(
   return { low: low - own * Math.abs(low), high: high + own * Math.abs(high) };
 }
 
-function ends({ deviationLow, deviationHigh }: ClusterBounds, cluster: number): number[] {
+function ends({ norm, bounds: { deviationLow, deviationHigh }, cluster }: Part): number[] {
+  if (norm === 'one-plus-epsilon') return [1, 1];
   return [deviationLow[cluster]!, deviationHigh[cluster]!];
 }
 
@@ -222,8 +237,8 @@ function push(pairs: number[], value: number, relative: number): void {
 }
 
 function refineScaled(part: Part, means: readonly number[], pairs: number[]): void {
-  const { bounds, cluster, value } = part;
-  const deviations = part.anyForm ? ends(bounds, cluster) : deviationsAbout(bounds, cluster, means);
+  const { value } = part;
+  const deviations = part.anyForm ? ends(part) : deviationsAbout(part, means);
   for (const mean of means) {
     const difference = Math.fround(value - mean);
     if (difference === 0) continue;
@@ -277,8 +292,9 @@ function float32Between(bounds: ClusterBounds, cluster: number): number[] | unde
  * Deviations about each candidate mean (the trainer may take the deviation with another order of summation than the
  * mean) and about the mean itself, as flat pairs; merged into one interval if they hardly differ.
  */
-function deviationsAbout(bounds: ClusterBounds, cluster: number, means: readonly number[]): number[] {
-  const whole = ends(bounds, cluster);
+function deviationsAbout(part: Part, means: readonly number[]): number[] {
+  const { bounds, cluster } = part;
+  const whole = ends(part);
   if (whole[1]! - whole[0]! <= HARDLY * whole[1]!) return whole;
   const n = bounds.size[cluster]!;
   const divisor = bounds.divisor[cluster]!;

@@ -8,6 +8,9 @@ import { clusterLevels } from '../kernel/clusters.ts';
 import type {
   Combination,
   ContextTerms,
+  Derived,
+  DerivedColumn,
+  EstimatorInput,
   GroupTerm,
   Norm,
   RowFormula,
@@ -22,10 +25,11 @@ import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from '../pool
 import { present } from '../present.ts';
 import type { RowParts } from './admissible.ts';
 import { boundAnyForm } from './any-form.ts';
-import { type Arithmetic, FLOAT16 } from './arithmetic.ts';
+import { type Arithmetic, FLOAT16, FLOAT64 } from './arithmetic.ts';
 import { termOfChain } from './chain-term.ts';
 import {
   type ClusterBounds,
+  clusterBounds,
   emptyBounds,
   type LazyClusterBounds,
   lazyClusterBounds,
@@ -34,7 +38,7 @@ import { chooseInputs, type InputColumn, type Inputs } from './inputs.ts';
 import { boundPart, boundSingle, emptyPart, type Part, setPart } from './level-value.ts';
 import { type BoundedStage, boundStages, type StageBoundsInput } from './stage-bounds.ts';
 
-/** Clusters of one level with the bounds over them. `level` is k, or -1 for the whole group. */
+/** Clusters of one level with the bounds over them. `level` is k, -1 for the scores of the whole group, -2 for another column of it. */
 export interface ModelLevel {
   readonly level: number;
   readonly cluster: Int32Array;
@@ -44,11 +48,17 @@ export interface ModelLevel {
   /** Fills in the bounds of a cluster: until then only sizes, true means and true deviations are there. */
   fill(cluster: number): void;
   readonly input: InputColumn;
+  /** What the values are, in words. */
+  readonly valueName: string;
+  /** Relative rounding of the part from a wider format. */
+  readonly narrowing: number;
   /** Coefficient of the level before any normalisation. */
   readonly weight: number;
   /** True if a cluster of one row passes its value through (mean 0, deviation 1) instead of giving 0. */
   readonly rawSingleton: boolean;
   readonly norm: Norm;
+  /** A deviation that is not above this gives 0. */
+  readonly guardAbove?: number | undefined;
   /** The trainer spreads the part over the tokens of the response and averages it again. */
   readonly overTokens: boolean;
 }
@@ -106,8 +116,11 @@ export function createRowModel(batch: Batch): ModelOutcome {
 }
 
 function termModel(batch: Batch, inputs: Inputs, formula: RowFormula): RowModel {
+  const derived = derivedColumns(batch, inputs);
   const levels = formula.terms.flatMap((term) =>
-    term.over === 'group' ? [groupLevel(batch, inputs, term)] : contextLevels(stepsOf(batch), inputs, term),
+    term.over === 'group'
+      ? [groupLevel(batch, groupColumn(batch, columnOf(inputs, derived, term), term), term)]
+      : contextLevels(stepsOf(batch), columnOf(inputs, derived, term), term),
   );
   return { ...rowReader(batch, inputs, levels, formula), truth: trueAdvantages(batch, inputs) };
 }
@@ -122,6 +135,7 @@ function missingInputs(batch: Batch, inputs: Inputs): string[] {
   const missing: string[] = [];
   if (uses.observation && batch.observation === undefined) missing.push('observation');
   if (uses.nextObservation === true && batch.nextObservation === undefined) missing.push('nextObservation');
+  for (const column of uses.environment ?? []) if (batch[column] === undefined) missing.push(column);
   if (uses.stepReturn && inputs.stepReturn === undefined)
     missing.push('reported.stepReward (or reward and actionValid)');
   if (uses.score) {
@@ -151,27 +165,29 @@ function isPerTrajectory({ trajectory, trajectoryNames }: Batch, value: Float64A
 
 /** The formula in float64 on the trainer's inputs, of a batch that lacks nothing. */
 export function trueAdvantages(batch: Batch, inputs: Inputs): Float64Array {
+  const { name, params } = batch.estimator;
+  return estimatorOf(name).evaluate(estimatorInput(batch, inputs), params);
+}
+
+function estimatorInput(batch: Batch, inputs: Inputs): EstimatorInput {
   const column = (input: InputColumn | undefined): Float64Array => {
     const { stated, value } = given(input);
     return stated ?? value;
   };
-  const { name, params } = batch.estimator;
-  return estimatorOf(name).evaluate(
-    {
-      steps: stepsOf(batch),
-      stepReturn: () => column(inputs.stepReturn),
-      score: () => column(inputs.score),
-      responseLength: () => given(batch.responseLength),
-      rewards: () => given(batch.rewards),
-      tokens: () =>
-        tokenInput(
-          batch,
-          () => column(inputs.tokenReward),
-          () => column(inputs.tokenValue),
-        ),
-    },
-    params,
-  );
+  return {
+    steps: stepsOf(batch),
+    stepReturn: () => column(inputs.stepReturn),
+    score: () => column(inputs.score),
+    responseLength: () => given(batch.responseLength),
+    rewards: () => given(batch.rewards),
+    environment: () => ({ ...batch, reward: given(batch.reward) }),
+    tokens: () =>
+      tokenInput(
+        batch,
+        () => column(inputs.tokenReward),
+        () => column(inputs.tokenValue),
+      ),
+  };
 }
 
 function tokenInput<C>({ tokens }: Batch, reward: () => C, value: () => C) {
@@ -189,7 +205,7 @@ function given<T>(column: T | undefined): T {
 function stageModel(batch: Batch, inputs: Inputs, plan: StagePlan): RowModel {
   const { arithmetic } = inputs;
   const perToken = isPerToken(batch);
-  const input = perToken ? tokenBoundsInput(batch, inputs) : rowBoundsInput(batch, inputs);
+  const input = perToken ? tokenBoundsInput(batch, inputs) : rowBoundsInput(batch, inputs, plan);
   const { column, trace, overflow } = boundStages(plan, input, arithmetic);
   const { statistics = 'rows' } = plan;
   const groups = { over: 'group', norm: 'none', deviation: 'sample', statistics } as const;
@@ -197,7 +213,14 @@ function stageModel(batch: Batch, inputs: Inputs, plan: StagePlan): RowModel {
   const levels =
     inputs.score === undefined || perToken
       ? []
-      : [groupLevel(batch, inputs, { ...groups, singleton, weight: 1, overTokens: false })];
+      : [
+          groupLevel(batch, columnOf(inputs, {}, { over: 'group' }), {
+            ...groups,
+            singleton,
+            weight: 1,
+            overTokens: false,
+          }),
+        ];
   const bounds = emptyBounds(1, arithmetic);
   bounds.size[0] = 1;
   const part = emptyPart(bounds);
@@ -220,11 +243,13 @@ function stageModel(batch: Batch, inputs: Inputs, plan: StagePlan): RowModel {
   };
 }
 
-function rowBoundsInput(batch: Batch, inputs: Inputs): StageBoundsInput {
+function rowBoundsInput(batch: Batch, inputs: Inputs, { statistics }: StagePlan): StageBoundsInput {
+  const score = (): InputColumn => given(inputs.score);
+  const isMean = statistics === 'trajectory-mean';
   return {
     group: batch.group,
     trajectory: batch.trajectory,
-    score: () => given(inputs.score),
+    score: () => (isMean ? trajectoryColumn(batch, score(), inputs.arithmetic) : score()),
     tokens: () => given(batch.responseLength),
     rewards: () => given(inputs.rewards),
   };
@@ -239,51 +264,115 @@ function tokenBoundsInput(batch: Batch, inputs: Inputs): StageBoundsInput {
   return { ...tokenStageInput(reward, sequences), ...present({ forms: batch.estimator.forms }) };
 }
 
-function contextLevels(steps: StepColumns, inputs: Inputs, terms: ContextTerms): ModelLevel[] {
-  const input = inputs.stepReturn as InputColumn;
+function contextLevels(steps: StepColumns, of: TermColumn, terms: ContextTerms): ModelLevel[] {
   const { deviation, norm } = terms;
-  return clusterLevels(steps, terms.historyLength).map(({ level, cluster, count }) => ({
+  const within = terms.overBatch === true ? { ...steps, group: new Int32Array(steps.rows) } : steps;
+  return clusterLevels(within, terms.historyLength).map(({ level, cluster, count }) => ({
     level,
     cluster,
     members: cluster,
-    ...bound(cluster, count, input, deviation, inputs),
-    input,
+    ...bound(cluster, count, of, deviation),
+    ...of,
     weight: terms.weight(level),
-    rawSingleton: false,
+    rawSingleton: norm === 'raw',
     norm,
+    guardAbove: terms.guardAbove,
     overTokens: false,
   }));
 }
 
-function groupLevel(batch: Batch, inputs: Inputs, term: GroupTerm): ModelLevel {
-  const input = inputs.score as InputColumn;
+function groupLevel(batch: Batch, of: TermColumn, term: GroupTerm): ModelLevel {
   const { weight, norm, overTokens } = term;
   const members = membersOf(batch.group, standInsOf(term, batch));
   return {
-    level: -1,
+    level: term.of === undefined ? -1 : -2,
     cluster: batch.group,
     members,
-    ...bound(members, batch.groupNames.length, input, term.deviation, inputs),
-    input,
+    ...bound(members, batch.groupNames.length, of, term.deviation),
+    ...of,
     weight,
-    rawSingleton: term.singleton === 'raw',
+    rawSingleton: term.singleton === 'raw' || norm === 'raw',
     norm,
+    guardAbove: term.guardAbove,
     overTokens,
+  };
+}
+
+/** The column of a group term: that of its rows, or the means of their trajectories. */
+function groupColumn(
+  batch: Batch,
+  of: TermColumn,
+  { statistics }: Pick<GroupTerm, 'statistics'>,
+): TermColumn {
+  if (statistics !== 'trajectory-mean') return of;
+  return { ...of, input: trajectoryColumn(batch, of.input, of.arithmetic) };
+}
+
+/** The mean of each row's trajectory, as the trainer's arithmetic may give it. */
+function trajectoryColumn(
+  { trajectory: cluster, trajectoryNames }: Batch,
+  { value, error: valueError, rounding }: InputColumn,
+  arithmetic: Arithmetic,
+): InputColumn {
+  const count = trajectoryNames.length;
+  const bounds = clusterBounds({ cluster, count, value, valueError, rounding }, 'sample', arithmetic);
+  const any = emptyBounds(1, arithmetic);
+  const ofAny = bounds.mean.map((mean, t) => {
+    boundAnyForm(bounds, t, any);
+    return any.meanError[0]! + Math.abs(any.mean[0]! - mean);
+  });
+  return {
+    value: Float64Array.from(cluster, (t) => bounds.mean[t]!),
+    error: Float64Array.from(cluster, (t) => bounds.meanError[t]!),
+    rounding: Float64Array.from(cluster, (t) => ofAny[t]!),
+  };
+}
+
+/** The column that a term is over, and the arithmetic of the term. */
+interface TermColumn extends Pick<ModelLevel, 'input' | 'valueName' | 'narrowing'> {
+  readonly arithmetic: Arithmetic;
+}
+
+function derivedColumns(batch: Batch, inputs: Inputs): Readonly<Record<string, DerivedColumn>> {
+  const { name, params } = batch.estimator;
+  return estimatorOf(name).columns?.(estimatorInput(batch, inputs), params) ?? {};
+}
+
+function columnOf(
+  inputs: Inputs,
+  derived: Readonly<Record<string, DerivedColumn>>,
+  { over, of, isDouble }: Pick<GroupTerm | ContextTerms, 'over'> & Derived,
+): TermColumn {
+  const isWider = isDouble === true && inputs.arithmetic.unit > FLOAT64.unit;
+  const arithmetic = isWider ? FLOAT64 : inputs.arithmetic;
+  const narrowing = isWider ? inputs.arithmetic.unit : 0;
+  if (of !== undefined)
+    return { input: roundedTo(arithmetic, given(derived[of])), valueName: of, arithmetic, narrowing };
+  const isScore = over === 'group';
+  const input = given(isScore ? inputs.score : inputs.stepReturn);
+  return { input, valueName: isScore ? 'score' : 'return', arithmetic, narrowing };
+}
+
+/** The numbers that a derived column has in a format, most of them known to the last digit. */
+function roundedTo({ round }: Arithmetic, { value, error, rounding }: DerivedColumn): InputColumn {
+  const rounded = value.map(round);
+  const off = (row: number, by: number): number =>
+    Math.max(round(value[row]! + by) - rounded[row]!, rounded[row]! - round(value[row]! - by));
+  return {
+    value: rounded,
+    error: error.map((by, row) => off(row, by)),
+    rounding: rounding.map((by, row) => (by === 0 ? 0 : off(row, by + error[row]!))),
   };
 }
 
 function bound(
   cluster: Int32Array,
   count: number,
-  input: InputColumn,
+  { input, arithmetic }: TermColumn,
   deviation: Deviation,
-  inputs: Inputs,
 ): LazyClusterBounds {
-  return lazyClusterBounds(
-    { cluster, count, value: input.value, valueError: input.error, rounding: input.rounding },
-    deviation,
-    inputs.arithmetic,
-  );
+  const { value, error: valueError, rounding } = input;
+  return lazyClusterBounds({ cluster, count, value, valueError, rounding }, deviation, arithmetic);
 }
 
 function rowReader(
@@ -294,7 +383,7 @@ function rowReader(
 ): Omit<RowModel, 'truth'> {
   const { arithmetic } = inputs;
   const pool = levels.map((level) => emptyPart(level.bounds));
-  const wide = levels.map(() => emptyBounds(1, arithmetic));
+  const wide = levels.map(({ bounds }) => emptyBounds(1, bounds.arithmetic));
   return {
     inputs,
     combination,
@@ -320,9 +409,10 @@ function rowReader(
         part.cluster = cluster;
         if (part.anyForm) widen(part, row, level, wide[i]!);
         part.norm = level.norm;
+        part.guardAbove = level.guardAbove;
         part.epsilon = epsilon;
-        part.extra = level.overTokens ? overTokens(batch, row, arithmetic) : 0;
-        if (part.extra > 0 && batch.responseLength?.[row] === 0) setPart(part, 0, 0);
+        part.extra = level.narrowing + (level.overTokens ? overTokens(batch, row, arithmetic) : 0);
+        if (level.overTokens && batch.responseLength?.[row] === 0) setPart(part, 0, 0);
         else if (level.rawSingleton && part.bounds.size[part.cluster] === 1) boundSingle(part);
         else boundPart(part);
         parts.push(part);

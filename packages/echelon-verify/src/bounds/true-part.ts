@@ -34,25 +34,28 @@ export function truePart(model: RowModel, level: ModelLevel, row: number): TrueP
 /** The true contributions of one level to the rows from `from` to `to` - 1, before any weight. */
 export function eachTruePart(
   { epsilon }: RowModel,
-  { bounds, cluster, input, norm, rawSingleton }: ModelLevel,
+  { bounds, cluster, input, norm, rawSingleton, guardAbove = Number.NEGATIVE_INFINITY }: ModelLevel,
   { from, to }: { readonly from: number; readonly to: number },
   visit: (row: number, value: number, reason?: DropReason) => void,
 ): void {
   const { size, equal, trueMean, deviation } = bounds;
   const { value } = input;
-  const divides = norm === 'deviation';
+  const divides = norm === 'deviation' || norm === 'one-plus-epsilon';
   for (let row = from; row < to; row++) {
     const c = cluster[row]!;
     const n = c < 0 ? 0 : size[c]!;
     const x = value[row]!;
     if (c < 0) visit(row, 0, 'no-such-step');
+    else if (norm === 'raw') visit(row, x);
     else if (n === 1 && !rawSingleton) visit(row, 0, 'singleton');
     else if (n === 1) visit(row, divides ? x / (1 + epsilon) : x);
     else if (equal[c] === 1) visit(row, 0, 'equal');
     else {
       const off = x - trueMean[c]!;
+      const spread = norm === 'deviation' ? deviation[c]! : 1;
       if (off === 0) visit(row, 0, 'at-mean');
-      else if (divides) visit(row, off / (deviation[c]! + epsilon));
+      else if (divides && !(spread > guardAbove)) visit(row, 0, 'equal');
+      else if (divides) visit(row, off / (spread + epsilon));
       else visit(row, norm === 'none' ? off : (n / (n - 1)) * off);
     }
   }

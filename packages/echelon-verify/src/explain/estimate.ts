@@ -43,6 +43,7 @@ export function estimate(batch: Batch, overrides: EstimatorOverrides = {}): Esti
       score: () => scoresOf(batch),
       responseLength: () => columnOf(batch, 'responseLength'),
       rewards: () => columnOf(batch, 'rewards'),
+      environment: () => ({ ...batch, reward: columnOf(batch, 'reward') }),
       tokens: () => ({
         offset: columnOf(batch, 'tokens').offset,
         mask: tokenColumnOf(batch, 'mask'),
@@ -208,7 +209,7 @@ function scoresOf(batch: Batch): Float64Array {
   return columnOf(batch, 'tokenLevelRewardSum');
 }
 
-function columnOf<K extends 'tokenLevelRewardSum' | 'responseLength' | 'rewards' | 'tokens'>(
+function columnOf<K extends 'reward' | 'tokenLevelRewardSum' | 'responseLength' | 'rewards' | 'tokens'>(
   batch: Batch,
   key: K,
 ): NonNullable<Batch[K]> {

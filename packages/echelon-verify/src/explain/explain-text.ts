@@ -59,9 +59,7 @@ function residueLines(e: RowExplanation): string[] {
     (l) => l.dropped?.reason === 'equal' && l.interval !== null && l.interval.high > 0,
   );
   if (blurred.length === 0) return [];
-  const names = blurred
-    .map((level) => (level.level === -1 ? 'the group' : `level ${level.level}`))
-    .join(', ');
+  const names = blurred.map((level) => (level.level < 0 ? 'the group' : `level ${level.level}`)).join(', ');
   return [
     `  All values of ${names} are equal, but their mean rounds to a neighbour of theirs. What remains is`,
     `  not 0: it is not dropped, and (deviation + ${show(e.levels[0]?.epsilon ?? 0)}) makes it large.`,
@@ -87,7 +85,7 @@ function sentence(e: RowExplanation): string {
 }
 
 function levelLines(level: ExplainedLevel, e: RowExplanation): string[] {
-  const name = level.level === -1 ? 'Group' : `Level ${level.level}`;
+  const name = level.level < 0 ? 'Group' : `Level ${level.level}`;
   const head = `${name}: ${level.title}`;
   if (level.size === 0) return [`${head}. None: ${level.dropped?.text ?? ''}.`];
   const rows = plural(level.size, 'row');
@@ -97,7 +95,7 @@ function levelLines(level: ExplainedLevel, e: RowExplanation): string[] {
   if (before.length > 0) lines.push(...before.map((state, i) => `  ${i + 1} before  ${label(state)}`));
   if (level.size === 1 && level.dropped !== null) return lines;
   // The level of a chain describes the group only: its stages compute the value.
-  return [...lines, ...memberLines(level, e), ...(e.stages === undefined ? formulaLines(level, e) : [])];
+  return [...lines, ...memberLines(level, e), ...(e.stages === undefined ? formulaLines(level) : [])];
 }
 
 function memberLines(level: ExplainedLevel, e: RowExplanation): string[] {
@@ -107,7 +105,7 @@ function memberLines(level: ExplainedLevel, e: RowExplanation): string[] {
   if (own !== undefined && at >= SHOWN_MEMBERS) shown[SHOWN_MEMBERS - 1] = own;
   const width = Math.max(10, ...shown.map((member) => clip(member.trajectory).length));
   const line = (row: string, trajectory: string, step: string, value: string): string =>
-    `  ${row.padStart(8)}  ${trajectory.padEnd(width)}  ${step.padStart(5)}  ${value.padStart(12)}`;
+    `  ${row.padStart(8)}  ${trajectory.padEnd(width)}  ${step.padStart(5)}  ${value.padStart(Math.max(12, level.valueName.length))}`;
   const lines = [line('row', 'trajectory', 'step', level.valueName)];
   for (const member of shown) {
     const mark = member.row === e.row ? '  <' : '';
@@ -118,10 +116,9 @@ function memberLines(level: ExplainedLevel, e: RowExplanation): string[] {
   return lines;
 }
 
-function formulaLines(level: ExplainedLevel, e: RowExplanation): string[] {
+function formulaLines(level: ExplainedLevel): string[] {
   if (level.advantage === null || level.mean === null) return ['  a NaN or an infinity is among them'];
-  const own = level.level === -1 ? e.score : e.stepReturn;
-  const value = show(own);
+  const value = show(level.own);
   const mean = level.mean < 0 ? `(${show(level.mean)})` : show(level.mean);
   const n = level.size;
   if (level.deviation !== null) {

@@ -32,16 +32,19 @@ export interface ExplainedMember {
   row: number;
   trajectory: string;
   step: number;
-  /** Its step return, or its score at level -1; null if it is not finite. */
+  /** Null if it is not finite. */
   value: number | null;
 }
 
 export interface ExplainedLevel {
-  /** k; -1 for the part over the whole group. */
+  /** k; -1 for the part over the whole group, -2 for one over a column that the estimator derives. */
   level: number;
   /** What the members have in common, in words. */
   title: string;
-  valueName: 'return' | 'score';
+  /** What the values are: `return`, `score`, or the name of a derived column. */
+  valueName: string;
+  /** The row's own value. */
+  own: number | null;
   /** The observations the members share, the row's own first, then back in time. */
   states: string[];
   size: number;
@@ -202,7 +205,8 @@ function explainLevel(
   return {
     level: level.level,
     title: titleOf(level.level),
-    valueName: level.level === -1 ? 'score' : 'return',
+    valueName: level.valueName,
+    own: finite(input.value[row]),
     states: statesOf(batch, row, c < 0 ? -1 : level.level),
     size: c < 0 ? 0 : bounds.size[c]!,
     members: c < 0 ? [] : membersOf(batch, { cluster: members, value: input.value, of: c, step }),
@@ -214,7 +218,7 @@ function explainLevel(
     interval: part === undefined ? null : finiteInterval(part),
     weight: level.weight,
     share: 0,
-    dropped: reason === undefined ? null : { reason, text: dropText(reason, level.level) },
+    dropped: reason === undefined ? null : { reason, text: dropText(reason, level) },
   };
 }
 
@@ -252,16 +256,16 @@ function statesOf(batch: Batch, row: number, level: number): string[] {
 }
 
 function titleOf(level: number): string {
-  if (level === -1) return 'the whole group';
+  if (level < 0) return 'the whole group';
   if (level === 0) return 'same state';
   return level === 1 ? 'same state and the one before' : `same state and the ${level} before`;
 }
 
-function dropText(reason: DropReason, level: number): string {
+function dropText(reason: DropReason, { level, valueName }: ModelLevel): string {
   if (reason === 'no-such-step') return `the trajectory is not ${level + 1} steps old yet`;
   if (reason === 'singleton') return 'alone in its cluster: nothing to compare with';
-  if (reason === 'equal') return `all ${level === -1 ? 'scores' : 'returns'} are equal`;
-  return `its ${level === -1 ? 'score' : 'return'} is the cluster’s mean`;
+  if (reason === 'equal') return `all ${valueName}s are equal`;
+  return `its ${valueName} is the cluster’s mean`;
 }
 
 /** Step numbers as stated, else positions in the trajectory. */

@@ -47,17 +47,29 @@ export function createReportCollector(): ReportCollector {
       next += 1;
     },
     async write(headOf) {
-      const { page } = await import('./gen/page.js');
       const chosen = fitting([...notOk, ...others].slice(0, MAX_LISTED)).sort((a, b) => a.at - b.at);
       const head = headOf(chosen.map(({ rows: _, ...listed }) => listed));
-      const parts = [part(HEAD_ID, base64(new TextEncoder().encode(JSON.stringify(head))))];
+      const parts = [jsonPart(HEAD_ID, head)];
       chosen.forEach(({ rows }, at) => {
         if (rows !== undefined) parts.push(part(batchId(at), rows));
       });
-      return page.replace('<!--report-->', () => parts.join('\n'));
+      return await pageWith(parts);
     },
   };
 }
+
+/** The HTML of a page whose only part is `data` as JSON, in the element `id`. */
+export async function writeJsonPage(id: string, data: unknown): Promise<string> {
+  return await pageWith([jsonPart(id, data)]);
+}
+
+async function pageWith(parts: readonly string[]): Promise<string> {
+  const { page } = await import('./gen/page.js');
+  return page.replace('<!--report-->', () => parts.join('\n'));
+}
+
+const jsonPart = (id: string, data: unknown): string =>
+  part(id, base64(new TextEncoder().encode(JSON.stringify(data))));
 
 /** Base64 has no character that ends an element. */
 const part = (id: string, data: string): string => `<script type="text/plain" id="${id}">${data}</script>`;

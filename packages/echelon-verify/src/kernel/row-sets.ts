@@ -5,8 +5,11 @@ import { checkLength, idCount } from './steps.ts';
 /** A group of one value: `raw` passes it through (mean 0, deviation 1), `zero` gives 0. */
 export type GroupSingleton = 'raw' | 'zero';
 
-/** What a group's mean and deviation run over: all its rows, or the first row of each trajectory. */
-export type GroupStatistics = 'rows' | 'trajectories';
+/**
+ * What a group's mean and deviation run over: all its rows, one row of each trajectory, whose rows have one value (`trajectories`)
+ * or of which the first counts (`first-row`), or the mean of its rows, which then all of them have (`trajectory-mean`).
+ */
+export type GroupStatistics = 'rows' | 'trajectories' | 'first-row' | 'trajectory-mean';
 
 /** The rows that a mean or a deviation runs over, and whether a row counts once or once per response token. */
 export interface RowSet {
@@ -35,7 +38,14 @@ export function standInsOf(
   { statistics }: { readonly statistics?: GroupStatistics },
   { group, trajectory }: { readonly group: Int32Array; readonly trajectory?: Int32Array | undefined },
 ): Int32Array | undefined {
-  return statistics === 'trajectories' ? representatives(group, trajectory) : undefined;
+  return statistics === undefined || statistics === 'rows' ? undefined : representatives(group, trajectory);
+}
+
+/** For each row the mean over the rows of its trajectory, float64. Throws a TypeError without trajectories. */
+export function trajectoryMeans(x: Float64Array, trajectory: Int32Array | undefined): Float64Array {
+  if (trajectory === undefined) throw new TypeError('means of trajectories need the trajectory ids');
+  const { mean } = setSums(trajectory, idCount('trajectory', trajectory), x);
+  return x.map((_, row) => mean[trajectory[row]!]!);
 }
 
 /** The set of each row, -1 for rows that are not counted, and the number of sets. */

@@ -16,6 +16,7 @@ import {
   setSums,
   signalFactor,
   standInsOf,
+  trajectoryMeans,
 } from './row-sets.ts';
 import { type Deviation, divisor, type EpsilonPlace, type Spread } from './spread.ts';
 import { checkLength, idCount } from './steps.ts';
@@ -71,7 +72,7 @@ export interface StagePlan {
   readonly stages: readonly Stage[];
   readonly singleton: AnySingleton;
   readonly missing: MissingRule;
-  /** What means and deviations run over: all rows, or the first row of each trajectory in its group. Default: `rows`. */
+  /** What means and deviations run over: as `GroupStatistics`. Default: `rows`. */
   readonly statistics?: GroupStatistics;
   /** Stages that each reward column passes on its own. The chain then starts with their weighted sum. */
   readonly perReward?: readonly Stage[];
@@ -99,7 +100,9 @@ export interface StageInput {
 /** Evaluates a chain in float64: one value per row. Throws a RangeError on unequal columns and too large groups. */
 export function runStages(plan: StagePlan, input: StageInput): Float64Array {
   const { perReward, stages } = plan;
-  if (perReward === undefined) return runChain(stages, plan, input, input.score());
+  const isMean = plan.statistics === 'trajectory-mean';
+  const score = () => (isMean ? trajectoryMeans(input.score(), input.trajectory) : input.score());
+  if (perReward === undefined) return runChain(stages, plan, input, score());
   const columns = input.rewards().map(({ weight, value }) => ({
     weight,
     value: runChain(perReward, { ...plan, missing: partMissing(plan) }, input, value),

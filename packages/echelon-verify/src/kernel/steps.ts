@@ -48,3 +48,14 @@ export function idCount(name: string, ids: Int32Array): number {
   if (bits < 0) throw new RangeError(`column ${name} holds a negative id`);
   return largest + 1;
 }
+
+/** Dense ids of the pairs of group and observation. */
+export function statesOf({ group, observation }: StepColumns): Int32Array {
+  const known = new Map<number, number>();
+  const groups = idCount('group', group);
+  return observation.map((id, row) => {
+    const key = id * groups + group[row]!;
+    if (!known.has(key)) known.set(key, known.size);
+    return known.get(key)!;
+  });
+}

@@ -16,6 +16,8 @@ export interface Aggregation {
   divide(layout: Layout, row: number, settings: AggregationSettings): number;
   /** The part of the divisor that all rows of the scope share. Omitted: all of it. */
   common?(layout: Layout, row: number, settings: AggregationSettings): number;
+  /** The part that is the row's own. Omitted: none. */
+  own?(layout: Layout, row: number, settings: AggregationSettings): number;
 }
 
 /** Every mode of aggregation. */
@@ -35,6 +37,7 @@ export const AGGREGATIONS: readonly Aggregation[] = [
       'verl seq-mean-token-mean; TRL grpo and sapo (scope micro-batch); NeMo-RL sequence level; SkyRL sequence_mean',
     divide: (layout, row, settings) => layout.rowsOf(row, settings) * layout.tokensOfRow(row, settings),
     common: (layout, row, settings) => layout.rowsOf(row, settings),
+    own: (layout, row, settings) => layout.tokensOfRow(row, settings),
   },
   /** The mean over rows of the sum over the tokens of a row. */
   {
@@ -78,10 +81,11 @@ export const AGGREGATIONS: readonly Aggregation[] = [
   {
     mode: 'prompt-mean',
     divisor: 'groups · counted tokens of the group',
-    source: 'SkyRL prompt_mean',
+    source: 'SkyRL prompt_mean; slime (its groups are rollouts)',
     needs: (_settings, { hasGroups }) => (hasGroups ? [] : ['group']),
     divide: (layout, row, settings) => layout.groups * layout.tokensOfGroup(row, settings),
     common: (layout) => layout.groups,
+    own: (layout, row, settings) => layout.tokensOfGroup(row, settings),
   },
   /** Σ loss / a stated number, such as TRL's expected count of a window. */
   {

@@ -65,6 +65,7 @@ export interface StepModel {
   readonly layout: Layout;
   readonly arithmetic: StepArithmetic;
   readonly loss: PolicyLoss | undefined;
+  readonly params: LossParameters;
   readonly chain: TokenChain;
   /** 1 for tokens that contribute to the loss; undefined: all do. */
   readonly kept: Uint8Array | undefined;
@@ -124,6 +125,7 @@ export function stepModel(
     layout,
     arithmetic,
     loss: parts.loss,
+    params: parts.params,
     chain,
     kept: flagsOf(batch, 'kept'),
     computedWeight: parts.correction?.fill,

@@ -6,9 +6,11 @@ import { errorOf, type Term } from './arithmetic.ts';
 import { type StepModel, stepModel } from './chain.ts';
 import type { StepBatch } from './format/step-batch.ts';
 import { CODE, OUTCOMES } from './judge.ts';
+import { integersOf } from './layout.ts';
 import { SIDE } from './losses/loss.ts';
+import { EXACT_CHECKS } from './stages/exact-checks.ts';
 import { tokenChecks } from './stages/token-checks.ts';
-import type { StageName } from './step-report.ts';
+import { STAGES, type StageName } from './step-report.ts';
 import { precisionOf } from './verify-step.ts';
 
 /** One line of the chain. */
@@ -51,7 +53,10 @@ export function explainToken(batch: StepBatch, row: number, token: number): Toke
   model.startRow(row);
   model.evaluate(row, at);
   const isTrained = model.kept?.[at] !== 0;
-  const lines = isTrained ? chainLines(model, row, at) : untrainedLines(batch, at);
+  const lines = [
+    ...exactLines(batch, at),
+    ...(isTrained ? chainLines(model, row, at) : untrainedLines(batch, at)),
+  ];
   const outcomes = lines.flatMap(({ outcome }) => outcome ?? []);
   const breaks = lines.find(({ outcome }) => outcome === 'wrong')?.stage ?? null;
   const order: readonly RowOutcome[] = ['wrong', 'unverifiable', 'rounding', 'exact'];
@@ -72,6 +77,28 @@ export function explainToken(batch: StepBatch, row: number, token: number): Toke
 function nameOf(batch: StepBatch, key: 'group' | 'trajectory', row: number): string | null {
   const column = batch[key];
   return column === undefined ? null : column.names[column.ids[row]!]!;
+}
+
+/** The exact stages that the token breaks. */
+function exactLines(batch: StepBatch, at: number): ChainLine[] {
+  const { id, sampledId } = batch.tokens;
+  const found = EXACT_CHECKS.filter(({ check }) =>
+    check(batch, Number.POSITIVE_INFINITY)?.listed.includes(at),
+  );
+  return found.map(({ stage }) => {
+    const isId = stage === 'tokens';
+    const value = isId ? sampledId![at]! : null;
+    const reported = isId ? id![at]! : null;
+    return {
+      stage,
+      title: stage,
+      value,
+      error: isId ? 0 : null,
+      reported,
+      outcome: 'wrong',
+      note: `fails: ${STAGES[stage]}`,
+    };
+  });
 }
 
 /** A token outside the mask has no gradient. */
@@ -183,12 +210,17 @@ function outcomes(model: StepModel, at: number): Map<StageName, RowOutcome> {
   );
 }
 
-function ratioNote({ chain: { loss, state }, lacks }: StepModel): string {
-  if (lacks.loss.length > 0) return '';
-  const where = state.ratio > 1 ? 'above' : 'below';
-  if (loss.side === SIDE.clip) return `clipped ${where} 1, advantage ${state.advantage > 0 ? '> 0' : '< 0'}`;
-  if (loss.side === SIDE.dual) return 'beyond the dual clip, advantage < 0';
-  return loss.side === SIDE.undecided ? 'at a clip edge: either side is admitted' : '';
+/** Why a token is clipped: the number that is compared, and the limit. */
+function ratioNote({ chain: { loss, state }, lacks, loss: policyLoss, params }: StepModel): string {
+  const edge =
+    lacks.loss.length > 0 || loss.side === SIDE.none ? undefined : policyLoss?.edge?.(state, params);
+  if (edge === undefined) return '';
+  const { of, value, limit } = edge;
+  if (loss.side === SIDE.undecided)
+    return `${of} ${show(value)} is at the limit ${show(limit)}: either side is admitted`;
+  const clip = loss.side === SIDE.dual ? 'dual clip' : 'clipped';
+  const sign = state.advantage > 0 ? '>' : '<';
+  return `${clip}: ${of} ${show(value)} is ${value > limit ? 'above' : 'below'} ${show(limit)}, advantage ${sign} 0`;
 }
 
 /** Simple relations between the reported gradient and the parts of the expected one. */
@@ -229,23 +261,27 @@ function causesOf(model: StepModel, row: number, at: number): string[] {
 
 /** Counts of the layout by which the gradient may be divided in place of the stated one. */
 function factorCauses({ layout, batch }: StepModel, row: number, factor: number): [boolean, string][] {
-  const counts = batch.step.aggregation?.counts ?? 'mask';
-  const tokens = (scope: 'global' | 'rank' | 'micro-batch') => layout.tokensOf(row, { counts, scope });
   const is = (value: number) => value !== 1 && Math.abs(factor / value - 1) < 1e-5;
-  return [
-    [is(layout.ranks), `a factor ${layout.ranks} too much, the number of ranks`],
-    [is(1 / layout.ranks), `divided once more by ${layout.ranks}, the number of ranks`],
-    [is(layout.microBatches), `a factor ${layout.microBatches} too much, the number of micro-batches`],
-    [is(1 / layout.microBatches), `divided once more by ${layout.microBatches}, the number of micro-batches`],
-    [
-      is(tokens('global') / tokens('micro-batch')),
-      `divided by the ${tokens('micro-batch')} tokens of the micro-batch instead of all ${tokens('global')}`,
-    ],
-    [
-      is(tokens('global') / tokens('rank')),
-      `divided by the ${tokens('rank')} tokens of the rank instead of all ${tokens('global')}`,
-    ],
-  ];
+  const integers = integersOf(batch, layout).flatMap(([name, integer]): [boolean, string][] => [
+    [is(integer), `a factor ${integer} too much, the number of ${name}`],
+    [is(1 / integer), `divided once more by ${integer}, the number of ${name}`],
+  ]);
+  const { mode, scope, counts } = batch.step.aggregation!;
+  if (mode !== 'token-mean' || scope !== 'global') return integers;
+  const tokens = (own: 'global' | 'rank' | 'micro-batch') => layout.tokensOf(row, { counts, scope: own });
+  const parts = [
+    ['micro-batch', layout.ranks * layout.microBatchesOfRank(0)],
+    ['rank', layout.ranks],
+  ] as const;
+  const means = parts.flatMap(([own, number]): [boolean, string][] => {
+    const share = tokens('global') / tokens(own);
+    const divided = `divided by the ${tokens(own)} tokens of the ${own} instead of all ${tokens('global')}`;
+    return [
+      [is(share), divided],
+      [number > 1 && is(share / number), `${divided}, and averaged over the ${number}`],
+    ];
+  });
+  return [...integers, ...means];
 }
 
 const show = (value: number): string => significant(value, 8);

@@ -84,6 +84,18 @@ export function layoutOf(batch: StepBatch): Layout {
   };
 }
 
+/** The integers of a layout by which a gradient can be multiplied or divided once too often, by name. */
+export function integersOf({ step }: StepBatch, layout: Layout): [string, number][] {
+  const perRank = layout.microBatchesOfRank(0);
+  const named: [string, number][] = [
+    ['ranks', layout.ranks],
+    ['micro-batches of a rank', perRank],
+    ['ranks times micro-batches', layout.ranks * perRank],
+    ['context-parallel size', step.contextParallelSize ?? 1],
+  ];
+  return named.filter(([, integer]) => integer !== 1);
+}
+
 function countAll(
   batch: StepBatch,
   counted: Counted,

@@ -61,6 +61,9 @@ export function lackingAggregation(batch: StepBatch, layout: Layout): string[] {
     if (mode === undefined) lacks.push(`a known mode (step.aggregation.mode is ${settings.mode})`);
     else lacks.push(...(mode.needs?.(settings, layout) ?? []).map((key) => `step.aggregation.${key}`));
     if (settings.counts === 'sampled') lacks.push(...lacking(batch, ['sampled']));
+    // With `kept` alone, the mask before rejection is not known.
+    if (settings.counts === 'mask' && batch.tokens.kept !== undefined)
+      lacks.push(...lacking(batch, ['mask']));
   }
   return lacks;
 }

@@ -27,9 +27,7 @@ function stageFindings({ stages, values }: StepReport): Finding[] {
   const wrongValues = values.filter(({ outcome }) => outcome === 'wrong').map(({ name }) => name);
   const denominators = wrongOf('denominator');
   return [
-    ...(denominators === 0
-      ? []
-      : [stepFinding('wrong-denominator', `Wrong in micro-batches: ${denominators}.`)]),
+    ...(denominators === 0 ? [] : [stepFinding('wrong-denominator', `Wrong: ${denominators}.`)]),
     ...(wrongValues.length === 0
       ? []
       : [stepFinding('wrong-reported-value', `Wrong: ${wrongValues.slice(0, MAX_NAMED).join(', ')}.`)]),

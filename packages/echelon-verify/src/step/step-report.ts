@@ -15,7 +15,7 @@ export const STAGES = {
   loss: 'policy loss of the token',
   kl: 'value of the KL estimator',
   gradient: 'gradient coefficient: advantage, ratio, clip side, weight, KL and denominator',
-  denominator: 'denominators of the micro-batches',
+  denominator: 'denominators of micro-batches and rows',
   reported: 'reported values of the step and its micro-batches',
 } as const;
 export type StageName = keyof typeof STAGES;
@@ -23,7 +23,7 @@ export type StageName = keyof typeof STAGES;
 /** Counts of outcomes of one stage, over tokens, rows, micro-batches or values. */
 export interface StageReport {
   stage: StageName;
-  of: 'tokens' | 'micro-batches' | 'values';
+  of: 'tokens' | 'micro-batches' | 'denominators' | 'values';
   exact: number;
   rounding: number;
   wrong: number;

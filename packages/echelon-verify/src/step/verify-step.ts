@@ -9,25 +9,11 @@ import type { StepBatch } from './format/step-batch.ts';
 import { CODE } from './judge.ts';
 import { isBfloat16 } from './precision.ts';
 import { checkDenominators } from './stages/denominators.ts';
-import {
-  checkIds,
-  checkMask,
-  checkOnce,
-  checkVersions,
-  type ExactStage,
-  MAX_LISTED,
-} from './stages/exact-checks.ts';
+import { EXACT_CHECKS, MAX_LISTED } from './stages/exact-checks.ts';
 import { checkValues } from './stages/reported-values.ts';
 import { tokenChecks } from './stages/token-checks.ts';
 import { stepFindings } from './statistics.ts';
-import {
-  type RowCounts,
-  STAGES,
-  type StageName,
-  type StageReport,
-  type StepReport,
-  type WrongToken,
-} from './step-report.ts';
+import { type RowCounts, STAGES, type StageReport, type StepReport, type WrongToken } from './step-report.ts';
 import { addToken, emptySums, type MicroBatchSums } from './sums.ts';
 
 /** Verifies a step. A stage without its columns is unverifiable and names them. */
@@ -171,18 +157,11 @@ function countsOf(found: Float64Array): RowCounts {
   };
 }
 
-const EXACT: readonly { stage: StageName; check: (batch: StepBatch) => ExactStage | undefined }[] = [
-  { stage: 'tokens', check: checkIds },
-  { stage: 'mask', check: checkMask },
-  { stage: 'once', check: checkOnce },
-  { stage: 'versions', check: checkVersions },
-];
-
 function exactStages(batch: StepBatch): { stages: StageReport[]; wrong: WrongToken[] } {
   const { offset } = batch.tokens;
   const wrong: WrongToken[] = [];
-  const stages = EXACT.flatMap(({ stage, check }): StageReport[] => {
-    const found = check(batch);
+  const stages = EXACT_CHECKS.flatMap(({ stage, check }): StageReport[] => {
+    const found = check(batch, MAX_LISTED);
     if (found === undefined) return [];
     for (const token of found.listed) {
       const row = rowOf(offset, token);
@@ -215,14 +194,17 @@ function rowOf(offset: Int32Array, token: number): number {
 }
 
 function denominatorStage(model: StepModel): StageReport[] {
-  const stated = model.batch.step.microBatches.filter((one) => one.reportedDenominator !== undefined);
-  if (stated.length === 0) return [];
+  const { step, reportedDenominator } = model.batch;
+  const ofMicroBatches = step.microBatches.filter((one) => one.reportedDenominator !== undefined).length;
+  const stated = ofMicroBatches + (reportedDenominator?.length ?? 0);
+  if (stated === 0) return [];
   const found = checkDenominators(model);
   const wrong = found?.filter(({ isRight }) => !isRight).length ?? 0;
   const exact = (found?.length ?? 0) - wrong;
-  const unverifiable = stated.length - (found?.length ?? 0);
+  const unverifiable = stated - (found?.length ?? 0);
   const lacks = found === undefined ? [...model.lacks.aggregation] : [];
-  return [{ stage: 'denominator', of: 'micro-batches', exact, rounding: 0, wrong, unverifiable, lacks }];
+  const of = reportedDenominator === undefined ? 'micro-batches' : 'denominators';
+  return [{ stage: 'denominator', of, exact, rounding: 0, wrong, unverifiable, lacks }];
 }
 
 function valueStage(values: StepReport['values']): StageReport[] {

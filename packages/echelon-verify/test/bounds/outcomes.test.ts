@@ -10,7 +10,7 @@ import { bfloat16, float16, halfMachine } from '../support/bfloat16.ts';
 import { allGoldenBatches, goldenBatch, inForms } from '../support/golden-batches.ts';
 import { randomBatch, randomFrom } from '../support/random-batch.ts';
 import { advantagesOn, randomMachine } from '../support/recipe.ts';
-import { restated } from '../support/stated.ts';
+import { restated, type Stated } from '../support/stated.ts';
 
 /** Batches that each property is tried on. */
 const RUNS = Number(process.env.PROPERTY_RUNS ?? 200);
@@ -28,8 +28,8 @@ const OF_TERMS = estimatorNames().filter((name) => {
   return 'terms' in plan || ('stages' in plan && termOfChain(plan) !== undefined);
 });
 
-test('HGPO, GiGPO, GraphGPO, GRPO and RLOO have the bounds of terms', () => {
-  assert.deepEqual(OF_TERMS, ['hgpo', 'gigpo', 'graphgpo', 'grpo', 'rloo']);
+test('HGPO, GiGPO, GraphGPO, G²PO, GRPO and RLOO have the bounds of terms', () => {
+  assert.deepEqual(OF_TERMS, ['hgpo', 'gigpo', 'graphgpo', 'g2po', 'grpo', 'rloo']);
 });
 
 describe('row outcomes', () => {
@@ -53,6 +53,32 @@ describe('row outcomes', () => {
       );
     });
   }
+
+  for (const [name, choices] of [
+    ['gigpo', { mode: 'raw', episodeMode: 'mean_std_norm', guard: 'zero', guardAbove: 1e-6 }],
+    ['gigpo', { mode: 'mean_std_norm', guard: 'zero', guardAbove: 1e-6, statesOver: 'batch' }],
+    ['gigpo', { mode: 'mean_norm', undivided: 'one-plus-epsilon', statesOver: 'batch' }],
+    ['gigpo', { statistics: 'trajectory-mean' }],
+    ['grpo', { statistics: 'trajectory-mean' }],
+  ] as const)
+    for (const forms of ['any', 'recipe'] as const)
+      test(`no float32 evaluation of ${name} with ${JSON.stringify(choices)} in ${forms} forms is called wrong`, () => {
+        fc.assert(
+          fc.property(fc.integer(), (seed) => {
+            const random = randomFrom(seed);
+            const batch = randomBatch(random, { name, forms, ...choices } as Stated);
+            const reported = advantagesOn(batch, randomMachine(random, Math.fround, forms));
+            const judge = judgeOf(batch);
+            for (let row = 0; row < batch.rows; row++)
+              assert.notEqual(
+                judge.judge(row, reported[row]!),
+                'wrong',
+                `row ${row} reports ${reported[row]}`,
+              );
+          }),
+          { numRuns: RUNS },
+        );
+      });
 
   for (const name of OF_TERMS) {
     test(`no float64 evaluation of ${name}, rounded for the report, is called wrong`, () => {
@@ -122,6 +148,11 @@ describe('row outcomes', () => {
       'graphgpo-0.8-mean_std_norm-progress',
       'graphgpo-weights',
       'graphgpo-large',
+      'g2po-mean_std_norm-float64',
+      'g2po-mean_std_norm-float32',
+      'g2po-partial',
+      'drmas-gigpo-mean_std_norm-trajectories',
+      'drmas-grpo-mean_std_norm-trajectories',
     ];
     const rounding: string[] = [];
     for (const batch of allGoldenBatches()) {
@@ -137,12 +168,12 @@ describe('row outcomes', () => {
   });
 
   // The returns of a graph differ by little: their clusters' means are large compared with the deviations.
-  const isOfGraph = ({ name }: Batch) => name.startsWith('graphgpo');
+  const isOfGraph = ({ name }: Batch) => name.startsWith('graphgpo') || name.startsWith('g2po');
   for (const [which, change, least, batches] of [
     ['other', 1e-4, 0.99, allGoldenBatches().filter((batch) => !isOfGraph(batch))],
     ['other', 1e-3, 0.998, allGoldenBatches().filter((batch) => !isOfGraph(batch))],
-    ['GraphGPO', 1e-4, 0.93, allGoldenBatches().filter(isOfGraph)],
-    ['GraphGPO', 1e-3, 0.99, allGoldenBatches().filter(isOfGraph)],
+    ['GraphGPO and G²PO', 1e-4, 0.93, allGoldenBatches().filter(isOfGraph)],
+    ['GraphGPO and G²PO', 1e-3, 0.99, allGoldenBatches().filter(isOfGraph)],
   ] as const)
     test(`a relative change of ${change} is found in ${100 * least} % of the rows with a signal of ${which} batches`, () => {
       let [found, tried] = [0, 0];

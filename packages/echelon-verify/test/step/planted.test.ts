@@ -22,3 +22,12 @@ for (const planted of PLANTED) {
     if (planted.named) assert.match(nameOf(batch, report), planted.named);
   });
 }
+
+for (const { source, what, right } of PLANTED) {
+  if (right === undefined) continue;
+  test(`the step without the bug of ${source}, ${what}, is ok`, () => {
+    const { ok, findings } = verifyStep(right());
+    assert.equal(ok, true);
+    assert.deepEqual(findings, []);
+  });
+}

@@ -22,6 +22,8 @@ export interface Planted {
   readonly source: string;
   readonly what: string;
   readonly batch: () => StepBatch;
+  /** The same step of a trainer without the bug. */
+  readonly right?: () => StepBatch;
   /** What must find it: a stage with wrong tokens, a finding, or a reported value. */
   readonly found: { readonly stage: string } | { readonly finding: string } | { readonly value: string };
   /** What `identify` or `explain` must say; undefined: the bug is found and not named. */
@@ -31,6 +33,10 @@ export interface Planted {
 const KL: KlSettings = { estimator: 'k3', coefficient: 0.05, placement: 'loss', weight: 'none' };
 const klGradient = ({ logProb, reference }: Rollouts, t: number): number =>
   -0.05 * Math.expm1(reference[t]! - logProb[t]!);
+const k3 = ({ logProb, reference }: Rollouts, t: number): number => {
+  const x = logProb[t]! - reference[t]!;
+  return Math.expm1(-x) + x;
+};
 const TIS: CorrectionSettings = {
   level: 'token',
   statistic: 'ratio',
@@ -72,24 +78,23 @@ function gradientBug(
   }: {
     named?: RegExp;
     faults: Partial<Arithmetic>;
+    /** The stated arithmetic, if it is not the simulation's own. */
+    right?: Partial<Arithmetic>;
     settings?: Partial<StepSettings>;
     tokens?: (from: Rollouts) => Partial<StepBatch['tokens']>;
   },
 ): Planted {
+  const computed = (faults: Partial<Arithmetic>) => () => {
+    const from = rollouts();
+    return simulated({ from, faults, settings: how.settings ?? {}, tokens: how.tokens?.(from) ?? {} });
+  };
   return {
     source,
     what,
     found: { stage: 'gradient' },
     ...(named && { named }),
-    batch: () => {
-      const from = rollouts();
-      return simulated({
-        from,
-        faults: how.faults,
-        settings: how.settings ?? {},
-        tokens: how.tokens?.(from) ?? {},
-      });
-    },
+    batch: computed(how.faults),
+    right: computed(how.right ?? {}),
   };
 }
 
@@ -149,17 +154,20 @@ const DENOMINATORS: readonly Planted[] = [
   }),
   gradientBug('slime #657', 'rejected tokens leave the denominator', {
     faults: { ...isKept, divisor: (from) => everything(from, from.kept) },
+    right: isKept,
     tokens: kept,
     named: /counting tokens that rejection kept/,
   }),
   gradientBug('verl #4852', 'rejected tokens stay in the denominator', {
     faults: isKept,
+    right: { ...isKept, divisor: (from) => everything(from, from.kept) },
     tokens: kept,
     settings: counting('kept'),
     named: /counting tokens of the loss mask/,
   }),
   gradientBug('verl #5366, #3741', 'seq-mean-token-sum without a row mean', {
     faults: { divisor: () => 1 },
+    right: { divisor: (from) => from.microBatch.length },
     settings: {
       aggregation: { mode: 'seq-mean-token-sum', scope: 'global', counts: 'mask', rowCount: 'all' },
     },
@@ -221,6 +229,7 @@ const SPECIAL: readonly Planted[] = [
       const from = emptyRow();
       return simulated({ from, faults: { divisor: (own) => everything(own, own.mask) + 1 } });
     },
+    right: () => simulated({ from: emptyRow() }),
   },
   {
     ...DENOMINATORS.at(-1)!,
@@ -229,6 +238,7 @@ const SPECIAL: readonly Planted[] = [
       const from = rollouts(3, 60);
       return simulated({ from, faults: { divisor: (own) => roundToBfloat16(everything(own, own.mask)) } });
     },
+    right: () => simulated({ from: rollouts(3, 60) }),
   },
 ];
 
@@ -260,6 +270,7 @@ const LOSSES: readonly Planted[] = [
   }),
   gradientBug('TRL and ms-swift CISPO at defaults', 'the ratio is capped at 0.28, not at 1.28', {
     faults: { policy: (advantage, ratio) => -Math.min(ratio, 0.28) * advantage },
+    right: { policy: (advantage, ratio) => -Math.min(ratio, 1.28) * advantage },
     settings: { policyLoss: { name: 'cispo', params: { clipLow: null, clipHigh: 0.28 } } },
     named: /cap is 0.28|capped at 0.28/,
   }),
@@ -281,31 +292,33 @@ const LOSSES: readonly Planted[] = [
   }),
 ];
 
+const truncated = (from: Rollouts, t: number): number => Math.min(1.5, ratioOf(from, t));
 const rolloutColumn = ({ rollout }: Rollouts) => ({ rolloutLogProb: rollout });
 const WEIGHTS: readonly Planted[] = [
   gradientBug('Liger #1082, #1088; TRL #5031; open-instruct #1735', 'the rollout weight is ignored', {
     faults: {},
+    right: { weight: truncated },
     settings: { rolloutCorrection: TIS },
     tokens: rolloutColumn,
     named: /the rollout weight is missing/,
   }),
   gradientBug('TRL #5814', 'the sequence weight is a sum of log-ratios, not their mean', {
     faults: { weight: (from, _t, row) => Math.min(1.5, Math.exp(rowLog(from, row, false))) },
+    right: { weight: (from, _t, row) => Math.min(1.5, Math.exp(rowLog(from, row, true))) },
     settings: { rolloutCorrection: { ...TIS, level: 'sequence', statistic: 'mean' } },
     tokens: rolloutColumn,
     named: /from the sum of its log-ratios/,
   }),
   gradientBug('arcee NeMo-RL #24', 'IcePop is ignored: the weight is capped, not masked', {
-    faults: { weight: (from, t) => Math.min(1.5, ratioOf(from, t)) },
+    faults: { weight: truncated },
+    right: { weight: (from, t) => (ratioOf(from, t) > 1.5 ? 0 : ratioOf(from, t)) },
     settings: { rolloutCorrection: { ...TIS, action: 'mask' } },
     tokens: rolloutColumn,
     named: /truncated at the limits/,
   }),
   gradientBug('ms-swift: weight on the KL term', 'the rollout weight multiplies the KL term', {
-    faults: {
-      weight: (from, t) => Math.min(1.5, ratioOf(from, t)),
-      kl: (from, t) => klGradient(from, t) * Math.min(1.5, ratioOf(from, t)),
-    },
+    faults: { weight: truncated, kl: (from, t) => klGradient(from, t) * truncated(from, t) },
+    right: { weight: truncated, kl: klGradient },
     settings: { rolloutCorrection: TIS, kl: KL },
     tokens: ({ rollout, reference }) => ({ rolloutLogProb: rollout, referenceLogProb: reference }),
     named: /multiplies the KL term as well/,
@@ -321,17 +334,20 @@ const referenceColumn = ({ reference }: Rollouts) => ({ referenceLogProb: refere
 const KLS: readonly Planted[] = [
   gradientBug('SkyRL #1353', 'the KL term is computed under no_grad', {
     faults: {},
+    right: { kl: klGradient },
     settings: { kl: KL },
     tokens: referenceColumn,
     named: /the KL term has no gradient/,
   }),
   gradientBug('NeMo-RL #2506', 'the KL term lacks the gradient of the sampling probability', {
     faults: { kl: klGradient },
+    right: { kl: (from, t) => klGradient(from, t) + 0.05 * k3(from, t) },
     settings: { kl: { ...KL, weight: 'probability' } },
     tokens: referenceColumn,
     named: /the KL term has no ratio as a factor/,
   }),
   gradientBug('RLinf #129', 'the KL term has another estimator', {
+    right: { kl: klGradient },
     faults: { kl: ({ logProb, reference }, t) => 0.05 * (logProb[t]! - reference[t]!) },
     settings: { kl: KL },
     tokens: referenceColumn,
@@ -345,6 +361,7 @@ const KLS: readonly Planted[] = [
         kl: klGradient,
         klDivisor: (from, row) => rowsOf(from, row) * rowTokens(from, row) * PER_RANK * RANKS,
       },
+      right: { kl: klGradient },
       settings: { kl: KL },
       tokens: referenceColumn,
       named: /mean of row means of its micro-batch/,
@@ -352,27 +369,26 @@ const KLS: readonly Planted[] = [
   ),
 ];
 
+type MakeColumns = (from: Rollouts) => {
+  tokens?: Partial<StepBatch['tokens']>;
+  settings?: Partial<StepSettings>;
+  batch?: Partial<StepBatch>;
+};
+
 /** Steps whose columns are wrong, and whose gradients are not the point. */
 function columnBug(
   source: string,
   what: string,
   found: Planted['found'],
-  make: (from: Rollouts) => {
-    tokens?: Partial<StepBatch['tokens']>;
-    settings?: Partial<StepSettings>;
-    batch?: Partial<StepBatch>;
-  },
+  make: MakeColumns,
+  right?: MakeColumns,
 ): Planted {
-  return {
-    source,
-    what,
-    found,
-    batch: () => {
-      const from = rollouts(11, 40);
-      const { tokens = {}, settings = {}, batch = {} } = make(from);
-      return { ...simulated({ from, tokens, settings }), ...batch };
-    },
+  const made = (columns: MakeColumns) => () => {
+    const from = rollouts(11, 40);
+    const { tokens = {}, settings = {}, batch = {} } = columns(from);
+    return { ...simulated({ from, tokens, settings }), ...batch };
   };
+  return { source, what, found, batch: made(make), ...(right && { right: made(right) }) };
 }
 
 const ids = ({ mask }: Rollouts) => Int32Array.from(mask, (_, t) => 100 + ((t * 37) % 900));
@@ -395,6 +411,7 @@ const COLUMNS: readonly Planted[] = [
     (from) => ({
       tokens: { sampledId: ids(from), id: ids(from).map((id, t) => (t % 20 === 3 ? id + 1 : id)) },
     }),
+    (from) => ({ tokens: { sampledId: ids(from), id: ids(from) } }),
   ),
   columnBug(
     'rLLM #816',
@@ -461,6 +478,7 @@ const ENGINES: readonly Planted[] = [
     'the engine’s log-probs are renormalised after top-p',
     { finding: 'support-truncated' },
     (from) => enginePair(from, ({ engine }) => engine.map((value) => value - Math.log(0.9))),
+    (from) => enginePair(from, ({ engine }) => engine),
   ),
   columnBug(
     'TRL #4159; NeMo-RL #3392; prime-rl #697; verl #3133; slime #557',
@@ -494,26 +512,25 @@ function valueBug(
     value: keyof StepSettings['reported'];
     named?: RegExp;
     reported: (right: StepBatch) => StepSettings['reported'];
+    right?: (right: StepBatch) => StepSettings['reported'];
     settings?: Partial<StepSettings>;
     tokens?: (from: Rollouts) => Partial<StepBatch['tokens']>;
     faults?: Partial<Arithmetic>;
   },
 ): Planted {
+  const reporting = (reported: typeof how.reported) => () => {
+    const from = rollouts();
+    const { faults = {}, settings = {} } = how;
+    const right = simulated({ from, faults, settings, tokens: how.tokens?.(from) ?? {} });
+    return { ...right, step: { ...right.step, reported: reported(right) } };
+  };
   return {
     source,
     what,
     found: { value },
     ...(named && { named }),
-    batch: () => {
-      const from = rollouts();
-      const right = simulated({
-        from,
-        faults: how.faults ?? {},
-        settings: how.settings ?? {},
-        tokens: how.tokens?.(from) ?? {},
-      });
-      return { ...right, step: { ...right.step, reported: how.reported(right) } };
-    },
+    batch: reporting(how.reported),
+    ...(how.right && { right: reporting(how.right) }),
   };
 }
 
@@ -546,6 +563,11 @@ const VALUES: readonly Planted[] = [
       const sums = sumsOf(right);
       const value =
         sum(sums.map(({ loss }) => (loss * RANKS) / sum(sums.map(({ tokens }) => tokens)))) / sums.length;
+      return { policyLoss: { value, reduction: 'sum-of-micro-batches' } };
+    },
+    right: (right) => {
+      const sums = sumsOf(right);
+      const value = sum(sums.map(({ loss }) => loss)) / sum(sums.map(({ tokens }) => tokens));
       return { policyLoss: { value, reduction: 'sum-of-micro-batches' } };
     },
     named: /the mean of the micro-batches/,

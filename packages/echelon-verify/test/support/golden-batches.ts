@@ -7,6 +7,8 @@ const GOLDEN_FILES = [
   'hgpo.json',
   'gigpo-grpo.json',
   'graphgpo.json.gz',
+  'g2po.json.gz',
+  'gigpo-variants.json.gz',
   'hgpo-large.json.gz',
   'real-alfworld.json.gz',
   'real-taubench.json.gz',

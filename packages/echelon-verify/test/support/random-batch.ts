@@ -87,6 +87,10 @@ export function randomBatch(random: () => number, choices: BatchChoices): Batch 
     step: Int32Array.from(rows.step),
     observation: Int32Array.from(rows.observation),
     observationLabel: (id) => `s${id}`,
+    ...(choices.name === 'g2po' && {
+      reward: Float64Array.from(values, (x) => (random() < 0.6 ? 0 : random() < 0.5 ? 10 : Math.fround(x))),
+      actionValid: Uint8Array.from(values, () => (random() < 0.8 ? 1 : 0)),
+    }),
     // Any next observations: the returns are stated.
     ...(choices.name === 'graphgpo' && { nextObservation: Int32Array.from(rows.observation) }),
     tokenLevelRewardSum: Float64Array.from(values, (x, row) =>

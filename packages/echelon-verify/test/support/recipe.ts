@@ -4,6 +4,7 @@
  */
 
 import type { Batch } from '../../src/format/batch.ts';
+import type { G2poParameters } from '../../src/kernel/estimators/g2po.ts';
 import type { HgpoParameters } from '../../src/kernel/index.ts';
 import { parametersOf } from './stated.ts';
 
@@ -180,14 +181,23 @@ interface Normalisation {
   readonly divided: boolean;
   readonly population: boolean;
   readonly epsilon: number;
+  /** Without the deviation, the divisor is 1 + ε. */
+  readonly byOne?: boolean;
+  /** Deviations up to 1e-6 give 0. */
+  readonly guarded?: boolean;
+  /** Neither mean nor deviation. */
+  readonly raw?: boolean;
 }
 
 function normalise(values: readonly number[], how: Normalisation, machine: Machine): number[] {
   const f = machine.round;
+  if (how.raw) return values.map(f);
   const mean = meanOf(values, machine.sum, machine);
-  if (!how.divided) return values.map((x) => f(x - mean));
+  if (!how.divided && how.byOne !== true) return values.map((x) => f(x - mean));
   const divisor = how.population ? values.length : values.length - 1;
-  const by = f(deviationOf(values, divisor, machine) + f(how.epsilon));
+  const deviation = how.divided ? deviationOf(values, divisor, machine) : 1;
+  if (how.guarded === true && how.divided && !(deviation > 1e-6)) return values.map(() => 0);
+  const by = f(deviation + f(how.epsilon));
   const divide = (x: number): number => (machine.reciprocal ? f(x * f(1 / by)) : f(x / by));
   return values.map((x) => divide(f(x - mean)));
 }
@@ -216,8 +226,17 @@ export function advantagesOn(stated: Batch, machine: Machine): Float64Array {
   if (name === 'hgpo') return hgpo32(batch, machine);
   if (name === 'grpo') return episode(batch, { ...sample, divided: normalizeByStd }, machine);
   if (name === 'rloo') return leaveOneOut(batch, machine);
-  const whole = episode(batch, sample, machine);
-  const step = stateTerm(batch, sample, machine);
+  if (name === 'g2po') return g2po32(batch, sample, machine);
+  const { undivided, guard, episodeMode = 'as-mode' } = parameters;
+  const how = (of: string | undefined): Normalisation => ({
+    ...sample,
+    divided: of === 'mean_std_norm',
+    raw: of === 'raw',
+    byOne: undivided === 'one-plus-epsilon',
+    guarded: guard === 'zero',
+  });
+  const whole = episode(batch, how(episodeMode === 'as-mode' ? mode : episodeMode), machine);
+  const step = stateTerm(batch, how(mode), machine);
   const weight = f(parameters.stepAdvantageWeight!);
   return whole.map((a, row) => f(a + (machine.fused ? weight * step[row]! : f(weight * step[row]!))));
 }
@@ -230,9 +249,29 @@ function roundedInputs(batch: Batch, f: Rounding): Pick<Batch, 'tokenLevelReward
 }
 
 /** The rows of each group, the scores that its statistics run over, and the place of each row among these. */
-function groupsOf(batch: Batch): { rows: number[]; values: number[]; place: number[] }[] {
-  const score = batch.tokenLevelRewardSum!;
-  const each = parametersOf(batch.estimator).statistics === 'trajectories' ? batch.trajectory : undefined;
+/** The scores, or the means of their trajectories. */
+function scoresOf(
+  { estimator, tokenLevelRewardSum, trajectory, rows }: Batch,
+  machine: Machine,
+): Float64Array {
+  const score = tokenLevelRewardSum!;
+  if (parametersOf(estimator).statistics !== 'trajectory-mean') return score;
+  const means = score.slice();
+  for (const members of gather(rows, (row) => String(trajectory[row]))) {
+    const mean = meanOf(
+      members.map((row) => score[row]!),
+      machine.sum,
+      machine,
+    );
+    for (const row of members) means[row] = mean;
+  }
+  return means;
+}
+
+function groupsOf(batch: Batch, machine: Machine): { rows: number[]; values: number[]; place: number[] }[] {
+  const score = scoresOf(batch, machine);
+  const { statistics = 'rows' } = parametersOf(batch.estimator);
+  const each = statistics === 'rows' ? undefined : batch.trajectory;
   return gather(batch.rows, (row) => String(batch.group[row])).map((rows) => {
     const keys = rows.map((row) => each?.[row] ?? row);
     const distinct = [...new Set(keys)];
@@ -247,8 +286,9 @@ function groupsOf(batch: Batch): { rows: number[]; values: number[]; place: numb
 function episode(batch: Batch, how: Normalisation, machine: Machine): Float64Array {
   const f = machine.round;
   const advantage = new Float64Array(batch.rows);
-  for (const { rows, values, place } of groupsOf(batch)) {
-    const single = (x: number): number => (how.divided ? f(x / f(1 + f(how.epsilon))) : f(x));
+  for (const { rows, values, place } of groupsOf(batch, machine)) {
+    const single = (x: number): number =>
+      how.divided || how.byOne === true ? f(x / f(1 + f(how.epsilon))) : f(x);
     const own = values.length === 1 ? values.map(single) : normalise(values, how, machine);
     rows.forEach((row, i) => {
       advantage[row] = own[place[i]!]!;
@@ -258,9 +298,13 @@ function episode(batch: Batch, how: Normalisation, machine: Machine): Float64Arr
 }
 
 function stateTerm(batch: Batch, how: Normalisation, machine: Machine): Float64Array {
+  const overBatch = parametersOf(batch.estimator).statesOver === 'batch';
   const advantage = new Float64Array(batch.rows);
-  for (const members of gather(batch.rows, (row) => `${batch.group[row]}/${batch.observation![row]}`)) {
-    if (members.length === 1) continue;
+  for (const members of gather(
+    batch.rows,
+    (row) => `${overBatch ? '' : batch.group[row]}/${batch.observation![row]}`,
+  )) {
+    if (members.length === 1 && how.raw !== true) continue;
     const own = normalise(
       members.map((row) => batch.reportedStepReward![row]!),
       how,
@@ -273,9 +317,53 @@ function stateTerm(batch: Batch, how: Normalisation, machine: Machine): Float64A
   return advantage;
 }
 
+/** c1 in double precision, c2 in the machine's; products of discount and reward in either format of numpy, if forms are free. */
+function g2po32(batch: Batch, how: Normalisation, machine: Machine): Float64Array {
+  const f = machine.round;
+  const { stepAdvantageWeight: weight, valueFormat } = batch.estimator.params as G2poParameters;
+  const isFree = batch.estimator.forms !== 'recipe' && machine.fused;
+  const isDouble = (valueFormat === 'float64') !== isFree;
+  const rows = Array.from({ length: batch.rows }, (_, row) => row);
+  const episodes = gather(batch.rows, (row) => String(batch.trajectory[row]));
+  const total = (own: number[]) => own.reduce((sum, row) => Math.fround(sum + batch.reward![row]!), 0);
+  const node = (row: number) => `${batch.group[row]}/${batch.observation![row]}`;
+  const visits = new Map<string, number[]>();
+  for (const own of episodes)
+    own.forEach((row, t) => {
+      const power = 0.95 ** (own.length - t);
+      const term = isDouble ? power * total(own) : Math.fround(Math.fround(power) * total(own));
+      visits.set(node(row), [...(visits.get(node(row)) ?? []), term]);
+    });
+  const value = (row: number) => {
+    const terms = visits.get(node(row))!;
+    return terms.reduce((sum, x) => sum + x, 0) / terms.length;
+  };
+  const after = new Float64Array(batch.rows);
+  for (const own of episodes)
+    own.forEach((row, t) => {
+      after[row] = t + 1 < own.length ? value(own[t + 1]!) : total(own) === 10 ? 10 : 0;
+    });
+  const exactly = (x: number) => x;
+  const double = { ...machine, round: exactly, sum: naiveIn(exactly), deviationSum: naiveIn(exactly) };
+  const successor = after.map((x, row) => x - (batch.actionValid![row] === 0 ? 0.1 : 0));
+  const c1 = stateTerm({ ...batch, reportedStepReward: successor }, how, double).map(f);
+  const gain = after.map((x, row) => f(x - value(row)));
+  const c2 = new Float64Array(batch.rows);
+  for (const members of gather(batch.rows, (row) => String(batch.group[row]))) {
+    const own = members.map((row) => gain[row]!);
+    const hasNone = own.length === 1 && how.divided && !how.population;
+    const parts = own.length > 1 ? normalise(own, how, machine) : [hasNone ? Number.NaN : 0];
+    members.forEach((row, i) => {
+      c2[row] = parts[i]!;
+    });
+  }
+  const whole = episode(batch, how, machine);
+  return Float64Array.from(rows, (row) => f(whole[row]! + f(f(weight) * f(c1[row]! + c2[row]!))));
+}
+
 function leaveOneOut(batch: Batch, machine: Machine): Float64Array {
   const advantage = new Float64Array(batch.rows);
-  for (const { rows, values, place } of groupsOf(batch)) {
+  for (const { rows, values, place } of groupsOf(batch, machine)) {
     rows.forEach((row, i) => {
       advantage[row] = lessTheOthers(values, place[i]!, machine);
     });

@@ -36,6 +36,8 @@ export interface FurtherNode {
   readonly gpus?: number;
   /** A loopback address of its own, by which Ray tells nodes apart. Default: the head's. */
   readonly address?: string;
+  /** In the form of `ray start --labels`: `name=value,name=value`. Default: none. */
+  readonly labels?: string;
 }
 
 /** A Ray head, of one node unless there are further ones, alive until disposed of. */
@@ -215,7 +217,10 @@ async function commonArguments(address = '127.0.0.1'): Promise<string[]> {
   ];
 }
 
-async function nodeArguments(gcsPort: number, { cpus, gpus = 0, address }: FurtherNode): Promise<string[]> {
+async function nodeArguments(
+  gcsPort: number,
+  { cpus, gpus = 0, address, labels }: FurtherNode,
+): Promise<string[]> {
   return [
     `--address=127.0.0.1:${gcsPort}`,
     ...(await commonArguments(address)),
@@ -223,6 +228,7 @@ async function nodeArguments(gcsPort: number, { cpus, gpus = 0, address }: Furth
     '--object-store-memory=100000000',
     `--num-cpus=${cpus}`,
     `--num-gpus=${gpus}`,
+    ...(labels === undefined ? [] : [`--labels=${labels}`]),
   ];
 }
 

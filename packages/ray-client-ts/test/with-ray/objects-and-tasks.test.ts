@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
-import { functionRef, sourceFunction } from '../../src/code.ts';
+import { functionRef, sourceActorClass, sourceFunction } from '../../src/code.ts';
 import { connect } from '../../src/connect.ts';
 import type { RayConnection } from '../../src/connection.ts';
-import { RayPickleError, RayPythonError, RayRequestError, RayTimeoutError } from '../../src/errors.ts';
+import {
+  RayGeneratorError,
+  RayPickleError,
+  RayPythonError,
+  RayRequestError,
+  RayTimeoutError,
+} from '../../src/errors.ts';
 import { packageUri } from '../../src/packages.ts';
 import { PyFloat, PyTuple } from '../../src/pickle/values.ts';
 import { type RayHead, sharedRayHead } from '../support/ray-head.ts';
@@ -286,6 +292,21 @@ describe('many objects', () => {
     assert.deepEqual(await ray.call(three, [2], { numReturns: 2, timeoutMs }), [0, 1]);
     const error = await failure(ray.call(three, [2], { numReturns: 3, timeoutMs }));
     assert.equal(error.pythonType, 'ValueError');
+  });
+});
+
+describe('a generator', () => {
+  test('a generator function or method gives an error of its own, or its values if their number is stated', async () => {
+    const isGeneratorError = (error: unknown) =>
+      error instanceof RayGeneratorError && error.code === 'generator' && /numReturns/.test(error.message);
+    const two = sourceFunction('def two():\n    yield 1\n    yield 2\n', 'two');
+    await assert.rejects(ray.call(two, { timeoutMs }), isGeneratorError);
+    assert.deepEqual(await ray.call(two, { numReturns: 2, timeoutMs }), [1, 2]);
+    const Source = sourceActorClass('class Source:\n    def one(self):\n        yield 1\n', 'Source');
+    const actor = await ray.createActor(Source, { numCpus: 0 });
+    await assert.rejects(actor.call('one', { timeoutMs }), isGeneratorError);
+    assert.deepEqual(await actor.call('one', { numReturns: 1, timeoutMs }), [1]);
+    await actor.kill();
   });
 });
 

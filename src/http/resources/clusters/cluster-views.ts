@@ -35,6 +35,7 @@ export async function clusterView(
     backfill: cluster.backfill,
     labels: { ...cluster.labels },
     codePaths: [...(cluster.codePaths ?? [])],
+    runtimeEnv: [...(cluster.runtimeEnv ?? [])],
     secretProjects: structuredClone(cluster.secretProjects ?? null) as ClusterView['secretProjects'],
     env: { ...cluster.env },
     storage: cluster.storage ?? null,

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { EchelonError } from '../../../core/errors.ts';
 import type { Caller } from '../../../core/scopes.ts';
+import type { ResolvedSpec } from '../../../engines/registry.ts';
 import { compareRuns } from '../../../plan/comparison/compare-runs.ts';
 import {
   figuresOf,
@@ -9,7 +10,7 @@ import {
   sweepOfPlan,
   undeclaredDifferences,
 } from '../../../plan/comparison/plan-comparison.ts';
-import { invalidSweep } from '../../../plan/sweep.ts';
+import { invalidSweep, makeChild } from '../../../plan/sweep.ts';
 import {
   type Comparison,
   type ComparisonDetail,
@@ -29,7 +30,6 @@ import type { Slots } from '../../server/slots.ts';
 import { NEW_WORK_REFUSALS, PageQuery, ProjectQuery, SWEEP_ACCEPTED } from '../common.ts';
 import { accept, createChecks, judge } from '../sweeps/submit.ts';
 import { SweepParams, sweepOf } from '../sweeps/sweeps.ts';
-import { recordedRuns } from './recorded-runs.ts';
 
 const EXAMPLE = {
   name: 'HGPO against GiGPO',
@@ -64,7 +64,7 @@ function addSubmit(app: App, deps: RouteDeps, checks: Slots): void {
     idempotency: 'own',
     summary: 'Store the plan of a comparison and submit its runs as a sweep',
     description:
-      'The plan cannot change from then on: no request changes it, and no rule of early stopping applies to its runs. Specs of the methods that differ beyond the estimator and the declared fields are refused.',
+      'The plan cannot change from then on: no request changes it, and no early stopping applies to its runs: rules that stop runs by their metrics are refused. Specs of the methods that differ beyond the estimator and the declared fields are refused.',
     tag: 'comparisons',
     body: ComparisonPlan,
     examples: { estimators: EXAMPLE },
@@ -112,12 +112,23 @@ async function judgePlan(
   const sweep = sweepOfPlan(body);
   const release = checks.take(caller.id);
   const judged = await judge(deps, { caller, body: sweep, reply }).finally(release);
+  requireNoEarlyStop(judged.first[0]!.resolved.spec);
   // The first children are the methods with the first seed.
   const [first, ...others] = judged.first.slice(0, body.methods.length).map(({ resolved }) => resolved.spec);
   const undeclared = others.flatMap((other) => undeclaredDifferences(body, first, other));
   if (undeclared.length === 0) return { sweep, judged };
   const message = `differ in ${[...new Set(undeclared)].join(', ')} once they are resolved; set these fields in spec, or name them in declared`;
   throw invalidSweep([{ field: '/methods', message }]);
+}
+
+/** A rule that stops runs by their results would choose among them. Throws EchelonError `invalid-spec`. */
+function requireNoEarlyStop({ rules = [] }: ResolvedSpec['spec']): void {
+  const chooses = ({ do: action, when }: (typeof rules)[number]) =>
+    action !== 'mark' && when.metric !== undefined && when.notFinite === undefined;
+  const rule = rules.find(chooses);
+  if (rule === undefined) return;
+  const message = `has the rule ${rule.name}, which stops runs by their metrics and so chooses among results; use do: mark, and planned looks`;
+  throw invalidSweep([{ field: '/spec/rules', message }]);
 }
 
 function toComparison({ id, project, state, createdAt, comparison }: Sweep): Comparison {
@@ -130,7 +141,6 @@ function addList(app: App, { store, settings }: RouteDeps): void {
     at: 'GET /v1/comparisons',
     operationId: 'listComparisons',
     summary: 'Comparisons, newest first',
-    description: 'A page may have fewer items than its limit before the last one.',
     tag: 'comparisons',
     querystring: StrictObject({ ...PageQuery, ...ProjectQuery }),
     answer: 'ComparisonPage',
@@ -141,11 +151,12 @@ function addList(app: App, { store, settings }: RouteDeps): void {
       const scope = `comparisons ${project ?? ''}`;
       const { items, next } = await store.sweeps.list({
         limit,
+        comparisons: true,
         ...(project !== undefined && { project }),
         ...(cursor !== undefined && { before: cursors.open(scope, cursor) }),
       });
       return {
-        items: items.filter(({ comparison }) => comparison !== null).map(toComparison),
+        items: items.map(toComparison),
         next: next === null ? null : cursors.seal(scope, next),
       };
     },
@@ -157,8 +168,10 @@ async function comparisonOf(store: Store, request: { caller: Caller }, id: strin
   const sweep = await sweepOf(store, request, id);
   const plan = sweep.comparison;
   if (plan === null) throw new EchelonError('not-found', `The sweep ${id} is no comparison.`);
-  const recorded = await recordedRuns(store, sweep, plan);
-  return { sweep, plan, ...recorded, compared: compareRuns(plan, recorded.runs) };
+  const runs = await store.comparisons.runs(sweep);
+  const starts = runs.flatMap(({ startedAt }) => (startedAt === null ? [] : [startedAt]));
+  const startedAt = starts.length === 0 ? null : Math.min(...starts);
+  return { sweep, plan, startedAt, compared: compareRuns(plan, runs) };
 }
 
 function addRead(app: App, { store }: RouteDeps): void {
@@ -173,11 +186,9 @@ function addRead(app: App, { store }: RouteDeps): void {
     answer: 'ComparisonDetail',
     problems: ['not-found'],
     handler: async (request): Promise<ComparisonDetail> => {
-      const { sweep, plan, spec, startedAt, compared } = await comparisonOf(
-        store,
-        request,
-        request.params.id,
-      );
+      const { sweep, plan, startedAt, compared } = await comparisonOf(store, request, request.params.id);
+      const [first] = await store.sweeps.children(sweep, 0, 1);
+      const spec = makeChild(sweep, first!.entry).resolved as ResolvedSpec['spec'];
       const runs = compared.runs.map(({ games: _games, ...run }) => run);
       return { ...toComparison(sweep), figures: figuresOf(plan, spec), startedAt, ...compared, runs };
     },

@@ -24,6 +24,12 @@ for at = 1, #found, 2 do
     for name = 5, #ARGV do redis.call('UNLINK', s .. ':' .. ARGV[name]) end
     redis.call('ZREM', list, id)
     redis.call('ZREM', root .. ':sweeps', id)
+    if redis.call('ZREM', root .. ':comparisons', id) == 1 then
+      redis.call('ZREM', root .. ':comparisons:' .. project, id)
+      redis.call('ZREM', root .. ':comparison-work', id)
+      -- Its runs have objects in the archive.
+      redis.call('SADD', root .. ':archive:garbage', id)
+    end
     deleted = deleted + 1
   end
 end

@@ -4,7 +4,7 @@
 --
 -- KEYS[1]   root of all keys
 -- ARGV      1 experiment, 2 'batches' or 'streams', then the retained batches, as the caller read them
--- Returns   'marked' | 'changed': other batches are retained | 'waiting': not archived | 'gone': no such experiment
+-- Returns   'marked' | 'changed': other batches are retained | 'waiting': not archived, or a backup runs | 'gone': no such experiment
 -- include time
 -- include measure
 
@@ -23,6 +23,7 @@ end
 local root, id, stage = KEYS[1], ARGV[1], ARGV[2]
 local x = root .. ':x:' .. id
 local record = redis.call('HMGET', x, 'state', 'archived', 'endedAt', 'project')
+if redis.call('EXISTS', root .. ':backup') == 1 then return 'waiting' end
 if not record[1] then return 'gone' end
 if not record[2] or not record[3] then return 'waiting' end
 local kept = {}

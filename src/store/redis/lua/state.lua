@@ -37,14 +37,19 @@ local function closeChild(root, s, now)
 end
 
 -- Counts a child's change of state in its sweep; the sweep ends with its last child. `open`: children that are not final;
--- `held`: children that depend on another child; `ends`: ends of children while others depended on them.
+-- `held`: children that depend on another child; `ends`: ends of children of a comparison, or while others
+-- depended on them.
 local function countInSweep(root, sweep, change)
   local s = root .. ':sweep:' .. sweep
   if redis.call('EXISTS', s) == 0 then return end
   if change.from then redis.call('HINCRBY', s, 'n:' .. change.from, -1) end
   redis.call('HINCRBY', s, 'n:' .. change.to, 1)
   if change.to == 'queued' or HELD[change.to] then return end
-  local held = redis.call('HMGET', s, 'held', 'seq', 'state')
+  local held = redis.call('HMGET', s, 'held', 'seq', 'state', 'comparison')
+  if held[4] and held[4] ~= '' then
+    redis.call('HINCRBY', s, 'ends', 1)
+    redis.call('ZADD', root .. ':comparison-work', held[2], sweep)
+  end
   if held[1] and tonumber(held[1]) > 0 and held[3] == 'running' then
     redis.call('HINCRBY', s, 'ends', 1)
     redis.call('ZADD', root .. ':sweep-work', held[2], sweep)

@@ -55,6 +55,10 @@ countToCome(root, s)
 rememberCreated(root, new.key, new.digest, id)
 redis.call('ZADD', root .. ':sweeps', seq, id)
 redis.call('ZADD', root .. ':sweeps:' .. new.project, seq, id)
+if new.comparison ~= '' then
+  redis.call('ZADD', root .. ':comparisons', seq, id)
+  redis.call('ZADD', root .. ':comparisons:' .. new.project, seq, id)
+end
 redis.call('ZADD', root .. ':sweep-work', seq, id)
 redis.call('PUBLISH', root .. ':wake', 'sweep')
 return { 'ok', id, '1' }

@@ -29,19 +29,22 @@ test('a node with enough faults is cordoned until the time is over, with the rea
   assert.equal(cordonFaulty(none, nodes, { ...known, faults: faults.slice(0, 4) }), none);
 });
 
-test('at least half of the nodes of a cluster continue to accept experiments', () => {
+test('at least half of the nodes of a cluster continue to accept experiments; the other cordons are pending', () => {
   const rule = { after: 1, forMs: 60 * MINUTE };
   const ids = ['a', 'b', 'c', 'd'];
   const known = { rule, now: 0, faults: ids.map((id) => fault(id, 1)), message: 'm' };
   const cordoned = (nodes: string[]) =>
-    Object.keys(
+    Object.entries(
       cordonFaulty(
         {},
         nodes.map((id) => node(id, 1, 1)),
         known,
       ),
-    );
-  assert.deepEqual([cordoned(ids), cordoned(['a', 'b']), cordoned(['a'])], [['a', 'b'], ['a'], []]);
+    ).map(([id, { pending }]) => (pending ? `(${id})` : id));
+  assert.deepEqual(
+    [cordoned(ids), cordoned(['a', 'b']), cordoned(['a'])],
+    [['a', 'b', '(c)', '(d)'], ['a', '(b)'], ['(a)']],
+  );
 });
 
 test('the ray-worker names a loss of the head in the words by which it counts as no fault of a node', () => {

@@ -37,6 +37,8 @@ describe('overrides', () => {
     const cases: [string, RegExp][] = [
       ['actor_rollout_ref.model.external_lib', /loads code/],
       ['custom_reward_function.path', /no effect: the recipe always uses its own reward manager/],
+      ['+actor_rollout_ref.rollout.seed', /every request of a group the same random stream/],
+      ['actor_rollout_ref.rollout.val_kwargs.seed', /every request of a group the same random stream/],
       ['data.trust_remote_code', /loads code/],
       ['data.custom_cls.path', /the capture hook/],
       ['+x._target_', /code of its choice/],

@@ -143,6 +143,7 @@ test('the table counts nodes, free and allocated resources', () => {
     lastSeenAt: 1000,
     labels: {},
     codePaths: [],
+    runtimeEnv: [],
     secretProjects: null,
     env: {},
     storage: null,

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import { runProgram } from '../../../support/cli.ts';
 
 /** Solved games of 20, by method and seed. */
 const SOLVED: Record<string, number[]> = { hgpo: [18, 15, 17, 16], gigpo: [14, 13, 16, 12] };
+const SCRIPT = 'deploy/examples/recompute_comparison.py';
+const run = promisify(execFile);
 const NAMES = ['--candidate', 'hgpo', '--baseline', 'gigpo'];
 
 let place: string;
@@ -46,15 +49,29 @@ test('the judgement of a file states the seeds, the interval and what it means',
 });
 
 test('the example that uses numpy alone recomputes the same figures', async () => {
-  const run = promisify(execFile);
-  const script = 'deploy/examples/recompute_comparison.py';
-  const { stdout } = await run('.venv/bin/python', [script, file, 'hgpo', 'gigpo']);
+  const { stdout } = await run('.venv/bin/python', [SCRIPT, file, 'hgpo', 'gigpo']);
   const { difference } = JSON.parse(await comparison('judge', file, ...NAMES, '--json'));
   const [mean, low, high, flips] = [...stdout.matchAll(/[+-]?\d+\.\d+/g)].map(Number);
   assert.ok(Math.abs(mean! - 100 * difference.mean) < 1e-3);
   assert.ok(Math.abs(low! - 100 * difference.interval[0]) < 0.01, stdout);
   assert.ok(Math.abs(high! - 100 * difference.interval[1]) < 0.01, stdout);
   assert.equal(flips, difference.signFlipP);
+});
+
+test('the kept comparison has the result that its games give', async () => {
+  const games = join(place, 'kept.csv');
+  await writeFile(games, gunzipSync(await readFile('docs/evidence/comparison-games.csv.gz')));
+  const text = await comparison('judge', games, ...NAMES, '--margin', '5');
+  const page = await readFile('docs/evidence/comparison.md', 'utf8');
+  const { stdout } = await run('.venv/bin/python', [SCRIPT, games, 'hgpo', 'gigpo']);
+  assert.ok(page.includes(stdout), stdout);
+  const interval = /difference -[\d.]+ points, 95 % interval -[\d.]+ to -[\d.]+/.exec(text)?.[0];
+  assert.ok(page.includes(interval!), text);
+  for (const [, own, other, difference] of text.matchAll(/^\w+ +([\d.]+) +([\d.]+) +([-+][\d.]+)$/gm))
+    assert.ok(
+      [own, other, difference].every((one) => page.includes(` ${one} |`)),
+      difference,
+    );
 });
 
 test('a missing run, an unknown method and a value that is no success are refused with their place', async () => {

@@ -114,6 +114,10 @@ test('a new fault of a GPU cordons its node until uncordon, and is shown as long
   assert.deepEqual(await state(), ['cordoned', 'ready', 'ready']);
   await run('uncordon', 'fleet', 'aa11');
   await report(['Xid 79 (the GPU has fallen off the bus)']);
+  // The cordon that waited for this is made.
+  assert.deepEqual(await state(), ['ready', 'ready', 'cordoned']);
+  await run('uncordon', 'fleet', 'bb33');
+  await report(['Xid 79 (the GPU has fallen off the bus)']);
   assert.deepEqual(await state(), ['ready', 'ready', 'ready']);
   const { output } = await run('ls');
   assert.match(output.lines.join('\n'), /aa11 +ready .* GPU 1: Xid 79/);

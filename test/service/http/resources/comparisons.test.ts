@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import type { ComparisonPlan } from 'echelon-client/calls';
+import type { ComparisonPlan, SweepRequest } from 'echelon-client/calls';
 import type { EvaluationEvent } from '../../../../src/core/events.ts';
 import { makeChild } from '../../../../src/plan/sweep.ts';
+import { RETENTION_STAGES } from '../../../../src/schemas/retention.ts';
 import { apiFor, keptOutput, runProgram } from '../../../support/cli.ts';
-import { claimed } from '../../../support/store.ts';
+import { endRun } from '../../../support/comparison-scene.ts';
 import { expandAll } from '../../../support/sweep.ts';
 
 const { store, client, connection } = await apiFor({ after });
@@ -33,8 +37,6 @@ async function submitted(changes: Partial<ComparisonPlan> = {}) {
 
 /** Ends a run after an evaluation in which so many of ten games are solved. */
 async function ended(experiment: string, solved: number | null, changes: Partial<EvaluationEvent> = {}) {
-  const lease = await claimed(store, experiment);
-  await store.attempts.confirm(lease);
   const games = [1, 2].flatMap((replicate) =>
     Array.from({ length: 10 }, (_one, at) => ({
       ...{ game: `room-${at}`, replicate, success: Number(at < (solved ?? 0)), score: 0, steps: 3 },
@@ -45,21 +47,15 @@ async function ended(experiment: string, solved: number | null, changes: Partial
     ...{ type: 'evaluation', step: 40, panel: 'rooms', digest: 'd'.repeat(64), decoding: { t: '1' }, games },
     ...changes,
   };
-  const cause = solved === null ? 'failed' : 'succeeded';
-  const end = {
-    type: 'ended',
-    cause,
-    exitCode: 0,
-    signal: 0,
-    message: '',
-    lastLines: [] as string[],
-  } as const;
-  const events = [...(solved === null ? [] : [evaluation]), end];
-  await store.events.append(
-    lease,
-    events.map((event, at) => ({ sequence: at + 1, at: 1000, event })),
-  );
-  await store.attempts.end(lease, { to: cause, reason: cause });
+  await endRun(store, experiment, { evaluation: solved === null ? null : evaluation });
+}
+
+/** Deletes an ended experiment in all stages, as retention does. */
+async function expired(experiment: string) {
+  await store.rules.dropSignals(experiment);
+  assert.equal(await store.archive.archiveStream(experiment), 'archived');
+  for (const stage of RETENTION_STAGES)
+    assert.equal(await store.retention.expire(stage, experiment), 'expired');
 }
 
 const read = (id: string) => client.get('/v1/comparisons/{id}', { path: { id } });
@@ -89,6 +85,14 @@ test('a plan says before its runs what it needs, and refuses what it does not de
   ];
   await refused({ methods: both }, /no field of the estimator/);
   await refused({ earlyStopping: {} }, /earlyStopping/);
+  const rules = (rule: object) => ({ spec: { ...PLAN.spec, rules: [rule] } });
+  await refused(rules({ preset: 'plateau', do: 'stop' }), /plateau, which stops runs by their metrics/);
+  for (const rule of [
+    { preset: 'plateau' },
+    { preset: 'wrong-rows', do: 'stop' },
+    { preset: 'not-finite', do: 'stop' },
+  ])
+    await client.post('/v1/comparisons/preview', { body: { ...PLAN, ...rules(rule) } });
   await refused({ looks: [2] }, /ascend to all 3 seeds/);
   await client.post('/v1/comparisons/preview', {
     body: { ...PLAN, methods: both, declared: ['training.learningRate'] },
@@ -151,6 +155,62 @@ test('a planned look reads the first seeds only, at its own level, and other swe
     },
   });
   await assert.rejects(read(sweep.id), /no comparison/);
-  const { items } = await client.get('/v1/comparisons', {});
-  assert.ok(items.every((one) => one.id !== sweep.id) && items.some((one) => one.id === id));
+});
+
+test('a page of comparisons is full although other sweeps stand between them', async () => {
+  const sweep = {
+    name: 's',
+    method: 'list',
+    spec: { engine: 'local', estimator: { name: 'grpo' } },
+    axes: { 'training.seed': [1] },
+  } satisfies SweepRequest;
+  const ids: string[] = [];
+  for (let at = 0; at < 3; at += 1) {
+    ids.unshift((await submitted()).id);
+    await client.post('/v1/sweeps', { body: sweep });
+  }
+  const first = await client.get('/v1/comparisons', { query: { limit: 2 } });
+  const second = await client.get('/v1/comparisons', { query: { limit: 2, cursor: first.next! } });
+  const listed = [...first.items, ...second.items].map(({ id }) => id);
+  assert.deepEqual([first.items.length, second.items.length, listed.slice(0, 3)], [2, 2, ids]);
+  const { items } = await client.get('/v1/comparisons', { query: { project: 'default', limit: 200 } });
+  assert.ok(items.every(({ plan }) => plan.name === PLAN.name));
+});
+
+test('the result outlives the events and the records of its runs, and a repeated run replaces the failed one', async () => {
+  const { id, runs } = await submitted();
+  for (const [at, solved] of [5, 8, 4, 8, 6, null].entries()) await ended(runs[at]!, solved);
+  const before = [await read(id), await client.get('/v1/comparisons/{id}/games', { path: { id } })];
+  assert.ok((await store.comparisons.withEndedRuns(1000)).includes(id));
+  for (let repetition = 0; repetition < 2; repetition += 1) await store.comparisons.recordRuns(id);
+  assert.ok(!(await store.comparisons.withEndedRuns(1000)).includes(id));
+  for (const run of runs.slice(0, 5)) await expired(run);
+  assert.deepEqual(
+    [await read(id), await client.get('/v1/comparisons/{id}/games', { path: { id } })],
+    before,
+  );
+  await client.post('/v1/sweeps/{id}/rerun-failed', { path: { id } });
+  const { runs: shown, results } = await read(id);
+  assert.deepEqual([shown[5]?.state, results], ['queued', []]);
+  await ended(shown[5]!.experiment, 9);
+  assert.ok((await store.comparisons.withEndedRuns(1000)).includes(id));
+  await store.comparisons.recordRuns(id);
+  for (const run of [runs[5]!, shown[5]!.experiment]) await expired(run);
+  const { results: after, runs: last } = await read(id);
+  assert.deepEqual([after[0]?.seeds, last[5]?.success, last[5]?.isCounted], [3, 0.9, false]);
+  const until = { endedBefore: Date.now() + 10 ** 9, limit: 100, cursor: null };
+  await store.retention.expireSweeps('default', until);
+  await assert.rejects(read(id), { code: 'not-found' });
+  const { items } = await client.get('/v1/comparisons', { query: { limit: 200 } });
+  assert.ok(items.every((one) => one.id !== id));
+});
+
+test('a repeated submission with one idempotency key makes one comparison', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'echelon-plan-')), 'plan.json');
+  after(() => rm(dirname(file), { recursive: true, force: true }));
+  await writeFile(file, JSON.stringify(PLAN));
+  const ids = [];
+  for (const key of ['one', 'one', 'two']) ids.push(await cli('submit', file, '--idempotency-key', key));
+  assert.equal(ids[0], ids[1]);
+  assert.notEqual(ids[0], ids[2]);
 });

@@ -116,6 +116,7 @@ describe('append', () => {
     assert.equal(await store.experiments.delete(lease.experiment), 'deleted');
     assert.equal(await store.retention.collectGarbage(10), 1);
     await assert.rejects(store.events.append(lease, [part(1, late)]), coded('lease-lost'));
+    assert.equal(await store.retention.collectGarbage(10), 1);
     await assert.rejects(archive.get(lease.experiment, name), coded('not-found'));
   });
 

@@ -21,6 +21,8 @@ from .settings import NotStartable, Settings
 TAKE_SECONDS = 0.5
 # Ray needs a moment to free what the attempt before has held.
 ROOM_SECONDS = 120.0
+# Ray's own time for a runtime environment; pip and conda may load gigabytes.
+_SETUP_SECONDS = 1800
 # Calls of one actor at a time: one waits for output, one may stop the program.
 _CALLS = 3
 _OURS = ("ECHELON_EXPERIMENT", "ECHELON_ATTEMPT", "ECHELON_SPOOL", "RAY_ADDRESS", allocation.VARIABLE)
@@ -40,6 +42,8 @@ def start(settings: Settings, command: list[str], environment: Mapping[str, str]
     """Starts the program everywhere. NotStartable if an allocated node has no room."""
     nodes = allocation.nodes_of(environment)
     if not nodes:
+        if settings.runtime_env:
+            raise NotStartable("runtimeEnv needs allocated nodes, because Ray sets it up there")
         return [_start_here(settings, command, environment)]
     chosen = nodes[:1] if settings.start == "once" else [node for node in nodes if node.gpus > 0] or nodes
     return _start_in_ray(settings, command, environment, chosen)
@@ -76,20 +80,25 @@ def _start_in_ray(
     python_path = with_staged(settings.attempt_dir, environment.get("PYTHONPATH", ""))
     reserves = settings.start == "per-node"
     names = ", ".join(node.id for node in nodes)
+    own, room = settings.runtime_env, ROOM_SECONDS
+    if own:
+        own, room = {**own, "config": {"setup_timeout_seconds": _SETUP_SECONDS}}, room + _SETUP_SECONDS
     actor_class = ray.remote(max_restarts=0, max_concurrency=_CALLS)(Node)
     actors = [
         actor_class.options(
             num_cpus=node.cpus if reserves else 0,
             num_gpus=node.gpus if reserves else 0,
             scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False),
-            runtime_env={"env_vars": {"PYTHONPATH": python_path}},
+            runtime_env={**own, "env_vars": {"PYTHONPATH": python_path}},
         ).remote()
         for node in nodes
     ]
     try:
-        places = ray.get([actor.place.remote() for actor in actors], timeout=ROOM_SECONDS)
+        places = ray.get([actor.place.remote() for actor in actors], timeout=room)
     except ray.exceptions.GetTimeoutError:
-        raise NotStartable(f"no room for the program on the allocated nodes ({names}) for {ROOM_SECONDS:.0f} s") from None
+        raise NotStartable(f"no room for the program on the allocated nodes ({names}) for {room:.0f} s") from None
+    except ray.exceptions.RuntimeEnvSetupError as error:
+        raise NotStartable(f"Ray could not set up the runtimeEnv {dict(settings.runtime_env)}: {str(error)[-2000:]}") from None
     except ray.exceptions.ActorUnschedulableError:
         raise NotStartable(f"one of the allocated nodes ({names}) is not in the cluster any more") from None
     handed = {**_handed_on(environment), "PYTHONPATH": python_path}

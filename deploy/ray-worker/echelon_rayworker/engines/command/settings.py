@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Mapping, Sequence
 
 from ..spec import Launch
@@ -15,7 +15,7 @@ class NotStartable(ValueError):
 @dataclass(frozen=True)
 class Settings:
     """One run. ``directory``: absolute, and it exists. ``files``: texts that belong there, by their paths. ``metrics``: at most one
-    source (see metrics.py). ``resume``: arguments that are appended if there is a checkpoint."""
+    source (see metrics.py). ``resume``: arguments that are appended if there is a checkpoint. ``runtime_env``: as Ray takes it."""
 
     command: Sequence[str]
     directory: str
@@ -26,6 +26,7 @@ class Settings:
     resume: Sequence[str]
     metrics: Mapping[str, Any]
     batches: str
+    runtime_env: Mapping[str, Any] = field(default_factory=dict)
 
 
 def settings_of(launch: Launch) -> Settings:
@@ -41,6 +42,7 @@ def settings_of(launch: Launch) -> Settings:
         resume=[launch.fill(argument) for argument in launch.plan["resume"]],
         metrics=spec["metrics"] or {},
         batches=spec["batches"] or "",
+        runtime_env=spec.get("runtimeEnv") or {},
     )
 
 

@@ -40,7 +40,8 @@ export function Contributions({ explanation: e }: { explanation: RowExplanation 
   );
 }
 
-const levelName = ({ level }: ExplainedLevel) => (level < 0 ? 'group' : `k=${level}`);
+const levelName = ({ level, valueName }: ExplainedLevel) =>
+  level === -2 ? valueName : level < 0 ? 'group' : `k=${level}`;
 
 const SHOWN_MEMBERS = 60;
 
@@ -64,7 +65,7 @@ export function Level({ level, explanation: e }: { level: ExplainedLevel; explan
         </p>
       ))}
       {e.stages === undefined && level.mean !== null && level.advantage !== null && (
-        <p class="mono formula">{formula(level, e)}</p>
+        <p class="mono formula">{formula(level)}</p>
       )}
       {members.length > 0 && <Members {...{ level, members }} row={e.row} />}
       {level.size > members.length && (
@@ -116,8 +117,8 @@ function Members({ level, members, row: own }: MembersProps) {
   );
 }
 
-function formula(level: ExplainedLevel, e: RowExplanation): string {
-  const own = exactly(level.level === -1 ? e.score : e.stepReturn);
+function formula(level: ExplainedLevel): string {
+  const own = exactly(level.own);
   const mean = (level.mean ?? 0) < 0 ? `(${exactly(level.mean)})` : exactly(level.mean);
   if (level.deviation !== null)
     return `(${own} − ${mean}) / (${exactly(level.deviation)} + ${exactly(level.epsilon)}) = ${exactly(level.advantage)}`;

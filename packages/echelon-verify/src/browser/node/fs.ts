@@ -18,6 +18,9 @@ function fileAt(path: string): File {
   return file;
 }
 
+/** Whether there is such a file. */
+export const existsSync = (path: string): boolean => files.has(path);
+
 /** Names in a folder. */
 export function readdirSync(folder: string): string[] {
   const start = folder === '.' ? '' : `${folder}/`;

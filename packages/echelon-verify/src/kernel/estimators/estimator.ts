@@ -2,9 +2,9 @@
 
 import type { TokenSequences } from '../accumulate.ts';
 import type { GoalReturnRule } from '../graph.ts';
-import type { GroupSingleton, GroupStatistics } from '../row-sets.ts';
+import type { GroupStatistics } from '../row-sets.ts';
 import type { Deviation } from '../spread.ts';
-import type { RewardColumn, StagePlan } from '../stages.ts';
+import type { AnySingleton, RewardColumn, StagePlan } from '../stages.ts';
 import type { StepColumns } from '../steps.ts';
 import type { AnyParameters, ParameterRule } from './parameters.ts';
 
@@ -19,6 +19,36 @@ export interface EstimatorInput {
   rewards?(): readonly RewardColumn[];
   /** The tokens of each row. */
   tokens?(): TokenInput;
+  /** What the environment said of each step. */
+  environment?(): EnvironmentInput;
+}
+
+/** What the environment said of each step, one entry of each column per row. */
+export interface EnvironmentInput {
+  readonly reward: Float64Array;
+  /** 0 if the action was invalid. Absent: all are valid. */
+  readonly actionValid?: Uint8Array | undefined;
+  /** Position in the trajectory; rows of one position are copies. Absent: rows stand in time order. */
+  readonly step?: Int32Array | undefined;
+}
+
+/** A column that an estimator derives from others before its terms, float64, one entry per row. */
+export interface DerivedColumn {
+  readonly value: Float64Array;
+  /** How far each may be from the trainer's number before that is rounded to the term's format. */
+  readonly error: Float64Array;
+  /** Distance to the number that another form of the derivation gives. */
+  readonly rounding: Float64Array;
+}
+
+/** What a term is over, if that is neither the scores nor the step returns, and how. */
+export interface Derived {
+  /** Name of the column in `columns` of the estimator, as people read it. */
+  readonly of?: string;
+  /** The trainer computes the term in float64 and rounds the result. */
+  readonly isDouble?: boolean;
+  /** A deviation that is not above this gives 0. */
+  readonly guardAbove?: number;
 }
 
 /** The tokens of a batch, one entry of each column per token. */
@@ -32,6 +62,8 @@ export interface Uses {
   readonly observation: boolean;
   /** The step returns. */
   readonly stepReturn: boolean;
+  /** What the environment said of the steps. */
+  readonly environment?: readonly ('reward' | 'actionValid')[];
   /** The observations after the steps: step returns are not made of rewards. */
   readonly nextObservation?: boolean;
   /** How step returns follow from distances to the goal; absent if they are discounted rewards, or cannot be recomputed. */
@@ -53,15 +85,15 @@ export interface Uses {
 /** A column of inputs with one entry per token. */
 export type TokenColumnName = 'reward' | 'value';
 
-/** What is done with (x − mean): divided by (deviation + ε), nothing, or times n / (n − 1). */
-export type Norm = 'deviation' | 'none' | 'leave-one-out';
+/** What is done with (x − mean): divided by (deviation + ε) or by (1 + ε), nothing, or times n / (n − 1); `raw` is x itself. */
+export type Norm = 'deviation' | 'one-plus-epsilon' | 'none' | 'leave-one-out' | 'raw';
 
-/** A term over the whole group, of the scores. */
-export interface GroupTerm {
+/** A term over the whole group, of the scores or of a derived column. */
+export interface GroupTerm extends Derived {
   readonly over: 'group';
   readonly norm: Norm;
   readonly deviation: Deviation;
-  readonly singleton: GroupSingleton;
+  readonly singleton: AnySingleton;
   readonly statistics: GroupStatistics;
   readonly weight: number;
   /** The trainer spreads the term over the tokens of the response and averages it again. */
@@ -69,9 +101,11 @@ export interface GroupTerm {
 }
 
 /** Terms over the rows of a group that agree in the last k + 1 observations, k = 0..historyLength, of the returns. */
-export interface ContextTerms {
+export interface ContextTerms extends Derived {
   readonly over: 'context';
   readonly historyLength: number;
+  /** Equal observations of other groups count too. */
+  readonly overBatch?: boolean;
   readonly norm: Norm;
   readonly deviation: Deviation;
   weight(level: number): number;
@@ -119,5 +153,7 @@ export interface Estimator<P = AnyParameters> {
   /** One advantage per row, float64; one per token if the estimator uses tokens. */
   evaluate(input: EstimatorInput, p: P): Float64Array;
   rowPlan(p: P): RowPlan;
+  /** The columns that terms name in `of`. */
+  columns?(input: EstimatorInput, p: P): Readonly<Record<string, DerivedColumn>>;
   variants(p: P): Variant<P>[];
 }

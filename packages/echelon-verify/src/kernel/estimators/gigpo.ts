@@ -1,11 +1,9 @@
-import { createLevels, groupSlice, loadGroup } from '../context.ts';
-import { addLevel, clearTotals, createTotals, settleTotals } from '../levels.ts';
-import { orderRows } from '../order.ts';
+import { trajectoryMeans } from '../row-sets.ts';
 import type { StepColumns } from '../steps.ts';
-import { checkLength, idCount } from '../steps.ts';
-import type { Estimator } from './estimator.ts';
+import { checkLength, idCount, statesOf } from '../steps.ts';
+import type { Estimator, Norm } from './estimator.ts';
 import { grpo } from './grpo.ts';
-import type { ParametersOf } from './parameters.ts';
+import type { ChoiceRule, ParametersOf } from './parameters.ts';
 import { completeParameters } from './parameters.ts';
 import {
   deviationRule,
@@ -15,16 +13,53 @@ import {
   EPSILON_VARIANTS,
   GROUP_SINGLETON,
   GROUP_STATISTICS,
+  GUARD_ABOVE,
   groupVariants,
-  modeRule,
+  guardParts,
+  guardRule,
   modeVariant,
   numberText,
   unusual,
 } from './shared.ts';
 
+/** What is done with the values of a term. */
+type TermMode = 'mean_std_norm' | 'mean_norm' | 'raw';
+
+const TERM_MODES: readonly TermMode[] = ['mean_std_norm', 'mean_norm', 'raw'];
+
+const MODE: ChoiceRule<TermMode> & { mustBeStated: true } = {
+  kind: 'choice',
+  choices: TERM_MODES,
+  default: 'mean_norm',
+  mustBeStated: true,
+  doc: '`mean_std_norm` divides by the deviation, `mean_norm` only removes the mean, `raw` does neither.',
+};
+
+const EPISODE_MODE: ChoiceRule<TermMode | 'as-mode'> = {
+  kind: 'choice',
+  choices: ['as-mode', ...TERM_MODES],
+  default: 'as-mode',
+  doc: 'The mode of the episode term.',
+};
+
+const UNDIVIDED: ChoiceRule<'plain' | 'one-plus-epsilon'> = {
+  kind: 'choice',
+  choices: ['plain', 'one-plus-epsilon'],
+  default: 'plain',
+  doc: 'What `mean_norm` divides by: nothing, or 1 + ε.',
+};
+
+const STATES_OVER: ChoiceRule<'group' | 'batch'> = {
+  kind: 'choice',
+  choices: ['group', 'batch'],
+  default: 'group',
+  doc: 'Equal observations are compared within the `group`, or over the whole `batch`.',
+};
+
 /** The parameters of GiGPO, and of estimators that are GiGPO on other step returns. */
 export const GIGPO_PARAMETERS = {
-  mode: modeRule('mean_norm'),
+  mode: MODE,
+  episodeMode: EPISODE_MODE,
   stepAdvantageWeight: { kind: 'number', default: 1, doc: 'ω, the weight of the step term.' },
   episodeAdvantageWeight: { kind: 'number', default: 1, doc: 'Weight of the episode term.' },
   epsilon: EPSILON,
@@ -32,6 +67,10 @@ export const GIGPO_PARAMETERS = {
   deviation: deviationRule('sample'),
   singleton: GROUP_SINGLETON,
   statistics: GROUP_STATISTICS,
+  statesOver: STATES_OVER,
+  undivided: UNDIVIDED,
+  guard: guardRule('none'),
+  guardAbove: GUARD_ABOVE,
 } as const;
 
 /** Everything that changes GiGPO's numbers. `singleton` and `statistics` are of the episode term. */
@@ -51,12 +90,17 @@ export const GIGPO: Estimator<GigpoParameters> = {
   parameters: GIGPO_PARAMETERS,
   fingerprint: (p) => [
     p.mode,
+    ...(modeOfEpisode(p) === p.mode ? [] : [`episode=${p.episodeMode}`]),
     `step-weight=${numberText(p.stepAdvantageWeight)}`,
     ...(p.episodeAdvantageWeight === 1 ? [] : [`episode-weight=${numberText(p.episodeAdvantageWeight)}`]),
-    ...(isDivided(p) ? [`std=${p.deviation}`, `eps=${numberText(p.epsilon)}`] : []),
+    ...(isDivided(p) ? [`std=${p.deviation}`] : []),
+    ...(isDivided(p) || isByOne(p) ? [`eps=${numberText(p.epsilon)}`] : []),
     `singleton=${p.singleton}`,
     `over=${p.statistics}`,
+    ...unusual('states-over', p.statesOver, 'group'),
+    ...(isByOne(p) ? ['undivided=one-plus-epsilon'] : []),
     ...(isDivided(p) ? unusual('eps-place', p.epsilonPlace, GIGPO_RECIPE.epsilonPlace) : []),
+    ...(isDivided(p) ? guardParts(p) : []),
   ],
   uses: (p) => ({
     observation: true,
@@ -68,27 +112,31 @@ export const GIGPO: Estimator<GigpoParameters> = {
   evaluate: ({ steps, stepReturn, score }, p) => gigpo(steps, stepReturn(), score(), p),
   rowPlan(p) {
     if (isDivided(p) && p.epsilonPlace !== 'added') return { unbounded: `epsilon ${p.epsilonPlace}` };
+    if (isDivided(p) && p.guard === 'keep') return { unbounded: 'a guard that keeps the value' };
     const { deviation, singleton, statistics, epsilon, stepAdvantageWeight, episodeAdvantageWeight } = p;
-    const norm = isDivided(p) ? 'deviation' : 'none';
+    const guard = p.guard === 'none' ? {} : { guardAbove: p.guardAbove };
     return {
       combination: 'sum',
       terms: [
         {
           over: 'group',
-          norm,
+          norm: normOf(p, modeOfEpisode(p)),
           deviation,
           singleton,
           statistics,
           weight: episodeAdvantageWeight,
           overTokens: false,
+          ...guard,
         },
         {
           over: 'context',
           historyLength: 0,
-          norm,
+          overBatch: p.statesOver === 'batch',
+          norm: normOf(p, p.mode),
           deviation,
           weight: () => stepAdvantageWeight,
           weighedBy: `step weight ${stepAdvantageWeight}`,
+          ...guard,
         },
       ],
       epsilon,
@@ -102,12 +150,33 @@ export const GIGPO: Estimator<GigpoParameters> = {
     { text: 'the step weight was omitted', changes: { stepAdvantageWeight: 1 } },
     { text: 'the step term is missing', changes: { stepAdvantageWeight: 0 } },
     { text: 'the episode term is missing', changes: { episodeAdvantageWeight: 0 } },
+    p.statesOver === 'group'
+      ? { text: 'equal states of other groups were compared too', changes: { statesOver: 'batch' } }
+      : { text: 'states were compared within groups', changes: { statesOver: 'group' } },
+    { text: 'the returns were not normalised', changes: { mode: 'raw', episodeMode: modeOfEpisode(p) } },
     ...groupVariants(p),
   ],
 };
 
-function isDivided({ mode }: Pick<GigpoParameters, 'mode'>): boolean {
-  return mode === 'mean_std_norm';
+type Modes = Pick<GigpoParameters, 'mode' | 'episodeMode' | 'undivided'>;
+
+function modeOfEpisode({ mode, episodeMode }: Modes): TermMode {
+  return episodeMode === 'as-mode' ? mode : episodeMode;
+}
+
+function isDivided(p: Modes): boolean {
+  return p.mode === 'mean_std_norm' || modeOfEpisode(p) === 'mean_std_norm';
+}
+
+/** A term that only removes the mean is divided by 1 + ε. */
+function isByOne(p: Modes): boolean {
+  return p.undivided === 'one-plus-epsilon' && (p.mode === 'mean_norm' || modeOfEpisode(p) === 'mean_norm');
+}
+
+function normOf({ undivided }: Modes, mode: TermMode): Norm {
+  if (mode === 'mean_std_norm') return 'deviation';
+  if (mode === 'raw') return 'raw';
+  return undivided === 'one-plus-epsilon' ? 'one-plus-epsilon' : 'none';
 }
 
 /**
@@ -127,13 +196,9 @@ export function gigpo(
   parameters: Partial<GigpoParameters> = {},
 ): Float64Array {
   const p = completeParameters(GIGPO_PARAMETERS, parameters);
-  const normalizeByStd = p.mode === 'mean_std_norm';
-  const advantage = grpo(steps.group, score, { ...p, normalizeByStd }, steps.trajectory);
+  const episode = term(p, modeOfEpisode(p), score, { ids: steps.group, trajectory: steps.trajectory });
   const step = gigpoStepTerm(steps, stepReturn, p);
-  for (let row = 0; row < steps.rows; row++) {
-    advantage[row] = p.episodeAdvantageWeight * advantage[row]! + p.stepAdvantageWeight * step[row]!;
-  }
-  return advantage;
+  return episode.map((a, row) => p.episodeAdvantageWeight * a + p.stepAdvantageWeight * step[row]!);
 }
 
 /** A_step alone, unweighted: parameters, shapes and errors as in {@link gigpo}. */
@@ -145,19 +210,26 @@ export function gigpoStepTerm(
   const p = completeParameters(GIGPO_PARAMETERS, parameters);
   checkLength('observation', steps.observation, steps.rows);
   checkLength('stepReturn', stepReturn, steps.rows);
-  const rules = { ...p, normalize: p.mode === 'mean_std_norm', keepZeros: false };
-  const rowOrder = orderRows(steps);
-  const { starts, largest } = rowOrder;
-  const keep = { keepSingles: false, keepEqual: false };
-  const levels = createLevels(largest, idCount('observation', steps.observation), keep);
-  const totals = createTotals(largest);
-  const term = new Float64Array(steps.rows);
-  for (let g = 0; g + 1 < starts.length; g++) {
-    const slice = groupSlice(steps, stepReturn, rowOrder, g);
-    loadGroup(levels, slice);
-    clearTotals(totals, levels.size, 0);
-    addLevel(levels, totals, rules, 1);
-    settleTotals(totals, slice, term);
-  }
-  return term;
+  const ids = p.statesOver === 'batch' ? steps.observation : statesOf(steps);
+  const size = new Int32Array(idCount('observation', ids));
+  for (const id of ids) size[id]! += 1;
+  const own = term({ ...p, singleton: 'zero', statistics: 'rows' }, p.mode, stepReturn, { ids });
+  // A state met once gives 0, also if its return is no number.
+  return p.mode === 'raw' ? own : own.map((a, row) => (size[ids[row]!] === 1 ? 0 : a));
+}
+
+/** One term: GRPO over sets of rows, or the values themselves. */
+function term(
+  p: GigpoParameters,
+  mode: TermMode,
+  x: Float64Array,
+  { ids, trajectory }: { readonly ids: Int32Array; readonly trajectory?: Int32Array },
+): Float64Array {
+  if (mode === 'raw') return p.statistics === 'trajectory-mean' ? trajectoryMeans(x, trajectory) : x.slice();
+  const { deviation, epsilon, epsilonPlace, singleton, statistics, guard, guardAbove } = p;
+  const rules = { deviation, epsilon, epsilonPlace, singleton, statistics, guard, guardAbove };
+  const normalizeByStd = mode === 'mean_std_norm';
+  const centred = grpo(ids, x, { ...rules, normalizeByStd }, trajectory);
+  const isByOne = !normalizeByStd && p.undivided === 'one-plus-epsilon';
+  return isByOne ? centred.map((a) => a / (1 + epsilon)) : centred;
 }

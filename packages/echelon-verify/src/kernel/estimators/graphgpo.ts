@@ -2,7 +2,7 @@ import type { GoalDistance } from '../graph.ts';
 import type { Estimator } from './estimator.ts';
 import { GIGPO, GIGPO_PARAMETERS } from './gigpo.ts';
 import type { ChoiceRule, ParametersOf } from './parameters.ts';
-import { modeRule, numberText, unusual } from './shared.ts';
+import { numberText, unusual } from './shared.ts';
 
 const DISTANCE: ChoiceRule<GoalDistance> = {
   kind: 'choice',
@@ -13,7 +13,7 @@ const DISTANCE: ChoiceRule<GoalDistance> = {
 
 const PARAMETERS = {
   ...GIGPO_PARAMETERS,
-  mode: modeRule('mean_std_norm'),
+  mode: { ...GIGPO_PARAMETERS.mode, default: 'mean_std_norm' },
   distance: DISTANCE,
   goalReward: { kind: 'number', default: 10, doc: 'Return of a step that reaches the goal.' },
   mergedStates: {

@@ -1,4 +1,5 @@
 import type { Estimator } from './estimator.ts';
+import { G2PO } from './g2po.ts';
 import { GAE } from './gae.ts';
 import { GDPO } from './gdpo.ts';
 import { GIGPO } from './gigpo.ts';
@@ -20,6 +21,7 @@ export const ESTIMATORS = {
   hgpo: HGPO,
   gigpo: GIGPO,
   graphgpo: GRAPHGPO,
+  g2po: G2PO,
   grpo: GRPO,
   rloo: RLOO,
   reinforce_plus_plus: REINFORCE_PLUS_PLUS,

@@ -20,7 +20,7 @@ const PLACES: readonly EpsilonPlace[] = ['added', 'floor', 'variance-added', 'va
 const SINGLETONS: readonly GroupSingleton[] = ['raw', 'zero'];
 const MISSING: readonly MissingRule[] = ['propagate', 'zero', 'exclude'];
 const GUARDS: readonly GuardRule[] = ['none', 'keep', 'zero'];
-const STATISTICS: readonly GroupStatistics[] = ['rows', 'trajectories'];
+const STATISTICS: readonly GroupStatistics[] = ['rows', 'trajectories', 'first-row', 'trajectory-mean'];
 
 /** Epsilon, 1e-6 in verl-agent. */
 export const EPSILON: NumberRule = {
@@ -205,7 +205,7 @@ export const GROUP_STATISTICS: ChoiceRule<GroupStatistics> = {
   kind: 'choice',
   choices: STATISTICS,
   default: 'rows',
-  doc: 'The mean and deviation of a group run over all its `rows`, or over one value for each of its `trajectories`.',
+  doc: 'The mean and deviation of a group run over all its `rows`, or over one value for each trajectory: the one of all its rows (`trajectories`), that of its first (`first-row`), or their mean, which all of them then have (`trajectory-mean`).',
 };
 
 interface Divided {
@@ -215,7 +215,9 @@ interface Divided {
 }
 
 /** The other deviation. */
-export function deviationVariant({ deviation }: Divided): Variant<Divided> {
+export function deviationVariant({
+  deviation,
+}: Pick<Divided, 'deviation'>): Variant<Pick<Divided, 'deviation'>> {
   const other = deviation === 'population' ? 'sample' : 'population';
   return {
     text: `the ${other} deviation instead of the ${deviation} deviation`,
@@ -224,7 +226,7 @@ export function deviationVariant({ deviation }: Divided): Variant<Divided> {
 }
 
 /** The other mode. */
-export function modeVariant({ mode }: { readonly mode: NormMode }): Variant<{ readonly mode: NormMode }> {
+export function modeVariant({ mode }: { readonly mode: string }): Variant<{ readonly mode: NormMode }> {
   const other = mode === 'mean_norm' ? 'mean_std_norm' : 'mean_norm';
   return { text: `${other} instead of ${mode}`, changes: { mode: other } };
 }
@@ -246,7 +248,7 @@ interface Grouped {
 export function groupVariants({ statistics }: Pick<Grouped, 'statistics'>): Variant<Grouped>[] {
   return [
     { text: 'a group of one gives 0', changes: { singleton: 'zero' } },
-    statistics === 'trajectories'
+    statistics !== 'rows'
       ? { text: 'statistics over rows, not trajectories', changes: { statistics: 'rows' } }
       : { text: 'statistics over trajectories, not rows', changes: { statistics: 'trajectories' } },
   ];

@@ -66,7 +66,7 @@ function readStep(batch: unknown, unnamed: Place): StepBatch {
     throw invalidAt(place, 'tokens.offset', `1 to ${MAX_ROWS + 1} integers`, from.offset);
   const tokens = readTokens(place, from, rows);
   const reported = objectOf(place, batch, 'reported') ?? {};
-  refuseSlips(place, 'reported.', reported, ['advantage']);
+  refuseSlips(place, 'reported.', reported, ['advantage', 'denominator']);
   const counts = { rows, largest: LARGEST_INT32 };
   const microBatch = { rows, largest: step.microBatches.length - 1 };
   return {
@@ -82,6 +82,7 @@ function readStep(batch: unknown, unnamed: Place): StepBatch {
       policyVersionStart: integerColumn(place, 'policyVersionStart', batch.policyVersionStart, counts),
       policyVersionEnd: integerColumn(place, 'policyVersionEnd', batch.policyVersionEnd, counts),
       reportedAdvantage: floatColumn(place, 'reported.advantage', reported.advantage, rows),
+      reportedDenominator: floatColumn(place, 'reported.denominator', reported.denominator, rows),
       idTexts: textsOf(place, objectOf(place, batch, 'idTexts')),
     }),
   };

@@ -93,6 +93,8 @@ export const REDUCTIONS = [
 export interface ReportedValue {
   readonly value: number;
   readonly reduction?: (typeof REDUCTIONS)[number];
+  /** What a dump does not say of the reduction, if that is more than `reduction`. The value is unverifiable then. */
+  readonly lacks?: string;
   /** Significant digits to which the tracker rounded. Omitted: float32. */
   readonly digits?: number;
 }

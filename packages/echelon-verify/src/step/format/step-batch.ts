@@ -52,6 +52,8 @@ export interface StepBatch {
   readonly policyVersionEnd?: Int32Array;
   /** The advantage of all tokens of the row; `tokens.reportedAdvantage` has precedence. */
   readonly reportedAdvantage?: Float32Array;
+  /** The part of the divisor that is the row's own, as the trainer counted it: tokens of the row or its group. 0 divides by 1. */
+  readonly reportedDenominator?: Float32Array;
   /** Texts of token ids, for people. */
   readonly idTexts?: ReadonlyMap<number, string>;
   readonly tokens: StepTokens;

@@ -50,6 +50,7 @@ export function decodeStep(bytes: Uint8Array, source = 'batch'): StepBatch {
       ),
       policyVersionEnd: wireInt32(place, column('policy_version_end', message.policyVersionEnd), versions),
       reportedAdvantage: floatsOf(place, 'reported_advantage', message.reportedAdvantage, rows),
+      reportedDenominator: floatsOf(place, 'reported_denominator', message.reportedDenominator, rows),
       idTexts: textsOf(place, message),
     }),
   };
@@ -80,6 +81,7 @@ export function encodeStep(step: StepBatch): Uint8Array {
     policyVersionStart: toWire(step.policyVersionStart),
     policyVersionEnd: toWire(step.policyVersionEnd),
     reportedAdvantage: toWire(step.reportedAdvantage),
+    reportedDenominator: toWire(step.reportedDenominator),
     textId: toWire(step.idTexts && Int32Array.from(step.idTexts.keys())),
     idTexts: [...(step.idTexts?.values() ?? [])],
     tokenOffset: toWire(tokens.offset),

@@ -6,7 +6,7 @@ import type { StepModel } from '../chain.ts';
 import type { ReportedKey } from '../format/settings.ts';
 import { COUNTED, REPORTED_KEYS } from '../format/settings.ts';
 import type { StepBatch } from '../format/step-batch.ts';
-import { checkDenominators } from '../stages/denominators.ts';
+import { checkDenominators, type DenominatorCheck } from '../stages/denominators.ts';
 import { type Part, partsOf, printError, reduced, reductionsOf } from '../stages/reported-values.ts';
 import type { StepReport } from '../step-report.ts';
 import { addToken, emptySums, type MicroBatchSums } from '../sums.ts';
@@ -85,44 +85,36 @@ export function constantFactor({ batch, kept, lacks, ...model }: StepModel): str
 export function denominatorNames(model: StepModel): string[] {
   const wrong = checkDenominators(model)?.find(({ isRight }) => !isRight);
   if (wrong === undefined) return [];
-  const { layout, batch } = model;
-  const row = firstRowOf(model, wrong.microBatch);
-  const { tokens } = batch;
-  const has = {
-    mask: true,
-    all: true,
-    kept: tokens.kept !== undefined,
-    sampled: tokens.sampled !== undefined,
-  };
-  const names: [string, number][] = COUNTED.filter((counts) => has[counts]).flatMap(
-    (counts): [string, number][] => [
-      [`tokens counted by ${counts}, over everything`, layout.tokensOf(row, { counts, scope: 'global' })],
-      [`tokens counted by ${counts}, of the rank`, layout.tokensOf(row, { counts, scope: 'rank' })],
-      [
-        `tokens counted by ${counts}, of the micro-batch`,
-        layout.tokensOf(row, { counts, scope: 'micro-batch' }),
-      ],
-      [`tokens counted by ${counts}, with one for each empty row`, layout.tokensWithEmptyRows(counts)],
-    ],
-  );
-  const all: [string, number][] = [
-    ...names,
-    ['the count in bfloat16', roundToBfloat16(wrong.expected)],
-    ['rows of the micro-batch', layout.rowsOfMicroBatch(wrong.microBatch)],
-    ['all rows', batch.rows],
-    ['the count divided by the ranks', wrong.expected / layout.ranks],
-    ['the count times the ranks', wrong.expected * layout.ranks],
-  ];
-  const fits = all.filter(([, value]) => value === wrong.reported).map(([name]) => name);
-  const text = fits.length === 0 ? 'no count of this step' : fits.slice(0, 3).join('; or ');
-  return [
-    `micro-batch ${wrong.microBatch} divides by ${wrong.reported}, expected ${wrong.expected}: ${text}`,
-  ];
+  const fits = countsOf(model, wrong).filter(([, value]) => value === wrong.reported);
+  const names = fits.slice(0, 3).map(([name]) => name);
+  const text = names.length === 0 ? 'no count of this step' : names.join('; or ');
+  return [`${wrong.place} divides by ${wrong.reported}, expected ${wrong.expected}: ${text}`];
 }
 
-function firstRowOf({ batch, layout }: StepModel, microBatch: number): number {
-  for (let row = 0; row < batch.rows; row++) if (layout.microBatchOf(row) === microBatch) return row;
-  return 0;
+/** What can be counted at the place of a denominator, by name. */
+function countsOf({ layout, batch }: StepModel, { row, expected }: DenominatorCheck): [string, number][] {
+  const { kept, sampled } = batch.tokens;
+  const own = COUNTED.filter((counts) => (counts === 'kept' ? kept : counts === 'sampled' ? sampled : true));
+  const tokens = own.flatMap((counts): [string, number][] => {
+    const inScope = (scope: 'global' | 'rank' | 'micro-batch') => layout.tokensOf(row, { counts, scope });
+    const places: [string, number][] = [
+      ['over everything', inScope('global')],
+      ['of the rank', inScope('rank')],
+      ['of the micro-batch', inScope('micro-batch')],
+      ['of the row', layout.tokensOfRow(row, { counts })],
+      ['of the group', layout.hasGroups ? layout.tokensOfGroup(row, { counts }) : Number.NaN],
+      ['with one for each empty row', layout.tokensWithEmptyRows(counts)],
+    ];
+    return places.map(([place, value]) => [`tokens counted by ${counts}, ${place}`, value]);
+  });
+  return [
+    ...tokens,
+    ['the count in bfloat16', roundToBfloat16(expected)],
+    ['rows of the micro-batch', layout.rowsOfMicroBatch(layout.microBatchOf(row))],
+    ['all rows', batch.rows],
+    ['the count divided by the ranks', expected / layout.ranks],
+    ['the count times the ranks', expected * layout.ranks],
+  ];
 }
 
 /** What a wrong reported value is: another reduction, another value, or with a factor of the layout. */

@@ -1,20 +1,12 @@
 import { neutralScale } from '../chain.ts';
 import type { StepBatch } from '../format/step-batch.ts';
-import type { Layout } from '../layout.ts';
+import { integersOf, type Layout } from '../layout.ts';
 import { type Change, withSettings } from './change.ts';
 
 /** Constant factors that are integers of the layout, and their inverses. Factors of one value are one change with all names. */
-export function scaleChanges({ step }: StepBatch, layout: Layout): Change[] {
-  const perRank = layout.microBatchesOfRank(0);
-  const named: [string, number][] = [
-    ['ranks', layout.ranks],
-    ['micro-batches of a rank', perRank],
-    ['ranks times micro-batches', layout.ranks * perRank],
-    ['context-parallel size', step.contextParallelSize ?? 1],
-  ];
+export function scaleChanges(batch: StepBatch, layout: Layout): Change[] {
   const byFactor = new Map<number, string[]>();
-  for (const [name, integer] of named) {
-    if (integer === 1) continue;
+  for (const [name, integer] of integersOf(batch, layout)) {
     for (const [factor, sign] of [
       [integer, '×'],
       [1 / integer, '÷'],
@@ -24,7 +16,7 @@ export function scaleChanges({ step }: StepBatch, layout: Layout): Change[] {
   return [...byFactor].map(([factor, names]) => ({
     dimension: 'scale',
     text: `an extra factor ${names.join(', or ')}`,
-    apply: (batch) => scaled(batch, layout, factor),
+    apply: (changed) => scaled(changed, layout, factor),
   }));
 }
 

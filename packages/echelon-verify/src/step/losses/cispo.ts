@@ -1,5 +1,12 @@
 import { around } from '../arithmetic.ts';
-import { type PolicyLoss, SIDE } from './loss.ts';
+import { edgeOf } from './clip.ts';
+import { type LossParameters, type PolicyLoss, SIDE } from './loss.ts';
+
+/** Between which ratios the weight is the ratio. */
+const edges = ({ clipLow, clipHigh, cap }: LossParameters) => ({
+  low: Number.isNaN(clipLow!) ? 0 : 1 - clipLow!,
+  high: Number.isNaN(cap!) ? 1 + clipHigh! : cap!,
+});
 
 /**
  * CISPO: the clipped ratio is a constant weight of −A·logProb, so that no token loses its gradient. A clamp is continuous:
@@ -17,11 +24,11 @@ export const CISPO: PolicyLoss = {
     cap: { fallback: null, means: 'the weight is at most this, instead of 1 + ε₊' },
     logRatioClamp: { fallback: null, means: 'the log-ratio is clamped to ± this before exp' },
   },
-  bind({ clipLow, clipHigh, cap }, { out, arithmetic: { unit } }) {
+  edge: (token, params) => edgeOf(token, edges(params)),
+  bind(params, { out, arithmetic: { unit } }) {
+    const { low, high } = edges(params);
     return (token) => {
       const { advantage, ratio, ratioError, logProb } = token;
-      const low = Number.isNaN(clipLow!) ? 0 : 1 - clipLow!;
-      const high = Number.isNaN(cap!) ? 1 + clipHigh! : cap!;
       const weight = Math.max(low, Math.min(ratio, high));
       const error = Math.abs(advantage) * (ratioError + 3 * unit * weight);
       around(out.gradient, -weight * advantage, error);

@@ -1,7 +1,7 @@
 /** The clipped product of advantage and ratio, which PPO-like losses share. */
 
 import { around, exactly, include, type StepArithmetic } from '../arithmetic.ts';
-import { type LossTerms, SIDE, type TokenState } from './loss.ts';
+import { type ClipEdge, type LossTerms, SIDE, type TokenState } from './loss.ts';
 
 /** Between which ratios a token has a gradient, for its sign of the advantage. */
 export interface Edges {
@@ -10,6 +10,11 @@ export interface Edges {
   readonly high: number;
   /** The side of a token beyond `high`. */
   readonly above: number;
+}
+
+/** The edge that the ratio is beyond, or the nearer one. */
+export function edgeOf({ ratio }: TokenState, { low, high }: Pick<Edges, 'low' | 'high'>): ClipEdge {
+  return { of: 'ratio', value: ratio, limit: ratio - low < high - ratio ? low : high };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { around, exactly, include } from '../arithmetic.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
-import { sideOfMove } from './probability-move.ts';
+import { edgeOfMove, sideOfMove } from './probability-move.ts';
 
 /**
  * DPPO with the total-variation test: −A·stop(min(r, cap))·logProb, dropped if the probability has moved too far in the
@@ -17,6 +17,7 @@ export const DPPO: PolicyLoss = {
     cap: { fallback: 20, means: 'upper bound of the ratio; null: none' },
     logRatioClamp: { fallback: 20, means: 'the log-ratio is clamped to ± this before exp' },
   },
+  edge: edgeOfMove,
   bind({ clipLow, clipHigh, cap }, { out, arithmetic }) {
     return (token) => {
       const { advantage, ratio, ratioError, logProb } = token;

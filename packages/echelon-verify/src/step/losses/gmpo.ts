@@ -30,6 +30,11 @@ export const GMPO: PolicyLoss = {
     row.advantage = advantage.mean;
     row.advantageError = advantage.error;
   },
+  edge: ({ logRatio }, { clipLow, clipHigh }) => ({
+    of: 'log-ratio',
+    value: logRatio,
+    limit: logRatio < 0 ? -clipLow! : clipHigh!,
+  }),
   bind({ clipLow, clipHigh }, { out, arithmetic: { unit } }) {
     return (token) => {
       const { advantage, ratio, ratioError, logRatio, rowAdvantage, rowAdvantageError } = token;

@@ -1,6 +1,12 @@
-import { clippedProduct, type Edges } from './clip.ts';
-import { type PolicyLoss, SIDE } from './loss.ts';
+import { clippedProduct, type Edges, edgeOf } from './clip.ts';
+import { type LossParameters, type PolicyLoss, SIDE } from './loss.ts';
 import { expErrorAround, rowMean } from './sequence.ts';
+
+/** The edges for A >= 0, and for A < 0. */
+const edges = ({ clipLow, clipHigh }: LossParameters): { up: Edges; down: Edges } => ({
+  up: { low: Number.NEGATIVE_INFINITY, high: 1 + clipHigh!, above: SIDE.clip },
+  down: { low: 1 - clipLow!, high: Number.POSITIVE_INFINITY, above: SIDE.clip },
+});
 
 /**
  * GSPO: PPO clip with one ratio per row, s = exp(mean over the row of logProb − oldLogProb). verl carries the gradient by a
@@ -23,9 +29,12 @@ export const GSPO: PolicyLoss = {
     row.ratio = Math.exp(mean);
     row.ratioError = row.ratio * expErrorAround(mean, error, arithmetic);
   },
-  bind({ clipLow, clipHigh }, to) {
-    const up: Edges = { low: Number.NEGATIVE_INFINITY, high: 1 + clipHigh!, above: SIDE.clip };
-    const down: Edges = { low: 1 - clipLow!, high: Number.POSITIVE_INFINITY, above: SIDE.clip };
+  edge(token, params) {
+    const { up, down } = edges(params);
+    return edgeOf(token, token.advantage >= 0 ? up : down);
+  },
+  bind(params, to) {
+    const { up, down } = edges(params);
     return (token) => clippedProduct(token, token.advantage >= 0 ? up : down, to);
   },
 };

@@ -72,6 +72,13 @@ export interface LossParameter {
 /** The parameters of a loss: complete, numbers by name. Those that are switched off are NaN. */
 export type LossParameters = Readonly<Record<string, number>>;
 
+/** The limit beyond which a token is clipped, and the number that is compared with it. */
+export interface ClipEdge {
+  readonly of: 'ratio' | 'log-ratio' | 'change of the probability';
+  readonly value: number;
+  readonly limit: number;
+}
+
 /** One policy loss. Values are those before mask, rollout weight and denominator. */
 export interface PolicyLoss {
   readonly name: string;
@@ -88,6 +95,8 @@ export interface PolicyLoss {
   readonly hasRowRatio?: boolean;
   /** What a row gives all its tokens: filled before the tokens of the row. */
   row?(tokens: RowTokens, params: LossParameters, to: { row: RowState; arithmetic: StepArithmetic }): void;
+  /** The limit that a token's number is nearest to or beyond, for people. Omitted: the loss clips nothing. */
+  edge?(token: TokenState, params: LossParameters): ClipEdge;
   /** The function that fills `out` from a token. It is made once for a step. */
   bind(
     params: LossParameters,

@@ -1,5 +1,19 @@
-import { clippedProduct, type Edges } from './clip.ts';
-import { type PolicyLoss, SIDE } from './loss.ts';
+import { clippedProduct, type Edges, edgeOf } from './clip.ts';
+import { type LossParameters, type PolicyLoss, SIDE } from './loss.ts';
+
+/** The edges for A >= 0, and for A < 0. */
+function edges({ clipLow, clipHigh, dualClip, delta }: LossParameters): { up: Edges; down: Edges } {
+  const high = 1 + clipHigh!;
+  const none = Number.POSITIVE_INFINITY;
+  const cap = Number.isNaN(delta!) ? none : delta!;
+  const twoSided = Number.isNaN(delta!) ? none : Math.max(cap, high);
+  const dual = Number.isNaN(dualClip!) ? none : dualClip!;
+  const above = dual <= twoSided ? SIDE.dual : SIDE.none;
+  return {
+    up: { low: -none, high: Math.min(cap, high), above: SIDE.clip },
+    down: { low: 1 - clipLow!, high: Math.min(twoSided, dual), above },
+  };
+}
 
 /**
  * PPO clip: max(−A·min(r, δ), −A·clip(r, 1 − ε₋, 1 + ε₊)), and with dual clip min(c·|A|, that) for A < 0. With A > 0 the
@@ -17,15 +31,12 @@ export const PPO_CLIP: PolicyLoss = {
     delta: { fallback: null, means: 'δ: upper bound of the ratio in the first term (two-sided clipping)' },
     logRatioClamp: { fallback: null, means: 'the log-ratio is clamped to ± this before exp' },
   },
-  bind({ clipLow, clipHigh, dualClip, delta }, to) {
-    const high = 1 + clipHigh!;
-    const none = Number.POSITIVE_INFINITY;
-    const cap = Number.isNaN(delta!) ? none : delta!;
-    const up: Edges = { low: -none, high: Math.min(cap, high), above: SIDE.clip };
-    const twoSided = Number.isNaN(delta!) ? none : Math.max(cap, high);
-    const dual = Number.isNaN(dualClip!) ? none : dualClip!;
-    const above = dual <= twoSided ? SIDE.dual : SIDE.none;
-    const down: Edges = { low: 1 - clipLow!, high: Math.min(twoSided, dual), above };
+  edge(token, params) {
+    const { up, down } = edges(params);
+    return edgeOf(token, token.advantage >= 0 ? up : down);
+  },
+  bind(params, to) {
+    const { up, down } = edges(params);
     return (token) => clippedProduct(token, token.advantage >= 0 ? up : down, to);
   },
 };

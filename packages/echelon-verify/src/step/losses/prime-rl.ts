@@ -1,6 +1,6 @@
 import { around, include } from '../arithmetic.ts';
 import { type PolicyLoss, SIDE } from './loss.ts';
-import { sideOfMove } from './probability-move.ts';
+import { edgeOfMove, sideOfMove } from './probability-move.ts';
 
 /**
  * prime-rl's default loss: −A·r·keep + klTau·(ln r)², r the ratio to the rollout policy, so that `oldLogProb` holds the rollout
@@ -16,6 +16,7 @@ export const PRIME_RL: PolicyLoss = {
     clipHigh: { fallback: 0.2, means: 'largest rise of the probability' },
     klTau: { fallback: 1e-3, means: 'coefficient of the squared log-ratio' },
   },
+  edge: edgeOfMove,
   bind({ clipLow, clipHigh, klTau }, { out, arithmetic }) {
     return (token) => {
       const { advantage, ratio, ratioError, logRatio } = token;

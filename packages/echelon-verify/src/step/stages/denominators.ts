@@ -1,11 +1,14 @@
-/** Denominators that the micro-batches report, against counts of tokens and rows. */
+/** Denominators that micro-batches and rows report, against counts of tokens and rows. */
 
 import { aggregationOf } from '../aggregations.ts';
 import type { StepModel } from '../chain.ts';
 
 /** One reported denominator. */
 export interface DenominatorCheck {
-  readonly microBatch: number;
+  /** "micro-batch 3" or "row 3". */
+  readonly place: string;
+  /** A row of the place. */
+  readonly row: number;
   readonly reported: number;
   readonly expected: number;
   readonly isRight: boolean;
@@ -21,18 +24,24 @@ export function checkDenominators({ batch, lacks, layout }: StepModel): Denomina
   const mode = aggregationOf(aggregation.mode)!;
   const firstRow = new Map<number, number>();
   for (let row = batch.rows - 1; row >= 0; row--) firstRow.set(layout.microBatchOf(row), row);
-  return microBatches.flatMap(({ reportedDenominator: reported }, microBatch) => {
+  const ofMicroBatches = microBatches.flatMap(({ reportedDenominator: reported }, microBatch) => {
     const row = firstRow.get(microBatch);
     if (reported === undefined || row === undefined) return [];
     const expected = (mode.common ?? mode.divide)(layout, row, aggregation);
-    const isRight = reported === expected || Math.fround(reported) === Math.fround(expected);
-    return [
-      {
-        microBatch,
-        reported,
-        expected,
-        isRight: Number.isInteger(expected) ? reported === expected : isRight,
-      },
-    ];
+    return [compared({ place: `micro-batch ${microBatch}`, row, reported, expected })];
   });
+  const { own } = mode;
+  const { reportedDenominator: ofRows } = batch;
+  if (own === undefined || ofRows === undefined) return ofMicroBatches;
+  const rows = Array.from(ofRows, (reported, row) => {
+    const expected = own(layout, row, aggregation);
+    return compared({ place: `row ${row}`, row, reported: Math.max(1, reported), expected });
+  });
+  return [...ofMicroBatches, ...rows];
+}
+
+function compared(found: Omit<DenominatorCheck, 'isRight'>): DenominatorCheck {
+  const { reported, expected } = found;
+  const isNear = !Number.isInteger(expected) && Math.fround(reported) === Math.fround(expected);
+  return { ...found, isRight: reported === expected || isNear };
 }

@@ -1,12 +1,13 @@
 /** Stages that are decided exactly, from integers and flags. */
 
 import type { StepBatch } from '../format/step-batch.ts';
+import type { StageName } from '../step-report.ts';
 
 /** What an exact stage found: how many tokens are right and wrong, and where the first wrong ones are. */
 export interface ExactStage {
   readonly right: number;
   readonly wrong: number;
-  /** Tokens of the batch, the first {@link MAX_LISTED}. */
+  /** Tokens of the batch, as many as were asked for. */
   readonly listed: readonly number[];
 }
 
@@ -14,31 +15,34 @@ export interface ExactStage {
 export const MAX_LISTED = 100;
 
 /** Counts the tokens for which `isWrong` holds among those for which `counts` does. */
-function count(tokens: number, counts: (t: number) => boolean, isWrong: (t: number) => boolean): ExactStage {
+function count(
+  { tokens: { offset }, rows }: StepBatch,
+  most: number,
+  { counts, isWrong }: { counts: (t: number) => boolean; isWrong: (t: number) => boolean },
+): ExactStage {
+  const tokens = offset[rows]!;
   const listed: number[] = [];
   let right = 0;
   let wrong = 0;
   for (let token = 0; token < tokens; token++) {
     if (!counts(token)) continue;
     if (!isWrong(token)) right++;
-    else if (++wrong <= MAX_LISTED) listed.push(token);
+    else if (++wrong <= most) listed.push(token);
   }
   return { right, wrong, listed };
 }
 
+type Check = (batch: StepBatch, most: number) => ExactStage | undefined;
+
 /** Trained ids equal the sampled ones. Undefined without both columns. */
-export function checkIds({ tokens, rows }: StepBatch): ExactStage | undefined {
-  const { id, sampledId, mask, offset } = tokens;
+const checkIds: Check = (batch, most) => {
+  const { id, sampledId, mask } = batch.tokens;
   if (id === undefined || sampledId === undefined) return undefined;
-  return count(
-    offset[rows]!,
-    (t) => mask?.[t] !== 0,
-    (t) => id[t] !== sampledId[t],
-  );
-}
+  return count(batch, most, { counts: (t) => mask?.[t] !== 0, isWrong: (t) => id[t] !== sampledId[t] });
+};
 
 /** The mask holds sampled tokens only, `kept` is part of the mask, and no token outside has a gradient. Undefined without a column. */
-export function checkMask({ tokens, rows }: StepBatch): ExactStage | undefined {
+const checkMask: Check = ({ tokens, rows }, most) => {
   const { mask, sampled, kept, lossGradient, offset } = tokens;
   if (mask === undefined && kept === undefined) return undefined;
   if (sampled === undefined && kept === undefined && lossGradient === undefined) return undefined;
@@ -52,13 +56,13 @@ export function checkMask({ tokens, rows }: StepBatch): ExactStage | undefined {
       (mask?.[t] === 0 && kept?.[t] === 1) ||
       (mask?.[t] === 1 && sampled?.[t] === 0) ||
       (trained[t] === 0 && lossGradient !== undefined && lossGradient[t] !== 0);
-    if (isWrong && ++wrong <= MAX_LISTED) listed.push(t);
+    if (isWrong && ++wrong <= most) listed.push(t);
   }
   return { right: count - wrong, wrong, listed };
-}
+};
 
 /** No (trajectory, position) is trained twice in a pass. Undefined without the columns. */
-export function checkOnce(batch: StepBatch): ExactStage | undefined {
+const checkOnce: Check = (batch, most) => {
   const { trajectory, microBatch, tokens, step, rows } = batch;
   const { position, mask, offset } = tokens;
   if (position === undefined || trajectory === undefined) return undefined;
@@ -75,18 +79,14 @@ export function checkOnce(batch: StepBatch): ExactStage | undefined {
       else positions.add(position[t]!);
     }
   }
-  return count(
-    offset[rows]!,
-    (t) => mask?.[t] !== 0,
-    (t) => isRepeated[t] === 1,
-  );
-}
+  return count(batch, most, { counts: (t) => mask?.[t] !== 0, isWrong: (t) => isRepeated[t] === 1 });
+};
 
 /**
  * A token's version is at most the version of the weights that are trained, at most `maxStaleness` updates older, not older than
  * that of the token before it, and within the row's stated first and last version. Undefined without the columns.
  */
-export function checkVersions(batch: StepBatch): ExactStage | undefined {
+const checkVersions: Check = (batch, most) => {
   const { tokens, step, rows, policyVersionStart: first, policyVersionEnd: last } = batch;
   const { policyVersion, mask, offset } = tokens;
   const { optimizerStep, maxStaleness = Number.POSITIVE_INFINITY } = step;
@@ -102,9 +102,13 @@ export function checkVersions(batch: StepBatch): ExactStage | undefined {
       isWrong[t] = isPossible && inOrder && inRow ? 0 : 1;
     }
   }
-  return count(
-    offset[rows]!,
-    (t) => mask?.[t] !== 0,
-    (t) => isWrong[t] === 1,
-  );
-}
+  return count(batch, most, { counts: (t) => mask?.[t] !== 0, isWrong: (t) => isWrong[t] === 1 });
+};
+
+/** The exact stages, in order. */
+export const EXACT_CHECKS: readonly { readonly stage: StageName; readonly check: Check }[] = [
+  { stage: 'tokens', check: checkIds },
+  { stage: 'mask', check: checkMask },
+  { stage: 'once', check: checkOnce },
+  { stage: 'versions', check: checkVersions },
+];

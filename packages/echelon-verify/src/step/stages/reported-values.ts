@@ -1,5 +1,7 @@
 /** Reported values of a step: each is recomputed from the sums of the micro-batches and the stated reduction. */
 
+import { FLOAT32 } from '../../bounds/arithmetic.ts';
+import { MAX_SUM_DEPTH } from '../../bounds/set-bounds.ts';
 import type { StepModel } from '../chain.ts';
 import type { ReportedKey, ReportedValue } from '../format/settings.ts';
 import { CODE, judge, OUTCOMES } from '../judge.ts';
@@ -110,16 +112,20 @@ export function reduced(parts: readonly Part[], reduction: ReportedValue['reduct
   if (parts.length === 1 || reduction === 'last-micro-batch') return last;
   const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
   const total = (of: (part: Part) => number) => parts.reduce((sum, part) => sum + of(part), 0);
+  // The trainer may add all tokens in one sum, which is deeper than those of its micro-batches.
+  const depth = Math.min(tokens, MAX_SUM_DEPTH) * FLOAT32.unit;
   if (reduction === 'tokens') {
-    const value = total((part) => part.value * part.tokens) / Math.max(1, tokens);
-    return { value, error: total((part) => part.error * part.tokens) / Math.max(1, tokens), tokens };
+    const mean = (of: (part: Part) => number) =>
+      total((part) => of(part) * part.tokens) / Math.max(1, tokens);
+    const error = mean((part) => part.error) + depth * mean((part) => Math.abs(part.value));
+    return { value: mean((part) => part.value), error, tokens };
   }
   const divisor = { 'sum-of-micro-batches': ranks, 'mean-of-micro-batches': parts.length, sum: 1 }[
     reduction!
   ];
   return {
     value: total((part) => part.value) / divisor,
-    error: total((part) => part.error) / divisor,
+    error: total((part) => part.error + (reduction === 'sum' ? depth * Math.abs(part.value) : 0)) / divisor,
     tokens,
   };
 }
@@ -142,6 +148,7 @@ function checkValue(model: StepModel, sums: readonly MicroBatchSums[], key: Repo
   const stated = model.batch.step.reported[key]!;
   const found = partsOf(model, sums, key);
   if ('lacks' in found) return unknown(key, stated, found.lacks);
+  if (stated.lacks !== undefined) return unknown(key, stated, [stated.lacks]);
   const isOne = found.parts.length === 1;
   if (!isOne && stated.reduction === undefined)
     return unknown(key, stated, [`step.reported.${key}.reduction`]);

@@ -51,7 +51,7 @@ describe('estimators', () => {
   });
 
   test('names are known and others are not', () => {
-    assert.deepEqual(estimatorNames().slice(0, 4), ['hgpo', 'gigpo', 'graphgpo', 'grpo']);
+    assert.deepEqual(estimatorNames().slice(0, 5), ['hgpo', 'gigpo', 'graphgpo', 'g2po', 'grpo']);
     assert.ok(estimatorNames().every(isEstimatorName));
     assert.ok(!isEstimatorName('ppo') && !isEstimatorName('toString'));
   });

@@ -18,7 +18,7 @@ function fullBatch() {
     ...batch,
     policyVersionStart: [38, 39],
     policyVersionEnd: [39, 39],
-    reported: { advantage: [0.5, -0.5] },
+    reported: { advantage: [0.5, -0.5], denominator: [3, 2] },
     tokens: {
       ...batch.tokens,
       sampled: [1, 1, 0, 1, 1],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { BatchFormatError } from '../../../src/format/format-error.ts';
 import { anyAdapterFor, STEP_ADAPTERS } from '../../../src/step/format/dumps/registry.ts';
 import type { StepBatch } from '../../../src/step/format/step-batch.ts';
+import { identifyStep } from '../../../src/step/identify/identify-step.ts';
 import { isBfloat16 } from '../../../src/step/precision.ts';
 import { verifyStep } from '../../../src/step/verify-step.ts';
 
@@ -32,9 +33,49 @@ test('ratios and clip sides of a token export of prime-rl are exact, and a chang
   const [right, ...none] = await stepsOf('prime-rl-tokens', ofRun('right'));
   assert.equal(none.length, 0);
   assert.deepEqual([right!.step.dataParallelSize, right!.step.microBatches.length], [2, 6]);
-  assert.deepEqual(outcomes(right!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0] });
+  assert.deepEqual(outcomes(right!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0], reported: [1, 0] });
   const [wrong] = await stepsOf('prime-rl-tokens', ofRun('wrong'));
-  assert.deepEqual(outcomes(wrong!), { ratio: [76, 1], clip: [76, 1], gradient: [0, 0] });
+  assert.deepEqual(outcomes(wrong!), { ratio: [76, 1], clip: [76, 1], gradient: [0, 0], reported: [0, 1] });
+});
+
+test('the loss that prime-rl reports is unverifiable, because micro-steps without a trained token are not exported', async () => {
+  const [step] = await stepsOf('prime-rl-tokens', ofRun('right'));
+  const [loss, entropy] = verifyStep(step!).values;
+  assert.deepEqual([loss!.name, loss!.outcome], ['loss', 'unverifiable']);
+  assert.match(
+    loss!.lacks.join(),
+    /number of micro-steps \(those without a trained token are not exported\)/,
+  );
+  assert.deepEqual([entropy!.name, entropy!.outcome], ['entropy', 'exact']);
+});
+
+test('an entropy of prime-rl over other loss components is unverifiable', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'step-dumps-'));
+  after(() => rm(folder, { recursive: true }));
+  await cp(dump('prime-rl-tokens/right'), folder, { recursive: true });
+  const files = TOKENS.map((path) => join(folder, path));
+  for (const file of files) {
+    const lines = (await readFile(file, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    for (const line of lines) line.ce_weights = line.loss_mask.map(() => 0.5);
+    await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'));
+  }
+  const [step] = await stepsOf('prime-rl-tokens', files);
+  assert.equal(verifyStep(step!).values.find(({ name }) => name === 'entropy')!.outcome, 'unverifiable');
+});
+
+test('other thresholds of prime-rl and its loss ipo, which the export does not name, make no token wrong', async () => {
+  const [other] = await stepsOf('prime-rl-tokens', ofRun('threshold'));
+  assert.deepEqual(outcomes(other!), { ratio: [77, 0], clip: [77, 0], gradient: [0, 0], reported: [1, 0] });
+  assert.ok(
+    verifyStep({ ...other!, step: { ...other!.step, policyLoss: { name: 'prime-rl', params: {} } } })
+      .wrongTokens.length > 0,
+  );
+  const [ipo] = await stepsOf('prime-rl-tokens', ofRun('ipo'));
+  assert.equal(ipo!.step.policyLoss, undefined);
+  assert.deepEqual(outcomes(ipo!), { ratio: [77, 0], gradient: [0, 0], reported: [1, 0] });
 });
 
 test('a token export of prime-rl is known by its content, and the other dumps of steps only by their name', async () => {
@@ -86,6 +127,48 @@ test('a training dump of slime has its old log-probs and masks', async () => {
   const [step] = await stepsOf('slime-steps', [dump('slime/train_data/0_0.pt')]);
   assert.deepEqual(Object.keys(step!.tokens), ['offset', 'mask', 'oldLogProb', 'reportedAdvantage']);
   assert.equal(verifyStep(step!).trained, 24);
+});
+
+const ofLayout = (name: string) => stepsOf('slime-steps', [dump(`slime-layout/${name}/train_data/7_0.pt`)]);
+const denominators = (step: StepBatch) =>
+  verifyStep(step).stages.find(({ stage }) => stage === 'denominator')!;
+
+test('a training dump of slime has its optimizer steps with the micro-batches of two ranks, and every denominator is exact', async () => {
+  const steps = await ofLayout('right');
+  assert.deepEqual(
+    steps.map(({ name, rows, microBatch, step }) => [
+      name,
+      rows,
+      [...microBatch!].join(''),
+      step.dataParallelSize,
+    ]),
+    [
+      ['step 7.1', 7, '0022113', 2],
+      ['step 7.2', 7, '0021231', 2],
+    ],
+  );
+  for (const step of steps) {
+    const { exact, wrong, unverifiable } = denominators(step);
+    assert.deepEqual([exact, wrong, unverifiable], [step.rows + 4, 0, 0]);
+    assert.equal(step.group!.names.length, 5);
+  }
+});
+
+test('denominators of slime that count one sample of a rollout in place of all are wrong, and identify names the count', async () => {
+  const [step] = await ofLayout('wrong');
+  const { exact, wrong } = denominators(step!);
+  assert.deepEqual([exact, wrong], [7, 4]);
+  assert.match(
+    identifyStep(step!).clues.join(),
+    /row 0 divides by \d+, expected \d+: tokens counted by mask, of the row/,
+  );
+});
+
+test('denominators of slime from before a function of the user masked tokens are unverifiable, and name the mask', async () => {
+  for (const step of await ofLayout('masked')) {
+    const { exact, wrong, lacks } = denominators(step);
+    assert.deepEqual([exact, wrong, lacks], [0, 0, ['tokens.mask']]);
+  }
 });
 
 test('a training batch of SkyRL has the log-probs of its response tokens, in float32 and bfloat16', async () => {

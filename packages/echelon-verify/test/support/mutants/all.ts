@@ -7,6 +7,7 @@ import { GROUP_MUTANTS } from './groups.ts';
 import { LEVEL_MUTANTS } from './levels.ts';
 import { ROW_MUTANTS } from './rows.ts';
 import type { Mutant } from './tools.ts';
+import { VALUE_MUTANTS } from './values.ts';
 
 /** Every planted bug. */
 export const MUTANTS: readonly Mutant[] = [
@@ -14,6 +15,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...GROUP_MUTANTS,
   ...LEVEL_MUTANTS,
   ...GRAPH_MUTANTS,
+  ...VALUE_MUTANTS,
 ];
 
 /** What the verifier says of a planted bug. */

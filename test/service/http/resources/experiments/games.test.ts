@@ -40,9 +40,19 @@ test('the games of an experiment are listed by evaluation, also those of one ste
   };
   assert.match(
     await run(),
-    /step 2, panel rooms \(sampled panel: .*\), temperature 0\.4\n[\s\S]*success 100\.0 %/,
+    /step 2, panel rooms \(sampled panel: .*\), temperature 0\.4\n[\s\S]*success 100\.0 %, over 2 different games in 2 draws/,
   );
   assert.match(await run('--step', '0'), /digest aaaaaaaaaaaa/);
   const csv = (await run('--csv')).split('\n');
   assert.deepEqual([csv.length, csv[2]], [5, `1,0,rooms,${'a'.repeat(64)},'=b,1,1,10,5,1`]);
+});
+
+test('each game of a sampled panel counts equally, however often it was drawn', async () => {
+  const lease = await running(store);
+  const drawn = evaluation(1, '', ['a', 'a', 'a', 'b']);
+  const games = drawn.games.map((one, at) => ({ ...one, replicate: at + 1, success: Number(at === 3) }));
+  await store.events.append(lease, [{ sequence: 1, at: 1000, event: { ...drawn, games } }]);
+  const output = keptOutput();
+  await runProgram(output, ['games', lease.experiment, ...connection]);
+  assert.match(output.lines.join('\n'), /^success 50\.0 %, over 2 different games in 4 draws$/m);
 });

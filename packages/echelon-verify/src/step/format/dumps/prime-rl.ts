@@ -1,15 +1,17 @@
 /**
  * prime-rl with `trainer.enable_token_export`: `token_exports/step_N/rank_R.jsonl`, a packed sequence a line. Its loss has no old
  * policy: the ratio is that of the trainer and the rollout engine. A step is the files of all its ranks. Sequences without a
- * trained token are not exported; they add nothing to the denominator.
+ * trained token are not exported; they add nothing to the denominator. `metrics.jsonl` beside `token_exports` has reported values.
  */
 
-import { basename, dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { pickedLines } from '../../../format/dumps/records.ts';
 import { numberOf } from '../../../format/dumps/rewards.ts';
-import { openSource } from '../../../format/dumps/source.ts';
+import { openSource, withSource } from '../../../format/dumps/source.ts';
 import { groupedBy } from '../../../grouped-by.ts';
 import { present } from '../../../present.ts';
+import type { StepSettings } from '../settings.ts';
 import { type DumpRow, type StepAdapter, selectionOf, stepOfRows } from './step-adapter.ts';
 
 const COLUMNS = {
@@ -22,7 +24,13 @@ const COLUMNS = {
   is_masked: 'reportedClipped',
   entropy: 'entropy',
 } as const;
-const SELECTION = selectionOf([...Object.keys(COLUMNS), 'step', 'rank', 'micro_step', 'rl_weights']);
+const SELECTION = selectionOf([
+  ...Object.keys(COLUMNS),
+  ...['step', 'rank', 'micro_step', 'rl_weights', 'ce_weights', 'ref_kl_weights'],
+]);
+/** Reported values by their keys in `metrics.jsonl`. */
+const METRICS = { 'loss/mean': 'loss', 'entropy/all/mean': 'entropy' } as const;
+type Metrics = Readonly<Partial<Record<keyof typeof METRICS, number>>>;
 type Line = Readonly<Record<string, unknown>>;
 
 /** See the head of this file. */
@@ -30,7 +38,7 @@ export const PRIME_RL_TOKENS: StepAdapter = {
   name: 'prime-rl-tokens',
   title: 'prime-rl token exports (JSON lines)',
   columns: COLUMNS,
-  states: ['optimizerStep', 'policyLoss', 'aggregation'],
+  states: ['optimizerStep', 'policyLoss', 'aggregation', 'reported'],
   matches: ({ keys }) =>
     ['token_ids', 'trainer_logprobs', 'inference_logprobs', 'micro_step'].every((key) => keys?.has(key)),
   async *steps(files) {
@@ -40,17 +48,92 @@ export const PRIME_RL_TOKENS: StepAdapter = {
         await using source = await openSource(file);
         for await (const line of pickedLines(source, SELECTION)) lines.push(line as Line);
       }
-      yield { file: own.length === 1 ? own[0]! : dirname(own[0]!), step: stepOf(own[0]!, lines) };
+      const metrics = await metricsOf(own[0]!, numberOf(lines[0]?.step));
+      const file = own.length === 1 ? own[0]! : dirname(own[0]!);
+      yield { file, step: stepOf(own[0]!, lines, metrics) };
     }
   },
 };
 
-function stepOf(file: string, lines: readonly Line[]) {
+/** The values of a step in `OUTPUT/metrics.jsonl`, of `OUTPUT/token_exports/step_N/rank_R.jsonl`. A step trained again is there again. */
+async function metricsOf(file: string, step: number): Promise<Metrics> {
+  const path = join(dirname(dirname(dirname(file))), 'metrics.jsonl');
+  const metrics: Record<string, number> = {};
+  if (!existsSync(path)) return metrics;
+  await withSource(path, async (source) => {
+    for await (const line of pickedLines(source, selectionOf(['step', ...Object.keys(METRICS)]))) {
+      const { step: at, ...own } = line as Line;
+      if (numberOf(at) === step)
+        for (const [key, value] of Object.entries(own)) metrics[key] = numberOf(value);
+    }
+  });
+  return metrics;
+}
+
+/** What the metrics say, in the terms of the format. */
+function reportedOf(metrics: Metrics, lines: readonly Line[]): StepSettings['reported'] {
+  const { 'loss/mean': loss, 'entropy/all/mean': entropy } = metrics;
+  const isWeighted = lines.some(
+    ({ rl_weights, ce_weights, ref_kl_weights }) =>
+      !isDefault(rl_weights) || !isDefault(ce_weights) || !isDefault(ref_kl_weights),
+  );
+  const ofEntropy = isWeighted ? 'the tokens of other loss components' : undefined;
+  // A mean over micro-steps and ranks of parts of a sum. Micro-steps without a trained token are not exported.
+  const ofLoss = 'the number of micro-steps (those without a trained token are not exported)';
+  return {
+    ...(loss === undefined
+      ? {}
+      : { loss: { value: loss, reduction: 'mean-of-micro-batches', lacks: ofLoss } }),
+    ...(entropy === undefined
+      ? {}
+      : { entropy: { value: entropy, reduction: 'sum', ...present({ lacks: ofEntropy }) } }),
+  };
+}
+
+const isDefault = (weights: unknown): boolean =>
+  !Array.isArray(weights) || weights.every((weight) => weight === null);
+
+/**
+ * The thresholds of the default loss, which the run's configuration states and the export does not: prime-rl's defaults, or others
+ * if those explain every flag and the defaults do not. Undefined for another loss, whose flags are null.
+ */
+function lossOf(rows: readonly DumpRow[]): StepSettings['policyLoss'] {
+  const flagged = rows.every(({ columns }) => columns.reportedClipped !== undefined);
+  if (!flagged) return undefined;
+  const limits = { clipHigh: { least: 0, most: Infinity }, clipLow: { least: 0, most: Infinity } };
+  for (const { columns } of rows) {
+    const { mask, logProb, rolloutLogProb, reportedAdvantage, reportedClipped } = columns;
+    reportedClipped?.forEach((flag, at) => {
+      if (mask?.[at] === 0) return;
+      const change = Math.exp(logProb?.[at] ?? Number.NaN) - Math.exp(rolloutLogProb?.[at] ?? Number.NaN);
+      const isUp = (reportedAdvantage?.[at] ?? 0) > 0;
+      const limit = limits[isUp ? 'clipHigh' : 'clipLow'];
+      const moved = isUp ? change : -change;
+      if (flag === 1) limit.most = Math.min(limit.most, moved);
+      else limit.least = Math.max(limit.least, moved);
+    });
+  }
+  const entries = Object.entries(limits).map(([key, { least, most }]) => {
+    const fits = least <= THRESHOLD + NEAR && most >= THRESHOLD - NEAR;
+    return [
+      key,
+      fits || least >= most ? THRESHOLD : most === Infinity ? least + NEAR : (least + most) / 2,
+    ] as const;
+  });
+  const others = entries.filter(([, value]) => value !== THRESHOLD);
+  return { name: 'prime-rl', params: Object.fromEntries(others) };
+}
+
+/** prime-rl's default threshold, and the rounding of a probability's change near it. */
+const THRESHOLD = 0.2;
+const NEAR = 1e-5;
+
+function stepOf(file: string, lines: readonly Line[], metrics: Metrics) {
   const number = numberOf(lines[0]?.step);
   const ranks = [...new Set(lines.map(({ rank }) => numberOf(rank)))].sort((a, b) => a - b);
   const perRank = 1 + Math.max(0, ...lines.map(({ micro_step: at }) => numberOf(at)));
-  // The thresholds of the loss are prime-rl's defaults; the gradient coefficients, which would show others, are not exported.
-  const isDefault = lines.every((line) => isWhole(line.rl_weights) && Array.isArray(line.is_masked));
+  const rows = lines.map((line) => rowOf(line, ranks, perRank));
+  const isPlain = lines.every((line) => isWhole(line.rl_weights));
   const step = stepOfRows(
     Number.isNaN(number) ? basename(dirname(file)) : `step ${number}`,
     {
@@ -60,13 +143,15 @@ function stepOf(file: string, lines: readonly Line[]) {
       microBatches: ranks.flatMap((rank) =>
         Array.from({ length: perRank }, (_, index) => ({ rank, index, pass: 0 })),
       ),
-      reported: {},
+      // prime-rl undoes the mean over ranks of the gradients, and its loss has no factor of ranks.
+      gradientReduction: 'sum',
+      reported: reportedOf(metrics, lines),
       ...present({
         optimizerStep: Number.isNaN(number) ? undefined : number,
-        policyLoss: isDefault ? { name: 'prime-rl', params: {} } : undefined,
+        policyLoss: isPlain ? lossOf(rows) : undefined,
       }),
     },
-    lines.map((line) => rowOf(line, ranks, perRank)),
+    rows,
   );
   const { rolloutLogProb } = step.tokens;
   return { ...step, tokens: { ...step.tokens, ...present({ oldLogProb: rolloutLogProb }) } };
@@ -88,7 +173,9 @@ function rowOf(line: Line, ranks: readonly number[], perRank: number): DumpRow {
     microBatch: ranks.indexOf(numberOf(line.rank)) * perRank + numberOf(line.micro_step),
     columns: present({
       mask: mask?.map((flag, at) => (flag === 1 && weights?.[at] !== 0 ? 1 : 0)),
-      reportedClipped: reportedClipped?.map((flag) => (flag === 1 ? 1 : 0)),
+      reportedClipped: reportedClipped?.every((flag) => !Number.isNaN(flag))
+        ? reportedClipped.map((flag) => (flag === 1 ? 1 : 0))
+        : undefined,
       ...rest,
     }),
   };

@@ -1,7 +1,7 @@
 /**
  * slime (and its fork miles) with `--save-debug-train-data` or `--dump-details`: torch files of training, `samples` with log-probs at
- * each token and `dp_shards` with the micro-batches. A rollout with several optimizer steps is read as one; the statistics
- * between rollout engine and trainer hold for all of them. The old log-probs are those of the first step.
+ * each token and `dp_shards` with the micro-batches of each rank and optimizer step. Without them a rollout is read as one step.
+ * A token's loss is divided by the tokens of its rollout (`rollout_mask_sums`) and by the rollouts of the step.
  */
 
 import { basename } from 'node:path';
@@ -11,6 +11,7 @@ import { numbersIn, TensorError } from '../../../format/dumps/torch-tensor.ts';
 import { openTorchFile, type TorchFile } from '../../../format/dumps/torch-zip.ts';
 import { BatchFormatError } from '../../../format/format-error.ts';
 import { present } from '../../../present.ts';
+import type { StepBatch } from '../step-batch.ts';
 import { type DumpRow, type StepAdapter, stepOfRows } from './step-adapter.ts';
 
 const COLUMNS = {
@@ -28,30 +29,151 @@ export const SLIME_STEPS: StepAdapter = {
   name: 'slime-steps',
   title: 'slime training dumps as optimizer steps (torch; also miles)',
   columns: COLUMNS,
-  states: [],
+  states: ['aggregation'],
+  statesOfMicroBatches: ['reportedDenominator'],
   async *steps(files) {
     for (const file of files) {
-      const rows = await withSource(file, async (source) => await rowsIn(file, await openTorchFile(source)));
+      const { rows, updates } = await withSource(
+        file,
+        async (source) => await readDump(file, await openTorchFile(source)),
+      );
       const number = /(\d+)(?:_\d+)?\.pt$/.exec(file)?.[1];
-      const step = { trainer: 'slime', microBatches: [{ rank: 0, index: 0, pass: 0 }], reported: {} };
-      yield { file, step: stepOfRows(number === undefined ? basename(file) : `step ${number}`, step, rows) };
+      const name = number === undefined ? basename(file) : `step ${number}`;
+      for (const [at, update] of updates.entries())
+        yield { file, step: stepOf(updates.length === 1 ? name : `${name}.${at + 1}`, rows, update) };
     }
   },
 };
 
-async function rowsIn(file: string, torch: TorchFile): Promise<DumpRow[]> {
+interface Row {
+  readonly row: DumpRow;
+  /** Place in the rollout, which `partition` of a shard refers to. */
+  readonly position: number;
+}
+
+/** An optimizer step: its micro-batches, each with the positions of its samples, and the rollouts that divide the loss. */
+interface Update {
+  readonly ranks: number;
+  readonly rollouts: number | undefined;
+  readonly microBatches: readonly {
+    readonly rank: number;
+    readonly index: number;
+    readonly positions: readonly number[];
+  }[];
+}
+
+async function readDump(
+  file: string,
+  torch: TorchFile,
+): Promise<{ rows: readonly Row[]; updates: readonly Update[] }> {
   const samples = torch.value instanceof PyDict ? torch.value.get('samples') : undefined;
   const expected = 'a training dump of slime';
   if (!Array.isArray(samples) || !samples.every((sample) => sample instanceof PyDict))
     throw new BatchFormatError({ code: 'invalid', file, expected, found: 'another object' });
   try {
-    const rows: DumpRow[] = [];
-    for (const sample of samples) rows.push(await rowOf(torch, sample));
-    return rows;
+    const rows: Row[] = [];
+    for (const sample of samples) {
+      const [position = rows.length] = await numbersOf(torch, sample.get('rollout_position'));
+      rows.push({ position, row: await rowOf(torch, sample) });
+    }
+    const whole = {
+      ranks: 1,
+      rollouts: undefined,
+      microBatches: [{ rank: 0, index: 0, positions: rows.map(({ position }) => position) }],
+    };
+    return { rows, updates: (await updatesIn(torch, rows)) ?? [whole] };
   } catch (error) {
     if (!(error instanceof TensorError)) throw error;
     throw new BatchFormatError({ code: 'invalid', file, expected, found: error.message });
   }
+}
+
+/** The optimizer steps by the layout of all shards; undefined if the layout does not place each sample at most once. */
+async function updatesIn(torch: TorchFile, rows: readonly Row[]): Promise<Update[] | undefined> {
+  const shards = torch.value instanceof PyDict ? torch.value.get('dp_shards') : undefined;
+  if (!Array.isArray(shards) || !shards.every((shard) => shard instanceof PyDict)) return undefined;
+  const ranks: { placed: number[][]; counts: number[] }[] = [];
+  for (const shard of shards) {
+    const microBatches = shard.get('micro_batch_indices');
+    if (!Array.isArray(microBatches)) return undefined;
+    const partition = await numbersOf(torch, shard.get('partition'));
+    const placed: number[][] = [];
+    for (const one of microBatches)
+      placed.push((await numbersOf(torch, one)).map((at) => partition[at] ?? Number.NaN));
+    ranks.push({ placed, counts: await numbersOf(torch, shard.get('num_microbatches')) });
+  }
+  const [{ counts } = { counts: [] }] = ranks;
+  const rollouts = await numbersOf(torch, shards[0]?.get('global_batch_sizes'));
+  const updates = counts.map((count, at): Update => {
+    const first = counts.slice(0, at).reduce((sum, own) => sum + own, 0);
+    const own = ranks.map(({ placed }) => placed.slice(first, first + count));
+    const microBatches = own.flatMap((all, rank) =>
+      all.map((positions, index) => ({ rank, index, positions })),
+    );
+    return { ranks: ranks.length, rollouts: rollouts[at], microBatches };
+  });
+  const all = updates.flatMap(({ microBatches }) => microBatches.flatMap(({ positions }) => positions));
+  const known = new Set(rows.map(({ position }) => position));
+  const isWhole = new Set(all).size === all.length && all.every((position) => known.has(position));
+  return all.length > 0 && isWhole ? updates : undefined;
+}
+
+function stepOf(name: string, rows: readonly Row[], { ranks, rollouts, microBatches }: Update): StepBatch {
+  const microBatchOf = new Map(
+    microBatches.flatMap(({ positions }, at) => positions.map((position) => [position, at] as const)),
+  );
+  const own = rows.flatMap(({ position, row }) => {
+    const microBatch = microBatchOf.get(position);
+    return microBatch === undefined ? [] : [{ ...row, microBatch }];
+  });
+  const counted = own.every(({ group, denominator }) => group !== undefined && denominator !== undefined);
+  const masked = counted && isMaskedLater(own);
+  const settings = {
+    trainer: 'slime',
+    dataParallelSize: ranks,
+    microBatches: microBatches.map(({ rank, index }) => ({
+      rank,
+      index,
+      pass: 0,
+      ...present({ reportedDenominator: counted ? rollouts : undefined }),
+    })),
+    reported: {},
+    ...(counted ? { aggregation: AGGREGATION } : {}),
+  };
+  return stepOfRows(name, settings, masked ? own.map(asKept) : own);
+}
+
+/** slime's mean over rollouts of the mean over the tokens of a rollout. */
+const AGGREGATION = { mode: 'prompt-mean', scope: 'global', counts: 'mask', rowCount: 'all' } as const;
+
+/**
+ * True if the masks of the dump can be those that a function of the user (`--rollout-data-postprocess-path`) left of the counted
+ * ones: no rollout counts fewer tokens than it has trained ones or more than it has, and some count more. Then the counted mask is
+ * not in the dump.
+ */
+function isMaskedLater(rows: readonly DumpRow[]): boolean {
+  const sums = new Map<string, { trained: number; tokens: number }>();
+  for (const { group = '', columns } of rows) {
+    const { trained, tokens } = sums.get(group) ?? { trained: 0, tokens: 0 };
+    const mask = columns.mask ?? [];
+    const own = mask.reduce((sum, flag) => sum + flag, 0);
+    sums.set(group, { trained: trained + own, tokens: tokens + mask.length });
+  }
+  const siblings = new Map(rows.map(({ group, denominator }) => [group, denominator]));
+  const isPossible = rows.every(({ group = '', denominator = 0 }) => {
+    const { trained, tokens } = sums.get(group)!;
+    return denominator === siblings.get(group) && denominator >= trained && denominator <= tokens;
+  });
+  return isPossible && rows.some(({ group = '', denominator }) => denominator !== sums.get(group)!.trained);
+}
+
+const asKept = (row: DumpRow): DumpRow => {
+  const { mask, ...columns } = row.columns;
+  return { ...row, columns: { ...columns, ...present({ kept: mask }) } };
+};
+
+async function numbersOf(torch: TorchFile, value: unknown): Promise<number[]> {
+  return value === undefined || value === null ? [] : await numbersIn(torch, value);
 }
 
 async function rowOf(torch: TorchFile, sample: PyDict): Promise<DumpRow> {
@@ -61,7 +183,10 @@ async function rowOf(torch: TorchFile, sample: PyDict): Promise<DumpRow> {
     if (value !== null) columns[to] = await numbersIn(torch, value);
   }
   const { mask, id, ...rest } = columns;
+  const [rollout] = await numbersOf(torch, sample.get('rollout_ids'));
+  const [denominator] = await numbersOf(torch, sample.get('rollout_mask_sums'));
   return {
+    ...present({ group: rollout === undefined ? undefined : `rollout ${rollout}`, denominator }),
     columns: present({
       mask: mask?.map((flag) => (flag === 0 ? 0 : 1)),
       // `tokens` begins with the prompt.

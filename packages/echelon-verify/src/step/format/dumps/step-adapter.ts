@@ -1,8 +1,9 @@
 /** What reads the optimizer steps in another trainer's dump: the interface of the adapters, one file each in this folder. */
 
 import type { FileStart } from '../../../format/dumps/adapter.ts';
+import { namesOf } from '../../../format/dumps/dump-batch.ts';
 import { COLUMN_KEYS, type ColumnKey, TOKEN_COLUMNS } from '../columns.ts';
-import type { StepSettings } from '../settings.ts';
+import type { MicroBatch, StepSettings } from '../settings.ts';
 import type { StepBatch } from '../step-batch.ts';
 
 /** Reads the steps in the dumps of one trainer. */
@@ -15,6 +16,8 @@ export interface StepAdapter {
   readonly columns: Readonly<Record<string, ColumnKey>>;
   /** What its steps state beside their layout. */
   readonly states: readonly (keyof StepSettings)[];
+  /** What its micro-batches state beside rank and index. Omitted: nothing. */
+  readonly statesOfMicroBatches?: readonly (keyof MicroBatch)[];
   /** True if the file holds optimizer steps and nothing else. Omitted: the file is read as a step only if `--from` says so. */
   matches?(start: FileStart): boolean;
   /** The steps of these files, each with its file, or the folder of its files. Throws a BatchFormatError. */
@@ -26,6 +29,9 @@ export interface DumpRow {
   readonly columns: Readonly<Partial<Record<ColumnKey, readonly number[]>>>;
   /** Index into `microBatches`. Omitted: 0. */
   readonly microBatch?: number;
+  readonly group?: string;
+  /** Of the tokens of the row or its group, as the trainer counted them. */
+  readonly denominator?: number;
 }
 
 /** What is read of a line of JSON. */
@@ -57,6 +63,12 @@ export function stepOfRows(name: string, step: StepSettings, rows: readonly Dump
     step,
     rows: rows.length,
     microBatch: Int32Array.from(rows, ({ microBatch = 0 }) => microBatch),
+    ...(rows.every(({ group }) => group !== undefined)
+      ? { group: namesOf(rows.map((row) => row.group!)) }
+      : {}),
+    ...(rows.every(({ denominator }) => denominator !== undefined)
+      ? { reportedDenominator: Float32Array.from(rows, ({ denominator }) => denominator!) }
+      : {}),
     tokens: { offset, ...Object.fromEntries(columns) },
   };
 }

@@ -1,0 +1,42 @@
+import { writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { COMPARISON_ID, type ComparisonFile, curvesQuery } from 'echelon-client/comparison-file';
+import { examples } from 'echelon-verify/cli/examples';
+import { CliError, EXIT } from 'echelon-verify/cli/exit';
+import type { Output } from 'echelon-verify/cli/output';
+import { writeJsonPage } from 'echelon-verify/html/write-report';
+import { inert } from 'echelon-verify/text/inert';
+import { type Client, readPages } from '../client.ts';
+import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
+import { NAME_FORMS, sweepNamed } from '../names.ts';
+
+const PAGE = 20;
+
+/** `echelon comparison export`: a comparison as one HTML page. */
+export function exportCommand(output: Output): Command {
+  return apiCommand('export')
+    .description(
+      'Write a comparison with its runs, its result and all games as one HTML page. The page needs no server and loads nothing. It saves the games as CSV.',
+    )
+    .argument('<id>', `comparison: ${NAME_FORMS}`)
+    .argument('<file>', 'HTML file to write')
+    .addHelpText('after', examples('echelon comparison export swp-00cz8h3k7n2q4r5s6t7v comparison.html'))
+    .action(async (named: string, file: string, options: ApiOptions) => {
+      const client = await clientFor(options);
+      const id = await sweepNamed(client, named);
+      const page = await writeJsonPage(COMPARISON_ID, await contentsOf(client, id));
+      await writeFile(file, page).catch((error: Error) => {
+        throw new CliError(EXIT.usage, `${file} cannot be written: ${error.message}`);
+      });
+      output.remark(`${inert(file)} is written`);
+    });
+}
+
+async function contentsOf(client: Client, id: string): Promise<ComparisonFile> {
+  const path = { id };
+  const comparison = await client.get('/v1/comparisons/{id}', { path });
+  const read = (query: object) => client.get('/v1/comparisons/{id}/games', { path, query });
+  const { items } = await readPages(read, { maxPage: PAGE });
+  const series = await client.get('/v1/sweeps/{id}/series', { path, query: curvesQuery(comparison.plan) });
+  return { comparison, games: items, series };
+}
