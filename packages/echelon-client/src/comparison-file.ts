@@ -17,7 +17,7 @@ export interface ComparisonFile {
 /** The query for the curves of a comparison's methods: means over all that the methods do not set, as many as have colours. */
 export function curvesQuery({
   seedField = 'training.seed',
-}: Pick<ComparisonFile['comparison']['plan'], 'seedField'>): Series {
+}: Pick<ComparisonFile['comparison']['plan'], 'seedField'>): NonNullable<Series> {
   const seed = seedField.startsWith('/') ? seedField : `/${seedField.replaceAll('.', '/')}`;
   return { metric: 'val/success_rate', over: ['/name', seed], limit: 5 };
 }

@@ -60,6 +60,8 @@ async function expired(experiment: string) {
     assert.equal(await store.retention.expire(stage, experiment), 'expired');
 }
 
+const read = (id: string) => client.get('/v1/comparisons/{id}', { path: { id } });
+
 async function cli(...argv: string[]): Promise<string> {
   const output = keptOutput();
   await runProgram(output, ['comparison', ...argv, ...connection]);
