@@ -6,7 +6,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { randomFrom } from '../../packages/echelon-verify/test/support/random-batch.ts';
+import { EchelonError } from '../../src/core/errors.ts';
 import type { ExperimentEvent } from '../../src/core/events.ts';
+import { newExperimentId } from '../../src/core/ids.ts';
+import { retryUntil } from '../../src/core/retry.ts';
 import { isFinal } from '../../src/core/states.ts';
 import { MAX_PREEMPTIONS } from '../../src/scheduler/preemption.ts';
 import { DEFAULT_PROJECT } from '../../src/schemas/project.ts';
@@ -37,22 +40,29 @@ interface Found {
   lost: number[];
 }
 
+/** Repeats a call while the store does not answer: on a busy machine, Redis may be late. */
+function steady<T>(call: () => Promise<T>): Promise<T> {
+  const shouldRetry = (error: unknown) => error instanceof EchelonError && error.retry;
+  return retryUntil(call, { waits: { firstMs: 100, longestMs: 1_000 }, shouldRetry });
+}
+
 /** A batch experiment: of one node or of two, with checkpoints at some distance, or with none. */
 async function submitBatch(bench: Bench, random: () => number): Promise<Batch> {
-  const steps = Math.round(between(random, 100, 500));
+  const steps = Math.round(between(random, 40, 160));
   const saveEvery = random() < 0.1 ? 0 : Math.round(between(random, 1, 20));
   const driver = { steps, saveEvery, delayMs: Math.round(between(random, 20, 60)), stages: random() < 0.2 };
   const nodes = random() < 0.15 ? 2 : 1;
   const gpus = pick(random, [1, 2, 4]) * nodes;
-  const id = await bench.submit(driver, { priorityClass: 'batch', maxAttempts: 1, gpus, cpus: gpus, nodes });
-  return { id, steps };
+  const more = { id: newExperimentId(), maxAttempts: 1, gpus, cpus: gpus, nodes };
+  return { id: await steady(() => bench.submit(driver, { priorityClass: 'batch', ...more })), steps };
 }
 
 async function submitUrgent(bench: Bench, random: () => number): Promise<string> {
   const nodes = random() < 0.15 ? 2 : 1;
   const gpus = pick(random, [2, 4, 4, 8]) * nodes;
   const driver = { steps: 3, delayMs: 5 };
-  return await bench.submit(driver, { priorityClass: 'urgent', gpus, cpus: gpus, nodes });
+  const id = newExperimentId();
+  return await steady(() => bench.submit(driver, { id, priorityClass: 'urgent', gpus, cpus: gpus, nodes }));
 }
 
 /** Kills one of the dispatchers at random times, and starts another in its place. */
@@ -115,7 +125,7 @@ async function check({ store }: Bench, { id, steps }: Batch, found: Found): Prom
 async function load(bench: Bench, count: number, random: () => number) {
   const [batches, urgent]: [Batch[], string[]] = [[], []];
   const open = async (ids: readonly string[]) => {
-    const present = await bench.store.attempts.present(ids);
+    const present = await steady(() => bench.store.attempts.present(ids));
     return [...present.values()].filter(({ state }) => !isFinal(state)).length;
   };
   let told = performance.now();
@@ -125,7 +135,7 @@ async function load(bench: Bench, count: number, random: () => number) {
     const waits = await open(urgent.slice(-100));
     for (let at = waits; at < URGENT; at += 1) urgent.push(await submitUrgent(bench, random));
     await delay(between(random, 20, 120));
-    made = (await bench.store.queue.snapshot(1)).preemptions;
+    made = (await steady(() => bench.store.queue.snapshot(1))).preemptions;
     if (performance.now() - told < 30_000) continue;
     told = performance.now();
     console.log(`  ${made} decisions, ${batches.length} batch, ${urgent.length} urgent experiments`);

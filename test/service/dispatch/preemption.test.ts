@@ -48,7 +48,7 @@ describe('an urgent experiment without room', () => {
     assert.equal(bench.rayWorker.overlaps(), 0);
   });
 
-  test('is told in its wait reason whom it preempts; a victim of another project is not told by whom', async (t) => {
+  test('has its victims in its wait reason; a victim of another project has no name of it in its event', async (t) => {
     await bench.store.projects.create(newProject({ name: 'other' }, 0));
     const batch = await bench.submit(PLAIN, { ...BATCH, cpus: 2, project: 'other' });
     t.after(() => bench.rayWorker.finish(batch));
