@@ -47,6 +47,7 @@ const diff = () => import('./commands/diff.ts');
 const doctor = () => import('./commands/doctor.ts');
 const experiments = () => import('./commands/experiments.ts');
 const games = () => import('./commands/games.ts');
+const login = () => import('./commands/login.ts');
 const logs = () => import('./commands/logs.ts');
 const metrics = () => import('./commands/metrics.ts');
 const nodes = () => import('./commands/nodes.ts');
@@ -149,6 +150,7 @@ const ACCESS: Entry[] = [
   entry('whoami', 'show the API and the scopes of your token', access),
   entry('audit', 'list changes and refused requests', access),
   entry('retention', 'show what retention would delete now', retention),
+  entry('login', 'sign in with your organisation, in the browser', login),
   entry('config', 'manage contexts: APIs by name', config),
   entry('completion', 'print a completion script for bash, zsh or fish', completion),
   entry('version', 'print the versions of Echelon and of Node', about),
