@@ -47,6 +47,7 @@ const diff = () => import('./commands/diff.ts');
 const doctor = () => import('./commands/doctor.ts');
 const experiments = () => import('./commands/experiments.ts');
 const games = () => import('./commands/games.ts');
+const login = () => import('./commands/login.ts');
 const logs = () => import('./commands/logs.ts');
 const mcp = () => import('./commands/mcp.ts');
 const metrics = () => import('./commands/metrics.ts');
@@ -153,6 +154,7 @@ const ACCESS: Entry[] = [
   entry('audit', 'list changes and refused requests', access),
   entry('retention', 'show what retention would delete now', retention),
   entry('mcp', 'serve the API as tools for coding agents', mcp),
+  entry('login', 'sign in with your organisation, in the browser', login),
   entry('config', 'manage contexts: APIs by name', config),
   entry('completion', 'print a completion script for bash, zsh or fish', completion),
   entry('version', 'print the versions of Echelon and of Node', about),

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { closest } from 'fastest-levenshtein';
 import { type BucketPlace, parseBucket } from './bucket.ts';
+import { type OidcGrant, oidcProblems, parseGrants, parseIssuer } from './oidc.ts';
 
 /** One setting: its variable, how its text is read, and its value if the variable is not set. */
 interface Setting<T> {
@@ -99,6 +100,14 @@ function networks(value: string): string[] {
   return found;
 }
 
+function parsed<T extends object>(parse: (value: string) => T | string): (value: string) => T {
+  return (value) => {
+    const found = parse(value);
+    if (typeof found === 'string') throw new SettingsError(found);
+    return found;
+  };
+}
+
 const addresses = (value: string): string[] => list(value).map(address);
 
 function prices(value: string): Record<string, number> {
@@ -113,12 +122,6 @@ function prices(value: string): Record<string, number> {
       return [name, Number(price)];
     }),
   );
-}
-
-function bucket(value: string): BucketPlace {
-  const place = parseBucket(value);
-  if (typeof place === 'string') throw new SettingsError(place);
-  return place;
 }
 
 /** Every setting. The settings page and the environments of chart and compose are checked against it. */
@@ -175,7 +178,7 @@ export const SETTINGS = {
   archiveUrl: setting<BucketPlace | null>(
     'ECHELON_ARCHIVE_URL',
     null,
-    bucket,
+    parsed(parseBucket),
     'S3 bucket of the archive, instead of a directory: s3://bucket/prefix?endpoint=https://host&region=name. Default of `endpoint`: Amazon S3',
   ),
   archiveAccessKey: {
@@ -247,6 +250,45 @@ export const SETTINGS = {
     ),
     secret: true,
   },
+  oidcIssuer: setting<string | null>(
+    'ECHELON_OIDC_ISSUER',
+    null,
+    (value) => parsed(parseIssuer)(value).issuer,
+    'Issuer of the OpenID provider by which people sign in. Default: people sign in with API keys',
+  ),
+  oidcClientId: setting<string | null>(
+    'ECHELON_OIDC_CLIENT_ID',
+    null,
+    text,
+    'Client id at the OpenID provider. Its redirect URI is the public URL with /login/oidc/callback',
+  ),
+  oidcClientSecret: {
+    ...setting<string | null>(
+      'ECHELON_OIDC_CLIENT_SECRET',
+      null,
+      text,
+      'Client secret at the OpenID provider',
+    ),
+    secret: true,
+  },
+  oidcScopes: setting(
+    'ECHELON_OIDC_SCOPES',
+    'openid profile email',
+    text,
+    'Scopes that are asked of the OpenID provider, separated by spaces. Some providers need one more for groups',
+  ),
+  oidcGroupsClaim: setting(
+    'ECHELON_OIDC_GROUPS_CLAIM',
+    'groups',
+    text,
+    'Claim of the OpenID provider that has the groups of a person',
+  ),
+  oidcGrants: setting<OidcGrant[]>(
+    'ECHELON_OIDC_GRANTS',
+    [],
+    parsed((value) => parseGrants(list(value))),
+    'What members of a group may do, separated by commas: GROUP=PROJECT:SCOPE+SCOPE; * is all projects. The first group of a person counts',
+  ),
   allowedHosts: setting<string[]>(
     'ECHELON_ALLOWED_HOSTS',
     ['localhost', '127.0.0.1', '[::1]'],
@@ -422,7 +464,7 @@ export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
     if (variable.startsWith(SECRET_PREFIX)) continue;
     problems.push(`${variable} is not a setting; did you mean ${closest(variable, known)}?`);
   }
-  problems.push(...archiveProblems(settings as Settings));
+  problems.push(...archiveProblems(settings as Settings), ...oidcProblems(settings as Settings));
   if (problems.length > 0)
     throw new SettingsError(`The environment is not usable:\n  ${problems.join('\n  ')}`);
   return settings as Settings;

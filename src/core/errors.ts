@@ -58,6 +58,7 @@ export const ERRORS = {
     retry: true,
     title: 'A later version of Echelon wrote the record',
   },
+  'identity-unavailable': { status: 503, retry: true, title: 'The OpenID provider does not respond' },
   'store-misconfigured': {
     status: 503,
     retry: true,

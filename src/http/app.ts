@@ -32,6 +32,7 @@ import { addVerification } from './resources/experiments/verification.ts';
 import { addHealth } from './resources/health/health.ts';
 import { addKeys } from './resources/keys/keys.ts';
 import { addLogin, addLoginLinks } from './resources/login/login.ts';
+import { addOidc } from './resources/login/oidc.ts';
 import { addPlans } from './resources/plans/plans.ts';
 import { addPreflight } from './resources/preflight/preflight.ts';
 import { addPresets } from './resources/presets/presets.ts';
@@ -114,6 +115,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addClock(routes, deps);
     addLogin(routes, deps, signIn);
     addLoginLinks(routes, deps, signIn.sessions);
+    if (deps.settings.oidc) addOidc(routes, deps, deps.settings.oidc, signIn);
     addErrorPages(routes);
     addExperiments(routes, deps);
     addSweepRoutes(routes, deps);

@@ -52,6 +52,7 @@ export async function startApi({
       cookieSecret,
       limits: { storeTimeoutMs: settings.redisTimeoutMs },
       publicUrl: publicUrl ?? ownUrl(settings),
+      oidc: oidcOf(settings),
       grafanaUrl: settings.grafanaUrl,
       gpuPrices: settings.gpuPrices,
       promptEndpoints: settings.promptEndpoints,
@@ -66,6 +67,13 @@ export async function startApi({
   const url = publicUrl ?? ownUrl({ host: settings.host, port });
   const loginUrl = `${url}/login?code=${loginCode}`;
   return { url, token: tokens[0]!, loginUrl, loginMinutes: START_LINK_MINUTES };
+}
+
+function oidcOf(settings: Settings): NonNullable<AppDeps['settings']['oidc']> | null {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret } = settings;
+  if (issuer === null || clientId === null || clientSecret === null) return null;
+  const { oidcScopes: scopes, oidcGroupsClaim: groupsClaim, oidcGrants: grants } = settings;
+  return { issuer, clientId, clientSecret, scopes, groupsClaim, grants };
 }
 
 function ownUrl({ host, port }: { host: string; port: number }): string {

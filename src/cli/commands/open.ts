@@ -26,12 +26,12 @@ function openCommand(output: Output): Command {
 }
 
 /** True if a graphical browser can appear: without a display, xdg-open would start one in the terminal. */
-function hasBrowser({ DISPLAY, WAYLAND_DISPLAY }: NodeJS.ProcessEnv): boolean {
+export function hasBrowser({ DISPLAY, WAYLAND_DISPLAY }: NodeJS.ProcessEnv): boolean {
   return process.platform !== 'linux' || Boolean(DISPLAY ?? WAYLAND_DISPLAY);
 }
 
 /** Starts the opener of this system; false if it is missing. The browser outlives this process. */
-function openInBrowser(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+export function openInBrowser(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
   const child = spawn(opener, [url], { env, stdio: 'ignore', detached: true });
   child.unref();

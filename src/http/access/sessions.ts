@@ -64,6 +64,21 @@ export function createSessions(secret: string) {
       sign('login-link', { ...issued, expiresAt: now + lastsMs }),
     /** A code of `issueCode` that is genuine and not expired; the caller refuses a second use. */
     verifyCode: (code: string, now: number) => open('login-link', code, now),
+    /** A value that a browser keeps for us: signed, not encrypted. */
+    seal(purpose: string, value: unknown, expiresAt: number): string {
+      const text = `${Buffer.from(JSON.stringify(value)).toString('base64url')}.${expiresAt}`;
+      return `${text}.${signatureOf(purpose, text)}`;
+    },
+    /** The value of `seal` for the same purpose; undefined if it is not genuine or has expired. */
+    unseal<T>(purpose: string, sealed: string, now: number): T | undefined {
+      const [value = '', expiresAt = '', signature = ''] = sealed.split('.');
+      const genuine = timingSafeEqual(
+        sha256(signature),
+        sha256(signatureOf(purpose, `${value}.${expiresAt}`)),
+      );
+      if (!genuine || Number(expiresAt) <= now) return undefined;
+      return JSON.parse(Buffer.from(value, 'base64url').toString()) as T;
+    },
   };
 }
 

@@ -13,6 +13,7 @@ import type { EchelonError } from '../../core/errors.ts';
 import type { ExperimentsQueue } from '../../queue/experiments-queue.ts';
 import type { Store } from '../../store/store.ts';
 import type { Callers } from '../access/callers.ts';
+import type { OidcSettings } from '../access/oidc.ts';
 import type { Asked, OnDemand } from './on-demand.ts';
 
 /** The Fastify instance of this program, with types taken from schemas. */
@@ -79,6 +80,8 @@ export interface AppSettings {
   allowedHosts: readonly string[];
   /** Origins that experiments of the engine `prompt` may call without the scope `custom-code`. */
   promptEndpoints: readonly string[];
+  /** Sign-in of people by an OpenID provider; null: by API keys alone. */
+  oidc?: OidcSettings | null;
   /** Bearer tokens that may do everything, besides the API keys of the store. */
   tokens: readonly string[];
   /** Key of the signatures on cookies and cursors; at least 32 characters. */

@@ -52,6 +52,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'Redis is close to its memory limit. Accepted experiments continue. Retry when memory is free.',
   'record-too-new':
     'During an upgrade, an older process read a record that a newer process wrote. Upgrade the older process. The record is unchanged.',
+  'identity-unavailable':
+    'People cannot sign in now. Sessions and API keys continue to work. Check the provider and `ECHELON_OIDC_ISSUER`.',
   'store-misconfigured':
     'Redis could lose accepted work. It must be a primary with `appendonly yes`, `appendfsync always`, `no-appendfsync-on-rewrite no`, `aof-load-truncated no`, `maxmemory-policy noeviction` and a `maxmemory`. The api checks it at its start, after each reconnect and every ten seconds; until the settings are right, it refuses writes.',
   'store-foreign':

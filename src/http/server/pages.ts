@@ -11,11 +11,21 @@ export const LOGIN_SCRIPT =
   "if (document.activeElement === document.body) document.getElementById('token').focus();\n";
 
 /** The sign-in page. `next` is a path of ours, `message` what went wrong the last time. */
-export function loginPage({ next, message }: { next: string; message?: string }): string {
+export function loginPage({
+  next,
+  message,
+  oidc = false,
+}: {
+  next: string;
+  message?: string;
+  /** People can sign in by a provider. */
+  oidc?: boolean;
+}): string {
   return htmlPage(
     'Sign in',
     `<h1>Echelon</h1>
 ${message === undefined ? '' : `<p class="message" role="alert">${escapeHtml(message)}</p>`}
+${oidc ? `<p><a href="/login/oidc?next=${escapeHtml(encodeURIComponent(next))}">Sign in with your organisation</a></p>` : ''}
 <form method="post" action="/login">
 <label for="token">API key or token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
@@ -23,6 +33,15 @@ ${message === undefined ? '' : `<p class="message" role="alert">${escapeHtml(mes
 <button>Sign in</button>
 </form>
 <script src="/login.js"></script>`,
+  );
+}
+
+/** A page from which the browser continues to a path of ours at once. */
+export function continuePage(next: string): string {
+  const path = escapeHtml(next);
+  return htmlPage(
+    'Signed in',
+    `<meta http-equiv="refresh" content="0;url=${path}"><p><a href="${path}">Continue</a></p>`,
   );
 }
 

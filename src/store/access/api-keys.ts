@@ -10,8 +10,9 @@ export interface StoredKey extends Omit<ApiKey, 'lastUsedAt'> {
   previousDigest: string | null;
 }
 
-/** A revoked or expired key is listed for this long. */
+/** A revoked or expired key is listed for this long; that of a sign-in for a day, since each makes another. */
 const LISTED_MS = 90 * 24 * 3600 * 1000;
+const LISTED_SIGN_IN_MS = 24 * 3600 * 1000;
 
 /** API keys: a hash of keys (JSON) by id. The times of last use are in a second hash, because they change often. */
 export function createApiKeys(context: StoreContext) {
@@ -83,7 +84,8 @@ async function deleteEnded(
   for (const [id, text] of Object.entries(await guarded(redis.hgetall(hash)))) {
     const key = inKnownLayout('key', JSON.parse(text) as StoredKey);
     const ended = key.revokedAt ?? key.expiresAt;
-    if (ended === null || ended > now - LISTED_MS) continue;
+    const listedMs = key.createdBy.startsWith('oidc:') ? LISTED_SIGN_IN_MS : LISTED_MS;
+    if (ended === null || ended > now - listedMs) continue;
     if (await swap(id, text, '')) await guarded(redis.hdel(`${hash}:used`, id));
   }
 }

@@ -143,3 +143,27 @@ describe('settings', () => {
     assert.equal(process.env.ECHELON_PORT, undefined);
   });
 });
+
+test('the settings of the OpenID provider belong together, and a grant that cannot work is refused', () => {
+  const whole = {
+    ECHELON_OIDC_ISSUER: 'https://login.example.org/realms/lab',
+    ECHELON_OIDC_CLIENT_ID: 'echelon',
+    ECHELON_OIDC_CLIENT_SECRET: 'a secret',
+    ECHELON_OIDC_GRANTS: 'ops=*:read+admin, ml=vision:read',
+  };
+  const { oidcIssuer, oidcGrants } = loadSettings(whole);
+  assert.equal(oidcIssuer, whole.ECHELON_OIDC_ISSUER);
+  assert.deepEqual(oidcGrants, [
+    { group: 'ops', project: null, scopes: ['read', 'admin'] },
+    { group: 'ml', project: 'vision', scopes: ['read'] },
+  ]);
+  for (const name of Object.keys(whole))
+    assert.throws(() => loadSettings({ ...whole, [name]: '' }), /belong together/);
+  const refused: [Record<string, string>, RegExp][] = [
+    [{ ECHELON_OIDC_ISSUER: 'http://login.example.org' }, /must begin with https/],
+    [{ ECHELON_OIDC_GRANTS: 'ml=vision:admin' }, /gives admin to a group of one project/],
+    [{ ECHELON_OIDC_GRANTS: 'ml=vision:write' }, /GROUP=PROJECT:SCOPE/],
+    [{ ECHELON_OIDC_GRANTS: 'ml' }, /GROUP=PROJECT:SCOPE/],
+  ];
+  for (const [change, words] of refused) assert.throws(() => loadSettings({ ...whole, ...change }), words);
+});

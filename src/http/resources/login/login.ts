@@ -55,7 +55,8 @@ function addLoginPage(
     },
     async (request, reply) => {
       const { code, next } = request.query;
-      if (code === undefined) return page(reply, 200, { next: ownPath(next) });
+      if (code === undefined)
+        return page(reply, 200, { next: ownPath(next), oidc: Boolean(deps.settings.oidc) });
       const version = await deps.callers.version();
       const known = await redeem(code, deps, sessions);
       if (known === undefined) {
@@ -152,7 +153,8 @@ function addLogout(app: App, { store, settings }: RouteDeps): void {
   });
 }
 
-function cookieSetter({ settings, clock }: RouteDeps, sessions: Sessions) {
+/** Sets the cookie of a session. */
+export function cookieSetter({ settings, clock }: RouteDeps, sessions: Sessions) {
   const { name, secure } = sessionCookie(settings.publicUrl);
   return (
     request: FastifyRequest,
@@ -180,7 +182,7 @@ function isForm(request: FastifyRequest): boolean {
 }
 
 /** Fastify's handler of errors, for the routes of people: one who sent a form gets the form again with a sentence. */
-function answerPerson(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+export function answerPerson(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   if (!isForm(request) && !wantsHtml(request)) return answerProblem(thrown, request, reply);
   const { status, message } = noteFailure(thrown, request, reply);
   return page(reply, status, { next: ownPath(nextOf(request)), message });
@@ -191,7 +193,7 @@ function nextOf({ body, query }: FastifyRequest): string | undefined {
   return typeof next === 'string' ? next : undefined;
 }
 
-function page(reply: FastifyReply, status: number, content: { next: string; message?: string }) {
+function page(reply: FastifyReply, status: number, content: Parameters<typeof loginPage>[0]) {
   return reply.code(status).type('text/html; charset=utf-8').send(loginPage(content));
 }
 
