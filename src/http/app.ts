@@ -142,15 +142,20 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
     addQueuePauses(routes, deps);
     addChange(routes, deps);
     addRetention(routes, deps);
-    addClusters(routes, deps);
-    addClusterPauses(routes, deps);
-    addClusterNodes(routes, deps);
-    addClusterPreflight(routes, deps);
+    addClusterRoutes(routes, deps);
     addCommands(routes, deps);
     addSubscriptions(routes, deps);
     addAccess(routes, deps);
     addPages(routes);
   });
+}
+
+/** Clusters, their nodes, and what runs there before an experiment. */
+function addClusterRoutes(routes: App, deps: RouteDeps): void {
+  addClusters(routes, deps);
+  addClusterPauses(routes, deps);
+  addClusterNodes(routes, deps);
+  addClusterPreflight(routes, deps);
 }
 
 /** Sweeps, and the comparisons that are made of them. */
