@@ -1,10 +1,27 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { closest } from 'fastest-levenshtein';
 import { type BucketPlace, parseBucket } from './bucket.ts';
 import { type OidcGrant, oidcProblems, parseGrants, parseIssuer } from './oidc.ts';
+import {
+  address,
+  addresses,
+  flag,
+  integer,
+  list,
+  networks,
+  oneOf,
+  parsed,
+  prices,
+  SettingsError,
+  secretText,
+  smtp,
+  text,
+  tokenList,
+} from './read-setting.ts';
+
+export { SettingsError };
 
 /** One setting: its variable, how its text is read, and its value if the variable is not set. */
 interface Setting<T> {
@@ -16,112 +33,8 @@ interface Setting<T> {
   secret?: true;
 }
 
-/** A setting whose value cannot be used. The message names the variable, the value's fault and the remedy. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError';
-}
-
-/** Below it a token can be guessed. */
-const MIN_TOKEN_LENGTH = 16;
-
-const text = (value: string): string => value;
-
-function integer(min: number, max: number): (value: string) => number {
-  return (value) => {
-    const number = Number(value);
-    if (!/^\d+$/.test(value) || number < min || number > max) {
-      throw new SettingsError(`must be a whole number from ${min} to ${max}, not "${value}"`);
-    }
-    return number;
-  };
-}
-
-function flag(value: string): boolean {
-  if (value === '1' || value === 'true') return true;
-  if (value === '0' || value === 'false') return false;
-  throw new SettingsError(`must be true or false, not "${value}"`);
-}
-
-const list = (value: string): string[] =>
-  value
-    .split(/[,\n]/)
-    .map((item) => item.trim())
-    .filter(Boolean);
-
-function oneOf<const T extends string>(...names: T[]): (value: string) => T {
-  return (value) => {
-    const found = names.find((name) => name === value);
-    if (!found) throw new SettingsError(`must be one of ${names.join(', ')}, not "${value}"`);
-    return found;
-  };
-}
-
 function setting<T>(variable: string, fallback: T, read: (text: string) => T, doc: string): Setting<T> {
   return { variable, fallback, read, doc };
-}
-
-/** A secret of at least `least` characters, so that it cannot be guessed. */
-function secretText(least: number): (value: string) => string {
-  return (value) => {
-    if (value.length < least) throw new SettingsError(`must have at least ${least} characters`);
-    return value;
-  };
-}
-
-/** Tokens of at least 16 characters, at least one. */
-function tokenList(value: string): string[] {
-  const tokens = list(value);
-  if (tokens.length === 0) throw new SettingsError('holds no token');
-  if (tokens.some((token) => token.length < MIN_TOKEN_LENGTH))
-    throw new SettingsError(`must hold tokens of at least ${MIN_TOKEN_LENGTH} characters`);
-  return tokens;
-}
-
-function address(value: string): string {
-  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
-    throw new SettingsError('must be an address that begins with http:// or https://');
-  return new URL(value).origin;
-}
-
-function smtp(value: string): string {
-  if (!URL.canParse(value) || !/^smtps?:$/.test(new URL(value).protocol))
-    throw new SettingsError('must begin with smtp:// or smtps://');
-  return value;
-}
-
-function networks(value: string): string[] {
-  const found = list(value);
-  for (const network of found) {
-    const [address = '', bits = '0', ...more] = network.split('/');
-    const length = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
-    if (more.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > length)
-      throw new SettingsError(`must hold addresses or networks such as 10.0.0.0/8, not "${network}"`);
-  }
-  return found;
-}
-
-function parsed<T extends object>(parse: (value: string) => T | string): (value: string) => T {
-  return (value) => {
-    const found = parse(value);
-    if (typeof found === 'string') throw new SettingsError(found);
-    return found;
-  };
-}
-
-const addresses = (value: string): string[] => list(value).map(address);
-
-function prices(value: string): Record<string, number> {
-  return Object.fromEntries(
-    list(value).map((item) => {
-      const [name, price] = [
-        item.slice(0, item.lastIndexOf('=')).trim(),
-        item.slice(item.lastIndexOf('=') + 1),
-      ];
-      if (name === '' || !/^\s*\d+(\.\d+)?\s*$/.test(price))
-        throw new SettingsError(`must have items of the form TYPE=PRICE, not "${item}"`);
-      return [name, Number(price)];
-    }),
-  );
 }
 
 /** Every setting. The settings page and the environments of chart and compose are checked against it. */

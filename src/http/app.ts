@@ -150,7 +150,7 @@ async function addRoutes(app: App, deps: RouteDeps, signIn: Parameters<typeof ad
   });
 }
 
-/** Clusters, their nodes, and what runs there before an experiment. */
+/** Clusters, their nodes, and their preflight checks. */
 function addClusterRoutes(routes: App, deps: RouteDeps): void {
   addClusters(routes, deps);
   addClusterPauses(routes, deps);

@@ -1,10 +1,9 @@
 /** What a batch offers to learn from: how much its state keys explain, and which rows carry no signal. */
 
-import type { Batch } from '../format/batch.ts';
+import { type Batch, stepsOf } from '../format/batch.ts';
 import { GOAL } from '../kernel/graph.ts';
 import { idCount } from '../kernel/steps.ts';
 import { returnsOf } from './estimate.ts';
-import { stepsOf } from './explain.ts';
 
 /** How much of the spread of the step returns inside groups the clusters of a key explain. */
 export interface KeyStrength {

@@ -15,6 +15,7 @@ import {
   type Forms,
   isPerToken,
   reportedValues,
+  stepsOf,
   usesOf,
 } from '../format/batch.ts';
 import type { Norm } from '../kernel/estimators/estimator.ts';
@@ -315,13 +316,6 @@ function dropText(reason: DropReason, { level, valueName }: ModelLevel): string 
   if (reason === 'singleton') return 'alone in its cluster: nothing to compare with';
   if (reason === 'equal') return `all ${valueName}s are equal`;
   return `its ${valueName} is the cluster’s mean`;
-}
-
-/** Step numbers as stated, else positions in the trajectory. */
-export function stepsOf({ step, trajectory, trajectoryNames, rows }: Batch): Int32Array {
-  if (step !== undefined) return step;
-  const next = new Int32Array(trajectoryNames.length);
-  return Int32Array.from({ length: rows }, (_, row) => next[trajectory[row]!]!++);
 }
 
 /** JSON has no NaN and no infinity: null stands for them, and for a value that is missing. */

@@ -173,3 +173,10 @@ export function missingColumn(batch: Pick<Batch, 'name'>, field: string, file = 
     found: 'nothing',
   });
 }
+
+/** Step numbers as stated, else positions in the trajectory. */
+export function stepsOf({ step, trajectory, trajectoryNames, rows }: Batch): Int32Array {
+  if (step !== undefined) return step;
+  const next = new Int32Array(trajectoryNames.length);
+  return Int32Array.from({ length: rows }, (_, row) => next[trajectory[row]!]!++);
+}

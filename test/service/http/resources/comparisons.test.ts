@@ -50,8 +50,6 @@ async function ended(experiment: string, solved: number | null, changes: Partial
   await endRun(store, experiment, { evaluation: solved === null ? null : evaluation });
 }
 
-const read = (id: string) => client.get('/v1/comparisons/{id}', { path: { id } });
-
 /** Deletes an ended experiment in all stages, as retention does. */
 async function expired(experiment: string) {
   await store.rules.dropSignals(experiment);
