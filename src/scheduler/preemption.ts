@@ -11,12 +11,13 @@ import { preempting } from './wait-reasons.ts';
  * experiments are preempted, so no experiment is preempted for one that another experiment may preempt.
  *
  * Invariants: an experiment preempts only if it starts by it, is not expected to start otherwise within the time that its
- * victims would have from its submission on, and waits for no earlier experiment without room. A victim leaves all of its nodes. No victim could be spared.
+ * victims would have from its submission on, and waits for no earlier experiment without room. A victim leaves all of its
+ * nodes. No victim could be spared.
  */
 
 /** How long a preempted experiment has to reach a checkpoint. It is then stopped, its grace period included. */
 export const PREEMPT_WITHIN_MS = 300_000;
-/** How often an experiment is preempted at most. */
+/** How often an experiment is preempted at most, withdrawn preemptions included. */
 export const MAX_PREEMPTIONS = 3;
 
 /** A running experiment that may be preempted. */

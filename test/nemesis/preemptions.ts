@@ -104,12 +104,11 @@ async function check({ store }: Bench, { id, steps }: Batch, found: Found): Prom
   const entries = await store.events.read(id, undefined, 100_000);
   const preemptions = entries.flatMap(({ event }) => (event.type === 'preemption' ? [event] : []));
   const withdrawn = preemptions.filter(({ until }) => until === null).length;
-  const made = preemptions.length - 2 * withdrawn;
-  found.preemptions += made;
+  const asked = preemptions.length - withdrawn;
+  found.preemptions += asked - withdrawn;
   found.withdrawn += withdrawn;
-  if (made > MAX_PREEMPTIONS) wrong(`preempted ${made} times`);
+  if (asked > MAX_PREEMPTIONS) wrong(`asked to leave ${asked} times`);
   // A stop may be under way when its preemption is withdrawn.
-  const asked = made + withdrawn;
   if (record.attempt > asked + 1) wrong(`${record.attempt} attempts after ${asked} preemptions`);
   let [last, saved] = [0, 0];
   for (const one of attemptsOf(entries)) {

@@ -14,14 +14,14 @@ local function recordPreemption(root, id, change)
     event = event })
 end
 
--- The preemption of a running experiment (table), or nil. It is withdrawn if the other experiment is not queued any more.
+-- The preemption of a running experiment (table), or nil. It is withdrawn if the other experiment is not queued any more. It
+-- counts all the same, since the stop may be under way.
 local function preemptionOf(root, id, now)
   local text = redis.call('HGET', root .. ':leaving', id)
   if not text then return nil end
   local leaving = cjson.decode(text)
   if redis.call('HGET', root .. ':x:' .. leaving.by, 'state') == 'queued' then return leaving end
   redis.call('HDEL', root .. ':leaving', id)
-  redis.call('HINCRBY', root .. ':x:' .. id, 'preempted', -1)
   recordPreemption(root, id, { untilMs = 'null', reason = 'it is not preempted any more', now = now })
   return nil
 end
