@@ -82,9 +82,13 @@ function nameOf(batch: StepBatch, key: 'group' | 'trajectory', row: number): str
 /** The exact stages that the token breaks. */
 function exactLines(batch: StepBatch, at: number): ChainLine[] {
   const { id, sampledId } = batch.tokens;
-  const found = EXACT_CHECKS.filter(({ check }) =>
-    check(batch, Number.POSITIVE_INFINITY)?.listed.includes(at),
-  );
+  const found = EXACT_CHECKS.filter(({ check }) => {
+    let isWrong = false;
+    check(batch, (token) => {
+      isWrong ||= token === at;
+    });
+    return isWrong;
+  });
   return found.map(({ stage }) => {
     const isId = stage === 'tokens';
     const value = isId ? sampledId![at]! : null;

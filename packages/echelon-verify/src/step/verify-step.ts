@@ -9,12 +9,15 @@ import type { StepBatch } from './format/step-batch.ts';
 import { CODE } from './judge.ts';
 import { isBfloat16 } from './precision.ts';
 import { checkDenominators } from './stages/denominators.ts';
-import { EXACT_CHECKS, MAX_LISTED } from './stages/exact-checks.ts';
+import { EXACT_CHECKS } from './stages/exact-checks.ts';
 import { checkValues } from './stages/reported-values.ts';
 import { tokenChecks } from './stages/token-checks.ts';
 import { stepFindings } from './statistics.ts';
 import { type RowCounts, STAGES, type StageReport, type StepReport, type WrongToken } from './step-report.ts';
 import { addToken, emptySums, type MicroBatchSums } from './sums.ts';
+
+/** Wrong tokens that a report lists, and each stage for it. */
+const MAX_LISTED = 100;
 
 /** Verifies a step. A stage without its columns is unverifiable and names them. */
 export function verifyStep(batch: StepBatch): StepReport {
@@ -22,8 +25,7 @@ export function verifyStep(batch: StepBatch): StepReport {
   const model = stepModel(batch, precision);
   const ofTokens = verifyTokens(model);
   const { worst } = ofTokens;
-  const exact = exactStages(batch);
-  for (const { row } of exact.wrong) worst[row] = CODE.wrong;
+  const exact = exactStages(batch, worst);
   const values = checkValues(model, ofTokens.sums);
   const stages = inOrder([
     ...exact.stages,
@@ -157,16 +159,18 @@ function countsOf(found: Float64Array): RowCounts {
   };
 }
 
-function exactStages(batch: StepBatch): { stages: StageReport[]; wrong: WrongToken[] } {
+/** Also writes into `worst` the rows that they find wrong. */
+function exactStages(batch: StepBatch, worst: Uint8Array): { stages: StageReport[]; wrong: WrongToken[] } {
   const { offset } = batch.tokens;
   const wrong: WrongToken[] = [];
   const stages = EXACT_CHECKS.flatMap(({ stage, check }): StageReport[] => {
-    const found = check(batch, MAX_LISTED);
-    if (found === undefined) return [];
-    for (const token of found.listed) {
+    let listed = 0;
+    const found = check(batch, (token) => {
       const row = rowOf(offset, token);
-      wrong.push({ row, token: token - offset[row]!, stage });
-    }
+      worst[row] = CODE.wrong;
+      if (listed++ < MAX_LISTED) wrong.push({ row, token: token - offset[row]!, stage });
+    });
+    if (found === undefined) return [];
     return [
       {
         stage,

@@ -124,3 +124,21 @@ test('trained ids that were not sampled, repeated tokens and impossible versions
   assert.equal(stageOf(report, 'once').wrong, 1);
   assert.equal(stageOf(report, 'versions').wrong, 2);
 });
+
+test('every row with a wrong id is wrong, also beyond the listed tokens', () => {
+  const lengths = [150, 2, 2];
+  const offset = [0, 150, 152, 154];
+  const id = Array.from({ length: 154 }, (_, token) => token);
+  const report = verifyStep(
+    readOne({
+      ...exampleBatch(),
+      step: { microBatches: [{ rank: 0, index: 0, pass: 0 }] },
+      microBatch: lengths.map(() => 0),
+      group: lengths.map(() => 'task 1'),
+      trajectory: ['a', 'b', 'c'],
+      tokens: { offset, id, sampledId: id.map((one) => (one < 152 ? one + 1 : one)), mask: id.map(() => 1) },
+    }),
+  );
+  assert.equal(stageOf(report, 'tokens').wrong, 152);
+  assert.deepEqual([report.wrongTokens.length, report.wrongRows], [100, [0, 1]]);
+});

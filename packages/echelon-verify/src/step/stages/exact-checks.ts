@@ -3,51 +3,50 @@
 import type { StepBatch } from '../format/step-batch.ts';
 import type { StageName } from '../step-report.ts';
 
-/** What an exact stage found: how many tokens are right and wrong, and where the first wrong ones are. */
+/** How many tokens are right and wrong. */
 export interface ExactStage {
   readonly right: number;
   readonly wrong: number;
-  /** Tokens of the batch, as many as were asked for. */
-  readonly listed: readonly number[];
 }
 
-/** Wrong tokens that a stage lists. */
-export const MAX_LISTED = 100;
+/** Is told each wrong token of the batch, in order. */
+type OnWrong = (token: number) => void;
 
 /** Counts the tokens for which `isWrong` holds among those for which `counts` does. */
 function count(
   { tokens: { offset }, rows }: StepBatch,
-  most: number,
+  onWrong: OnWrong,
   { counts, isWrong }: { counts: (t: number) => boolean; isWrong: (t: number) => boolean },
 ): ExactStage {
   const tokens = offset[rows]!;
-  const listed: number[] = [];
   let right = 0;
   let wrong = 0;
   for (let token = 0; token < tokens; token++) {
     if (!counts(token)) continue;
     if (!isWrong(token)) right++;
-    else if (++wrong <= most) listed.push(token);
+    else {
+      wrong++;
+      onWrong(token);
+    }
   }
-  return { right, wrong, listed };
+  return { right, wrong };
 }
 
-type Check = (batch: StepBatch, most: number) => ExactStage | undefined;
+type Check = (batch: StepBatch, onWrong: OnWrong) => ExactStage | undefined;
 
 /** Trained ids equal the sampled ones. Undefined without both columns. */
-const checkIds: Check = (batch, most) => {
+const checkIds: Check = (batch, onWrong) => {
   const { id, sampledId, mask } = batch.tokens;
   if (id === undefined || sampledId === undefined) return undefined;
-  return count(batch, most, { counts: (t) => mask?.[t] !== 0, isWrong: (t) => id[t] !== sampledId[t] });
+  return count(batch, onWrong, { counts: (t) => mask?.[t] !== 0, isWrong: (t) => id[t] !== sampledId[t] });
 };
 
 /** The mask holds sampled tokens only, `kept` is part of the mask, and no token outside has a gradient. Undefined without a column. */
-const checkMask: Check = ({ tokens, rows }, most) => {
+const checkMask: Check = ({ tokens, rows }, onWrong) => {
   const { mask, sampled, kept, lossGradient, offset } = tokens;
   if (mask === undefined && kept === undefined) return undefined;
   if (sampled === undefined && kept === undefined && lossGradient === undefined) return undefined;
   const trained = kept ?? mask!;
-  const listed: number[] = [];
   const count = offset[rows]!;
   let wrong = 0;
   // One plain loop: this stage visits every token of every step.
@@ -56,13 +55,15 @@ const checkMask: Check = ({ tokens, rows }, most) => {
       (mask?.[t] === 0 && kept?.[t] === 1) ||
       (mask?.[t] === 1 && sampled?.[t] === 0) ||
       (trained[t] === 0 && lossGradient !== undefined && lossGradient[t] !== 0);
-    if (isWrong && ++wrong <= most) listed.push(t);
+    if (!isWrong) continue;
+    wrong++;
+    onWrong(t);
   }
-  return { right: count - wrong, wrong, listed };
+  return { right: count - wrong, wrong };
 };
 
 /** No (trajectory, position) is trained twice in a pass. Undefined without the columns. */
-const checkOnce: Check = (batch, most) => {
+const checkOnce: Check = (batch, onWrong) => {
   const { trajectory, microBatch, tokens, step, rows } = batch;
   const { position, mask, offset } = tokens;
   if (position === undefined || trajectory === undefined) return undefined;
@@ -79,14 +80,14 @@ const checkOnce: Check = (batch, most) => {
       else positions.add(position[t]!);
     }
   }
-  return count(batch, most, { counts: (t) => mask?.[t] !== 0, isWrong: (t) => isRepeated[t] === 1 });
+  return count(batch, onWrong, { counts: (t) => mask?.[t] !== 0, isWrong: (t) => isRepeated[t] === 1 });
 };
 
 /**
  * A token's version is at most the version of the weights that are trained, at most `maxStaleness` updates older, not older than
  * that of the token before it, and within the row's stated first and last version. Undefined without the columns.
  */
-const checkVersions: Check = (batch, most) => {
+const checkVersions: Check = (batch, onWrong) => {
   const { tokens, step, rows, policyVersionStart: first, policyVersionEnd: last } = batch;
   const { policyVersion, mask, offset } = tokens;
   const { optimizerStep, maxStaleness = Number.POSITIVE_INFINITY } = step;
@@ -102,7 +103,7 @@ const checkVersions: Check = (batch, most) => {
       isWrong[t] = isPossible && inOrder && inRow ? 0 : 1;
     }
   }
-  return count(batch, most, { counts: (t) => mask?.[t] !== 0, isWrong: (t) => isWrong[t] === 1 });
+  return count(batch, onWrong, { counts: (t) => mask?.[t] !== 0, isWrong: (t) => isWrong[t] === 1 });
 };
 
 /** The exact stages, in order. */
