@@ -165,7 +165,7 @@ function addList(app: App, { store, settings }: RouteDeps): void {
 
 /** The sweep of a comparison with its plan and runs. Throws EchelonError `not-found`. */
 async function comparisonOf(store: Store, request: { caller: Caller }, id: string) {
-  const sweep = await sweepOf(store, request, id);
+  const sweep = await sweepOf(store, request, id, 'comparison');
   const plan = sweep.comparison;
   if (plan === null) throw new EchelonError('not-found', `The sweep ${id} is no comparison.`);
   const runs = await store.comparisons.runs(sweep);

@@ -45,8 +45,9 @@ export async function sweepOf(
   store: Store,
   { caller }: { caller: Caller },
   id: string,
+  what = 'sweep',
 ): Promise<SweepRecord> {
-  const absent = () => new EchelonError('not-found', `There is no sweep ${id.slice(0, 40)}.`);
+  const absent = () => new EchelonError('not-found', `There is no ${what} ${id.slice(0, 40)}.`);
   if (!SWEEP_ID.test(id)) throw absent();
   if (caller.project !== null && !(await store.projects.contains(caller.project, id))) throw absent();
   const sweep = await store.sweeps.get(id);
