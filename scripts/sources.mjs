@@ -65,8 +65,10 @@ const FOLDERS = {
   ),
   // After the others, because they are built from them.
   'packages/echelon-dashboard/src/gen': {
-    inputs: ['packages/echelon-dashboard/build.ts', ...DASHBOARD_INPUTS],
-    files: ['index.html'],
+    inputs: ['build.ts', 'build-report.ts']
+      .map((file) => `packages/echelon-dashboard/${file}`)
+      .concat(DASHBOARD_INPUTS),
+    files: ['index.html', 'comparison.html'],
     make: makeDashboard,
   },
   'packages/echelon-verify/src/html/gen': {
@@ -123,6 +125,8 @@ async function makeClientTypes(folder) {
 async function makeDashboard(folder) {
   const { buildDashboard } = await import('../packages/echelon-dashboard/build.ts');
   await buildDashboard(folder);
+  const { buildComparisonPage } = await import('../packages/echelon-dashboard/build-report.ts');
+  await buildComparisonPage(folder);
 }
 
 /** The programs inside of the Python package echelon-verify. */

@@ -1,13 +1,11 @@
-// Builds the page of reports in one HTML file: script and style are inside it, and its policy allows nothing else.
+// Builds pages of one HTML file: script and style are inside it, and its policy allows nothing else.
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BROWSER_ALIASES } from 'echelon-verify/browser/node/aliases';
 import { build, type Rolldown } from 'vite';
 
-const main = join(import.meta.dirname, 'src/report/main.tsx');
-
-async function bundled(): Promise<{ script: string; style: string }> {
+async function bundled(main: string): Promise<{ script: string; style: string }> {
   const jsx = { runtime: 'automatic' as const, importSource: 'preact' };
   const built = (await build({
     configFile: false,
@@ -22,7 +20,10 @@ async function bundled(): Promise<{ script: string; style: string }> {
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
       cssCodeSplit: false,
-      rolldownOptions: { input: main, output: { format: 'iife', codeSplitting: false } },
+      rolldownOptions: {
+        input: join(import.meta.dirname, 'src/report', main),
+        output: { format: 'iife', codeSplitting: false },
+      },
     },
   })) as Rolldown.RolldownOutput;
   const script = built.output.find((file) => file.type === 'chunk')!.code;
@@ -66,7 +67,12 @@ function pageOf({ script, style }: { script: string; style: string }): string {
 
 /** Writes `page.js` into `folder`: a module with the page as text, in which the parts of a report replace `<!--report-->`. */
 export async function buildReportPage(folder: string): Promise<void> {
-  const page = pageOf(await bundled());
+  const page = pageOf(await bundled('main.tsx'));
   writeFileSync(join(folder, 'page.js'), `export const page = ${JSON.stringify(page)};\n`);
   writeFileSync(join(folder, 'page.d.ts'), 'export declare const page: string;\n');
+}
+
+/** Writes `comparison.html` into `folder`: the page of a comparison, whose data replace `<!--report-->`. */
+export async function buildComparisonPage(folder: string): Promise<void> {
+  writeFileSync(join(folder, 'comparison.html'), pageOf(await bundled('comparison-main.tsx')));
 }

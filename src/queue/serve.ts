@@ -39,7 +39,7 @@ export function serveQueue(
   },
 ): QueueServer {
   const { name, prefix, onError, onServed, concurrency, lockMs } = parts;
-  const connection = connectToServe(parts.redis, onError);
+  const { connection, disconnect } = connectToServe(parts.redis, onError);
   const processor = async (job: Job, token: string | undefined): Promise<void> => {
     const served = await handle(job.id!).catch((error: Error): Served => {
       onError(error);
@@ -74,9 +74,12 @@ export function serveQueue(
     async close(graceMs) {
       clearInterval(shortening);
       // `close` alone would wait for active jobs forever.
-      await settledWithin(graceMs, worker.pause());
+      const paused = worker.pause();
+      await settledWithin(graceMs, paused);
       await worker.close(true);
-      connection.disconnect();
+      disconnect();
+      // BullMQ connects to wait for jobs again at the end of a pause, also if it was closed meanwhile.
+      void paused.then(disconnect, disconnect);
     },
   };
 }
@@ -102,15 +105,22 @@ const MAX_BLOCK_MS = 10_000;
 
 /**
  * A connection for BullMQ workers to the server of `redis`; it waits while that server is away. BullMQ blocks on a duplicate of
- * it, where an answer may come that much later.
+ * it, where an answer may come that much later. `disconnect` ends both.
  */
-export function connectToServe(redis: Redis, onError: (error: Error) => void): Redis {
+export function connectToServe(
+  redis: Redis,
+  onError: (error: Error) => void,
+): { connection: Redis; disconnect: () => void } {
   const { socketTimeout = 0 } = redis.options;
   const waiting = { maxRetriesPerRequest: null, enableOfflineQueue: true, commandTimeout: undefined };
   const connection = redis.duplicate(waiting as Parameters<Redis['duplicate']>[0]).on('error', onError);
   const duplicate = connection.duplicate.bind(connection);
-  if (socketTimeout > 0)
-    connection.duplicate = (override) =>
-      duplicate({ ...override, socketTimeout: MAX_BLOCK_MS + socketTimeout });
-  return connection;
+  const all = [connection];
+  connection.duplicate = (override) => {
+    const late = socketTimeout > 0 && { socketTimeout: MAX_BLOCK_MS + socketTimeout };
+    const copy = duplicate({ ...override, ...late });
+    all.push(copy);
+    return copy;
+  };
+  return { connection, disconnect: () => all.forEach((one) => void one.disconnect()) };
 }

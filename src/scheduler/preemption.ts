@@ -67,21 +67,24 @@ interface Known extends Required<Omit<Preemptible, 'preemptWithinMs'>> {
 export function choosePreemptions(waiting: readonly QueuedExperiment[], known: Known): Preemptions {
   const chosen: Preemption[] = [];
   const reasons = new Map<string, string>();
-  /** The nodes of a cluster without those that leave. Absent: no later experiment has its turn there. */
-  const later = new Map<RoundCluster, FreeNode[]>();
+  /** Absent: no later experiment has its turn on the cluster. */
+  const later = new Map<RoundCluster, Open>();
   const urgent = waiting.filter(({ priorityClass }) => priorityClass === 'urgent');
   for (const cluster of new Set(urgent.flatMap((item) => known.takingOf(item))))
-    if (cluster.answering) later.set(cluster, withoutLeaving(cluster.nodes, known.leaving));
+    if (cluster.answering)
+      later.set(cluster, {
+        cluster,
+        base: withoutLeaving(cluster.nodes, known.leaving),
+        gone: [],
+        before: [],
+      });
   for (const item of urgent) {
     if (known.quotas.refusal(item) !== null) continue;
-    const open = known.takingOf(item).flatMap((cluster): Open[] => {
-      const nodes = later.get(cluster);
-      return nodes === undefined ? [] : [{ cluster, nodes }];
-    });
+    const open = known.takingOf(item).flatMap((cluster) => later.get(cluster) ?? []);
     const victims = open.some((one) => hasRoom(item, one)) ? [] : chooseFor(item, open, known);
     if (victims.length > 0) {
-      const { cluster, nodes } = victims[0]!.from;
-      free(victims, nodes);
+      const { cluster, gone } = victims[0]!.from;
+      gone.push(...victims);
       const names = victims.map(({ experiment, attempt }) => ({ experiment, attempt }));
       chosen.push({ experiment: item.experiment, cluster: cluster.name, victims: names });
     }
@@ -90,20 +93,42 @@ export function choosePreemptions(waiting: readonly QueuedExperiment[], known: K
     const room = open.find((one) => hasRoom(item, one));
     if (room === undefined) for (const { cluster } of open) later.delete(cluster);
     else {
-      for (const part of placeOn(item, room.nodes)!) take(part, item, null);
+      room.before.push(item);
       known.quotas.take(item);
     }
   }
   return { chosen, reasons };
 }
 
-function hasRoom(item: QueuedExperiment, { nodes }: Open): boolean {
-  return placeOn(item, nodes) !== undefined;
-}
-
+/** What a cluster will be once its victims are gone. */
 interface Open {
   cluster: RoundCluster;
-  nodes: FreeNode[];
+  /** Its nodes without those that leave. */
+  base: readonly FreeNode[];
+  /** The victims of this round. */
+  gone: Candidate[];
+  /** The urgent experiments that will start there, in their order. */
+  before: QueuedExperiment[];
+}
+
+/**
+ * The nodes as a later round finds them: without the victims, `more` included, and with the experiments before. Where an
+ * earlier experiment starts depends on all that are gone, so it is placed anew. Undefined: one of these has no room then.
+ */
+function nodesWithout({ base, gone, before }: Open, more: readonly Candidate[]): FreeNode[] | undefined {
+  const nodes = copyOf(base);
+  free([...gone, ...more], nodes);
+  for (const item of before) {
+    const parts = placeOn(item, nodes);
+    if (parts === undefined) return undefined;
+    for (const part of parts) take(part, item, null);
+  }
+  return nodes;
+}
+
+function hasRoom(item: QueuedExperiment, open: Open, more: readonly Candidate[] = []): boolean {
+  const nodes = nodesWithout(open, more);
+  return nodes !== undefined && placeOn(item, nodes) !== undefined;
 }
 
 /** A victim on one cluster. `cost`: GPU minutes that it loses; minutes without GPUs. */
@@ -116,15 +141,15 @@ interface Candidate extends Victim {
 /** The cheapest victims by which the experiment starts; empty: there are none, or it starts soon without. */
 function chooseFor(item: QueuedExperiment, open: readonly Open[], known: Known): Candidate[] {
   const { now, withinMs } = known;
-  const startsSoon = ({ nodes }: Open) => {
-    const head = createBackfill(item, nodes, now).head;
+  const startsSoon = (one: Open) => {
+    const head = createBackfill(item, nodesWithout(one, [])!, now).head;
     // Counted from the submission, because the end of an overdue experiment is always expected now.
     return head !== null && head.at.likely <= item.submittedAt + withinMs;
   };
   if (open.some(startsSoon)) return [];
   let best: Candidate[] | undefined;
   for (const from of open) {
-    const found = cheapest(candidatesOf(from, known), item, from.nodes);
+    const found = cheapest(candidatesOf(from, known), item, from);
     if (found !== undefined && (best === undefined || isCheaper(found, best))) best = found;
   }
   return best ?? [];
@@ -133,9 +158,11 @@ function chooseFor(item: QueuedExperiment, open: readonly Open[], known: Known):
 /** The cheapest first. */
 function candidatesOf(from: Open, { victims, leaving }: Known): Candidate[] {
   const found = new Map<string, Candidate & { gpus: number }>();
-  for (const { experiment, gpus } of from.nodes.flatMap(({ allocations }) => allocations)) {
+  const gone = new Set(from.gone.map(({ experiment }) => experiment));
+  for (const { experiment, gpus } of from.base.flatMap(({ allocations }) => allocations)) {
     const victim = victims.get(experiment);
-    if (victim === undefined || victim.times >= MAX_PREEMPTIONS || leaving.has(experiment)) continue;
+    if (victim === undefined || victim.times >= MAX_PREEMPTIONS) continue;
+    if (leaving.has(experiment) || gone.has(experiment)) continue;
     const all = (found.get(experiment)?.gpus ?? 0) + gpus;
     const cost = Math.round(victim.lostMs / 60_000) * Math.max(1, all);
     found.set(experiment, { ...victim, experiment, from, gpus: all, cost });
@@ -165,13 +192,9 @@ const MAX_TRIES = 500;
 function cheapest(
   candidates: readonly Candidate[],
   item: QueuedExperiment,
-  nodes: FreeNode[],
+  from: Open,
 ): Candidate[] | undefined {
-  const makesRoom = (set: readonly Candidate[]) => {
-    const copy = nodes.map((node) => ({ ...node, allocations: [...node.allocations] }));
-    free(set, copy);
-    return placeOn(item, copy) !== undefined;
-  };
+  const makesRoom = (set: readonly Candidate[]) => hasRoom(item, from, set);
   if (candidates.length === 0 || !makesRoom(candidates)) return undefined;
   const heap = createHeap<{ set: Candidate[]; last: number }>((a, b) => isCheaper(a.set, b.set));
   heap.push({ set: [candidates[0]!], last: 0 });
@@ -183,7 +206,7 @@ function cheapest(
     heap.push({ set: [...set, next], last: last + 1 });
     heap.push({ set: [...set.slice(0, -1), next], last: last + 1 });
   }
-  return nodeByNode(candidates, item, { nodes, makesRoom });
+  return nodeByNode(candidates, item, { nodes: nodesWithout(from, [])!, makesRoom });
 }
 
 /** The victims of the cheapest nodes, as many nodes as it takes; of them, those that cannot be spared. */
@@ -237,8 +260,11 @@ function free(set: readonly { experiment: string }[], nodes: readonly FreeNode[]
       } else node.allocations.push(item);
 }
 
+const copyOf = (nodes: readonly FreeNode[]): FreeNode[] =>
+  nodes.map((node) => ({ ...node, allocations: [...node.allocations] }));
+
 function withoutLeaving(nodes: readonly FreeNode[], leaving: Known['leaving']): FreeNode[] {
-  const copy = nodes.map((node) => ({ ...node, allocations: [...node.allocations] }));
+  const copy = copyOf(nodes);
   free(
     [...leaving.keys()].map((experiment) => ({ experiment })),
     copy,

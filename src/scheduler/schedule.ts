@@ -192,8 +192,13 @@ function withStarts(
 /** A scheduling round before the first turn. */
 export function beginRound(input: ScheduleInput) {
   const { queued, projects = new Map(), paused = null, truncated = new Set(), now = 0 } = input;
-  const ends = endsWith(input.ends ?? new Map(), input.leaving ?? new Map(), now);
+  const { leaving = new Map(), allocations } = input;
+  const ends = endsWith(input.ends ?? new Map(), leaving, now);
   const clusters = toRoundClusters({ ...input, ends });
+  // An experiment out of turn could take room for which others leave: of an urgent experiment that is not the blocked head.
+  for (const cluster of leaving.size === 0 ? [] : clusters)
+    if (allocations.get(cluster.name)?.some(({ experiment }) => leaving.has(experiment)))
+      cluster.backfill = false;
   const held = holdings(input.allocations.values());
   const policyOf = (project: string): ProjectPolicy => projects.get(project) ?? DEFAULT_POLICY;
   const somePaused = [...projects.values()].some((policy) => policy.paused != null);

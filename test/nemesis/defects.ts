@@ -136,8 +136,8 @@ export const DEFECTS: readonly Defect[] = [
     guarantee: 3,
     removes: 'the single entry of an event in a feed',
     file: `${LUA}/redis/lua/feed.lua`,
-    from: "appendToFeed(root, 'p:' .. item.project, FEED_LENGTH.project, entry)",
-    to: "for _ = 1, 2 do appendToFeed(root, 'p:' .. item.project, FEED_LENGTH.project, entry) end",
+    from: "appendToFeed(root, 'p:' .. item.project, FEED_LENGTH.project, feedEntry(item))",
+    to: "for _ = 1, 2 do appendToFeed(root, 'p:' .. item.project, FEED_LENGTH.project, feedEntry(item)) end",
     cell: { world: 'dispatcher', minutes: 0.2 },
   },
   {

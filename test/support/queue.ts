@@ -75,6 +75,8 @@ interface SnapshotParts {
     pauses(): Promise<unknown>;
     projectVersions(): Promise<unknown>;
     window(perProject: number): Promise<unknown>;
+    /** Default: nothing is preempted. */
+    leaving?(): Promise<unknown>;
   };
 }
 
@@ -91,6 +93,8 @@ export function snapshotFrom(store: SnapshotParts, now: () => number) {
       pauses: await store.queue.pauses(),
       projectVersions: await store.queue.projectVersions(),
       window: await store.queue.window(perProject),
+      leaving: (await store.queue.leaving?.()) ?? new Map(),
+      preemptions: 0,
     };
   };
 }

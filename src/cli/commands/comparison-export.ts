@@ -1,10 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { COMPARISON_ID, type ComparisonFile, curvesQuery } from 'echelon-client/comparison-file';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import type { Output } from 'echelon-verify/cli/output';
-import { writeJsonPage } from 'echelon-verify/html/write-report';
+import { withJson } from 'echelon-verify/html/write-report';
 import { inert } from 'echelon-verify/text/inert';
 import { type Client, readPages } from '../client.ts';
 import { type ApiOptions, apiCommand, clientFor } from '../connection.ts';
@@ -24,7 +24,11 @@ export function exportCommand(output: Output): Command {
     .action(async (named: string, file: string, options: ApiOptions) => {
       const client = await clientFor(options);
       const id = await sweepNamed(client, named);
-      const page = await writeJsonPage(COMPARISON_ID, await contentsOf(client, id));
+      const empty = await readFile(
+        new URL(import.meta.resolve('echelon-dashboard/page/comparison.html')),
+        'utf8',
+      );
+      const page = withJson(empty, COMPARISON_ID, await contentsOf(client, id));
       await writeFile(file, page).catch((error: Error) => {
         throw new CliError(EXIT.usage, `${file} cannot be written: ${error.message}`);
       });

@@ -8,7 +8,7 @@ import { NOTIFIED } from '../../schemas/subscription.ts';
 import { group } from '../group.ts';
 import { row, stated } from '../row.ts';
 
-const PROJECT = ['--project <name>', 'project; default: that of your key, or `default`'] as const;
+const PROJECT = ['--project <project>', 'project; default: that of your key, or `default`'] as const;
 const SUBSCRIPTION = ['<id>', 'id of the subscription'] as const;
 
 type Target = SubscriptionInput['target'];

@@ -45,8 +45,8 @@ test('the reference lists arguments, options with defaults, and examples of a co
   const start = page.indexOf('### echelon metrics ID [NAMES…]');
   const section = page.slice(start, page.indexOf('###', start + 3));
   assert.ok(start > 0);
-  assert.match(section, /\| `ID` \| experiment: id, unique prefix/);
-  assert.match(section, /\| `--resolution <points>` \| maximum number of points per metric \| `20` \|/);
+  assert.match(section, /^- `ID`: experiment: id, unique prefix/m);
+  assert.match(section, /^- `--resolution <points>`: maximum number of points per metric \(default `20`\)$/m);
   assert.match(section, /```sh\nechelon metrics exp-/);
   assert.doesNotMatch(section, /--url/);
 });

@@ -66,7 +66,7 @@ describe('an urgent experiment without room', () => {
     await bench.store.experiments.cancel(urgent, 'test');
     await until(async () => (await preemptionsOf(bench, batch)).at(-1)?.until === null, 'it stays');
     assert.equal((await bench.store.queue.leaving()).size, 0);
-    assert.equal((await bench.store.queue.paces([batch])).get(batch)?.preemptions, 0);
+    assert.equal((await bench.store.queue.paces([batch])).get(batch)?.preemptions, 1);
     assert.equal((await bench.store.experiments.get(batch))?.state, 'running');
     bench.rayWorker.finish(batch);
     await bench.reaches(batch, 'succeeded');

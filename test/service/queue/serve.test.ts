@@ -129,7 +129,7 @@ test('the job of a process that died while the clock of Redis had leapt is recei
 test('a connection to serve waits while Redis is away', async (t) => {
   const server = await redisFor(t);
   const hasty = new Redis(server.port, { maxRetriesPerRequest: 1, commandTimeout: 500 });
-  const connection = connectToServe(hasty, assert.fail);
+  const { connection } = connectToServe(hasty, assert.fail);
   const { maxRetriesPerRequest, commandTimeout } = connection.options;
   assert.deepEqual([maxRetriesPerRequest, commandTimeout], [null, undefined]);
   for (const redis of [connection, hasty]) redis.disconnect();

@@ -1,37 +1,14 @@
-import { COMPARISON_ID, type ComparisonFile } from 'echelon-client/comparison-file';
 import type { Answers, Question } from 'echelon-verify/browser';
 import { explainRow } from 'echelon-verify/explain/explain';
 import { rowColumns } from 'echelon-verify/explain/row-columns';
 import type { Batch } from 'echelon-verify/format/batch';
-import { batchId, HEAD_ID, type ReportHead } from 'echelon-verify/html/contents';
+import { batchId, type ReportHead } from 'echelon-verify/html/contents';
 import { unpackBatch } from 'echelon-verify/html/pack-batch';
 import type { Answerer } from '../screens/verify/reports.tsx';
+import { bytesOf } from './parts.ts';
 
 /** The rows of a batch that are loaded at most, as of one of the API. */
 const MAX_ROWS = 10_000;
-
-/** The bytes of an element of the file; undefined if it has none of this id. */
-async function bytesOf(id: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const text = document.getElementById(id)?.textContent;
-  if (!text) return undefined;
-  const packed = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return new Uint8Array(await new Response(unpacked).arrayBuffer());
-}
-
-async function readJson(id: string): Promise<unknown> {
-  const bytes = await bytesOf(id);
-  return bytes && JSON.parse(new TextDecoder().decode(bytes));
-}
-
-/** The comparison, or the head of the report in this file. Fails if the file is incomplete. */
-export async function readFile(): Promise<{ comparison: ComparisonFile } | { head: ReportHead }> {
-  const comparison = await readJson(COMPARISON_ID);
-  if (comparison !== undefined) return { comparison: comparison as ComparisonFile };
-  const head = await readJson(HEAD_ID);
-  if (head === undefined) throw new Error('The file is incomplete. Make it again with --html.');
-  return { head: head as ReportHead };
-}
 
 /** Answers questions on the batches in this file, from their rows. */
 export function answererOf({ reports }: ReportHead): Answerer {

@@ -4,7 +4,9 @@ import type { Batch } from '../format/batch.ts';
 import { batchId, HEAD_ID, type ReportHead } from './contents.ts';
 import { packBatch } from './pack-batch.ts';
 
-/** Bytes of the rows of all batches, in base64: with its page and its head the file then stays below 1 MB. */
+/** Bytes of a file. */
+const MAX_BYTES = 1_000_000;
+/** Bytes of the rows of all batches that are collected, in base64. */
 const MAX_ROW_BYTES = 740_000;
 /** A batch that takes more than this loses its texts. */
 const MAX_BYTES_WITH_TEXTS = MAX_ROW_BYTES / 2;
@@ -47,29 +49,33 @@ export function createReportCollector(): ReportCollector {
       next += 1;
     },
     async write(headOf) {
-      const chosen = fitting([...notOk, ...others].slice(0, MAX_LISTED)).sort((a, b) => a.at - b.at);
-      const head = headOf(chosen.map(({ rows: _, ...listed }) => listed));
-      const parts = [jsonPart(HEAD_ID, head)];
+      const { page } = await import('./gen/page.js');
+      const listed = [...notOk, ...others].slice(0, MAX_LISTED);
+      const headFor = (chosen: Packed[]) =>
+        jsonPart(HEAD_ID, headOf(chosen.map(({ rows: _, ...without }) => without)));
+      const room = MAX_BYTES - Buffer.byteLength(page) - headFor(fitting(listed, 0)).length;
+      const chosen = fitting(listed, room).sort((a, b) => a.at - b.at);
+      const parts = [headFor(chosen)];
       chosen.forEach(({ rows }, at) => {
         if (rows !== undefined) parts.push(part(batchId(at), rows));
       });
-      return await pageWith(parts);
+      return withParts(page, parts);
     },
   };
 }
 
-/** The HTML of a page whose only part is `data` as JSON, in the element `id`. */
-export async function writeJsonPage(id: string, data: unknown): Promise<string> {
-  return await pageWith([jsonPart(id, data)]);
-}
+/** The page with `data` as JSON in the element `id`, its only part. */
+export const withJson = (page: string, id: string, data: unknown): string =>
+  withParts(page, [jsonPart(id, data)]);
 
-async function pageWith(parts: readonly string[]): Promise<string> {
-  const { page } = await import('./gen/page.js');
-  return page.replace('<!--report-->', () => parts.join('\n'));
-}
+const withParts = (page: string, parts: readonly string[]): string =>
+  page.replace('<!--report-->', () => parts.join('\n'));
 
 const jsonPart = (id: string, data: unknown): string =>
   part(id, base64(new TextEncoder().encode(JSON.stringify(data))));
+
+/** MAX bytes of the element around the rows of a batch. */
+const PART_BYTES = 100;
 
 /** Base64 has no character that ends an element. */
 const part = (id: string, data: string): string => `<script type="text/plain" id="${id}">${data}</script>`;
@@ -83,12 +89,13 @@ function pack(batch: Batch): Omit<Packed, 'at'> {
   return { rows: base64(packBatch(batch, { texts: false })), withoutTexts: true };
 }
 
-/** The batches with their rows as far as the file has room. */
-function fitting(batches: readonly Packed[]): Packed[] {
-  let left = MAX_ROW_BYTES;
+/** The batches with their rows, of which the file has room for `left` bytes. */
+function fitting(batches: readonly Packed[], left: number): Packed[] {
+  let room = left;
   return batches.map(({ rows, ...batch }) => {
-    if (rows === undefined || rows.length > left) return { at: batch.at, withoutRows: TOO_LARGE };
-    left -= rows.length;
+    const bytes = (rows?.length ?? 0) + PART_BYTES;
+    if (rows === undefined || bytes > room) return { at: batch.at, withoutRows: TOO_LARGE };
+    room -= bytes;
     return { ...batch, rows };
   });
 }

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Records that a cluster's ray-worker is silent, once for each silence, in the feed of every project with subscriptions.
 --
 -- KEYS[1]   root of all keys
@@ -11,7 +11,7 @@
 local root, cluster = KEYS[1], ARGV[1]
 local text = redis.call('HGET', root .. ':clusters:seen', cluster)
 local seenAt = text and cjson.decode(text).lastSeenAt
-if not seenAt or nowMs() - seenAt <= tonumber(ARGV[2]) then return 0 end
+if type(seenAt) ~= 'number' or nowMs() - seenAt <= tonumber(ARGV[2]) then return 0 end
 if redis.call('HGET', root .. ':clusters:silent', cluster) == int(seenAt) then return 0 end
 redis.call('HSET', root .. ':clusters:silent', cluster, int(seenAt))
 local event = '{"type":"cluster","state":"silent","since":' .. int(seenAt) .. '}'

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { completionScript } from '../../../../src/cli/commands/completion.ts';
 import { createProgram } from '../../../../src/cli/program.ts';
@@ -26,8 +29,11 @@ const NO_FISH =
 /** What fish offers for `line`. */
 function offeredByFish(line: string): string[] {
   const script = `${completionScript(program, 'fish')}\ncomplete -C '${line}'`;
-  const env = { ...process.env, HOME: '/nonexistent', COLUMNS: '80', TERM: 'dumb' };
+  // fish makes folders in HOME.
+  const home = mkdtempSync(join(tmpdir(), 'echelon-fish-'));
+  const env = { ...process.env, HOME: home, COLUMNS: '80', TERM: 'dumb' };
   const text = execFileSync('fish', ['--no-config', '-c', script], { encoding: 'utf8', env });
+  rmSync(home, { recursive: true });
   return text
     .split('\n')
     .filter((word) => word !== '')

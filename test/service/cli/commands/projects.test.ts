@@ -17,14 +17,14 @@ test('projects are made, shown, changed and removed', async () => {
     { ...(await store.projects.get('vision')), createdAt: 0 },
     newProject({ name: 'vision', weight: 2, gpuQuota: 16, retention: { batchesDays: 30 } }, 0),
   );
-  assert.match((await run()).output.lines.join(), /vision +2 +16 +0 B +8.6 GB +30 d +default/);
+  assert.match((await run()).output.lines.join(), /vision +2 +16 +0 +0 B +8.6 GB +30 d +default/);
   await run('set', 'vision', '--gpu-quota', 'none', '--keep-streams', 'ever');
   const changed = await store.projects.get('vision');
   assert.deepEqual([changed?.weight, changed?.gpuQuota], [2, null]);
   assert.deepEqual(changed?.retention, { batchesDays: 30, streamsDays: null });
   await run('set', 'vision', '--store-quota', '1.5GB');
   assert.equal((await store.projects.get('vision'))?.storeQuotaBytes, 1_500_000_000);
-  assert.match((await run()).output.lines.join(), /vision +2 +none +0 B +1\.5 GB/);
+  assert.match((await run()).output.lines.join(), /vision +2 +none +0 +0 B +1\.5 GB/);
   assert.equal((await run('set', 'vision')).exitCode, 2);
   assert.deepEqual((await run('delete', 'vision')).output.lines, ['vision deleted']);
   assert.equal((await run('delete', 'vision')).exitCode, 4);
@@ -48,5 +48,5 @@ test('JSON is the answer of the API', async () => {
 
 test('a table shows what is not set', () => {
   const project = { ...newProject({ name: 'a' }, 0), storeBytes: 0, storeLimitBytes: null };
-  assert.match(projectTable([project]), /a +1 +none +0 B +none +default +default +default/);
+  assert.match(projectTable([project]), /a +1 +none +0 +0 B +none +default +default +default/);
 });

@@ -83,6 +83,7 @@ describe('submit', () => {
       attempt: 0,
       cluster: null,
       priority: -3,
+      priorityClass: 'normal',
       gpus: 0,
       submittedAt: record!.submittedAt,
       startedAt: null,

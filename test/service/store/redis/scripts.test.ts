@@ -14,6 +14,8 @@ const STEPS = FILES.filter((path) => !path.startsWith('redis/'));
 
 /** Steps that only add telemetry or new work; the server refuses them when it has no memory. */
 const REFUSED_WITHOUT_MEMORY = [
+  'add-subscription',
+  'advance-subscriptions',
   'annotate',
   'append',
   'claim-answer',
@@ -22,6 +24,7 @@ const REFUSED_WITHOUT_MEMORY = [
   'open-run',
   'release-sweep',
   'rerun-sweep',
+  'resend-dead',
   'share-documents',
   'submit',
 ];

@@ -4,7 +4,7 @@ import { present } from '../../present.ts';
 import { finding } from '../../provenance/findings.ts';
 import type { Finding } from '../../report.ts';
 import { counted } from '../../text/plural.ts';
-import type { Batch, BatchEstimator } from '../batch.ts';
+import { type Batch, type BatchEstimator, usesOf } from '../batch.ts';
 import type { DumpStep, Names } from './adapter.ts';
 
 /** The estimator of a known form, by its id. */
@@ -18,9 +18,10 @@ export function estimatorOfSettings(trainer: string, settings: TrainerSettings):
   return form && estimatorOfForm(form);
 }
 
-/** The estimators of a trainer that the table of known forms lists, its default first. */
+/** The estimators of a trainer that the table of known forms lists, its default first; without those of states, which no dump has. */
 export function formsOf(trainer: string): BatchEstimator[] {
-  return KNOWN_FORMS.filter((form) => form.trainer === trainer).map(estimatorOfForm);
+  const all = KNOWN_FORMS.filter((form) => form.trainer === trainer).map(estimatorOfForm);
+  return all.filter((estimator) => !usesOf(estimator).observation);
 }
 
 /** A step as a batch of the estimator. A row is one response; rewards count as its score and its only step's reward. */
