@@ -117,8 +117,8 @@ export function connectToServe(
   const duplicate = connection.duplicate.bind(connection);
   const all = [connection];
   connection.duplicate = (override) => {
-    const late = socketTimeout > 0 && { socketTimeout: MAX_BLOCK_MS + socketTimeout };
-    const copy = duplicate({ ...override, ...late });
+    const late = { ...override, socketTimeout: MAX_BLOCK_MS + socketTimeout };
+    const copy = socketTimeout > 0 ? duplicate(late) : duplicate(override);
     all.push(copy);
     return copy;
   };

@@ -11,6 +11,8 @@ import { row, stated } from '../row.ts';
 const PROJECT = ['--project <project>', 'project; default: that of your key, or `default`'] as const;
 const SUBSCRIPTION = ['<id>', 'id of the subscription'] as const;
 
+const listOf = (text: string): string[] => text.split(',');
+
 type Target = SubscriptionInput['target'];
 
 /** Where messages go, in one line. */
@@ -51,9 +53,9 @@ const ls = row({
 interface Added {
   on: (typeof NOTIFIED)[number][];
   state?: string[];
-  tag?: string[];
+  tags?: string[];
   owner?: string;
-  after?: number;
+  waits?: number;
   project?: string;
   webhook?: string;
   secret?: string;
@@ -79,10 +81,10 @@ const add = row({
   description: 'Send events of a project to a webhook, a chat or e-mail. Secrets are named, never given.',
   options: [
     () => new Option('--on <events...>', 'kinds of events').choices(NOTIFIED).makeOptionMandatory(),
-    ['--state <states...>', 'of `state`, only changes to these states'],
-    ['--tag <tags...>', 'only experiments with one of these tags'],
+    ['--state <states>', 'of `state`, only changes to these states, separated by commas', listOf],
+    ['--tags <tags>', 'only experiments with one of these tags, separated by commas', listOf],
     ['--owner <name>', 'only experiments that this key or person submitted'],
-    ['--after <minutes>', 'minutes in the queue before `waiting` is sent; default 60', Number],
+    ['--waits <minutes>', 'minutes in the queue before `waiting` is sent; default 60', Number],
     PROJECT,
     ['--webhook <url>', 'POST each message there, in the format of Standard Webhooks'],
     ['--secret <name>', 'secret with the key of the signatures of a webhook'],
@@ -98,7 +100,7 @@ const add = row({
   verb: 'post',
   path: '/v1/subscriptions',
   input: (given: Added) => {
-    const { on: events, state, tag: tags, owner, after: waitMinutes, project } = given;
+    const { on: events, state, tags, owner, waits: waitMinutes, project } = given;
     // The API checks the states.
     const states = state as SubscriptionInput['states'];
     const body = {

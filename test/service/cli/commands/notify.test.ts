@@ -12,7 +12,7 @@ async function run(...argv: string[]) {
 test('subscriptions are added, listed, tested and removed', async () => {
   assert.match((await run()).output.lines.join(), /No subscriptions/);
   const webhook = ['--webhook', 'https://example.com/hook', '--secret', 'hook'];
-  const added = await run('add', '--on', 'state', 'rule', '--state', 'failed', '--tag', 'night', ...webhook);
+  const added = await run('add', '--on', 'state', 'rule', '--state', 'failed', '--tags', 'night', ...webhook);
   const [subscription] = await store.subscriptions.list('default');
   assert.deepEqual(
     [subscription?.events, subscription?.states, subscription?.tags],
@@ -39,7 +39,7 @@ test('a subscription needs one target', async () => {
     'add',
     '--on',
     'waiting',
-    '--after',
+    '--waits',
     '5',
     '--email',
     'a@example.com',

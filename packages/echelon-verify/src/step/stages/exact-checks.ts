@@ -9,7 +9,7 @@ export interface ExactStage {
   readonly wrong: number;
 }
 
-/** Is told each wrong token of the batch, in order. */
+/** Receives each wrong token of the batch, in order. */
 type OnWrong = (token: number) => void;
 
 /** Counts the tokens for which `isWrong` holds among those for which `counts` does. */
