@@ -66,18 +66,21 @@ test('experiments are accepted and run after every connection to Redis became ha
  * Fails with a socket timeout on the connection on which BullMQ blocks: it is replaced three times a second. Other connections
  * are replaced rightly if this process stalls for the timeout with a command under way: the answer has not been read then.
  */
-test('the connection on which a dispatcher waits for jobs stays open for longer than the timeout', async (t) => {
+test('the connections on which a dispatcher waits for jobs stay open for longer than the timeout', async (t) => {
   const { server, runs } = await startProxiedFleet(t, 300);
   await runs();
   const admin = new Redis(server.url);
   t.after(async () => admin.disconnect());
   const calls = async () =>
     Number(/cmdstat_bzpopmin:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
-  /** Id of the connection that Redis blocks now. */
-  const waiting = async () =>
-    /^id=(\d+) .* cmd=bzpopmin /m.exec(String(await admin.call('CLIENT', 'LIST')))?.[1];
+  /** Ids of the connections that wait for jobs: of experiments, and of deliveries. */
+  const waiting = async () => {
+    const list = String(await admin.call('CLIENT', 'LIST'));
+    const ids = [...list.matchAll(/^id=(\d+) .* cmd=bzpopmin /gm)].map(([, id]) => id);
+    return ids.length === 2 && ids.sort();
+  };
   const first = await until(waiting, 'the dispatcher waits for jobs');
   const before = await calls();
-  await until(async () => (await calls()) >= before + 2, 'two waits for jobs have ended without a job');
-  assert.equal(await until(waiting, 'the dispatcher waits again'), first);
+  await until(async () => (await calls()) >= before + 4, 'two waits of each have ended without a job');
+  assert.deepEqual(await until(waiting, 'the dispatcher waits again'), first);
 });
