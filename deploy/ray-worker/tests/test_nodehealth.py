@@ -61,15 +61,20 @@ def pages() -> Iterator[dict[str, str]]:
 
 
 def read_again(health: Health, urls: dict[str, tuple[str, ...]]) -> dict[str, pb.NodeHealth]:
-    """Reports until a further look has ended, and returns the nodes' health."""
-    before = time.time()
+    """Reports until a look that began after this call has ended, and returns the nodes' health."""
     nodes = [pb.Node(id=name, alive=True) for name in urls]
 
-    def fresh() -> bool:
+    def ended_since(moment: float) -> bool:
         health.report(nodes, urls, "")
-        return all(node.HasField("health") and time.time() - node.health.age_ms / 1000 >= before for node in nodes)
+        # An age is rounded down.
+        return all(
+            node.HasField("health") and time.time() - (node.health.age_ms + 1) / 1000 >= moment for node in nodes
+        )
 
-    until(fresh)
+    # The first look may have begun before.
+    for _ in range(2):
+        moment = time.time()
+        until(lambda: ended_since(moment))
     return {node.id: node.health for node in nodes}
 
 
