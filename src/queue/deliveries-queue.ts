@@ -1,5 +1,5 @@
-import { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
+import type { Queue } from 'bullmq';
+import { openQueue, type QueueParts } from './open-queue.ts';
 import { type QueueServer, type ServeLimits, serveQueue } from './serve.ts';
 
 /*
@@ -20,21 +20,10 @@ export interface DeliveriesQueue {
 
 const QUEUE = 'deliveries';
 
-/** See {@link DeliveriesQueue}. `redis`: a connection that fails fast, which is copied; `prefix`: the store's hash tag. */
-export function createDeliveriesQueue({
-  redis,
-  prefix,
-  onError,
-}: {
-  redis: Redis;
-  prefix: string;
-  onError(error: Error): void;
-}): DeliveriesQueue {
-  const connection = redis.duplicate();
-  connection.on('error', onError);
-  const shared = { prefix: `${prefix}:bull`, skipWaitingForReady: true };
-  const queue = new Queue(QUEUE, { ...shared, connection, skipVersionCheck: true });
-  queue.on('error', onError);
+/** See {@link DeliveriesQueue}. */
+export function createDeliveriesQueue(parts: QueueParts): DeliveriesQueue {
+  const { redis, onError } = parts;
+  const { queue, prefix, close } = openQueue(QUEUE, parts);
   const opts = { removeOnComplete: true, removeOnFail: true };
   return {
     queue,
@@ -51,16 +40,13 @@ export function createDeliveriesQueue({
         {
           ...limits,
           name: QUEUE,
-          prefix: shared.prefix,
+          prefix,
           redis,
           onError,
           queuedMs: 0,
           onServed: async () => {},
         },
       ),
-    async close() {
-      await queue.close();
-      await connection.quit().catch(() => connection.disconnect());
-    },
+    close,
   };
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { Job, Queue } from 'bullmq';
+import { Job, type Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { gathering } from './gathering.ts';
+import { openQueue, type QueueParts } from './open-queue.ts';
 import { type QueueServer, type Served, type ServeLimits, serveQueue } from './serve.ts';
 
 /*
@@ -37,24 +38,14 @@ const QUEUE = 'experiments';
 const MAX_AT_ONCE = 50;
 /** See {@link ExperimentsQueue}. */
 export function createExperimentsQueue({
-  redis,
-  prefix,
-  onError,
   statesOf,
-}: {
-  /** The queue copies its options for its own connections. Pass a connection that fails fast if calls must fail fast. */
-  redis: Redis;
-  /** The store's hash tag, e.g. "{echelon}". */
-  prefix: string;
-  onError(error: Error): void;
+  ...parts
+}: QueueParts & {
   /** The states of the experiments that must have a job, by the store. */
   statesOf(experiments: readonly string[]): Promise<ReadonlyMap<string, 'queued' | 'allocated'>>;
 }): ExperimentsQueue {
-  const connection = redis.duplicate();
-  connection.on('error', onError);
-  const shared = { prefix: `${prefix}:bull`, skipWaitingForReady: true };
-  const queue = new Queue(QUEUE, { ...shared, connection, skipVersionCheck: true });
-  queue.on('error', onError);
+  const { redis, onError } = parts;
+  const { queue, connection, prefix, close } = openQueue(QUEUE, parts);
   const { addDelayed, release } = createJobs(queue, connection);
 
   async function remove(experiments: readonly string[]): Promise<void> {
@@ -89,7 +80,7 @@ export function createExperimentsQueue({
     if (state !== undefined) await enqueue([experiment]);
   }
 
-  const served = { name: QUEUE, prefix: shared.prefix, queuedMs: QUEUED_MS };
+  const served = { name: QUEUE, prefix, queuedMs: QUEUED_MS };
   return {
     queues: [queue],
     enqueue,
@@ -100,9 +91,7 @@ export function createExperimentsQueue({
     serve: (handle, options) => serveQueue(handle, { ...options, ...served, redis, onError, onServed }),
     async close() {
       await adding.idle();
-      await queue.close();
-      // Without Redis it would try to connect forever.
-      await connection.quit().catch(() => connection.disconnect());
+      await close();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { Experiment, ExperimentDetail } from 'echelon-client/calls';
 import { restartInWords, restartsOf } from 'echelon-client/restarts';
-import { secondsOf, wholeNumber } from 'echelon-verify/cli/arguments';
+import { partsOf, secondsOf, wholeNumber } from 'echelon-verify/cli/arguments';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { fittedTable, idColumn, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
@@ -57,7 +57,7 @@ function columnOf(name: string): ListColumn {
 }
 
 function columnsFrom(text: string): string[] {
-  const names = text.split(',').map((name) => name.trim());
+  const names = partsOf(text);
   if (names.every((name) => name.startsWith(METRIC) || Object.hasOwn(COLUMNS, name))) return names;
   throw new InvalidArgumentError(`The columns are ${Object.keys(COLUMNS).join(', ')} and metric:NAME.`);
 }
@@ -152,8 +152,8 @@ function outcomeOf(text: string): (typeof OUTCOMES)[number] {
 }
 
 function statesOf(text: string): Experiment['state'][] {
-  return text.split(',').map((name) => {
-    const state = STATES.find((one) => one === name.trim());
+  return partsOf(text).map((name) => {
+    const state = STATES.find((one) => one === name);
     if (state === undefined) throw new InvalidArgumentError(`The states are ${STATES.join(', ')}.`);
     return state;
   });
@@ -290,8 +290,8 @@ const note = row({
   input({ text, tags }: { text?: string; tags?: string }) {
     if (text === undefined && tags === undefined)
       throw new CliError(EXIT.usage, 'Give a note, or tags with --tags; `echelon get ID` shows both.');
-    const list = tags?.split(',').map((tag) => tag.trim());
-    return { body: stated({ note: text, tags: list?.filter((tag) => tag !== '') }) };
+    const list = tags === undefined ? undefined : partsOf(tags).filter((tag) => tag !== '');
+    return { body: stated({ note: text, tags: list }) };
   },
   print: ({ id, note, tags }) =>
     inert(`${id}: ${[note, ...tags].filter(Boolean).join(', ') || 'no note, no tags'}`),

@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { SubscriptionInput } from 'echelon-client/calls';
+import { partsOf } from 'echelon-verify/cli/arguments';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { fittedTable, table } from 'echelon-verify/cli/table';
 import { inert } from 'echelon-verify/text/inert';
@@ -10,8 +11,6 @@ import { row, stated } from '../row.ts';
 
 const PROJECT = ['--project <project>', 'project; default: that of your key, or `default`'] as const;
 const SUBSCRIPTION = ['<id>', 'id of the subscription'] as const;
-
-const listOf = (text: string): string[] => text.split(',');
 
 type Target = SubscriptionInput['target'];
 
@@ -81,8 +80,8 @@ const add = row({
   description: 'Send events of a project to a webhook, a chat or e-mail. Secrets are named, never given.',
   options: [
     () => new Option('--on <events...>', 'kinds of events').choices(NOTIFIED).makeOptionMandatory(),
-    ['--state <states>', 'of `state`, only changes to these states, separated by commas', listOf],
-    ['--tags <tags>', 'only experiments with one of these tags, separated by commas', listOf],
+    ['--state <states>', 'of `state`, only changes to these states, separated by commas', partsOf],
+    ['--tags <tags>', 'only experiments with one of these tags, separated by commas', partsOf],
     ['--owner <name>', 'only experiments that this key or person submitted'],
     ['--waits <minutes>', 'minutes in the queue before `waiting` is sent; default 60', Number],
     PROJECT,

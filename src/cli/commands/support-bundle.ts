@@ -1,6 +1,7 @@
 import { open, writeFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Command } from 'commander';
 import { examples } from 'echelon-verify/cli/examples';
@@ -130,7 +131,7 @@ async function preflights(client: Client): Promise<unknown> {
         const deadline = Date.now() + PREFLIGHT_MS;
         let seen = await client.post('/v1/clusters/{name}/preflight', { path: { name } });
         while (!hasEnded(seen) && Date.now() < deadline) {
-          await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+          await delay(POLL_MS);
           seen = await client.get('/v1/commands/{id}', { path: { id: seen.id } });
         }
         return seen;

@@ -48,7 +48,7 @@ function passes(
   subject: Subject | undefined,
 ): boolean {
   if (owner === undefined && tags === undefined) return true;
-  if (entry.experiment === null) return owner === undefined && tags === undefined;
+  if (entry.experiment === null) return false;
   if (subject === undefined) return true;
   return (
     (owner === undefined || owner === subject.owner) &&

@@ -8,6 +8,9 @@ export function precisionOption(prefix = ''): Option {
   return new Option('--precision <name>', `${prefix}${text}`).choices(PRECISIONS);
 }
 
+/** The parts of a text between commas, without the spaces around them. */
+export const partsOf = (text: string): string[] => text.split(',').map((part) => part.trim());
+
 /** A parser of whole numbers from `min` to `max`. It throws InvalidArgumentError, which commander reports as wrong usage. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {

@@ -7,7 +7,7 @@ import { estimatorNames } from '../kernel/estimators/registry.ts';
 import { ALL_ADAPTERS } from '../step/format/dumps/registry.ts';
 import { shellWord } from '../text/shell-word.ts';
 import type { StatedDump } from '../verify-dump.ts';
-import { precisionOption, wholeNumber } from './arguments.ts';
+import { partsOf, precisionOption, wholeNumber } from './arguments.ts';
 
 /** What a user states of dumps of other trainers. */
 export interface StatedFiles extends StatedDump {
@@ -52,7 +52,7 @@ export function withDumpOptions(
     .option('--param <name=value>', 'for a dump: parameter of the estimator; repeatable', parameterOf, {})
     .addOption(precisionOption('for a dump: '))
     .option('--group-size <n>', 'for a dump: number of responses per prompt', wholeNumber(1, 1e6))
-    .option('--rewards <columns>', 'for a dump: reward columns, separated by commas', texts)
+    .option('--rewards <columns>', 'for a dump: reward columns, separated by commas', partsOf)
     .option('--weights <numbers>', 'for a dump: factors of the reward columns, separated by commas', numbers)
     .addOption(mapOption());
 }
@@ -85,12 +85,8 @@ export function optionsText(stated: StatedFiles): string {
     .join('');
 }
 
-function texts(text: string): string[] {
-  return text.split(',').map((name) => name.trim());
-}
-
 function numbers(text: string): number[] {
-  const found = texts(text).map(Number);
+  const found = partsOf(text).map(Number);
   if (found.some((number) => !Number.isFinite(number)))
     throw new InvalidArgumentError('It must be numbers, separated by commas.');
   return found;
@@ -98,7 +94,7 @@ function numbers(text: string): number[] {
 
 function mapping(text: string): Mapping {
   try {
-    return mappingFromTexts(texts(text));
+    return mappingFromTexts(partsOf(text));
   } catch (error) {
     throw new InvalidArgumentError((error as Error).message);
   }

@@ -105,20 +105,24 @@ async function best(store: Store, id: string): Promise<NonNullable<Sweep['best']
   const { name, goal } = sweep.metric;
   const children = await childrenOf(store, sweep);
   const ids = children.map(({ experiment }) => experiment);
-  const figures = new Map(ids.map((id) => [id, undefined as Figures | undefined]));
-  for (let at = 0; at < ids.length; at += PAGE) {
-    const page = ids.slice(at, at + PAGE);
-    for (const [index, one] of (await store.sweeps.figures(page, [name])).entries())
-      figures.set(page[index]!, one);
-  }
-  const all = combinationsOf(sweep.axes, children, seedAxes(sweep.axes));
-  const means = all.flatMap((combination) => {
+  const all = await figuresOf(store, ids, [name]);
+  const figures = new Map(ids.map((id, at) => [id, all[at]]));
+  const combinations = combinationsOf(sweep.axes, children, seedAxes(sweep.axes));
+  const means = combinations.flatMap((combination) => {
     const own = combination.children.map(({ experiment }) => figures.get(experiment));
     const mean = compareCombination(combination, own, { metrics: [name], now: 0 }).metrics[name]!.mean;
-    return mean === null ? [] : [{ values: combination.values, mean, combinations: all.length }];
+    return mean === null ? [] : [{ values: combination.values, mean, combinations: combinations.length }];
   });
   const sign = goal === 'max' ? 1 : -1;
   return means.toSorted((a, b) => sign * (b.mean - a.mean))[0] ?? null;
+}
+
+/** The figures of experiments, in their order. */
+async function figuresOf(store: Store, ids: readonly string[], metrics: readonly string[]) {
+  const figures: (Figures | undefined)[] = [];
+  for (let at = 0; at < ids.length; at += PAGE)
+    figures.push(...(await store.sweeps.figures(ids.slice(at, at + PAGE), metrics)));
+  return figures;
 }
 
 function addRead(app: App, { store, settings }: RouteDeps): void {
@@ -154,7 +158,6 @@ function addRead(app: App, { store, settings }: RouteDeps): void {
   });
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one route: its schema is longer than its code
 function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
   const cursors = createCursors(settings.cookieSecret);
   route(app, {
@@ -189,10 +192,7 @@ function addComparison(app: App, { store, settings, clock }: RouteDeps): void {
       const items = [];
       for (const combination of all.slice(from, from + limit)) {
         const ids = combination.children.map(({ experiment }) => experiment);
-        const figures = [];
-        for (let at = 0; at < ids.length; at += PAGE) {
-          figures.push(...(await store.sweeps.figures(ids.slice(at, at + PAGE), metrics)));
-        }
+        const figures = await figuresOf(store, ids, metrics);
         const [{ entry }] = combination.children as [SweepChild];
         const reference = sweep.method === 'preset' ? childReference(sweep.spec, entry) : null;
         const customCode = customCodeOf(childSpec(sweep, entry) as unknown as ExperimentSpec);

@@ -7,7 +7,7 @@ import {
   isEstimatorName,
   parameterFromText,
 } from '../../kernel/estimators/registry.ts';
-import { wholeNumber } from '../arguments.ts';
+import { partsOf, wholeNumber } from '../arguments.ts';
 import type { TextStreams } from '../batch-files.ts';
 import { compareFile } from '../compare-file.ts';
 import { type DumpFlags, statedBy, withDumpOptions } from '../dump-options.ts';
@@ -174,7 +174,7 @@ function parameterOf(
 }
 
 function namesOf(text: string): EstimatorName[] {
-  const names = text.split(',').map((name) => name.trim());
+  const names = partsOf(text);
   const known = names.filter(isEstimatorName);
   if (known.length !== names.length)
     throw new InvalidArgumentError(`The estimators are ${estimatorNames().join(', ')}.`);
