@@ -8,12 +8,11 @@ gives for float32: its scalars take the format of the larger.
 
 import random
 import sys
-from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
 import torch
-from graphgpo import PENALTY, maze, worked
+from graphgpo import PENALTY, maze, step_numbers, worked
 from published import load
 
 from echelon_rayworker.batch import write_batch_file
@@ -44,15 +43,10 @@ def batch(name, rows, mode, weight=1.0, form="float64", partial=0.0):
     advantage, _ = G2PO["compute_g2po_outcome_advantage"](
         scores, values, torch.ones(count, 1), given["uid"], given["traj_uid"], nodes, following, valid, step_advantage_w=weight, mode=mode,
     )  # fmt: skip
-    seen = Counter()
-    steps = []
-    for row in rows:
-        steps.append(seen[row[1]])
-        seen[row[1]] += 1
     return dict(
         name=name, texts=True,
         estimator=dict(name="g2po", mode=mode, step_advantage_weight=weight, value_format=form, gamma=0.95, invalid_action_penalty=PENALTY),
-        group=[row[0] for row in rows], trajectory=[row[1] for row in rows], step=steps, observation=[row[2] for row in rows],
+        group=[row[0] for row in rows], trajectory=[row[1] for row in rows], step=step_numbers(rows), observation=[row[2] for row in rows],
         reward=rewards.tolist(), action_valid=[row[4] for row in rows], response_length=[1] * count,
         token_level_reward_sum=total, advantage=advantage[:, 0].tolist(),
     )  # fmt: skip

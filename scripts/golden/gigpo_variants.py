@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import torch
-from graphgpo import PENALTY, maze
+from graphgpo import PENALTY, maze, step_numbers
 from published import load
 
 from echelon_rayworker.batch import write_batch_file
@@ -92,14 +92,10 @@ def columns_of(rows, penalty):
 
 def kept(name, rows, estimator, penalty, advantage):
     rewards, returns, scores = columns_of(rows, penalty)
-    seen, steps = Counter(), []
-    for row in rows:
-        steps.append(seen[row[1]])
-        seen[row[1]] += 1
     with_returns = {} if estimator["name"] == "grpo" else {"step_reward": returns.tolist()}
     return dict(
         name=name, texts=True, estimator=dict(gamma=0.95, invalid_action_penalty=penalty, **estimator),
-        group=[row[0] for row in rows], trajectory=[row[1] for row in rows], step=steps, observation=[row[2] for row in rows],
+        group=[row[0] for row in rows], trajectory=[row[1] for row in rows], step=step_numbers(rows), observation=[row[2] for row in rows],
         reward=rewards, action_valid=[row[4] for row in rows], response_length=[1] * len(rows),
         token_level_reward_sum=scores.double().tolist(), advantage=advantage.tolist(), **with_returns,
     )  # fmt: skip

@@ -39,6 +39,15 @@ def worked():
     return rows
 
 
+def step_numbers(rows):
+    """The number of each row's step in its trajectory, which is its second field."""
+    seen, steps = Counter(), []
+    for row in rows:
+        steps.append(seen[row[1]])
+        seen[row[1]] += 1
+    return steps
+
+
 def maze(draw, groups, size, places, success):
     """Walks on a random graph; a walk that meets the last place succeeds."""
     rows = []
@@ -84,18 +93,13 @@ def batch(name, rows, gamma, mode, progress=False, weights=(1.0, 1.0)):
             scores, returns, torch.ones(len(rows), 1), given["anchor_obs"], given["uid"], given["traj_uid"],
             step_advantage_w=weights[0], episode_advantage_w=weights[1], mode=mode,
         )  # fmt: skip
-    seen = Counter()
-    steps = []
-    for row in rows:
-        steps.append(seen[row[1]])
-        seen[row[1]] += 1
     return dict(
         name=name, texts=True,
         estimator=dict(
             name="graphgpo", mode=mode, gamma=gamma, invalid_action_penalty=PENALTY, distance="progress" if progress else "absolute",
             step_advantage_weight=weights[0], episode_advantage_weight=weights[1],
         ),
-        group=[row[0] for row in rows], trajectory=[row[1] for row in rows], step=steps,
+        group=[row[0] for row in rows], trajectory=[row[1] for row in rows], step=step_numbers(rows),
         observation=[row[2] for row in rows], next_observation=[row[3] for row in rows],
         reward=rewards.tolist(), action_valid=[row[4] for row in rows], response_length=[1] * len(rows),
         token_level_reward_sum=scores.double().sum(-1).tolist(), step_reward=returns.tolist(), advantage=advantage[:, 0].tolist(),

@@ -6,9 +6,10 @@ computed from them in the trainer's thread, and the gradient hook returns None, 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.metadata
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 import echelon_capture as capture
 
@@ -41,7 +42,7 @@ class Steps:
         """A micro-batch of step `number`, in the forward pass. `columns`: padded tensors [rows, tokens] by their keys, with
         `mask`, and `logProb` as the loss consumes it, with its graph. `advantage`: [rows] or [rows, tokens]. `facts`: the
         entry of `microBatches`, numbers or tensors of one. `needed`: columns that the loss needs beyond the profile."""
-        try:
+        with self.guarded():
             kept = {"mask": columns["mask"]}
             if (number - 1) % self._every == 0:
                 wanted = self._columns.union(needed)
@@ -49,13 +50,19 @@ class Steps:
                 if columns["logProb"].requires_grad:
                     columns["logProb"].register_hook(_keeper(kept))
             self._taken.append({"columns": kept, "advantage": advantage.detach(), "facts": dict(facts)})
-        except Exception as error:  # noqa: BLE001 - the capture must never fail a training
-            self.fail(error)
 
     def add(self, key: str, column: Any) -> None:
         """A further column of the micro-batch that was taken last, if its tokens are captured."""
         if column is not None and self._taken and "logProb" in self._taken[-1]["columns"]:
             self._taken[-1]["columns"][key] = column.detach()
+
+    @contextlib.contextmanager
+    def guarded(self) -> Iterator[None]:
+        """An error in the block makes the step a gap, and goes no further."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - the capture must never fail a training
+            self.fail(error)
 
     def fail(self, error: Exception) -> None:
         """Makes the step a gap with this reason."""
@@ -85,10 +92,8 @@ def ends(steps: Steps, settings: Callable[[], Mapping[str, Any]]) -> Any:
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             """The optimizer has updated the weights."""
             stated: Mapping[str, Any] = {}
-            try:
+            with steps.guarded():
                 stated = settings()
-            except Exception as error:  # noqa: BLE001 - the capture must never fail a training
-                steps.fail(error)
             steps.end(int(state.global_step), stated)
 
     return CaptureSteps()

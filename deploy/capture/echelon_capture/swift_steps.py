@@ -52,10 +52,8 @@ def follow_steps(trainer: Any, every: int = 10, profile: str = "minimal") -> Non
         seen.clear()
         result = compute(model, model_inputs, grpo_batch)
         if trainer.model.training:
-            try:
+            with steps.guarded():
                 _take(steps, trainer, (model_inputs, grpo_batch), seen)
-            except Exception as error:  # noqa: BLE001 - the capture must never fail a training
-                steps.fail(error)
         seen.clear()
         return result
 

@@ -40,10 +40,8 @@ def follow_steps(trainer: Any, every: int = 10, profile: str = "minimal") -> Non
     def _compute_loss(model: Any, inputs: Any, *arguments: Any, **keywords: Any) -> Any:
         loss = compute(model, inputs, *arguments, **keywords)
         if trainer.model.training:
-            try:
+            with steps.guarded():
                 _take(steps, trainer, inputs, seen, loss)
-            except Exception as error:  # noqa: BLE001 - the capture must never fail a training
-                steps.fail(error)
         seen.clear()
         return loss
 

@@ -72,7 +72,7 @@ class _Window:
 
     def take(self, name: str, call: dict[str, Any]) -> None:
         """A micro-batch, before its loss is computed: the arguments of the policy loss."""
-        try:
+        with self.steps.guarded():
             config, mask = self.actor.config, call["response_mask"]
             rows = len(self.micro_batch)
             is_share = config.use_dynamic_bsz
@@ -89,8 +89,6 @@ class _Window:
             }
             self._settings = _settings(name, call, config)
             self.steps.take(self._number, columns, advantage=call["advantages"], facts=facts)
-        except Exception as error:  # noqa: BLE001 - the capture must never fail a training
-            self.steps.fail(error)
 
     def end(self) -> None:
         """The weights are updated."""

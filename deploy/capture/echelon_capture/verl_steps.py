@@ -66,11 +66,9 @@ def _followed(loss_fn: Any, engine: Any, call: dict[str, Any], steps: Steps) -> 
         call.clear()
         result = loss_fn(*arguments, **keywords)
         if call and result[0].requires_grad:
-            try:
+            with steps.guarded():
                 settings.update(settings_of(call))
                 _take(steps, number, call, result[0], engine)
-            except Exception as error:  # noqa: BLE001 - the capture must never fail a training
-                steps.fail(error)
         return result
 
     @functools.wraps(update)
