@@ -121,7 +121,7 @@ function restore(output: Output): Command {
       if (options.json) return output.line(json({ ...summaryOf(backup), redisDir, archive }));
       output.line(`Backup ${inWords(backup)}, is restored to ${redisDir} and ${archive}.`);
       output.remark(
-        'Next: start Redis, then one dispatcher, then compare `echelon clusters`; see docs/guides/operating.md.',
+        'Next: start Redis, then one dispatcher, then compare `echelon clusters`; see docs/guides/backup.md.',
       );
     });
 }
