@@ -81,19 +81,21 @@ def _capture(trainer: Any, original: Callable, arguments: tuple, keywords: dict[
 
 def _columns(call: dict[str, Any], result: Any) -> dict[str, Any]:
     name = str(getattr(call["adv_estimator"], "value", call["adv_estimator"]))
-    settings = {**call, "adv_estimator": name, "tokens": True}
+    tensors, mask = result.batch, result.batch["response_mask"]
+    weighted = "rollout_is_weights" in tensors.keys()
+    settings = {**call, "adv_estimator": name, "tokens": True, "rollout_is_weights": weighted}
     form = form_of("verl", settings)
     if form is None:
         raise ValueError(f"not verifiable: the capture does not know the estimator {name!r}")
     if name == "gae" and (call.get("config") or {}).get("use_pf_ppo"):
         raise ValueError("not verifiable: use_pf_ppo draws the rows again after the advantages")
-    tensors, mask = result.batch, result.batch["response_mask"]
     return {
         "estimator": form.of(settings),
         "group": result.non_tensor_batch["uid"],
         "trajectory": range(len(mask)),
         # As verl computes it, so that it has the same bits.
         "token_level_reward_sum": tensors["token_level_rewards"].sum(-1),
+        "reward_baseline": tensors["reward_baselines"] if name == "remax" else None,
         "response_length": mask.sum(-1).long(),
         **(_of_tokens(form, tensors, mask) if form.tokens else _of_rows(tensors, mask)),
     }
@@ -106,7 +108,13 @@ def _of_rows(tensors: Any, mask: Any) -> dict[str, Any]:
 
 
 # Column of the tokens → verl's tensor.
-_TENSORS = {"reward": "token_level_rewards", "value": "values"}
+_TENSORS = {
+    "reward": "token_level_rewards",
+    "value": "values",
+    "log_prob": "old_log_probs",
+    "squared_probabilities": "sum_pi_squared",
+    "rollout_weight": "rollout_is_weights",
+}
 
 
 def _of_tokens(form: Form, tensors: Any, mask: Any) -> dict[str, Any]:

@@ -20,6 +20,9 @@ class Estimator(str, enum.Enum):
     GAE = "gae"
     PLUS = "reinforce_plus_plus"
     REMAX = "remax"
+    OTB = "optimal_token_baseline"
+    TIR = "tir_optimal_token_baseline"
+    ODD = "odd"
 
 
 def data():
@@ -30,14 +33,24 @@ def data():
     rewards = torch.zeros(6, 4)
     rewards[:, 2] = torch.tensor([0.0, 1.0, 0.35, 0.7, 1.0, 0.1])
     values = torch.arange(24.0).view(6, 4) / 10
-    batch = {"token_level_rewards": rewards, "response_mask": mask, "values": values}
+    log_probs = -torch.linspace(0.1, 2, 24).view(6, 4)
+    probabilities = log_probs.exp()
+    batch = {
+        "token_level_rewards": rewards,
+        "response_mask": mask,
+        "values": values,
+        "reward_baselines": torch.tensor([0.5, 0.5, 0.1, 0.1, 0.25, 0.25]),
+        "old_log_probs": log_probs,
+        "sum_pi_squared": probabilities**2 + 0.3 * (1 - probabilities) ** 2,
+    }
     return SimpleNamespace(batch=batch, non_tensor_batch={"uid": ["a", "a", "b", "b", "c", "c"]})
 
 
 def compute_advantage(data, adv_estimator, gamma=1.0, lam=1.0, num_repeat=1, norm_adv_by_std_in_grpo=True, config=None):
     """The formulas of verl's core_algos for groups of two rows."""
-    if adv_estimator in (Estimator.GAE, Estimator.PLUS):
-        data.batch["advantages"] = of_tokens(data.batch, adv_estimator, gamma, lam)
+    if adv_estimator not in (Estimator.GRPO, Estimator.RLOO):
+        estimate = of_tokens if adv_estimator in (Estimator.GAE, Estimator.PLUS) else less_baselines
+        data.batch["advantages"] = estimate(data.batch, adv_estimator, gamma, lam)
         data.batch["advantages"][4, 1] *= config["factors"].pop(0)
         return data
     scores = data.batch["token_level_rewards"].sum(dim=-1).view(-1, 2)
@@ -66,6 +79,29 @@ def of_tokens(batch, adv_estimator, gamma, lam):
     mean = (sums * mask).sum() / mask.sum()
     variance = ((sums - mean) ** 2 * mask).sum() / (mask.sum() - 1)
     return (sums - mean) * torch.rsqrt(variance + 1e-8) * mask
+
+
+def less_baselines(batch, adv_estimator, gamma, lam):
+    """Returns less the reward of a greedy response, or less the weighted mean of the returns of the group's tokens."""
+    mask = batch["response_mask"]
+    returns = (batch["token_level_rewards"] * mask).flip(-1).cumsum(-1).flip(-1)
+    if adv_estimator == Estimator.REMAX:
+        return returns - batch["reward_baselines"].unsqueeze(-1) * mask
+    weights = 1 - 2 * batch["old_log_probs"].exp() + batch["sum_pi_squared"]
+    if "rollout_is_weights" in batch:
+        weights = weights * batch["rollout_is_weights"] ** 2
+    weights = (weights * mask).cumsum(-1) * mask
+    if adv_estimator == Estimator.TIR:
+        # The only row with a token outside the mask before one of it: its tokens move up.
+        returns[5], weights[5] = returns[5].roll(-1), weights[5].roll(-1)
+    sums = [(x.view(-1, 2, 4).sum(1, keepdim=True)) for x in (returns * weights, weights)]
+    baselines = (sums[0] / (sums[1] + 1e-8)).expand(-1, 2, -1).reshape(6, 4).clone()
+    # Row 4 is one token longer than the other of its group.
+    baselines[4, 2:] = 0
+    advantages = returns - baselines
+    if adv_estimator == Estimator.TIR:
+        advantages[5] = advantages[5].roll(1)
+    return advantages * mask
 
 
 @pytest.fixture
@@ -114,6 +150,28 @@ def test_advantages_of_tokens_are_captured_and_exact_and_a_changed_one_is_wrong(
     assert (faulty["wrong"], faulty["wrongRows"]) == (1, [4])
 
 
+@pytest.mark.parametrize("weights", [None, torch.linspace(0.5, 1.5, 24).view(6, 4)])
+@pytest.mark.parametrize("estimator", [Estimator.REMAX, Estimator.OTB, Estimator.TIR])
+def test_advantages_against_a_baseline_are_captured_and_exact_and_a_changed_one_is_wrong(
+    folder, verify, trainers, monkeypatch, estimator, weights
+):
+    if weights is not None:
+        given = data
+
+        def weighted():
+            one = given()
+            one.batch["rollout_is_weights"] = weights
+            return one
+
+        monkeypatch.setitem(globals(), "data", weighted)
+    hook.follow()
+    trainers.RayPPOTrainer().fit([estimator, estimator], config={"factors": [1.0, 1.01]})
+    status, (clean, faulty) = verify(folder)
+    assert (status, clean["wrong"], clean["exact"] + clean["rounding"]) == (1, 0, 6), clean
+    assert (faulty["wrong"], faulty["wrongRows"]) == (1, [4])
+    assert ("rollout-squared" in clean["fingerprint"]) == (weights is not None and estimator != Estimator.REMAX)
+
+
 def test_a_single_token_with_another_advantage_than_its_row_is_wrong(folder, verify, trainers):
     @functools.wraps(compute_advantage)
     def faulty(data, *arguments, **settings):
@@ -129,9 +187,9 @@ def test_a_single_token_with_another_advantage_than_its_row_is_wrong(folder, ver
 
 def test_a_batch_that_is_not_verifiable_is_a_gap_with_the_reason(folder, trainers, read_lines):
     hook.follow()
-    config = {"use_pf_ppo": True, "factors": [1.0]}
-    trainers.RayPPOTrainer().fit([Estimator.REMAX, Estimator.GAE], config=config)
+    config = {"use_pf_ppo": True, "factors": [1.0, 1.0]}
+    trainers.RayPPOTrainer().fit([Estimator.ODD, Estimator.GAE], config=config)
     unknown, drawn = read_lines(folder / "gaps.jsonl")
     assert (unknown["step"], unknown["rows"]) == (1, 6)
-    assert "'remax'" in unknown["reason"]
+    assert "'odd'" in unknown["reason"]
     assert "use_pf_ppo" in drawn["reason"]

@@ -9,9 +9,11 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { ControllerEvent } from '../../../src/core/events.ts';
+import { newSubscriptionId } from '../../../src/core/ids.ts';
 import { createDirectoryArchive } from '../../../src/store/archive/archive-directory.ts';
 import { guardArchive } from '../../../src/store/archive/archive-identity.ts';
 import { createStore, type Store } from '../../../src/store/store.ts';
+import { makeKey, makeProjects } from '../../support/access.ts';
 import { type RedisServer, redisFor } from '../../support/redis.ts';
 import { S3_BUCKET, S3_KEYS, s3ServerFor } from '../../support/s3-server.ts';
 import { recordBatch, running, type Scope, submitInput } from '../../support/store.ts';
@@ -87,6 +89,22 @@ async function digestsOf({ redis, store }: Installation): Promise<Record<string,
     digests[id] = hash.digest('hex');
   }
   return digests;
+}
+
+/** Everything in a Redis by key, in an order of its own; not what only says that processes are alive. */
+async function contentsOf({ redis }: Installation): Promise<Record<string, unknown>> {
+  const readers: Record<string, (key: string) => Promise<unknown>> = {
+    string: (key) => redis.get(key),
+    hash: async (key) => Object.entries(await redis.hgetall(key)).sort(),
+    set: async (key) => (await redis.smembers(key)).sort(),
+    zset: (key) => redis.zrange(key, '0', '-1', 'WITHSCORES'),
+    list: (key) => redis.lrange(key, 0, -1),
+    stream: (key) => redis.xrange(key, '-', '+'),
+  };
+  const contents: Record<string, unknown> = {};
+  for (const key of (await redis.keys('*')).sort())
+    if (!/:(clock|backup)$/.test(key)) contents[key] = await readers[await redis.type(key)]!(key);
+  return contents;
 }
 
 interface Given {
@@ -201,11 +219,23 @@ test('a backup that is killed at any moment is none, and the next one is whole',
     assert.equal(listed.length, made);
   }
   assert.ok(cuts >= 2, `${cuts} were cut`);
+  await makeProjects(source.store, 'team');
+  await makeKey(source.store, { project: 'team' });
+  await source.store.subscriptions.add({
+    id: newSubscriptionId(),
+    project: 'team',
+    events: ['state'],
+    target: { kind: 'webhook', url: 'https://example.com/', secret: 'hook' },
+    createdBy: 'ann',
+  });
+  const whole = await contentsOf(source);
   await succeeds(t, ['create', place], given);
   await succeeds(t, ['verify', place], source);
   const machine = await machineFor(t);
   await succeeds(t, ['restore', place, '--redis-dir', machine.dir], machine);
-  assert.deepEqual(await digestsOf(await machine.started()), before);
+  const restored = await machine.started();
+  assert.deepEqual(await contentsOf(restored), whole);
+  assert.deepEqual(await digestsOf(restored), before);
 });
 
 test('a restore that is killed at any moment leaves no data that a Redis would load, and can be repeated', async (context) => {

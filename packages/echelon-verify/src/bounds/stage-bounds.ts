@@ -4,7 +4,6 @@
  */
 
 import type { Forms } from '../format/batch.ts';
-import type { TokenSequences } from '../kernel/accumulate.ts';
 import {
   bestOfOthers,
   forEachOthers,
@@ -28,6 +27,7 @@ import {
   sequencesOf,
 } from '../kernel/stages.ts';
 import { idCount } from '../kernel/steps.ts';
+import type { TokenInputName, TokenSequences } from '../kernel/token-sequences.ts';
 import { boundAccumulate } from './accumulate-bounds.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { InputColumn } from './inputs.ts';
@@ -41,6 +41,7 @@ import {
   weightedSum,
 } from './interval-column.ts';
 import { type SetBounds, tokenSets, valueSets } from './set-bounds.ts';
+import { boundTokenBaseline } from './token-baseline-bounds.ts';
 
 /** One stage of a chain with the column that it gives. */
 export interface BoundedStage {
@@ -166,10 +167,12 @@ function boundStage(stage: Stage, chain: Chain, x: IntervalColumn): IntervalColu
     case 'accumulate': {
       const { arithmetic, overflow } = chain;
       const { forms = 'any' } = chain.input;
-      const { value, ...tokens } = sequencesOf(chain.input);
-      const sequences = { ...tokens, value: () => startOf(value()) };
-      return boundAccumulate(stage, { sequences, reward: x, arithmetic, forms, overflow });
+      return boundAccumulate(stage, { sequences: intervals(chain), reward: x, arithmetic, forms, overflow });
     }
+    case 'subtract-greedy-reward':
+      return subtractGreedyReward(chain, x);
+    case 'subtract-token-baseline':
+      return boundTokenBaseline(stage, { sequences: intervals(chain), x, ...chain });
     case 'subtract-mean':
       return subtractMean(stage.set, chain, x);
     case 'subtract-others':
@@ -200,6 +203,24 @@ function boundStage(stage: Stage, chain: Chain, x: IntervalColumn): IntervalColu
     }
   }
 }
+
+/** The responses, each column as intervals. */
+function intervals({ input }: Chain): TokenSequences<IntervalColumn> {
+  const { column, ...tokens } = sequencesOf(input);
+  return { ...tokens, column: (name: TokenInputName) => startOf(column(name)) };
+}
+
+/** One rounding of the difference. */
+function subtractGreedyReward(chain: Chain, x: IntervalColumn): IntervalColumn {
+  const b = intervals(chain).column('rewardBaseline');
+  return mapRows(x, chain, (row, out) => {
+    const [low, high] = [x.low[row]! - b.high[row]!, x.high[row]! - b.low[row]!];
+    const own = 2 ** -51 * Math.abs(b.value[row]!);
+    const blur = blurOf(low, high, 1, chain.arithmetic) + own;
+    put(out, row, x.value[row]! - b.value[row]!, low - blur, high + blur);
+  });
+}
+
 /** Fills the counted rows of a new column; the others are 0. */
 function mapRows(
   x: IntervalColumn,

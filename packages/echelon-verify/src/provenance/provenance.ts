@@ -7,6 +7,7 @@ import { type Inputs, mismatchedReturns } from '../bounds/inputs.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
 import { GOAL } from '../kernel/graph.ts';
 import type { MissingRule } from '../kernel/stages.ts';
+import { TOKEN_COLUMNS } from '../kernel/token-sequences.ts';
 import type { Finding } from '../report.ts';
 import { counted } from '../text/plural.ts';
 import { finding, some } from './findings.ts';
@@ -51,8 +52,8 @@ function checkFinite(batch: Batch): Finding[] {
     ['reward', batch.reward],
     ['reported.stepReward', batch.reportedStepReward],
     ['tokenLevelRewardSum', batch.tokenLevelRewardSum],
-    ['tokens.reward', rowsOfTokens(batch, batch.tokens?.reward)],
-    ['tokens.value', rowsOfTokens(batch, batch.tokens?.value)],
+    ['rewardBaseline', batch.rewardBaseline],
+    ...TOKEN_COLUMNS.map((name) => [`tokens.${name}`, rowsOfTokens(batch, batch.tokens?.[name])] as const),
   ] as const;
   return columns.flatMap(([name, column]) => {
     if (column === undefined || allFinite(column)) return [];

@@ -26,8 +26,8 @@ _STATISTICS_ON_CPU = ("gigpo", "graphgpo", "grpo", "rloo")
 def not_verifiable(call: Mapping[str, Any]) -> str | None:
     """Why the batch of a call of compute_advantage cannot be verified, in words; None if it can."""
     name = estimator_name(call["adv_estimator"])
-    if name == "remax":
-        return "remax compares with a greedy rollout that the batch does not hold"
+    if name == "remax" and "reward_baselines" not in set(call["data"].batch.keys()):
+        return "remax compares with a greedy rollout whose reward the batch does not hold"
     if _form(name, call) is None:
         return f"there is no kernel for the estimator {name!r}"
     if name == "gae" and call.get("use_pf_ppo"):
@@ -96,6 +96,8 @@ def copy_inputs(data: Any, name: str) -> dict[str, Any]:
         columns["token_level_reward_sum"] = _numbers(tensors["token_level_rewards"].double().sum(-1))
     if "response_mask" in keys:
         columns["response_length"] = _numbers(tensors["response_mask"].sum(-1).int())
+    if name == "remax" and "reward_baselines" in keys:
+        columns["reward_baseline"] = _numbers(tensors["reward_baselines"])
     if uses_returns(name) and "step_rewards" in keys:
         columns["step_reward"] = _numbers(tensors["step_rewards"].float())
     form = _form(name, {})
