@@ -68,6 +68,7 @@ export const NOT_INTERRUPTED = {
     'clusters.list',
     'clusters.now',
     'commands.get',
+    'comparisons.find',
     'comparisons.runs',
     'comparisons.withEndedRuns',
     'commands.open',

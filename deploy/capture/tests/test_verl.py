@@ -7,6 +7,7 @@ import functools
 import sys
 from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
 
 from echelon_capture import verl as hook
@@ -193,3 +194,122 @@ def test_a_batch_that_is_not_verifiable_is_a_gap_with_the_reason(folder, trainer
     assert (unknown["step"], unknown["rows"]) == (1, 6)
     assert "'odd'" in unknown["reason"]
     assert "use_pf_ppo" in drawn["reason"]
+
+
+def steps(seed: int):
+    """Two groups of two trajectories of one to three steps: rows as verl-agent's rollouts collect them, one list an environment."""
+    chance = torch.Generator().manual_seed(seed)
+    return [
+        [
+            {
+                "active_masks": True,
+                "uid": f"g{trajectory // 2}",
+                "traj_uid": f"t{trajectory}",
+                "anchor_obs": f"room {step}",
+                "is_action_valid": np.bool_(True),
+                "rewards": np.float32(trajectory % 2 if step == trajectory % 3 else 0),
+                "responses": torch.randint(1, 1000, (4,), generator=chance),
+            }
+            for step in range(trajectory % 3 + 1)
+        ]
+        for trajectory in range(4)
+    ]
+
+
+class Data:
+    """The part of a DataProto that the hook reads."""
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __init__(self, rows):
+        columns = ("uid", "traj_uid", "anchor_obs", "is_action_valid", "rewards")
+        self.rows = rows
+        self.non_tensor_batch = {key: np.array([row[key] for row in rows], dtype=object) for key in columns}
+        wins = {row["traj_uid"]: float(row["rewards"]) for row in rows if row["rewards"]}
+        rewards = torch.zeros(len(rows), 4)
+        rewards[:, 3] = torch.tensor([wins.get(row["traj_uid"], 0.0) for row in rows])
+        responses = torch.stack([row["responses"] for row in rows])
+        self.batch = {"responses": responses, "response_mask": torch.ones(len(rows), 4), "token_level_rewards": rewards}
+
+
+def settings_of(**changes):
+    """The parts of verl-agent's configuration that the hook reads."""
+    actor = {"invalid_action_penalty_coef": 0.1}
+    given = SimpleNamespace(get=actor.get, **actor)
+    rollout = SimpleNamespace(n=2)
+    return SimpleNamespace(
+        actor_rollout_ref=SimpleNamespace(actor=given, rollout=rollout), algorithm=SimpleNamespace(gamma=0.95),
+        env=SimpleNamespace(rollout=rollout), **changes,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def agent(trainers):
+    """The module as verl-agent has it."""
+
+    class TrajectoryCollector:
+        def gather_rollout_data(self, total_batch_list):
+            return Data([step for trajectory in total_batch_list for step in trajectory])
+
+    def adjust_batch(config, data):
+        return Data([*data.rows, data.rows[1], data.rows[4]])
+
+    def estimated(data, adv_estimator, gamma=1.0, lam=1.0, **kwargs):
+        """GRPO over all rows of a group."""
+        scores = data.batch["token_level_rewards"].sum(-1)
+        values = torch.zeros_like(scores)
+        for group in set(data.non_tensor_batch["uid"]):
+            own = torch.tensor(data.non_tensor_batch["uid"] == group)
+            values[own] = (scores[own] - scores[own].mean()) / (scores[own].std() + 1e-6)
+        data.batch["advantages"] = values.view(-1, 1) * data.batch["response_mask"]
+        return data
+
+    def fit(self, prepare=lambda self, data: data):
+        collector = trainers.TrajectoryCollector()
+        for self.global_steps in (1, 2):
+            data = prepare(self, collector.gather_rollout_data(steps(self.global_steps)))
+            trainers.compute_advantage(data, Estimator.GRPO, gamma=0.95, step_advantage_w=1.0, use_pf_ppo=False)
+
+    trainers.TrajectoryCollector, trainers.adjust_batch, trainers.compute_advantage = TrajectoryCollector, adjust_batch, estimated
+    trainers.RayPPOTrainer.config = settings_of()
+    trainers.RayPPOTrainer.fit = fit
+    trainers.RayPPOTrainer._balance_batch = lambda self, data: data.__init__(data.rows[::-1])
+    return trainers
+
+
+def padded_and_balanced(trainers):
+    def prepare(trainer, data):
+        data = trainers.adjust_batch(trainer.config, data)
+        trainer._balance_batch(data)
+        return data
+
+    return prepare
+
+
+def test_rows_that_verl_agent_pads_and_balances_first_are_verified_with_their_copies(folder, verify, agent):
+    hook.follow()
+    agent.RayPPOTrainer().fit(padded_and_balanced(agent))
+    status, reports = verify(folder)
+    assert status == 0, reports
+    assert [report["rows"] for report in reports] == [9, 9]
+    assert all(report["fingerprint"].endswith("rows=padded-balanced)") for report in reports)
+
+
+def test_rows_of_verl_agent_that_are_as_collected_say_so_and_a_shuffle_is_found(folder, verify, agent):
+    hook.follow()
+    agent.RayPPOTrainer().fit()
+    status, (first, _second) = verify(folder)
+    assert status == 0 and "rows=" not in first["fingerprint"]
+    agent.RayPPOTrainer().fit(lambda trainer, data: Data(data.rows[::-1]))
+    status, reports = verify(folder)
+    assert status == 1
+    assert "steps-out-of-order" in [one["code"] for one in reports[-1]["findings"]], reports[-1]["findings"]
+
+
+def test_a_copy_that_verl_agent_does_not_make_itself_is_found(folder, verify, agent):
+    hook.follow()
+    for rows in (lambda data: agent.adjust_batch(None, data).rows, lambda data: data.rows):
+        agent.RayPPOTrainer().fit(lambda trainer, data: Data([*rows(data), data.rows[0]]))
+        _status, reports = verify(folder)
+        assert "row-duplicated" in [one["code"] for one in reports[-1]["findings"]], reports[-1]["findings"]

@@ -46,7 +46,7 @@ _BATCH_FIELDS = {
 }  # fmt: skip
 _PROVENANCE_FIELDS = {
     "experiment": 1, "attempt": 2, "training_step": 3, "group_size": 4, "groups": 5, "rows_collected": 6,
-    "producer": 7,
+    "producer": 7, "preparation": 8,
 }  # fmt: skip
 _ESTIMATOR_FIELDS = {
     "name": 1, "history_length": 2, "mode": 3, "length_weight_alpha": 4, "base_group": 5,

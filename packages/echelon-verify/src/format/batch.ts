@@ -55,6 +55,12 @@ export interface BatchEstimator<N extends EstimatorName = EstimatorName> {
   readonly forms?: Forms;
 }
 
+/**
+ * What a trainer did to the rows before it computed the advantages: it added copies of some, put them in another order, or
+ * both. The copies enter every statistic.
+ */
+export const PREPARATIONS = ['padded', 'balanced', 'padded-balanced'] as const;
+
 /** Where a batch comes from. A field is there only where the producer states it. */
 export interface BatchProvenance {
   readonly experiment?: string;
@@ -65,6 +71,8 @@ export interface BatchProvenance {
   readonly groups?: number;
   /** Rows that the rollout collected. */
   readonly rowsCollected?: number;
+  /** See {@link PREPARATIONS}. Omitted: the rows are those of the rollout, in its order. */
+  readonly preparation?: (typeof PREPARATIONS)[number];
   readonly producer?: string;
 }
 
@@ -146,14 +154,19 @@ export function estimatorFrom(
   };
 }
 
-/** The fingerprint of the estimator that the batch states, with its precision unless that is float32. */
-export function batchFingerprint({
-  name,
-  params,
-  precision,
-}: Pick<BatchEstimator, 'name' | 'params' | 'precision'>): string {
-  const own = fingerprint(name, params);
-  return precision === 'float32' ? own : own.replace(/\)$/, `,precision=${precision})`);
+/**
+ * The fingerprint of the estimator that the batch states, with its precision unless that is float32, and with what was done to
+ * the rows before it.
+ */
+export function batchFingerprint(
+  { name, params, precision }: Pick<BatchEstimator, 'name' | 'params' | 'precision'>,
+  { preparation }: Pick<BatchProvenance, 'preparation'> = {},
+): string {
+  const more = [
+    ...(precision === 'float32' ? [] : [`precision=${precision}`]),
+    ...(preparation === undefined ? [] : [`rows=${preparation}`]),
+  ];
+  return fingerprint(name, params).replace(/\)$/, `${more.map((part) => `,${part}`).join('')})`);
 }
 
 /** What the batch's estimator computes from. */

@@ -57,7 +57,7 @@ export function writeBundle(batch: Batch, origin: BundleOrigin): Uint8Array {
     format: 'echelon-bundle/1',
     ...origin,
     reportDigest: origin.report === null ? null : reportDigest(origin.report),
-    fingerprint: batchFingerprint(batch.estimator),
+    fingerprint: batchFingerprint(batch.estimator, batch.provenance),
   };
   const opening = OPENINGS[batch.tokens === undefined ? 0 : 1]!;
   const parts = [`${opening}${JSON.stringify(head)}${BATCHES}[{\n`, members(batchMembers(batch)), '\n}]}\n'];

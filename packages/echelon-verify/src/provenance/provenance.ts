@@ -10,18 +10,21 @@ import type { MissingRule } from '../kernel/stages.ts';
 import { TOKEN_COLUMNS } from '../kernel/token-sequences.ts';
 import type { Finding } from '../report.ts';
 import { counted } from '../text/plural.ts';
+import { asCollected } from './as-collected.ts';
 import { finding, some } from './findings.ts';
 import { batchReturnBounds } from './return-bounds.ts';
 import { mismatchedScores } from './score-bounds.ts';
 
 /** All findings on identity, order, completeness and consistency of the rows. */
 export function checkProvenance(batch: Batch, inputs: Inputs): Finding[] {
+  const collected = asCollected(batch);
+  const own = collected?.batch ?? batch;
+  const ofRows = [...checkCounts(own), ...checkGroups(own), ...checkSteps(own), ...checkTransitions(own)];
   return [
-    ...checkCounts(batch),
+    ...(collected === undefined
+      ? ofRows
+      : ofRows.map((one) => ({ ...one, rows: one.rows.map((row) => collected.rows[row]!) }))),
     ...checkFinite(batch),
-    ...checkGroups(batch),
-    ...checkSteps(batch),
-    ...checkTransitions(batch),
     ...checkReturns(batch, inputs),
     ...checkScores(batch, inputs),
   ];
@@ -229,7 +232,7 @@ function checkTransitions(batch: Batch): Finding[] {
   }
   if (off.length === 0) return [];
   off.reverse();
-  const text = `${counted(off.length, 'row')} lead elsewhere than to the next step of their trajectory, or end a success without the goal or a failure at it: ${some(off)}.`;
+  const text = `${counted(off.length, 'row')} lead elsewhere than to the next step of their trajectory, or end a success without the goal or a failure at it.`;
   return [finding('transition-mismatch', text, off)];
 }
 
