@@ -59,7 +59,7 @@ function targetOf({ target }: Subscription): string {
 function OneSubscription({ item, onRemove }: { item: Subscription; onRemove: () => void }) {
   const path = { id: item.id };
   const deliveries = useGet('/v1/subscriptions/{id}/deliveries', { path });
-  const { pending = 0, dead = [] } = deliveries.data ?? {};
+  const { pending = 0, dead = [], disabled = null } = deliveries.data ?? {};
   const filter = [...(item.states ?? []), ...(item.tags ?? []), item.owner ?? ''].filter(Boolean).join(', ');
   return (
     <Card
@@ -79,14 +79,14 @@ function OneSubscription({ item, onRemove }: { item: Subscription; onRemove: () 
             >
               Send a test
             </button>
-            {dead.length > 0 && (
+            {(dead.length > 0 || disabled !== null) && (
               <button
                 type="button"
                 onClick={() =>
                   void api.post('/v1/subscriptions/{id}/resend', { path }).then(() => deliveries.reload())
                 }
               >
-                Send dead letters again
+                {disabled === null ? 'Send dead letters again' : 'Enable again'}
               </button>
             )}
             <Confirm
@@ -102,6 +102,7 @@ function OneSubscription({ item, onRemove }: { item: Subscription; onRemove: () 
         )
       }
     >
+      {disabled !== null && <p>Disabled: {inert(disabled)}. Its messages stay pending.</p>}
       <Await of={deliveries}>
         {({ items }) =>
           items.length === 0 ? (
