@@ -72,4 +72,9 @@ test('comparisons of an older version are listed and their ended runs recorded, 
   await round();
   assert.ok((await listed()).includes(second));
   assert.ok((await redis.hlen(`{echelon}:sweep:${second}:recorded`)) > 0);
+  // The next process examines all of them again.
+  const before = await redis.dump('{echelon}:comparisons');
+  await recordAll({ store, log: QUIET });
+  assert.deepEqual(await redis.dump('{echelon}:comparisons'), before);
+  assert.deepEqual(await store.comparisons.withEndedRuns(10), []);
 });
