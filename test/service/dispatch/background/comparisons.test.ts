@@ -73,8 +73,7 @@ test('comparisons of an older version are listed and their ended runs recorded, 
   assert.ok((await listed()).includes(second));
   assert.ok((await redis.hlen(`{echelon}:sweep:${second}:recorded`)) > 0);
   // The next process examines all of them again.
-  const before = await redis.dump('{echelon}:comparisons');
-  await recordAll({ store, log: QUIET });
-  assert.deepEqual(await redis.dump('{echelon}:comparisons'), before);
+  for (let repetition = 0; repetition < 2; repetition += 1) await recordAll({ store, log: QUIET });
+  assert.deepEqual(await listed(), [second, first]);
   assert.deepEqual(await store.comparisons.withEndedRuns(10), []);
 });
