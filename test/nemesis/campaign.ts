@@ -20,6 +20,8 @@ const POLL_MS = 100;
 /** The outcome of a campaign in one world. */
 export interface Result {
   readonly world: string;
+  /** The older version of the world `upgrade`. */
+  readonly older?: string | undefined;
   readonly seed: number;
   readonly minutes: number;
   readonly experiments: number;
@@ -74,6 +76,7 @@ export async function runCampaign(options: Options): Promise<Result> {
     const recorded = [...history.experiments.values()];
     result = {
       world: options.world,
+      older: options.older,
       seed: options.seed,
       minutes: options.minutes,
       measured: watch.measured,

@@ -72,4 +72,8 @@ test('comparisons of an older version are listed and their ended runs recorded, 
   await round();
   assert.ok((await listed()).includes(second));
   assert.ok((await redis.hlen(`{echelon}:sweep:${second}:recorded`)) > 0);
+  // The next process examines all of them again.
+  for (let repetition = 0; repetition < 2; repetition += 1) await recordAll({ store, log: QUIET });
+  assert.deepEqual(await listed(), [second, first]);
+  assert.deepEqual(await store.comparisons.withEndedRuns(10), []);
 });
