@@ -38,10 +38,11 @@ import {
   keep,
   put,
   radiusOf,
+  startOf,
   weightedSum,
 } from './interval-column.ts';
 import { type SetBounds, tokenSets, valueSets } from './set-bounds.ts';
-import { boundTokenBaseline } from './token-baseline-bounds.ts';
+import { boundGreedyReward, boundTokenBaseline } from './token-baseline-bounds.ts';
 
 /** One stage of a chain with the column that it gives. */
 export interface BoundedStage {
@@ -98,18 +99,6 @@ function asReward({
   readonly column: InputColumn;
 }): RewardColumn {
   return { name: '', weight, value: column.value };
-}
-
-/** The numbers as stated, and how far the trainer's may be: rounded to its format, or known only in part. */
-function startOf({ value, stated, error, rounding }: InputColumn): IntervalColumn {
-  const centre = stated ?? value;
-  if (error === undefined && rounding === undefined) return { value: centre, low: centre, high: centre };
-  const off = (row: number): number => (error?.[row] ?? 0) + (rounding?.[row] ?? 0);
-  return {
-    value: centre,
-    low: centre.map((x, row) => x - off(row)),
-    high: centre.map((x, row) => x + off(row)),
-  };
 }
 
 interface Context {
@@ -170,7 +159,7 @@ function boundStage(stage: Stage, chain: Chain, x: IntervalColumn): IntervalColu
       return boundAccumulate(stage, { sequences: intervals(chain), reward: x, arithmetic, forms, overflow });
     }
     case 'subtract-greedy-reward':
-      return subtractGreedyReward(chain, x);
+      return boundGreedyReward({ sequences: intervals(chain), x, arithmetic: chain.arithmetic });
     case 'subtract-token-baseline':
       return boundTokenBaseline(stage, { sequences: intervals(chain), x, ...chain });
     case 'subtract-mean':
@@ -208,17 +197,6 @@ function boundStage(stage: Stage, chain: Chain, x: IntervalColumn): IntervalColu
 function intervals({ input }: Chain): TokenSequences<IntervalColumn> {
   const { column, ...tokens } = sequencesOf(input);
   return { ...tokens, column: (name: TokenInputName) => startOf(column(name)) };
-}
-
-/** One rounding of the difference. */
-function subtractGreedyReward(chain: Chain, x: IntervalColumn): IntervalColumn {
-  const b = intervals(chain).column('rewardBaseline');
-  return mapRows(x, chain, (row, out) => {
-    const [low, high] = [x.low[row]! - b.high[row]!, x.high[row]! - b.low[row]!];
-    const own = 2 ** -51 * Math.abs(b.value[row]!);
-    const blur = blurOf(low, high, 1, chain.arithmetic) + own;
-    put(out, row, x.value[row]! - b.value[row]!, low - blur, high + blur);
-  });
 }
 
 /** Fills the counted rows of a new column; the others are 0. */

@@ -19,6 +19,19 @@ interface Input {
   readonly overflow: Uint8Array;
 }
 
+/** Returns less the reward of a greedy response: one rounding of the difference; 0 for tokens outside the mask. */
+export function boundGreedyReward({ sequences, x, arithmetic }: Omit<Input, 'overflow'>): IntervalColumn {
+  const b = sequences.column('rewardBaseline');
+  const out = emptyColumn(x);
+  for (let t = 0; t < out.value.length; t++) {
+    if (sequences.mask[t] === 0) continue;
+    const [low, high] = [x.low[t]! - b.high[t]!, x.high[t]! - b.low[t]!];
+    const blur = blurOf(low, high, 1, arithmetic) + 2 ** -51 * Math.abs(b.value[t]!);
+    put(out, t, x.value[t]! - b.value[t]!, low - blur, high + blur);
+  }
+  return out;
+}
+
 /** Bounds {@link SubtractTokenBaseline}. A token whose divisor may be 0 can have any value. */
 export function boundTokenBaseline(stage: SubtractTokenBaseline, input: Input): IntervalColumn {
   const { sequences, x, arithmetic, overflow } = input;
