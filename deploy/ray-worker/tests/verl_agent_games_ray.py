@@ -33,8 +33,8 @@ def configuration(seed: int) -> Any:
 
 
 def response(task_step: int, number: int) -> str:
-    """Solves every game but those of the third table, whose mug it never takes; its second response is no action."""
-    if number % 3 == 2 and task_step == 1:
+    """Solves every game but those of the third place, whose mug it never takes: every fourth response, from the second, is no action."""
+    if number % 3 == 2 and task_step % 4 == 1:
         return "I look around."
     return f"<think>t</think><action>{walkthrough(number)[task_step % 4]}</action>"
 
@@ -130,9 +130,9 @@ def test_each_game_is_played_once_per_replicate_and_two_machines_have_one_digest
     assert len(digests) == 1 and all(one == results[0] for one in results)
     files = panel.files_below(str(roots[0] / "json_2.1.1" / "valid_seen"))
     assert digests == {panel.digest_of({name: panel.content_digest(path) for name, path in files.items()})}
-    # By the response above: games 2 and 5 are never won, and each has one response without an action in each cycle of four.
+    # By the responses above.
     lost = {game: (steps, invalid) for game, success, steps, invalid in results[0] if not success}
-    assert {game.split("trial_T")[1] for game in lost} == {"2", "5"} and set(lost.values()) == {(8, 1)}, lost
+    assert {game.split("trial_T")[1] for game in lost} == {"2", "5"} and set(lost.values()) == {(8, 2)}, lost
     assert {steps for _, success, steps, _ in results[0] if success} == {4}
 
 
