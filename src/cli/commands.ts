@@ -139,7 +139,9 @@ const CLUSTERS: Entry[] = [
 const FILES: Entry[] = Object.entries(FILE_COMMANDS).map(([name, summary]) => ({
   name,
   summary,
-  async load({ streams }) {
+  async load({ streams, output }) {
+    // Of an experiment, too.
+    if (name === 'signal') return (await import('./commands/signal.ts')).signalCommand(streams, output);
     const { fileCommands } = await import('echelon-verify/cli/commands/files');
     return fileCommands(streams).find((command) => command.name() === name)!;
   },

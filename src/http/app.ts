@@ -27,6 +27,7 @@ import { addExperiments } from './resources/experiments/experiments.ts';
 import { addGames } from './resources/experiments/games.ts';
 import { addLogs } from './resources/experiments/logs.ts';
 import { addMetrics } from './resources/experiments/metrics.ts';
+import { addSignal } from './resources/experiments/signal.ts';
 import { addStepTokens } from './resources/experiments/step-tokens.ts';
 import { addVerification } from './resources/experiments/verification.ts';
 import { addHealth } from './resources/health/health.ts';
@@ -174,6 +175,7 @@ function addVerificationRoutes(routes: App, deps: RouteDeps): void {
   addVerify(routes, deps);
   addRules(routes, deps);
   addBatches(routes, deps);
+  addSignal(routes, deps);
 }
 
 /** Who may do what, and who did. */

@@ -71,6 +71,22 @@ export const BatchPage = NamedObject('BatchPage', {
 });
 export type BatchPage = Static<typeof BatchPage>;
 
+/** What each batch offers to learn from, by attempt and number. */
+export const SignalPage = NamedObject('SignalPage', {
+  items: Type.Array(
+    StrictObject({
+      attempt: Count,
+      batch: batchFields.batch,
+      step: batchFields.step,
+      values: Type.Record(Type.String(), Type.Number(), {
+        description: 'Figures by name; those that the batch does not have are absent.',
+      }),
+    }),
+  ),
+  next: Cursor,
+});
+export type SignalPage = Static<typeof SignalPage>;
+
 /** What the verifier says of one batch. */
 export const BatchReportView = Type.Object(
   {

@@ -185,6 +185,10 @@ def test_an_evaluation_names_its_checkpoint_and_refuses_none(ray_address: str, t
     assert reports.stages[-1] == "validating global_step_1"
     assert [one.path for one in reports.of("checkpoint")] == ["checkpoints/global_step_1"]
     assert reports.metrics[1]["val/success_rate"] >= 0
+    (evaluation,) = reports.of("evaluation")
+    (game,) = evaluation.games
+    assert (evaluation.step, evaluation.panel, evaluation.digest) == (1, "sampled alfworld", "")
+    assert evaluation.decoding["engine seed"] == "0" and game.success == reports.metrics[1]["val/success_rate"] and game.steps > 0
     reports = untrained.ends()
     assert reports.stages[-1] == "validating" and not reports.of("checkpoint")
 

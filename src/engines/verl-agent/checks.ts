@@ -225,6 +225,18 @@ const generation: Check = ({ spec: { rollout, overrides } }) => {
   ];
 };
 
+const panels: Check = ({ spec: { evaluation, recipe } }) => [
+  evaluation.replicates === undefined &&
+    recipeOf(recipe).phase === 'eval' && {
+      check: 'sampled-panel',
+      severity: 'note',
+      field: '/evaluation/replicates',
+      message:
+        'The games are drawn with replacement: some are played several times and others never, and another seed draws others. Such an evaluation cannot enter a comparison.',
+      remedy: 'Set evaluation.replicates to play each game of the split that often.',
+    },
+];
+
 const evaluations: Check = ({ spec }) => {
   if (isTraining(spec)) return [];
   const said = historyLengthOf(spec);
@@ -299,14 +311,16 @@ const keeping: Check = ({ spec }) => {
       remedy:
         'Name the secret under secrets, e.g. WANDB_API_KEY: NAME, or set the variable in the environment of the ray-worker.',
     },
-    recipeOf(recipe).environment === 'webshop' && {
-      check: 'webshop-goals',
-      severity: 'note',
-      field: '/recipe',
-      message:
-        'Every WebShop actor shuffles the goals by a seed of its own, so training and validation share goals.',
-      remedy: 'Read validation as a learning curve, not as a test on unseen goals.',
-    },
+    recipeOf(recipe).environment === 'webshop' &&
+      spec.evaluation.replicates === undefined && {
+        check: 'webshop-goals',
+        severity: 'note',
+        field: '/recipe',
+        message:
+          'Every WebShop actor shuffles the goals by a seed of its own, so training and validation share goals.',
+        remedy:
+          'Set evaluation.replicates, which also trains on goals beyond those of the panel, or read validation as a learning curve.',
+      },
   ];
 };
 
@@ -347,6 +361,7 @@ const CHECKS: readonly Check[] = [
   ignored,
   failing,
   generation,
+  panels,
   evaluations,
   keeping,
 ];

@@ -73,7 +73,13 @@ export function compileVerlAgent(spec: ResolvedVerlAgent): VerlAgentPlan {
     spec.rollout.attentionBackend === 'auto' ? {} : { VLLM_ATTENTION_BACKEND: spec.rollout.attentionBackend };
   const hash = numbersHash({
     entries: draft.entries(),
-    besides: [spec.advantages, spec.rollout.attentionBackend, ...countedVariables(spec.env)],
+    besides: [
+      spec.advantages,
+      spec.rollout.attentionBackend,
+      // The panel of WebShop gives trainings the same goals and prices in all workers.
+      ...(recipe.environment === 'webshop' && spec.evaluation.replicates !== undefined ? ['panel'] : []),
+      ...countedVariables(spec.env),
+    ],
   });
   const checkpointDirectory = setNames(draft, spec, { recipe, hash });
   setOwn(draft, environment);

@@ -8,6 +8,7 @@ import { fieldDefaults, OWNED_KEYS } from './fields.ts';
 import { type HydraValue, readHydraText } from './hydra.ts';
 import { mergedDefault } from './merged-config.ts';
 import { overrideProblems } from './overrides.ts';
+import { panelDefaults, panelProblems } from './panel.ts';
 import { keepsOne, type Recipe, recipeOf, SCRIPT_ENVIRONMENT } from './recipes.ts';
 import type { ResolvedVerlAgent, VerlAgentSpec } from './spec.ts';
 
@@ -44,6 +45,7 @@ export function verlAgentContradictions(spec: VerlAgentSpec): FieldProblem[] {
     ...estimatorProblems(spec.estimator, recipeOf(spec.recipe).method),
     ...overrideProblems(spec.overrides ?? {}, { allowCustomCode, owned: OWNED_KEYS }),
     ...phaseProblems(spec),
+    ...panelProblems(spec),
     ...uselessFields(spec),
   ];
 }
@@ -164,6 +166,7 @@ function defaultsOf(recipe: Recipe, spec: VerlAgentSpec): Tree {
       rounds: recipe.validationRows / games,
       // What the scripts really do: trainings validate in-domain, evaluations run out-of-domain.
       ...(recipe.environment === 'alfworld' ? { split: evaluation ? 'unseen' : 'seen' } : {}),
+      ...panelDefaults(spec, { environment: recipe.environment, isEvaluation: evaluation, games }),
     },
   };
 }

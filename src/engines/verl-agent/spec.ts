@@ -49,6 +49,8 @@ const BATCH_MAX = 65536;
 const MODEL_PATH = '^(?!.*\\.\\.)[A-Za-z0-9/][A-Za-z0-9._/-]{0,254}$';
 const ABSOLUTE_PATH = '^(?!.*\\.\\.)/[A-Za-z0-9._/ -]{0,254}$';
 
+const PANEL_GAME = '^(?!.*\\.\\.)[A-Za-z0-9][A-Za-z0-9._/-]{0,254}$';
+
 const modelPath = (description: string) =>
   Type.Optional(
     Type.String({ pattern: MODEL_PATH, description: `${description}: a Hub name, or a path there` }),
@@ -133,7 +135,11 @@ export const VerlAgentSpec = NamedObject('VerlAgentSpec', {
     'How observations are recorded: as digests only, or as texts together with the texts of the actions.',
   ),
   environment: section({
-    seed: count(0, SEED_MAX, 'Random seed of the tasks. Validation uses this seed plus 1000.'),
+    seed: count(
+      0,
+      SEED_MAX,
+      "Random seed of the tasks. Validation draws its games with this seed plus 1000; the seed of the engine that answers is always 0, so that another seed of an evaluation changes which games are drawn, and nothing else. With evaluation.replicates it does not change an evaluation's games.",
+    ),
     maxSteps: count(1, 1000, 'Maximum number of environment steps of an episode.'),
     historyLength: count(
       0,
@@ -221,7 +227,21 @@ export const VerlAgentSpec = NamedObject('VerlAgentSpec', {
       'Split of the evaluation. ALFWorld: `seen` is in-domain (valid_seen), `unseen` out-of-domain (valid_unseen).',
     ),
     games: count(1, 4096, 'Number of environments that run in parallel.'),
-    rounds: count(1, 100, 'Number of evaluation rounds over the environments.'),
+    rounds: count(1, 100, 'Number of evaluation rounds over the environments. With `replicates` it follows.'),
+    replicates: count(
+      1,
+      20,
+      'Fixed panel: times that each game of the split (ALFWorld: 140 seen or 134 unseen; WebShop: goals 0 to 499) is played, with a digest of what was played. Only such evaluations enter comparisons. Default: the games are drawn with replacement, as verl-agent does.',
+    ),
+    panel: Type.Optional(
+      Type.Array(Type.String({ pattern: PANEL_GAME }), {
+        minItems: 1,
+        maxItems: 2000,
+        uniqueItems: true,
+        description:
+          'With `replicates`: the games of a panel of your own, as paths below the directory of the split, or as numbers of WebShop goals. Default: all games of the split.',
+      }),
+    ),
     temperature: number(0, 10, 'Sampling temperature during validation.'),
     sample: flag('Whether validation samples tokens. If false, it takes the most likely token.'),
     checkpoint: Type.Optional(CheckpointReference),
@@ -252,7 +272,7 @@ export type VerlAgentEstimatorName = (typeof VERL_AGENT_ESTIMATORS)[number];
 
 /**
  * A resolved {@link VerlAgentSpec}: every setting of its recipe that its estimator and phase use. `critic`,
- * `maxGenerationBatches`, `split`, `checkpoint` and `baseModel` are present only if they have an effect. `home` is null if the
+ * `maxGenerationBatches`, `split`, `replicates`, `panel`, `checkpoint` and `baseModel` are present only if they have an effect. `home` is null if the
  * cluster's own checkout is used.
  */
 export type ResolvedVerlAgent = Resolved<
@@ -264,8 +284,11 @@ export type ResolvedVerlAgent = Resolved<
   rollout: Omit<Complete<NonNullable<VerlAgentSpec['rollout']>>, 'maxGenerationBatches'> &
     Pick<NonNullable<VerlAgentSpec['rollout']>, 'maxGenerationBatches'>;
   critic?: Complete<NonNullable<VerlAgentSpec['critic']>>;
-  evaluation: Omit<Complete<NonNullable<VerlAgentSpec['evaluation']>>, 'split' | 'checkpoint' | 'baseModel'> &
-    Pick<NonNullable<VerlAgentSpec['evaluation']>, 'split' | 'baseModel'> & {
+  evaluation: Omit<
+    Complete<NonNullable<VerlAgentSpec['evaluation']>>,
+    'split' | 'replicates' | 'panel' | 'checkpoint' | 'baseModel'
+  > &
+    Pick<NonNullable<VerlAgentSpec['evaluation']>, 'split' | 'replicates' | 'panel' | 'baseModel'> & {
       checkpoint?: ResolvedCheckpoint;
     };
   checkpoints: { label: string | null };

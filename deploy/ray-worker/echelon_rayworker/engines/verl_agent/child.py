@@ -16,7 +16,7 @@ from typing import Optional
 from echelon_rayworker import processes
 from echelon_rayworker.launch import forget_hidden, with_package
 
-from . import environment, hidden, launcher
+from . import environment, hidden, launcher, panel, process_setup
 from .settings import Settings
 
 LAST_LINES = 400
@@ -35,6 +35,8 @@ class Child:
             {**os.environ, **given}, settings.home, settings.observations, settings.advantages
         )
         self._attempt_dir = settings.attempt_dir
+        if settings.replicates:
+            variables[process_setup.PANEL_VARIABLE] = os.path.join(settings.attempt_dir, panel.FILE)
         shown = hidden.hide({**variables, **given}, settings.attempt_dir)
         runtime = {"variables": shown, "init": {key: _scalar(text) for key, text in init.items()}}
         command = [sys.executable, "-m", launcher.__name__, settings.program, *settings.overrides.arguments()]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
+from . import panel
 from .settings import Settings
 
 # Games of each split in the whole data set, from AlfWorld's own archive (json_2.1.1).
@@ -76,6 +77,16 @@ def _java(answer: Callable[..., Any]) -> Any:
     found = shutil.which("java") or (home and shutil.which("java", path=os.path.join(home, "bin")))
     text = f"Java is {found}" if found else "WebShop's search needs Java, and neither PATH nor JAVA_HOME has it"
     return answer("Java", bool(found), text, "" if found else "install a Java 11 runtime on every node, or set JAVA_HOME")
+
+
+def panel_of(settings: Settings) -> Optional[panel.Panel]:
+    """The panel that the validations of a run play; None if their games are drawn. Raises PanelError."""
+    if settings.replicates == 0:
+        return None
+    if "webshop" in (settings.overrides.text("env.env_name") or "").lower():
+        return panel.webshop_panel(settings.panel_games, settings.replicates)
+    count = ALFWORLD_GAMES[panel.SPLITS[settings.split]]
+    return panel.alfworld_panel(_alfworld_root(), settings.split, settings.panel_games, count, settings.replicates)
 
 
 def data_paths(settings: Settings) -> list[str]:

@@ -2,14 +2,13 @@
 
 Ray writes the variables of a runtime environment into its metadata and, for every process that it starts, into the logs of
 its agents. So what is secret goes another way: into a file of the attempt's directory, which all nodes see and only this
-user can read, and which is removed when the run has ended. A setup hook reads it in every process of the job.
+user can read, and which is removed when the run has ended. `process_setup` reads it in every process of the job.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import Mapping
 
 from echelon_rayworker.files import write_file
@@ -17,7 +16,7 @@ from echelon_rayworker.launch import HIDDEN_FILE
 from echelon_rayworker.redaction import SECRET_NAME, Redactor
 from echelon_rayworker.secretstore import NAMES_VARIABLE
 
-FILE_VARIABLE = "ECHELON_HIDDEN_FILE"
+from .process_setup import FILE_VARIABLE
 
 
 def hide(variables: Mapping[str, str], attempt_dir: str) -> dict[str, str]:
@@ -36,15 +35,3 @@ def hide(variables: Mapping[str, str], attempt_dir: str) -> dict[str, str]:
         plain[NAMES_VARIABLE] = ",".join(sorted(secret))
         write_file(plain[FILE_VARIABLE], json.dumps(secret).encode())
     return plain
-
-
-def load() -> None:
-    """Puts the secret variables into this process's environment. Called by Ray in every process that it starts for the
-    job, before any code of the job; pickled by value, so it uses the standard library alone."""
-    path = os.environ.get(FILE_VARIABLE, "")
-    try:
-        with open(path, encoding="utf-8") as file:
-            os.environ.update(json.load(file))
-    except (OSError, ValueError) as error:
-        # The training says better than Ray what it lacks.
-        print(f"echelon: the secrets of the run cannot be read on this node: {error}", file=sys.stderr, flush=True)

@@ -1,7 +1,8 @@
 """Puts the capture hook into the trainer's process: wraps, without editing, what the recipe looks up at call time.
 
 Wrapped are `compute_advantage` of the trainer's module (every estimator), `TrajectoryCollector.
-gather_rollout_data` (the rows at their source), `Tracking.log` (every metric), `RayPPOTrainer.fit` (to write what
+gather_rollout_data` (the rows at their source), `success_evaluator` of the validation environments with `RayPPOTrainer._validate` (the
+games of an evaluation), `Tracking.log` (every metric), `RayPPOTrainer.fit` (to write what
 still waits before the process ends, and to fill up the rows that a critic of several GPUs gets) and `adjust_batch` (to seed the
 choice of the rows that it copies). A wrapper calls the original with the very arguments and returns the very result; whatever goes wrong on the capture hook's side is counted, said once on the console, and never raised.
 """
@@ -20,6 +21,7 @@ from typing import Any, Callable
 from echelon_rayworker.spool import SPOOL_VARIABLE, Spool
 
 from . import capture
+from .evaluations import Games
 from .exact import replace_advantages
 from .reporter import Reporter
 from .rows import follow_rollouts
@@ -157,6 +159,7 @@ def _wrap_fit(trainer: Any, hook: CaptureHook) -> None:
     def fit(self: Any, *arguments: Any, **keywords: Any) -> Any:
         hook.trainer = self
         hook.guarded(lambda: _pad_values(self))
+        hook.guarded(lambda: _follow_games(self, hook))
         try:
             return original(self, *arguments, **keywords)
         finally:
@@ -164,6 +167,24 @@ def _wrap_fit(trainer: Any, hook: CaptureHook) -> None:
             hook.guarded(lambda: hook.reporter.flush(FLUSH_SECONDS))
 
     trainer.fit = fit
+
+
+def _follow_games(trainer: Any, hook: CaptureHook) -> None:
+    """Reports the games of each validation."""
+    manager = trainer.val_envs
+    if not hasattr(manager, "success_evaluator"):
+        return
+    games = Games(trainer.config, hook.guarded)
+    games.follow(manager)
+    original = trainer._validate
+
+    @functools.wraps(original)
+    def _validate(*arguments: Any, **keywords: Any) -> Any:
+        result = original(*arguments, **keywords)
+        hook.guarded(lambda: games.report(manager, hook.reporter.evaluation, hook.step()))
+        return result
+
+    trainer._validate = _validate
 
 
 def _pad_values(trainer: Any) -> None:

@@ -15,7 +15,7 @@ import sys
 from typing import Any
 
 from echelon_rayworker import allocation
-from echelon_rayworker.engines.verl_agent import hidden, placement
+from echelon_rayworker.engines.verl_agent import placement, process_setup
 
 VARIABLE = "ECHELON_RUNTIME"
 
@@ -48,10 +48,10 @@ def connect(variables: dict[str, str], init: dict[str, Any]) -> None:
     except ImportError:
         given = {"env_vars": {}}
     runtime_env: dict[str, Any] = {**given, "env_vars": {**given.get("env_vars", {}), **variables}}
-    if hidden.FILE_VARIABLE in variables:
+    if variables.keys() & {process_setup.FILE_VARIABLE, process_setup.PANEL_VARIABLE}:
         # By value: other nodes need not have this package.
-        ray.cloudpickle.register_pickle_by_value(hidden)
-        runtime_env["worker_process_setup_hook"] = hidden.load
+        ray.cloudpickle.register_pickle_by_value(process_setup)
+        runtime_env["worker_process_setup_hook"] = process_setup.load
     address = os.environ.get("RAY_ADDRESS")
     ray.init(**({"address": address} if address else {}), runtime_env=runtime_env, **init)
     print("connected to Ray", flush=True)

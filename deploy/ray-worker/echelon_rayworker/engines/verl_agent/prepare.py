@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from . import checkpoints, datafiles, staging
+from . import checkpoints, datafiles, datasets, panel, staging
 from .checkpoints import CheckpointError, Start
 from .settings import Settings
 
@@ -40,7 +40,8 @@ def prepare(settings: Settings) -> Prepared:
     try:
         datafiles.provide(settings.overrides, settings.attempt_dir, settings.train_rows, settings.val_rows)
         _load_hook(settings)
-    except (datafiles.DataError, OSError) as error:
+        _write_panel(settings)
+    except (datafiles.DataError, panel.PanelError, OSError) as error:
         raise NotStartable(str(error)) from None
     if settings.overrides.text("hydra.run.dir") is None:
         settings.overrides.set("hydra.run.dir", os.path.join(settings.attempt_dir, "hydra"))
@@ -87,3 +88,9 @@ def _load_hook(settings: Settings) -> None:
         )
     overrides.set("data.custom_cls.path", staging.stage_hook(settings.attempt_dir))
     overrides.set("data.custom_cls.name", "CaptureDataset")
+
+
+def _write_panel(settings: Settings) -> None:
+    """For `panel_hook`, which reads it in the trainer's process."""
+    if (made := datasets.panel_of(settings)) is not None:
+        made.write(settings.attempt_dir)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Mapping
+from typing import Mapping, Optional
 
 from ..checkout import find_home
 from ..spec import Launch, SpecError
@@ -14,7 +14,8 @@ from .overrides import Overrides
 @dataclass(frozen=True)
 class Settings:
     """A run's settings; directories are absolute. `steps`: after which a training is complete, 0 for an evaluation.
-    `disk_bytes`: of its checkpoints and an export, 0 where unknown."""
+    `disk_bytes`: of its checkpoints and an export, 0 where unknown. `replicates`: times that a validation plays each game of its
+    panel, 0 if its games are drawn; `panel_games`: the panel's, None for all of the split."""
 
     home: str
     program: str
@@ -30,6 +31,9 @@ class Settings:
     advantages: str
     observations: str
     base_model: bool
+    split: str
+    replicates: int
+    panel_games: Optional[tuple[str, ...]]
     overrides: Overrides
     # Instead of each stage's own patience; 0: the table's.
     patience_seconds: float
@@ -83,6 +87,9 @@ def settings_of(launch: Launch, environment: Mapping[str, str]) -> Settings:
         advantages=spec["advantages"],
         observations=spec["observations"],
         base_model=spec["evaluation"].get("baseModel", False),
+        split=spec["evaluation"].get("split", ""),
+        replicates=spec["evaluation"].get("replicates", 0),
+        panel_games=tuple(spec["evaluation"]["panel"]) if "panel" in spec["evaluation"] else None,
         overrides=overrides,
         patience_seconds=plan.get("patienceSeconds", 0.0),
         wait_seconds=plan.get("waitSeconds", 30.0),

@@ -14,6 +14,7 @@ _FILES = (
     "engines/verl_agent/hook.py", "engines/verl_agent/capture.py", "engines/verl_agent/reporter.py",
     "engines/verl_agent/rows.py",
     "engines/verl_agent/exact.py", "engines/verl_agent/exact_hgpo.py", "engines/verl_agent/placement.py",
+    "engines/verl_agent/evaluations.py", "engines/verl_agent/panel.py", "engines/verl_agent/panel_hook.py",
 )  # fmt: skip
 
 

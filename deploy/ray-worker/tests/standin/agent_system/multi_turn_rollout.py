@@ -33,7 +33,7 @@ class TrajectoryCollector:
         groups = [str(uuid.uuid4()) for _ in range(-(-count // n))]
         names = [str(uuid.uuid4()) for _ in range(count)]
         (observations, _), done = envs.reset(kwargs={}), np.zeros(count, bool)
-        total = [[] for _ in range(count)]
+        total, total_infos = [[] for _ in range(count)], [[] for _ in range(count)]
         rewards, lengths = np.zeros(count, np.float32), np.zeros(count, np.float32)
         for _ in range(self.config.env.max_steps):
             active = ~done
@@ -46,6 +46,7 @@ class TrajectoryCollector:
                     "anchor_obs": observations["anchor"][place], "rewards": reward, "active_masks": bool(active[place]),
                     "is_action_valid": infos[place]["is_action_valid"],
                 })  # fmt: skip
+                total_infos[place].append(infos[place])
                 if active[place]:
                     rewards[place] += reward
                     lengths[place] += 1
@@ -53,6 +54,7 @@ class TrajectoryCollector:
             observations = following
             if done.all():
                 break
+        envs.success_evaluator(total_infos=total_infos, total_batch_list=total)
         return self.gather_rollout_data(total_batch_list=total, episode_rewards=rewards, episode_lengths=lengths)
 
     def _response(self, action):

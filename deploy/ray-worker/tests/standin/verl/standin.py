@@ -13,7 +13,9 @@ DEFAULTS = {
     "actor_rollout_ref": {
         "model": {"path": "none"},
         "actor": {"use_invalid_action_penalty": True, "invalid_action_penalty_coef": 0.1},
-        "rollout": {"n": 1, "name": "vllm", "multi_turn": {"enable": False}},
+        "rollout": {
+            "n": 1, "name": "vllm", "multi_turn": {"enable": False}, "val_kwargs": {"temperature": 0, "do_sample": False},
+        },
     },
     "algorithm": {
         "adv_estimator": "gae", "gamma": 1.0, "lam": 1.0, "norm_adv_by_std_in_grpo": True, "use_kl_in_reward": False,

@@ -9,6 +9,7 @@ import { Card } from '../../parts/card.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Fact, Muted, Outcomes } from '../../parts/marks.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
+import { SignalCurves } from './signal-curves.tsx';
 
 const SHOWN = 500;
 
@@ -42,7 +43,10 @@ export function Verification({
               <p>Batches appear when the training computes its first advantages.</p>
             </Empty>
           ) : (
-            <Batches experiment={experiment} all={all} />
+            <>
+              <SignalCurves id={experiment.id} tick={experiment.verification.batchesVerified} />
+              <Batches experiment={experiment} all={all} />
+            </>
           )
         }
       </Await>
