@@ -19,6 +19,7 @@ const INTERNAL = [
   'MIN_WINDOW in src/http/resources/queues/what-if.ts',
   'MAX_SHIFTS in src/http/resources/queues/what-if.ts',
   'MAX_CANCEL_MS in src/http/resources/sweeps/sweeps.ts',
+  'MAX_REMEMBERED in src/http/resources/sweeps/best.ts',
   'MAX_DATE_MS in src/http/resources/clock/clock.ts',
   'MAX_DIGEST in src/core/event-bounds.ts',
   'MAX_NUMBER in src/core/event-bounds.ts',
