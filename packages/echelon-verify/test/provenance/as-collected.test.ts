@@ -32,6 +32,8 @@ describe('rows that a trainer prepared before it computed', () => {
   test('are verified with their copies and in their order if that is stated, and are errors if it is not', () => {
     const report = verifyBatch(prepared(BALANCED, stated));
     assert.deepEqual([report.ok, report.exact, report.rows], [true, CLEAN.rows + 5, CLEAN.rows + 5]);
+    const codes = (findings: typeof report.findings) => findings.map(({ code }) => code);
+    assert.deepEqual(codes(report.findings), codes(verifyBatch(reportBy(CLEAN)).findings));
     assert.match(report.fingerprint, /,rows=padded-balanced\)$/);
     for (const code of ['row-duplicated', 'steps-out-of-order', 'returns-mismatch', 'score-mismatch'])
       assert.ok(errorsOf(prepared(BALANCED)).includes(code), code);
