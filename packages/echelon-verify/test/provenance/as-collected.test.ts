@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { describeSignal } from '../../src/explain/describe-signal.ts';
 import type { Batch, BatchProvenance } from '../../src/format/batch.ts';
 import { readBundleHead, writeBundle } from '../../src/format/bundle.ts';
 import { readBatches } from '../../src/format/read-json.ts';
@@ -78,6 +79,18 @@ describe('rows that a trainer prepared before it computed', () => {
     const report = verifyBatch({ ...batch, tokenLevelRewardSum: score });
     const found = report.findings.find(({ code }) => code === 'score-mismatch')!;
     assert.deepEqual([found.rows.length, found.rows.includes(at)], [2, true]);
+  });
+
+  test('have the signal of the rows as the rollout collected them', () => {
+    const figures = (batch: Batch) =>
+      JSON.parse(
+        JSON.stringify(describeSignal(batch), (_key, x) =>
+          typeof x === 'number' ? Number(x.toPrecision(9)) : x,
+        ),
+      );
+    const moved = pick(CLEAN, BALANCED);
+    assert.deepEqual(figures({ ...moved, provenance: stated }), figures(CLEAN));
+    assert.notDeepEqual(figures(moved), figures(CLEAN));
   });
 
   test('are stated on the wire and in bundles, and identify keeps to them', () => {
