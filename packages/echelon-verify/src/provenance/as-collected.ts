@@ -36,11 +36,10 @@ export function asCollected(batch: Batch): Collected | undefined {
   return { batch: { ...picked, provenance: stated }, rows: Int32Array.from(rows), from };
 }
 
-/** For each row the first with its step and contents; a row is its own if no earlier one has them. */
+/** For each row the first with its step, if it has the same contents; else the row itself. */
 function originals(batch: Batch, step: Int32Array): Int32Array {
+  const { trajectory } = batch;
   const columns = [
-    batch.trajectory,
-    step,
     batch.group,
     batch.observation,
     batch.nextObservation,
@@ -50,11 +49,14 @@ function originals(batch: Batch, step: Int32Array): Int32Array {
     batch.responseLength,
     batch.reportedStepReward,
   ].filter((column) => column !== undefined);
-  const seen = new Map<string, number>();
-  return Int32Array.from({ length: batch.rows }, (_, row) => {
-    const key = columns.map((column) => column[row]).join();
-    if (!seen.has(key)) seen.set(key, row);
-    return seen.get(key)!;
+  const seen = new Map<number, number>();
+  const stride = step.reduce((most, own) => Math.max(most, own), 0) + 1;
+  return step.map((own, row) => {
+    const key = trajectory[row]! * stride + own;
+    const first = seen.get(key);
+    if (first === undefined) seen.set(key, row);
+    else if (columns.every((column) => Object.is(column[first], column[row]))) return first;
+    return row;
   });
 }
 

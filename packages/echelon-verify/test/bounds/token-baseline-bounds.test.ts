@@ -61,3 +61,36 @@ test('so many tokens that bfloat16 may lose every digit can have any value', () 
   assert.ok(high[2]! - low[2]! < 0.2);
   assert.ok(high[299]! - low[299]! > 1e30);
 });
+
+test('sums of thousands of weights in float32, one after the other, stay within the interval', () => {
+  const tokens = 4000;
+  const squares = [0.1, 0.7].map(Math.fround);
+  const own = (of: (row: number) => number) =>
+    known(Array.from({ length: 2 * tokens }, (_, t) => of(t < tokens ? 0 : 1)));
+  const columns: Partial<Record<TokenInputName, IntervalColumn>> = {
+    // No probability at all: the exponential rounds nothing.
+    logProb: own(() => -1e3),
+    squaredProbabilities: own((row) => squares[row]!),
+  };
+  const sequences = {
+    offset: Int32Array.of(0, tokens, 2 * tokens),
+    mask: new Uint8Array(2 * tokens).fill(1),
+    group: new Int32Array(2),
+    column: (name: TokenInputName) => columns[name]!,
+  };
+  const overflow = new Uint8Array(2 * tokens);
+  const x = own((row) => 1 - row);
+  const { value, low, high } = boundTokenBaseline(STAGE, { sequences, x, arithmetic: FLOAT32, overflow });
+  const sums = squares.map((square) => {
+    let sum = 0;
+    return Array.from({ length: tokens }, () => (sum = Math.fround(sum + Math.fround(1 + square))));
+  });
+  let farthest = 0;
+  for (let t = 0; t < tokens; t++) {
+    const [first, second] = sums.map((sum) => sum[t]!) as [number, number];
+    const advantage = Math.fround(1 - Math.fround(first / Math.fround(first + second)));
+    assert.ok(low[t]! <= advantage && advantage <= high[t]!, `token ${t}`);
+    farthest = Math.max(farthest, Math.abs(advantage - value[t]!));
+  }
+  assert.ok(farthest > 30 * FLOAT32.unit, 'the sums drift');
+});

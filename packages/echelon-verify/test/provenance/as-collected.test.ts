@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { describeSignal } from '../../src/explain/describe-signal.ts';
 import type { Batch, BatchProvenance } from '../../src/format/batch.ts';
 import { readBundleHead, writeBundle } from '../../src/format/bundle.ts';
 import { readBatches } from '../../src/format/read-json.ts';
@@ -32,6 +33,8 @@ describe('rows that a trainer prepared before it computed', () => {
   test('are verified with their copies and in their order if that is stated, and are errors if it is not', () => {
     const report = verifyBatch(prepared(BALANCED, stated));
     assert.deepEqual([report.ok, report.exact, report.rows], [true, CLEAN.rows + 5, CLEAN.rows + 5]);
+    const codes = (findings: typeof report.findings) => findings.map(({ code }) => code);
+    assert.deepEqual(codes(report.findings), codes(verifyBatch(reportBy(CLEAN)).findings));
     assert.match(report.fingerprint, /,rows=padded-balanced\)$/);
     for (const code of ['row-duplicated', 'steps-out-of-order', 'returns-mismatch', 'score-mismatch'])
       assert.ok(errorsOf(prepared(BALANCED)).includes(code), code);
@@ -76,6 +79,18 @@ describe('rows that a trainer prepared before it computed', () => {
     const report = verifyBatch({ ...batch, tokenLevelRewardSum: score });
     const found = report.findings.find(({ code }) => code === 'score-mismatch')!;
     assert.deepEqual([found.rows.length, found.rows.includes(at)], [2, true]);
+  });
+
+  test('have the signal of the rows as the rollout collected them', () => {
+    const figures = (batch: Batch) =>
+      JSON.parse(
+        JSON.stringify(describeSignal(batch), (_key, x) =>
+          typeof x === 'number' ? Number(x.toPrecision(9)) : x,
+        ),
+      );
+    const moved = pick(CLEAN, BALANCED);
+    assert.deepEqual(figures({ ...moved, provenance: stated }), figures(CLEAN));
+    assert.notDeepEqual(figures(moved), figures(CLEAN));
   });
 
   test('are stated on the wire and in bundles, and identify keeps to them', () => {
