@@ -189,7 +189,7 @@ async function change(call: Call, created: Created, failures: string[]): Promise
   }
   const experiments = created.get('/v1/experiments/')!;
   await done('PATCH', `/v1/experiments/${experiments.at(-1)}`, { priority: 1 });
-  for (const id of experiments.slice(3)) await done('POST', `/v1/experiments/${id}/cancel`);
+  for (const id of experiments.slice(2)) await done('POST', `/v1/experiments/${id}/cancel`);
   for (const id of created.get('/v1/sweeps/') ?? []) await done('POST', `/v1/sweeps/${id}/cancel`);
   for (const id of created.get('/v1/comparisons/') ?? []) await done('POST', `/v1/sweeps/${id}/cancel`);
   await done('PATCH', '/v1/projects/team', { weight: 3 });
