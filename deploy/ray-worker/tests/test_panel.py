@@ -13,7 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from echelon_rayworker.engines.verl_agent import evaluations, panel, panel_hook, process_setup
+from verl_agent_support import verl_agent_launch
+
+from echelon_rayworker.engines.answers import Answer
+from echelon_rayworker.engines.verl_agent import datasets, evaluations, panel, panel_hook, process_setup, settings
 
 NAMES = [f"pick_and_place_simple-Mug-None-Desk-{kind}/trial_T{number}" for kind in range(4) for number in range(3)]
 
@@ -58,6 +61,22 @@ def test_a_panel_has_exactly_the_games_that_alfworld_plays(tmp_path: Path) -> No
         panel.alfworld_panel(str(root), "seen", ["pick_unsolvable-1/trial_T1"], 140, 1)
     assert panel.webshop_panel(None, 1).games == tuple(str(one) for one in range(500))
     assert panel.webshop_panel(["10", "9"], 1).games == ("9", "10")
+
+
+def test_a_preflight_states_the_panel_with_the_digest_that_an_evaluation_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make_games(tmp_path / "data", NAMES)
+    monkeypatch.setenv("ALFWORLD_DATA", str(root))
+
+    def checked(*fields: str) -> list[Answer]:
+        launch = verl_agent_launch(tmp_path, "env.env_name=alfworld/AlfredTWEnv", "trainer.val_only=True", fields=fields)
+        return datasets.check_panel(settings.settings_of(launch, {}), Answer)
+
+    assert checked() == []
+    own = ["evaluation.split=seen", "evaluation.replicates=2", f"evaluation.panel={json.dumps(NAMES)}"]
+    (found,) = checked(*own)
+    assert found.ok and found.message == f"alfworld-seen-own has 12 games, each played 2 times; digest {digest_below(root)}"
+    (short,) = checked(*own[:2])
+    assert not short.ok and "12 games of the panel's 140" in short.message
 
 
 @given(st.integers(1, 40), st.integers(1, 5), st.integers(1, 17))

@@ -89,6 +89,21 @@ def panel_of(settings: Settings) -> Optional[panel.Panel]:
     return panel.alfworld_panel(_alfworld_root(), settings.split, settings.panel_games, count, settings.replicates)
 
 
+def check_panel(settings: Settings, answer: Callable[..., Any]) -> list[Any]:
+    """The panel of the run's evaluations with its digest; nothing if their games are drawn."""
+    try:
+        made = panel_of(settings)
+    except (panel.PanelError, OSError, ValueError) as error:
+        return [answer("panel", False, str(error), "evaluation.panel names the games of your own panel")]
+    if made is None:
+        return []
+    if made.name.startswith("webshop"):
+        digest = "its digest is known when the environments have resolved their goals and prices"
+    else:
+        digest = f"digest {panel.alfworld_digest(_alfworld_root(), settings.split, made)}"
+    return [answer("panel", True, f"{made.name} has {len(made.games)} games, each played {made.replicates} times; {digest}")]
+
+
 def data_paths(settings: Settings) -> list[str]:
     """Directories that every node must see, since the environments run on any of them."""
     name = (settings.overrides.text("env.env_name") or "").lower()

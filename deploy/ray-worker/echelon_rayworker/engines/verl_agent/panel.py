@@ -152,6 +152,12 @@ def alfworld_panel(root: str, split: str, asked: Optional[Sequence[str]], count:
     return Panel(f"alfworld-{split}", tuple(found), replicates)
 
 
+def alfworld_digest(root: str, split: str, played: Panel) -> str:
+    """The digest of a panel by the files below a data root: that of an evaluation if every node plays the same files."""
+    files = files_below(os.path.join(root, "json_2.1.1", SPLITS[split]))
+    return digest_of({name: content_digest(files[name]) for name in played.games})
+
+
 def webshop_panel(asked: Optional[Sequence[str]], replicates: int) -> Panel:
     """The goals that are asked for, or the first 500, which no training uses."""
     if asked is None:

@@ -52,6 +52,7 @@ def checks_of(launch: Launch) -> list[Check]:
         ("checkout", lambda: check_checkout(settings)),
         ("packages", lambda: check_packages(settings)),
         ("environment data", lambda: datasets.check_data(settings, Answer)),
+        ("panel", lambda: datasets.check_panel(settings, Answer)),
         ("model", lambda: check_model(settings)),
         ("checkpoints", lambda: check_checkpoints(settings)),
         ("disk", lambda: check_disk(settings)),
