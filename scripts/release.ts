@@ -1,5 +1,5 @@
 // Makes the files of a release in a new directory: the source, the npm packages, and FILE… as they are, with SHA256SUMS and its
-// signature by an SSH key. The page docs/contributing/release.md says what comes before and after.
+// signature by an SSH key. The page docs/contributing/release.md says what else belongs to a release.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -76,7 +76,7 @@ function sign(to: string, { key, signers }: { key: string; signers: string }): v
     run('ssh-keygen', verify, sums);
   } catch {
     throw new ReleaseError(
-      `nobody could verify this release: the key ${key} is not in ${signers}. Add it there first.`,
+      `users could not verify this release: the key ${key} is not in ${signers}. Add it there first.`,
     );
   }
 }

@@ -217,7 +217,7 @@ async function readAll(call: Call, sources: string, created: Created): Promise<M
 
 function filledPaths(path: string, created: Created): string[] {
   const [base = '', rest] = path.replace('{attempt}/{batch}', '1/1').split(/\{\w+\}/, 2);
-  // A feed begins with what comes, unless it is asked for all.
+  // A feed begins with new entries, unless it is asked for all.
   if (rest === undefined) return [path === '/v1/events' ? `${path}?after=0` : path];
   const query = path === '/v1/projects/{name}/events' ? '?after=0' : '';
   return rest.includes('{') ? [] : (created.get(base) ?? []).map((name) => `${base}${name}${rest}${query}`);
