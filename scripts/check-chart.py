@@ -32,6 +32,8 @@ MINIMAL = {
     "clusters": [{"name": "lab", "address": "lab.example.org:7400", "tokenSecret": {"name": "lab", "key": "token"}}],
 }
 
+OIDC = {"issuer": "https://login.example.org", "clientId": "echelon", "grants": ["guests=vision:read"]}
+
 
 def merged(*changes: dict) -> dict:
     result = json.loads(json.dumps(MINIMAL))
@@ -57,6 +59,10 @@ REFUSED = [
     (merged({"ingress": {"enabled": True}}), "ingress.host"),
     (merged({"ingress": {"enabled": True, "host": "e.example.org"}}), "tlsSecret"),
     (merged({"ingress": {"enabled": True, "host": "e.example.org", "tlsSecret": "t"}}), "publicUrl"),
+    (merged({"api": {"oidc": {"issuer": "https://login.example.org"}}}), "needs api.oidc.clientId"),
+    (merged({"api": {"publicUrl": "https://e.example.org", "oidc": OIDC}}), "no client secret"),
+    (merged({"api": {"oidc": {**OIDC, "issuer": "http://login.example.org"}}}), "issuer"),
+    (merged({"api": {"oidc": {**OIDC, "grants": ["a=b:read,c=*:admin"]}}}), "grants"),
     (merged({"ray": {"enabled": True}}), "shared root"),
     (merged({"secret": {"create": False, "existing": "mine"}, "ray": {"enabled": True, "sharedRoot": {"className": "nfs"}}}),
      "no secret for Ray"),

@@ -75,14 +75,15 @@ class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
 
-def merged(home: Path, overrides: list[str]) -> Any:
-    """The recipe's configuration with overrides in it, merged by Hydra itself."""
+def merged(home: Path, overrides: list[str], of: tuple[str, str] = ("recipe/hgpo/config", "hgpo_trainer")) -> Any:
+    """The configuration of the recipe, or of another program, with overrides in it, merged by Hydra itself."""
     from hydra import compose, initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
     GlobalHydra.instance().clear()
-    with initialize_config_dir(str(home / "recipe" / "hgpo" / "config"), version_base=None):
-        return compose("hgpo_trainer", overrides=overrides)
+    folder, name = of
+    with initialize_config_dir(str(home / folder), version_base=None):
+        return compose(name, overrides=overrides)
 
 
 def plan(node: str, name: str, *flags: str) -> dict[str, Any]:
@@ -183,12 +184,12 @@ class Trainer:
         self.config, self.global_steps = config, step
 
 
-def one_step(modules: Any, hook: Any, config: Any, rollout: Rollout, step: int, device: str) -> None:
-    """A step up to its advantages, in the order of the recipe's fit, with the recipe's functions."""
+def rewarded(trainer: Any, core: Any, config: Any, rollout: Rollout, step: int, prepare: Callable = lambda data: data) -> Any:
+    """The data of a step as compute_advantage takes it, made by the trainer's functions; `prepare` is called as soon as the rows have
+    their returns."""
     import numpy as np
     import torch
 
-    trainer, core = modules.trainer, modules.core
     count = len(rollout.lists)
     collector = object.__new__(trainer.TrajectoryCollector)
     data = collector.gather_rollout_data(
@@ -199,6 +200,7 @@ def one_step(modules: Any, hook: Any, config: Any, rollout: Rollout, step: int, 
     name = config.algorithm.adv_estimator
     if name in ("hgpo", "gigpo"):
         data.batch["step_rewards"] = core.compute_step_discounted_returns(batch=data, gamma=config.algorithm.gamma)
+    data = prepare(data)
     data.batch["response_mask"] = trainer.compute_response_mask(data)
     scores = data.batch["responses"].float() * 0
     last = data.batch["response_mask"].sum(-1) - 1
@@ -210,12 +212,18 @@ def one_step(modules: Any, hook: Any, config: Any, rollout: Rollout, step: int, 
     # As the critic's: the first token of the padding has a value, the later ones have none.
     seen = data.batch["attention_mask"][:, -scores.shape[1] - 1 : -1]
     data.batch["values"] = torch.randn(scores.shape, generator=torch.Generator().manual_seed(step)) * seen
+    return data
+
+
+def one_step(modules: Any, hook: Any, config: Any, rollout: Rollout, step: int, device: str) -> None:
+    """A step up to its advantages, in the order of the recipe's fit, with the recipe's functions."""
+    data = rewarded(modules.trainer, modules.core, config, rollout, step)
     if device != "cpu":
         data = data.to(device)
     hook.trainer = Trainer(config, step)
     algorithm = config.algorithm
-    trainer.compute_advantage(
-        data, adv_estimator=name, gamma=algorithm.gamma, lam=algorithm.lam, num_repeat=1,
+    modules.trainer.compute_advantage(
+        data, adv_estimator=algorithm.adv_estimator, gamma=algorithm.gamma, lam=algorithm.lam, num_repeat=1,
         norm_adv_by_std_in_grpo=algorithm.norm_adv_by_std_in_grpo, multi_turn=False,
         step_advantage_w=algorithm.gigpo.step_advantage_w, gigpo_mode=algorithm.gigpo.mode,
         hgpo_mode=algorithm.hgpo.mode, hgpo_length_weight_alpha=algorithm.hgpo.length_weight_alpha,
@@ -234,6 +242,9 @@ SETTINGS = [
     *(["gae", f"algorithm.gamma={gamma}", f"algorithm.lam={lam}"] for gamma, lam in ((1, 1), (1, 0.95), (0.99, 0.9))),
     *(["reinforce_plus_plus", f"algorithm.gamma={gamma}"] for gamma in (1, 0.99)),
 ]  # fmt: skip
+# Rows are filled up to a multiple of the micro batches of four GPUs.
+OWN = ["trainer.n_gpus_per_node=4", "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=8",
+       "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu=8", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=8"]  # fmt: skip
 SIZES = ["algorithm.gamma=0.95", "data.train_batch_size=4", "env.rollout.n=8"]
 
 
@@ -293,6 +304,59 @@ class Checks:
         if exact:
             assert all(one["rounding"] == 0 for one, (name, *_) in zip(reports, SETTINGS) if name == "hgpo"), total
         return f"{len(batches)} batches on {device}: " + ", ".join(f"{value} {key}" for key, value in total.items())
+
+    def own_trainer(self) -> str:
+        """verl-agent's own trainer (`verl.trainer.main_ppo`) through echelon-capture: it pads and balances before the advantages."""
+        import numpy as np
+        import torch
+        from verl_agent_support import Reports, verify
+
+        import echelon_capture
+        from echelon_capture import verl
+
+        trainers = importlib.import_module(verl.TRAINER_MODULE)
+        core = importlib.import_module("gigpo.core_gigpo")
+        settings = [one for one in SETTINGS if one[0] != "hgpo"]
+        runs = [(one, balance) for one in settings for balance in (True, False)]
+
+        def fit(trainer: Any) -> None:
+            """The steps up to their advantages, in the order of the trainer's own fit, with its functions."""
+            for trainer.global_steps, ((name, *overrides), balance) in enumerate(runs, start=1):
+                step, size = trainer.global_steps, [f"algorithm.adv_estimator={name}", *SIZES, *OWN, *overrides]
+                trainer.config = config = merged(self.home, size, ("verl/trainer/config", "ppo_trainer"))
+
+                def prepare(data: Any) -> Any:
+                    data = trainers.adjust_batch(config, data)
+                    if balance:
+                        trainer._balance_batch(data, metrics={})
+                    return data
+
+                data = rewarded(trainers, core, config, Rollout(torch, np, 4, 8, 20, 16, step), step, prepare)
+                algorithm = config.algorithm
+                trainers.compute_advantage(
+                    data, adv_estimator=name, gamma=algorithm.gamma, lam=algorithm.lam,
+                    norm_adv_by_std_in_grpo=algorithm.get("norm_adv_by_std_in_grpo", True), use_pf_ppo=algorithm.use_pf_ppo,
+                    step_advantage_w=algorithm.gigpo.step_advantage_w, gigpo_mode=algorithm.gigpo.mode,
+                    gigpo_enable_similarity=algorithm.gigpo.enable_similarity,
+                )  # fmt: skip
+
+        before = Reports(self.spool)
+        trainers.RayPPOTrainer.fit = fit
+        verl.follow()
+        trainer = object.__new__(trainers.RayPPOTrainer)
+        trainer.actor_rollout_wg = types.SimpleNamespace(world_size=4)
+        trainer.fit()
+        assert echelon_capture.close(60)
+        after = Reports(self.spool)
+        batches, gaps = after.batches[len(before.batches) :], after.of("gap")[len(before.of("gap")) :]
+        assert len(batches) == len(runs) and not gaps, f"{len(batches)} batches of {len(runs)}, {gaps}"
+        reports = verify(batches, self.directory / "own.json.gz")["batches"]
+        bad = [(runs[place], one["wrong"], one["unverifiable"], one["findings"]) for place, one in enumerate(reports) if not one["ok"]]
+        assert not bad, bad
+        prepared = [one["fingerprint"].split("rows=")[1] for one in reports]
+        assert prepared == ["padded-balanced)" if balance else "padded)" for _, balance in runs], prepared
+        copies = sum(batch.rows - batch.provenance.rows_collected for batch in batches)
+        return f"{len(batches)} batches, {sum(one['rows'] for one in reports)} rows with {copies} copies: all ok"
 
     def others(self) -> str:
         import numpy as np
@@ -422,7 +486,7 @@ def main() -> int:
     parser.add_argument("--node", default=str(ROOT / "node_modules" / ".bin" / "node"))
     options = parser.parse_args()
     home = options.home.resolve()
-    sys.path[:0] = [str(RAY_WORKER / "tests"), str(RAY_WORKER), str(home)]
+    sys.path[:0] = [str(RAY_WORKER / "tests"), str(RAY_WORKER), str(ROOT / "deploy" / "capture"), str(home)]
     os.chdir(home)
     with tempfile.TemporaryDirectory() as directory:
         checks = Checks(home, options.node, Path(directory))
@@ -430,6 +494,7 @@ def main() -> int:
         check("the capture hook is loaded by the recipe's own dataset hook", checks.hook)
         check("advantages of the recipe under the capture hook", lambda: checks.advantages("cpu"))
         check("exact advantages", lambda: checks.advantages("cpu", exact=True))
+        check("verl-agent's own trainer under echelon-capture", checks.own_trainer)
         check("a batch that cannot be verified", checks.others)
         check("metrics", checks.metrics)
         check("a critic of several GPUs", checks.values_of_critic)

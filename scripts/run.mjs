@@ -30,6 +30,7 @@ const TASKS = {
   'check:trainers': { program: 'scripts/check-trainers.ts', isolated: false },
   'check:verl-agent': { program: 'scripts/check-verl-agent.ts', isolated: true },
   build: { program: 'scripts/build.ts', isolated: false },
+  release: { program: 'scripts/release.ts', isolated: false },
   generate: { program: 'scripts/generate.ts', isolated: false },
 };
 

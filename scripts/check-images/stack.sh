@@ -25,6 +25,10 @@ check_stack() {
   check_missing_secrets
   (cd "$src" && deploy/docker/make-secrets.sh >/dev/null)
   compose -f docker-compose.yml -f deploy/docker/bucket.yml --profile gpu config -q || fail "gpu with a bucket is no valid configuration"
+  oidc_stack="compose -f docker-compose.yml -f deploy/docker/oidc.yml config -q"
+  $oidc_stack 2>/dev/null && fail "sign-in of people without an issuer is a valid configuration"
+  ECHELON_OIDC_ISSUER=https://login.example.org ECHELON_OIDC_CLIENT_ID=echelon ECHELON_OIDC_GRANTS=guests=vision:read \
+    $oidc_stack || fail "sign-in of people is no valid configuration"
   start_stack
   say "compose up: six services run, four of them with passing health checks"
   submit 10 --watch >"$run/training.log" 2>&1 || fail "a training does not succeed"

@@ -40,6 +40,6 @@ ${rows.join('\n')}
 | \`ECHELON_SECRET_<NAME>\` | ray-worker | Value of the secret \`NAME\`, if the directory has no file for it |
 
 Without an address or a context, the command line uses the private stack in \`ECHELON_STATE_DIR\`. See
-\`echelon config --help\` for the order, and [secrets](../guides/runs.md) for how trainings receive secrets.
+\`echelon config --help\` for the order, and [secrets](../guides/secrets.md) for how trainings receive secrets.
 `,
 );

@@ -38,7 +38,6 @@ const NOT_BUILT = `## Not built
 | RewardFlow (2603.18859) | step rewards come from values in a graph that each environment cleans in its own way [code] |
 | GAGPO (2605.13217) | no code is public; γ, λ, deviation and ε are not known [2nd] |
 | EMPG (2509.09265) | only pseudocode and a summary could be read [2nd]; batches hold no token entropies |
-| \`remax\`, \`optimal_token_baseline\`, \`tir_optimal_token_baseline\` of verl | batches lack the reward of the greedy rollout, or the probabilities of the tokens [code] |
 | Dr. MAS (2602.08847) | no estimator of its own. \`group_by_agent_id=True\` is \`grpo\` or \`gigpo\` with a \`group\` of task and agent; False is \`statistics: trajectory-mean\` of \`grpo\`, \`first-row\` of \`gigpo\` [code] |
 `;
 
@@ -79,6 +78,7 @@ const COLUMNS = {
   score: '`tokenLevelRewardSum`',
   responseLength: '`responseLength`',
   rewards: '`rewards`',
+  rewardBaseline: '`rewardBaseline`',
   tokens: '`tokens`',
 };
 
@@ -122,6 +122,7 @@ const PYTHON_COLUMNS = {
   actionValid: '("action_valid",)',
   score: '_SCORES',
   rewards: '_REWARDS',
+  rewardBaseline: '("reward_baseline",)',
   tokens: '("tokens",)',
 };
 

@@ -57,6 +57,10 @@ arithmetic, the source, and the advantage of the first row for three groups of r
 
 Every token of a response counts once, and a response has one token here, with a value of 0.5 for estimators that use values. \`–\`: the form cannot be computed from these rewards.
 
+The fingerprint of a batch ends with \`rows=padded\`, \`rows=balanced\` or \`rows=padded-balanced\` if its trainer added copies of rows,
+or put them in another order, before it computed the advantages. verl-agent's own trainer does both, the trainers of its recipes
+compute first.
+
 \`echelon identify --known ID\` prints one line with its values for more rewards. \`echelon identify FILE\` names the lines that
 explain the advantages of a file. The advantage functions of TRL, ms-swift, verl, NeMo-RL, slime, OpenRLHF, prime-rl, SkyRL,
 ROLL, AReaL and rLLM ran on the CPU, and their values are the golden data of the tests (\`scripts/golden/estimators.py\`).

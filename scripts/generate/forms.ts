@@ -24,7 +24,7 @@ function pythonForm({ estimator: name, params, when = [], from = {} }: KnownForm
             when=${tupleOf(when.map((one) => dictOf(one, (value) => tupleOf([value].flat().map(pythonValue)))))},
             estimator=${dictOf({ name, ...named }, pythonValue)},
             settings=${dictOf(settings, pythonValue)},
-            tokens=${tupleOf(tokens.map(pythonValue))},
+            tokens=${tupleOf(tokens.map((one) => pythonValue(snake(one))))},
         ),
 `;
 }

@@ -6,10 +6,12 @@ published.py says what SOURCES holds. Only the data of the functions is kept. Ne
 """
 
 import json
+import math
 import random
 from types import SimpleNamespace
 from typing import Any, Callable
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from published import REPOSITORIES, load, statements
@@ -23,6 +25,8 @@ def inputs() -> list[Case]:
     """Responses padded to one length; rewards at the last token, or with a KL term at each. The first token of the mask is not the
     first of the response, and there are holes in the mask. Padding has reward and value 0."""
     draw = random.Random(SEED)
+    # Of its own, so that the other columns are those of before.
+    more = random.Random(SEED + 1)
     cases = []
     for name, lengths, kl, scale in (
         ("outcome", [5, 9, 1, 12, 7, 9], 0.0, 1.0),
@@ -38,8 +42,23 @@ def inputs() -> list[Case]:
                 mask[row, t] = 1 if last else float(draw.random() < 0.85 and t > 0)
                 value[row, t] = scale * draw.uniform(-0.2, 1.1)
                 reward[row, t] = -kl * scale * abs(draw.gauss(0, 1)) + (scale * float(draw.random() < 0.5) if last else 0)
-        cases.append({"name": name, "lengths": lengths, "reward": reward, "value": value, "mask": mask})
+        extra = probabilities(more, lengths, shape)
+        cases.append({"name": name, "lengths": lengths, "reward": reward, "value": value, "mask": mask, **extra})
     return cases
+
+
+def probabilities(draw: random.Random, lengths: list[int], shape: tuple[int, int]) -> Case:
+    """Of the tokens, some nearly certain, with their groups and the reward of a greedy response. The last group has one response."""
+    log_prob, squares, weight = torch.zeros(shape), torch.zeros(shape), torch.zeros(shape)
+    for row, length in enumerate(lengths):
+        for t in range(length):
+            log_prob[row, t] = -draw.random() * (1e-6 if draw.random() < 0.2 else 3)
+            p = math.exp(log_prob[row, t].item())
+            squares[row, t] = p * p + draw.random() * (1 - p) ** 2
+            weight[row, t] = draw.uniform(0.2, 2)
+    group = [0] * (len(lengths) - 1) + [1]
+    baseline = torch.tensor([float(draw.random() < 0.5) for _ in lengths])
+    return {"log_prob": log_prob, "squares": squares, "weight": weight, "group": np.array(group), "baseline": baseline}
 
 
 def tokens_of(case: Case, values: torch.Tensor) -> list[float]:
@@ -69,6 +88,21 @@ def verl(each: Callable[[], list[Case]]) -> None:
         keep("verl/gae-0.95", case, space["compute_gae_advantage_return"](*given, 1.0, 0.95)[0])
         for form, gamma in (("verl/reinforce-plus-plus-token", 1.0), ("verl/reinforce-plus-plus-0.99", 0.99)):
             keep(form, case, space[plus](case["reward"], case["mask"], SimpleNamespace(gamma=gamma))[0])
+
+
+def verl_baselines(each: Callable[[], list[Case]]) -> None:
+    names = ("optimal_token_baseline", "multi_turn_optimal_token_baseline")
+    functions = [f"compute_{name}_advantage" for name in names]
+    remax = "compute_remax_outcome_advantage"
+    space = load("verl", "verl/trainer/ppo/core_algos.py", remax, *functions, AlgoConfig=object)
+    agent = load("verl-agent", "verl/trainer/ppo/core_algos.py", remax)
+    for case in each():
+        keep("verl/remax", case, space[remax](case["reward"], case["baseline"], case["mask"])[0])
+        keep("verl-agent/remax", case, agent[remax](case["reward"], case["baseline"], case["mask"])[0])
+        for form, function in zip(("verl/optimal-token-baseline", "verl/tir-optimal-token-baseline"), functions):
+            given = (case["reward"], case["mask"], case["group"], case["log_prob"], case["squares"])
+            keep(form, case, space[function](*given)[0])
+            keep(f"{form}-weighted", case, space[function](*given, rollout_is_weights=case["weight"])[0])
 
 
 def verl_agent(each: Callable[[], list[Case]]) -> None:
@@ -146,7 +180,7 @@ def slime(each: Callable[[], list[Case]]) -> None:
         keep("slime/ppo-0.95", case, sums)
 
 
-for run_trainer in (verl, skyrl, trl, nemo_rl, openrlhf, slime, verl_agent):
+for run_trainer in (verl, skyrl, trl, nemo_rl, openrlhf, slime, verl_agent, verl_baselines):
     run_trainer(inputs)
 columns = [
     {
@@ -155,6 +189,11 @@ columns = [
         "mask": [int(x) for x in tokens_of(case, case["mask"])],
         "reward": tokens_of(case, case["reward"]),
         "value": tokens_of(case, case["value"]),
+        "logProb": tokens_of(case, case["log_prob"]),
+        "squaredProbabilities": tokens_of(case, case["squares"]),
+        "rolloutWeight": tokens_of(case, case["weight"]),
+        "group": case["group"].tolist(),
+        "rewardBaseline": case["baseline"].tolist(),
     }
     for case in inputs()
 ]

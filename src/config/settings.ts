@@ -271,6 +271,12 @@ export const SETTINGS = {
     integer(1, 10080),
     'Minutes after which a node that was cordoned for its faults is released',
   ),
+  preemptWithinMs: setting(
+    'ECHELON_PREEMPT_WITHIN_MS',
+    300_000,
+    integer(1_000, 86_400_000),
+    'Milliseconds that a preempted experiment has to stop. An urgent experiment that is expected to start as soon without preempts nothing. The same for api and dispatcher',
+  ),
   verifyProcesses: setting(
     'ECHELON_VERIFY_PROCESSES',
     1,

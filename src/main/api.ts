@@ -55,6 +55,7 @@ export async function startApi({
       oidc: oidcOf(settings),
       grafanaUrl: settings.grafanaUrl,
       gpuPrices: settings.gpuPrices,
+      preemptWithinMs: settings.preemptWithinMs,
       promptEndpoints: settings.promptEndpoints,
       allowedHosts: publicUrl === null ? allowedHosts : [...allowedHosts, new URL(publicUrl).hostname],
     },

@@ -9,6 +9,7 @@ import {
   type Backup,
   createBackup,
   listBackups,
+  pruneBackups,
   restoreObjects,
   snapshotOf,
   verifyBackup,
@@ -76,6 +77,11 @@ function createPause({ retention }: Store, resources: AsyncDisposableStack): () 
 /** The backups of a place, the newest first. */
 export async function backupsOf(place: string): Promise<Backup[]> {
   return await listBackups(await openPlace(place, processSettings()));
+}
+
+/** See {@link pruneBackups}. */
+export async function prune(place: string, keep: number): ReturnType<typeof pruneBackups> {
+  return await pruneBackups(await openPlace(place, processSettings()), { keep, now: Date.now });
 }
 
 /** Reads every byte of a backup (default: the newest): what is missing or damaged. */
@@ -168,5 +174,11 @@ async function openPlace(place: string, settings: Settings): Promise<ListedArchi
   if (isBucket && (archiveAccessKey === null || archiveSecretKey === null))
     throw new SettingsError(`${place} needs ECHELON_BACKUP_ACCESS_KEY and ECHELON_BACKUP_SECRET_KEY`);
   const where = { archiveUrl: bucket, archiveAccessKey, archiveSecretKey, archiveDir: place };
-  return (await plainArchive({ ...where, stateDir: settings.stateDir })).archive;
+  const { archive } = await plainArchive({ ...where, stateDir: settings.stateDir });
+  const installation = await archive.readId();
+  if (installation === null) return archive;
+  throw new EchelonError(
+    'archive-mismatch',
+    `${place} is the archive of installation ${installation}. Name another place for its backups.`,
+  );
 }

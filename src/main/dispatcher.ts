@@ -33,6 +33,7 @@ export async function startDispatcher(
     verifications: settings.verifyProcesses,
     leaseMs: settings.leaseMs,
     notifications: { queue: deliveries, settings: sendSettings(settings) },
+    preemptWithinMs: settings.preemptWithinMs,
     cordon: { after: settings.cordonAfterFaults, forMs: settings.cordonMinutes * 60_000 },
   });
   await dispatcher.start();

@@ -125,7 +125,7 @@ export const Deliveries = NamedObject('Deliveries', {
   items: Type.Array(
     StrictObject({
       ...Message,
-      outcome: oneOf(['delivered', 'failed', 'dead']),
+      outcome: oneOf(['delivered', 'failed', 'dead', 'gone']),
       tries: Type.Integer({ minimum: 1, description: 'Number of this attempt.' }),
       reason: nullable(Text('Why it failed; null if it was delivered.')),
     }),
@@ -133,7 +133,14 @@ export const Deliveries = NamedObject('Deliveries', {
   ),
   pending: CountOf(`Messages that wait for their delivery, at most ${MAX_PENDING}.`),
   dropped: CountOf('Messages that were not retained; the next message states them.'),
-  nextAt: nullable(Instant, { description: 'Time of the next attempt; null if nothing is pending.' }),
+  nextAt: nullable(Instant, {
+    description: 'Time of the next attempt; null if nothing is pending, or it is disabled.',
+  }),
+  disabled: nullable(
+    Text(
+      'Why nothing is sent: its receiver answered 410 Gone. Messages stay pending. Sending the dead letters again ends it. Null: it is not disabled.',
+    ),
+  ),
   dead: Type.Array(StrictObject(Message), {
     description: `Dead letters: messages that were not delivered for three days. The newest ${MAX_DEAD}.`,
   }),

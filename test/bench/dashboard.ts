@@ -166,8 +166,10 @@ async function trainings({ page, url, ids }: Bench): Promise<Figure[]> {
   await page.mouse.down();
   await page.mouse.move(box.x + box.width / 2 + 2, box.y + 20, { steps: 2 });
   await page.mouse.up();
-  const { series } = (await (await answer).json()) as { series: { points: { count: number }[] }[] };
-  const points = series[0]!.points;
+  const { items } = (await (await answer).json()) as {
+    items: { series: { points: { count: number }[] }[] }[];
+  };
+  const points = items[0]!.series[0]!.points;
   return [
     { what: 'Curves of a training of 100 steps', unit: 'ms', budget: null, values: times.short },
     { what: 'Curves of a training of 100,000 steps', unit: 'ms', budget: null, values: times.long },

@@ -8,6 +8,7 @@ import { violationsOf } from './checks.ts';
 import { pick } from './faults/fault.ts';
 import { type Choices, type Kind, type Omitted, type Strike, WORLDS } from './faults/worlds.ts';
 import { everyExperiment, readHistory } from './history.ts';
+import { type Receivers, startReceivers } from './receivers.ts';
 import { watchStarvation } from './starvation.ts';
 import { startUsers, type Users } from './users.ts';
 import { type Measured, startWatch, type Watch } from './watch.ts';
@@ -20,6 +21,8 @@ const POLL_MS = 100;
 /** The outcome of a campaign in one world. */
 export interface Result {
   readonly world: string;
+  /** The older version of the world `upgrade`. */
+  readonly older?: string | undefined;
   readonly seed: number;
   readonly minutes: number;
   readonly experiments: number;
@@ -57,6 +60,7 @@ export async function runCampaign(options: Options): Promise<Result> {
   const starvation = watchStarvation();
   const watch = startWatch(world.bench);
   const random = randomFrom(options.seed + 1);
+  const receivers = world.notifies ? await startReceivers(world, randomFrom(options.seed + 2)) : undefined;
   const users = startUsers({ ...world.api, random, specOf: kind.specOf, openCount: () => openCount(world) });
   const begun = performance.now();
   const timer = setInterval(() => {
@@ -68,17 +72,23 @@ export async function runCampaign(options: Options): Promise<Result> {
     const over = AbortSignal.timeout(options.minutes * 60_000);
     const signal = options.whileStarved ? over : AbortSignal.any([over, starvation.signal]);
     await strike({ world, watch, kind, faults }, { random: randomFrom(options.seed), signal });
-    const undrained = await drain(world, users, watch);
+    const undrained = await drain(world, { users, receivers }, watch);
     await watch.stop();
-    const history = await readHistory(world, users, watch.measured);
+    const notified = receivers?.notified ?? [];
+    const history = await readHistory(world, { users, notified, measured: watch.measured });
     const recorded = [...history.experiments.values()];
     result = {
       world: options.world,
+      older: options.older,
       seed: options.seed,
       minutes: options.minutes,
       measured: watch.measured,
       omitted,
-      operations: new Map([...users.operations, ...(history.leases?.operations ?? [])]),
+      operations: new Map([
+        ...users.operations,
+        ...(receivers?.operations ?? []),
+        ...(history.leases?.operations ?? []),
+      ]),
       violations: [...violationsOf(history), ...(world.violations?.(history) ?? [])],
       experiments: recorded.length,
       attempts: history.launches.length,
@@ -90,6 +100,7 @@ export async function runCampaign(options: Options): Promise<Result> {
   } finally {
     clearInterval(timer);
     users.abandon();
+    await receivers?.stop();
     await watch.stop();
     starvation.stop();
     await world.stop();
@@ -132,7 +143,11 @@ async function strike(
 }
 
 /** Ends the load, and waits until every experiment has ended and every follower knows. Returns what did not happen. */
-async function drain(world: Observed, users: Users, watch: Watch): Promise<string[]> {
+async function drain(
+  world: Observed,
+  { users, receivers }: { users: Users; receivers: Receivers | undefined },
+  watch: Watch,
+): Promise<string[]> {
   const missed: string[] = [];
   const step = async (what: string, seconds: number, done: Promise<unknown>) => {
     if (!(await settledWithin(seconds * 1_000, done))) missed.push(`not in ${seconds} s: ${what}`);
@@ -150,6 +165,7 @@ async function drain(world: Observed, users: Users, watch: Watch): Promise<strin
   await step('the end of every followed stream', 60, users.followers());
   const newest = Number(await world.bench.store.feed.end(DEFAULT_PROJECT));
   await step('the newest entry of the feed', 30, users.feed.reaches(newest, over.signal));
+  if (receivers) await step('an answer to every notification', DRAIN_SECONDS, receivers.settle());
   await step(
     'a record of every exposed attempt',
     30,

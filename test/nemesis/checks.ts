@@ -3,6 +3,7 @@ import { isFinal, type State, TRANSITIONS } from '../../src/core/states.ts';
 import type { ReportSummary } from '../../src/dispatch/background/verification.ts';
 import { violationsOfFeed } from './feed.ts';
 import type { History, Recorded } from './history.ts';
+import { violationsOfNotified } from './receivers.ts';
 
 /** Later experiments that may start before a large one. */
 const MAX_OVERTAKING = 10;
@@ -30,6 +31,7 @@ export const GUARANTEES: readonly Guarantee[] = [
       ...each(history, checkStates),
       ...checkFollowers(history),
       ...checkFeed(history),
+      ...checkNotified(history),
     ],
   },
   { number: 4, name: 'a cancelled or ended experiment leaves no process', check: checkEnds },
@@ -109,9 +111,17 @@ function checkFollowers({ users, experiments }: History): string[] {
 
 /** The follower of the feed received every state of every experiment once. */
 function checkFeed({ users: { feed }, experiments }: History): string[] {
-  const streams = new Map([...experiments].map(([id, { entries }]) => [id, entries]));
-  return violationsOfFeed(feed.received, streams);
+  return violationsOfFeed(feed.received, streamsOf(experiments));
 }
+
+/** Receivers of notifications got every state at least once and in order. */
+function checkNotified({ notified, experiments }: History): string[] {
+  const streams = streamsOf(experiments);
+  return notified.flatMap((one) => violationsOfNotified(one, streams));
+}
+
+const streamsOf = (experiments: History['experiments']) =>
+  new Map([...experiments].map(([id, { entries }]) => [id, entries]));
 
 /** An accepted cancel leads to no other end, and no driver has outlived its attempt's or its experiment's end. */
 function checkEnds(history: History): string[] {

@@ -68,7 +68,8 @@ const setup = () =>
 
 /** Writes what a campaign found. */
 export function writeCampaign(result: Result): void {
-  const { world, operations, measured, machine } = result;
+  const { operations, measured, machine } = result;
+  const world = result.older === undefined ? result.world : `${result.world}, older ${result.older}`;
   const { recoveries, faults, lagMs } = measured;
   const sum = (name: 'count' | 'exposures') => faults.values().reduce((all, one) => all + one[name], 0);
   const times = [percentile(recoveries, 0.5), percentile(recoveries, 0.99), lagMs].map((ms) => `${ms} ms`);

@@ -50,18 +50,30 @@ export function violationsOfFeed(
   streams: ReadonlyMap<string, readonly StreamEntry[]>,
 ): string[] {
   const gap = received.findIndex(({ id }, index) => Number(id) !== index + 1);
-  const states = Map.groupBy(
-    received.filter(({ event }) => event.type === 'state'),
-    ({ experiment }) => experiment,
+  const states = received.flatMap(({ experiment, event }) =>
+    event.type === 'state'
+      ? [{ experiment: experiment ?? '', to: (event as unknown as { to: string }).to }]
+      : [],
   );
-  const differ = [...streams].flatMap(([id, entries]) => {
-    const own = entries.flatMap(({ event }) => (event.type === 'state' ? [event.to] : []));
-    const told = (states.get(id) ?? []).map(({ event }) => (event as unknown as { to: string }).to);
-    return own.join() === told.join() ? [] : [`${id}: its states are ${own}, the feed has ${told}`];
-  });
   return [
     ...(gap < 0 ? [] : [`entry ${received[gap]!.id} of the feed stands at ${gap + 1}`]),
-    ...[...states.keys()].filter((id) => !streams.has(id ?? '')).map((id) => `the feed has states of ${id}`),
+    ...violationsOfStates(states, streams),
+  ];
+}
+
+/** The states of each experiment are those of its own stream, once and in their order. */
+export function violationsOfStates(
+  told: readonly { experiment: string; to: string }[],
+  streams: ReadonlyMap<string, readonly StreamEntry[]>,
+): string[] {
+  const states = Map.groupBy(told, ({ experiment }) => experiment);
+  const differ = [...streams].flatMap(([id, entries]) => {
+    const own = entries.flatMap(({ event }) => (event.type === 'state' ? [event.to] : []));
+    const known = (states.get(id) ?? []).map(({ to }) => to);
+    return own.join() === known.join() ? [] : [`${id}: its states are ${own}, told were ${known}`];
+  });
+  return [
+    ...[...states.keys()].filter((id) => !streams.has(id)).map((id) => `told are states of ${id}`),
     ...differ,
   ];
 }

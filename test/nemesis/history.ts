@@ -3,6 +3,7 @@ import type { Experiment } from '../../src/schemas/experiment.ts';
 import type { BatchRecord } from '../../src/store/batches/types.ts';
 import type { LaunchLine } from '../support/fake-ray-worker.ts';
 import { checkLeases, type LeaseHistory } from './linearizability.ts';
+import type { Notified } from './receivers.ts';
 import type { Users } from './users.ts';
 import type { Measured } from './watch.ts';
 import type { Observed } from './world.ts';
@@ -36,6 +37,8 @@ type Left =
 export interface History {
   readonly experiments: ReadonlyMap<string, Recorded>;
   readonly users: Users;
+  /** Empty: nothing is sent in this world. */
+  readonly notified: readonly Notified[];
   readonly launches: readonly LaunchLine[];
   readonly overlaps: number;
   readonly quota: Observed['quota'];
@@ -51,7 +54,10 @@ export interface History {
 }
 
 /** Reads a {@link History}; every experiment has ended. */
-export async function readHistory(world: Observed, users: Users, measured: Measured): Promise<History> {
+export async function readHistory(
+  world: Observed,
+  { users, notified, measured }: Pick<History, 'users' | 'notified' | 'measured'>,
+): Promise<History> {
   const { store, rayWorker } = world.bench;
   const experiments = new Map<string, Recorded>();
   for (const record of await everyExperiment(store))
@@ -68,6 +74,7 @@ export async function readHistory(world: Observed, users: Users, measured: Measu
   return {
     experiments,
     users,
+    notified,
     left,
     measured,
     selfEnded: world.selfEnded,

@@ -3,6 +3,7 @@
  * 3: inconclusive, because the machine was starved; 4: a time above its bound.
  */
 import { parseArgs } from 'node:util';
+import { readAcross } from './across.ts';
 import { type Options, type Result, runCampaign } from './campaign.ts';
 import { nameOf, tryDefects } from './detection.ts';
 import { writeCampaign, writeDefects } from './evidence.ts';
@@ -14,7 +15,8 @@ const USAGE = `usage: npm run test:nemesis -- [options]
   --world NAME    ${Object.keys(WORLDS).join(', ')}. Default: all but system and upgrade, one after
                   another. system has the real Ray, ray-worker, supervisors and drivers. Its processes, files and shared memory
                   are in namespaces of their own.
-  --older REF     A commit: processes of the world upgrade run it and this version, in turn.
+  --older REF     A commit: processes of the world upgrade run it and this version, in turn, after each has read and changed the
+                  records of the other.
   --fault TEXT    Only faults whose name contains this text.
   --minutes M     Minutes of faults in each world. Default: 2.
   --seed N        Seed of faults and load. Default: a random one, which is printed.
@@ -47,8 +49,8 @@ function optionsFrom(args: string[]) {
   const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
   if (worlds.some((world) => !Object.hasOwn(WORLDS, world))) throw new Error(`unknown world ${values.world}`);
   if (!(minutes > 0) || !Number.isInteger(seed)) throw new Error('--minutes and --seed need numbers');
-  if (values.world === 'upgrade' && values.older === undefined)
-    throw new Error('the world upgrade needs --older');
+  if ((values.world === 'upgrade') !== (values.older !== undefined))
+    throw new Error('the world upgrade needs --older, and no other has it');
   return { ...values, worlds, minutes, seed };
 }
 
@@ -105,6 +107,11 @@ async function runWorlds({
   for (const world of worlds) {
     const choice = `${world === 'upgrade' ? ` --older ${older}` : ''}${fault ? ` --fault '${fault}'` : ''}`;
     console.log(`npm run test:nemesis -- --world ${world}${choice} --minutes ${minutes} --seed ${seed}`);
+    if (older !== undefined) {
+      const failures = await readAcross(older, progress);
+      repeatAtEnd(failures.map((one) => `VIOLATION ${one}`));
+      if (failures.length > 0) return 1;
+    }
     const result = await campaign({ world, older, fault, seed, minutes, whileStarved, progress });
     starved ||= result.starved;
     print(result);

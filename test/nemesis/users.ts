@@ -199,7 +199,7 @@ export function specOfFake(random: () => number): ExperimentSpec {
 export const LARGE_CPUS = 12;
 
 /** Repeats a request until it has an answer; throws a refusal that a retry would meet again. */
-function retry<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export function retry<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
   return retryUntil(request, {
     waits: WAITS,
     signal,

@@ -10,6 +10,7 @@ import {
   startDispatcherProcess,
 } from '../support/dispatcher-processes.ts';
 import type { FakeRayWorker } from '../support/fake-ray-worker.ts';
+import { secretsFor } from '../support/notifications.ts';
 import { freePort } from '../support/redis.ts';
 import { type RedisClock, redisClockFor } from '../support/redis-clock.ts';
 import { S3_BUCKET, S3_KEYS, s3ServerFor } from '../support/s3-server.ts';
@@ -42,6 +43,8 @@ export interface Observed {
   readonly api: { readonly url: string; readonly token: string };
   /** Where dispatchers record what they do with leases; undefined: they do not. */
   readonly leases?: { readonly directory: string; readonly leaseMs: number };
+  /** Whether its dispatchers send notifications, also to 127.0.0.1. Default: no. */
+  readonly notifies?: boolean;
   /** By how much times that the store records may differ from those of this machine. Default: 0. */
   readonly clockErrorMs?: number;
   /** Processes that ended by themselves. */
@@ -136,13 +139,19 @@ async function startIn(
   const rayWorkerProxy = owned.own(await startTcpProxy(bench.rayWorker.address));
   const [cluster] = await bench.store.clusters.list();
   await bench.store.clusters.put({ ...cluster!, address: rayWorkerProxy.address });
+  const notify = inBucket ? await secretsFor(releasesOf(owned)) : undefined;
   const leases = { directory: join(bench.directory, 'leases'), leaseMs };
   let started = 0;
   const startDispatcher = async () => {
     const toRayWorker = owned.own(await startTcpProxy(rayWorkerProxy.address));
     const part = await owned.startPart('a dispatcher', (releases, { clockMs, sources }) => {
       const own = { leaseMs, clockMs, leases: leases.directory, keepalive: KEEPALIVE };
-      const setup = { ...own, id: `d${++started}`, rayWorker: toRayWorker.address };
+      const setup = {
+        ...own,
+        id: `d${++started}`,
+        rayWorker: toRayWorker.address,
+        ...(notify && { notify }),
+      };
       return startDispatcherProcess(proxied, releases, setup, sources);
     });
     return { ...part, toRayWorker };
@@ -161,6 +170,7 @@ async function startIn(
   return {
     admitted,
     violations: () => admitted,
+    notifies: notify !== undefined,
     bench,
     cluster: 'fake',
     disk,

@@ -128,7 +128,8 @@ export function spawnPart(
           return false;
         },
         `${name} says ${word}`,
-        { instead: () => words },
+        // A process starts slowly on a starved machine.
+        { seconds: 120, instead: () => words },
       );
       words.splice(words.indexOf(word), 1);
     },

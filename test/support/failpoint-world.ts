@@ -21,14 +21,17 @@ const LEASE_MS = 800;
 /** The pace of archiving and retention. */
 const RETENTION_MS = 50;
 
-/** Room for a preemption: the urgent experiment needs all CPUs but one, and the batch experiment has two. */
-const CPUS = 12;
+/** Room for preemptions: the urgent experiment needs all CPUs but one, and each batch experiment has two. */
+const CPUS = 14;
+const SAVE_EVERY = 3;
 
 /** The experiments of a world, one for each kind of life, and what they must have become. */
 interface World {
   readonly states: ReadonlyMap<string, State>;
-  /** It is preempted once, and continues. */
-  readonly batch: string;
+  /** Each is preempted once, and continues. */
+  readonly batches: readonly string[];
+  /** Of these, the one whose driver ignores the stop, and whose newest checkpoint is incomplete then. */
+  readonly torn: string;
   /** Retention deletes it as soon as it has ended. */
   readonly expiring: string;
   readonly sweeps: { readonly runs: string; readonly cancelled: string };
@@ -45,8 +48,10 @@ async function createWorld(bench: Bench): Promise<World> {
   const marked = await bench.submit(driver, { rules: [odd] });
   const retried = await bench.submit({ ...driver, hang: true }, { maxAttempts: 5 });
   const cancelled = await bench.submit({ ...driver, hang: true });
-  const saving = { steps: ENDLESS, delayMs: 20, saves: true };
-  const batch = await bench.submit(saving, { priorityClass: 'batch', cpus: 2, maxAttempts: 1 });
+  const endless = { steps: ENDLESS, delayMs: 20 };
+  const victim = { priorityClass: 'batch', cpus: 2, maxAttempts: 1 } as const;
+  const torn = await bench.submit({ ...endless, saveEvery: SAVE_EVERY, torn: true, stubborn: true }, victim);
+  const batches = [await bench.submit({ ...endless, saves: true }, victim), torn];
   const urgent = newExperimentId();
   const overdue = await bench.submit({}, { ...never, deadline: new Date(Date.now() + 300).toISOString() });
   await store.projects.create(newProject({ name: 'brief', retention: { recordsDays: 0 } }, 0));
@@ -64,11 +69,11 @@ async function createWorld(bench: Bench): Promise<World> {
       killed = true;
       rayWorker.kill(retried, own.attempt);
     }
-    const running = await store.experiments.get(batch);
-    if (running?.state === 'running' && !(await store.experiments.get(urgent)))
+    const running = await Promise.all(batches.map((id) => store.experiments.get(id)));
+    const run = await store.experiments.get(urgent);
+    if (running.every((one) => one?.state === 'running') && run === undefined)
       await bench.submit(driver, { id: urgent, priorityClass: 'urgent', cpus: CPUS - 1 });
-    const first = (await store.attempts.list(batch))[0];
-    if (first?.ended && isFinal((await store.experiments.get(urgent))!.state)) rayWorker.finish(batch);
+    if (run && isFinal(run.state)) await finishPreempted(bench, batches);
     const { state } = (await store.experiments.get(cancelled))!;
     if (state === 'running') await store.experiments.cancel(cancelled, 'test');
     const sweep = await store.sweeps.get(cancelledSweep);
@@ -77,11 +82,31 @@ async function createWorld(bench: Bench): Promise<World> {
   }
 
   const states = new Map<string, State>([
-    ...[plain, marked, retried, batch, urgent].map((id) => [id, 'succeeded'] as const),
+    ...[plain, marked, retried, ...batches, urgent].map((id) => [id, 'succeeded'] as const),
     [cancelled, 'cancelled'],
     [overdue, 'failed'],
   ]);
-  return { states, batch, expiring, sweeps: { runs, cancelled: cancelledSweep }, act };
+  return { states, batches, torn, expiring, sweeps: { runs, cancelled: cancelledSweep }, act };
+}
+
+/** Lets experiments end that run again after their first attempt. */
+async function finishPreempted({ store, rayWorker }: Bench, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const attempts = await store.attempts.list(id);
+    if (attempts.length > 1 && attempts[0]!.ended) rayWorker.finish(id);
+  }
+}
+
+/** Fails unless each batch experiment was preempted once, and continued from its last whole checkpoint. */
+async function assertContinued(bench: Bench, { batches, torn }: World): Promise<void> {
+  const recordOf = async (id: string) => (await bench.store.experiments.get(id))!;
+  for (const id of batches) assert.equal((await recordOf(id)).attempt, 2, `${id} was preempted once`);
+  const { entries } = await readRecorded(bench, await recordOf(torn));
+  const of = (attempt: number) =>
+    entries.flatMap(({ id, event }) => (id.startsWith(`${attempt}-`) ? [event] : []));
+  const saved = of(1).flatMap((event) => (event.type === 'checkpoint' ? [event.step] : []));
+  const first = of(2).find((event) => event.type === 'metrics');
+  assert.equal(first?.step, Math.max(0, saved.at(-1)! - SAVE_EVERY) + 1, `saved ${saved}`);
 }
 
 /** Every experiment of a world with the state in which it must end; undefined: not all children are made. */
@@ -182,8 +207,7 @@ export async function tryFailpoint(
     });
     await until(() => isCleared(bench, world), 'everything is archived or deleted', { seconds: 30 });
     await assertGuarantees(bench, all);
-    const { attempt } = (await bench.store.experiments.get(world.batch))!;
-    assert.equal(attempt, 2, 'the batch experiment was preempted once');
+    await assertContinued(bench, world);
   } finally {
     over = true;
     await acting;

@@ -22,6 +22,10 @@ export interface FakeDriver {
   saves?: boolean;
   /** Every so many steps end with a checkpoint, from which the next attempt continues; 0: none. */
   saveEvery?: number;
+  /** The newest checkpoint is incomplete: the next attempt continues from the one before. */
+  torn?: boolean;
+  /** It ignores a stop for the grace period, and is then killed. */
+  stubborn?: boolean;
 }
 
 /** Steps of a driver that continues until a test finishes it. */
@@ -64,6 +68,8 @@ export function readDriver(args: readonly string[]): Required<FakeDriver> {
     hang: values.hang === 'true',
     saves: values.saves === 'true',
     saveEvery: Number(values.saveEvery ?? 0),
+    torn: values.torn === 'true',
+    stubborn: values.stubborn === 'true',
   };
 }
 

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Server, type ServerWritableStream, status } from '@grpc/grpc-js';
 import {
   type DrivenAttempt,
@@ -67,16 +68,16 @@ export interface FakeRayWorker {
   stop(): Promise<void>;
 }
 
-/** The step of the last checkpoint of the experiment's earlier attempts; 0: none. */
-function lastCheckpoint({ experiment }: LaunchLine, attempts: Iterable<Attempt>): number {
+/** The step of the last whole checkpoint of the experiment's earlier attempts; 0: none. */
+function lastCheckpoint({ experiment, driven }: Attempt, attempts: Iterable<Attempt>): number {
   const events = [...attempts].flatMap((one) => (one.experiment === experiment ? one.events : []));
-  return Math.max(
-    0,
-    ...events.map(({ checkpoint }) => (checkpoint as { step: number } | undefined)?.step ?? 0),
-  );
+  const steps = events.flatMap(({ checkpoint }) => (checkpoint as { step: number } | undefined)?.step ?? []);
+  const whole = driven.torn ? steps.filter((step) => step < Math.max(...steps)) : steps;
+  return Math.max(0, ...whole);
 }
 
 interface Attempt extends LaunchLine, DrivenAttempt {
+  driven: Required<FakeDriver>;
   gpus: number;
   launchedAt: number;
   sent: number;
@@ -124,9 +125,12 @@ export async function startFakeRayWorker({
       overlaps += 1;
     writeSync(log, `${JSON.stringify({ experiment, attempt })}\n`);
     if (synced) fsyncSync(log);
+    const args = (plan.arguments as string[] | undefined) ?? [];
+    const driven = readDriver(driver ? fakeArguments(driver) : args);
     const record: Attempt = {
       experiment,
       attempt,
+      driven,
       gpus: Number(plan.gpus ?? 0),
       events: [],
       ended: null,
@@ -141,8 +145,6 @@ export async function startFakeRayWorker({
     attempts.set(keyOf(record), record);
     const inUse = [...attempts.values()].reduce((sum, { gpus, ended }) => sum + (ended ? 0 : gpus), 0);
     peakGpus = Math.max(peakGpus, inUse);
-    const args = (plan.arguments as string[] | undefined) ?? [];
-    const driven = readDriver(driver ? fakeArguments(driver) : args);
     void drive(record, driven, driven.saveEvery > 0 ? lastCheckpoint(record, attempts.values()) : 0);
   }
 
@@ -175,6 +177,7 @@ export async function startFakeRayWorker({
       raiseFence(line);
       return { dropped: true };
     }
+    if (known.driven.stubborn) await delay(Number(request.gracePeriodMs ?? 0));
     known.stop.abort();
     while (!known.ended) await once(known.changed, 'changed');
     return { dropped: false, ended: known.ended };

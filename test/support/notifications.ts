@@ -64,10 +64,13 @@ export interface Receiver {
   start(): Promise<void>;
 }
 
+/** The status of an answer, with headers. */
+type Answer = number | { status: number; headers: Record<string, string> };
+
 /** Starts a receiver; `answer` gives the status of each request, at once or later. A request counts as received when it is answered 2xx. */
 export async function receiverFor(
   scope: Scope,
-  answer: (request: Received, count: number) => number | Promise<number> = () => 200,
+  answer: (request: Received, count: number) => Answer | Promise<Answer> = () => 200,
 ): Promise<Receiver> {
   const received: Received[] = [];
   let count = 0;
@@ -79,9 +82,10 @@ export async function receiverFor(
       for await (const chunk of request.setEncoding('utf8')) text += chunk;
       const one = { headers: request.headers, text, path: request.url ?? '', body: JSON.parse(text) };
       count += 1;
-      const status = await answer(one, count);
+      const given = await answer(one, count);
+      const { status, headers } = typeof given === 'number' ? { status: given, headers: {} } : given;
       if (status < 300) received.push(one);
-      response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end();
+      response.writeHead(status, { location: 'http://127.0.0.1:1/', ...headers }).end();
     });
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');

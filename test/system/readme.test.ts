@@ -132,6 +132,9 @@ test('every command that the README and the docs tell to type exists, with its o
       }
       // A group runs its default command.
       if (at.parent !== null) at = at.commands.find((sub) => sub.name() === 'ls') ?? at;
+      // A page of `contributing` adds a command.
+      if (/^\w/.test(rest[0] ?? '') && !file.startsWith('docs/contributing/'))
+        assert.ok(at.registeredArguments.length > 0, `no such command in ${where}`);
       if (rest[0] !== '--help') assert.ok(at.parent !== null, `no such command in ${where}`);
       const known = new Set(at.options.flatMap(({ short, long }) => [short, long]).concat('--help'));
       for (const word of rest.filter((one) => /^--?[a-z]/.test(one)))

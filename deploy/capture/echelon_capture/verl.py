@@ -1,4 +1,4 @@
-"""Captures what verl's RayPPOTrainer computes, without a change to verl.
+"""Captures what the RayPPOTrainer of verl or of verl-agent computes, without a change to either.
 
     from echelon_capture.verl import follow
 
@@ -14,12 +14,13 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 import echelon_capture as capture
 
 from .shared.batch import row_advantages, without_padding
 from .shared.forms import Form, form_of
+from .verl_agent import Rollouts
 
 TRAINER_MODULE = "verl.trainer.ppo.ray_trainer"
 _MARK = "_echelon_capture"
@@ -32,12 +33,14 @@ def follow(module: str = TRAINER_MODULE) -> None:
     if hasattr(trainers, _MARK):
         return
     running: list[Any] = [None]
+    # A trainer of verl's own has rows without trajectories.
+    rollouts = Rollouts(trainers) if hasattr(trainers, "TrajectoryCollector") else None
     original, fit = trainers.compute_advantage, trainers.RayPPOTrainer.fit
 
     @functools.wraps(original)
     def compute_advantage(*arguments: Any, **keywords: Any) -> Any:
         result = original(*arguments, **keywords)
-        _capture(running[0], original, arguments, keywords, result)
+        _capture(_Trainer(running[0], rollouts), _bound(original, arguments, keywords), result)
         return result
 
     @functools.wraps(fit)
@@ -67,36 +70,63 @@ def _wrap_log(tracking: Any) -> None:
     tracking.log = logged
 
 
-def _capture(trainer: Any, original: Callable, arguments: tuple, keywords: dict[str, Any], result: Any) -> None:
-    step, rows = 0, 0
-    try:
+class _Trainer(NamedTuple):
+    """A trainer, and of verl-agent's what is known of its rollouts."""
+
+    running: Any
+    rollouts: Rollouts | None
+
+
+def _bound(original: Callable, arguments: tuple, keywords: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+    """The arguments of a call by name, defaults included, `**kwargs` among them."""
+
+    def named() -> dict[str, Any]:
         bound = inspect.signature(original).bind(*arguments, **keywords)
         bound.apply_defaults()
-        call = bound.arguments
-        step, rows = int(trainer.global_steps), len(result.batch["advantages"])
-        capture.batch(step, **_columns(call, result), provenance=_provenance(trainer))
+        return {**bound.arguments, **bound.arguments.get("kwargs", {})}
+
+    return named
+
+
+def _capture(trainer: _Trainer, bound: Callable[[], dict[str, Any]], result: Any) -> None:
+    step, rows = 0, 0
+    try:
+        call, running = bound(), trainer.running
+        step, rows = int(running.global_steps), len(result.batch["advantages"])
+        provenance = _provenance(running) if trainer.rollouts is None else trainer.rollouts.provenance(running, result)
+        capture.batch(step, **_columns(call, result, trainer), provenance=provenance)
     except Exception as error:  # noqa: BLE001 - the capture must never fail a training
         capture.gap(step, rows, f"{type(error).__name__}: {error}")
 
 
-def _columns(call: dict[str, Any], result: Any) -> dict[str, Any]:
+def _columns(call: dict[str, Any], result: Any, trainer: _Trainer) -> dict[str, Any]:
     name = str(getattr(call["adv_estimator"], "value", call["adv_estimator"]))
-    settings = {**call, "adv_estimator": name, "tokens": True}
-    form = form_of("verl", settings)
+    tensors, mask = result.batch, result.batch["response_mask"]
+    weighted = "rollout_is_weights" in tensors.keys()
+    settings = {**call, "adv_estimator": name, "tokens": True, "rollout_is_weights": weighted}
+    form = form_of("verl" if trainer.rollouts is None else "verl-agent", settings)
     if form is None:
         raise ValueError(f"not verifiable: the capture does not know the estimator {name!r}")
-    if name == "gae" and (call.get("config") or {}).get("use_pf_ppo"):
+    if name == "gae" and (call.get("use_pf_ppo") or (call.get("config") or {}).get("use_pf_ppo")):
         raise ValueError("not verifiable: use_pf_ppo draws the rows again after the advantages")
-    tensors, mask = result.batch, result.batch["response_mask"]
+    if name == "gigpo" and call.get("gigpo_enable_similarity"):
+        raise ValueError("not verifiable: gigpo_enable_similarity merges states that only look alike")
+    own = _rows(result) if trainer.rollouts is None else trainer.rollouts.columns(result)
+    costs = {} if trainer.rollouts is None else trainer.rollouts.costs(trainer.running)
     return {
-        "estimator": form.of(settings),
-        "group": result.non_tensor_batch["uid"],
-        "trajectory": range(len(mask)),
-        # As verl computes it, so that it has the same bits.
+        "estimator": {**costs, **form.of(settings)},
+        **own,
+        # As the trainer computes it, so that it has the same bits.
         "token_level_reward_sum": tensors["token_level_rewards"].sum(-1),
+        "reward_baseline": tensors["reward_baselines"] if name == "remax" else None,
         "response_length": mask.sum(-1).long(),
         **(_of_tokens(form, tensors, mask) if form.tokens else _of_rows(tensors, mask)),
     }
+
+
+def _rows(result: Any) -> dict[str, Any]:
+    """Of a trainer whose rows are one response each."""
+    return {"group": result.non_tensor_batch["uid"], "trajectory": range(len(result.batch["response_mask"]))}
 
 
 def _of_rows(tensors: Any, mask: Any) -> dict[str, Any]:
@@ -106,7 +136,13 @@ def _of_rows(tensors: Any, mask: Any) -> dict[str, Any]:
 
 
 # Column of the tokens → verl's tensor.
-_TENSORS = {"reward": "token_level_rewards", "value": "values"}
+_TENSORS = {
+    "reward": "token_level_rewards",
+    "value": "values",
+    "log_prob": "old_log_probs",
+    "squared_probabilities": "sum_pi_squared",
+    "rollout_weight": "rollout_is_weights",
+}
 
 
 def _of_tokens(form: Form, tensors: Any, mask: Any) -> dict[str, Any]:

@@ -40,12 +40,13 @@ _BATCH_FIELDS = {
     "trajectory": 8, "trajectory_names": 9, "step": 10, "observation": 11, "observation_digests": 12,
     "observation_texts": 13, "reward": 14, "action_valid": 15, "token_level_reward_sum": 16,
     "response_length": 17, "reported_step_reward": 18, "reported_advantage": 19, "action": 30, "action_texts": 31,
-    "rewards": 32, "next_observation": 33,
+    "rewards": 32, "next_observation": 33, "reward_baseline": 34,
     "token_offset": 40, "token_mask": 41, "token_reward": 42, "token_value": 43, "reported_token_advantage": 44,
+    "token_log_prob": 45, "token_squared_probabilities": 46, "token_rollout_weight": 47,
 }  # fmt: skip
 _PROVENANCE_FIELDS = {
     "experiment": 1, "attempt": 2, "training_step": 3, "group_size": 4, "groups": 5, "rows_collected": 6,
-    "producer": 7,
+    "producer": 7, "preparation": 8,
 }  # fmt: skip
 _ESTIMATOR_FIELDS = {
     "name": 1, "history_length": 2, "mode": 3, "length_weight_alpha": 4, "base_group": 5,
@@ -281,6 +282,23 @@ _ESTIMATORS = {
         columns=(("tokens",),),
         columns_with={},
     ),
+    "remax": _Estimator(
+        parameters={
+            "masked_tokens": _Parameter(str, "skip"),
+        },
+        columns=(("reward_baseline",), ("tokens",)),
+        columns_with={},
+    ),
+    "optimal_token_baseline": _Estimator(
+        parameters={
+            "align": _Parameter(str, "position"),
+            "zero_tail": _Parameter(bool, True),
+            "rollout_weights": _Parameter(bool, False),
+            "epsilon": _Parameter(float, 1e-8),
+        },
+        columns=(("tokens",),),
+        columns_with={},
+    ),
 }
 # End of what is generated.
 # The fields from which returns are computed or with which they are compared.
@@ -294,6 +312,7 @@ _COLUMNS = {
     "reward": ("reward", "d"),
     "action_valid": ("actionValid", "B"),
     "token_level_reward_sum": ("tokenLevelRewardSum", "d"),
+    "reward_baseline": ("rewardBaseline", "d"),
     "response_length": ("responseLength", "i"),
     "step_reward": ("stepReward", "f"),
     "advantage": ("advantage", "f"),
@@ -304,6 +323,9 @@ _TOKEN_COLUMNS = {
     "mask": ("mask", "B", "token_mask"),
     "reward": ("reward", "f", "token_reward"),
     "value": ("value", "f", "token_value"),
+    "log_prob": ("logProb", "f", "token_log_prob"),
+    "squared_probabilities": ("squaredProbabilities", "f", "token_squared_probabilities"),
+    "rollout_weight": ("rolloutWeight", "f", "token_rollout_weight"),
     "advantage": ("reportedAdvantage", "f", "reported_token_advantage"),
 }
 
@@ -327,14 +349,15 @@ def build_batch(
 ) -> bytes:
     """A serialized `AdvantageBatch`.
 
-    `columns` are step, reward, action_valid, token_level_reward_sum, response_length, step_reward and advantage, as
-    lists, arrays or tensors; omit a field that the trainer does not have (`step` too: give it only from what
+    `columns` are step, reward, action_valid, token_level_reward_sum, reward_baseline, response_length, step_reward and
+    advantage, as lists, arrays or tensors; omit a field that the trainer does not have (`step` too: give it only from what
     numbers the steps, never from the rows' order). `observation` holds the anchor observations, equal as in Python;
     with `texts` they are part of the batch, else only their digests. `next_observation` holds the observations after the
     steps, None for a step that reached the goal. `action` holds the actions as people read them; they
     are part of the batch with `texts`, else ignored. `rewards` holds the column of each reward function by its name, with
     NaN in rows that it did not score; `reward_weights` holds the functions' factors, 1 if omitted. `tokens` holds mask,
-    reward, value and advantage of each token, each a list of rows or a tensor of two dimensions; padding has mask 0.
+    reward, value, log_prob, squared_probabilities, rollout_weight and advantage of each token, each a list of rows or a
+    tensor of two dimensions; padding has mask 0.
     `estimator` and `provenance` have the fields of the messages of these names. Raises ValueError or TypeError, naming the
     field; also where a column is missing that the estimator needs, unless `incomplete` says that the trainer does not have
     it: then the rows are unverifiable.
@@ -426,7 +449,7 @@ def canonical_text(observation: Any) -> str:
 def without_padding(tokens: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The columns of tokens, arrays of one row a response, each row up to the last token that can change a sum: a later one has no
     reward, no value and is not trained."""
-    inputs = [values != 0 for column, values in tokens.items() if column != "advantage"]
+    inputs = [values != 0 for column, values in tokens.items() if column in ("mask", "reward", "value")]
     counts = reduce(operator.or_, inputs)
     places = counts * range(1, counts.shape[1] + 1)
     lengths = places.max(axis=1).tolist()

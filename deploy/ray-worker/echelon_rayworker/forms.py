@@ -172,6 +172,36 @@ _FORMS: dict[str, tuple[Form, ...]] = {
             settings={"normalize_by_std": "norm_adv_by_std_in_grpo"},
             tokens=(),
         ),
+        Form(
+            when=({"adv_estimator": ("remax",), "tokens": (True,)},),
+            estimator={"name": "remax"},
+            settings={},
+            tokens=("reward",),
+        ),
+        Form(
+            when=({"adv_estimator": ("optimal_token_baseline",), "tokens": (True,), "rollout_is_weights": (False, None)},),
+            estimator={"name": "optimal_token_baseline"},
+            settings={},
+            tokens=("reward", "log_prob", "squared_probabilities"),
+        ),
+        Form(
+            when=({"adv_estimator": ("optimal_token_baseline",), "tokens": (True,), "rollout_is_weights": (True,)},),
+            estimator={"name": "optimal_token_baseline", "rollout_weights": True},
+            settings={},
+            tokens=("reward", "log_prob", "squared_probabilities", "rollout_weight"),
+        ),
+        Form(
+            when=({"adv_estimator": ("tir_optimal_token_baseline",), "tokens": (True,), "rollout_is_weights": (False, None)},),
+            estimator={"name": "optimal_token_baseline", "align": "trained-token"},
+            settings={},
+            tokens=("reward", "log_prob", "squared_probabilities"),
+        ),
+        Form(
+            when=({"adv_estimator": ("tir_optimal_token_baseline",), "tokens": (True,), "rollout_is_weights": (True,)},),
+            estimator={"name": "optimal_token_baseline", "align": "trained-token", "rollout_weights": True},
+            settings={},
+            tokens=("reward", "log_prob", "squared_probabilities", "rollout_weight"),
+        ),
     ),
     "verl-agent": (
         Form(
@@ -251,6 +281,12 @@ _FORMS: dict[str, tuple[Form, ...]] = {
             estimator={"name": "reinforce_plus_plus", "baseline": "group"},
             settings={},
             tokens=(),
+        ),
+        Form(
+            when=({"adv_estimator": ("remax",)},),
+            estimator={"name": "remax"},
+            settings={},
+            tokens=("reward",),
         ),
     ),
 }

@@ -371,7 +371,7 @@ def test_advantages_of_tokens_and_of_the_best_row_verify(tmp_path, estimator: st
 
 def test_what_cannot_be_verified_has_a_reason():
     for call, reason in (
-        ({"adv_estimator": "remax"}, "greedy rollout"),
+        ({"adv_estimator": "remax", "data": types.SimpleNamespace(batch={})}, "greedy rollout"),
         ({"adv_estimator": "odd"}, "no kernel for the estimator 'odd'"),
         ({"adv_estimator": "gae", "use_pf_ppo": True}, "use_pf_ppo"),
     ):

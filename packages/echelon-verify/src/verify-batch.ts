@@ -48,7 +48,7 @@ export function verifyBatch(batch: Batch, previous?: Batch): BatchReport {
     roundingRows: roundingRows.slice(0, MAX_LISTED_ROWS),
     findings,
     ok: wrongRows.length === 0 && tally.unverifiable === 0 && findings.every((f) => f.severity !== 'error'),
-    fingerprint: batchFingerprint(batch.estimator),
+    fingerprint: batchFingerprint(batch.estimator, batch.provenance),
     ...('model' in judge && !judge.model.isPerToken ? { diagnosis: describe(batch, judge.model) } : {}),
   };
 }

@@ -181,11 +181,11 @@ const OF_VERL_AGENT = [...goldenTokens(), ...goldenEstimates()].filter(({ form }
   form.startsWith('verl-agent/'),
 );
 
-test('the golden values of verl-agent are of its PPO, both REINFORCE++ and pass@k', () => {
+test('the golden values of verl-agent are of its PPO, both REINFORCE++, ReMax and pass@k', () => {
   assert.deepEqual(
     new Set(OF_VERL_AGENT.map(({ form }) => form)),
     new Set(
-      ['gae', 'reinforce-plus-plus', 'grpo-passk', 'reinforce-plus-plus-baseline'].map(
+      ['gae', 'reinforce-plus-plus', 'grpo-passk', 'reinforce-plus-plus-baseline', 'remax'].map(
         (form) => `verl-agent/${form}`,
       ),
     ),

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
+import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { examples } from 'echelon-verify/cli/examples';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
 import { json, type Output } from 'echelon-verify/cli/output';
@@ -100,6 +101,27 @@ function verify(output: Output): Command {
     });
 }
 
+function prune(output: Output): Command {
+  return command(
+    'prune',
+    'Delete old backups of a place, and the objects that no other backup names. The newest backups of each installation stay. The command deletes nothing unless one of these is whole, which it verifies byte by byte, nor while a backup is made.',
+  )
+    .addOption(
+      new Option('--keep <number>', 'number of backups of each installation that stay')
+        .argParser(wholeNumber(1, 100_000))
+        .makeOptionMandatory(),
+    )
+    .addHelpText('after', examples('echelon backup prune /mnt/backups --keep 14'))
+    .action(async (place: string, options: { keep: number; json?: boolean }) => {
+      const { kept, deleted, objects } = await onMain((main) => main.prune(placeOf(place), options.keep));
+      if (options.json)
+        return output.line(json({ kept: kept.map(summaryOf), deleted: deleted.map(summaryOf), objects }));
+      output.line(
+        `Deleted ${plural(deleted.length, 'backup')} with ${plural(objects, 'object')}; ${plural(kept.length, 'backup')} remain.`,
+      );
+    });
+}
+
 function restore(output: Output): Command {
   return command(
     'restore',
@@ -121,7 +143,7 @@ function restore(output: Output): Command {
       if (options.json) return output.line(json({ ...summaryOf(backup), redisDir, archive }));
       output.line(`Backup ${inWords(backup)}, is restored to ${redisDir} and ${archive}.`);
       output.remark(
-        'Next: start Redis, then one dispatcher, then compare `echelon clusters`; see docs/guides/operating.md.',
+        'Next: start Redis, then one dispatcher, then compare `echelon clusters`; see docs/guides/backup.md.',
       );
     });
 }
@@ -145,7 +167,9 @@ function inWords(backup: Backup): string {
   return `${name.slice(0, SHORT)} of ${new Date(createdAt).toISOString()}: ${sizeInWords(snapshotBytes)} of Redis and ${plural(objects, 'object')} of the archive`;
 }
 
-const description = 'Back up Redis and the archive, verify and restore backups.';
+const description = 'Back up Redis and the archive; verify, restore and delete backups.';
 
 /** The commands of this module by their names. */
-export const commands = { backup: group({ name: 'backup', description }, [create, list, verify, restore]) };
+export const commands = {
+  backup: group({ name: 'backup', description }, [create, list, verify, prune, restore]),
+};

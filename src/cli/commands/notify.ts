@@ -129,7 +129,7 @@ const deliveries = row({
   examples: ['echelon notify deliveries sub-00000000000000000000'],
   verb: 'get',
   path: '/v1/subscriptions/{id}/deliveries',
-  print: ({ items, pending, dropped, dead }, { width }) => {
+  print: ({ items, pending, dropped, disabled, dead }, { width }) => {
     const rows = items.map(({ at, type, outcome, tries, reason }) => [
       new Date(at).toISOString(),
       type,
@@ -137,7 +137,9 @@ const deliveries = row({
       tries,
       inert(reason ?? ''),
     ]);
-    const total = `${pending} pending, ${counted(dead.length, 'dead letter')}${dropped > 0 ? `, ${dropped} not retained` : ''}.`;
+    const off =
+      disabled === null ? '' : `\nDisabled: ${inert(disabled)}. \`echelon notify resend\` enables it again.`;
+    const total = `${pending} pending, ${counted(dead.length, 'dead letter')}${dropped > 0 ? `, ${dropped} not retained` : ''}.${off}`;
     return rows.length === 0
       ? total
       : `${table(['EVENT', 'TYPE', 'OUTCOME', 'TRY', 'REASON'], rows, width)}\n\n${total}`;
@@ -146,7 +148,7 @@ const deliveries = row({
 
 const resend = row({
   name: 'resend',
-  description: 'Send the dead letters of a subscription again.',
+  description: 'Send the dead letters of a subscription again; a disabled one sends again, too.',
   arguments: [SUBSCRIPTION],
   examples: ['echelon notify resend sub-00000000000000000000'],
   verb: 'post',

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Sweep, SweepPreview, SweepRequest } from 'echelon-client/calls';
+import type { SweepPreview, SweepRequest } from 'echelon-client/calls';
 import { wholeNumber } from 'echelon-verify/cli/arguments';
 import { examples } from 'echelon-verify/cli/examples';
 import { json, type Output } from 'echelon-verify/cli/output';
@@ -25,20 +25,12 @@ interface ListOptions {
 }
 
 const sweepOrder = (text: string): string => {
-  if (/^-?(created|best)$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be created or best, - before it reverses.');
+  if (/^-?(created|best|progress|failed)$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be created, best, progress or failed; - before it reverses.');
 };
 
-/** In the order of `--sort`; `best`: the best mean first, by the goal of each sweep; sweeps without a mean come last. */
-function sorted(items: readonly Sweep[], sort = 'created'): Sweep[] {
-  const sign = sort.startsWith('-') ? -1 : 1;
-  const rank = ({ best, metric, createdAt }: Sweep): number => {
-    if (!sort.endsWith('best')) return createdAt;
-    if (!best) return -sign * Number.MAX_VALUE;
-    return metric.goal === 'max' ? best.mean : -best.mean;
-  };
-  return items.toSorted((a, b) => sign * (rank(b) - rank(a)));
-}
+/** As the API names the order: there `-` puts the newest and the best first. */
+const apiOrder = (sort: string) => (sort.startsWith('-') ? sort.slice(1) : `-${sort}`) as never;
 
 const ls = row({
   name: 'ls',
@@ -46,18 +38,20 @@ const ls = row({
   wide: true,
   options: [
     ['--project <project>', 'only this project'],
-    ['--sort <order>', 'created or best, - before it reverses: sorts the listed sweeps', sweepOrder],
+    ['--sort <order>', 'created, best, progress or failed; - before it reverses', sweepOrder],
     ['-n, --limit <count>', 'maximum number of sweeps', wholeNumber(1, 100_000), 20],
   ],
   examples: ['echelon sweeps', 'echelon sweeps ls --project vision --sort best'],
   verb: 'get',
   path: '/v1/sweeps',
   pages: MAX_PAGE,
-  input: ({ project, limit }: ListOptions) => ({ query: { project, limit, best: true } }),
-  json: ({ items, next }, { sort }) => ({ items: sorted(items, sort), next }),
-  print({ items, next }, { width, sort }, output) {
+  input: ({ project, limit, sort }: ListOptions) => ({
+    query: { project, limit, best: true, ...(sort && { sort: apiOrder(sort) }) },
+  }),
+  json: ({ items, next }) => ({ items, next }),
+  print({ items, next }, { width }, output) {
     if (items.length === 0) return 'No sweeps. Submit one with `echelon sweeps submit FILE`.';
-    const rows = sorted(items, sort).map((sweep) => [
+    const rows = items.map((sweep) => [
       sweep.id,
       inert(sweep.name),
       coloredState(sweep.state),

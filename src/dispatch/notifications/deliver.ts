@@ -1,7 +1,8 @@
 import type { Store } from '../../store/store.ts';
-import type { Delivery } from '../../store/subscriptions/subscriptions.ts';
+import type { Delivery, DeliveryEnd } from '../../store/subscriptions/subscriptions.ts';
 import type { Log } from '../log.ts';
 import { everyMs } from './match.ts';
+import { RefusedMessageError } from './post.ts';
 import { messagesAtOnce, type SendSettings, send } from './send.ts';
 
 /** A message that could not be delivered for so long becomes a dead letter. */
@@ -34,14 +35,16 @@ export function createDeliver(deps: {
     for (let turn = 0; turn < IN_A_ROW && !stopped(); turn += 1) {
       const delivery = await store.subscriptions.begin(id, most);
       if (delivery === undefined) return;
-      const reason = await send(delivery.subscription, delivery.messages, deps.settings).then(
+      const error = await send(delivery.subscription, delivery.messages, deps.settings).then(
         () => null,
-        (error: Error) => error.message.slice(0, 300),
+        (reason: Error) => reason,
       );
-      await store.subscriptions.end(delivery, endOf(delivery, reason, deps));
-      if (reason === null) continue;
+      const end = endOf(delivery, error, deps);
+      await store.subscriptions.end(delivery, end);
+      if (error === null) continue;
+      const { outcome, reason } = end;
       log.info(
-        { subscription: id, message: delivery.messages[0]?.id, reason },
+        { subscription: id, message: delivery.messages[0]?.id, outcome, reason },
         'a notification was not delivered',
       );
       return;
@@ -51,10 +54,16 @@ export function createDeliver(deps: {
 
 function endOf(
   { subscription, tries, pendingMs }: Delivery,
-  reason: string | null,
-  { retry, giveUpMs = GIVE_UP_MS }: Pick<Parameters<typeof createDeliver>[0], 'retry' | 'giveUpMs'>,
-) {
-  if (reason === null) return { outcome: 'delivered' as const, waitMs: everyMs(subscription), reason };
-  if (pendingMs >= giveUpMs) return { outcome: 'dead' as const, waitMs: 0, reason };
-  return { outcome: 'failed' as const, waitMs: retryWaitMs(tries + 1, retry), reason };
+  error: Error | null,
+  { retry = RETRY, giveUpMs = GIVE_UP_MS }: Pick<Parameters<typeof createDeliver>[0], 'retry' | 'giveUpMs'>,
+): DeliveryEnd {
+  if (error === null) return { outcome: 'delivered', waitMs: everyMs(subscription), reason: null };
+  const reason = error.message.slice(0, 300);
+  const { isGone, retryAfterMs } =
+    error instanceof RefusedMessageError ? error : { isGone: false, retryAfterMs: null };
+  if (isGone) return { outcome: 'gone', waitMs: 0, reason: `${reason}: it wants no further message` };
+  if (pendingMs >= giveUpMs) return { outcome: 'dead', waitMs: 0, reason };
+  // A receiver may ask for a longer wait, but not for one without end.
+  const asked = Math.min(retryAfterMs ?? 0, retry.longestMs);
+  return { outcome: 'failed', waitMs: Math.max(retryWaitMs(tries + 1, retry), asked), reason };
 }

@@ -7,10 +7,33 @@ import { assertMayReach, checkedLookup } from './addresses.ts';
 
 /** A receiver must answer within this time. */
 const ANSWER_MS = 15_000;
+const GONE = 410;
+
+/** The receiver answered, but not 2xx. */
+export class RefusedMessageError extends Error {
+  override readonly name = 'RefusedMessageError';
+  /** It wants no further message. */
+  readonly isGone: boolean;
+  /** The time in ms that it asked to wait; null: none. */
+  readonly retryAfterMs: number | null;
+
+  constructor(status: number, retryAfter: string | undefined) {
+    super(`the receiver answered with the status ${status}`);
+    this.isGone = status === GONE;
+    this.retryAfterMs = waitOf(retryAfter, Date.now());
+  }
+}
+
+/** The wait in ms that a Retry-After header asks for: seconds, or a date. Null: none. */
+function waitOf(header: string | undefined, now: number): number | null {
+  if (header === undefined) return null;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  return Number.isNaN(ms) ? null : Math.max(0, ms);
+}
 
 /**
- * Posts JSON. Resolves if the receiver answers 2xx; rejects with the reason otherwise. It connects to the addresses that were
- * checked, follows no redirect and reads no body.
+ * Posts JSON. Resolves if the receiver answers 2xx; rejects otherwise, with {@link RefusedMessageError} after another answer.
+ * It connects to the addresses that were checked, follows no redirect and reads no body.
  */
 export function postJson(
   place: string,
@@ -36,10 +59,10 @@ export function postJson(
       const isLate = error.name === 'AbortError' || error.name === 'TimeoutError';
       reject(isLate ? new Error(`the receiver did not answer within ${ANSWER_MS / 1000} s`) : error);
     });
-    sent.on('response', ({ statusCode = 0 }) => {
+    sent.on('response', ({ statusCode = 0, headers: { 'retry-after': retryAfter } }) => {
       sent.destroy();
       if (statusCode >= 200 && statusCode < 300) resolve();
-      else reject(new Error(`the receiver answered with the status ${statusCode}`));
+      else reject(new RefusedMessageError(statusCode, retryAfter));
     });
     sent.end(body);
   });

@@ -76,6 +76,8 @@ export interface AppSettings {
   grafanaUrl?: string | null;
   /** Prices of a GPU hour by GPU type, by `CLUSTER/TYPE`, or `*` for the other types. */
   gpuPrices?: Readonly<Record<string, number>>;
+  /** As the dispatchers have it. Default: 5 minutes. */
+  preemptWithinMs?: number;
   /** Names that a Host header may have, without port; anything else is answered 403. */
   allowedHosts: readonly string[];
   /** Origins that experiments of the engine `prompt` may call without the scope `custom-code`. */

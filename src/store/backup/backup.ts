@@ -2,6 +2,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { EchelonError } from '../../core/errors.ts';
 import type { ListedArchive, ObjectName } from '../archive/archive.ts';
 import { digestOf } from '../archive/archive-keys.ts';
+import { duringRun, isRun } from './runs.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /*
@@ -56,6 +57,12 @@ interface Sources {
  * again. Throws EchelonError `store-unavailable` if Redis, the archive or the place does not answer.
  */
 export async function createBackup(place: ListedArchive, sources: Sources): Promise<Backup> {
+  return await duringRun(place, { kind: 'create', now: sources.now }, (alive) =>
+    write(place, sources, alive),
+  );
+}
+
+async function write(place: ListedArchive, sources: Sources, alive: () => void): Promise<Backup> {
   const { archive, installation, version, now, pause } = sources;
   await pause();
   const createdAt = now();
@@ -84,6 +91,8 @@ export async function createBackup(place: ListedArchive, sources: Sources): Prom
   const packed = zstdCompressSync(JSON.stringify(manifest));
   const name = digestOf(packed);
   await place.put(MANIFESTS, name, packed);
+  // Otherwise a prune may have deleted objects that this backup names.
+  alive();
   return { ...manifest, name };
 }
 
@@ -135,6 +144,58 @@ export async function verifyBackup(place: ListedArchive, backup: Backup): Promis
     }
   });
   return faults.sort();
+}
+
+/**
+ * Deletes all but the newest `keep` backups of each installation, then the objects that no other backup names. Deletes nothing
+ * unless each installation that loses backups retains one whose bytes all have their digests. May be repeated after an
+ * interruption. Throws EchelonError `not-verifiable` if there is none.
+ */
+export async function pruneBackups(
+  place: ListedArchive,
+  { keep, now }: { keep: number; now: () => number },
+): Promise<{ kept: Backup[]; deleted: Backup[]; objects: number }> {
+  return await duringRun(place, { kind: 'prune', now }, async (alive) => {
+    const kept: Backup[] = [];
+    const deleted: Backup[] = [];
+    const ofEach = Map.groupBy(await listBackups(place), ({ installation }) => installation);
+    for (const backups of ofEach.values()) {
+      kept.push(...backups.slice(0, keep));
+      deleted.push(...backups.slice(keep));
+      if (backups.length > keep) await requireWhole(place, backups.slice(0, keep));
+    }
+    // Without a backup this may be no place of backups.
+    const objects = kept.length === 0 ? 0 : await deleteOthers(place, kept, alive);
+    return { kept, deleted, objects };
+  });
+}
+
+async function requireWhole(place: ListedArchive, backups: readonly Backup[]): Promise<void> {
+  for (const backup of backups) if ((await verifyBackup(place, backup)).length === 0) return;
+  throw new EchelonError(
+    'not-verifiable',
+    `Nothing is deleted: none of the ${backups.length} newest backups of installation ${backups[0]!.installation} is whole. Make another backup first.`,
+  );
+}
+
+/** Deletes what backups do not name, manifests first: an interruption leaves no part of a backup under its name. */
+async function deleteOthers(
+  place: ListedArchive,
+  kept: readonly Backup[],
+  alive: () => void,
+): Promise<number> {
+  const needed = new Map<string, Set<string>>([[MANIFESTS, new Set(kept.map(({ name }) => name))]]);
+  for (const backup of kept)
+    for (const { owner, digest } of contentsOf(backup))
+      needed.set(owner, (needed.get(owner) ?? new Set()).add(digest));
+  const stale = new Map<string, number>([[MANIFESTS, 0]]);
+  for await (const { owner, digest } of place.list())
+    if (!isRun(owner) && !needed.get(owner)?.has(digest)) stale.set(owner, (stale.get(owner) ?? 0) + 1);
+  for (const owner of stale.keys()) {
+    alive();
+    await place.remove(owner, needed.get(owner));
+  }
+  return [...stale.values()].reduce((sum, count) => sum + count, 0);
 }
 
 function* contentsOf({ pieces, ...backup }: Backup): Generator<ObjectName> {

@@ -3,7 +3,7 @@ import { toAllocations, toClusters } from '../clusters/clusters.ts';
 import type { StoreContext } from '../redis/context.ts';
 import { QUEUED_FIELDS, queuedOf } from './positions.ts';
 import { type createQueue, toLeaving, toPauses, toProjectVersions } from './queue.ts';
-import type { Holding, QueueSnapshot, QueueWindow } from './types.ts';
+import type { Holding, Leaving, QueueSnapshot, QueueWindow } from './types.ts';
 
 /** MAX queued experiments of one step, so that it does not block the server for long. */
 const ROWS_IN_ONE_STEP = 1_024;
@@ -39,6 +39,7 @@ export function createSnapshot(
       const [ms, clusters, seen, draining, set, projects, pauses, versionList, allocated, tooLong] = reply;
       const versions = pairs(versionList);
       const now = Number(ms);
+      const allocations = toHoldings(allocated, versions);
       return {
         now,
         clusters: toClusters(pairs(clusters), {
@@ -47,16 +48,26 @@ export function createSnapshot(
           draining,
           set: pairs(set),
         }),
-        allocations: toHoldings(allocated, versions),
+        allocations,
         projects: toProjects(pairs(projects)),
         pauses: toPauses(pairs(pauses)),
         projectVersions: toProjectVersions(versions),
-        leaving: toLeaving(pairs(reply[12])),
+        leaving: heldOf(toLeaving(pairs(reply[12])), allocations),
         preemptions: Number(versions['preempt:'] ?? 0),
         window: tooLong === 1 ? await window(perProject) : toWindow(reply),
       };
     },
   };
+}
+
+/** Only preempted experiments that hold an allocation: an older version ends an attempt without its preemption. */
+function heldOf(
+  leaving: Map<string, Leaving>,
+  allocations: ReadonlyMap<string, Holding>,
+): Map<string, Leaving> {
+  if (leaving.size === 0) return leaving;
+  const held = new Set([...allocations.values()].flatMap(({ items }) => items.map((one) => one.experiment)));
+  return new Map([...leaving].filter(([experiment]) => held.has(experiment)));
 }
 
 function toHoldings(allocated: Reply[8], versions: Record<string, string>): Map<string, Holding> {

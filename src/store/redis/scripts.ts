@@ -51,6 +51,7 @@ const SCRIPTS = {
     'cancel-sweep',
     'create-sweep',
     'expand-sweep',
+    'find-comparisons',
     'record-average',
     'release-sweep',
     'record-runs',

@@ -50,9 +50,9 @@ export interface Delivery {
   pendingMs: number;
 }
 
-/** How a delivery ended. `dead`: it is not tried again. */
+/** How a delivery ended. `dead`: it is not tried again. `gone`: nothing is sent any more until the dead letters are sent again. */
 export interface DeliveryEnd {
-  outcome: 'delivered' | 'failed' | 'dead';
+  outcome: Deliveries['items'][number]['outcome'];
   /** Time until the next attempt, or until the next message. */
   waitMs: number;
   reason: string | null;
@@ -206,24 +206,24 @@ function createOutboxes({ redis, keys, run }: StoreContext) {
       return (await run('end-delivery', args)) === 1;
     },
 
-    /** Moves dead letters back to the outbox; returns how many. */
+    /** Moves dead letters back to the outbox, and ends a disabling; returns how many messages are sent by it. */
     resend: async (id: string) => Number(await run('resend-dead', [id])),
 
     async deliveries(id: string): Promise<Deliveries> {
-      const [log, pending, dropped, nextAt, dead] = (await runAll(
+      const [log, pending, [dropped, disabled], nextAt, dead] = (await runAll(
         redis
           .pipeline()
           .lrange(at(id, 'log'), 0, -1)
           .llen(at(id, 'outbox'))
-          .hget(`${keys.root}:subscription:${id}`, 'dropped')
+          .hmget(`${keys.root}:subscription:${id}`, 'dropped', 'disabled')
           .zscore(`${keys.root}:deliveries`, id)
           .lrange(at(id, 'dead'), 0, -1),
-      )) as [string[], number, string | null, string | null, string[]];
+      )) as [string[], number, [string | null, string | null], string | null, string[]];
       return {
         items: log.map((text) => JSON.parse(text) as Deliveries['items'][number]),
         pending,
         dropped: Number(dropped ?? 0),
-        nextAt: nextAt === null ? null : Number(nextAt),
+        ...{ disabled, nextAt: nextAt === null || disabled !== null ? null : Number(nextAt) },
         dead: dead.map(toMessage).map((one) => ({ message: one.id, type: one.type, at: one.at })),
       };
     },

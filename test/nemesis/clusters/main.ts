@@ -34,9 +34,10 @@ const CLUSTER = 'fleet';
 /** It has no node until experiments ask for them. */
 const AUTOSCALED = 'autoscaled';
 const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4'];
-/** Reports of a ray-worker are at most this old: what another user took earlier is known. */
+/** What another user took this long before a report of the ray-worker is in the report. */
 const KNOWN_MS = 6_000;
-const SETTLED_MS = 240_000;
+/** The experiments are waited for as long as one of them changes its state within this time. */
+const STUCK_MS = 180_000;
 /** The fake autoscaler releases a node that is idle for 6 s. */
 const RELEASED_MS = 90_000;
 const MAX_OPEN = 10;
@@ -75,8 +76,14 @@ const environment = {
 const [api, url] = await spawnRole(['api'], environment, /listening on (\S+)/);
 const startDispatcher = async () => (await spawnRole(['dispatcher'], environment, /(dispatching)/))[0];
 let dispatcher: RoleProcess = await startDispatcher();
+interface Held {
+  held: [group: string, node: string, gpus: number][];
+}
+
 /** When each placement group of the neighbour was first seen on its node. */
 const heldSince = new Map<string, number>();
+/** The time of each cluster's report at the last sample: what is allocated since then was chosen with it or a newer one. */
+const reportedAt = new Map<string, number>();
 /** Allocations that were compared: an attempt's on a node. */
 const compared = new Set<string>();
 /** The submitted experiments, with the steps of those that keep checkpoints in the store. */
@@ -105,27 +112,37 @@ async function addCluster(name: string, { address }: CampaignRay): Promise<void>
  * its driver's start: then Ray is the judge, and the attempt ends as `gpus-short`.
  */
 async function sample(): Promise<void> {
-  const { held } = await neighbour.ask<{ held: [group: string, node: string, gpus: number][] }>('held');
-  const now = Date.now();
-  for (const [group, node] of held)
-    heldSince.set(`${group} ${node}`, heldSince.get(`${group} ${node}`) ?? now);
-  const nodes = [...(await view()).nodes, ...(await view(AUTOSCALED)).nodes];
+  const before = await neighbour.ask<Held>('held');
+  for (const [group, node] of before.held) heldSince.set(`${group} ${node}`, heldAt(group, node));
+  const clusters = [await view(), await view(AUTOSCALED)];
   const { items } = await client.get('/v1/allocations');
+  // What it has given back meanwhile may be allocated.
+  const { held } = await neighbour.ask<Held>('held');
   samples += 1;
   brought = Math.max(brought, await gpuNodes());
-  for (const { id, gpusTotal } of nodes) {
+  for (const { id, gpusTotal, reported } of clusters.flatMap(nodesOf)) {
     const here = items.filter(({ node }) => node === id);
     const fresh = here.filter((item) => !compared.has(`${item.experiment}/${item.attempt} ${id}`));
     for (const item of fresh) compared.add(`${item.experiment}/${item.attempt} ${id}`);
     const own = here.reduce((sum, { gpus }) => sum + gpus, 0);
     const others = held
-      .filter(([group, node]) => node === id && now - heldSince.get(`${group} ${node}`)! > KNOWN_MS)
+      .filter(([group, node]) => node === id && reported - heldAt(group, node) > KNOWN_MS)
       .reduce((sum, [, , gpus]) => sum + gpus, 0);
     if (own > gpusTotal + 1e-6 || (fresh.length > 0 && own + others > gpusTotal + 1e-6))
       violations.push(
         `${own} GPUs of node ${id.slice(0, 8)} are allocated and ${others} are another job's, of ${gpusTotal}`,
       );
   }
+  for (const { name, lastSeenAt } of clusters) reportedAt.set(name, lastSeenAt ?? 0);
+}
+
+/** When the neighbour was first seen to have this; now if it was not. */
+function heldAt(group: string, node: string): number {
+  return heldSince.get(`${group} ${node}`) ?? Date.now();
+}
+
+function nodesOf({ name, nodes }: Awaited<ReturnType<typeof view>>) {
+  return nodes.map((node) => ({ ...node, reported: reportedAt.get(name) ?? 0 }));
 }
 
 async function newNeighbour(): Promise<void> {
@@ -314,8 +331,13 @@ try {
   // Its end gives back what it has, and it may have died with the head.
   await newNeighbour();
   const records = async () => await Promise.all([...submitted.keys()].map(get));
-  for (const end = Date.now() + SETTLED_MS; Date.now() < end; await delay(2_000))
-    if ((await records()).every(({ state }) => isFinal(state))) break;
+  let [states, changedAt] = ['', Date.now()];
+  for (; Date.now() - changedAt < STUCK_MS; await delay(2_000)) {
+    const now = await records();
+    if (now.every(({ state }) => isFinal(state))) break;
+    const text = now.map(({ state, attempt }) => `${state} ${attempt}`).join();
+    if (text !== states) [states, changedAt] = [text, Date.now()];
+  }
   for (const end = Date.now() + RELEASED_MS; (await gpuNodes()) > 0 && Date.now() < end; ) await delay(2_000);
   sampling.abort();
   await sampled;

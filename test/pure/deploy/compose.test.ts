@@ -72,6 +72,37 @@ describe('docker-compose.yml', () => {
       assert.deepEqual(networksOf(service), ['bucket'], `${name}: trainings must not share its way out`);
   });
 
+  test('sign-in of people is set by variables that the api knows, all of them or none, its secret by a file', () => {
+    const text = readFileSync('deploy/docker/oidc.yml', 'utf8');
+    const { services, networks, secrets } = parse(text) as typeof compose;
+    assert.deepEqual(Object.keys(services), ['api']);
+    const { environment = {}, secrets: mounted = [], ...rest } = services.api!;
+    const shown = Object.fromEntries(
+      [...text.matchAll(/^# +(ECHELON_\w+)='?([^'\s]+)/gm)].map(([, name, value]) => [name!, value!]),
+    );
+    // Compose refuses a start without one of these.
+    const required = Object.entries(environment).filter(([, value]) => value.endsWith(':?}'));
+    assert.deepEqual(
+      required.map(([name]) => name),
+      ['ECHELON_OIDC_ISSUER', 'ECHELON_OIDC_CLIENT_ID', 'ECHELON_OIDC_GRANTS'],
+    );
+    const values = Object.entries(environment).flatMap(([name, value]) =>
+      name.endsWith('_FILE') ? [] : [[name, shown[name] ?? interpolate(value)]],
+    );
+    const settings = loadSettings({ ...Object.fromEntries(values), ECHELON_OIDC_CLIENT_SECRET: 'secret' });
+    assert.deepEqual(
+      [settings.oidcIssuer, settings.oidcGrants.length, settings.oidcGroupsClaim],
+      ['https://login.example.org/realms/lab', 2, loadSettings({}).oidcGroupsClaim],
+    );
+    assert.equal(settings.oidcScopes, loadSettings({}).oidcScopes);
+    const path = environment.ECHELON_OIDC_CLIENT_SECRET_FILE!;
+    assert.deepEqual([`/run/secrets/${mounted[0]}`, Object.keys(secrets)], [path, mounted]);
+    assert.match(secrets[mounted[0]!]!.file, /^\.\/deploy\/docker\/secrets\//);
+    // Trainings must not share its way out.
+    assert.deepEqual([networksOf(services.api!), Object.keys(networks)], [['oidc'], ['oidc']]);
+    assert.deepEqual(Object.keys(rest), ['networks']);
+  });
+
   test('every variable of the Ray services is one that their start reads, and the other way round', () => {
     const script = readFileSync('deploy/docker/ray-head.sh', 'utf8');
     const read = new Set([...script.matchAll(/\$\{(ECHELON_[A-Z_]+)/g)].map((match) => match[1]));

@@ -9,9 +9,11 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { ControllerEvent } from '../../../src/core/events.ts';
+import { newSubscriptionId } from '../../../src/core/ids.ts';
 import { createDirectoryArchive } from '../../../src/store/archive/archive-directory.ts';
 import { guardArchive } from '../../../src/store/archive/archive-identity.ts';
 import { createStore, type Store } from '../../../src/store/store.ts';
+import { makeKey, makeProjects } from '../../support/access.ts';
 import { type RedisServer, redisFor } from '../../support/redis.ts';
 import { S3_BUCKET, S3_KEYS, s3ServerFor } from '../../support/s3-server.ts';
 import { recordBatch, running, type Scope, submitInput } from '../../support/store.ts';
@@ -87,6 +89,22 @@ async function digestsOf({ redis, store }: Installation): Promise<Record<string,
     digests[id] = hash.digest('hex');
   }
   return digests;
+}
+
+/** Everything in a Redis by key, in an order of its own; not what only says that processes are alive. */
+async function contentsOf({ redis }: Installation): Promise<Record<string, unknown>> {
+  const readers: Record<string, (key: string) => Promise<unknown>> = {
+    string: (key) => redis.get(key),
+    hash: async (key) => Object.entries(await redis.hgetall(key)).sort(),
+    set: async (key) => (await redis.smembers(key)).sort(),
+    zset: (key) => redis.zrange(key, '0', '-1', 'WITHSCORES'),
+    list: (key) => redis.lrange(key, 0, -1),
+    stream: (key) => redis.xrange(key, '-', '+'),
+  };
+  const contents: Record<string, unknown> = {};
+  for (const key of (await redis.keys('*')).sort())
+    if (!/:(clock|backup)$/.test(key)) contents[key] = await readers[await redis.type(key)]!(key);
+  return contents;
 }
 
 interface Given {
@@ -201,11 +219,23 @@ test('a backup that is killed at any moment is none, and the next one is whole',
     assert.equal(listed.length, made);
   }
   assert.ok(cuts >= 2, `${cuts} were cut`);
+  await makeProjects(source.store, 'team');
+  await makeKey(source.store, { project: 'team' });
+  await source.store.subscriptions.add({
+    id: newSubscriptionId(),
+    project: 'team',
+    events: ['state'],
+    target: { kind: 'webhook', url: 'https://example.com/', secret: 'hook' },
+    createdBy: 'ann',
+  });
+  const whole = await contentsOf(source);
   await succeeds(t, ['create', place], given);
   await succeeds(t, ['verify', place], source);
   const machine = await machineFor(t);
   await succeeds(t, ['restore', place, '--redis-dir', machine.dir], machine);
-  assert.deepEqual(await digestsOf(await machine.started()), before);
+  const restored = await machine.started();
+  assert.deepEqual(await contentsOf(restored), whole);
+  assert.deepEqual(await digestsOf(restored), before);
 });
 
 test('a restore that is killed at any moment leaves no data that a Redis would load, and can be repeated', async (context) => {
@@ -241,8 +271,11 @@ test('a backup in an S3 bucket is restored from it, and a second one copies only
   const first = puts();
   const before = await digestsOf(source);
   await succeeds(t, ['create', place], given);
-  // The snapshot and the manifest alone.
-  assert.equal(puts() - first, 2);
+  // The snapshot, the manifest and the mark of the command alone.
+  assert.equal(puts() - first, 3);
+  assert.match(await succeeds(t, ['verify', place], given), /objects of the archive/);
+  await succeeds(t, ['prune', place, '--keep', '1'], given);
+  assert.equal((JSON.parse(await succeeds(t, ['ls', place, '--json'], given)) as unknown[]).length, 1);
   const machine = await machineFor(t);
   await succeeds(t, ['restore', place, '--redis-dir', machine.dir], { ...machine, env });
   assert.deepEqual(await digestsOf(await machine.started()), before);
@@ -301,4 +334,93 @@ test('nothing is deleted from the archive while a backup runs', async (context) 
   assert.equal(await store.retention.pause(60_000, { again: true }), false);
   assert.equal(await store.retention.collectGarbage(10), 1);
   assert.equal(await store.retention.expire('batches', kept), 'expired');
+});
+
+/** A place with backups of one installation, whose experiments come and go in between. */
+async function placeWith(t: Scope, count: number) {
+  const source = await filledFor(t);
+  const place = await folderFor(t);
+  const given = { ...source, redisUrl: source.server.url };
+  const gone = await finished(source.store, 0);
+  await succeeds(t, ['create', place], given);
+  assert.equal(await source.store.experiments.delete(gone), 'deleted');
+  // The pause of the backup lasts a little longer than the command.
+  await source.redis.del('{echelon}:backup');
+  assert.equal(await source.store.retention.collectGarbage(10), 1);
+  for (let at = 1; at < count; at++) {
+    await finished(source.store, 10 + at);
+    await succeeds(t, ['create', place], given);
+  }
+  const listed = async () =>
+    (JSON.parse(await succeeds(t, ['ls', place, '--json'], given)) as { name: string }[]).map(
+      ({ name }) => name,
+    );
+  return { source, place, given, gone, listed };
+}
+
+test('a prune deletes old backups with what only they name, and the rest is restored with the same digests', async (context) => {
+  const t = reversed(context);
+  const { source, place, given, gone, listed } = await placeWith(t, 3);
+  const before = await listed();
+  const ofGone = async () => (await names(place)).filter((name) => name.includes(gone)).length;
+  assert.ok((await ofGone()) > 0);
+  const said = await succeeds(t, ['prune', place, '--keep', '2'], given);
+  assert.match(said, /^Deleted 1 backup with \d+ objects; 2 backups remain\.$/m);
+  assert.deepEqual(await listed(), before.slice(0, 2));
+  assert.equal(await ofGone(), 0);
+  for (const name of before.slice(0, 2)) await succeeds(t, ['verify', place, '--backup', name], given);
+  const machine = await machineFor(t);
+  await succeeds(t, ['restore', place, '--redis-dir', machine.dir], machine);
+  assert.deepEqual(await digestsOf(await machine.started()), await digestsOf(source));
+});
+
+test('a prune that is killed at any moment leaves whole backups, and can be repeated', async (context) => {
+  const t = reversed(context);
+  const { place, given, listed } = await placeWith(t, 3);
+  const cut = start(t, ['prune', place, '--keep', '1'], given);
+  const manifests = async () => (await names(place)).filter((name) => /backups\/[0-9a-f]{64}$/.test(name));
+  await killed(cut, async () => (await manifests()).length < 3);
+  for (const name of await listed()) await succeeds(t, ['verify', place, '--backup', name], given);
+  // A killed command blocks others for a while: its mark is made old.
+  for (const mark of (await names(place)).filter((name) => /backup-prune-\w+\/[0-9a-f]{64}$/.test(name))) {
+    const refused = await echelon(t, ['create', place], given);
+    assert.match(refused.text, /was alive in this place/);
+    const old = Buffer.from(String(Date.now() - 11 * 60_000));
+    await rm(join(place, mark));
+    await writeFile(join(place, mark, '..', createHash('sha256').update(old).digest('hex')), old);
+  }
+  await succeeds(t, ['prune', place, '--keep', '1'], given);
+  assert.equal((await listed()).length, 1);
+  assert.deepEqual(
+    (await names(place)).filter((name) => /backup-(prune|create)/.test(name)),
+    [],
+  );
+  await succeeds(t, ['create', place], given);
+});
+
+test('a prune deletes nothing if no backup that stays is whole, while a backup is made, and in an archive', async (context) => {
+  const t = reversed(context);
+  const { source, place, given, listed } = await placeWith(t, 2);
+  const [newest] = await listed();
+  const files = (await names(place)).sort();
+  const refused = async (of: string, message: RegExp) => {
+    const { code, text } = await echelon(t, ['prune', of, '--keep', '1'], given);
+    assert.equal(code, 1, text);
+    assert.match(text, message);
+  };
+  await refused(source.archive, /is the archive of installation/);
+  const running = createDirectoryArchive(place);
+  const mark = Buffer.from(String(Date.now()));
+  const digest = createHash('sha256').update(mark).digest('hex');
+  await running.put('backup-create-0123456789ab', digest, mark);
+  await refused(place, /`echelon backup create` was alive in this place/);
+  await running.remove('backup-create-0123456789ab');
+  const pieces = files.filter((name) => /backup-snapshots\/[0-9a-f]{64}$/.test(name));
+  for (const one of pieces) await writeFile(join(place, one), 'damaged');
+  await refused(place, /Nothing is deleted: none of the 1 newest backups/);
+  assert.equal((await listed())[0], newest);
+  assert.deepEqual(
+    (await names(place)).filter((name) => /[0-9a-f]{64}$/.test(name)).sort(),
+    files.filter((name) => /[0-9a-f]{64}$/.test(name)),
+  );
 });

@@ -146,6 +146,10 @@ describe('the Queue screen in Chromium', { skip: NO_BROWSER }, () => {
       await own.locator('.track .bar').first().waitFor();
       const track = (await own.locator('.track').first().boundingBox())!;
       assert.ok(track.width > 300 && track.x + track.width <= width);
+      const labels = await own.locator('.axis .tick').all();
+      const boxes = await Promise.all(labels.map(async (label) => (await label.boundingBox())!));
+      assert.ok(boxes.length >= 2);
+      for (const { x, width: of } of boxes) assert.ok(x >= track.x && x + of <= track.x + track.width);
     });
   });
 

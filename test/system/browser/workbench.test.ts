@@ -11,6 +11,12 @@ new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.shifts += entry.value;
 }).observe({ type: 'layout-shift', buffered: true });`;
 
+/** Badges, labels of an axis and titles that leave the box that cuts them. */
+const CUT = `[...document.querySelectorAll('.badge, .axis .tick, .card-head h2')].filter((one) => {
+  const [own, box] = [one, one.closest('td, .card') ?? document.body].map((it) => it.getBoundingClientRect());
+  return own.width > 0 && (own.right > box.right + 1 || own.left < box.left - 1);
+}).map((one) => one.textContent)`;
+
 describe('the dashboard of a busy installation in Chromium', { skip: NO_BROWSER }, () => {
   const resources = new AsyncDisposableStack();
   let scene: BusyScene;
@@ -202,7 +208,14 @@ describe('the dashboard of a busy installation in Chromium', { skip: NO_BROWSER 
     await page.getByText('Redis memory').waitFor();
   });
 
-  test('no screen moves while it loads, has a finding of axe, or is wider than the window, light and dark', async () => {
+  test('no screen moves while it loads, cuts a badge, has a finding of axe, or is wider than the window, light and dark', async () => {
+    const target = {
+      kind: 'webhook',
+      url: `https://hooks.example.com/services/${'a'.repeat(60)}`,
+      secret: 'hook',
+    };
+    const body = { project: 'default', events: ['state'], target } as never;
+    await scene.client.post('/v1/subscriptions', { body });
     const paths = [
       '/',
       '/experiments',
@@ -238,6 +251,8 @@ describe('the dashboard of a busy installation in Chromium', { skip: NO_BROWSER 
           const shifts = (await own.evaluate('globalThis.shifts')) as number;
           const wide = (await own.evaluate('document.documentElement.scrollWidth')) as number;
           const here = `${path} at ${width}, ${colorScheme}`;
+          const cut = (await own.evaluate(CUT)) as string[];
+          found.push(...cut.map((text) => `${here}: ${text} is cut`));
           if (shifts > 0.05) found.push(`${here}: moves by ${shifts.toFixed(3)}`);
           if (wide > width) found.push(`${here}: is ${wide} wide`);
           found.push(...(await seriousFindings(own)).map((finding) => `${here}: ${finding}`));

@@ -7,46 +7,69 @@ import { createAsker } from './asker.ts';
 export interface Resource<T> {
   data: T | undefined;
   failure: Failure | undefined;
+  /** When the data came, in ms since 1970. */
+  at?: number | undefined;
   /** True until the first answer or failure. */
   loading: boolean;
   /** Asks again, after the answer to the request under way. */
   reload: () => void;
 }
 
+/** The waits before what failed for a moment is asked for again, in ms; the last one repeats. */
+const AGAIN_MS = [2000, 4000, 8000, 15_000];
+
 /**
  * Loads what `load` returns, from the data that is already there, and again when `tick` rises: something new is known to be
- * there. When a value of `key` changes, it forgets the last data, aborts the request under way and loads again.
+ * there. What fails for a moment is asked for again by itself. When a value of `key` changes, it forgets the last data, aborts the request under way and loads again.
  */
 export function useResource<T>(
   load: (signal: AbortSignal, last: T | undefined) => Promise<T>,
   key: readonly unknown[],
   tick = 0,
 ): Resource<T> {
-  const [state, setState] = useState<{ key: string; data?: T; failure?: Failure }>({ key: '' });
+  const [state, setState] = useState<{ key: string; data?: T; at?: number; failure?: Failure }>({ key: '' });
   const name = JSON.stringify(key);
   const latest = useRef(load);
   latest.current = load;
   const asker = useRef<ReturnType<typeof createAsker>>(undefined);
   useEffect(() => {
     let last: T | undefined;
+    let [failures, timer] = [0, 0];
     const own = createAsker((signal) => latest.current(signal, last), {
       data(data) {
         last = data;
-        setState({ key: name, data });
+        failures = 0;
+        clearTimeout(timer);
+        setState({ key: name, data, at: Date.now() });
       },
-      failure: (error) =>
-        setState((old) => ({ ...(old.key === name ? old : {}), key: name, failure: failureOf(error) })),
+      failure(error) {
+        const failure = failureOf(error);
+        setState((old) => ({ ...(old.key === name ? old : {}), key: name, failure }));
+        clearTimeout(timer);
+        if (!failure.isTransient) return;
+        const wait = AGAIN_MS[Math.min(failures++, AGAIN_MS.length - 1)]!;
+        timer = setTimeout(own.ask, wait) as unknown as number;
+      },
     });
     asker.current = own;
     own.ask();
-    return own.stop;
+    return () => {
+      clearTimeout(timer);
+      own.stop();
+    };
   }, [name]);
   const reload = useCallback(() => asker.current?.ask(), []);
   useEffect(() => {
     if (tick > 0) reload();
   }, [tick]);
   const current = state.key === name ? state : undefined;
-  return { data: current?.data, failure: current?.failure, loading: current === undefined, reload };
+  return {
+    data: current?.data,
+    at: current?.at,
+    failure: current?.failure,
+    loading: current === undefined,
+    reload,
+  };
 }
 
 /** The answer to a GET; its path and input are the key. */

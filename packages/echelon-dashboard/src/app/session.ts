@@ -4,6 +4,9 @@ import { api, type Failure, failureOf } from './api.ts';
 
 /** The caller of this session: name, project and scopes. */
 export const session = signal<Answer<'get', '/v1/caller'> | undefined>(undefined);
+/** The wait before a server that was away is asked again, in ms. */
+const AGAIN_MS = 3000;
+
 export const sessionFailure = signal<Failure | undefined>(undefined);
 
 /** Whether the caller may do what needs the scope; `admin` is never a project's. */
@@ -13,11 +16,14 @@ export const may = computed(() => {
     caller?.scopes.includes(scope) === true && (scope !== 'admin' || caller.project === null);
 });
 
+/** Asks again by itself while the server is away. */
 export async function loadSession(): Promise<void> {
   try {
     session.value = await api.get('/v1/caller');
+    sessionFailure.value = undefined;
   } catch (error) {
     sessionFailure.value = failureOf(error);
+    if (sessionFailure.value.isTransient) setTimeout(loadSession, AGAIN_MS);
   }
 }
 

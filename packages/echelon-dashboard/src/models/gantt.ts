@@ -216,8 +216,22 @@ export function ticksOf({ from, to }: Axis, most: number, offsetMs: number): num
   return ticks;
 }
 
+/** Pixels of a character of the axis, and between two of its labels. */
+const [CHARACTER, APART] = [6.5, 10];
+
+/** The times of which the label has room on an axis of this width in pixels: within its ends, and beside the label `now`. */
+export function ticksThatFit(axis: Axis, ticks: readonly number[], now: number, width: number): number[] {
+  const half = (label: string) => (label.length * CHARACTER) / 2;
+  const here = placeOn(axis, now) * width;
+  return ticks.filter((at) => {
+    const own = half(clock(at, now));
+    const x = placeOn(axis, at) * width;
+    return x >= own && x + own <= width && Math.abs(x - here) >= own + half('now') + APART;
+  });
+}
+
 /** Groups that have a colour of their own. */
-export const COLOURS = 5;
+const COLOURS = 5;
 
 /** The colour of each group of bars, from 1; groups after the first {@link COLOURS} have 0. Children of a sweep are named `SWEEP: VALUES`. */
 export function coloursOf(
@@ -227,6 +241,11 @@ export function coloursOf(
   const groupOf = ({ name, project }: Pick<Bar, 'name' | 'project'>) =>
     by === 'project' ? project : name.split(': ')[0]!;
   const sizes = Map.groupBy(bars, groupOf);
-  const largest = [...sizes].sort((a, b) => b[1].length - a[1].length).map(([group]) => group);
-  return { groupOf, colours: new Map(largest.map((group, at) => [group, at < COLOURS ? at + 1 : 0])) };
+  const largest = [...sizes].sort((a, b) => b[1].length - a[1].length);
+  // A colour relates bars to one another: one bar alone has none, unless it has a project's.
+  const isRelated = (own: readonly unknown[]) => by === 'project' || own.length > 1;
+  const colours = largest.map(
+    ([group, own], at) => [group, at < COLOURS && isRelated(own) ? at + 1 : 0] as const,
+  );
+  return { groupOf, colours: new Map(colours) };
 }

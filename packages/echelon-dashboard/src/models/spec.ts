@@ -14,18 +14,17 @@ export function rowsOf(spec: Record<string, unknown>, defaults: ReadonlySet<stri
   }));
 }
 
-/** The fields in which two specs differ; undefined: it is not set. */
-export function compareSpecs(
-  a: Record<string, unknown>,
-  b: Record<string, unknown>,
-): { field: string; a: string | undefined; b: string | undefined }[] {
-  const [first, second] = [a, b].map(
+/** The fields in which specs differ, with the value of each spec; undefined: it is not set. */
+export function differingFields(
+  specs: readonly Record<string, unknown>[],
+): { field: string; values: (string | undefined)[] }[] {
+  const fields = specs.map(
     (spec) => new Map(rowsOf(spec, new Set()).map(({ field, value }) => [field, value])),
   );
-  return [...new Set([...first!.keys(), ...second!.keys()])]
-    .filter((field) => first!.get(field) !== second!.get(field))
+  return [...new Set(fields.flatMap((own) => [...own.keys()]))]
     .sort()
-    .map((field) => ({ field, a: first!.get(field), b: second!.get(field) }));
+    .map((field) => ({ field, values: fields.map((own) => own.get(field)) }))
+    .filter(({ values }) => new Set(values).size > 1);
 }
 
 function leaves(value: unknown, pointer: string): [pointer: string, value: unknown][] {

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { api, failureOf, isSignedOut } from '../app/api.ts';
 import { feedState, useFeed } from '../app/live.ts';
 import { navigate, place } from '../app/router.ts';
-import { session } from '../app/session.ts';
+import { session, sessionFailure, signInPath } from '../app/session.ts';
 import { chooseTheme, type Theme, theme } from '../app/theme.ts';
 import ICON from '../icon.svg';
 import { Icon } from './icons.tsx';
@@ -115,6 +116,17 @@ function FeedStatus() {
 
 function Interrupted() {
   const { state, reason } = feedState.value;
+  // Why the events are refused: an answer says whether the caller is still known.
+  useEffect(() => {
+    if (state === 'refused') void api.get('/v1/caller').catch(failureOf);
+  }, [state]);
+  if (isSignedOut.value && sessionFailure.value === undefined)
+    return (
+      <p class="banner bad" role="alert">
+        <strong>Your session has ended</strong>: it has expired, or its key was revoked. What you see is old.{' '}
+        <a href={signInPath()}>Sign in again</a>
+      </p>
+    );
   if (state !== 'broken' && state !== 'refused') return null;
   return (
     <p class="banner warn" role="status">

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Failure } from '../app/api.ts';
 import type { Resource } from '../app/resource.ts';
 import { signInPath } from '../app/session.ts';
+import { clock } from '../models/words.ts';
 
 /** Data that are on their way. */
 export function Loading({ what = 'Loading' }: { what?: string }) {
@@ -52,6 +53,7 @@ export function Failed({ failure, onRetry }: { failure: Failure; onRetry?: (() =
           </button>
         </p>
       )}
+      {failure.isTransient && <p>The page asks again by itself.</p>}
       {failure.kind === 'failed' && onRetry && (
         <p>
           <button type="button" onClick={onRetry}>
@@ -70,9 +72,10 @@ export function Await<T>({ of, children }: { of: Resource<T>; children: (data: T
   }
   return (
     <>
-      {of.failure && (
+      {of.failure && of.failure.kind !== 'signed-out' && (
         <p class="stale" role="status">
-          Not refreshed: {of.failure.message}{' '}
+          Not refreshed{of.at !== undefined && ` since ${clock(of.at, Date.now())}`}: {of.failure.message}{' '}
+          {of.failure.isTransient && 'The page asks again by itself. '}
           <button type="button" class="link" onClick={of.reload}>
             Try again
           </button>

@@ -1,4 +1,6 @@
 import { restartInWords, restartsOf } from 'echelon-client/restarts';
+import { STAGES, type StageName } from 'echelon-verify/step/step-report';
+import { counted } from 'echelon-verify/text/plural';
 import { OUTCOMES, SHAPES } from '../models/outcomes.ts';
 import { batchesOfCell, cellsOf, type ListedBatch, stagesOf } from '../models/strip.ts';
 import { count } from '../models/words.ts';
@@ -48,12 +50,12 @@ export function StageStrips({ experiment, batches }: StripProps) {
       class="strip-card"
       label="Optimizer steps by stage"
       title="Stages of optimizer steps"
-      note={count(steps.length)}
+      note={`${counted(steps.length, 'step')}; a cell opens its step`}
     >
       <dl class="stage-strips">
         {stagesOf(steps).map((stage) => (
           <div key={stage}>
-            <dt>{stage}</dt>
+            <dt title={STAGES[stage as StageName]}>{stage}</dt>
             <dd>
               <Cells experiment={experiment} batches={steps} stage={stage} />
             </dd>

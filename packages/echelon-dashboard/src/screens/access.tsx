@@ -48,23 +48,31 @@ function Keys() {
           note={`${counted(items.length, 'key')}${next ? ', and there are more' : ''}`}
           end={may.value('admin') && <NewKey onChange={list.reload} />}
         >
-          <DataTable
-            rows={items}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Name', cell: nameOf },
-              { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
-              { title: 'Project', cell: ({ project }) => project ?? <Muted>all</Muted> },
-              { title: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
-              { title: 'Expires', cell: ({ expiresAt }) => <Ago at={expiresAt} never="never" /> },
-              {
-                title: 'Actions',
-                isSilent: true,
-                cell: (key) =>
-                  key.revokedAt === null ? <Revoke item={key} onChange={list.reload} /> : 'revoked',
-              },
-            ]}
-          />
+          {items.length === 0 && (
+            <p class="card-body muted">
+              No key yet: you use the token of the installation, which may do everything. Make a key of its
+              own for each person and program, with the scopes that it needs.
+            </p>
+          )}
+          {items.length > 0 && (
+            <DataTable
+              rows={items}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'Name', cell: nameOf },
+                { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+                { title: 'Project', cell: ({ project }) => project ?? <Muted>all</Muted> },
+                { title: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
+                { title: 'Expires', cell: ({ expiresAt }) => <Ago at={expiresAt} never="never" /> },
+                {
+                  title: 'Actions',
+                  isSilent: true,
+                  cell: (key) =>
+                    key.revokedAt === null ? <Revoke item={key} onChange={list.reload} /> : 'revoked',
+                },
+              ]}
+            />
+          )}
         </Card>
       )}
     </Await>

@@ -1,5 +1,6 @@
 import type { Answer } from 'echelon-client/calls';
 import { gpuFaults, gpuModel, inPercent, nodeName, otherLabels } from 'echelon-client/node-words';
+import { counted } from 'echelon-verify/text/plural';
 import { useGet, usePolling } from '../app/resource.ts';
 import { may } from '../app/session.ts';
 import { command } from '../models/commands.ts';
@@ -15,11 +16,18 @@ type Cluster = Answer<'get', '/v1/clusters'>['items'][number];
 /** The Ray clusters: what is free, and what does not answer. */
 export function Clusters() {
   const list = useGet('/v1/clusters', {});
-  usePolling(list.reload, 5000);
+  const held = useGet('/v1/allocations', {});
+  const names = new Map(held.data?.items.map(({ experiment, name }) => [experiment, name]));
+  const reload = () => {
+    list.reload();
+    held.reload();
+  };
+  usePolling(reload, 5000);
   return (
     <>
       <Head title="Clusters" command={command('clusters')} />
-      <Await of={list}>
+      {/* With their names at once, so that nothing moves when these are there. */}
+      <Await of={{ ...list, data: held.loading ? undefined : list.data }}>
         {({ items }) =>
           items.length === 0 ? (
             <Empty title="No cluster yet">
@@ -31,7 +39,7 @@ export function Clusters() {
           ) : (
             <div class="stack">
               {items.map((cluster) => (
-                <One key={cluster.name} cluster={cluster} onChange={list.reload} />
+                <One key={cluster.name} {...{ cluster, names }} onChange={list.reload} />
               ))}
             </div>
           )
@@ -45,7 +53,14 @@ const stateOf = ({ answering, paused, draining }: Cluster) =>
   !answering ? 'error' : draining ? 'draining' : paused ? 'paused' : 'ok';
 const WORDS: Record<string, string> = { error: 'not answering', ok: 'answering' };
 
-function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) {
+interface OneProps {
+  cluster: Cluster;
+  /** The names of experiments by id. */
+  names: ReadonlyMap<string, string>;
+  onChange: () => void;
+}
+
+function One({ cluster, names, onChange }: OneProps) {
   const { name, nodes, experiments, paused, labels } = cluster;
   const state = stateOf(cluster);
   return (
@@ -88,16 +103,17 @@ function One({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) 
               <Ago at={cluster.autoscaler.since} />
             </Fact>
           )}
-          <Fact name="Experiments">
-            {experiments.length === 0
-              ? 'none'
-              : experiments.map((id) => (
-                  <a key={id} href={`/experiments/${id}`} class="mono block">
-                    {id}
-                  </a>
-                ))}
-          </Fact>
         </dl>
+        {experiments.length > 0 && (
+          <div class="line-of-parts on-cluster">
+            <span class="muted">{counted(experiments.length, 'experiment')}:</span>
+            {experiments.map((id) => (
+              <a key={id} href={`/experiments/${id}`}>
+                {inert(names.get(id) ?? id)}
+              </a>
+            ))}
+          </div>
+        )}
         <ul class="nodes" aria-label="Nodes">
           {nodes.map((node) => (
             <li key={node.id}>

@@ -1,10 +1,11 @@
+import { counted } from 'echelon-verify/text/plural';
 import { api } from '../app/api.ts';
 import { useGet, useResource } from '../app/resource.ts';
 import { place, setQuery } from '../app/router.ts';
 import { Curve } from '../charts/curve.tsx';
 import { command } from '../models/commands.ts';
 import { curvesOf, reductionOf } from '../models/curves.ts';
-import { compareSpecs } from '../models/spec.ts';
+import { differingFields } from '../models/spec.ts';
 import { inert } from '../models/words.ts';
 import { Card } from '../parts/card.tsx';
 import { DataTable } from '../parts/data-table.tsx';
@@ -12,6 +13,7 @@ import { Choice } from '../parts/filters.tsx';
 import { FindExperiment } from '../parts/find-experiment.tsx';
 import { Head } from '../parts/head.tsx';
 import { Muted, OutcomeCounts, Status } from '../parts/marks.tsx';
+import { SpecDifferences } from '../parts/spec-differences.tsx';
 import { Await, Empty } from '../parts/states.tsx';
 
 const MAX = 5;
@@ -41,7 +43,10 @@ export function Compare() {
       </div>
       {ids.length === 0 ? (
         <Empty title="Choose two experiments">
-          <p>Their specs and fingerprints are compared first, then their curves.</p>
+          <p>
+            Search them above, or select several in the <a href="/experiments">list of experiments</a>. Their
+            specs and fingerprints are compared first, then their curves.
+          </p>
         </Empty>
       ) : (
         <Chosen ids={ids} metric={metric} />
@@ -58,11 +63,8 @@ function Chosen({ ids, metric }: { ids: string[]; metric: string | undefined }) 
   return (
     <Await of={loaded}>
       {(experiments) => {
-        const [first] = experiments;
-        const rows = experiments.slice(1).flatMap((other) =>
-          compareSpecs(first!.resolved, other.resolved)
-            .filter(({ field }) => field !== 'name')
-            .map((row) => ({ ...row, other: other.name })),
+        const rows = differingFields(experiments.map(({ resolved }) => resolved)).filter(
+          ({ field }) => field !== 'name',
         );
         const metrics = [
           ...new Set(experiments.flatMap(({ progress }) => Object.keys(progress.metrics))),
@@ -73,6 +75,7 @@ function Chosen({ ids, metric }: { ids: string[]; metric: string | undefined }) 
             <div class="card">
               <DataTable
                 rows={experiments}
+                fold="minmax(0, 1fr) auto"
                 keyOf={({ id }) => id}
                 columns={[
                   {
@@ -82,8 +85,8 @@ function Chosen({ ids, metric }: { ids: string[]; metric: string | undefined }) 
                   { title: 'Status', cell: (one) => <Status of={one} /> },
                   {
                     title: 'Estimator',
-                    class: 'mono wrap',
-                    cell: ({ fingerprint }) => fingerprint ?? 'no estimator in the spec',
+                    class: 'mono wrap line',
+                    cell: ({ fingerprint }) => fingerprint ?? <Muted>no estimator in the spec</Muted>,
                   },
                   {
                     title: 'Rows',
@@ -96,25 +99,9 @@ function Chosen({ ids, metric }: { ids: string[]; metric: string | undefined }) 
             {rows.length > 0 && (
               <details class="card" open={rows.length <= 12}>
                 <summary class="card-head">
-                  <h2>{rows.length} differences of the specs</h2>
+                  <h2>{counted(rows.length, 'difference')} of the specs</h2>
                 </summary>
-                <DataTable
-                  rows={rows}
-                  keyOf={({ other, field }) => `${other} ${field}`}
-                  columns={[
-                    { title: 'Field', class: 'mono', cell: ({ field }) => field },
-                    { title: inert(first!.name), class: 'mono wrap', cell: ({ a }) => inert(a ?? 'not set') },
-                    {
-                      title: 'The other',
-                      class: 'mono wrap',
-                      cell: ({ b, other }) => (
-                        <>
-                          {inert(b ?? 'not set')} <Muted>{inert(other)}</Muted>
-                        </>
-                      ),
-                    },
-                  ]}
-                />
+                <SpecDifferences rows={rows} names={experiments.map(({ name }) => name)} />
               </details>
             )}
             {shown !== undefined && (
@@ -160,10 +147,16 @@ function Curves({
           );
           if (series.length === 0) return <Empty title="None of them has this metric" />;
           const data = curvesOf(series);
+          const without = names.filter(
+            (_, at) => !items.some((one) => one.experiment === ids[at] && one.series.length > 0),
+          );
           return (
             <>
               <Curve data={data} strip={[]} label={`${inert(shown)} of ${ids.length} experiments`} />
-              <p class="muted card-body">{reductionOf(data) ?? 'Every recorded value is shown.'}</p>
+              <p class="muted card-body">
+                {reductionOf(data) ?? 'Every recorded value is shown.'}
+                {without.length > 0 && ` Without a value of this metric: ${without.map(inert).join(', ')}.`}
+              </p>
             </>
           );
         }}

@@ -11,7 +11,7 @@ import { type BatchPage, type ListedBatch, settledPages } from '../models/strip.
 import { ago, count, duration, inert, percent } from '../models/words.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
-import { Ago, Clock, Fact, Outcomes, Status } from '../parts/marks.tsx';
+import { Ago, Clock, Fact, Muted, Outcomes, Status } from '../parts/marks.tsx';
 import { Await } from '../parts/states.tsx';
 import { StageStrips, Strip } from '../parts/strip.tsx';
 import { chosenOf, type Tab, Tabs } from '../parts/tabs.tsx';
@@ -152,10 +152,14 @@ function Facts({ experiment }: { experiment: Detail }) {
           )}
         </Fact>
         <Fact name="Rows verified">
-          <span class="facts-rows">
-            {percent(verification.rowsVerified, verification.rowsSeen)}
-            <Outcomes counts={verification} rows={verification.rowsSeen} />
-          </span>
+          {verification.rowsSeen === 0 ? (
+            <Muted>{isOver(experiment) ? 'none' : 'no rows yet'}</Muted>
+          ) : (
+            <span class="facts-rows">
+              {percent(verification.rowsVerified, verification.rowsSeen)}
+              <Outcomes counts={verification} rows={verification.rowsSeen} />
+            </span>
+          )}
         </Fact>
         {position && (
           <Fact name="Queue">

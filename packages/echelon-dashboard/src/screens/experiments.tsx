@@ -13,7 +13,7 @@ import { Start } from '../parts/empty-installation.tsx';
 import { Chips, Choice, Search } from '../parts/filters.tsx';
 import { Head } from '../parts/head.tsx';
 import { Await, Empty } from '../parts/states.tsx';
-import { ColumnChoice, chosenColumns, columnOf } from './experiments/columns.tsx';
+import { ColumnChoice, columnsFor } from './experiments/columns.tsx';
 import { Selection } from './experiments/selection.tsx';
 
 const STATES = ['queued', 'launching', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled'] as const;
@@ -126,7 +126,7 @@ function Table({ items, sort, selected, onSelect, onEnd }: TableProps) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const by = GROUPINGS.find((one) => one === place.value.query.get('group'));
   const lines: Line[] = by === undefined ? [...items] : grouped(items, by, closed);
-  const columns = [checkColumn(selected, onSelect), ...chosenColumns().map(columnOf)];
+  const columns = [checkColumn(selected, onSelect), ...columnsFor(items)];
   return (
     <DataTable
       class="experiments"

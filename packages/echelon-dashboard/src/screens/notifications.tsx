@@ -10,9 +10,12 @@ import { Card } from '../parts/card.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { Choice } from '../parts/filters.tsx';
-import { Head } from '../parts/head.tsx';
-import { Ago, Muted } from '../parts/marks.tsx';
+import { Command, Head } from '../parts/head.tsx';
+import { Ago, Muted, State } from '../parts/marks.tsx';
 import { Await, Empty } from '../parts/states.tsx';
+
+/** How an outcome of a delivery looks: a failed try is repeated, a dead letter is not. */
+const LOOKS: Record<string, string> = { delivered: 'ok', failed: 'paused', dead: 'error' };
 
 type Subscription = Answer<'get', '/v1/subscriptions'>['items'][number];
 
@@ -25,18 +28,26 @@ export function Notifications() {
   return (
     <>
       <Head title="Notifications" command={command('notify ls', { project: chosen })} />
-      <Choice
-        label="Project"
-        value={project}
-        none={session.value?.project ?? 'default'}
-        options={(projects.data?.items ?? []).map(({ name }) => name)}
-        onChoose={setProject}
-      />
+      <div class="toolbar">
+        <Choice
+          label="Project"
+          value={project}
+          none={session.value?.project ?? 'default'}
+          options={(projects.data?.items ?? []).map(({ name }) => name)}
+          onChoose={setProject}
+        />
+      </div>
       <Await of={list}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="No subscriptions">
-              Add one with <code>echelon notify add</code>.
+            <Empty title="No subscription yet">
+              <p>
+                A subscription tells a webhook, a chat or a mailbox what happens in project{' '}
+                <strong>{chosen}</strong>. Add one:
+              </p>
+              <Command
+                text={`echelon notify add --project ${chosen} --on state wrong-rows --state failed --webhook URL --secret NAME`}
+              />
             </Empty>
           ) : (
             <div class="stack">
@@ -59,7 +70,7 @@ function targetOf({ target }: Subscription): string {
 function OneSubscription({ item, onRemove }: { item: Subscription; onRemove: () => void }) {
   const path = { id: item.id };
   const deliveries = useGet('/v1/subscriptions/{id}/deliveries', { path });
-  const { pending = 0, dead = [] } = deliveries.data ?? {};
+  const { pending = 0, dead = [], disabled = null } = deliveries.data ?? {};
   const filter = [...(item.states ?? []), ...(item.tags ?? []), item.owner ?? ''].filter(Boolean).join(', ');
   return (
     <Card
@@ -79,14 +90,14 @@ function OneSubscription({ item, onRemove }: { item: Subscription; onRemove: () 
             >
               Send a test
             </button>
-            {dead.length > 0 && (
+            {(dead.length > 0 || disabled !== null) && (
               <button
                 type="button"
                 onClick={() =>
                   void api.post('/v1/subscriptions/{id}/resend', { path }).then(() => deliveries.reload())
                 }
               >
-                Send dead letters again
+                {disabled === null ? 'Send dead letters again' : 'Enable again'}
               </button>
             )}
             <Confirm
@@ -102,20 +113,31 @@ function OneSubscription({ item, onRemove }: { item: Subscription; onRemove: () 
         )
       }
     >
+      {disabled !== null && <p>Disabled: {inert(disabled)}. Its messages stay pending.</p>}
       <Await of={deliveries}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="Nothing was sent yet" />
+            <p class="card-body muted">
+              Nothing was sent yet. Send a test to see whether the target receives it.
+            </p>
           ) : (
             <DataTable
               rows={items}
+              fold="minmax(0, 1fr) auto"
               keyOf={({ message, tries }) => `${message} ${tries}`}
               columns={[
-                { title: 'Event', cell: ({ at }) => <Ago at={at} /> },
-                { title: 'Kind', cell: ({ type }) => type },
-                { title: 'Outcome', cell: ({ outcome }) => outcome },
-                { title: 'Attempt', cell: ({ tries }) => count(tries) },
-                { title: 'Reason', cell: ({ reason }) => (reason ? inert(reason) : <Muted>none</Muted>) },
+                { title: 'Event', cell: ({ type }) => type },
+                {
+                  title: 'Outcome',
+                  cell: ({ outcome }) => <State state={LOOKS[outcome] ?? outcome} word={outcome} />,
+                },
+                {
+                  title: 'Reason',
+                  class: 'wrap line',
+                  cell: ({ reason }) => (reason ? inert(reason) : <Muted>none</Muted>),
+                },
+                { title: 'Try', class: 'number wide', cell: ({ tries }) => count(tries) },
+                { title: 'When', class: 'muted number', cell: ({ at }) => <Ago at={at} /> },
               ]}
             />
           )

@@ -54,7 +54,16 @@ export function Queue() {
             </Await>
             {answer.items.length === 0 ? (
               <Empty title="Nothing is queued">
-                <p>{counted(answer.counts.running + answer.counts.launching, 'experiment')} running.</p>
+                <p>
+                  {counted(answer.counts.running + answer.counts.launching, 'experiment')} running. An
+                  experiment that cannot start at once waits here, with its position, estimated start and the
+                  reason.
+                </p>
+                <p>
+                  <a class="button" href="/submit">
+                    Submit an experiment
+                  </a>
+                </p>
               </Empty>
             ) : (
               <Waiting queue={answer} names={names} onChange={reload} />
@@ -100,7 +109,11 @@ function Waiting({ queue, names, onChange }: WaitingProps) {
             class: 'wrap line',
             cell: ({ waitReason }) => named(waitReason ?? 'not yet considered'),
           },
-          { title: 'Submitted', class: 'muted wide', cell: ({ submittedAt }) => <Ago at={submittedAt} /> },
+          {
+            title: 'Submitted',
+            class: 'muted number wide',
+            cell: ({ submittedAt }) => <Ago at={submittedAt} />,
+          },
         ]}
       />
     </Card>

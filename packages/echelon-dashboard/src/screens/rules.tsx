@@ -7,7 +7,7 @@ import { Card } from '../parts/card.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Head } from '../parts/head.tsx';
 import { Ago, Muted } from '../parts/marks.tsx';
-import { Await, Empty } from '../parts/states.tsx';
+import { Await } from '../parts/states.tsx';
 
 const LOOKED_AT = 200;
 
@@ -31,7 +31,15 @@ export function Rules() {
             const among = next === null ? 'in all experiments' : `in the newest ${LOOKED_AT} experiments`;
             return (
               <Card title="Fired" note={`${count(fired.length)} ${among}`}>
-                {fired.length === 0 ? <Empty title="No rule has fired" /> : <Fired fired={fired} />}
+                {fired.length === 0 ? (
+                  <p class="card-body muted">
+                    No rule has fired. Add presets to a spec, for example{' '}
+                    <code>{'rules: [{ preset: plateau, do: mark }]'}</code>. A rule marks an experiment or
+                    stops it.
+                  </p>
+                ) : (
+                  <Fired fired={fired} />
+                )}
               </Card>
             );
           }}

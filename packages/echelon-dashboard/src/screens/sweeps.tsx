@@ -2,6 +2,7 @@ import type { Answer } from 'echelon-client/calls';
 import { counted } from 'echelon-verify/text/plural';
 import { useFeed, useThrottled } from '../app/live.ts';
 import { useGet } from '../app/resource.ts';
+import { place, setQuery } from '../app/router.ts';
 import { namesOf } from '../models/combinations.ts';
 import { command } from '../models/commands.ts';
 import { count, figure, inert } from '../models/words.ts';
@@ -15,7 +16,8 @@ const PAGE = 200;
 
 /** The sweeps, newest first. */
 export function Sweeps() {
-  const list = useGet('/v1/sweeps', { query: { limit: PAGE, best: true } });
+  const sort = place.value.query.get('sort') ?? undefined;
+  const list = useGet('/v1/sweeps', { query: { limit: PAGE, best: true, sort } });
   useFeed(useThrottled(list.reload, 2000));
   return (
     <>
@@ -34,17 +36,18 @@ export function Sweeps() {
             </Empty>
           ) : (
             <Card
-              title="Newest first"
-              note={`${counted(items.length, 'sweep')}${next === null ? '' : ', and there are older ones'}`}
+              title={sort === undefined ? 'Newest first' : 'Sorted'}
+              note={`${counted(items.length, 'sweep')}${next === null ? '' : ', and there are more'}`}
             >
               <DataTable
                 rows={items}
                 fold="minmax(0, 1fr) auto"
                 keyOf={({ id }) => id}
+                sort={{ by: sort, choose: (to) => setQuery({ sort: to }) }}
                 columns={[
                   {
                     title: 'Sweep',
-                    value: ({ name }) => name,
+                    sort: 'name',
                     cell: ({ id, name }) => (
                       <>
                         <a href={`/sweeps/${id}`}>{inert(name)}</a>
@@ -55,31 +58,30 @@ export function Sweeps() {
                   {
                     title: 'State',
                     cell: ({ state }) => <State state={state} />,
-                    value: ({ state }) => state,
                   },
                   {
                     title: 'Progress',
                     class: 'line',
                     cell: (sweep) => <Ended sweep={sweep} />,
-                    value: (sweep) => endedOf(sweep) / sweep.count,
+                    sort: 'progress',
                   },
                   {
                     title: 'Failed',
                     class: 'number wide',
                     cell: ({ counts }) => count(counts.failed),
-                    value: ({ counts }) => counts.failed,
+                    sort: 'failed',
                   },
                   {
                     title: 'Best mean',
                     class: 'line number-first',
                     cell: (sweep) => <Best of={sweep} />,
-                    value: ({ best }) => best?.mean,
+                    sort: 'best',
                   },
                   {
                     title: 'Created',
                     class: 'muted number wide',
                     cell: ({ createdAt }) => <Ago at={createdAt} />,
-                    value: ({ createdAt }) => createdAt,
+                    sort: 'created',
                   },
                 ]}
               />

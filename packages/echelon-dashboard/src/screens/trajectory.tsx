@@ -105,7 +105,7 @@ function Read({ path, rows, sibling }: { path: BatchPath; rows: BatchRows; sibli
       <About rows={rows} sibling={sibling} />
       <TextsNote rows={rows} />
       <Overview steps={steps} scale={scale} chosen={chosen} />
-      <p class="muted keys small">
+      <p class="muted hint small">
         <kbd>j</kbd> <kbd>k</kbd> next and previous step · <kbd>[</kbd> <kbd>]</kbd> trajectories of the group
       </p>
       <ol class="steps">

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { axisAround, factsOf, lanesOf, neighbour, placeOn, ticksOf } from '../../src/models/gantt.ts';
+import {
+  axisAround,
+  coloursOf,
+  factsOf,
+  lanesOf,
+  neighbour,
+  placeOn,
+  ticksOf,
+  ticksThatFit,
+} from '../../src/models/gantt.ts';
 
 const node = (id: string) => ({ id, gpusTotal: 8, gpusFree: 5 });
 const clusters = [{ name: 'c', nodes: [node('a'), node('b')] }] as never[];
@@ -115,4 +124,26 @@ test('ticks are round local times, and not more than asked for', () => {
     [6, 8, 10],
   );
   assert.ok(ticksOf({ from: 0, to: 90 * 24 * HOUR }, 6, 0).length <= 7);
+});
+
+test('labels of the axis that would leave it or cover the present are left out', () => {
+  const axis = { from: 0, to: 10 * HOUR };
+  const hours = Array.from({ length: 11 }, (_, hour) => hour * HOUR);
+  const fit = (now: number, width: number) => ticksThatFit(axis, hours, now, width).map((at) => at / HOUR);
+  assert.deepEqual(fit(5.2 * HOUR, 1000), [1, 2, 3, 4, 6, 7, 8, 9]);
+  assert.deepEqual(fit(0, 200), [2, 3, 4, 5, 6, 7, 8, 9]);
+  // A label with a date needs more room at the end.
+  assert.ok(!fit(-24 * HOUR, 300).includes(9));
+});
+
+test('bars of one name have a colour, and a bar alone has none', () => {
+  const bars = ['a: 1', 'b', 'a: 2'].map((name) => ({ name, project: 'p' }));
+  assert.deepEqual(
+    [...coloursOf(bars, 'sweep').colours],
+    [
+      ['a', 1],
+      ['b', 0],
+    ],
+  );
+  assert.deepEqual([...coloursOf(bars.slice(1, 2), 'project').colours], [['p', 1]]);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareSpecs, lineRange, readSpec, rowsOf, tokensOf, writeSpec } from '../../src/models/spec.ts';
+import { differingFields, lineRange, readSpec, rowsOf, tokensOf, writeSpec } from '../../src/models/spec.ts';
 
 test('fields are listed by path, and those below a default are defaults', () => {
   const rows = rowsOf({ name: 'x', resources: { gpus: 0 }, labels: {}, rules: [1] }, new Set(['/resources']));
@@ -15,10 +15,15 @@ test('fields are listed by path, and those below a default are defaults', () => 
   );
 });
 
-test('a difference names the field and both values', () => {
-  assert.deepEqual(compareSpecs({ a: { b: 1 }, same: 2 }, { a: { b: 2 }, same: 2, c: true }), [
-    { field: 'a.b', a: '1', b: '2' },
-    { field: 'c', a: undefined, b: 'true' },
+test('a difference names the field and the value of each spec', () => {
+  const specs = [
+    { a: { b: 1 }, same: 2 },
+    { a: { b: 2 }, same: 2, c: true },
+    { a: { b: 1 }, same: 2 },
+  ];
+  assert.deepEqual(differingFields(specs), [
+    { field: 'a.b', values: ['1', '2', '1'] },
+    { field: 'c', values: [undefined, 'true', undefined] },
   ]);
 });
 

@@ -4,7 +4,8 @@
  */
 
 import type { Forms } from '../format/batch.ts';
-import { type Accumulate, forEachBackward, type TokenSequences } from '../kernel/accumulate.ts';
+import { type Accumulate, forEachBackward } from '../kernel/accumulate.ts';
+import type { TokenSequences } from '../kernel/token-sequences.ts';
 import { type Arithmetic, FLOAT64 } from './arithmetic.ts';
 import type { IntervalColumn } from './interval-column.ts';
 
@@ -21,7 +22,7 @@ const CARRY_ROUNDINGS = 5;
 export function boundAccumulate(
   stage: Accumulate,
   input: {
-    readonly sequences: TokenSequences<IntervalColumn>;
+    readonly sequences: Pick<TokenSequences<IntervalColumn>, 'offset' | 'mask' | 'column'>;
     readonly reward: IntervalColumn;
     readonly arithmetic: Arithmetic;
     /** `recipe`: token by token only. */
@@ -34,7 +35,7 @@ export function boundAccumulate(
   const { offset, mask } = sequences;
   const column = () => new Float64Array(mask.length);
   const sums = { value: column(), low: column(), high: column() };
-  const V = stage.values ? sequences.value() : undefined;
+  const V = stage.values ? sequences.column('value') : undefined;
   const sum = new RunningSum(stage.discount, stage.lambda, arithmetic);
   let isBounded = true;
   forEachBackward(

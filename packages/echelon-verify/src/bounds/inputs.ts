@@ -4,6 +4,7 @@
  */
 
 import type { Batch } from '../format/batch.ts';
+import { TOKEN_COLUMNS, type TokenColumnName } from '../kernel/token-sequences.ts';
 import { batchReturnBounds, type ReturnBounds } from '../provenance/return-bounds.ts';
 import { type Arithmetic, arithmeticOf } from './arithmetic.ts';
 
@@ -25,8 +26,9 @@ export interface Inputs {
   readonly score?: InputColumn;
   /** The columns of the reward functions, with their weights. */
   readonly rewards?: readonly { readonly weight: number; readonly column: InputColumn }[];
-  readonly tokenReward?: InputColumn;
-  readonly tokenValue?: InputColumn;
+  /** The columns of tokens that the batch has. */
+  readonly tokens: Readonly<Partial<Record<TokenColumnName, InputColumn>>>;
+  readonly rewardBaseline?: InputColumn;
   /** Returns from rewards, gamma and penalty; undefined if the batch lacks one of them. */
   readonly recomputed?: ReturnBounds;
 }
@@ -40,11 +42,14 @@ export function chooseInputs(batch: Batch): Inputs {
     ...rounded(batch.tokenLevelRewardSum, arithmetic),
     error: batch.scoreError,
   };
-  const { reward: tokenReward, value: tokenValue } = batch.tokens ?? {};
+  const tokens = TOKEN_COLUMNS.flatMap((name) => {
+    const column = batch.tokens?.[name];
+    return column === undefined ? [] : [[name, rounded(column, arithmetic)] as const];
+  });
   return {
     arithmetic,
-    ...(tokenReward === undefined ? {} : { tokenReward: rounded(tokenReward, arithmetic) }),
-    ...(tokenValue === undefined ? {} : { tokenValue: rounded(tokenValue, arithmetic) }),
+    tokens: Object.fromEntries(tokens),
+    ...(batch.rewardBaseline && { rewardBaseline: rounded(batch.rewardBaseline, arithmetic) }),
     ...(stepReturn === undefined ? {} : { stepReturn }),
     ...(score === undefined ? {} : { score }),
     ...(recomputed === undefined ? {} : { recomputed }),

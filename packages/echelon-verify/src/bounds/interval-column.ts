@@ -1,6 +1,7 @@
 /** Columns of values of which the trainer's own lie within intervals. */
 
 import type { Arithmetic } from './arithmetic.ts';
+import type { InputColumn } from './inputs.ts';
 
 /** A column as the trainer may hold it: the float64 value of each row, and the interval of the trainer's number. */
 export interface IntervalColumn {
@@ -67,4 +68,16 @@ export function weightedSum(
     sum.high[row]! += blur;
   }
   return sum;
+}
+
+/** The numbers as stated, and how far the trainer's may be: rounded to its format, or known only in part. */
+export function startOf({ value, stated, error, rounding }: InputColumn): IntervalColumn {
+  const centre = stated ?? value;
+  if (error === undefined && rounding === undefined) return { value: centre, low: centre, high: centre };
+  const off = (row: number): number => (error?.[row] ?? 0) + (rounding?.[row] ?? 0);
+  return {
+    value: centre,
+    low: centre.map((x, row) => x - off(row)),
+    high: centre.map((x, row) => x + off(row)),
+  };
 }

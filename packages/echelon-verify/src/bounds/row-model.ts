@@ -21,6 +21,7 @@ import { membersOf, standInsOf } from '../kernel/row-sets.ts';
 import type { Deviation } from '../kernel/spread.ts';
 import type { StagePlan } from '../kernel/stages.ts';
 import type { StepColumns } from '../kernel/steps.ts';
+import { perToken, type TokenInputName, type TokenSequences } from '../kernel/token-sequences.ts';
 import { bytesInWords, MAX_VERIFICATION_BYTES, verificationBytes } from '../pool/budget.ts';
 import { present } from '../present.ts';
 import type { RowParts } from './admissible.ts';
@@ -143,6 +144,7 @@ function missingInputs(batch: Batch, inputs: Inputs): string[] {
     else if (uses.scoresOver === 'trajectories' && !isPerTrajectory(batch, inputs.score.value))
       missing.push('one tokenLevelRewardSum for all rows of a trajectory');
   }
+  if (uses.rewardBaseline === true && batch.rewardBaseline === undefined) missing.push('rewardBaseline');
   if (uses.responseLength === true && batch.responseLength === undefined) missing.push('responseLength');
   if (uses.rewards === true && inputs.rewards === undefined) missing.push('rewards');
   for (const column of uses.tokens === undefined ? [] : (['mask', ...uses.tokens] as const)) {
@@ -181,18 +183,23 @@ function estimatorInput(batch: Batch, inputs: Inputs): EstimatorInput {
     responseLength: () => given(batch.responseLength),
     rewards: () => given(batch.rewards),
     environment: () => ({ ...batch, reward: given(batch.reward) }),
-    tokens: () =>
-      tokenInput(
-        batch,
-        () => column(inputs.tokenReward),
-        () => column(inputs.tokenValue),
-      ),
+    tokens: () => ({
+      ...responsesOf(batch),
+      column: (name) => {
+        const values = column(sourceOf(inputs, name));
+        return name === 'rewardBaseline' ? perToken(given(batch.tokens).offset, values) : values;
+      },
+    }),
   };
 }
 
-function tokenInput<C>({ tokens }: Batch, reward: () => C, value: () => C) {
+function responsesOf({ tokens, group }: Batch): Omit<TokenSequences, 'column'> {
   const { offset, mask } = given(tokens);
-  return { offset, mask: given(mask), reward, value };
+  return { offset, mask: given(mask), group };
+}
+
+function sourceOf({ tokens, rewardBaseline }: Inputs, name: TokenInputName): InputColumn | undefined {
+  return name === 'rewardBaseline' ? rewardBaseline : tokens[name];
 }
 
 /** What `missingInputs` has found to be there. */
@@ -256,12 +263,20 @@ function rowBoundsInput(batch: Batch, inputs: Inputs, { statistics }: StagePlan)
 }
 
 function tokenBoundsInput(batch: Batch, inputs: Inputs): StageBoundsInput {
-  const { reward, ...sequences } = tokenInput(
-    batch,
-    () => given(inputs.tokenReward),
-    () => given(inputs.tokenValue),
-  );
-  return { ...tokenStageInput(reward, sequences), ...present({ forms: batch.estimator.forms }) };
+  const sequences = responsesOf(batch);
+  const column = (name: TokenInputName): InputColumn => {
+    const own = given(sourceOf(inputs, name));
+    if (name !== 'rewardBaseline') return own;
+    const spread = (values: Float64Array | undefined) => values && perToken(sequences.offset, values);
+    const { value, error, stated, rounding } = own;
+    return {
+      value: spread(value)!,
+      error: spread(error),
+      stated: spread(stated),
+      rounding: spread(rounding),
+    };
+  };
+  return { ...tokenStageInput({ ...sequences, column }), ...present({ forms: batch.estimator.forms }) };
 }
 
 function contextLevels(steps: StepColumns, of: TermColumn, terms: ContextTerms): ModelLevel[] {

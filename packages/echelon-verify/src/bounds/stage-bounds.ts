@@ -4,7 +4,6 @@
  */
 
 import type { Forms } from '../format/batch.ts';
-import type { TokenSequences } from '../kernel/accumulate.ts';
 import {
   bestOfOthers,
   forEachOthers,
@@ -28,6 +27,7 @@ import {
   sequencesOf,
 } from '../kernel/stages.ts';
 import { idCount } from '../kernel/steps.ts';
+import type { TokenInputName, TokenSequences } from '../kernel/token-sequences.ts';
 import { boundAccumulate } from './accumulate-bounds.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { InputColumn } from './inputs.ts';
@@ -38,9 +38,11 @@ import {
   keep,
   put,
   radiusOf,
+  startOf,
   weightedSum,
 } from './interval-column.ts';
 import { type SetBounds, tokenSets, valueSets } from './set-bounds.ts';
+import { boundGreedyReward, boundTokenBaseline } from './token-baseline-bounds.ts';
 
 /** One stage of a chain with the column that it gives. */
 export interface BoundedStage {
@@ -99,18 +101,6 @@ function asReward({
   return { name: '', weight, value: column.value };
 }
 
-/** The numbers as stated, and how far the trainer's may be: rounded to its format, or known only in part. */
-function startOf({ value, stated, error, rounding }: InputColumn): IntervalColumn {
-  const centre = stated ?? value;
-  if (error === undefined && rounding === undefined) return { value: centre, low: centre, high: centre };
-  const off = (row: number): number => (error?.[row] ?? 0) + (rounding?.[row] ?? 0);
-  return {
-    value: centre,
-    low: centre.map((x, row) => x - off(row)),
-    high: centre.map((x, row) => x + off(row)),
-  };
-}
-
 interface Context {
   readonly input: StageBoundsInput;
   readonly arithmetic: Arithmetic;
@@ -166,10 +156,12 @@ function boundStage(stage: Stage, chain: Chain, x: IntervalColumn): IntervalColu
     case 'accumulate': {
       const { arithmetic, overflow } = chain;
       const { forms = 'any' } = chain.input;
-      const { value, ...tokens } = sequencesOf(chain.input);
-      const sequences = { ...tokens, value: () => startOf(value()) };
-      return boundAccumulate(stage, { sequences, reward: x, arithmetic, forms, overflow });
+      return boundAccumulate(stage, { sequences: intervals(chain), reward: x, arithmetic, forms, overflow });
     }
+    case 'subtract-greedy-reward':
+      return boundGreedyReward({ sequences: intervals(chain), x, arithmetic: chain.arithmetic });
+    case 'subtract-token-baseline':
+      return boundTokenBaseline(stage, { sequences: intervals(chain), x, ...chain });
     case 'subtract-mean':
       return subtractMean(stage.set, chain, x);
     case 'subtract-others':
@@ -200,6 +192,13 @@ function boundStage(stage: Stage, chain: Chain, x: IntervalColumn): IntervalColu
     }
   }
 }
+
+/** The responses, each column as intervals. */
+function intervals({ input }: Chain): TokenSequences<IntervalColumn> {
+  const { column, ...tokens } = sequencesOf(input);
+  return { ...tokens, column: (name: TokenInputName) => startOf(column(name)) };
+}
+
 /** Fills the counted rows of a new column; the others are 0. */
 function mapRows(
   x: IntervalColumn,

@@ -3,6 +3,7 @@
 import { type Batch, stepsOf } from '../format/batch.ts';
 import { GOAL } from '../kernel/graph.ts';
 import { idCount } from '../kernel/steps.ts';
+import { asCollected } from '../provenance/as-collected.ts';
 import { returnsOf } from './estimate.ts';
 
 /** How much of the spread of the step returns inside groups the clusters of a key explain. */
@@ -46,10 +47,11 @@ export interface SignalDescription {
 }
 
 /**
- * Describes a batch with observations and step returns (or rewards), `value`. Linear in the rows. Throws a BatchFormatError without
+ * Describes a batch with observations and step returns (or rewards), as the rollout collected it. Linear in the rows. Throws a BatchFormatError without
  * these columns.
  */
-export function describeSignal(batch: Batch, value = returnsOf(batch)): SignalDescription {
+export function describeSignal(given: Batch, returns = returnsOf(given)): SignalDescription {
+  const { batch, value } = rolledOut(given, returns);
   const { rows, group, trajectory, reportedAdvantage: advantage } = batch;
   const step = stepsOf(batch);
   const { observation = new Int32Array(rows) } = batch;
@@ -101,7 +103,8 @@ const [SOME, FEW] = [0.25, 256];
  * As {@link describeSignal}, of whole groups with a quarter of the rows: it runs after every verification, of which it may take a
  * tenth at most.
  */
-export function describeSome(batch: Batch, value: Float64Array): SignalDescription {
+export function describeSome(given: Batch, returns: Float64Array): SignalDescription {
+  const { batch, value } = rolledOut(given, returns);
   const { rows, group, groupNames } = batch;
   const wanted = Math.max(FEW, SOME * rows);
   if (rows <= wanted) return describeSignal(batch, value);
@@ -120,6 +123,13 @@ export function describeSome(batch: Batch, value: Float64Array): SignalDescripti
   for (const key of COLUMNS)
     if (batch[key] !== undefined) Object.assign(part, { [key]: picked(batch[key], kept) });
   return describeSignal(part, picked(value, kept));
+}
+
+function rolledOut(batch: Batch, value: Float64Array): { batch: Batch; value: Float64Array } {
+  const collected = asCollected(batch);
+  return collected === undefined
+    ? { batch, value }
+    : { batch: collected.batch, value: picked(value, collected.rows) };
 }
 
 /** The columns of a batch that a description reads. */

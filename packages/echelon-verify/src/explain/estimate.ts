@@ -5,6 +5,7 @@ import type { AnyParameters, ParameterValue } from '../kernel/estimators/paramet
 import { changeParameters, completeParameters, isAllowed } from '../kernel/estimators/parameters.ts';
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorOf } from '../kernel/estimators/registry.ts';
+import { perToken, type TokenColumnName } from '../kernel/token-sequences.ts';
 import { returnsFor } from '../provenance/return-bounds.ts';
 
 /** Another estimator to put in the place of the batch's own. What is omitted is as the batch states it. */
@@ -44,12 +45,16 @@ export function estimate(batch: Batch, overrides: EstimatorOverrides = {}): Esti
       responseLength: () => columnOf(batch, 'responseLength'),
       rewards: () => columnOf(batch, 'rewards'),
       environment: () => ({ ...batch, reward: columnOf(batch, 'reward') }),
-      tokens: () => ({
-        offset: columnOf(batch, 'tokens').offset,
-        mask: tokenColumnOf(batch, 'mask'),
-        reward: () => tokenColumnOf(batch, 'reward'),
-        value: () => tokenColumnOf(batch, 'value'),
-      }),
+      tokens: () => {
+        const { offset } = columnOf(batch, 'tokens');
+        return {
+          offset,
+          mask: tokenColumnOf(batch, 'mask'),
+          group: batch.group,
+          column: (name) =>
+            name === 'rewardBaseline' ? perToken(offset, columnOf(batch, name)) : tokenColumnOf(batch, name),
+        };
+      },
     },
     params,
   );
@@ -209,16 +214,15 @@ function scoresOf(batch: Batch): Float64Array {
   return columnOf(batch, 'tokenLevelRewardSum');
 }
 
-function columnOf<K extends 'reward' | 'tokenLevelRewardSum' | 'responseLength' | 'rewards' | 'tokens'>(
-  batch: Batch,
-  key: K,
-): NonNullable<Batch[K]> {
+function columnOf<
+  K extends 'reward' | 'tokenLevelRewardSum' | 'responseLength' | 'rewards' | 'tokens' | 'rewardBaseline',
+>(batch: Batch, key: K): NonNullable<Batch[K]> {
   const column = batch[key];
   if (column === undefined || column === null) throw missingColumn(batch, key);
   return column;
 }
 
-function tokenColumnOf<K extends 'mask' | 'reward' | 'value'>(
+function tokenColumnOf<K extends 'mask' | TokenColumnName>(
   batch: Batch,
   key: K,
 ): NonNullable<TokenColumns[K]> {

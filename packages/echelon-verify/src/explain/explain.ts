@@ -134,7 +134,7 @@ export function explainRow(batch: Batch, row: number): RowExplanation {
     trajectory: cut(batch.trajectoryNames[batch.trajectory[row]!]!),
     step: step[row]!,
     observation: batch.observation === undefined ? null : stateOf(batch, batch.observation[row]!),
-    fingerprint: batchFingerprint(batch.estimator),
+    fingerprint: batchFingerprint(batch.estimator, batch.provenance),
     precision: batch.estimator.precision,
     stepReturn: finite(batch.reportedStepReward?.[row] ?? model?.inputs.stepReturn?.value[row]),
     score: finite(batch.tokenLevelRewardSum?.[row]),

@@ -96,7 +96,7 @@ export function rowColumns(batch: Batch, query: RowQuery): RowColumns {
     rows: batch.rows,
     matching: matching.length,
     first: query.first,
-    fingerprint: batchFingerprint(batch.estimator),
+    fingerprint: batchFingerprint(batch.estimator, batch.provenance),
     row,
     groups: group.names,
     group: group.index,

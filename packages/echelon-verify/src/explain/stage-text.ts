@@ -9,6 +9,14 @@ export function stageText(stage: Stage): string {
       const what = values ? `generalised advantage, lambda ${lambda},` : 'return,';
       return `${what} discount ${discount}, tokens outside the mask: ${masked}`;
     }
+    case 'subtract-greedy-reward':
+      return 'less the reward of the greedy response';
+    case 'subtract-token-baseline': {
+      const places = stage.align === 'position' ? 'at its position' : 'trained at its place';
+      const tail = stage.zeroTail ? ', none in the tail of the longest response' : '';
+      const weights = stage.rolloutWeights ? ', with squared rollout weights' : '';
+      return `less the weighted mean of the group’s tokens ${places}${tail}${weights}, epsilon ${stage.epsilon}`;
+    }
     case 'subtract-mean':
       return `less the mean of ${setText(stage.set)}`;
     case 'subtract-others':

@@ -6,6 +6,7 @@ import type { EstimatorName, EstimatorParameters } from '../kernel/estimators/re
 import { estimatorOf } from '../kernel/estimators/registry.ts';
 import type { RewardColumn } from '../kernel/stages.ts';
 import type { StepColumns } from '../kernel/steps.ts';
+import type { TokenColumnName } from '../kernel/token-sequences.ts';
 import { BatchFormatError } from './format-error.ts';
 
 /** Rows that a batch may have at most. */
@@ -15,7 +16,7 @@ export const MAX_ROWS = 2 ** 24;
 export const MAX_TOKENS = 2 ** 26;
 
 /** The tokens of a batch: those of row i are `offset[i]` to `offset[i + 1] - 1`. Other columns have one entry per token. */
-export interface TokenColumns {
+export interface TokenColumns extends Readonly<Partial<Record<TokenColumnName, Float64Array>>> {
   /** One entry more than there are rows, from 0, never less than the one before. */
   readonly offset: Int32Array;
   /** 0 for tokens that are not trained. */
@@ -24,6 +25,12 @@ export interface TokenColumns {
   readonly reward?: Float64Array;
   /** What the critic gave. */
   readonly value?: Float64Array;
+  /** Log-probability π of the token under the policy that the estimator saw as the old one. */
+  readonly logProb?: Float64Array;
+  /** Σ π² over the vocabulary. */
+  readonly squaredProbabilities?: Float64Array;
+  /** Weight of the rollout correction. */
+  readonly rolloutWeight?: Float64Array;
   /** As the trainer computed it: float32 values, widened. Ignored outside the mask. */
   readonly reportedAdvantage?: Float64Array;
 }
@@ -48,6 +55,12 @@ export interface BatchEstimator<N extends EstimatorName = EstimatorName> {
   readonly forms?: Forms;
 }
 
+/**
+ * What a trainer did to the rows before it computed the advantages: it added copies of some, put them in another order, or
+ * both. The copies enter every statistic.
+ */
+export const PREPARATIONS = ['padded', 'balanced', 'padded-balanced'] as const;
+
 /** Where a batch comes from. A field is there only where the producer states it. */
 export interface BatchProvenance {
   readonly experiment?: string;
@@ -58,6 +71,8 @@ export interface BatchProvenance {
   readonly groups?: number;
   /** Rows that the rollout collected. */
   readonly rowsCollected?: number;
+  /** See {@link PREPARATIONS}. Omitted: the rows are those of the rollout, in its order. */
+  readonly preparation?: (typeof PREPARATIONS)[number];
   readonly producer?: string;
 }
 
@@ -106,6 +121,8 @@ export interface Batch {
   readonly scoreError?: Float64Array;
   /** Each reward function's own column, for estimators that normalise them one by one. */
   readonly rewards?: readonly RewardColumn[];
+  /** The reward of a greedy response to the row's prompt. */
+  readonly rewardBaseline?: Float64Array;
   readonly responseLength?: Int32Array;
   readonly tokens?: TokenColumns;
   /** As the trainer computed it: float32 values, widened; NaN included. */
@@ -137,14 +154,19 @@ export function estimatorFrom(
   };
 }
 
-/** The fingerprint of the estimator that the batch states, with its precision unless that is float32. */
-export function batchFingerprint({
-  name,
-  params,
-  precision,
-}: Pick<BatchEstimator, 'name' | 'params' | 'precision'>): string {
-  const own = fingerprint(name, params);
-  return precision === 'float32' ? own : own.replace(/\)$/, `,precision=${precision})`);
+/**
+ * The fingerprint of the estimator that the batch states, with its precision unless that is float32, and with what was done to
+ * the rows before it.
+ */
+export function batchFingerprint(
+  { name, params, precision }: Pick<BatchEstimator, 'name' | 'params' | 'precision'>,
+  { preparation }: Pick<BatchProvenance, 'preparation'> = {},
+): string {
+  const more = [
+    ...(precision === 'float32' ? [] : [`precision=${precision}`]),
+    ...(preparation === undefined ? [] : [`rows=${preparation}`]),
+  ];
+  return fingerprint(name, params).replace(/\)$/, `${more.map((part) => `,${part}`).join('')})`);
 }
 
 /** What the batch's estimator computes from. */

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { GOAL } from '../kernel/graph.ts';
+import { TOKEN_COLUMNS } from '../kernel/token-sequences.ts';
 import type { BatchReport } from '../report.ts';
 import { type Batch, batchFingerprint } from './batch.ts';
 import { inflate, inflateStart, isGzip } from './inflate.ts';
@@ -56,7 +57,7 @@ export function writeBundle(batch: Batch, origin: BundleOrigin): Uint8Array {
     format: 'echelon-bundle/1',
     ...origin,
     reportDigest: origin.report === null ? null : reportDigest(origin.report),
-    fingerprint: batchFingerprint(batch.estimator),
+    fingerprint: batchFingerprint(batch.estimator, batch.provenance),
   };
   const opening = OPENINGS[batch.tokens === undefined ? 0 : 1]!;
   const parts = [`${opening}${JSON.stringify(head)}${BATCHES}[{\n`, members(batchMembers(batch)), '\n}]}\n'];
@@ -135,6 +136,7 @@ function batchMembers(batch: Batch): Member[] {
     ...column('actionValid', batch.actionValid, String),
     ...column('tokenLevelRewardSum', batch.tokenLevelRewardSum, numberText),
     ...rewardMembers(batch.rewards),
+    ...column('rewardBaseline', batch.rewardBaseline, numberText),
     ...column('responseLength', batch.responseLength, String),
     ...tokenMembers(batch.tokens),
     ...(reported.length === 0 ? [] : [['reported', ['{', ...members(reported), '}']] as const]),
@@ -157,8 +159,7 @@ function tokenMembers(tokens: Batch['tokens']): Member[] {
   const columns: Member[] = [
     ...column('offset', tokens.offset, String),
     ...column('mask', tokens.mask, String),
-    ...column('reward', tokens.reward, numberText),
-    ...column('value', tokens.value, numberText),
+    ...TOKEN_COLUMNS.flatMap((name) => column(name, tokens[name], numberText)),
     ...column('reportedAdvantage', tokens.reportedAdvantage, numberText),
   ];
   return [['tokens', ['{', ...members(columns), '}']]];

@@ -10,7 +10,7 @@ import { allowedInWords, completeParameters, isAllowed } from '../kernel/estimat
 import type { EstimatorName } from '../kernel/estimators/registry.ts';
 import { estimatorNames, estimatorOf, isEstimatorName } from '../kernel/estimators/registry.ts';
 import { nearestName } from '../text/nearest.ts';
-import type { BatchEstimator, BatchProvenance, Forms } from './batch.ts';
+import { type BatchEstimator, type BatchProvenance, type Forms, PREPARATIONS } from './batch.ts';
 import type { Place } from './json-columns.ts';
 import { faultAt, invalidAt } from './json-columns.ts';
 
@@ -125,6 +125,13 @@ export function readProvenance(place: Place, batch: JsonObject): BatchProvenance
     if (value === undefined || value === '') continue;
     if (typeof value !== 'string') throw invalidAt(place, `provenance.${key}`, 'a text', value);
     provenance[key] = value;
+  }
+  const { preparation } = stated;
+  if (isStated(preparation) && preparation !== '') {
+    const known = PREPARATIONS.find((one) => one === preparation);
+    if (known === undefined)
+      throw invalidAt(place, 'provenance.preparation', `one of ${PREPARATIONS.join(', ')}`, preparation);
+    provenance.preparation = known;
   }
   for (const key of ['attempt', 'trainingStep', 'groupSize', 'groups', 'rowsCollected']) {
     const own = stated[key];

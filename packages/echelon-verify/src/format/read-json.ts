@@ -45,6 +45,7 @@ const BATCH_KEYS = [
   'tokenLevelRewardSum',
   'rewards',
   'rewardWeights',
+  'rewardBaseline',
   'responseLength',
   'reported',
   'tokens',
@@ -136,6 +137,7 @@ function readColumns(
     actionValid: flagColumn(place, 'actionValid', batch.actionValid, rows),
     tokenLevelRewardSum: numberColumn(place, 'tokenLevelRewardSum', batch.tokenLevelRewardSum, rows),
     rewards: rewardColumns(place, batch, rows),
+    rewardBaseline: numberColumn(place, 'rewardBaseline', batch.rewardBaseline, rows),
     responseLength: integerColumn(place, 'responseLength', batch.responseLength, counts),
     reportedStepReward: reportedColumn(place, 'reported.stepReward', reported.stepReward, rows),
     reportedAdvantage:

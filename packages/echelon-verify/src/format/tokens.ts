@@ -1,6 +1,7 @@
 /** The tokens of a batch, in files and on the wire. */
 
 import type { Precision } from '../bounds/arithmetic.ts';
+import { TOKEN_COLUMNS, type TokenColumnName } from '../kernel/token-sequences.ts';
 import { present } from '../present.ts';
 import type { TokenColumns } from './batch.ts';
 import { MAX_TOKENS } from './batch.ts';
@@ -16,7 +17,12 @@ import {
 import type { JsonObject } from './json-params.ts';
 
 /** The keys of `tokens` in a file. */
-export const TOKEN_KEYS = ['offset', 'mask', 'reward', 'value', 'reportedAdvantage'];
+export const TOKEN_KEYS = ['offset', 'mask', ...TOKEN_COLUMNS, 'reportedAdvantage'];
+
+/** A value for each column of inputs. */
+export function ofTokenColumns<V>(of: (name: TokenColumnName) => V): Record<TokenColumnName, V> {
+  return Object.fromEntries(TOKEN_COLUMNS.map((name) => [name, of(name)])) as Record<TokenColumnName, V>;
+}
 
 /** Reads `tokens` of a file. Throws a BatchFormatError for anything that is not as {@link TokenColumns} says. */
 export function readTokens(
@@ -34,8 +40,7 @@ export function readTokens(
     offset,
     ...present({
       mask: flagColumn(place, 'tokens.mask', tokens.mask, count),
-      reward: numberColumn(place, 'tokens.reward', tokens.reward, count),
-      value: numberColumn(place, 'tokens.value', tokens.value, count),
+      ...ofTokenColumns((name) => numberColumn(place, `tokens.${name}`, tokens[name], count)),
       reportedAdvantage: reported(place, 'tokens.reportedAdvantage', tokens.reportedAdvantage, count),
     }),
   };

@@ -3,6 +3,7 @@ import { echelon } from '../gen/batch.js';
 import type { AnyParameters, ParameterRules, ParameterValue } from '../kernel/estimators/parameters.ts';
 import { estimatorOf, isEstimatorName } from '../kernel/estimators/registry.ts';
 import { GOAL } from '../kernel/graph.ts';
+import { TOKEN_COLUMNS, type TokenColumnName } from '../kernel/token-sequences.ts';
 import { present } from '../present.ts';
 import type { Batch, BatchEstimator } from './batch.ts';
 import { MAX_TOKENS } from './batch.ts';
@@ -12,7 +13,7 @@ import { faultAt } from './json-columns.ts';
 import type { JsonObject } from './json-params.ts';
 import { readEstimator, readProvenance, usesReturns } from './json-params.ts';
 import { labelOf } from './observation.ts';
-import { checkOffset, constantAdvantage } from './tokens.ts';
+import { checkOffset, constantAdvantage, ofTokenColumns } from './tokens.ts';
 import { checkRows, toWire, wireFlags, wireFloat32, wireFloat64, wireInt32 } from './wire-columns.ts';
 import { decodeWithin } from './wire-limits.ts';
 
@@ -89,6 +90,7 @@ export function encodeBatch(batch: Batch, options: { texts?: boolean } = {}): Ui
     actionValid: toWire(batch.actionValid),
     tokenLevelRewardSum: toWire(batch.tokenLevelRewardSum),
     rewards: (batch.rewards ?? []).map(({ name, weight, value }) => ({ name, weight, value: toWire(value) })),
+    rewardBaseline: toWire(batch.rewardBaseline),
     responseLength: toWire(batch.responseLength),
     reportedStepReward: float32(batch.reportedStepReward),
     reportedAdvantage: float32(batch.reportedAdvantage),
@@ -96,6 +98,15 @@ export function encodeBatch(batch: Batch, options: { texts?: boolean } = {}): Ui
   });
   return AdvantageBatch.encode(message).finish();
 }
+
+/** The fields of the message for columns of tokens. */
+const WIRE_TOKENS = {
+  reward: 'tokenReward',
+  value: 'tokenValue',
+  logProb: 'tokenLogProb',
+  squaredProbabilities: 'tokenSquaredProbabilities',
+  rolloutWeight: 'tokenRolloutWeight',
+} as const satisfies Record<TokenColumnName, keyof Message>;
 
 function encodeTokens(
   tokens: Batch['tokens'],
@@ -105,8 +116,7 @@ function encodeTokens(
   return {
     tokenOffset: toWire(tokens.offset),
     tokenMask: toWire(tokens.mask),
-    tokenReward: float32(tokens.reward),
-    tokenValue: float32(tokens.value),
+    ...Object.fromEntries(TOKEN_COLUMNS.map((name) => [WIRE_TOKENS[name], float32(tokens[name])])),
     reportedTokenAdvantage: float32(tokens.reportedAdvantage),
   };
 }
@@ -127,8 +137,9 @@ function decodeTokens(place: Place, message: Message): Batch['tokens'] {
     offset,
     ...present({
       mask: wireFlags(place, { field: 'token_mask', bytes: message.tokenMask, rows }),
-      reward: wireFloat32(place, { field: 'token_reward', bytes: message.tokenReward, rows }),
-      value: wireFloat32(place, { field: 'token_value', bytes: message.tokenValue, rows }),
+      ...ofTokenColumns((name) =>
+        wireFloat32(place, { field: `tokens.${name}`, bytes: message[WIRE_TOKENS[name]], rows }),
+      ),
       reportedAdvantage: wireFloat32(place, reported),
     }),
   };
@@ -229,6 +240,7 @@ function decodeColumns(place: Place, message: Message): Partial<Batch> {
     actionValid: wireFlags(place, column('action_valid', message.actionValid)),
     tokenLevelRewardSum: wireFloat64(place, column('token_level_reward_sum', message.tokenLevelRewardSum)),
     rewards: decodeRewards(place, message),
+    rewardBaseline: wireFloat64(place, column('reward_baseline', message.rewardBaseline)),
     responseLength: wireInt32(place, column('response_length', message.responseLength), 2 ** 31),
     reportedStepReward: checked
       ? wireFloat32(place, column('reported_step_reward', message.reportedStepReward))

@@ -163,7 +163,7 @@ function tryOut(
       if (off > (farthest?.off ?? 0)) farthest = { batch: batch.name, row, reported, value, off };
     }
   }
-  const fingerprint = batchFingerprint(estimator);
+  const fingerprint = batchFingerprint(estimator, batches[0]?.provenance);
   const far = farthest && {
     batch: farthest.batch,
     row: farthest.row,

@@ -1,5 +1,7 @@
 /** Discounted sums over the tokens of a response: returns, and generalised advantages if there are values. */
 
+import type { TokenSequences } from './token-sequences.ts';
+
 /** What a token outside the mask does to the sum. */
 export type MaskedTokens =
   /** Nothing: the tokens before and after it are neighbours. */
@@ -20,22 +22,14 @@ export interface Accumulate {
   readonly masked: MaskedTokens;
 }
 
-/** Tokens of responses: those of response i are `offset[i]` to `offset[i + 1] - 1`. `value` is called only if needed. */
-export interface TokenSequences<V = Float64Array> {
-  readonly offset: Int32Array;
-  /** 0 for tokens that are not trained. */
-  readonly mask: Uint8Array;
-  value(): V;
-}
-
 /** The sums of the tokens of the mask in float64; 0 for other tokens. */
 export function accumulate(
   { discount, lambda, values, masked }: Accumulate,
-  { offset, mask, value }: TokenSequences,
+  { offset, mask, column }: Pick<TokenSequences, 'offset' | 'mask' | 'column'>,
   reward: Float64Array,
 ): Float64Array {
   const sums = new Float64Array(reward.length);
-  const V = values ? value() : undefined;
+  const V = values ? column('value') : undefined;
   let sum = 0;
   let next = 0;
   forEachBackward(

@@ -3,7 +3,7 @@
  * the next. The estimators of most trainers are such chains; packages/echelon-verify/src/bounds/stage-bounds.ts bounds each stage.
  */
 
-import { type Accumulate, accumulate, type TokenSequences } from './accumulate.ts';
+import { type Accumulate, accumulate } from './accumulate.ts';
 import {
   bestOfOthers,
   forEachOthers,
@@ -20,6 +20,8 @@ import {
 } from './row-sets.ts';
 import { type Deviation, divisor, type EpsilonPlace, type Spread } from './spread.ts';
 import { checkLength, idCount } from './steps.ts';
+import { type SubtractTokenBaseline, subtractTokenBaseline } from './token-baseline.ts';
+import type { TokenSequences } from './token-sequences.ts';
 
 /** Division by the deviation of `of`: the scores that the chain starts with, or the current column. */
 export interface DivideByDeviation {
@@ -44,6 +46,9 @@ export interface Guard {
 export type Stage =
   /** Of the tokens of each response, from the last to the first. */
   | Accumulate
+  /** Subtract the reward of a greedy response to the same prompt. */
+  | { readonly do: 'subtract-greedy-reward' }
+  | SubtractTokenBaseline
   | { readonly do: 'subtract-mean'; readonly set: RowSet }
   /** Subtract the mean of the other rows of the group. */
   | { readonly do: 'subtract-others' }
@@ -196,6 +201,12 @@ function runStage(stage: Stage, chain: Chain, x: Float64Array): Float64Array {
   switch (stage.do) {
     case 'accumulate':
       return accumulate(stage, sequencesOf(chain.input), x);
+    case 'subtract-greedy-reward': {
+      const baseline = sequencesOf(chain.input).column('rewardBaseline');
+      return x.map((value, t) => (chain.counted[t] === 0 ? 0 : value - baseline[t]!));
+    }
+    case 'subtract-token-baseline':
+      return subtractTokenBaseline(stage, sequencesOf(chain.input), x);
     case 'subtract-mean':
       return subtractMean(stage.set, chain, x);
     case 'subtract-others':

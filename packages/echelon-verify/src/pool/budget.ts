@@ -10,7 +10,7 @@ export const MAX_VERIFICATION_BYTES = 2 * 2 ** 30;
 const BYTES_PER_ROW = 250;
 
 /** Three columns for each stage of a chain over tokens, their sources and the ids of their set. */
-const BYTES_PER_TOKEN = 170;
+const BYTES_PER_TOKEN = 250;
 
 /** Cluster ids, bounds of clusters (one per row at worst) and counters, per row and level. */
 const BYTES_PER_LEVEL = 146;

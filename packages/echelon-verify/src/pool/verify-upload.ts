@@ -145,7 +145,11 @@ async function* counted(steps: AsyncIterable<DumpStep>, file: string): AsyncGene
 export function verifyWithin(budgetBytes: number, batch: Batch, ownBytes: number): BatchReport {
   const needed = ownBytes + verificationBytes(batch);
   if (needed <= budgetBytes) return verifyBatch(batch);
-  const about = { name: batch.name, rows: batch.rows, fingerprint: batchFingerprint(batch.estimator) };
+  const about = {
+    name: batch.name,
+    rows: batch.rows,
+    fingerprint: batchFingerprint(batch.estimator, batch.provenance),
+  };
   return unverifiedReport(about, overBudget(needed, budgetBytes));
 }
 

@@ -28,18 +28,20 @@ export const FINDINGS = {
   'rows-surplus': {
     severity: 'error',
     means: 'The batch holds more rows than the rollout collected: padding or duplicates.',
-    remedy: 'Compute the advantages before the batch is padded to a multiple.',
+    remedy:
+      'Compute the advantages before the batch is padded to a multiple, or state that (`provenance.preparation`).',
   },
   'row-duplicated': {
     severity: 'error',
     means: 'One step of one trajectory occurs more than once.',
-    remedy: 'Compute the advantages before rows are duplicated; duplicates shift every mean they are in.',
+    remedy:
+      'Compute the advantages before rows are duplicated; duplicates shift every mean they are in. A trainer that pads first states it (`provenance.preparation`), with the number of rows collected.',
   },
   'steps-out-of-order': {
     severity: 'error',
     means: 'The rows of a trajectory are not in time order.',
     remedy:
-      'Compute before the batch is shuffled or balanced: returns and histories follow the order of the rows.',
+      'Compute before the batch is shuffled or balanced: returns and histories follow the order of the rows. A trainer that balances first states it (`provenance.preparation`).',
   },
   'step-gap': {
     severity: 'error',

@@ -7,20 +7,24 @@ import { type Inputs, mismatchedReturns } from '../bounds/inputs.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
 import { GOAL } from '../kernel/graph.ts';
 import type { MissingRule } from '../kernel/stages.ts';
+import { TOKEN_COLUMNS } from '../kernel/token-sequences.ts';
 import type { Finding } from '../report.ts';
 import { counted } from '../text/plural.ts';
+import { asCollected } from './as-collected.ts';
 import { finding, some } from './findings.ts';
 import { batchReturnBounds } from './return-bounds.ts';
 import { mismatchedScores } from './score-bounds.ts';
 
 /** All findings on identity, order, completeness and consistency of the rows. */
 export function checkProvenance(batch: Batch, inputs: Inputs): Finding[] {
+  const collected = asCollected(batch);
+  const own = collected?.batch ?? batch;
+  const ofRows = [...checkCounts(own), ...checkGroups(own), ...checkSteps(own), ...checkTransitions(own)];
   return [
-    ...checkCounts(batch),
+    ...(collected === undefined
+      ? ofRows
+      : ofRows.map((one) => ({ ...one, rows: one.rows.map((row) => collected.rows[row]!) }))),
     ...checkFinite(batch),
-    ...checkGroups(batch),
-    ...checkSteps(batch),
-    ...checkTransitions(batch),
     ...checkReturns(batch, inputs),
     ...checkScores(batch, inputs),
   ];
@@ -51,8 +55,8 @@ function checkFinite(batch: Batch): Finding[] {
     ['reward', batch.reward],
     ['reported.stepReward', batch.reportedStepReward],
     ['tokenLevelRewardSum', batch.tokenLevelRewardSum],
-    ['tokens.reward', rowsOfTokens(batch, batch.tokens?.reward)],
-    ['tokens.value', rowsOfTokens(batch, batch.tokens?.value)],
+    ['rewardBaseline', batch.rewardBaseline],
+    ...TOKEN_COLUMNS.map((name) => [`tokens.${name}`, rowsOfTokens(batch, batch.tokens?.[name])] as const),
   ] as const;
   return columns.flatMap(([name, column]) => {
     if (column === undefined || allFinite(column)) return [];
@@ -228,7 +232,7 @@ function checkTransitions(batch: Batch): Finding[] {
   }
   if (off.length === 0) return [];
   off.reverse();
-  const text = `${counted(off.length, 'row')} lead elsewhere than to the next step of their trajectory, or end a success without the goal or a failure at it: ${some(off)}.`;
+  const text = `${counted(off.length, 'row')} lead elsewhere than to the next step of their trajectory, or end a success without the goal or a failure at it.`;
   return [finding('transition-mismatch', text, off)];
 }
 

@@ -9,6 +9,7 @@ import { usesOf } from '../format/batch.ts';
 import { goalDistances, goalReturns } from '../kernel/graph.ts';
 import { stepReturns } from '../kernel/returns.ts';
 import { idCount } from '../kernel/steps.ts';
+import { asCollected } from './as-collected.ts';
 
 /** Returns in float64, and for each the distance within which the trainer's own lies. */
 export interface ReturnBounds {
@@ -24,6 +25,11 @@ export function returnsFor(
   batch: Batch,
   estimator: Pick<BatchEstimator, 'name' | 'params' | 'gamma' | 'invalidActionPenalty'>,
 ): Float64Array | undefined {
+  const collected = asCollected(batch);
+  if (collected !== undefined) {
+    const own = returnsFor(collected.batch, estimator);
+    return own && Float64Array.from(collected.from, (row) => own[row]!);
+  }
   const { trajectory, reward, actionValid, group, observation, nextObservation: next } = batch;
   const { goalReturns: rule, nextObservation } = usesOf(estimator as BatchEstimator);
   if (nextObservation !== true) return reward && stepReturns({ trajectory, reward, actionValid }, estimator);
@@ -36,6 +42,12 @@ export function returnsFor(
  * powers of libraries may differ by a unit of float64.
  */
 export function batchReturnBounds(batch: Batch, arithmetic: Arithmetic): ReturnBounds | undefined {
+  const collected = asCollected(batch);
+  if (collected !== undefined) {
+    const own = batchReturnBounds(collected.batch, arithmetic);
+    const spread = (column: Float64Array) => Float64Array.from(collected.from, (row) => column[row]!);
+    return own && { stepReturn: spread(own.stepReturn), error: spread(own.error) };
+  }
   const { reward, actionValid, trajectory, estimator } = batch;
   const { gamma, invalidActionPenalty } = estimator;
   if (actionValid === undefined && invalidActionPenalty !== 0) return undefined;

@@ -2,6 +2,7 @@
 
 import type { Arithmetic } from '../bounds/arithmetic.ts';
 import { type Batch, usesOf } from '../format/batch.ts';
+import { asCollected } from './as-collected.ts';
 
 export interface ScoreCheck {
   /** Rows whose score cannot come from the rewards. */
@@ -25,7 +26,8 @@ export function mismatchedScores(batch: Batch, { unit, reportUnit }: Arithmetic)
   const size = new Float64Array(total.length);
   const terms = new Int32Array(total.length);
   const invalid = new Int32Array(total.length);
-  for (let row = 0; row < rows; row++) {
+  // Copies of rows add nothing to their trajectory.
+  for (const row of asCollected(batch)?.rows ?? trajectory.keys()) {
     const t = trajectory[row]!;
     total[t]! += reward[row]!;
     size[t]! += Math.abs(reward[row]!);

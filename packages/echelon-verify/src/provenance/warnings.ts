@@ -5,6 +5,7 @@ import { GOAL } from '../kernel/graph.ts';
 import { idCount } from '../kernel/steps.ts';
 import type { Finding } from '../report.ts';
 import { counted } from '../text/plural.ts';
+import { asCollected } from './as-collected.ts';
 import { finding, some } from './findings.ts';
 
 /** Groups below this number of rows say nothing about a drifting mean. */
@@ -18,7 +19,7 @@ export function findWarnings(batch: Batch): Finding[] {
   if (batch.rows === 0) return [];
   return [
     ...observationWarnings(batch),
-    ...groupWarnings(batch),
+    ...groupWarnings(asCollected(batch)?.batch ?? batch),
     ...goalWarnings(batch),
     ...constantAdvantages(batch),
     ...driftingMeans(batch),

@@ -1,7 +1,7 @@
 /** Part of a batch: some of its groups with all their rows. No estimator looks beyond a group. */
 
 import type { Batch } from '../format/batch.ts';
-import { present } from '../present.ts';
+import { pickRows } from './as-collected.ts';
 
 export interface BatchPart {
   readonly batch: Batch;
@@ -28,31 +28,5 @@ export function wholeGroups(batch: Batch, wanted: ArrayLike<number>, maxRows: nu
   const rows = new Int32Array(total);
   let next = 0;
   for (let row = 0; row < batch.rows; row++) if (taken[batch.group[row]!] === 1) rows[next++] = row;
-  return { batch: rowsOf(batch, rows), rows };
-}
-
-/** The ids stay as they are, and so do the names. Tokens are omitted: their statistics run over the whole batch. */
-function rowsOf({ tokens: _whole, ...batch }: Batch, rows: Int32Array): Batch {
-  const ints = (column: Int32Array | undefined) => column && rows.map((row) => column[row]!);
-  const floats = (column: Float64Array | undefined) =>
-    column && Float64Array.from(rows, (row) => column[row]!);
-  return {
-    ...batch,
-    rows: rows.length,
-    group: rows.map((row) => batch.group[row]!),
-    trajectory: rows.map((row) => batch.trajectory[row]!),
-    ...present({
-      step: ints(batch.step),
-      observation: ints(batch.observation),
-      nextObservation: ints(batch.nextObservation),
-      reward: floats(batch.reward),
-      actionValid: batch.actionValid && Uint8Array.from(rows, (row) => batch.actionValid![row]!),
-      tokenLevelRewardSum: floats(batch.tokenLevelRewardSum),
-      scoreError: floats(batch.scoreError),
-      rewards: batch.rewards?.map((column) => ({ ...column, value: floats(column.value)! })),
-      responseLength: ints(batch.responseLength),
-      reportedStepReward: floats(batch.reportedStepReward),
-      reportedAdvantage: floats(batch.reportedAdvantage),
-    }),
-  };
+  return { batch: pickRows(batch, rows), rows };
 }

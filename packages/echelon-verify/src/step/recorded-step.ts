@@ -1,6 +1,7 @@
 /** The report of an optimizer step among those of recorded batches. */
 
 import type { BatchReport, Finding } from '../report.ts';
+import { counted, nounOf } from '../text/plural.ts';
 import { stepFinding } from './findings.ts';
 import type { StepBatch } from './format/step-batch.ts';
 import { identifyStep } from './identify/identify-step.ts';
@@ -26,11 +27,21 @@ function stageFindings({ stages, values }: StepReport): Finding[] {
   const wrongOf = (name: string) => stages.find(({ stage }) => stage === name)?.wrong ?? 0;
   const wrongValues = values.filter(({ outcome }) => outcome === 'wrong').map(({ name }) => name);
   const denominators = wrongOf('denominator');
+  const more = wrongValues.length > MAX_NAMED ? ` and ${wrongValues.length - MAX_NAMED} more` : '';
   return [
-    ...(denominators === 0 ? [] : [stepFinding('wrong-denominator', `Wrong: ${denominators}.`)]),
+    ...(denominators === 0
+      ? []
+      : [
+          stepFinding(
+            'wrong-denominator',
+            `${counted(denominators, 'denominator')} ${nounOf(denominators, 'is', 'are')} wrong.`,
+          ),
+        ]),
     ...(wrongValues.length === 0
       ? []
-      : [stepFinding('wrong-reported-value', `Wrong: ${wrongValues.slice(0, MAX_NAMED).join(', ')}.`)]),
+      : [
+          stepFinding('wrong-reported-value', `Wrong: ${wrongValues.slice(0, MAX_NAMED).join(', ')}${more}.`),
+        ]),
   ];
 }
 

@@ -13,7 +13,7 @@ const known = (value: Float64Array): IntervalColumn => ({ value, low: value, hig
 /** Half the width of the interval of the first token. */
 function radius(stage: Partial<Accumulate>, reward: Float64Array, forms: 'any' | 'recipe' = 'any'): number {
   const mask = new Uint8Array(reward.length).fill(1);
-  const sequences = { offset: Int32Array.of(0, reward.length), mask, value: () => known(reward) };
+  const sequences = { offset: Int32Array.of(0, reward.length), mask, column: () => known(reward) };
   const overflow = new Uint8Array(reward.length);
   const given = { sequences, reward: known(reward), arithmetic: FLOAT32, forms, overflow };
   const { low, high } = boundAccumulate({ ...RETURNS, ...stage }, given);
@@ -47,7 +47,7 @@ test('token by token is tighter than in blocks, and both hold for a discount nea
 test('a sum of sizes beyond the range says nothing of any token', () => {
   const overflow = new Uint8Array(2);
   const reward = known(Float64Array.of(2 ** 126, -(2 ** 126)));
-  const sequences = { offset: Int32Array.of(0, 2), mask: Uint8Array.of(1, 1), value: () => reward };
+  const sequences = { offset: Int32Array.of(0, 2), mask: Uint8Array.of(1, 1), column: () => reward };
   boundAccumulate(RETURNS, { sequences, reward, arithmetic: FLOAT32, forms: 'any', overflow });
   assert.deepEqual([...overflow], [1, 1]);
 });

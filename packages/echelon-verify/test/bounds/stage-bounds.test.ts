@@ -9,6 +9,7 @@ import { estimatorOf } from '../../src/kernel/estimators/registry.ts';
 import type { AnyParameters } from '../../src/kernel/index.ts';
 import { completeParameters } from '../../src/kernel/index.ts';
 import type { RewardColumn } from '../../src/kernel/stages.ts';
+import { perToken } from '../../src/kernel/token-sequences.ts';
 import { bfloat16, float16, halfMachine } from '../support/bfloat16.ts';
 import { type ChainColumns, chainOn } from '../support/chain-machine.ts';
 import { goldenEstimates } from '../support/golden-estimators.ts';
@@ -77,6 +78,10 @@ const CHAINS: readonly (readonly [EstimatorName, AnyParameters])[] = [
   ['reinforce_plus_plus_token', { discount: 0.99 }],
   ['reinforce_plus_plus_token', { discount: 0.9, maskedTokens: 'zero' }],
   ['reinforce_plus_plus_token', { discount: 0.999, maskedTokens: 'reset', normalizeByStd: false }],
+  ['remax', {}],
+  ['optimal_token_baseline', {}],
+  ['optimal_token_baseline', { align: 'trained-token', rolloutWeights: true }],
+  ['optimal_token_baseline', { zeroTail: false }],
 ];
 
 /** Kinds of scores, each an edge for float32. */
@@ -125,7 +130,9 @@ function drawn(random: () => number, name: EstimatorName, changes: AnyParameters
     tokenLevelRewardSum: column(),
     rewards,
     responseLength: Int32Array.from(group, () => 1 + Math.floor(random() * 6)),
-    ...(name === 'gae' || name === 'reinforce_plus_plus_token' ? { tokens: drawnTokens(random, rows) } : {}),
+    ...('tokens' in estimatorOf(name).uses(params)
+      ? { tokens: drawnTokens(random, rows), rewardBaseline: column() }
+      : {}),
   };
 }
 
@@ -146,7 +153,13 @@ function drawnTokens(random: () => number, rows: number): TokenColumns {
   }
   const size = random() < 0.3 ? 100 : 1;
   const value = new Float64Array(count).map(() => Math.fround(size * (random() - 0.3)));
-  return { offset, mask, reward, value };
+  // Nearly certain tokens make sums of equal numbers that cancel.
+  const logProb = new Float64Array(count).map(() => Math.fround(-random() * (random() < 0.1 ? 1e-6 : 3)));
+  const squaredProbabilities = logProb.map((x) =>
+    Math.fround(Math.exp(2 * x) + random() * (1 - Math.exp(x)) ** 2),
+  );
+  const rolloutWeight = new Float64Array(count).map(() => Math.fround(2 * random()));
+  return { offset, mask, reward, value, logProb, squaredProbabilities, rolloutWeight };
 }
 
 const REPORTED = {
@@ -166,7 +179,7 @@ function machineOf({ precision, forms }: Batch['estimator'], random: () => numbe
 function reportedBy(batch: Batch, machine: Machine): Float64Array {
   const plan = estimatorOf(batch.estimator.name).rowPlan(batch.estimator.params);
   assert.ok('stages' in plan, 'the estimator is a chain');
-  if (batch.tokens !== undefined) return chainOn(plan, tokenColumns(batch.tokens, machine), machine);
+  if (batch.tokens !== undefined) return chainOn(plan, tokenColumns(batch, machine), machine);
   const columns = {
     group: batch.group,
     score: batch.tokenLevelRewardSum!,
@@ -176,10 +189,14 @@ function reportedBy(batch: Batch, machine: Machine): Float64Array {
   return chainOn(plan, columns, machine);
 }
 
-function tokenColumns({ offset, mask, reward, value }: TokenColumns, machine: Machine): ChainColumns {
+function tokenColumns({ tokens, group, rewardBaseline }: Batch, machine: Machine): ChainColumns {
+  const { offset, mask, reward, ...others } = tokens!;
   const one = new Int32Array(reward!.length).fill(1);
-  const known = machine.roundsInputs ? value!.map(machine.round) : value!;
-  const sequences = { offset, mask: mask!, value: known };
+  const all = { ...others, rewardBaseline: perToken(offset, rewardBaseline!) };
+  const column = Object.fromEntries(
+    Object.entries(all).map(([key, x]) => [key, machine.roundsInputs ? x.map(machine.round) : x]),
+  );
+  const sequences = { offset, mask: mask!, group, column };
   return { group: new Int32Array(one.length), score: reward!, tokens: one, rewards: [], sequences };
 }
 

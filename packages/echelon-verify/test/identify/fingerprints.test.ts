@@ -46,6 +46,11 @@ test('the parameters of a form are the values of the settings, and those of the 
   const form = formOfSettings('verl-agent', { adv_estimator: 'gae', gamma: 0.99, lam: null, other: 1 });
   assert.deepEqual(form?.params, { maskedTokens: 'include', discount: 0.99 });
   assert.equal(formOfSettings('trl', { scale_rewards: 'False', before_1_6: false })?.id, 'trl/dr-grpo');
-  assert.equal(formOfSettings('verl-agent', { adv_estimator: 'remax' }), undefined);
+  assert.equal(formOfSettings('verl-agent', { adv_estimator: 'odd' }), undefined);
+  const weighted = { adv_estimator: 'tir_optimal_token_baseline', tokens: true, rollout_is_weights: true };
+  assert.deepEqual(formOfSettings('verl', weighted)?.params, {
+    align: 'trained-token',
+    rolloutWeights: true,
+  });
   assert.equal(formOfSettings('no-trainer', {}), undefined);
 });

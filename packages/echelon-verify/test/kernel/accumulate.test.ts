@@ -9,7 +9,7 @@ function sums(stage: Partial<Accumulate>, value: readonly number[] = []): number
   const tokens = {
     offset: Int32Array.of(0, 3, 4),
     mask: Uint8Array.of(1, 0, 1, 1),
-    value: () => Float64Array.from(value),
+    column: () => Float64Array.from(value),
   };
   return [...accumulate({ ...RETURNS, ...stage }, tokens, Float64Array.of(1, 10, 4, 7))];
 }

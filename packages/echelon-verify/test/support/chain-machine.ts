@@ -6,6 +6,8 @@
 import type { Accumulate } from '../../src/kernel/accumulate.ts';
 import type { RowSet } from '../../src/kernel/row-sets.ts';
 import type { DivideByDeviation, RewardColumn, Stage, StagePlan } from '../../src/kernel/stages.ts';
+import type { SubtractTokenBaseline } from '../../src/kernel/token-baseline.ts';
+import type { TokenInputName } from '../../src/kernel/token-sequences.ts';
 import { deviationOf, gather, lessTheOthers, type Machine, meanOf } from './recipe.ts';
 
 /** The columns that a chain reads. */
@@ -18,7 +20,10 @@ export interface ChainColumns {
   readonly sequences?: {
     readonly offset: Int32Array;
     readonly mask: Uint8Array;
-    readonly value: Float64Array;
+    /** Group of each response. */
+    readonly group: Int32Array;
+    /** Columns of the tokens; `rewardBaseline` too has one entry per token. */
+    readonly column: Readonly<Partial<Record<TokenInputName, Float64Array>>>;
   };
 }
 
@@ -94,6 +99,10 @@ function step(stage: Stage, run: Run, x: Float64Array): Float64Array {
   switch (stage.do) {
     case 'accumulate':
       return tokenSums(stage, columns, x, machine);
+    case 'subtract-greedy-reward':
+      return x.map((value, t) => f(value - columns.sequences!.column.rewardBaseline![t]!));
+    case 'subtract-token-baseline':
+      return lessTokenBaseline(stage, columns, x, machine);
     case 'subtract-mean':
       return each(stage.set, (set) => {
         if (stage.set.over === 'group' && set.length === 1)
@@ -162,7 +171,8 @@ function tokenSums(
   reward: Float64Array,
   machine: Machine,
 ): Float64Array {
-  const { offset, mask, value } = columns.sequences!;
+  const { offset, mask, column } = columns.sequences!;
+  const value = column.value ?? new Float64Array(mask.length);
   const out = new Float64Array(mask.length);
   for (let row = 0; row + 1 < offset.length; row++) {
     for (const span of spansOf(stage, offset[row]!, offset[row + 1]!, mask)) {
@@ -180,6 +190,61 @@ function tokenSums(
     }
   }
   return out;
+}
+
+/** Returns less their weighted mean at one place of a group. */
+function lessTokenBaseline(
+  stage: SubtractTokenBaseline,
+  { sequences }: ChainColumns,
+  x: Float64Array,
+  machine: Machine,
+): Float64Array {
+  const { offset, mask, group } = sequences!;
+  const f = machine.round;
+  const W = pathSums(stage, sequences!, machine);
+  const out = x.slice();
+  const trained = (row: number) =>
+    [...mask.keys()].filter((t) => t >= offset[row]! && t < offset[row + 1]! && mask[t] !== 0);
+  for (const all of gather(group.length, (row) => String(group[row]))) {
+    const rows = stage.align === 'position' ? all : all.filter((row) => trained(row).length > 0);
+    if (rows.length === 1) continue;
+    const lengths = rows.map((row) => trained(row).length).toSorted((a, b) => b - a);
+    const placeOf = (row: number, t: number) =>
+      stage.align === 'position' ? t - offset[row]! : trained(row).indexOf(t);
+    const tokens = rows.flatMap((row) => trained(row).map((t) => ({ t, row, place: placeOf(row, t) })));
+    for (const { t, row, place } of tokens) {
+      const isLongest = trained(row).length > lengths[1]!;
+      if (stage.zeroTail && isLongest && place >= lengths[1]!) continue;
+      const here = tokens.filter((other) => other.place === place).map((other) => other.t);
+      const products = machine.sum(here.map((at) => f(x[at]! * W[at]!)));
+      const weights = f(machine.sum(here.map((at) => W[at]!)) + f(stage.epsilon));
+      const mean = machine.reciprocal ? f(products * f(1 / weights)) : f(products / weights);
+      out[t] = f(x[t]! - mean);
+    }
+  }
+  return out;
+}
+
+/** Sums of 1 − 2π + Σπ²; the exponential is the nearest number, or one beside it. */
+function pathSums(
+  { rolloutWeights }: SubtractTokenBaseline,
+  { offset, mask, column }: NonNullable<ChainColumns['sequences']>,
+  { round: f, sum, fused }: Machine,
+): Float64Array {
+  const W = new Float64Array(mask.length);
+  const step = f(1 + 2 ** -52) === 1 ? 2 ** -23 : 2 ** -52;
+  for (let row = 0; row + 1 < offset.length; row++) {
+    const terms: number[] = [];
+    for (let t = offset[row]!; t < offset[row + 1]!; t++) {
+      if (mask[t] === 0) continue;
+      const p = f(Math.exp(column.logProb![t]!) * (fused ? 1 + step : 1));
+      const w = f(f(1 - 2 * p) + column.squaredProbabilities![t]!);
+      const rho = rolloutWeights ? column.rolloutWeight![t]! : 1;
+      terms.push(fused ? f(f(w * rho) * rho) : f(w * f(rho * rho)));
+      W[t] = sum(terms);
+    }
+  }
+  return W;
 }
 
 /** The tokens that one sum runs over. */

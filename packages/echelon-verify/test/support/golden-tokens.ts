@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
 import type { Batch } from '../../src/format/batch.ts';
+import { ofTokenColumns } from '../../src/format/tokens.ts';
 import { knownForm } from '../../src/identify/fingerprints.ts';
 import { estimatorOfForm } from '../../src/identify/identify.ts';
+import type { TokenInputName } from '../../src/kernel/token-sequences.ts';
 
 interface GoldenTokens {
-  readonly inputs: readonly {
+  readonly inputs: readonly ({
     readonly name: string;
     readonly lengths: readonly number[];
     readonly mask: readonly number[];
-    readonly reward: readonly number[];
-    readonly value: readonly number[];
-  }[];
+    /** One entry per response, as `rewardBaseline`. */
+    readonly group: readonly number[];
+  } & Readonly<Record<TokenInputName, readonly number[]>>)[];
   readonly cases: readonly {
     readonly form: string;
     readonly input: string;
@@ -23,7 +25,7 @@ export function goldenTokens(): { form: string; batch: Batch }[] {
   const file = new URL('../../../../test/golden/trainers/tokens.json', import.meta.url);
   const { inputs, cases } = JSON.parse(readFileSync(file, 'utf8')) as GoldenTokens;
   return cases.map(({ form, input, advantage }) => {
-    const { lengths, mask, reward, value } = inputs.find(({ name }) => name === input)!;
+    const { lengths, mask, group, ...columns } = inputs.find(({ name }) => name === input)!;
     const rows = lengths.length;
     const offset = new Int32Array(rows + 1);
     lengths.forEach((length, row) => {
@@ -34,17 +36,17 @@ export function goldenTokens(): { form: string; batch: Batch }[] {
       name: `${form}, ${input}`,
       rows,
       estimator: estimatorOfForm(knownForm(form)),
-      group: new Int32Array(rows),
-      groupNames: ['prompt'],
+      group: Int32Array.from(group),
+      groupNames: ['prompt', 'prompt of one response'],
       trajectory: ids,
       trajectoryNames: Array.from(ids, (row) => `response ${row}`),
       step: new Int32Array(rows),
       observationLabel: String,
+      rewardBaseline: Float64Array.from(columns.rewardBaseline),
       tokens: {
         offset,
         mask: Uint8Array.from(mask),
-        reward: Float64Array.from(reward),
-        value: Float64Array.from(value),
+        ...ofTokenColumns((name) => Float64Array.from(columns[name])),
         reportedAdvantage: Float64Array.from(advantage),
       },
     };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Estimator } from '../../src/kernel/estimators/estimator.ts';
 import { completeParameters } from '../../src/kernel/estimators/parameters.ts';
 import type { RewardColumn } from '../../src/kernel/stages.ts';
+import { perToken, type TokenSequences } from '../../src/kernel/token-sequences.ts';
 
 interface Columns {
   readonly score?: readonly number[];
@@ -13,6 +14,11 @@ interface Columns {
   readonly mask?: readonly number[];
   readonly reward?: readonly number[];
   readonly value?: readonly number[];
+  readonly logProb?: readonly number[];
+  readonly squaredProbabilities?: readonly number[];
+  readonly rolloutWeight?: readonly number[];
+  /** One entry per response. */
+  readonly rewardBaseline?: readonly number[];
 }
 
 /** What an estimator gives for one group (or the stated groups), by parameters other than its defaults. */
@@ -30,17 +36,21 @@ export function run<P>(estimator: Estimator<P>, columns: Columns, changes: Parti
     stepReturn: () => assert.fail('no estimator here uses step returns'),
     responseLength: () => Int32Array.from(columns.tokens!),
     rewards: () => rewards,
-    ...(columns.offset && { tokens: () => tokensOf(columns) }),
+    ...(columns.offset && { tokens: () => tokensOf(columns, group) }),
   };
   return Array.from(estimator.evaluate(input, params));
 }
 
-function tokensOf({ offset, mask, reward, value }: Columns) {
+function tokensOf(columns: Columns, group: Int32Array): TokenSequences {
+  const offset = Int32Array.from(columns.offset!);
   return {
-    offset: Int32Array.from(offset!),
-    mask: Uint8Array.from(mask!),
-    reward: () => Float64Array.from(reward!),
-    value: () => Float64Array.from(value!),
+    offset,
+    mask: Uint8Array.from(columns.mask!),
+    group,
+    column(name) {
+      const own = Float64Array.from(columns[name]!);
+      return name === 'rewardBaseline' ? perToken(offset, own) : own;
+    },
   };
 }
 

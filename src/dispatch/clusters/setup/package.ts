@@ -18,6 +18,7 @@ const SHARED = {
   'batch.py': 'batch.py',
   'forms.py': 'forms.py',
   'reporter.py': 'engines/verl_agent/reporter.py',
+  'rows.py': 'engines/verl_agent/rows.py',
   'step_batch.py': 'step_batch.py',
 };
 

@@ -61,7 +61,7 @@ export function addWhatIf(app: App, deps: RouteDeps): void {
       const seen = await store.queue.snapshot(await windowOf(store));
       if (body.spec !== undefined) refuseClosed(seen.pauses, change.item.project);
       const { queued, truncated } = seen.window;
-      const common = roundInput(seen);
+      const common = { ...roundInput(seen), preemptWithinMs: deps.settings.preemptWithinMs };
       const asked = pacedOf(queued);
       const paces = await readPaces(store, common.allocations, { asked, now: seen.now });
       const found = whatIf({ ...common, ...paces, queued, truncated }, change);

@@ -154,7 +154,8 @@ function addSends(app: App, { store, clock }: RouteDeps): void {
     at: 'POST /v1/subscriptions/:id/resend',
     operationId: 'resendDeadLetters',
     summary: 'Send the dead letters of a subscription again',
-    description: 'They have their former ids and follow the pending messages.',
+    description:
+      'They have their former ids and follow the pending messages. A subscription that is disabled sends again, also without dead letters.',
     ...TAG,
     params: Params,
     body: null,

@@ -9,8 +9,9 @@ import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
 import { RATE, spreadOf } from '../../server/spread.ts';
 import { namesQuery, PageQuery } from '../common.ts';
+import { childrenOf } from './children.ts';
 import { combinationsOf, isRate } from './comparison.ts';
-import { axesNamed, childrenOf, SweepParams, sweepOf } from './sweeps.ts';
+import { axesNamed, SweepParams, sweepOf } from './sweeps.ts';
 
 /** Children of one combination whose series are read; `curves` says how many there were. */
 const MAX_CURVES = 20;

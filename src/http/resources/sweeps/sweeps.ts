@@ -1,31 +1,26 @@
 import { Type } from 'typebox';
 import { EchelonError } from '../../../core/errors.ts';
-import { MAX_CHILDREN, SWEEP_ID } from '../../../core/ids.ts';
+import { SWEEP_ID } from '../../../core/ids.ts';
 import { type Caller, sees } from '../../../core/scopes.ts';
 import { customCodeOf, type ExperimentSpec, permissionProblems } from '../../../engines/registry.ts';
 import { childReference, referenceMetrics } from '../../../plan/preset-sweep.ts';
 import { childSpec, childValues, makeChild } from '../../../plan/sweep.ts';
 import { Text } from '../../../schemas/answer-parts.ts';
 import { StrictObject } from '../../../schemas/objects.ts';
-import { flag } from '../../../schemas/optional-fields.ts';
 import type { Sweep, SweepComparison, SweepDetail } from '../../../schemas/sweep.ts';
 import type { Store } from '../../../store/store.ts';
-import type { Figures, SweepChild, SweepRecord } from '../../../store/sweeps/types.ts';
+import type { SweepChild, SweepRecord } from '../../../store/sweeps/types.ts';
 import { requireScope } from '../../access/auth.ts';
-import { listedProject } from '../../access/caller-projects.ts';
 import { createIntake } from '../../intake/intake.ts';
 import { createCursors } from '../../server/cursor.ts';
 import type { App, RouteDeps } from '../../server/deps.ts';
 import { route } from '../../server/route.ts';
-import { CancelBody, cancelReason, namesQuery, PageQuery, ProjectQuery } from '../common.ts';
+import { CancelBody, cancelReason, namesQuery, PageQuery } from '../common.ts';
 import { enqueue, removeJobs } from '../experiments/enqueue.ts';
+import { childrenOf, figuresOf, PAGE } from './children.ts';
 import { combinationsOf, compareCombination, seedAxes } from './comparison.ts';
+import { addSweepList } from './list.ts';
 import { addSweepSubmit } from './submit.ts';
-
-/** Children read from the store in one call. */
-const PAGE = 500;
-/** Children of a sweep for which a list finds the best combination. */
-const MAX_JUDGED = 2_000;
 
 /** Path parameters of one sweep. */
 export const SweepParams = StrictObject({ id: Text('Id of the sweep.') });
@@ -33,7 +28,7 @@ export const SweepParams = StrictObject({ id: Text('Id of the sweep.') });
 /** Everything under /v1/sweeps. */
 export function addSweeps(app: App, deps: RouteDeps): void {
   addSweepSubmit(app, deps);
-  addList(app, deps);
+  addSweepList(app, deps);
   addRead(app, deps);
   addComparison(app, deps);
   addCancel(app, deps);
@@ -64,65 +59,6 @@ function summary(record: SweepRecord): Sweep {
 /** The record without what only the store counts by. */
 function shown({ free: _free, freeMade: _freeMade, ends: _ends, ...sweep }: SweepRecord) {
   return sweep;
-}
-
-function addList(app: App, { store, settings }: RouteDeps): void {
-  const cursors = createCursors(settings.cookieSecret);
-  route(app, {
-    at: 'GET /v1/sweeps',
-    operationId: 'listSweeps',
-    summary: 'Sweeps, newest first',
-    description:
-      'Each sweep has the number of children in each state. The spec and the axes are only in GET of one sweep.',
-    tag: 'sweeps',
-    querystring: StrictObject({
-      ...PageQuery,
-      ...ProjectQuery,
-      best: flag('Whether each sweep has its best combination. Default: false.'),
-    }),
-    answer: 'SweepPage',
-    problems: ['invalid-cursor'],
-    handler: async (request) => {
-      const { cursor, limit = 50 } = request.query;
-      const project = listedProject(request.caller, request.query.project);
-      const scope = `sweeps ${project ?? ''}`;
-      const { items, next } = await store.sweeps.list({
-        limit,
-        ...(project !== undefined && { project }),
-        ...(cursor !== undefined && { before: cursors.open(scope, cursor) }),
-      });
-      if (request.query.best)
-        for (const item of items) item.best = item.counts.succeeded === 0 ? null : await best(store, item.id);
-      return { items, next: next === null ? null : cursors.seal(scope, next) };
-    },
-  });
-}
-
-/** The combination of a sweep with the best mean of its metric over seeds; null if there is none or the sweep is long. */
-async function best(store: Store, id: string): Promise<NonNullable<Sweep['best']> | null> {
-  const sweep = await store.sweeps.get(id);
-  if (sweep === undefined || sweep.count > MAX_JUDGED) return null;
-  const { name, goal } = sweep.metric;
-  const children = await childrenOf(store, sweep);
-  const ids = children.map(({ experiment }) => experiment);
-  const all = await figuresOf(store, ids, [name]);
-  const figures = new Map(ids.map((id, at) => [id, all[at]]));
-  const combinations = combinationsOf(sweep.axes, children, seedAxes(sweep.axes));
-  const means = combinations.flatMap((combination) => {
-    const own = combination.children.map(({ experiment }) => figures.get(experiment));
-    const mean = compareCombination(combination, own, { metrics: [name], now: 0 }).metrics[name]!.mean;
-    return mean === null ? [] : [{ values: combination.values, mean, combinations: combinations.length }];
-  });
-  const sign = goal === 'max' ? 1 : -1;
-  return means.toSorted((a, b) => sign * (b.mean - a.mean))[0] ?? null;
-}
-
-/** The figures of experiments, in their order. */
-async function figuresOf(store: Store, ids: readonly string[], metrics: readonly string[]) {
-  const figures: (Figures | undefined)[] = [];
-  for (let at = 0; at < ids.length; at += PAGE)
-    figures.push(...(await store.sweeps.figures(ids.slice(at, at + PAGE), metrics)));
-  return figures;
 }
 
 function addRead(app: App, { store, settings }: RouteDeps): void {
@@ -220,15 +156,6 @@ export function axesNamed(sweep: SweepRecord, named: readonly string[] | undefin
   throw new EchelonError('invalid-request', 'The sweep has no such axis.', {
     problems: [{ field: 'over', message: `must name axes of this sweep: ${known.join(', ')}` }],
   });
-}
-
-/** All children, by index. */
-export async function childrenOf(store: Store, sweep: SweepRecord): Promise<SweepChild[]> {
-  const children: SweepChild[] = [];
-  for (let from = 0; from < Math.min(sweep.count, MAX_CHILDREN); from += PAGE) {
-    children.push(...(await store.sweeps.children(sweep, from, PAGE)));
-  }
-  return children;
 }
 
 function addCancel(app: App, deps: RouteDeps): void {

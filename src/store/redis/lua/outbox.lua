@@ -1,9 +1,10 @@
 -- The outboxes of subscriptions. Needs time.
 --
 -- {root}:subscription:<subscription>         hash: project; taking (messages of the running delivery), tries of these,
---                                            sentAt (ms), dropped (messages that were not retained), gaps
+--                                            sentAt (ms), dropped (messages that were not retained), gaps, disabled (why nothing
+--                                            is sent)
 -- {root}:subscription:<subscription>:outbox  list: '<ms since which it is pending> <message>', in the order of delivery
--- {root}:deliveries                          sorted set: subscriptions with pending messages, by the next attempt (ms)
+-- {root}:deliveries                          sorted set: subscriptions with pending messages, by the next attempt (ms); inf: disabled
 local MAX_PENDING = 5000
 
 local function outboxLine(now, message)

@@ -2,8 +2,8 @@
 -- Ends a delivery. An outcome of messages that are not the next ones any more changes nothing: another process delivered them.
 --
 -- KEYS[1]   root of all keys
--- ARGV      1 subscription, 2 first line of the delivery as it was read, 3 'delivered' | 'failed' | 'dead', 4 wait until the
---           next attempt (ms), 5 MAX entries of the log, 6 MAX dead letters, 7... entries of the log (JSON)
+-- ARGV      1 subscription, 2 first line of the delivery as it was read, 3 'delivered' | 'failed' | 'dead' | 'gone', 4 wait
+--           until the next attempt (ms), 5 MAX entries of the log, 6 MAX dead letters, 7... entries of the log (JSON)
 -- Returns   1, or 0 if nothing was changed
 -- include time
 -- include outbox
@@ -18,6 +18,13 @@ redis.call('LTRIM', sub .. ':log', 0, ARGV[5] - 1)
 if outcome == 'failed' then
   redis.call('HINCRBY', sub, 'tries', 1)
   redis.call('ZADD', due, int(now + ARGV[4]), id)
+  return 1
+end
+if outcome == 'gone' then
+  -- Its messages stay pending, and none is ever due.
+  redis.call('HDEL', sub, 'tries')
+  redis.call('HSET', sub, 'disabled', cjson.decode(ARGV[7]).reason)
+  redis.call('ZADD', due, 'inf', id)
   return 1
 end
 if outcome == 'dead' then

@@ -1,10 +1,10 @@
 #!lua
 -- Moves the dead letters of a subscription to the end of its outbox, as many as have room there, the oldest first. They have
--- their former ids.
+-- their former ids. A disabled subscription sends again.
 --
 -- KEYS[1]   root of all keys
 -- ARGV[1]   subscription
--- Returns   how many were moved
+-- Returns   how many were moved; of a disabled one: how many are pending now
 -- include time
 -- include outbox
 
@@ -19,4 +19,6 @@ if #dead > 0 then
   redis.call('LTRIM', sub .. ':dead', #dead, -1)
   redis.call('ZADD', root .. ':deliveries', 'NX', int(now), id)
 end
-return #dead
+if redis.call('HDEL', sub, 'disabled') == 0 then return #dead end
+redis.call('ZADD', root .. ':deliveries', int(now), id)
+return redis.call('LLEN', sub .. ':outbox')

@@ -94,6 +94,68 @@ test('a failing receiver gets the same message again with the same id before the
   assert.equal(new Set(tried.slice(0, 4)).size, 1);
 });
 
+test('a receiver is asked again after its Retry-After, but not after a longer time than the longest wait', async (t) => {
+  const HOUR = 3_600_000;
+  const times = { retry: { firstMs: 1_000, longestMs: HOUR } };
+  const { store, redis } = await sending(t, { times });
+  const waits = ['40', new Date(Date.now() + 90_000).toUTCString(), '99999999', '0', 'soon'];
+  const answers: number[] = [];
+  const receiver = await receiverFor(t, (_request, count) => {
+    const header = waits[count - 1];
+    answers.push(Date.now());
+    return header === undefined ? 200 : { status: 503, headers: { 'retry-after': header } };
+  });
+  const id = await subscribe(store, hook(receiver.url));
+  await submitTo(store);
+  const bounds = [
+    [40_000, 60_000],
+    [60_000, 90_000],
+    [HOUR, HOUR],
+    // No time, so that the own waits hold: 27 s and 81 s, and up to a fifth more.
+    [27_000, 33_000],
+    [81_000, 98_000],
+  ] as const;
+  for (const [at, [min, max]] of bounds.entries()) {
+    const nextAt = await until(async () => {
+      const found = await store.subscriptions.deliveries(id);
+      return found.items.length === at + 1 && found.nextAt;
+    }, `answer ${at}`);
+    const wait = nextAt - answers[at]!;
+    // The answer is recorded a little after it was given.
+    assert.ok(wait >= min - 2_000 && wait <= max + 10_000, `${waits[at]}: ${wait} ms`);
+    await redis.zadd('{echelon}:deliveries', 1, id);
+  }
+  await until(() => receiver.received.length === 1, 'it arrives');
+});
+
+test('a receiver that answers 410 gets nothing more until the subscription is enabled again, and then everything in order', async (t) => {
+  const { store, redis } = await sending(t);
+  let gone = true;
+  let asked = 0;
+  const receiver = await receiverFor(t, () => {
+    asked += 1;
+    return gone ? 410 : 200;
+  });
+  const other = await receiverFor(t);
+  const subscription = await subscribe(store, hook(receiver.url));
+  await subscribe(store, hook(other.url));
+  const id = await submitTo(store);
+  const deliveries = () => store.subscriptions.deliveries(subscription);
+  await until(async () => (await deliveries()).disabled, 'it is disabled');
+  await store.experiments.cancel(id, 'enough');
+  await until(() => other.received.length === 2, 'the other subscription has both');
+  const { items, pending, nextAt, disabled } = await deliveries();
+  assert.equal(disabled, 'the receiver answered with the status 410: it wants no further message');
+  assert.deepEqual([items.map(({ outcome }) => outcome), pending, nextAt], [['gone'], 2, null]);
+  assert.deepEqual(await store.subscriptions.due(Number(await redis.time().then(([s]) => s)) * 1000), []);
+  assert.equal(asked, 1);
+  gone = false;
+  assert.equal(await store.subscriptions.resend(subscription), 2);
+  await until(() => receiver.received.length === 2, 'both arrive');
+  assert.deepEqual(statesOf(receiver.received), ['queued', 'cancelled']);
+  assert.equal((await deliveries()).disabled, null);
+});
+
 test('a receiver that never answers delays no other subscription', async (t) => {
   const { store } = await sending(t);
   const release = Promise.withResolvers<number>();

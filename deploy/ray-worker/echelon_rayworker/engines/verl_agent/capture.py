@@ -6,14 +6,14 @@ entry a row in both. Nothing here imports torch: the tensors bring their own ope
 
 from __future__ import annotations
 
-import functools
 import re
-from collections import defaultdict, deque
 from typing import Any, Mapping
 
 from echelon_rayworker import __version__
 from echelon_rayworker.batch import build_batch, row_advantages, uses_returns, without_padding
 from echelon_rayworker.forms import Form, form_of
+
+from .rows import Source, copy_rows, costs_of, numbers, positions, rows_collected
 
 PRODUCER = f"echelon-capture/{__version__}"
 # What a copy holds beside the columns of a batch.
@@ -26,8 +26,8 @@ _STATISTICS_ON_CPU = ("gigpo", "graphgpo", "grpo", "rloo")
 def not_verifiable(call: Mapping[str, Any]) -> str | None:
     """Why the batch of a call of compute_advantage cannot be verified, in words; None if it can."""
     name = estimator_name(call["adv_estimator"])
-    if name == "remax":
-        return "remax compares with a greedy rollout that the batch does not hold"
+    if name == "remax" and "reward_baselines" not in set(call["data"].batch.keys()):
+        return "remax compares with a greedy rollout whose reward the batch does not hold"
     if _form(name, call) is None:
         return f"there is no kernel for the estimator {name!r}"
     if name == "gae" and call.get("use_pf_ppo"):
@@ -49,17 +49,11 @@ def estimator_name(value: Any) -> str:
 
 def estimator_facts(name: str, call: Mapping[str, Any], config: Any) -> dict[str, Any]:
     """The fingerprint: `call` holds compute_advantage's arguments, `config` the trainer's configuration."""
-    actor = config.actor_rollout_ref.actor
-    penalty = float(actor.invalid_action_penalty_coef) if actor.get("use_invalid_action_penalty", True) else 0.0
     if name == "graphgpo":
         graph = config.algorithm.get("graphgpo", {})
         distance = "progress" if graph.get("normalize_distance", False) else "absolute"
         call = {**call, "distance": distance, "enable_similarity": bool(graph.get("enable_similarity", False))}
-    return {
-        "gamma": float(config.algorithm.gamma),
-        "invalid_action_penalty": penalty,
-        **_form(name, call).of(call),
-    }
+    return {**costs_of(config), **_form(name, call).of(call)}
 
 
 def _form(name: str, call: Mapping[str, Any]) -> Form | None:
@@ -83,26 +77,12 @@ def provenance_facts(config: Any, step: int, experiment: str, attempt: int) -> d
 def copy_inputs(data: Any, name: str) -> dict[str, Any]:
     """The columns that exist before the advantages, as copies: what the trainer changes later does not show."""
     tensors, objects = data.batch, data.non_tensor_batch
-    keys = set(tensors.keys())
-    columns: dict[str, Any] = {
-        "group": objects["uid"].copy(),
-        "trajectory": objects["traj_uid"].copy(),
-        "observation": objects["anchor_obs"].copy() if "anchor_obs" in objects else None,
-        "next_observation": _next_observations(objects) if name == "graphgpo" else None,
-        "reward": objects["rewards"].astype("float64") if "rewards" in objects else None,
-        "action_valid": objects["is_action_valid"].astype(bool) if "is_action_valid" in objects else None,
-    }
-    if "token_level_rewards" in keys:
-        columns["token_level_reward_sum"] = _numbers(tensors["token_level_rewards"].double().sum(-1))
-    if "response_mask" in keys:
-        columns["response_length"] = _numbers(tensors["response_mask"].sum(-1).int())
-    if uses_returns(name) and "step_rewards" in keys:
-        columns["step_reward"] = _numbers(tensors["step_rewards"].float())
+    columns = {**copy_rows(data), "next_observation": _next_observations(objects) if name == "graphgpo" else None}
+    if uses_returns(name) and "step_rewards" in set(tensors.keys()):
+        columns["step_reward"] = numbers(tensors["step_rewards"].float())
     form = _form(name, {})
     if form is not None and form.tokens:
         columns["tokens"] = _copy_tokens(tensors, form.tokens)
-    columns["lengths"] = objects["episode_lengths"].copy() if "episode_lengths" in objects else None
-    columns["marks"] = checksums(tensors["responses"]) if "responses" in keys else None
     return columns
 
 
@@ -117,7 +97,7 @@ def copy_responses(data: Any, tokenizer: Any) -> Any:
     """What makes the actions' texts, on the reporter's thread: a copy of the response tokens. None without a tokenizer."""
     if tokenizer is None or "responses" not in set(data.batch.keys()):
         return None
-    responses = _numbers(data.batch["responses"])
+    responses = numbers(data.batch["responses"])
     return lambda: [action_text(text) for text in tokenizer.batch_decode(responses, skip_special_tokens=True)]
 
 
@@ -133,8 +113,8 @@ _TOKEN_TENSORS = {"reward": "token_level_rewards", "value": "values"}
 
 
 def _copy_tokens(tensors: Any, columns: tuple[str, ...]) -> dict[str, Any]:
-    given = {column: _numbers(tensors[_TOKEN_TENSORS[column]].float()) for column in columns}
-    return {"mask": _numbers(tensors["response_mask"].bool()), **given}
+    given = {column: numbers(tensors[_TOKEN_TENSORS[column]].float()) for column in columns}
+    return {"mask": numbers(tensors["response_mask"].bool()), **given}
 
 
 def copy_advantages(data: Any, columns: dict[str, Any]) -> None:
@@ -142,91 +122,12 @@ def copy_advantages(data: Any, columns: dict[str, Any]) -> None:
     differ within a row."""
     advantages = data.batch["advantages"]
     if "tokens" in columns:
-        columns["tokens"]["advantage"] = _numbers(advantages.float())
+        columns["tokens"]["advantage"] = numbers(advantages.float())
     else:
         found = row_advantages(advantages, data.batch["response_mask"])
-        columns["advantage"] = _numbers(found["advantage"])
+        columns["advantage"] = numbers(found["advantage"])
         if "tokens" in found:
-            columns["tokens"] = {column: _numbers(values) for column, values in found["tokens"].items()}
-
-
-def checksums(responses: Any) -> Any:
-    """A 64-bit mark of each row's response tokens, to know the row by."""
-    whole = responses.long()
-    return _numbers((whole * whole.new_tensor(_weights(whole.shape[-1]))).sum(-1))
-
-
-@functools.lru_cache(maxsize=4)
-def _weights(width: int) -> list[int]:
-    return [(place * 0x5851F42D4C957F2D + 0x14057B7EF767814F) % (1 << 62) for place in range(width)]
-
-
-class Source:
-    """The rows as the rollout collected them: for each trajectory, its steps' marks in the order of time."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self._steps: dict[Any, list[tuple]] = defaultdict(list)
-
-    @staticmethod
-    def of(collected: Any) -> "Source":
-        """From the rollout's lists of steps, one list an environment; finished environments' idle steps are left
-        out, as the recipe leaves them out."""
-        source = Source()
-        steps = [step for trajectory in collected for step in trajectory if step["active_masks"]]
-        if not steps:
-            return source
-        stacked = steps[0]["responses"].new_empty((len(steps), steps[0]["responses"].shape[-1]))
-        for row, step in enumerate(steps):
-            stacked[row] = step["responses"]
-        for step, mark in zip(steps, checksums(stacked).tolist()):
-            source._steps[step["traj_uid"]].append(_mark(mark, step["rewards"], step.get("anchor_obs")))
-        source.rows = len(steps)
-        return source
-
-    def numbers(self, columns: Mapping[str, Any]) -> list[int] | None:
-        """Each row's step number at its source; -1 for a row that is not from there. None where the batch is of
-        another rollout, or has no marks."""
-        trajectories, marks = columns["trajectory"].tolist(), columns["marks"]
-        if marks is None or columns["reward"] is None or not self._steps.keys() >= set(trajectories):
-            return None
-        left: dict[Any, dict[tuple, deque[int]]] = {}
-        for trajectory, steps in self._steps.items():
-            places = left[trajectory] = defaultdict(deque)
-            for number, mark in enumerate(steps):
-                places[mark].append(number)
-        observations = columns["observation"] if columns["observation"] is not None else [None] * len(trajectories)
-        numbers = []
-        for trajectory, mark, reward, observation in zip(trajectories, marks.tolist(), columns["reward"], observations):
-            places = left[trajectory].get(_mark(mark, reward, observation))
-            numbers.append(places.popleft() if places else -1)
-        return numbers
-
-
-def _mark(checksum: int, reward: Any, observation: Any) -> tuple:
-    return checksum, float(reward), hash(observation) if isinstance(observation, str) else None
-
-
-def positions(trajectories: Any) -> list[int]:
-    """Each row's place among the rows of its trajectory: its step number, since the recipe's rollout orders rows by
-    environment, then by time."""
-    seen: dict[Any, int] = defaultdict(int)
-    numbers = []
-    for trajectory in trajectories.tolist():
-        numbers.append(seen[trajectory])
-        seen[trajectory] += 1
-    return numbers
-
-
-def rows_collected(columns: Mapping[str, Any], source: Source | None) -> int:
-    """How many rows the rollout collected: counted at the source, else from the lengths of the episodes."""
-    if source is not None and source.rows:
-        return source.rows
-    lengths = columns["lengths"]
-    if lengths is None:
-        return len(columns["group"])
-    per_trajectory = dict(zip(columns["trajectory"].tolist(), lengths.tolist()))
-    return int(sum(per_trajectory.values()))
+            columns["tokens"] = {column: numbers(values) for column, values in found["tokens"].items()}
 
 
 def serialize(
@@ -254,7 +155,3 @@ def serialize(
         texts=texts,
         incomplete=True,
     )
-
-
-def _numbers(tensor: Any) -> Any:
-    return tensor.detach().cpu().clone().numpy()

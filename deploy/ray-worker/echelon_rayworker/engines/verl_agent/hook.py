@@ -24,6 +24,7 @@ from . import capture
 from .evaluations import Games
 from .exact import replace_advantages
 from .reporter import Reporter
+from .rows import follow_rollouts
 
 TRAINER_MODULE = "recipe.hgpo.hgpo_ray_trainer"
 _GRAPHGPO_MODULE = "recipe.GraphGPO.graphgpo_ray_trainer"
@@ -124,7 +125,7 @@ def install(environment: Any = None, spool: Any = None) -> CaptureHook:
     hook = CaptureHook(os.environ if environment is None else environment, spool)
     collector = getattr(trainer, "TrajectoryCollector", None)
     if hasattr(collector, "gather_rollout_data"):
-        _wrap_collector(collector, hook)
+        follow_rollouts(collector, hook.collected)
     _wrap_fit(trainer.RayPPOTrainer, hook)
     if hasattr(trainer, "adjust_batch"):
         trainer.adjust_batch = _seeded(trainer.adjust_batch, hook)
@@ -149,19 +150,6 @@ def _trainer_module() -> str:
 def current() -> CaptureHook | None:
     """The installed hook of this process."""
     return getattr(sys.modules.get(_trainer_module()), _MARK, None)
-
-
-def _wrap_collector(collector: Any, hook: CaptureHook) -> None:
-    original = collector.gather_rollout_data
-
-    @functools.wraps(original)
-    def gather_rollout_data(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        steps = keywords.get("total_batch_list", arguments[0] if arguments else None)
-        if steps is not None:
-            hook.collected(steps)
-        return original(self, *arguments, **keywords)
-
-    collector.gather_rollout_data = gather_rollout_data
 
 
 def _wrap_fit(trainer: Any, hook: CaptureHook) -> None:

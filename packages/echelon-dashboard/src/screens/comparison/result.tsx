@@ -125,7 +125,7 @@ function Seeds({ comparison }: { comparison: ComparisonDetail }) {
         rows={seedRows(comparison)}
         keyOf={({ seed }) => seed}
         columns={[
-          { title: 'Seed', class: 'number', cell: ({ seed }) => seed, value: ({ seed }) => seed },
+          { title: 'Seed', cell: ({ seed }) => seed, value: ({ seed }) => seed },
           ...plan.methods.map(({ name }, at) => ({
             title: inert(name),
             class: 'number',

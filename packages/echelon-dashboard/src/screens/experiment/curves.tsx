@@ -54,7 +54,10 @@ function NoMetrics({ experiment: { id, state, verification } }: { experiment: De
   if (!isFinal(state))
     return (
       <Empty title="No metrics yet">
-        <p>Curves appear when the training reports its first metrics.</p>
+        <p>
+          Curves appear when the training reports its first metrics. Until then, read its{' '}
+          <a href={`/experiments/${id}?tab=logs`}>logs</a>.
+        </p>
       </Empty>
     );
   return (

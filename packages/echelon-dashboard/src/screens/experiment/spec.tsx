@@ -1,9 +1,10 @@
 import { useGet } from '../../app/resource.ts';
 import { place, setQuery } from '../../app/router.ts';
 import type { Detail } from '../../models/experiments.ts';
-import { compareSpecs, rowsOf } from '../../models/spec.ts';
+import { differingFields, rowsOf } from '../../models/spec.ts';
 import { inert } from '../../models/words.ts';
 import { DataTable } from '../../parts/data-table.tsx';
+import { SpecDifferences } from '../../parts/spec-differences.tsx';
 import { Await, Empty } from '../../parts/states.tsx';
 
 /** What exactly runs: every field of the spec with its origin, or how it differs from another experiment's. */
@@ -61,19 +62,11 @@ function Difference({ experiment, other }: { experiment: Detail; other: string }
   return (
     <Await of={loaded}>
       {(second) => {
-        const rows = compareSpecs(experiment.resolved, second.resolved);
+        const rows = differingFields([experiment.resolved, second.resolved]);
         if (rows.length === 0) return <Empty title="Both experiments have the same spec" />;
         return (
           <div class="card">
-            <DataTable
-              rows={rows}
-              keyOf={({ field }) => field}
-              columns={[
-                { title: 'Field', class: 'mono', cell: ({ field }) => field },
-                { title: inert(experiment.name), class: 'mono wrap', cell: ({ a }) => inert(a ?? 'not set') },
-                { title: inert(second.name), class: 'mono wrap', cell: ({ b }) => inert(b ?? 'not set') },
-              ]}
-            />
+            <SpecDifferences rows={rows} names={[experiment.name, second.name]} />
           </div>
         );
       }}

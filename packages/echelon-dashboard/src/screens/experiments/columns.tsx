@@ -13,7 +13,7 @@ const COLUMNS: Record<string, Shown> = {
   name: { title: 'Experiment', class: 'line', sort: 'name', cell: (one) => <Name experiment={one} /> },
   status: {
     title: 'Status',
-    width: '185px',
+    width: '218px',
     cell: (one) => (
       <span title={inert(one.reason)}>
         <Status of={one} />
@@ -24,12 +24,13 @@ const COLUMNS: Record<string, Shown> = {
   progress: {
     title: 'Progress',
     class: 'wide',
-    width: '125px',
+    width: '118px',
     sort: 'progress',
     cell: (one) => <Progress of={one} />,
   },
   rows: {
     title: 'Rows verified',
+    class: 'line',
     width: '180px',
     sort: 'wrong',
     cell: ({ verification }) => <Outcomes counts={verification} rows={verification.rowsSeen} />,
@@ -37,21 +38,21 @@ const COLUMNS: Record<string, Shown> = {
   cluster: {
     title: 'Cluster',
     class: 'wider',
-    width: '75px',
+    width: '70px',
     sort: 'cluster',
     cell: ({ cluster }) => cluster ?? '–',
   },
   gpus: {
     title: 'GPUs',
     class: 'number wider',
-    width: '56px',
+    width: '52px',
     sort: 'gpus',
     cell: ({ gpus }) => count(gpus),
   },
   duration: {
     title: 'Duration',
     class: 'number wider',
-    width: '80px',
+    width: '74px',
     sort: 'duration',
     cell: ({ startedAt, endedAt }) =>
       startedAt === null ? '–' : duration((endedAt ?? Date.now()) - startedAt),
@@ -104,13 +105,13 @@ const METRICS_SHOWN = 60;
 const STORED = 'echelon.columns';
 
 /** The chosen columns: of the address, else those that this browser chose last. */
-export function chosenColumns(): string[] {
+function chosenColumns(): string[] {
   const asked = place.value.query.get('columns') ?? localStorage.getItem(STORED) ?? '';
   const known = asked.split(',').filter((name) => name in COLUMNS || name.startsWith(METRIC));
   return known.length > 0 ? known : DEFAULT;
 }
 
-export const columnOf = (name: string): Shown => COLUMNS[name] ?? metricColumn(name.slice(METRIC.length));
+const columnOf = (name: string): Shown => COLUMNS[name] ?? metricColumn(name.slice(METRIC.length));
 
 const metricColumn = (name: string): Shown => ({
   title: inert(name),
@@ -119,6 +120,19 @@ const metricColumn = (name: string): Shown => ({
   sort: `${METRIC}${name}`,
   cell: ({ progress }) => (name in progress.metrics ? figure(progress.metrics[name]) : '–'),
 });
+
+/** The columns for these experiments: if their main metric is the same, its name stands once, above the values. */
+export function columnsFor(experiments: readonly Experiment[]): Shown[] {
+  const [name, ...others] = new Set(experiments.flatMap((one) => mainOf(one) ?? []));
+  const chosen = chosenColumns();
+  if (name === undefined || others.length > 0) return chosen.map(columnOf);
+  const main = { ...metricColumn(name), class: 'number wide', width: '118px' };
+  return chosen
+    .filter((one) => one !== 'main' || !chosen.includes(`${METRIC}${name}`))
+    .map((one) => (one === 'main' ? main : columnOf(one)));
+}
+
+const mainOf = ({ progress }: Experiment) => chooseMetrics(Object.keys(progress.metrics), 1)[0];
 
 /** Chooses columns; metrics are those of the experiments that are loaded. */
 export function ColumnChoice({ experiments }: { experiments: readonly Experiment[] }) {
@@ -179,12 +193,12 @@ function Name({ experiment: { id, name, tags, note, marks } }: { experiment: Exp
   );
 }
 
-function MainMetric({ of: { progress } }: { of: Experiment }) {
-  const name = chooseMetrics(Object.keys(progress.metrics), 1)[0];
+function MainMetric({ of }: { of: Experiment }) {
+  const name = mainOf(of);
   if (name === undefined) return <Muted>–</Muted>;
   return (
     <span class="one-line" title={inert(name)}>
-      <span>{figure(progress.metrics[name])}</span> <span class="muted clip small">{inert(name)}</span>
+      <span>{figure(of.progress.metrics[name])}</span> <span class="muted clip small">{inert(name)}</span>
     </span>
   );
 }

@@ -2,7 +2,7 @@ import type { Experiment } from 'echelon-client/calls';
 import { counted } from 'echelon-verify/text/plural';
 import { count, inert } from '../../models/words.ts';
 import { Card } from '../../parts/card.tsx';
-import { Ago, Outcomes, Status } from '../../parts/marks.tsx';
+import { Ago, MiddleClip, Outcomes, Status } from '../../parts/marks.tsx';
 
 const SHOWN = 12;
 
@@ -50,8 +50,8 @@ function Entry({ experiment }: { experiment: Experiment }) {
   return (
     <li>
       <span class="line-of-parts">
-        <a href={`/experiments/${id}`} class="clip">
-          {inert(name)}
+        <a href={`/experiments/${id}`} class="clip" title={inert(name)}>
+          <MiddleClip text={name} />
         </a>
         <Status of={experiment} />
         <span class="muted">

@@ -71,15 +71,15 @@ function Table({ shown, allocated, tick }: TableProps) {
         { title: 'Experiment', class: 'named', cell: nameOf },
         { title: 'Status', cell: (one) => <Status of={one} /> },
         {
-          title: 'Main metric',
+          title: names.length === 1 ? inert(names[0]!) : 'Main metric',
           class: 'wide',
           cell: (one) => {
             const name = mainOf(one);
             if (name === undefined) return <Muted>no metrics yet</Muted>;
             return (
               <>
-                <Sparkline values={valuesOf(one.id, name)} /> {figure(one.progress.metrics[name])}{' '}
-                <span class="muted small">{inert(name)}</span>
+                <Sparkline values={valuesOf(one.id, name)} /> {figure(one.progress.metrics[name])}
+                {names.length > 1 && <span class="muted small"> {inert(name)}</span>}
               </>
             );
           },

@@ -1,14 +1,13 @@
 import type { Answer } from 'echelon-client/calls';
 import { shortNode } from 'echelon-client/short-node';
 import { counted } from 'echelon-verify/text/plural';
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { place } from '../../app/router.ts';
 import { may } from '../../app/session.ts';
 import {
   type Axis,
   axisAround,
   type Bar,
-  COLOURS,
   coloursOf,
   factsOf,
   type Lane,
@@ -16,6 +15,7 @@ import {
   neighbour,
   placeOn,
   ticksOf,
+  ticksThatFit,
 } from '../../models/gantt.ts';
 import { groupsOf } from '../../models/now.ts';
 import { clock, count, inert, withNames } from '../../models/words.ts';
@@ -80,7 +80,7 @@ export function Gantt({ queue, allocations, names, onChange }: GanttProps) {
 }
 
 function Groups({ colours }: { colours: ReadonlyMap<string, number> }) {
-  const shown = [...colours].slice(0, COLOURS);
+  const shown = [...colours].filter(([, colour]) => colour > 0);
   return (
     <ul class="legend note" aria-label="Colours">
       {shown.map(([group, colour]) => (
@@ -89,7 +89,7 @@ function Groups({ colours }: { colours: ReadonlyMap<string, number> }) {
           {inert(group)}
         </li>
       ))}
-      {colours.size > COLOURS && <li>{count(colours.size - COLOURS)} others without a colour</li>}
+      {colours.size > shown.length && <li>{count(colours.size - shown.length)} others without a colour</li>}
     </ul>
   );
 }
@@ -199,19 +199,19 @@ function Chart({ queue, lanes, axis, now, onChange, look }: ChartProps) {
 const ticksFor = () => (matchMedia('(width < 760px)').matches ? 4 : 8);
 
 function TimeAxis({ axis, now }: { axis: Axis; now: number }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => setWidth(box.current!.clientWidth));
   const ticks = ticksOf(axis, ticksFor(), -new Date(now).getTimezoneOffset() * 60_000);
-  const here = placeOn(axis, now);
   return (
     <div class="axis" aria-hidden="true">
-      <div class="scale muted">
-        {ticks
-          .filter((at) => Math.abs(placeOn(axis, at) - here) > 0.05)
-          .map((at) => (
-            <span key={at} class="tick" style={{ left: `${100 * placeOn(axis, at)}%` }}>
-              {clock(at, now)}
-            </span>
-          ))}
-        <span class="tick now" style={{ left: `${100 * here}%` }}>
+      <div class="scale muted" ref={box}>
+        {ticksThatFit(axis, ticks, now, width).map((at) => (
+          <span key={at} class="tick" style={{ left: `${100 * placeOn(axis, at)}%` }}>
+            {clock(at, now)}
+          </span>
+        ))}
+        <span class="tick now" style={{ left: `${100 * placeOn(axis, now)}%` }}>
           now
         </span>
       </div>

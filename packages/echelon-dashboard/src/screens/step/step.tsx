@@ -1,6 +1,6 @@
 import type { TokenExplanation } from 'echelon-verify/step/explain-step';
 import { formatToken } from 'echelon-verify/step/explain-text';
-import type { StageReport, StepReport } from 'echelon-verify/step/step-report';
+import { STAGES, type StageReport, type StepReport } from 'echelon-verify/step/step-report';
 import type { TokenColumns } from 'echelon-verify/step/token-columns';
 import { counted } from 'echelon-verify/text/plural';
 import { useResource } from '../../app/resource.ts';
@@ -55,7 +55,16 @@ function Stages({ report }: { report: StepReport }) {
         rows={report.stages}
         keyOf={({ stage }) => stage}
         columns={[
-          { title: 'Stage', cell: ({ stage }) => stage },
+          {
+            title: 'Stage',
+            class: 'wrap',
+            cell: ({ stage }) => (
+              <>
+                {stage}
+                <div class="muted small">{STAGES[stage]}</div>
+              </>
+            ),
+          },
           {
             title: 'Outcomes',
             class: 'outcomes-cell',

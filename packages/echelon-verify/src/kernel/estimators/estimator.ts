@@ -1,11 +1,11 @@
 /** What an estimator is: one object that holds everything the other modules need to know of it. */
 
-import type { TokenSequences } from '../accumulate.ts';
 import type { GoalReturnRule } from '../graph.ts';
 import type { GroupStatistics } from '../row-sets.ts';
 import type { Deviation } from '../spread.ts';
 import type { AnySingleton, RewardColumn, StagePlan } from '../stages.ts';
 import type { StepColumns } from '../steps.ts';
+import type { TokenColumnName, TokenSequences } from '../token-sequences.ts';
 import type { AnyParameters, ParameterRule } from './parameters.ts';
 
 /** The columns of a batch. Each function throws if the batch lacks its column, and only if the estimator calls it. */
@@ -18,7 +18,7 @@ export interface EstimatorInput {
   /** The columns of the reward functions. */
   rewards?(): readonly RewardColumn[];
   /** The tokens of each row. */
-  tokens?(): TokenInput;
+  tokens?(): TokenSequences;
   /** What the environment said of each step. */
   environment?(): EnvironmentInput;
 }
@@ -51,11 +51,6 @@ export interface Derived {
   readonly guardAbove?: number;
 }
 
-/** The tokens of a batch, one entry of each column per token. */
-export interface TokenInput extends TokenSequences {
-  reward(): Float64Array;
-}
-
 /** What an estimator computes from. */
 export interface Uses {
   /** The anchor observations. */
@@ -80,10 +75,9 @@ export interface Uses {
   readonly rewards?: boolean;
   /** The columns of the tokens, instead of the score. The estimator then has one advantage per token. */
   readonly tokens?: readonly TokenColumnName[];
+  /** The reward of a greedy response to each row's prompt. */
+  readonly rewardBaseline?: boolean;
 }
-
-/** A column of inputs with one entry per token. */
-export type TokenColumnName = 'reward' | 'value';
 
 /** What is done with (x − mean): divided by (deviation + ε) or by (1 + ε), nothing, or times n / (n − 1); `raw` is x itself. */
 export type Norm = 'deviation' | 'one-plus-epsilon' | 'none' | 'leave-one-out' | 'raw';

@@ -10,10 +10,12 @@ import { GRPO_PASSK } from './grpo-passk.ts';
 import { HGPO } from './hgpo.ts';
 import { MAX_RL } from './max-rl.ts';
 import { OPO } from './opo.ts';
+import { OPTIMAL_TOKEN_BASELINE } from './optimal-token-baseline.ts';
 import { type AnyParameters, allowedInWords, isAllowed } from './parameters.ts';
 import { RAE } from './rae.ts';
 import { REINFORCE_PLUS_PLUS } from './reinforce-plus-plus.ts';
 import { REINFORCE_PLUS_PLUS_TOKEN } from './reinforce-plus-plus-token.ts';
+import { REMAX } from './remax.ts';
 import { RLOO } from './rloo.ts';
 
 /** All estimators, by name: the only list of them, in the order in which people see them. */
@@ -33,6 +35,8 @@ export const ESTIMATORS = {
   rae: RAE,
   gae: GAE,
   reinforce_plus_plus_token: REINFORCE_PLUS_PLUS_TOKEN,
+  remax: REMAX,
+  optimal_token_baseline: OPTIMAL_TOKEN_BASELINE,
 };
 
 /** The estimators' names. */

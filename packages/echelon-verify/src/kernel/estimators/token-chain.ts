@@ -2,7 +2,8 @@
 
 import type { MaskedTokens } from '../accumulate.ts';
 import { runStages, type StagePlan } from '../stages.ts';
-import type { EstimatorInput, TokenColumnName, Uses } from './estimator.ts';
+import type { TokenColumnName, TokenSequences } from '../token-sequences.ts';
+import type { EstimatorInput, Uses } from './estimator.ts';
 import type { ChoiceRule, NumberRule } from './parameters.ts';
 import { SCORES_OF_ROWS } from './shared.ts';
 
@@ -33,22 +34,24 @@ export function usesTokens(...tokens: TokenColumnName[]): Uses {
   return { ...SCORES_OF_ROWS, score: false, tokens };
 }
 
+/** The sum of a response's rewards from each token on, without discount. */
+export const RETURN_OF_TOKENS = { do: 'accumulate', discount: 1, lambda: 1, values: false } as const;
+
 /** Evaluates a chain over tokens: one value per token, 0 outside the mask. Throws a TypeError without tokens. */
 export function evaluateTokens(plan: StagePlan, { tokens }: EstimatorInput): Float64Array {
   if (tokens === undefined) throw new TypeError('the estimator needs the tokens of each row');
-  const { reward, ...sequences } = tokens();
-  return runStages(plan, tokenStageInput(reward, sequences));
+  return runStages(plan, tokenStageInput(tokens()));
 }
 
 /** The input of a chain over tokens: each token of the mask counts once, and all are one group. */
-export function tokenStageInput<R, S extends { readonly mask: Uint8Array }>(score: () => R, sequences: S) {
+export function tokenStageInput<V>(sequences: TokenSequences<V>) {
   const { length } = sequences.mask;
   const none = (): never => {
     throw new TypeError('a chain over tokens has no reward functions');
   };
   return {
     group: new Int32Array(length),
-    score,
+    score: () => sequences.column('reward'),
     tokens: () => new Int32Array(length).fill(1),
     rewards: none,
     sequences,

@@ -25,7 +25,7 @@ test('advantages of an unknown trainer tell the estimator', () => {
       ],
       [],
     );
-    return [best, ...others].flatMap((fit) => fit?.estimator ?? []).map(batchFingerprint);
+    return [best, ...others].flatMap((fit) => fit?.estimator ?? []).map((one) => batchFingerprint(one));
   };
   assert.match(fingerprints(1)[0]!, /^grpo\(std=none/);
   assert.match(fingerprints(4 / 3)[0]!, /^rloo/);

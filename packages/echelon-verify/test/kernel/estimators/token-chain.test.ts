@@ -11,7 +11,12 @@ test('a rule for tokens outside the mask explains its choices, the first of whic
 });
 
 test('a chain over tokens counts each token once and has no reward functions', () => {
-  const input = tokenStageInput(() => 'reward', { mask: new Uint8Array(3) });
+  const input = tokenStageInput({
+    offset: Int32Array.of(0, 3),
+    mask: new Uint8Array(3),
+    group: Int32Array.of(7),
+    column: (name) => name,
+  });
   assert.deepEqual(
     [[...input.group], [...input.tokens()]],
     [
@@ -19,6 +24,7 @@ test('a chain over tokens counts each token once and has no reward functions', (
       [1, 1, 1],
     ],
   );
+  assert.equal(input.score(), 'reward');
   assert.throws(() => input.rewards(), /no reward functions/);
   assert.deepEqual(usesTokens('reward').tokens, ['reward']);
   assert.equal(usesTokens('reward').score, false);

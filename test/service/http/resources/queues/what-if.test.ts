@@ -19,7 +19,7 @@ const server = await redisFor(scope);
 let namespaces = 0;
 
 /** A store with two nodes, of which the first is taken for an hour by an experiment of some class, and its api. */
-async function installation(t: Scope, priorityClass: PriorityClass = 'normal') {
+async function installation(t: Scope, priorityClass: PriorityClass = 'normal', settings = {}) {
   const { store } = await storeFor(t, { server, prefix: `w${namespaces++}` });
   const nodes = ['n1', 'n2'].map((id) => ({ id, cpusTotal: 96, gpusTotal: 8, cpusUsed: 0, gpusUsed: 0 }));
   await store.clusters.put(
@@ -39,7 +39,7 @@ async function installation(t: Scope, priorityClass: PriorityClass = 'normal') {
   await store.attempts.confirm(claimed.lease);
   const snapshot = async (limit: number) => ({ ...(await store.queue.snapshot(limit)), now: NOW });
   const atNow = { ...store, queue: { ...store.queue, snapshot } };
-  return { store: atNow, running: id, ...(await appFor(t, { store: atNow, now: () => NOW })) };
+  return { store: atNow, running: id, ...(await appFor(t, { store: atNow, now: () => NOW, settings })) };
 }
 
 type Call = Awaited<ReturnType<typeof installation>>['call'];
@@ -143,7 +143,7 @@ test('the what-if answer of a submission or a priority equals what the queue sho
 });
 
 test('the answer names a preemption to callers who see its victim, and to no other', async (t) => {
-  const { store, call, running } = await installation(t, 'batch');
+  const { store, call, running } = await installation(t, 'batch', { preemptWithinMs: 240_000 });
   const spec = { ...RUN, project: 'p', priorityClass: 'urgent', resources: { gpus: 8, nodes: 2 } };
   const ask = async (token?: string) => {
     const answer = await call('POST', '/v1/queues/what-if', { body: { spec }, ...(token && { token }) });
@@ -151,8 +151,8 @@ test('the answer names a preemption to callers who see its victim, and to no oth
     return answer.json().after;
   };
   const { waitReason, estimate } = await ask();
-  assert.ok(waitReason.endsWith(`; starts in about 5 min by preempting ${running}`), waitReason);
-  assert.equal(estimate.startAt, NOW + 300_000);
+  assert.ok(waitReason.endsWith(`; starts in about 4 min by preempting ${running}`), waitReason);
+  assert.equal(estimate.startAt, NOW + 240_000);
   const key = { name: 'of p', project: 'p', scopes: ['read'] };
   const { token } = (await call('POST', '/v1/keys', { body: key })).json();
   const seen = (await ask(token)).waitReason;

@@ -216,6 +216,59 @@ test('a sweep is compared by the metric of its spec, and a list names its best c
   assert.deepEqual([series.metric, series.items[1].points[0].mean], ['loss', 0.375]);
 });
 
+test('GET /v1/sweeps sorts by a value over pages, the best by the goal of each sweep', async () => {
+  const project = 'sorted';
+  for (const [name, goal, value] of [
+    ['b', 'max', 0.2],
+    ['a', 'max', 0.9],
+    ['c', 'min', 0.5],
+    ['d', 'max', null],
+  ] as const) {
+    const metric = { name: 'val/success_rate', goal } as const;
+    const input = sweepInput({ ...sweepRequest(1), name, metric }, { project, name, metric });
+    const { id } = await store.sweeps.create(input);
+    const [child] = await expandAll(store, id);
+    if (value !== null) await end('succeeded', child!, value);
+  }
+  const names = async (sort: string, cursor?: string): Promise<string[]> => {
+    const query = new URLSearchParams({ project, limit: '3', sort, ...(cursor && { cursor }) });
+    const { items, next } = (await call('GET', `/v1/sweeps?${query}`)).json();
+    const own = items.map((one: { name: string }) => one.name);
+    return next === null ? own : [...own, ...(await names(sort, next))];
+  };
+  assert.deepEqual(await names('name'), ['a', 'b', 'c', 'd']);
+  assert.deepEqual(await names('-created'), ['d', 'c', 'a', 'b']);
+  assert.deepEqual(await names('created'), ['b', 'a', 'c', 'd']);
+  assert.deepEqual(await names('-best'), ['a', 'b', 'c', 'd']);
+  assert.equal((await names('progress'))[0], 'd');
+  assert.equal((await call('GET', '/v1/sweeps?sort=-state')).statusCode, 400);
+  const { next } = (await call('GET', `/v1/sweeps?project=${project}&limit=1&sort=name`)).json();
+  assert.equal(
+    (await call('GET', `/v1/sweeps?project=${project}&limit=1&sort=-name&cursor=${next}`)).statusCode,
+    400,
+  );
+});
+
+test('the best combination of a sweep is found again only when more children have succeeded', async () => {
+  const { id } = await store.sweeps.create(sweepInput(sweepRequest(3), { project: 'remembered' }));
+  const children = await expandAll(store, id);
+  const bestOf = async () =>
+    (await call('GET', '/v1/sweeps?project=remembered&best=true')).json().items[0].best?.mean;
+  const asked: string[] = [];
+  const { figures } = store.sweeps;
+  store.sweeps.figures = (ids, metrics) => {
+    asked.push(...ids);
+    return figures(ids, metrics);
+  };
+  assert.equal(await bestOf(), undefined);
+  await end('succeeded', children[0]!, 0.25);
+  assert.deepEqual([await bestOf(), await bestOf(), await bestOf()], [0.25, 0.25, 0.25]);
+  assert.equal(asked.length, 3);
+  await end('succeeded', children[1]!, 0.75);
+  assert.equal(await bestOf(), 0.75);
+  store.sweeps.figures = figures;
+});
+
 test('without a metric of its own a sweep is compared by that of its early stopping', async () => {
   const earlyStopping = { metric: 'loss', goal: 'min', afterSteps: 1, everySteps: 1, minChildren: 1 };
   const body = { ...sweepRequest(2), spec: { engine: 'replay' }, earlyStopping };

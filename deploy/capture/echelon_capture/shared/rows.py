@@ -1,0 +1,1 @@
+../../../ray-worker/echelon_rayworker/engines/verl_agent/rows.py

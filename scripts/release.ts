@@ -1,0 +1,123 @@
+// Makes the files of a release in a new directory: the source, the npm packages, and FILE… as they are, with SHA256SUMS and its
+// signature by an SSH key. The page docs/contributing/release.md says what comes before and after.
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { pack } from './check-packages/installed.ts';
+import { problemsOf } from './release/problems.ts';
+
+const USAGE = `usage: npm run release -- --to DIRECTORY --key KEY [options] [FILE…]
+  --to DIRECTORY  a new directory for the files
+  --key KEY       the SSH key that signs; its public key must be in the signers' file
+  --signers FILE  the signers' file. Default: docs/contributing/release-signers
+  --draft         try it: do not ask for the tag, the changelog and a clean tree
+  FILE…           more files of the release, such as the wheel of echelon-verify`;
+
+const PACKAGES = ['echelon-verify', 'ray-client-ts', 'echelon-client'];
+const SUMS = 'SHA256SUMS';
+/** Who signs, and what for: a signature of the same key for another purpose does not pass. */
+const IDENTITY = 'release';
+const NAMESPACE = 'echelon-release';
+
+class ReleaseError extends Error {}
+
+/** What the program writes; throws ReleaseError if it fails. */
+function run(program: string, args: readonly string[], input?: string): string {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', input });
+  if (status === 0) return stdout;
+  throw new ReleaseError(`${program} ${args[0]}: ${error?.message ?? stderr.trim()}`);
+}
+
+function makeFiles(to: string, version: string, others: readonly string[]): void {
+  const name = `echelon-${version}`;
+  const archive = [
+    'archive',
+    '--format=tar.gz',
+    `--prefix=${name}/`,
+    `--output=${join(to, `${name}.tar.gz`)}`,
+  ];
+  // Without the time of the call, so that anyone makes the same file of the same commit.
+  run('git', ['-c', 'tar.tar.gz.command=gzip -9n', ...archive, 'HEAD']);
+  const built = mkdtempSync(join(tmpdir(), 'release-'));
+  try {
+    run(process.execPath, ['scripts/build.ts', '--to', built]);
+    for (const one of PACKAGES) pack(join(built, 'node_modules', one), to);
+  } finally {
+    rmSync(built, { recursive: true, force: true });
+  }
+  for (const file of others) copyFileSync(file, join(to, basename(file)));
+}
+
+function sign(to: string, { key, signers }: { key: string; signers: string }): void {
+  const names = readdirSync(to).sort();
+  const digest = (name: string) =>
+    createHash('sha256')
+      .update(readFileSync(join(to, name)))
+      .digest('hex');
+  const sums = names.map((name) => `${digest(name)}  ${name}\n`).join('');
+  const path = join(to, SUMS);
+  writeFileSync(path, sums);
+  run('ssh-keygen', ['-Y', 'sign', '-q', '-f', key, '-n', NAMESPACE, path]);
+  const verify = ['-Y', 'verify', '-f', signers, '-I', IDENTITY, '-n', NAMESPACE, '-s', `${path}.sig`];
+  try {
+    run('ssh-keygen', verify, sums);
+  } catch {
+    throw new ReleaseError(
+      `nobody could verify this release: the key ${key} is not in ${signers}. Add it there first.`,
+    );
+  }
+}
+
+function main(): void {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      to: { type: 'string' },
+      key: { type: 'string' },
+      signers: { type: 'string', default: 'docs/contributing/release-signers' },
+      draft: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    return;
+  }
+  const { key, signers } = values;
+  if (values.to === undefined || key === undefined) throw new ReleaseError(USAGE);
+  const to = resolve(values.to);
+  if (existsSync(to)) throw new ReleaseError(`${to} exists. Name a new directory.`);
+  const problems = values.draft ? [] : problemsOf((args) => run('git', args));
+  if (problems.length > 0) throw new ReleaseError(problems.join('\n'));
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  mkdirSync(to, { recursive: true });
+  try {
+    makeFiles(to, version, positionals);
+    sign(to, { key, signers });
+  } catch (error) {
+    rmSync(to, { recursive: true, force: true });
+    throw error;
+  }
+  console.log(`${to}:\n${readFileSync(join(to, SUMS), 'utf8').trimEnd()}`);
+}
+
+try {
+  main();
+} catch (error) {
+  if (!(error instanceof ReleaseError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}
