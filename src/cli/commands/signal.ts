@@ -8,7 +8,7 @@ import { signalFile } from 'echelon-verify/cli/signal-file';
 import { table } from 'echelon-verify/cli/table';
 import { readPages } from '../client.ts';
 import { type ApiOptions, clientFor, withConnection } from '../connection.ts';
-import { experimentNamed } from '../names.ts';
+import { experimentNamed, NAME_FORMS } from '../names.ts';
 
 /** Points of a figure that a table shows: with more, evenly chosen ones. */
 const MAX_POINTS = 12;
@@ -16,6 +16,7 @@ const MAX_POINTS = 12;
 /** `echelon signal`: of a file with batches, or of an experiment over its steps. */
 export function signalCommand(streams: TextStreams, output: Output): Command {
   const command = fileCommands(streams).find((one) => one.name() === 'signal')!;
+  command.registeredArguments[0]!.description = `file with recorded batches, or experiment: ${NAME_FORMS}`;
   return withConnection(command)
     .description(
       'Describe what recorded batches offer to learn from: of a file, or of an experiment over its steps.',

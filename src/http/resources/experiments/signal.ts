@@ -14,7 +14,7 @@ export function addSignal(app: App, { store, settings }: RouteDeps): void {
     operationId: 'listSignal',
     summary: 'List what each verified batch offers to learn from, for curves over the steps',
     description:
-      'Figures of the report of each batch: how much of the spread of the step returns the states explain, adjusted for chance; contexts that differ under one observation; and shares of rows without signal. They describe the signal and do not predict success. Batches without observations and returns are left out, so a page may have fewer items than `limit`.',
+      'Figures of the report of each batch: how much of the spread of the step returns the states explain, adjusted for chance; contexts that differ under one observation; and shares of rows without signal. They describe the signal and do not predict success. Batches without observations and returns are omitted, so a page may have fewer items than `limit`.',
     tag: 'verification',
     params: ExperimentParams,
     querystring: StrictObject(PageQuery),

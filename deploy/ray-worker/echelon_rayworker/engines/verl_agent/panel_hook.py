@@ -2,7 +2,7 @@
 
 A finder waits for the modules of the environments and wraps their classes when the trainer's process imports them, which is before
 `data.custom_cls` is read. Each round is dealt by `panel.Rounds`; a worker gets its game by Ray's own `__ray_call__`, so that
-the workers' classes stay as they are. What goes wrong leaves the environments as they were: the evaluation is then
+the workers' classes stay as they are. A failure leaves the environments as they were: the evaluation is then
 recorded as a sampled panel.
 """
 
@@ -71,7 +71,7 @@ def patch_alfworld(module: Any, played: panel.Panel) -> None:
     @functools.wraps(reset)
     def dealt(self: Any, *arguments: Any, **keywords: Any) -> Any:
         if (rounds := rounds_of(self)) is not None and not rounds.failure:
-            _guarded(lambda: rounds.hand_out(self.workers), rounds)
+            _guarded(lambda: rounds.assign(self.workers), rounds)
         return reset(self, *arguments, **keywords)
 
     environments.__init__, environments.reset = started, dealt
@@ -88,7 +88,7 @@ class _AlfworldRounds(panel.Rounds):
         if missing := [name for name in played.games if name not in self._files]:
             raise panel.PanelError(f"the checkout does not list the game {missing[0]} below {directory}")
 
-    def hand_out(self, workers: Sequence[Any]) -> None:
+    def assign(self, workers: Sequence[Any]) -> None:
         """Gives each worker its game of the next round."""
         places = self.deal()
         calls = [one.__ray_call__.remote(next_file, self._files[place.game]) for one, place in zip(workers, places)]
