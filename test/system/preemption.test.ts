@@ -101,14 +101,14 @@ describe('an urgent experiment preempts a training of a program with checkpoints
     const words = new RegExp(
       `; starts in .* by preempting ${id}, which continues from its checkpoint of step ${SAVE_EVERY} or a later one and loses at most \\d+ min$`,
     );
-    const isTold = async (urgent: string) => {
+    const namesIt = async (urgent: string) => {
       const { items } = await system.client.get('/v1/queues');
       return items.some(
         ({ experiment, waitReason }) => experiment === urgent && words.test(waitReason ?? ''),
       );
     };
-    const told = (urgent: string) => until(() => isTold(urgent), 'the wait reason names the training');
-    const [first, second] = (await preempt(id, told)) as [Done, Done];
+    const waits = (urgent: string) => until(() => namesIt(urgent), 'the wait reason names the training');
+    const [first, second] = (await preempt(id, waits)) as [Done, Done];
     assert.deepEqual([first.saved, first.steps.at(-1), second.steps[0]], [SAVE_EVERY, torn, SAVE_EVERY + 1]);
     assert.equal((await weights()).compare(undisturbed), 0, 'the weights have other bits');
   });

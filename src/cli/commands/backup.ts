@@ -107,13 +107,13 @@ function prune(output: Output): Command {
     'Delete old backups of a place, and the objects that no other backup names. The newest backups of each installation stay. The command deletes nothing unless one of these is whole, which it verifies byte by byte, nor while a backup is made.',
   )
     .addOption(
-      new Option('--keep <number>', 'number of backups of each installation that stay')
+      new Option('--keep-last <number>', 'number of backups of each installation that stay')
         .argParser(wholeNumber(1, 100_000))
         .makeOptionMandatory(),
     )
-    .addHelpText('after', examples('echelon backup prune /mnt/backups --keep 14'))
-    .action(async (place: string, options: { keep: number; json?: boolean }) => {
-      const { kept, deleted, objects } = await onMain((main) => main.prune(placeOf(place), options.keep));
+    .addHelpText('after', examples('echelon backup prune /mnt/backups --keep-last 14'))
+    .action(async (place: string, options: { keepLast: number; json?: boolean }) => {
+      const { kept, deleted, objects } = await onMain((main) => main.prune(placeOf(place), options.keepLast));
       if (options.json)
         return output.line(json({ kept: kept.map(summaryOf), deleted: deleted.map(summaryOf), objects }));
       output.line(

@@ -20,7 +20,7 @@ const WITHOUT_API = new Set(
   [
     ['demo', 'up', 'down', 'doctor', 'api', 'dispatcher'],
     ['login'],
-    ['backup create', 'backup ls', 'backup verify', 'backup restore'],
+    ['backup create', 'backup ls', 'backup verify', 'backup prune', 'backup restore'],
     ['verify', 'explain', 'estimate', 'compare', 'identify', 'recipes', 'help', 'completion', 'version'],
     ['config ls', 'config set', 'config use', 'config delete', 'presets ls', 'presets get'],
     ['comparison seeds', 'comparison judge'],

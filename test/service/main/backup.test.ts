@@ -274,7 +274,7 @@ test('a backup in an S3 bucket is restored from it, and a second one copies only
   // The snapshot, the manifest and the mark of the command alone.
   assert.equal(puts() - first, 3);
   assert.match(await succeeds(t, ['verify', place], given), /objects of the archive/);
-  await succeeds(t, ['prune', place, '--keep', '1'], given);
+  await succeeds(t, ['prune', place, '--keep-last', '1'], given);
   assert.equal((JSON.parse(await succeeds(t, ['ls', place, '--json'], given)) as unknown[]).length, 1);
   const machine = await machineFor(t);
   await succeeds(t, ['restore', place, '--redis-dir', machine.dir], { ...machine, env });
@@ -364,7 +364,7 @@ test('a prune deletes old backups with what only they name, and the rest is rest
   const before = await listed();
   const ofGone = async () => (await names(place)).filter((name) => name.includes(gone)).length;
   assert.ok((await ofGone()) > 0);
-  const said = await succeeds(t, ['prune', place, '--keep', '2'], given);
+  const said = await succeeds(t, ['prune', place, '--keep-last', '2'], given);
   assert.match(said, /^Deleted 1 backup with \d+ objects; 2 backups remain\.$/m);
   assert.deepEqual(await listed(), before.slice(0, 2));
   assert.equal(await ofGone(), 0);
@@ -377,7 +377,7 @@ test('a prune deletes old backups with what only they name, and the rest is rest
 test('a prune that is killed at any moment leaves whole backups, and can be repeated', async (context) => {
   const t = reversed(context);
   const { place, given, listed } = await placeWith(t, 3);
-  const cut = start(t, ['prune', place, '--keep', '1'], given);
+  const cut = start(t, ['prune', place, '--keep-last', '1'], given);
   const manifests = async () => (await names(place)).filter((name) => /backups\/[0-9a-f]{64}$/.test(name));
   await killed(cut, async () => (await manifests()).length < 3);
   for (const name of await listed()) await succeeds(t, ['verify', place, '--backup', name], given);
@@ -389,7 +389,7 @@ test('a prune that is killed at any moment leaves whole backups, and can be repe
     await rm(join(place, mark));
     await writeFile(join(place, mark, '..', createHash('sha256').update(old).digest('hex')), old);
   }
-  await succeeds(t, ['prune', place, '--keep', '1'], given);
+  await succeeds(t, ['prune', place, '--keep-last', '1'], given);
   assert.equal((await listed()).length, 1);
   assert.deepEqual(
     (await names(place)).filter((name) => /backup-(prune|create)/.test(name)),
@@ -404,7 +404,7 @@ test('a prune deletes nothing if no backup that stays is whole, while a backup i
   const [newest] = await listed();
   const files = (await names(place)).sort();
   const refused = async (of: string, message: RegExp) => {
-    const { code, text } = await echelon(t, ['prune', of, '--keep', '1'], given);
+    const { code, text } = await echelon(t, ['prune', of, '--keep-last', '1'], given);
     assert.equal(code, 1, text);
     assert.match(text, message);
   };
