@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
+import { createDirectoryArchive } from '../../src/store/archive/archive-directory.ts';
 import { NO_BROWSER, openBrowser, openPage, signIn } from '../support/browser.ts';
 import { startRedis } from '../support/redis.ts';
 import { storeFor } from '../support/store.ts';
@@ -59,7 +60,11 @@ async function prepare(resources: AsyncDisposableStack): Promise<Bench> {
   const server = await startRedis({ appendfsync: 'no' });
   resources.defer(() => server.stop());
   const scope = { after: (release: () => Promise<void>) => void resources.defer(release) };
-  const { store, redis } = await storeFor(scope, { server, limits: { queuedOfProject: 2 * EXPERIMENTS } });
+  // Lines of long logs are in the archive, which the api reads too.
+  const archived = join(directory, 'archive');
+  const archive = createDirectoryArchive(archived);
+  const limits = { queuedOfProject: 2 * EXPERIMENTS };
+  const { store, redis } = await storeFor(scope, { server, archive, limits });
   const ids = {
     short: await addTraining(store, 100),
     long: await addTraining(store, 100_000),
@@ -73,6 +78,7 @@ async function prepare(resources: AsyncDisposableStack): Promise<Bench> {
       ...process.env,
       REDIS_URL: server.url,
       ECHELON_STATE_DIR: directory,
+      ECHELON_ARCHIVE_DIR: archived,
       ECHELON_PORT: '0',
       ECHELON_LOG_LEVEL: 'warn',
     },

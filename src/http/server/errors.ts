@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EchelonError } from '../../core/errors.ts';
 import type { App } from './deps.ts';
-import { htmlPage } from './pages.ts';
+import { escapeHtml, htmlPage } from './pages.ts';
 import { PROBLEM_TYPE, toEchelonError, toProblem } from './to-problem.ts';
 
 /** Answer to a request for metrics, which the api process does not serve. */
@@ -45,7 +45,7 @@ export function addErrors(app: App): void {
           pathname === '/metrics' ? METRICS_ELSEWHERE : 'There is nothing at this path.',
         );
     // A person who mistyped an address gets a page with a way back.
-    if (!elsewhere && request.headers.accept?.startsWith('text/html') && !pathname.startsWith('/v1/'))
+    if (!elsewhere && isFromBrowser(request) && !pathname.startsWith('/v1/'))
       return reply.code(404).type('text/html; charset=utf-8').send(NOT_FOUND);
     return answerProblem(error, request, reply);
   }
@@ -56,9 +56,20 @@ const NOT_FOUND = htmlPage(
   '<h1>There is nothing at this address</h1><p><a href="/">Open the dashboard</a>, or read the <a href="/docs">API reference</a>.</p>',
 );
 
+const isFromBrowser = ({ headers }: FastifyRequest) => headers.accept?.startsWith('text/html') === true;
+
+/** A screen that cannot be shown now, for a person: what is wrong, and the screen itself as soon as it can be. */
+const awayPage = (error: EchelonError) =>
+  htmlPage(
+    'Not now',
+    `<meta http-equiv="refresh" content="5"><h1>Echelon cannot answer now</h1><p class="message">${escapeHtml(toProblem(error).detail)}</p><p>This page asks again every 5 seconds.</p>`,
+  );
+
 /** Answers with the problem document of whatever was thrown. */
 export function answerProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const error = noteFailure(thrown, request, reply);
+  if (error.retry && request.routeOptions.config?.page && isFromBrowser(request))
+    return reply.code(error.status).type('text/html; charset=utf-8').send(awayPage(error));
   return reply
     .code(error.status)
     .header('content-type', PROBLEM_TYPE)

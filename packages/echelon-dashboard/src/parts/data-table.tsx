@@ -148,6 +148,9 @@ function LongTable<T>({ view, ...table }: DataTableProps<T> & { view: View }) {
   );
 }
 
+/** Height of the head of a long table in pixels, as `.long thead th` of parts.css. */
+const HEAD_HEIGHT = 30;
+
 /** The rows to draw; the current one is brought into view. */
 function useRowsInView(count: number, { height, onEnd }: View, current: number) {
   const box = useRef<HTMLDivElement>(null);
@@ -160,6 +163,8 @@ function useRowsInView(count: number, { height, onEnd }: View, current: number) 
     observeElementOffset,
     scrollToFn: elementScroll,
     overscan: 8,
+    // The head stays above the rows.
+    scrollPaddingEnd: HEAD_HEIGHT,
     onChange: () => redraw(0),
   };
   const list = useRef<Virtualizer<HTMLDivElement, Element>>(undefined);

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, failureOf, isSignedOut } from '../app/api.ts';
 import { feedState, useFeed } from '../app/live.ts';
+import { usePolling } from '../app/resource.ts';
 import { navigate, place } from '../app/router.ts';
 import { session, sessionFailure, signInPath } from '../app/session.ts';
 import { chooseTheme, type Theme, theme } from '../app/theme.ts';
@@ -114,17 +115,33 @@ function FeedStatus() {
   );
 }
 
+/** How often the server is asked whether it still knows the caller, in ms. */
+const ASK_MS = 15_000;
+
 function Interrupted() {
   const { state, reason } = feedState.value;
-  // Why the events are refused: an answer says whether the caller is still known.
+  const [away, setAway] = useState<string>();
+  // Events do not tell that the store is away, nor why they are refused.
+  const ask = () =>
+    api.get('/v1/caller').then(
+      () => setAway(undefined),
+      (error) => setAway(failureOf(error).isTransient ? failureOf(error).message : undefined),
+    );
+  usePolling(() => void ask(), ASK_MS);
   useEffect(() => {
-    if (state === 'refused') void api.get('/v1/caller').catch(failureOf);
+    if (state === 'refused') void ask();
   }, [state]);
   if (isSignedOut.value && sessionFailure.value === undefined)
     return (
       <p class="banner bad" role="alert">
         <strong>Your session has ended</strong>: it has expired, or its key was revoked. What you see is old.{' '}
         <a href={signInPath()}>Sign in again</a>
+      </p>
+    );
+  if (state !== 'broken' && away !== undefined)
+    return (
+      <p class="banner warn" role="status">
+        {away} What you see may be old. The page asks again by itself.
       </p>
     );
   if (state !== 'broken' && state !== 'refused') return null;

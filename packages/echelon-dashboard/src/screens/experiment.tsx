@@ -59,7 +59,12 @@ export function Experiment({ params }: { params: Record<string, string> }) {
 
 /** Events from now on; they only say that something is new. */
 function useExperimentEvents(id: string, isLive: boolean, onEvent: () => void): void {
-  const end = useGet('/v1/experiments/{id}/logs', { path: { id }, query: { tail: 1 } });
+  // An experiment that is over has no events to come, and finding its last line may need its whole stream.
+  const end = useResource(
+    async (signal) =>
+      isLive ? api.get('/v1/experiments/{id}/logs', { path: { id }, query: { tail: 1 }, signal }) : undefined,
+    [id, 'end', isLive],
+  );
   const path = isLive && end.data ? `/v1/experiments/${encodeURIComponent(id)}/events` : undefined;
   useStream(path, end.data?.after ?? undefined, (told) => {
     if (told.kind === 'event' || told.state === 'ended') onEvent();
