@@ -7,7 +7,8 @@ const RUNS_WHAT_IT_READS =
   /\b(?:pickle|cPickle|cloudpickle|dill|marshal|shelve)\b|\byaml\.(?:unsafe_)?load\b|\b(?:eval|exec)\(|shell=True|os\.system\(/;
 
 // Says how a function of ours is sent to other nodes; reads nothing.
-const OURS = /ray\.cloudpickle\.register_pickle_by_value\((?:hidden|process_setup|sys\.modules\[__name__\])\)/;
+const OURS =
+  /ray\.cloudpickle\.register_pickle_by_value\((?:hidden|process_setup|sys\.modules\[__name__\])\)/;
 
 test('no code of the ray-worker runs what it reads', () => {
   const files = globSync('deploy/ray-worker/echelon_rayworker/**/*.py').filter(
