@@ -126,7 +126,7 @@ test('ticks are round local times, and not more than asked for', () => {
   assert.ok(ticksOf({ from: 0, to: 90 * 24 * HOUR }, 6, 0).length <= 7);
 });
 
-test('labels of the axis that would leave it or cover the present are left out', () => {
+test('labels of the axis that would leave it or cover the present are omitted', () => {
   const axis = { from: 0, to: 10 * HOUR };
   const hours = Array.from({ length: 11 }, (_, hour) => hour * HOUR);
   const fit = (now: number, width: number) => ticksThatFit(axis, hours, now, width).map((at) => at / HOUR);
