@@ -7,7 +7,7 @@
 -- Returns   1; 0: the correction is another one by now
 -- include time
 
-local RELATIVE = { 'leases', 'allocated', 'pending', 'signals', 'signals:waits', 'runs' }
+local RELATIVE = { 'leases', 'allocated', 'pending', 'signals', 'signals:waits', 'runs', 'deliveries', 'waits' }
 local root = KEYS[1]
 local correction = redis.call('HGET', root .. ':clock', 'correction') or '0'
 if correction ~= ARGV[1] then return 0 end
@@ -15,8 +15,9 @@ for _, name in ipairs(RELATIVE) do
   local key = root .. ':' .. name
   local entries = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
   for at = 1, #entries, 2 do
-    -- 0: due at any time.
-    if tonumber(entries[at + 1]) > 0 then redis.call('ZADD', key, int(entries[at + 1] - correction), entries[at]) end
+    local score = tonumber(entries[at + 1])
+    -- 0: due at any time. inf: never.
+    if score > 0 and score < math.huge then redis.call('ZADD', key, int(score - correction), entries[at]) end
   end
 end
 redis.call('HSET', root .. ':clock', 'seen', int(serverMs()), 'correction', '0')

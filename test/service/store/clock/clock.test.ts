@@ -79,8 +79,8 @@ test('a clock that was set ahead beside a restart of all processes is noticed at
   assert.ok(Math.abs(watching.now() - time) < 60_000);
 });
 
-test('an operator who confirms the clock moves leases with it', async (t) => {
-  const { store, clock, watch, judged, leaseEnd } = await benchFor(t);
+test('an operator who confirms the clock moves leases and due notifications with it', async (t) => {
+  const { store, redis, clock, watch, judged, leaseEnd } = await benchFor(t);
   const lease = await running(store, { leaseMs: LEASE_MS });
   await watch();
   await clock.shift(-DAY_MS);
@@ -88,8 +88,18 @@ test('an operator who confirms the clock moves leases with it', async (t) => {
   const { correction } = await store.clock.read();
   assert.equal(await store.clock.confirm(correction + 1), false, 'another leap than the one that was seen');
   const left = await leaseEnd(lease.experiment);
+  const end = Number(await redis.zscore('{echelon}:leases', lease.experiment));
+  for (const key of ['deliveries', 'waits'])
+    await redis.zadd(`{echelon}:${key}`, end + 60_000, 'later', 0, 'now', 'inf', 'never');
   assert.equal(await store.clock.confirm(correction), true);
   assert.ok(Math.abs((await leaseEnd(lease.experiment)) - left) < 5_000);
+  const moved = Number(await redis.zscore('{echelon}:leases', lease.experiment));
+  for (const key of ['deliveries', 'waits'])
+    assert.deepEqual(
+      await redis.zmscore(`{echelon}:${key}`, 'later', 'now', 'never'),
+      [String(moved + 60_000), '0', 'inf'],
+      key,
+    );
   await until(async () => (await store.clock.read()).seen !== null, 'it is watched');
   assert.equal((await store.clock.read()).correction, 0);
 });
