@@ -6,7 +6,7 @@
     trainer.fit()
 
 Call it in the process that runs `fit`, which is the Ray task of verl's TaskRunner. Wrapped are `compute_advantage` of
-the trainer's module, `RayPPOTrainer.fit` (to know the step) and `Tracking.log` (every metric).
+the trainer's module, `fit` of the trainer (to know the step) and `Tracking.log` (every metric).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Iterable, Mapping, NamedTuple
 
 import echelon_capture as capture
 
@@ -23,48 +23,83 @@ from .shared.forms import Form, form_of
 from .verl_agent import Rollouts
 
 TRAINER_MODULE = "verl.trainer.ppo.ray_trainer"
+# Of `trainer.use_v1`: the module that computes advantages, and the one of the trainer.
+V1_MODULES = ("verl.trainer.ppo.v1.utils", "verl.trainer.ppo.v1.trainer_base")
 _MARK = "_echelon_capture"
 
 
+class _Running:
+    """The trainer whose `fit` runs, and whether it has computed advantages since it last logged an update."""
+
+    trainer: Any = None
+    has_advantages = False
+
+
 def follow(module: str = TRAINER_MODULE) -> None:
-    """Captures the batches and metrics of every RayPPOTrainer of this process from now on. `module`: name of the module
+    """Captures the batches and metrics of every PPO trainer of this process from now on. `module`: name of the module
     whose `compute_advantage` and `RayPPOTrainer` are used. ImportError or AttributeError if they are not there."""
     trainers = importlib.import_module(module)
     if hasattr(trainers, _MARK):
         return
-    running: list[Any] = [None]
+    # Imported before the first is wrapped: the module of V1 has the same function under its own name.
+    v1 = _imported(V1_MODULES) if module == TRAINER_MODULE else None
+    running = _Running()
+    _wrap(running, trainers, trainers.RayPPOTrainer)
+    if v1 is not None:
+        # Its sessions give any number of rows, so the size of a group is not known.
+        _wrap(running, v1[0], v1[1].PPOTrainer, provenance=lambda trainer: {})
+    _wrap_log(running, importlib.import_module("verl.utils.tracking").Tracking)
+
+
+def _imported(names: Iterable[str]) -> list[Any] | None:
+    """The modules; None if this verl lacks one, or what one imports."""
+    try:
+        return [importlib.import_module(name) for name in names]
+    except ImportError:
+        return None
+
+
+def _group_size(trainer: Any) -> dict[str, Any]:
+    return {"group_size": int(trainer.config.actor_rollout_ref.rollout.n)}
+
+
+def _wrap(running: _Running, module: Any, trainer_class: Any, provenance: Callable[[Any], dict] = _group_size) -> None:
     # A trainer of verl's own has rows without trajectories.
-    rollouts = Rollouts(trainers) if hasattr(trainers, "TrajectoryCollector") else None
-    original, fit = trainers.compute_advantage, trainers.RayPPOTrainer.fit
+    rollouts = Rollouts(module) if hasattr(module, "TrajectoryCollector") else None
+    original, fit = module.compute_advantage, trainer_class.fit
 
     @functools.wraps(original)
     def compute_advantage(*arguments: Any, **keywords: Any) -> Any:
         result = original(*arguments, **keywords)
-        _capture(_Trainer(running[0], rollouts), _bound(original, arguments, keywords), result)
+        running.has_advantages = True
+        _capture(_Trainer(running.trainer, rollouts, provenance), _bound(original, arguments, keywords), result)
         return result
 
     @functools.wraps(fit)
     def remembered(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        running[0] = self
+        running.trainer = self
         try:
             return fit(self, *arguments, **keywords)
         finally:
-            running[0] = None
+            running.trainer = None
             # Ray may end the process without Python's exit functions.
             capture.close()
 
-    trainers.compute_advantage = compute_advantage
-    trainers.RayPPOTrainer.fit = remembered
-    setattr(trainers, _MARK, True)
-    _wrap_log(importlib.import_module("verl.utils.tracking").Tracking)
+    module.compute_advantage = compute_advantage
+    trainer_class.fit = remembered
+    setattr(module, _MARK, True)
 
 
-def _wrap_log(tracking: Any) -> None:
+def _wrap_log(running: _Running, tracking: Any) -> None:
     log = tracking.log
 
     @functools.wraps(log)
     def logged(self: Any, data: Any, step: Any, *arguments: Any, **keywords: Any) -> Any:
         capture.metrics(step, data)
+        if isinstance(data, Mapping) and any(str(name).startswith("actor/") for name in data):
+            if not running.has_advantages:
+                capture.gap(step, 0, "the trainer updated the policy without a function that the capture follows")
+            running.has_advantages = False
         return log(self, data, step, *arguments, **keywords)
 
     tracking.log = logged
@@ -75,6 +110,7 @@ class _Trainer(NamedTuple):
 
     running: Any
     rollouts: Rollouts | None
+    provenance: Callable[[Any], dict[str, Any]]
 
 
 def _bound(original: Callable, arguments: tuple, keywords: dict[str, Any]) -> Callable[[], dict[str, Any]]:
@@ -93,7 +129,8 @@ def _capture(trainer: _Trainer, bound: Callable[[], dict[str, Any]], result: Any
     try:
         call, running = bound(), trainer.running
         step, rows = int(running.global_steps), len(result.batch["advantages"])
-        provenance = _provenance(running) if trainer.rollouts is None else trainer.rollouts.provenance(running, result)
+        rollouts = trainer.rollouts
+        provenance = trainer.provenance(running) if rollouts is None else rollouts.provenance(running, result)
         capture.batch(step, **_columns(call, result, trainer), provenance=provenance)
     except Exception as error:  # noqa: BLE001 - the capture must never fail a training
         capture.gap(step, rows, f"{type(error).__name__}: {error}")
@@ -155,7 +192,3 @@ def _of_tokens(form: Form, tensors: Any, mask: Any) -> dict[str, Any]:
 def _trimmed(columns: dict[str, Any]) -> dict[str, Any]:
     # Clones, because the trainer may change its tensors in place.
     return without_padding({column: values.detach().cpu().clone().numpy() for column, values in columns.items()})
-
-
-def _provenance(trainer: Any) -> dict[str, Any]:
-    return {"group_size": int(trainer.config.actor_rollout_ref.rollout.n)}

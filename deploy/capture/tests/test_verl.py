@@ -10,6 +10,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
+import echelon_capture as capture
 from echelon_capture import verl as hook
 
 torch = pytest.importorskip("torch")
@@ -171,6 +172,39 @@ def test_advantages_against_a_baseline_are_captured_and_exact_and_a_changed_one_
     assert (status, clean["wrong"], clean["exact"] + clean["rounding"]) == (1, 0, 6), clean
     assert (faulty["wrong"], faulty["wrongRows"]) == (1, [4])
     assert ("rollout-squared" in clean["fingerprint"]) == (weights is not None and estimator != Estimator.REMAX)
+
+
+def test_the_trainer_of_v1_is_followed_once_a_batch(folder, verify, trainers, monkeypatch):
+    utils, base = (ModuleType(name) for name in hook.V1_MODULES)
+    utils.compute_advantage = trainers.compute_advantage
+
+    class PPOTrainer:
+        config = trainers.RayPPOTrainer.config
+
+        def fit(self, manager):
+            for self.global_steps in (1, 2):
+                utils.compute_advantage(data(), adv_estimator=manager)
+                sys.modules["verl.utils.tracking"].Tracking().log(data={"actor/pg_loss": 0.5}, step=self.global_steps)
+
+    base.PPOTrainer = PPOTrainer
+    for one in (utils, base, ModuleType("verl.trainer.ppo.v1")):
+        monkeypatch.setitem(sys.modules, one.__name__, one)
+    hook.follow()
+    PPOTrainer().fit(Estimator.GRPO)
+    status, reports = verify(folder)
+    assert (status, [report["name"] for report in reports]) == (0, ["step 1", "step 2"])
+    assert not (folder / "gaps.jsonl").exists()
+
+
+def test_an_update_from_advantages_that_were_not_seen_is_a_gap(folder, trainers, read_lines):
+    hook.follow()
+    log = sys.modules["verl.utils.tracking"].Tracking().log
+    log(data={"val/reward": 0.1}, step=0)
+    log(data={"actor/pg_loss": 0.5}, step=1)
+    capture.close()
+    (gap,) = read_lines(folder / "gaps.jsonl")
+    assert (gap["step"], gap["rows"]) == (1, 0)
+    assert "without a function that the capture follows" in gap["reason"]
 
 
 def test_a_single_token_with_another_advantage_than_its_row_is_wrong(folder, verify, trainers):
