@@ -54,7 +54,9 @@ function makeFiles(to: string, version: string, others: readonly string[]): void
   const built = mkdtempSync(join(tmpdir(), 'release-'));
   try {
     run(process.execPath, ['scripts/build.ts', '--to', built]);
-    for (const one of PACKAGES) pack(join(built, 'node_modules', one), to);
+    // In a folder of their own: npm may write more than the tarball.
+    const packed = PACKAGES.map((one) => pack(join(built, 'node_modules', one), built));
+    for (const file of packed) copyFileSync(file, join(to, basename(file)));
   } finally {
     rmSync(built, { recursive: true, force: true });
   }

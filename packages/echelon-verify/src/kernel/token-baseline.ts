@@ -1,5 +1,6 @@
 /** Baselines of single tokens: a mean of the group's returns at one place, weighted by the variance of the path that led there. */
 
+import { idCount } from './steps.ts';
 import type { TokenSequences } from './token-sequences.ts';
 
 /** What tokens of a group are compared with each other: those at one position of the response, or those trained as the j-th. */
@@ -64,8 +65,9 @@ export function forEachPlace(
   visit: (tokens: readonly number[], compared: readonly number[]) => void,
 ): void {
   const trained = Array.from(group, (_, row) => trainedTokens(mask, offset[row]!, offset[row + 1]!));
-  const rowsOf = Map.groupBy(trained.keys(), (row) => group[row]!);
-  for (const all of rowsOf.values()) {
+  const rowsOf: number[][] = Array.from({ length: idCount('group', group) }, () => []);
+  for (let row = 0; row < group.length; row++) rowsOf[group[row]!]!.push(row);
+  for (const all of rowsOf) {
     const rows = align === 'position' ? all : all.filter((row) => trained[row]!.length > 0);
     if (rows.length < 2) continue;
     const tail = zeroTail ? longTail(rows, trained) : undefined;
