@@ -34,8 +34,8 @@ const MOST = 20;
 const DEEPEST = 64;
 /** So much of the end of a key is read as a name. */
 const MAX_NAME = 200;
-/** So much of a value is read for its disorder: no generated key is longer. */
-const MAX_VALUE = 4096;
+/** So much of a value is read for its disorder, which shows in less: values of many assignments in a row overlap. */
+const MAX_VALUE = 1024;
 /** So much of each key is shown in a field. */
 const MAX_SHOWN = 100;
 

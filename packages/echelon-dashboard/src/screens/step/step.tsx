@@ -169,7 +169,9 @@ function Chain({ report, source, row, position }: StepProps & { row: number; pos
       <Await of={chain}>
         {(explanation) => (
           <section aria-label={`Chain of token ${position}`}>
-            <pre class="mono">{formatToken(explanation)}</pre>
+            <pre class="mono" tabIndex={0}>
+              {formatToken(explanation)}
+            </pre>
           </section>
         )}
       </Await>
