@@ -29,14 +29,14 @@ export function takeoversWithoutCause(
       if (takeover.call !== 'takeOver') return [];
       const before = sorted.slice(0, index);
       const last = before.findLast(({ call }) => TAKING.has(call) && call !== 'renew');
-      // A fault may lose the renewal or its answer.
-      const renewed = operations.some(
-        ({ call, token, start, end, outcome }) =>
-          token === last?.token &&
-          TAKING.has(call) &&
-          start < takeover.start &&
-          (outcome === 'unknown' ? start : end) > takeover.start - leaseMs,
-      );
+      const tries = operations
+        .filter(
+          ({ call, token, start }) => token === last?.token && TAKING.has(call) && start < takeover.start,
+        )
+        .toSorted((x, y) => x.start - y.start);
+      // A fault may lose the renewal or its answer, or delay it beyond the lease: the dispatcher then gives the attempt up.
+      const latest = tries.at(-1);
+      const renewed = latest?.outcome !== 'ok' || latest.end > takeover.start - leaseMs;
       // It leaves attempts of clusters that it cannot reach, and those of its end. A fault may lose the answer of that.
       const left = operations.some(
         ({ call, token, start }) => call === 'release' && token === last?.token && start < takeover.start,

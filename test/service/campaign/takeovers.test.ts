@@ -62,6 +62,17 @@ describe('a takeover', () => {
     assert.deepEqual(unexplained([acquire!, lost, takeOver!], appends('d1', [20, 50, 80])), []);
   });
 
+  test('a takeover long after a renewal that lost its answer, or came too late, is explained', () => {
+    const begun = op('acquire', 'd1', 0);
+    const takeOver = op('takeOver', 'd2', 300);
+    for (const outcome of ['unknown', 'refused'] as const) {
+      const late: LeaseOperation = { ...op('renew', 'd1', 60), outcome, end: 190 };
+      assert.deepEqual(unexplained([begun, late, takeOver], appends('d1', [220, 250, 280])), []);
+    }
+    const renewed = op('renew', 'd1', 60);
+    assert.equal(unexplained([begun, renewed, takeOver], appends('d1', [220, 250, 280])).length, 1);
+  });
+
   test('a takeover of a released lease is explained', () => {
     const [acquire, takeOver] = taken;
     assert.deepEqual(
