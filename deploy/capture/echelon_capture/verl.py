@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from typing import Any, Callable, Iterable, Mapping, NamedTuple
+from typing import Any, Callable, Iterable, Mapping
 
 import echelon_capture as capture
 
@@ -44,10 +44,10 @@ def follow(module: str = TRAINER_MODULE) -> None:
     # Imported before the first is wrapped: the module of V1 has the same function under its own name.
     v1 = _imported(V1_MODULES) if module == TRAINER_MODULE else None
     running = _Running()
-    _wrap(running, trainers, trainers.RayPPOTrainer)
+    is_agent = hasattr(trainers, "TrajectoryCollector")
+    _wrap(running, trainers, trainers.RayPPOTrainer, Rollouts(trainers) if is_agent else _Responses())
     if v1 is not None:
-        # Its sessions give any number of rows, so the size of a group is not known.
-        _wrap(running, v1[0], v1[1].PPOTrainer, provenance=lambda trainer: {})
+        _wrap(running, v1[0], v1[1].PPOTrainer, _Outputs())
     _wrap_log(running, importlib.import_module("verl.utils.tracking").Tracking)
 
 
@@ -59,20 +59,40 @@ def _imported(names: Iterable[str]) -> list[Any] | None:
         return None
 
 
-def _group_size(trainer: Any) -> dict[str, Any]:
-    return {"group_size": int(trainer.config.actor_rollout_ref.rollout.n)}
+class _Responses:
+    """The rows of verl's own trainer: one response each, without trajectories."""
+
+    trainer = "verl"
+
+    def columns(self, result: Any) -> dict[str, Any]:
+        """See `Rollouts.columns`."""
+        return {"group": result.non_tensor_batch["uid"], "trajectory": range(len(result.batch["response_mask"]))}
+
+    def costs(self, trainer: Any) -> dict[str, float]:
+        """There are no steps."""
+        return {}
+
+    def provenance(self, trainer: Any, result: Any) -> dict[str, Any]:
+        """See `Rollouts.provenance`."""
+        return {"group_size": int(trainer.config.actor_rollout_ref.rollout.n)}
 
 
-def _wrap(running: _Running, module: Any, trainer_class: Any, provenance: Callable[[Any], dict] = _group_size) -> None:
-    # A trainer of verl's own has rows without trajectories.
-    rollouts = Rollouts(module) if hasattr(module, "TrajectoryCollector") else None
+class _Outputs(_Responses):
+    """The rows of the trainer of `trainer.use_v1`, of which a session gives any number."""
+
+    def provenance(self, trainer: Any, result: Any) -> dict[str, Any]:
+        """The size of a group is not known."""
+        return {}
+
+
+def _wrap(running: _Running, module: Any, trainer_class: Any, rows: Rollouts | _Responses) -> None:
     original, fit = module.compute_advantage, trainer_class.fit
 
     @functools.wraps(original)
     def compute_advantage(*arguments: Any, **keywords: Any) -> Any:
         result = original(*arguments, **keywords)
         running.has_advantages = True
-        _capture(_Trainer(running.trainer, rollouts, provenance), _bound(original, arguments, keywords), result)
+        _capture(running.trainer, rows, lambda: _bound(original, arguments, keywords), result)
         return result
 
     @functools.wraps(fit)
@@ -105,65 +125,47 @@ def _wrap_log(running: _Running, tracking: Any) -> None:
     tracking.log = logged
 
 
-class _Trainer(NamedTuple):
-    """A trainer, and of verl-agent's what is known of its rollouts."""
-
-    running: Any
-    rollouts: Rollouts | None
-    provenance: Callable[[Any], dict[str, Any]]
-
-
-def _bound(original: Callable, arguments: tuple, keywords: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+def _bound(original: Callable, arguments: tuple, keywords: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call by name, defaults included, `**kwargs` among them."""
-
-    def named() -> dict[str, Any]:
-        bound = inspect.signature(original).bind(*arguments, **keywords)
-        bound.apply_defaults()
-        return {**bound.arguments, **bound.arguments.get("kwargs", {})}
-
-    return named
+    bound = inspect.signature(original).bind(*arguments, **keywords)
+    bound.apply_defaults()
+    return {**bound.arguments, **bound.arguments.get("kwargs", {})}
 
 
-def _capture(trainer: _Trainer, bound: Callable[[], dict[str, Any]], result: Any) -> None:
-    step, rows = 0, 0
+def _capture(trainer: Any, rows: Rollouts | _Responses, bound: Callable[[], dict[str, Any]], result: Any) -> None:
+    step, count = 0, 0
     try:
-        call, running = bound(), trainer.running
-        step, rows = int(running.global_steps), len(result.batch["advantages"])
-        rollouts = trainer.rollouts
-        provenance = trainer.provenance(running) if rollouts is None else rollouts.provenance(running, result)
-        capture.batch(step, **_columns(call, result, trainer), provenance=provenance)
+        call = bound()
+        step, count = int(trainer.global_steps), len(result.batch["advantages"])
+        columns = _columns(call, result, rows, rows.costs(trainer))
+        capture.batch(step, **columns, provenance=rows.provenance(trainer, result))
     except Exception as error:  # noqa: BLE001 - the capture must never fail a training
-        capture.gap(step, rows, f"{type(error).__name__}: {error}")
+        capture.gap(step, count, f"{type(error).__name__}: {error}")
 
 
-def _columns(call: dict[str, Any], result: Any, trainer: _Trainer) -> dict[str, Any]:
+def _columns(
+    call: dict[str, Any], result: Any, rows: Rollouts | _Responses, costs: dict[str, float]
+) -> dict[str, Any]:
     name = str(getattr(call["adv_estimator"], "value", call["adv_estimator"]))
     tensors, mask = result.batch, result.batch["response_mask"]
     weighted = "rollout_is_weights" in tensors.keys()
     settings = {**call, "adv_estimator": name, "tokens": True, "rollout_is_weights": weighted}
-    form = form_of("verl" if trainer.rollouts is None else "verl-agent", settings)
+    form = form_of(rows.trainer, settings)
     if form is None:
         raise ValueError(f"not verifiable: the capture does not know the estimator {name!r}")
     if name == "gae" and (call.get("use_pf_ppo") or (call.get("config") or {}).get("use_pf_ppo")):
         raise ValueError("not verifiable: use_pf_ppo draws the rows again after the advantages")
     if name == "gigpo" and call.get("gigpo_enable_similarity"):
         raise ValueError("not verifiable: gigpo_enable_similarity merges states that only look alike")
-    own = _rows(result) if trainer.rollouts is None else trainer.rollouts.columns(result)
-    costs = {} if trainer.rollouts is None else trainer.rollouts.costs(trainer.running)
     return {
         "estimator": {**costs, **form.of(settings)},
-        **own,
+        **rows.columns(result),
         # As the trainer computes it, so that it has the same bits.
         "token_level_reward_sum": tensors["token_level_rewards"].sum(-1),
         "reward_baseline": tensors["reward_baselines"] if name == "remax" else None,
         "response_length": mask.sum(-1).long(),
         **(_of_tokens(form, tensors, mask) if form.tokens else _of_rows(tensors, mask)),
     }
-
-
-def _rows(result: Any) -> dict[str, Any]:
-    """Of a trainer whose rows are one response each."""
-    return {"group": result.non_tensor_batch["uid"], "trajectory": range(len(result.batch["response_mask"]))}
 
 
 def _of_rows(tensors: Any, mask: Any) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from .shared.rows import Source, copy_rows, costs_of, follow_rollouts, positions
 class Rollouts:
     """The latest rollout, and what the trainer has done to its rows since then."""
 
+    trainer = "verl-agent"
+
     def __init__(self, trainers: Any) -> None:
         """`trainers`: the trainer's module, whose collector, `adjust_batch` and `RayPPOTrainer._balance_batch` are wrapped."""
         self._source: Source | None = None

@@ -209,24 +209,36 @@ function createOutboxes({ redis, keys, run }: StoreContext) {
     /** Moves dead letters back to the outbox, and ends a disabling; returns how many messages are sent by it. */
     resend: async (id: string) => Number(await run('resend-dead', [id])),
 
-    async deliveries(id: string): Promise<Deliveries> {
-      const [log, pending, [dropped, disabled], nextAt, dead] = (await runAll(
-        redis
-          .pipeline()
-          .lrange(at(id, 'log'), 0, -1)
-          .llen(at(id, 'outbox'))
-          .hmget(`${keys.root}:subscription:${id}`, 'dropped', 'disabled')
-          .zscore(`${keys.root}:deliveries`, id)
-          .lrange(at(id, 'dead'), 0, -1),
-      )) as [string[], number, [string | null, string | null], string | null, string[]];
-      return {
-        items: log.map((text) => JSON.parse(text) as Deliveries['items'][number]),
-        pending,
-        dropped: Number(dropped ?? 0),
-        ...{ disabled, nextAt: nextAt === null || disabled !== null ? null : Number(nextAt) },
-        dead: dead.map(toMessage).map((one) => ({ message: one.id, type: one.type, at: one.at })),
-      };
-    },
+    deliveries: async (id: string): Promise<Deliveries> =>
+      toDeliveries(
+        await runAll(
+          redis
+            .pipeline()
+            .lrange(at(id, 'log'), 0, -1)
+            .llen(at(id, 'outbox'))
+            .hmget(`${keys.root}:subscription:${id}`, 'dropped', 'disabled')
+            .zscore(`${keys.root}:deliveries`, id)
+            .lrange(at(id, 'dead'), 0, -1),
+        ),
+      ),
+  };
+}
+
+function toDeliveries(reply: unknown[]): Deliveries {
+  const [log, pending, [dropped, disabled], nextAt, dead] = reply as [
+    string[],
+    number,
+    [string | null, string | null],
+    string | null,
+    string[],
+  ];
+  return {
+    items: log.map((text) => JSON.parse(text) as Deliveries['items'][number]),
+    pending,
+    dropped: Number(dropped ?? 0),
+    nextAt: nextAt === null || disabled !== null ? null : Number(nextAt),
+    disabled,
+    dead: dead.map(toMessage).map((one) => ({ message: one.id, type: one.type, at: one.at })),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Batch } from '../format/batch.ts';
+import type { Batch, BatchProvenance } from '../format/batch.ts';
 import { present } from '../present.ts';
 
 /** A batch as the rollout collected it: without copies, in time order. */
@@ -10,6 +10,9 @@ export interface Collected {
   readonly from: Int32Array;
 }
 
+/** Every check of a batch's provenance asks for it, and batches do not change. */
+const known = new WeakMap<Batch, Collected>();
+
 /**
  * Undoes what the trainer states to have done to the rows before it computed the advantages (`provenance.preparation`). What it
  * does not state stays, and is a finding: another number of copies, copies that differ from their original, or another order.
@@ -18,6 +21,12 @@ export interface Collected {
 export function asCollected(batch: Batch): Collected | undefined {
   const { step, provenance } = batch;
   if (step === undefined || provenance?.preparation === undefined) return undefined;
+  const collected = known.get(batch) ?? undone(batch, step, provenance);
+  known.set(batch, collected);
+  return collected;
+}
+
+function undone(batch: Batch, step: Int32Array, provenance: BatchProvenance): Collected {
   const isPadded = provenance.preparation !== 'balanced';
   const isBalanced = provenance.preparation !== 'padded';
   const { rowsCollected = batch.rows } = provenance;

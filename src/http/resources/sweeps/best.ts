@@ -17,14 +17,14 @@ type Best = NonNullable<Sweep['best']> | null;
  * Finds the combination of each sweep with the best mean of its metric over seeds; null if there is none or the sweep is
  * long. It is found again when more children have succeeded.
  */
-export function createBest(store: Store, clock: () => number = Date.now) {
+export function createBest(store: Store) {
   const remembered = new Map<string, { succeeded: number; at: number; best: Best }>();
 
   async function bestOf({ id, counts: { succeeded } }: Sweep): Promise<Best> {
     if (succeeded === 0) return null;
     const known = remembered.get(id);
-    if (known?.succeeded === succeeded && clock() - known.at < REMEMBERED_MS) return known.best;
-    const one = { succeeded, at: clock(), best: await judged(store, id) };
+    if (known?.succeeded === succeeded && Date.now() - known.at < REMEMBERED_MS) return known.best;
+    const one = { succeeded, at: Date.now(), best: await judged(store, id) };
     remembered.delete(id);
     remembered.set(id, one);
     if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!);

@@ -62,9 +62,11 @@ export function addSweepList(app: App, { store, settings }: RouteDeps): void {
         return { items, next: seal(next) };
       }
       const all = await newest(store, own);
-      if (query.best || sort.endsWith('best')) await setBest(all);
+      const needsBest = sort.endsWith('best');
+      if (needsBest) await setBest(all);
       const first = Number(from ?? 0);
       const items = sorted(all, sort).slice(first, first + limit);
+      if (query.best && !needsBest) await setBest(items);
       return { items, next: seal(first + limit < all.length ? String(first + limit) : null) };
     },
   });
