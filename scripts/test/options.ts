@@ -1,65 +1,86 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { SUITES, type Suite } from './suites.ts';
 
 /** What the command line of the tests asks for. */
 export interface TestOptions {
-  readonly suites: readonly Suite[];
-  /** How many suites run at a time. */
+  /** Parts of paths; only files whose path has one of them run. Empty: all. */
+  readonly named: readonly string[];
+  /** With the files that only the full run has. */
+  readonly full: boolean;
+  /** Only what the last run left: files that failed, or that it did not reach. */
+  readonly left: boolean;
+  /** How many files run at a time. */
   readonly lanes: number;
-  /** How often all suites run. */
+  /** How often everything runs. */
   readonly rounds: number;
   /** Busy processes beside every second round. */
   readonly load: number;
+  /** Continue the rounds of an interrupted command. */
+  readonly resume: boolean;
+  /** Renew test/times.json. */
+  readonly record: boolean;
 }
 
 /** A command line that cannot be understood; its message is for the user. */
 export class UsageError extends Error {}
 
-/** Two more than there are cores: most suites wait for a part of their time, for Ray, for leases and for timeouts. */
-const LANES = availableParallelism() + 2;
+/** Most files wait for a part of their time, for Ray, for leases and for timeouts; their recorded times limit them further. */
+const LANES = availableParallelism() * 5;
 
 /** What `npm test -- --help` prints. */
-export const HELP = `usage: npm test -- [OPTION …] [SUITE …]
-Runs the named suites, each once. Default: all suites but full. A name such as unit stands for every suite below it.
+export const HELP = `usage: npm test -- [OPTION …] [PATH …]
+Runs the test files whose path contains one of PATH, such as pure, service/store or test_spool. Default: all files but those
+whose name ends with .full.test.ts or _full.py.
 
 options:
-  --full       with the suite full, if no suite is named
-  --lanes N    run N suites at a time (default here: ${LANES})
+  --full       with the long files: fuzzing, all failpoints, packages, images, other versions of Ray
+  --left       run what the last run left: files that failed, or that it did not reach
+  --lanes N    run at most N files at a time (default here: ${LANES})
   --repeat N   run everything N times, and print how often each test failed
   --load N     with --repeat: run every second round beside N busy processes
+  --resume     continue the rounds of an interrupted --repeat
+  --record     write how long each file took to test/times.json, by which the files are scheduled
   --help       print this text
 
-suites: ${SUITES.map(({ name }) => name).join(', ')}
-
 The exit status is 0 if no test has failed, 1 if one has, and 2 if the command line is wrong. No test is ever repeated to let
-it pass. The bar for a release: npm test -- --repeat 10 --load 8`;
+it pass. A test fails if it leaves a process, a port, a temporary file or an open handle.
+The bar for a release: npm test -- --repeat 10 --load 8`;
 
 /** Reads the command line; 'help' if it asks for that. Throws {@link UsageError}. */
 export function readOptions(args: readonly string[]): TestOptions | 'help' {
   const { values, positionals } = parsed(args);
   if (values.help) return 'help';
-  if (values.load !== undefined && values.repeat === undefined)
-    throw new UsageError('--load counts for every second round, so it needs --repeat.');
+  for (const name of ['load', 'resume'] as const)
+    if (values[name] && values.repeat === undefined)
+      throw new UsageError(`--${name} concerns the rounds of --repeat, which is missing.`);
   return {
-    suites: suitesOf(positionals, values.full),
+    named: positionals,
+    full: values.full,
+    left: values.left,
     lanes: numberOf('lanes', values.lanes) ?? LANES,
     rounds: numberOf('repeat', values.repeat) ?? 1,
     load: numberOf('load', values.load) ?? 0,
+    resume: values.resume,
+    record: values.record,
   };
 }
 
 function parsed(args: readonly string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  const text = { type: 'string' } as const;
   try {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
       options: {
-        full: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-        lanes: { type: 'string' },
-        repeat: { type: 'string' },
-        load: { type: 'string' },
+        full: flag,
+        left: flag,
+        resume: flag,
+        record: flag,
+        help: { ...flag, short: 'h' },
+        lanes: text,
+        repeat: text,
+        load: text,
       },
     });
   } catch (error) {
@@ -71,17 +92,4 @@ function numberOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
   throw new UsageError(`--${name} is ${text}; it must be a whole number from 1 to 9999.`);
-}
-
-function suitesOf(named: readonly string[], full: boolean): readonly Suite[] {
-  const means = (name: string, suite: Suite): boolean =>
-    suite.name === name || suite.name.startsWith(`${name}/`);
-  const unknown = named.filter((name) => !SUITES.some((suite) => means(name, suite)));
-  if (unknown.length > 0)
-    throw new UsageError(
-      `No suite is named ${unknown.join(', ')}; there are ${SUITES.map(({ name }) => name).join(', ')}.`,
-    );
-  return SUITES.filter((suite) =>
-    named.length > 0 ? named.some((name) => means(name, suite)) : suite.name !== 'full' || full,
-  );
 }

@@ -9,6 +9,7 @@ const DIFFERENT = /\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|[a-z]{2,4}-[0-9a-z]{20}|\d+)\b
 
 /** Of each source its lines by what they say, the one that was said last at the end. */
 const sources = new Map<string, Map<string, { text: string; times: number }>>();
+let printsAtExit = false;
 
 /**
  * Keeps the last lines that `source` logged, of those that differ only in numbers and ids the last one; they are printed where
@@ -17,7 +18,8 @@ const sources = new Map<string, Map<string, { text: string; times: number }>>();
 export function keepLine(source: string, line: string): void {
   if (process.env.ECHELON_TEST_LOG) console.error(`${source} | ${line}`);
   const lines = sources.get(source) ?? new Map();
-  if (sources.size === 0) process.once('exit', printIfFailed);
+  if (!printsAtExit) process.once('exit', printIfFailed);
+  printsAtExit = true;
   sources.set(source, lines);
   const said = line.replaceAll(DIFFERENT, '#');
   const times = (lines.get(said)?.times ?? 0) + 1;
@@ -39,12 +41,17 @@ export function keepLines(source: string, stream: NodeJS.ReadableStream): void {
 
 /** Campaigns have statuses of their own for what is no failure. */
 function printIfFailed(code: number): void {
-  if (code !== 1) return;
+  if (code === 1) printKept();
+}
+
+/** Prints what is kept, and keeps it no longer. */
+export function printKept(): void {
   for (const [source, lines] of sources) {
     console.error(`--- ${source} logged last:`);
     for (const { text, times } of lines.values())
       console.error(times === 1 ? text : `${text} (${times} times)`);
   }
+  sources.clear();
 }
 
 /** A log whose lines go to `write`. */

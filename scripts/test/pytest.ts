@@ -1,0 +1,43 @@
+import type { Item } from './items.ts';
+import { type Failure, shortened } from './lane-reporter.ts';
+
+const LAST_LINES = 16;
+
+/** The command that runs the files of an item with pytest, and its variables. */
+export function pytestCommand({ files }: Item): { command: string[]; env: Record<string, string> } {
+  const options = ['-v', '-rfEs', '-p', 'no:cacheprovider', '--rootdir', 'deploy/ray-worker'];
+  return {
+    command: ['.venv/bin/python', '-m', 'pytest', ...options, ...files],
+    // With CI pytest does not cut what it says of failures.
+    env: { PYTHONPATH: 'deploy/ray-worker:deploy/capture:deploy/python', CI: 'true' },
+  };
+}
+
+/** Reads what pytest printed; `problem`: how its process ended, '' for well. */
+export function pytestResult(
+  { name }: Item,
+  { output, problem }: { output: string; problem: string },
+): { passed: number; skipped: string[]; failures: Failure[] } {
+  const [, summary = ''] = output.split(/^=+ short test summary info =+$/m);
+  const last = output.trimEnd().split('\n').at(-1) ?? '';
+  const passed = Number(/(\d+) passed/.exec(last)?.[1] ?? 0);
+  const parts = summary.replace(/^=+ .* =+\s*$/m, '').split(/^(?=FAILED |ERROR |SKIPPED )/m);
+  const skipped = parts.flatMap(skippedOf);
+  const failures = parts.filter((part) => /^(FAILED|ERROR) /.test(part)).map(failureOf);
+  if (problem === '' || failures.length > 0) return { passed, skipped, failures };
+  const reason = [problem, ...shortened(output.split('\n').slice(-LAST_LINES))];
+  return { passed, skipped, failures: [{ title: name, reason }] };
+}
+
+/** `SKIPPED [2] file:line: reason`: the reason, as often as it counts. */
+function skippedOf(part: string): string[] {
+  const [, count, reason] = /^SKIPPED \[(\d+)\] [^ ]+: ([\s\S]*)/.exec(part) ?? [];
+  return count === undefined ? [] : Array.from({ length: Number(count) }, () => reason!.trim());
+}
+
+/** `FAILED file::test - reason`. */
+function failureOf(part: string): Failure {
+  const [first, ...rest] = part.trimEnd().split('\n');
+  const [title, ...reason] = first!.replace(/^(FAILED|ERROR) /, '').split(' - ');
+  return { title: title!, reason: shortened([reason.join(' - '), ...rest]) };
+}
