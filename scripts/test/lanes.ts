@@ -72,6 +72,9 @@ interface Lane {
   readonly history: string[];
 }
 
+/** Beside the TMPDIR of an item, which must be empty in the end. */
+const scratchOf = ({ directory }: { directory: string }): string => `${directory}p`;
+
 interface Progress {
   passed: number;
   readonly skipped: string[];
@@ -132,7 +135,7 @@ export function openLanes(): Lanes {
 
   async function runPytest(item: Item, traces: { mark: string; directory: string }): Promise<Outcome> {
     const begun = Date.now();
-    const { command, env } = pytestCommand(item);
+    const { command, env } = pytestCommand(item, scratchOf(traces));
     const child = start(command, { ...env, TMPDIR: traces.directory, [MARK]: traces.mark }, false);
     pids.set(item.name, child.pid!);
     const output: Buffer[] = [];
@@ -152,7 +155,7 @@ export function openLanes(): Lanes {
       return await (item.kind === 'pytest' ? runPytest(item, traces) : runInLane(item, traces));
     } finally {
       pids.delete(item.name);
-      rmSync(directory, { recursive: true, force: true });
+      for (const path of [directory, scratchOf(traces)]) rmSync(path, { recursive: true, force: true });
     }
   }
 

@@ -2,10 +2,24 @@ import type { Item } from './items.ts';
 import { type Failure, shortened } from './lane-reporter.ts';
 
 const LAST_LINES = 16;
+/** The status if no test ran, as in a file that skips itself. */
+const NO_TESTS = 5;
 
-/** The command that runs the files of an item with pytest, and its variables. */
-export function pytestCommand({ files }: Item): { command: string[]; env: Record<string, string> } {
-  const options = ['-v', '-rfEs', '-p', 'no:cacheprovider', '--rootdir', 'deploy/ray-worker'];
+/** The command that runs the files of an item with pytest, and its variables. `scratch`: for the temporary files of pytest itself. */
+export function pytestCommand(
+  { files }: Item,
+  scratch: string,
+): { command: string[]; env: Record<string, string> } {
+  const options = [
+    '-v',
+    '-rfEs',
+    '-p',
+    'no:cacheprovider',
+    '--rootdir',
+    'deploy/ray-worker',
+    '--basetemp',
+    scratch,
+  ];
   return {
     command: ['.venv/bin/python', '-m', 'pytest', ...options, ...files],
     // With CI pytest does not cut what it says of failures.
@@ -24,7 +38,8 @@ export function pytestResult(
   const parts = summary.replace(/^=+ .* =+\s*$/m, '').split(/^(?=FAILED |ERROR |SKIPPED )/m);
   const skipped = parts.flatMap(skippedOf);
   const failures = parts.filter((part) => /^(FAILED|ERROR) /.test(part)).map(failureOf);
-  if (problem === '' || failures.length > 0) return { passed, skipped, failures };
+  const isSkipped = problem === `it ended with ${NO_TESTS}` && skipped.length > 0;
+  if (problem === '' || isSkipped || failures.length > 0) return { passed, skipped, failures };
   const reason = [problem, ...shortened(output.split('\n').slice(-LAST_LINES))];
   return { passed, skipped, failures: [{ title: name, reason }] };
 }
