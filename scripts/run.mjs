@@ -1,5 +1,5 @@
 // The door of every npm script: sets up what is missing, then runs the task on Node 24. Plain JavaScript, see setup.mjs.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
@@ -62,11 +62,20 @@ async function relayed([program, ...rest], node) {
   return { command: [program, ...withImport, ...port], variables: { ECHELON_RELAY: JSON.stringify(relay) } };
 }
 
+function makeTrainers() {
+  const { status } = spawnSync('scripts/test/trainer-environments.sh', ['all'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
+  if (status !== 0) throw new SetupError('the packages of the trainers could not be installed; see above');
+}
+
 async function main() {
   const [name, ...args] = process.argv.slice(2);
   if (!Object.hasOwn(TASKS, name))
     throw new SetupError(`unknown task ${name}; one of ${Object.keys(TASKS).join(', ')}`);
   const ready = await setup({ tests: name === 'test' || name === 'test:full' });
+  if (name === 'test:full' && !args.includes('--help')) makeTrainers(); // before the network is given up
   const task = TASKS[name];
   if (!task) {
     process.stderr.write('setup: everything is there; for the command `echelon` in this shell:\n');

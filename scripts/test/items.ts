@@ -10,7 +10,7 @@ export interface Item {
    * `pytest`: in a Python process of its own.
    */
   readonly kind: 'shared' | 'own' | 'pytest';
-  /** The trainer whose packages its tests import; see {@link environmentOf} in `python.ts`. */
+  /** The trainer whose packages its tests import. */
   readonly needs?: string;
 }
 

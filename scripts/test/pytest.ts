@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { Item } from './items.ts';
 import { type Failure, shortened } from './lane-reporter.ts';
 
@@ -5,9 +7,30 @@ const LAST_LINES = 16;
 /** The status if no test ran, as in a file that skips itself. */
 const NO_TESTS = 5;
 
+/** The script that makes the environments of trainers. */
+export const TRAINERS = 'scripts/test/trainer-environments.sh';
+
+const pythons = new Map<string, string | undefined>();
+
+/** The interpreter with the packages of a trainer; undefined if its environment was not made. */
+function pythonOf(trainer: string): string | undefined {
+  if (!pythons.has(trainer)) {
+    const { status, stdout } = spawnSync(TRAINERS, ['--made', trainer], { encoding: 'utf8' });
+    pythons.set(trainer, status === 0 ? stdout.trim() : undefined);
+  }
+  return pythons.get(trainer);
+}
+
+/** For an item whose trainer is not installed: the reason, once for each of its tests. */
+export function skippedTests({ files, needs }: Item): string[] {
+  if (needs === undefined || pythonOf(needs) !== undefined) return [];
+  const tests = files.flatMap((file) => readFileSync(file, 'utf8').match(/^ *(async )?def test_/gm) ?? []);
+  return tests.map(() => `need the packages of ${needs}; they run with npm run test:full`);
+}
+
 /** The command that runs the files of an item with pytest, and its variables. `scratch`: for the temporary files of pytest itself. */
 export function pytestCommand(
-  { files }: Item,
+  { files, needs }: Item,
   scratch: string,
 ): { command: string[]; env: Record<string, string> } {
   const options = [
@@ -21,7 +44,7 @@ export function pytestCommand(
     scratch,
   ];
   return {
-    command: ['.venv/bin/python', '-m', 'pytest', ...options, ...files],
+    command: [(needs && pythonOf(needs)) ?? '.venv/bin/python', '-m', 'pytest', ...options, ...files],
     // With CI pytest does not cut what it says of failures.
     env: { PYTHONPATH: 'deploy/ray-worker:deploy/capture:deploy/python', CI: 'true' },
   };
