@@ -35,7 +35,7 @@ interface Row<M extends Method, P extends PathOf<M>, G> {
    */
   path: P;
   /** What the request carries beside the parameters of its path. */
-  input?: (given: G, client: Client) => Carried<M, P> | Promise<Carried<M, P>>;
+  input?: (given: G, client: Client, output: Output) => Carried<M, P> | Promise<Carried<M, P>>;
   /** The answer is a page of a list: reads as many pages of this size as `--limit` takes; all of them without that option. */
   pages?: number;
   /** What `--json` prints. Default: the answer. */
@@ -94,7 +94,7 @@ async function answered<M extends Method, P extends PathOf<M>, G>(
   const path = await parametersOf(entry.path, Object.values(named), client);
   const own = { url: client.url, width: widthFor(output, options) };
   const given = { ...options, ...named, ...path, ...own } as unknown as Given<M, P, G>;
-  const answer = await send(client, entry, { path, ...(await entry.input?.(given, client)) });
+  const answer = await send(client, entry, { path, ...(await entry.input?.(given, client, output)) });
   if (options.json) return output.line(json(entry.json?.(answer, given) ?? answer));
   const text = await entry.print(answer, given, output, client);
   if (text !== undefined) output.line(wrapped(text, own.width));

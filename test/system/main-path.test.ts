@@ -143,7 +143,7 @@ describe('REST → store and queue → dispatch → Ray → training → events 
   });
 
   test("a program of the user's own resumes after kill -9 of its driver, its batches are verified, and a wrong one is found", async () => {
-    const example = (await readSpec('deploy/examples/command.yaml')) as object;
+    const example = (await readSpec('deploy/examples/command.yaml', { remark: assert.fail })) as object;
     const { id } = await system.submit({ ...example, parameters: { lr: 0.02, steps: 16, delay: 0.3 } });
     await system.until(
       id,
@@ -180,7 +180,9 @@ describe('REST → store and queue → dispatch → Ray → training → events 
     const python = process.env.ECHELON_PYTHON ?? '.venv/bin/python';
     const { status } = spawnSync(python, ['-c', 'import datasets, torch, trl']);
     if (status !== 0) return t.skip(`torch, datasets and trl are not installed for ${python}`);
-    const { id } = await system.submit(await readSpec('deploy/examples/command-trl.yaml'));
+    const { id } = await system.submit(
+      await readSpec('deploy/examples/command-trl.yaml', { remark: assert.fail }),
+    );
     const ended = await system.until(
       id,
       'the end',

@@ -45,7 +45,9 @@ describe('an urgent experiment preempts a training of a program with checkpoints
   after(() => system?.stop());
 
   async function train(args: string[]): Promise<string> {
-    const program = (await readSpec('test/support/preempted-training.yaml')) as { command: string[] };
+    const program = (await readSpec('test/support/preempted-training.yaml', { remark: assert.fail })) as {
+      command: string[];
+    };
     trainings += 1;
     const weights = `--weights={sharedRoot}/weights-${trainings}`;
     const command = [...program.command, `--steps=${STEPS}`, weights, ...args];

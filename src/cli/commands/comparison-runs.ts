@@ -23,7 +23,9 @@ export const plan = row({
   examples: [`echelon comparison plan ${EXAMPLE}`],
   verb: 'post',
   path: '/v1/comparisons/preview',
-  input: async ({ file }: { file: string }) => ({ body: (await readSpec(file)) as ComparisonPlan }),
+  input: async ({ file }: { file: string }, _client, output) => ({
+    body: (await readSpec(file, output)) as ComparisonPlan,
+  }),
   print: (figures, _given, output) => {
     for (const warning of figures.warnings) output.remark(inert(`warning: ${warning}`));
     return figuresInWords(figures);
@@ -40,8 +42,8 @@ export const submit = row({
   examples: [`echelon comparison submit ${EXAMPLE}`],
   verb: 'post',
   path: '/v1/comparisons',
-  input: async (given: { file: string; idempotencyKey?: string }) => ({
-    body: (await readSpec(given.file)) as ComparisonPlan,
+  input: async (given: { file: string; idempotencyKey?: string }, _client, output) => ({
+    body: (await readSpec(given.file, output)) as ComparisonPlan,
     headers: idempotencyHeader(given),
   }),
   print({ id, count, warnings }, _given, output) {

@@ -56,7 +56,7 @@ function planCommand(output: Output): Command {
         const plan =
           file === undefined
             ? ofRecipe(options.recipe!, options.faithful ?? false)
-            : await ofFile(file, options);
+            : await ofFile(file, options, output);
         if (options.json) output.line(json(plan));
         else for (const line of describe(plan, output.columns)) output.line(line);
       },
@@ -71,8 +71,8 @@ function ofRecipe(name: string, faithful: boolean) {
   return { checks: [], ...plan, commandLine: commandLine(launch), launch };
 }
 
-async function ofFile(file: string, options: ApiOptions) {
-  const resolved = await resolvedFile(file, options);
+async function ofFile(file: string, options: ApiOptions, output: Output) {
+  const resolved = await resolvedFile(file, options, output);
   const { plan: launch, details, ...preview } = previewPlan(resolved);
   const { environment } = launch;
   return {
@@ -86,8 +86,8 @@ async function ofFile(file: string, options: ApiOptions) {
 }
 
 /** The resolved spec of a file. Its problems become one error. */
-async function resolvedFile(file: string, options: ApiOptions): Promise<ResolvedSpec> {
-  const input = await readSpec(file);
+async function resolvedFile(file: string, options: ApiOptions, output: Output): Promise<ResolvedSpec> {
+  const input = await readSpec(file, output);
   try {
     const spec = validateSpec(input);
     // Only the API knows the training, what the caller may do, and the directories that a cluster allows.

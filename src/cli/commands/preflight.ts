@@ -35,7 +35,7 @@ function preflightCommand(output: Output): Command {
     )
     .action(async (file: string | undefined, options: ApiOptions & { cluster?: string; all?: boolean }) => {
       const client = await clientFor(options);
-      const { begun, read } = await start(client, file, options.cluster);
+      const { begun, read } = await start(client, { file, cluster: options.cluster, output });
       const poll = retrying(read, { output });
       let seen = begun;
       for (let polls = 1; !hasEnded(seen); polls++) {
@@ -59,14 +59,17 @@ function preflightCommand(output: Output): Command {
 }
 
 /** Starts the checks; `read` reads their state. */
-async function start(client: Client, file: string | undefined, cluster: string | undefined) {
+async function start(
+  client: Client,
+  { file, cluster, output }: { file: string | undefined; cluster: string | undefined; output: Output },
+) {
   if (file === undefined) {
     if (cluster === undefined)
       throw new CliError(EXIT.usage, 'Give the file of a spec, or a cluster with --cluster NAME.');
     const begun = await client.post('/v1/clusters/{name}/preflight', { path: { name: cluster } });
     return { begun, read: () => client.get('/v1/commands/{id}', { path: { id: begun.id } }) };
   }
-  const spec = await readSpec(file);
+  const spec = await readSpec(file, output);
   // The API validates it.
   const body = (cluster === undefined ? spec : { ...(spec as object), cluster }) as ExperimentSpec;
   const begun = await client.post('/v1/preflight', { body });

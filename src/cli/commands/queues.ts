@@ -156,8 +156,8 @@ const whatIf = row({
   ],
   verb: 'post',
   path: '/v1/queues/what-if',
-  async input({ file, ...changes }: SpecChanges & { file: string }) {
-    const given = await readSpec(file);
+  async input({ file, ...changes }: SpecChanges & { file: string }, _client, output) {
+    const given = await readSpec(file, output);
     requireKind(file, given, 'experiment');
     // The API validates it.
     return { body: { spec: changedSpec(given, changes) as ExperimentSpec } };

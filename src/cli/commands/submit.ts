@@ -52,7 +52,7 @@ function submit(output: Output): Command {
       ),
     )
     .action(async (file: string, options: Options) => {
-      const [client, given] = [await clientFor(options), await readSpec(file)];
+      const [client, given] = [await clientFor(options), await readSpec(file, output)];
       requireKind(file, given, 'experiment');
       // The API validates it.
       const body = changedSpec(given, options) as ExperimentSpec;

@@ -94,7 +94,7 @@ function submit(output: Output): Command {
       ),
     )
     .action(async (file: string, options: SubmitOptions) => {
-      const [client, request] = [await clientFor(options), await readSpec(file)];
+      const [client, request] = [await clientFor(options), await readSpec(file, output)];
       requireKind(file, request, 'sweep');
       // The API validates it.
       const body = request as SweepRequest;

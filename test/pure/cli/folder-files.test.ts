@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { access, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { CliError, EXIT } from 'echelon-verify/cli/exit';
-import { filesOf, readSpec } from '../../../src/cli/folder-files.ts';
+import { readSpec as read } from '../../../src/cli/folder-files.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -18,6 +19,20 @@ async function put(files: Record<string, string | Buffer>): Promise<void> {
     await writeFile(join(directory, name), content);
   }
 }
+
+let remarks: string[] = [];
+const readSpec = (file: string) => read(file, { remark: (text) => void remarks.push(text) });
+
+/** The files of the folder `mine` as a spec sends them. */
+async function sent(): Promise<unknown> {
+  remarks = [];
+  await put({ 'spec.yaml': 'name: x\nfiles: mine\n' });
+  return ((await readSpec(join(directory, 'spec.yaml'))) as { files: unknown }).files;
+}
+
+/** Puts files into the folder `mine`. */
+const fill = (files: Record<string, string | Buffer>) =>
+  put(Object.fromEntries(Object.entries(files).map(([name, text]) => [`mine/${name}`, text])));
 
 const refused = (pattern: RegExp) => (error: unknown) =>
   error instanceof CliError && error.exitCode === EXIT.usage && pattern.test(error.message);
@@ -60,10 +75,10 @@ test('a spec that holds its files or has none is read as it is', async () => {
   assert.deepEqual(await readSpec(join(directory, 'other.yaml')), [1]);
 });
 
-test('ignored names, paths and folders are not read; .echelonignore replaces .gitignore', async () => {
-  await put({
+test('the rules of .echelonignore replace those of .gitignore', async () => {
+  await fill({
     '.gitignore': 'train.py\n',
-    '.echelonignore': '# data\n*.bin\nout/\n/top.txt\nlib/x.py\n',
+    '.echelonignore': '# data\n*.bin\nout/\n/top.txt\nlib/x.py\n!lib/keep.bin\n',
     '.git/HEAD': 'x',
     '__pycache__/a.pyc': Buffer.of(0),
     'out/log': 'x',
@@ -71,21 +86,76 @@ test('ignored names, paths and folders are not read; .echelonignore replaces .gi
     'lib/x.py': 'x',
     'lib/top.txt': 'kept',
     'lib/w.bin': Buffer.of(0),
+    'lib/keep.bin': 'kept',
     'top.txt': 'x',
     'train.py': 'kept',
   });
-  assert.deepEqual(await filesOf(directory), { 'lib/top.txt': 'kept', 'train.py': 'kept' });
+  assert.deepEqual(await sent(), { 'lib/keep.bin': 'kept', 'lib/top.txt': 'kept', 'train.py': 'kept' });
+  assert.match(
+    remarks[0]!,
+    /^Not sent: lib\/out\/, lib\/w\.bin, lib\/x\.py, out\/, top\.txt \(ignored by rules\)\./,
+  );
 });
 
-test('a folder that is missing, a link, a file that is no text, and too many bytes are refused with the remedy', async () => {
-  await assert.rejects(filesOf(join(directory, 'none')), refused(/Cannot read the folder .*none: ENOENT/));
-  await put({ 'a.bin': Buffer.of(0xff) });
-  await assert.rejects(filesOf(directory), refused(/a\.bin is not a text\. List it in \.echelonignore/));
-  await put({ '.echelonignore': 'a.bin', 'b.txt': 'x'.repeat(131_073) });
-  await assert.rejects(filesOf(directory), refused(/more than 200 files or 128 KiB/));
-  await put({ '.echelonignore': '*.bin\nb.txt' });
-  await symlink('/etc/passwd', join(directory, 'link'));
-  await assert.rejects(filesOf(directory), refused(/link is no regular file/));
-  await put({ '.echelonignore': '!a' });
-  await assert.rejects(filesOf(directory), refused(/begins with ! is not supported/));
+const WITH_RULES = {
+  '.gitignore': '.*.log\n/.my-secrets-dir/\nout\n!.seen.log\n',
+  '.hidden.log': 'x',
+  '.seen.log': 'kept',
+  '.my-secrets-dir/a': 'x',
+  'lib/.gitignore': 'made.py\n',
+  'lib/made.py': 'x',
+  'lib/out/a': 'x',
+  'made.py': 'kept',
+};
+
+test('hidden files and nested folders follow .gitignore, with git and without', async () => {
+  await fill(WITH_RULES);
+  const kept = { '.seen.log': 'kept', 'made.py': 'kept' };
+  assert.deepEqual(await sent(), kept, 'outside of a work tree');
+  execFileSync('git', ['init', '--quiet', directory]);
+  assert.deepEqual(await sent(), kept, 'in a work tree');
+  assert.match(remarks[0]!, /\.hidden\.log/);
+});
+
+test('a work tree sends tracked files, and runs no program that its settings name', async () => {
+  await fill({ 'a.py': 'tracked', 'gone.py': 'x', '.gitignore': 'a.py' });
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: join(directory, 'mine') });
+  git('init', '--quiet');
+  git('add', '--force', 'a.py', 'gone.py');
+  await rm(join(directory, 'mine/gone.py'));
+  git('config', 'core.fsmonitor', `touch ${join(directory, 'ran')}; false`);
+  assert.deepEqual(await sent(), { 'a.py': 'tracked' });
+  await assert.rejects(access(join(directory, 'ran')));
+});
+
+test('files that look like secrets are left out and named, unless .echelonignore includes them', async () => {
+  const secrets = {
+    '.env': 'x',
+    '.env.local': 'x',
+    id_ed25519: 'x',
+    'lib/tls.key': 'x',
+    '.aws/credentials': 'x',
+  };
+  await fill({ ...secrets, 'tokenizer.json': 'kept', 'monkey.py': 'kept', '.env.sample': 'x' });
+  const kept = { 'monkey.py': 'kept', 'tokenizer.json': 'kept' };
+  assert.deepEqual(await sent(), kept);
+  assert.match(
+    remarks[0]!,
+    /^Not sent: \.aws\/credentials, \.env, .* and 1 more \(may hold secrets\)\. .*\.echelonignore/,
+  );
+  await fill({ '.echelonignore': '!.env.sample\n' });
+  assert.deepEqual(await sent(), { '.env.sample': 'x', ...kept });
+});
+
+test('a folder that is missing, without files, with a link, a file that is no text, or too many bytes is refused', async () => {
+  await assert.rejects(sent(), refused(/Cannot read the folder .*mine: ENOENT/));
+  await fill({ '.env': 'x' });
+  await assert.rejects(sent(), refused(/mine has no file to send\. Not sent: \.env/));
+  await fill({ 'a.bin': Buffer.of(0xff) });
+  await assert.rejects(sent(), refused(/a\.bin is not a text\. List it in \.echelonignore/));
+  await fill({ '.echelonignore': 'a.bin', 'b.txt': 'x'.repeat(131_073) });
+  await assert.rejects(sent(), refused(/more than 200 files or 128 KiB/));
+  await fill({ '.echelonignore': '*.bin\nb.txt' });
+  await symlink('/etc/passwd', join(directory, 'mine/link'));
+  await assert.rejects(sent(), refused(/link is no regular file/));
 });

@@ -25,7 +25,9 @@ const all = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
 const files = all.filter((file) => !/^(sweep-|comparison)/.test(file));
 const sweeps = all.filter((file) => file.startsWith('sweep-'));
 const specs = new Map(
-  await Promise.all(files.map(async (file) => [file, await readSpec(`${folder}/${file}`)] as const)),
+  await Promise.all(
+    files.map(async (file) => [file, await readSpec(`${folder}/${file}`, { remark: assert.fail })] as const),
+  ),
 );
 const read = (file: string) => validateSpec(specs.get(file));
 
