@@ -62,9 +62,10 @@ if (values.help) {
 const random = randomFrom(Number(values.seed));
 const violations: string[] = [];
 const counts = new Map<string, number>();
+// First, since it may lack what it needs.
+const objectStore = await startObjectStore();
 const ray: CampaignRay & { gcs: string } = await startRay(ADDRESSES);
 const autoscaled = await startRay([], { autoscaled: true });
-const objectStore = await startObjectStore();
 let neighbour: Neighbour = await startNeighbour(ray.gcs);
 const stateDir = mkdtempSync(join(tmpdir(), 'echelon-clusters-'));
 const rootOf = (cluster: string) => join(stateDir, cluster);
