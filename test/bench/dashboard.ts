@@ -11,9 +11,18 @@ import { NO_BROWSER, openBrowser, openPage, signIn } from '../support/browser.ts
 import { startRedis } from '../support/redis.ts';
 import { storeFor } from '../support/store.ts';
 import { addExperiments, addLog, addTraining, batchFile, EVERY, RARE } from './dashboard-data.ts';
-import { dashboardPage, type Figure } from './dashboard-page.ts';
-import { optionsOf, timed, writePage } from './harness.ts';
-import { usageOf } from './scale/usage.ts';
+import { usageOf } from './fleet.ts';
+import {
+  type Figure,
+  figureTable,
+  isMet,
+  machine,
+  optionsOf,
+  say,
+  timed,
+  today,
+  writePage,
+} from './harness.ts';
 
 /*
  * What the dashboard costs in headless Chromium against an api in a process of its own and a Redis with 10,000
@@ -30,7 +39,7 @@ interface Bench {
   url: string;
   token: string;
   /** CPU time of the api so far, seconds. */
-  cpu(): number;
+  cpu(): Promise<number>;
   browser: Browser;
   page: Page;
   ids: { short: string; long: string; log: string };
@@ -45,13 +54,29 @@ export async function run(args: readonly string[]): Promise<void> {
   const figures: Figure[] = [];
   for (const part of [scripts, list, trainings, heatMap, logs, searches, idle]) {
     const found = await part(bench);
-    for (const { what, budget, values, unit } of found) console.log(what, values, unit, `(budget ${budget})`);
+    found.forEach(say);
     figures.push(...found);
   }
-  const { text, isWithin } = dashboardPage(figures, bench.browser.version());
+  const text = pageOf(figures, bench.browser.version());
   console.log(text);
   if (write) writePage('evidence/dashboard', () => text);
-  if (!isWithin) process.exitCode = 1;
+  if (!figures.every(isMet)) process.exitCode = 1;
+}
+
+/** The page docs/evidence/dashboard.md. */
+function pageOf(figures: readonly Figure[], chromium: string): string {
+  return `# What the dashboard costs
+
+Headless Chromium ${chromium} against an api in a process of its own and a Redis with 10,000 experiments, on one machine. Times are by the
+wall clock.
+
+${figureTable(figures)}
+
+The training of 100,000 steps is shown with 500 points a metric: the mean, and the range from minimum to maximum. A selected range loads
+its own 500 points, so that a range of up to 500 steps shows every value.
+
+Made on ${today()} with \`npm run bench -- dashboard --write\` on ${machine()}; other programs ran beside it.
+`;
 }
 
 async function prepare(resources: AsyncDisposableStack): Promise<Bench> {
@@ -93,9 +118,9 @@ async function prepare(resources: AsyncDisposableStack): Promise<Bench> {
   ];
   failed.catch(() => {});
   const browser = await openBrowser(resources);
-  const page = await pageOf(browser);
+  const page = await openWatched(browser);
   await signIn(page, url, token, '/experiments');
-  return { url, token, cpu: () => usageOf(api.pid!).cpuMs / 1000, browser, page, ids };
+  return { url, token, cpu: async () => (await usageOf(api.pid!)).cpuMs / 1000, browser, page, ids };
 }
 
 /** When elements first were there and the frame after them began, ms since the navigation. */
@@ -108,7 +133,7 @@ new MutationObserver(() => {
     }
 }).observe(document, { childList: true, subtree: true });`;
 
-async function pageOf(browser: Browser): Promise<Page> {
+async function openWatched(browser: Browser): Promise<Page> {
   // Playwright waits with code in texts, which the policy of the page forbids.
   const { page } = await openPage(browser, { viewport: { width: 1280, height: 800 }, bypassCSP: true });
   await page.addInitScript(WATCH);
@@ -134,8 +159,8 @@ async function scripts({ page, url }: Bench): Promise<Figure[]> {
   };
   const [script, style] = [await sizeOf('.js'), await sizeOf('.css')];
   return [
-    { what: 'Script of the first screen, gzip', unit: 'kB', budget: 80, values: [script / 1000] },
-    { what: 'Styles, gzip', unit: 'kB', budget: 15, values: [style / 1000] },
+    { what: 'Script of the first screen, gzip', unit: 'kB', most: 80, values: [script / 1000] },
+    { what: 'Styles, gzip', unit: 'kB', most: 15, values: [style / 1000] },
   ];
 }
 
@@ -152,8 +177,8 @@ async function list({ page, url }: Bench): Promise<Figure[]> {
   }
   const of = `${EXPERIMENTS.toLocaleString('en-US')} experiments`;
   return [
-    { what: `First rows of ${of}, after the server answers`, unit: 'ms', budget: 1000, values: afterAnswer },
-    { what: `First rows of ${of}, after the navigation begins`, unit: 'ms', budget: null, values: whole },
+    { what: `First rows of ${of}, after the server answers`, unit: 'ms', most: 1000, values: afterAnswer },
+    { what: `First rows of ${of}, after the navigation begins`, unit: 'ms', values: whole },
   ];
 }
 
@@ -177,13 +202,13 @@ async function trainings({ page, url, ids }: Bench): Promise<Figure[]> {
   };
   const points = items[0]!.series[0]!.points;
   return [
-    { what: 'Curves of a training of 100 steps', unit: 'ms', budget: null, values: times.short },
-    { what: 'Curves of a training of 100,000 steps', unit: 'ms', budget: null, values: times.long },
-    { what: 'The latter as a share of the former', unit: '×', budget: 1.5, values: ratios },
+    { what: 'Curves of a training of 100 steps', unit: 'ms', values: times.short },
+    { what: 'Curves of a training of 100,000 steps', unit: 'ms', values: times.long },
+    { what: 'The latter as a share of the former', unit: '×', most: 1.5, values: ratios },
     {
       what: 'Values behind a point of a small selected range',
       unit: '',
-      budget: 1,
+      most: 1,
       values: [Math.max(...points.map(({ count }) => count))],
     },
   ];
@@ -206,7 +231,7 @@ async function heatMap({ page, url }: Bench): Promise<Figure[]> {
   }
   const columns = await page.locator('.heat-columns span').count();
   const what = `Heat map of 6,400 rows × ${columns}, sorted, drawn and painted`;
-  return [{ what, unit: 'ms', budget: 100, values }];
+  return [{ what, unit: 'ms', most: 100, values }];
 }
 
 /** Waits until every line in view is loaded. */
@@ -244,10 +269,10 @@ async function logs({ page, url, ids }: Bench): Promise<Figure[]> {
   const nodes = (await page.evaluate(`document.querySelectorAll('.log *').length`)) as number;
   const of = 'a log of 1,000,000 lines';
   return [
-    { what: `The end of ${of}`, unit: 'ms', budget: null, values: opened },
-    { what: `Lines after the scroll bar moved in ${of}`, unit: 'ms', budget: 200, values: jumped },
-    { what: `A link to a line of ${of}`, unit: 'ms', budget: null, values: linked },
-    { what: 'Elements of the document for that log', unit: '', budget: 1500, values: [nodes] },
+    { what: `The end of ${of}`, unit: 'ms', values: opened },
+    { what: `Lines after the scroll bar moved in ${of}`, unit: 'ms', most: 200, values: jumped },
+    { what: `A link to a line of ${of}`, unit: 'ms', values: linked },
+    { what: 'Elements of the document for that log', unit: '', most: 1500, values: [nodes] },
   ];
 }
 
@@ -274,7 +299,6 @@ async function searches({ page, url, ids }: Bench): Promise<Figure[]> {
     found.push({
       what: `A search with ${said.replace(' fit the filter', '')} found, counted to the end`,
       unit: 'ms',
-      budget: null,
       values,
     });
   }
@@ -293,5 +317,5 @@ async function idle({ url, page, cpu }: Bench): Promise<Figure[]> {
   const wall = await timed(() => pause(IDLE_SECONDS * 1000));
   const share = ((await cpu()) - before) / (wall / 1000);
   const what = `CPU of the api with ${PAGES} open pages while nothing changes, share of a core`;
-  return [{ what, unit: '%', budget: 10, values: [share * 100] }];
+  return [{ what, unit: '%', most: 10, values: [share * 100] }];
 }

@@ -1,7 +1,7 @@
 import { estimateStarts } from '../../src/scheduler/estimate.ts';
 import { scheduleRound } from '../../src/scheduler/schedule.ts';
 import { cluster, exactly, node, waits } from '../support/queue.ts';
-import { afterWarmUp, machine, optionsOf, spreadOf, timed } from './harness.ts';
+import { afterWarmUp, optionsOf, say, setupOf, timed } from './harness.ts';
 
 /*
  * The estimates of a long line, as a dispatcher makes them about once a second on the thread that also launches: 16 nodes
@@ -31,15 +31,14 @@ export async function run(args: readonly string[]): Promise<void> {
   });
   const long = fullCluster(LONG_QUEUE);
   const longTimes = await afterWarmUp(rounds, () => timed(async () => scheduleRound(long)));
-  const spread = (of: 'schedule' | 'estimates') =>
-    spreadOf(
-      times.map(({ [of]: ms }) => ms),
-      1,
-    );
-  console.log(machine());
-  console.log(`schedule over ${queued} queued experiments, ms: ${spread('schedule')}`);
-  console.log(`schedule over ${LONG_QUEUE} queued experiments, ms: ${spreadOf(longTimes, 1)}`);
-  console.log(`estimates of ${queued} queued experiments, ms: ${spread('estimates')}`);
+  const figure = (what: string, values: number[]) => ({ what, unit: 'ms', values });
+  const [schedules, estimates] = (['schedule', 'estimates'] as const).map((of) =>
+    times.map((one) => one[of]),
+  );
+  console.log(await setupOf());
+  say(figure(`a scheduling round over ${queued} queued`, schedules!));
+  say(figure(`a scheduling round over ${LONG_QUEUE} queued`, longTimes));
+  say({ ...figure(`estimates of ${queued} queued`, estimates!), most: 100 });
 }
 
 /** A cluster on which one experiment of 8 GPUs runs on each node, and the line that waits for it. */

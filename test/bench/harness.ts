@@ -1,6 +1,6 @@
 /**
- * What every bench shares: its options, measuring in rounds, spread, the words for the machine, and evidence. A bench is a
- * file beside this one with a function `run(args)`, which main.ts calls.
+ * What every bench shares: its options, measuring in rounds, figures with their spread and target, the words for the machine,
+ * and pages. A bench is a file beside this one with a function `run(args)`, which main.ts calls.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -35,6 +35,51 @@ export function optionsOf<T extends Readonly<Record<string, Option>>>(
   return { ...defaults, ...Object.fromEntries(given) } as Values<T>;
 }
 
+/** What a bench measured, one value for each round. */
+export interface Figure {
+  readonly what: string;
+  readonly unit?: string;
+  readonly values: readonly number[];
+  /** The median must be at least or at most this. Default: no target. */
+  readonly least?: number;
+  readonly most?: number;
+}
+
+/** Whether the median reaches its target. */
+export function isMet({ values, least = -Infinity, most = Infinity }: Figure): boolean {
+  const median = quantile(values, 0.5);
+  return median >= least && median <= most;
+}
+
+/** A table of figures in Markdown: median, least to most, target. */
+export function figureTable(figures: readonly Figure[]): string {
+  const rows = figures.map((figure) => {
+    const { what, unit = '', values, least, most } = figure;
+    const inUnit = (value: number) => `${inDigits(value)}${unit && ` ${unit}`}`;
+    const targets = [
+      least === undefined ? [] : `≥ ${inUnit(least)}`,
+      most === undefined ? [] : `≤ ${inUnit(most)}`,
+    ];
+    const target = `${targets.flat().join(', ') || '–'}${isMet(figure) ? '' : ', **missed**'}`;
+    const [low, high] = [Math.min(...values), Math.max(...values)].map(inDigits);
+    return [what, inUnit(quantile(values, 0.5)), low === high ? '' : `${low} to ${high}`, target];
+  });
+  return markdownTable(['figure', 'median', 'least to most', 'target'], rows);
+}
+
+/** Three digits. */
+const inDigits = (value: number) => String(Number(value.toPrecision(3)));
+
+/** Prints a figure, and gives it to the bench that started this one, if one did. */
+export function say(figure: Figure): void {
+  const { what, unit = '', values } = figure;
+  const [median, low, high] = [quantile(values, 0.5), Math.min(...values), Math.max(...values)].map(inDigits);
+  console.log(
+    `${what}: ${median}${unit && ` ${unit}`} (${low} to ${high})${isMet(figure) ? '' : ', missed'}`,
+  );
+  process.send?.(figure);
+}
+
 /** Does the work once unheeded, which warms every arm, then `rounds` times; gives the results of the latter. */
 export async function afterWarmUp<T>(rounds: number, work: (round: number) => T | Promise<T>): Promise<T[]> {
   await work(0);
@@ -52,73 +97,38 @@ export function cpuClock(): () => number {
   };
 }
 
-/** What one arm of a bench took over its rounds, in nanoseconds per step. */
+/** What one arm of a bench took over its rounds, in nanoseconds of CPU time per step. */
 export interface Timing {
   readonly best: number;
   readonly median: number;
   readonly worst: number;
-  readonly rounds: number;
-  /** The best round by the clock on the wall, which other users of the machine lengthen. */
-  readonly wallBest: number;
-}
-
-/** One arm: what is timed, and by how much its time is divided. */
-export interface Arm {
-  readonly run: () => unknown;
-  readonly steps: number;
-  /** `cpu`: CPU time of the process, for what one thread does. `wall`: for what several do. */
-  readonly clock?: 'cpu' | 'wall';
 }
 
 /**
- * Times the arms in turn, A B C A B C …, so that a disturbance of the machine meets all of them. Each arm runs
- * once unheeded first. On a machine that others use, `best` is the steadiest figure and ratios of it the most
- * comparable; median and worst say how much it was disturbed.
+ * Times the CPU time of the process of the arms in turn, A B C A B C …, so that a disturbance of the machine meets all of
+ * them. Each arm runs once unheeded first. On a machine that others use, `best` is the steadiest figure and ratios of it the
+ * most comparable; median and worst say how much it was disturbed. `steps`: by what the time of an arm is divided.
  */
 export async function timeInTurn<N extends string>(
-  arms: Record<N, Arm>,
+  arms: Record<N, { readonly run: () => unknown; readonly steps: number }>,
   rounds: number,
 ): Promise<Record<N, Timing>> {
   const names = Object.keys(arms) as N[];
-  const empty = () => Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<N, number[]>;
-  const [times, walls] = [empty(), empty()];
+  const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<N, number[]>;
   for (let round = -1; round < rounds; round++) {
     for (const name of names) {
-      const { run, steps, clock = 'cpu' } = arms[name];
+      const { run, steps } = arms[name];
       // Not the thread's own: that may advance in ticks of 4 ms, and the best round would be the luckiest tick.
       const cpu = cpuClock();
-      const start = process.hrtime.bigint();
-      const result = run();
-      if (clock === 'wall') await result;
-      const wall = Number(process.hrtime.bigint() - start);
-      const used = 1000 * cpu();
-      if (round < 0) continue;
-      walls[name].push(wall / steps);
-      times[name].push((clock === 'wall' ? wall : used) / steps);
+      run();
+      if (round >= 0) times[name].push((1000 * cpu()) / steps);
     }
   }
-  return Object.fromEntries(names.map((name) => [name, timingOf(times[name], walls[name])])) as Record<
-    N,
-    Timing
-  >;
-}
-
-/** Best, median and worst of some times; without times by the wall the best stands for both. */
-export function timingOf(times: readonly number[], walls: readonly number[] = times): Timing {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (share: number) => round(sorted[Math.round(share * (sorted.length - 1))]!);
-  return {
-    best: at(0),
-    median: at(0.5),
-    worst: at(1),
-    rounds: sorted.length,
-    wallBest: round(Math.min(...walls)),
+  const timing = (name: N): Timing => {
+    const at = (share: number) => Math.round(100 * quantile(times[name], share)) / 100;
+    return { best: at(0), median: at(0.5), worst: at(1) };
   };
-}
-
-/** Two digits behind the point. */
-export function round(value: number): number {
-  return Math.round(value * 100) / 100;
+  return Object.fromEntries(names.map((name) => [name, timing(name)])) as Record<N, Timing>;
 }
 
 /** The machine in words: a figure means nothing without it. */
@@ -127,15 +137,15 @@ export function machine(): string {
   return `${cpus().length} × ${first?.model.trim() ?? 'unknown'}, node ${process.version}, ${process.platform}`;
 }
 
+/** Machine, date and load, and the version of Redis: a figure of the service means nothing without them. */
+export async function setupOf(redis?: Redis): Promise<string> {
+  const version = redis && `, Redis ${/redis_version:(\S+)/.exec(await redis.info('server'))?.[1]}`;
+  return `${machine()}${version ?? ''}, ${today()}, load ${loadavg()[0]!.toFixed(1)}`;
+}
+
 /** The day of a measurement. */
 export function today(): string {
   return new Date().toISOString().slice(0, 10);
-}
-
-/** Machine, version of Redis, date and load: a figure of the service means nothing without them. */
-export async function setupOf(redis: Redis): Promise<string> {
-  const version = /redis_version:(\S+)/.exec(await redis.info('server'))?.[1];
-  return `${machine()}, Redis ${version}, ${today()}, load ${loadavg()[0]!.toFixed(1)}`;
 }
 
 /** Prints a result: as JSON, or as `inWords` prints it. */
@@ -149,20 +159,10 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Writes a page below docs/, named without its ending; `change` gets the page as it is, or '' if it is new. */
+/** Writes a page below docs/, named without its ending; `change` gets the page as it is. */
 export function writePage(name: string, change: (page: string) => string): void {
   const file = new URL(`../../docs/${name}.md`, import.meta.url);
-  writeFileSync(file, change(readPage(name)));
-}
-
-/** A page below docs/, named without its ending; '' if there is none. */
-export function readPage(name: string): string {
-  try {
-    return readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
+  writeFileSync(file, change(readFileSync(file, 'utf8')));
 }
 
 /** The value below which a share `q` of the values lies. */

@@ -4,7 +4,7 @@ import { createKeys } from '../../src/store/redis/keys.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startRedis } from '../support/redis.ts';
 import { running, storeFor } from '../support/store.ts';
-import { optionsOf, setupOf, spreadOf, timed } from './harness.ts';
+import { afterWarmUp, optionsOf, say, setupOf, timed } from './harness.ts';
 
 /*
  * Metrics in the store: bytes of Redis for each recorded value, beside an entry of a stream for each value and one of
@@ -87,21 +87,26 @@ async function countBytes(
     commands.xadd(perStep, '*', 'd', JSON.stringify({ type: 'metrics', step, values }));
     await commands.exec();
   }
-  const shown = (bytes: number) => (bytes / count).toFixed(1);
-  console.log(
-    `${metrics} metrics, ${steps} steps: ${shown(stream)} B a value in the stream + ${shown(pyramid)} B in the series` +
-      `; an entry a value ${shown(await bytesOf(redis, perValue))} B, JSON a step ${shown(await bytesOf(redis, perStep))} B`,
-  );
+  const each = {
+    'an entry a value': await bytesOf(redis, perValue),
+    'JSON a step': await bytesOf(redis, perStep),
+  };
+  for (const [where, bytes] of Object.entries({ 'the stream': stream, 'the series': pyramid, ...each }))
+    say({
+      what: `a value of ${metrics} metrics, ${steps} steps, in ${where}`,
+      unit: 'B',
+      values: [bytes / count],
+    });
   await redis.del(perValue, perStep);
 }
 
+/** What a chart of 500 points costs. */
 async function timeChart(store: Store, redis: Redis, steps: number): Promise<void> {
   const id = await record(store, steps, 1);
   const sent = async () => Number(/total_net_output_bytes:(\d+)/.exec(await redis.info('stats'))![1]);
-  const times: number[] = [];
   const before = await sent();
-  for (let round = 0; round < 21; round++)
-    times.push(await timed(() => store.metrics.series(id, { names: ['actor/metric_0'], resolution: 500 })));
-  const bytes = ((await sent()) - before) / times.length;
-  console.log(`chart of ${steps} steps, ms: ${spreadOf(times, 1)}; ${Math.round(bytes / 1000)} kB read`);
+  const series = () => store.metrics.series(id, { names: ['actor/metric_0'], resolution: 500 });
+  const values = await afterWarmUp(20, () => timed(series));
+  say({ what: `a chart of ${steps} steps`, unit: 'ms', values });
+  say({ what: `bytes read for it`, unit: 'kB', values: [((await sent()) - before) / 21 / 1000] });
 }

@@ -4,11 +4,10 @@ import { newExperimentId } from '../../src/core/ids.ts';
 import type { Archive } from '../../src/store/archive/archive.ts';
 import type { Lease } from '../../src/store/attempts/types.ts';
 import type { SubmitInput } from '../../src/store/experiments/types.ts';
-import { createKeys } from '../../src/store/redis/keys.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { claim as claimOn } from '../support/claim.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
-import { afterWarmUp, optionsOf, quantile, setupOf, spreadOf, timed } from './harness.ts';
+import { afterWarmUp, optionsOf, say, setupOf, timed } from './harness.ts';
 
 /*
  * The store against the bare primitive, in one run and on one server, the arms in turn: what is said is a ratio.
@@ -75,14 +74,9 @@ async function benchAppend(
       const storeMs = await timed(() => store.events.append(lease, source));
       return { ratio: bareMs / storeMs, rate: (events / storeMs) * 1000 };
     });
-    const ratio = found.map((one) => one.ratio);
-    const rate = quantile(
-      found.map((one) => one.rate),
-      0.5,
-    );
-    console.log(
-      `append of ${name}, ratio to plain XADD (rate): ${spreadOf(ratio, 2)}; ${Math.round(rate)} events/s`,
-    );
+    const what = `append of ${name}`;
+    say({ what, unit: 'events/s', values: found.map(({ rate }) => rate) });
+    say({ what: `${what}, to plain XADD (rate)`, unit: '×', values: found.map(({ ratio }) => ratio) });
   }
   await store.close();
 }
@@ -111,11 +105,12 @@ async function benchDepth(
     const before = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
     const ms = await timed(() => submitMany(store, depth));
     const after = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
-    const queued = await own.zcard(createKeys(prefix).queue);
-    console.log(
-      `depth ${queued}: ${Math.round((depth / ms) * 1000)} submits/s at 256 in flight, ` +
-        `${Math.round((after - before) / depth)} B each`,
-    );
+    say({
+      what: `submissions to the store up to ${depth} queued`,
+      unit: '/s',
+      values: [(depth / ms) * 1000],
+    });
+    say({ what: `memory of each of ${depth} queued`, unit: 'B', values: [(after - before) / depth] });
     arms.push({ depth, store, redis: own });
   }
   const steps: [string, (store: Store) => Promise<unknown>][] = [
@@ -136,14 +131,8 @@ async function benchDepth(
     });
     for (const [index, { depth }] of arms.entries()) {
       if (index === 0) continue;
-      const ratio = times.map((ms) => ms[index]! / ms[0]!);
-      const ms = quantile(
-        times.map((own) => own[index]!),
-        0.5,
-      );
-      console.log(
-        `${name} at depth ${depth}, ratio to depth ${depths[0]} (time): ${spreadOf(ratio, 2)}; ${ms.toFixed(3)} ms`,
-      );
+      const values = times.map((ms) => ms[index]! / ms[0]!);
+      say({ what: `${name} at ${depth} queued, to ${depths[0]}`, unit: '×', values, most: 1.5 });
     }
   }
   for (const { store, redis: own } of arms) {

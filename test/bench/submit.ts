@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { cpus } from 'node:os';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CREATE } from '../../src/http/server/policy.ts';
+import { until } from '../support/dispatch.ts';
 import { startDurableApi, TOKEN } from './durable-api.ts';
-import { afterWarmUp, cpuClock, optionsOf, spreadOf } from './harness.ts';
+import { afterWarmUp, cpuClock, optionsOf, say } from './harness.ts';
 import type { LoadFigures, LoadSettings } from './submit-load.ts';
 
 /*
@@ -47,52 +47,46 @@ export async function run(args: readonly string[]): Promise<void> {
         paced: await service.sample({ ...load, path: SUBMIT, rate: options.rate }),
       }),
     );
-    reportSpeed(rounds, options);
-    reportCosts(rounds);
+    report(rounds, options);
   } finally {
     await service.stop();
   }
 }
 
-function reportSpeed(rounds: readonly Round[], { connections, rate }: { connections: number; rate: number }) {
-  const ratioTo = (arm: 'noop' | 'health') =>
-    spreadOf(
-      rounds.map(({ submit, [arm]: other }) => submit.rate / other.rate),
-      2,
-    );
-  const p99Of = (arm: keyof Round) =>
-    spreadOf(
-      rounds.map((round) => round[arm].p99),
-      1,
-    );
-  const rates = rounds.map(({ submit }) => submit.rate);
-  console.log(
-    `durable submissions, ${connections} connections, ratio to a no-op: ${ratioTo('noop')}; to a health check: ${ratioTo('health')}`,
+function report(rounds: readonly Round[], { connections, rate }: { connections: number; rate: number }) {
+  const figure = (what: string, unit: string, of: (round: Round) => number) => ({
+    what,
+    unit,
+    values: rounds.map(of),
+  });
+  const to = (other: 'noop' | 'health') => (round: Round) => round.submit.rate / round[other].rate;
+  const at = `at ${connections} connections`;
+  say({
+    ...figure(`submissions ${at}, of a checked request that does nothing`, '×', to('noop')),
+    least: 0.4,
+  });
+  say(figure(`submissions ${at}, of a health check`, '×', to('health')));
+  say(figure(`submissions ${at}`, '/s', ({ submit }) => submit.rate));
+  say({ ...figure(`a submission ${at}, p99`, 'ms', ({ submit }) => submit.p99), most: 25 });
+  say(figure(`the request that does nothing ${at}, p99`, 'ms', ({ noop }) => noop.p99));
+  say(figure(`a submission at ${rate} a second, p99`, 'ms', ({ paced }) => paced.p99));
+  // CPU time does not depend on the other users of the machine as much as time by the clock does.
+  say(figure('CPU time of the api for the request that does nothing', 'µs', ({ noop }) => noop.apiUs));
+  say(figure('… for a submission beyond that', 'µs', ({ unqueued, noop }) => unqueued.apiUs - noop.apiUs));
+  say(figure('… for its job', 'µs', ({ submit, unqueued }) => submit.apiUs - unqueued.apiUs));
+  say(figure('CPU time of Redis for a submission', 'µs', ({ unqueued }) => unqueued.redisUs));
+  say(figure('… for its job', 'µs', ({ submit, unqueued }) => submit.redisUs - unqueued.redisUs));
+  say(figure('CPU time of the load for a submission', 'µs', ({ submit }) => submit.loadUs));
+  say(
+    figure(
+      'bytes of the append-only file for a submission and its job',
+      'B',
+      ({ submit }) => submit.fileBytes,
+    ),
   );
-  console.log(
-    `p99 of a submission, ms: ${p99Of('submit')}; of a no-op: ${p99Of('noop')}; submissions/s: ${spreadOf(rates, 0)}`,
-  );
-  console.log(`p99 of a submission at ${rate} a second, ms: ${p99Of('paced')}`);
-}
-
-/** CPU time does not depend on the other users of the machine as much as time by the clock does. */
-function reportCosts(rounds: readonly Round[]): void {
-  const median = (of: (round: Round) => number, figures = 0) => spreadOf(rounds.map(of), figures);
-  console.log(`CPU time of the api for a no-op, µs: ${median(({ noop }) => noop.apiUs)}`);
-  console.log(
-    `  for a submission beyond that: ${median(({ unqueued, noop }) => unqueued.apiUs - noop.apiUs)}`,
-  );
-  console.log(`  for its job: ${median(({ submit, unqueued }) => submit.apiUs - unqueued.apiUs)}`);
-  console.log(`CPU time of Redis for a submission, µs: ${median(({ unqueued }) => unqueued.redisUs)}`);
-  console.log(`  for its job: ${median(({ submit, unqueued }) => submit.redisUs - unqueued.redisUs)}`);
-  console.log(`CPU time of the load for a submission, µs: ${median(({ submit }) => submit.loadUs)}`);
-  console.log(
-    `a submission and its job: ${median(({ submit }) => submit.fileBytes)} bytes of the file, ${median(({ submit }) => submit.memoryBytes)} of memory`,
-  );
+  say(figure('memory of Redis for a submission and its job', 'B', ({ submit }) => submit.memoryBytes));
   const busy = ({ submit }: Round) => (submit.rate * (submit.apiUs + submit.redisUs + submit.loadUs)) / 1e6;
-  console.log(
-    `cores that the api, Redis and the load use during submissions: ${median(busy, 2)} of ${cpus().length}`,
-  );
+  say(figure('cores in use during submissions', `of ${cpus().length}`, busy));
 }
 
 async function loadOf(settings: LoadSettings): Promise<LoadFigures> {
@@ -124,19 +118,16 @@ async function startService() {
       memoryBytes: figure('used_memory'),
     };
   };
-  const rewritten = async () => {
-    while (/aof_rewrite_(?:in_progress|scheduled):1/.test(await redis.info('persistence'))) await pause(50);
-  };
+  const rewritten = async () =>
+    !/aof_rewrite_(?:in_progress|scheduled):1/.test(await redis.info('persistence'));
   // A rewrite of the file takes a core that the server and its load need here. What depth costs is measured elsewhere.
   await redis.config('SET', 'auto-aof-rewrite-percentage', '0');
   const empty = async () => {
     await redis.flushall();
     await redis.bgrewriteaof();
-    await rewritten();
+    await until(rewritten, 'the file is rewritten', { seconds: 60 });
   };
-  const everyJob = async () => {
-    while ((await queue.counts()).delayed !== (await store.experiments.counts()).queued) await pause(10);
-  };
+  const isQueued = async () => (await queue.counts()).delayed === (await store.experiments.counts()).queued;
   return {
     ...api,
     url: await api.listen(),
@@ -146,7 +137,7 @@ async function startService() {
       queue.enqueue = jobs ? enqueue : async () => {};
       const [before, cpu] = [await info(), cpuClock()];
       const figures = await loadOf(load);
-      if (jobs) await everyJob();
+      if (jobs) await until(isQueued, 'every experiment has its job', { seconds: 60 });
       const apiUs = cpu() / figures.answers;
       const after = await info();
       const each = (name: keyof typeof after) => (after[name] - before[name]) / figures.answers;

@@ -13,7 +13,6 @@ import { advantagesOn, randomMachine } from '../../packages/echelon-verify/test/
 import { restated } from '../../packages/echelon-verify/test/support/stated.ts';
 import { machine, optionsOf, show, timeInTurn } from './harness.ts';
 import { runDumps } from './verify-dumps.ts';
-import { runStages } from './verify-stages.ts';
 import { runTrainers } from './verify-trainers.ts';
 
 const ROUNDS = 9;
@@ -21,20 +20,17 @@ const SIZES = [6_400, 64_000, 256_000] as const;
 
 /**
  * Runs the measurement. Arguments: `--json`; `--dumps [--rows N]` measures the dumps of other trainers instead, and `--trainers
- * PYTHON` the cost against trainers' own functions; `--stages [--write]` the time of each stage.
+ * PYTHON` the cost against trainers' own functions.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const options = optionsOf(args, {
     dumps: false,
     rows: 16_000,
     trainers: '',
-    stages: false,
     json: false,
-    write: false,
   });
   if (options.dumps) return await runDumps(options);
   if (options.trainers !== '') return runTrainers(options);
-  if (options.stages) return runStages(options);
   const batches = [...SIZES.map((rows) => largeBatch(rows)), lateBatch()];
   const arms = Object.fromEntries(
     batches.map((batch, i) => [i, { run: () => verifyBatch(batch), steps: batch.rows }]),

@@ -6,13 +6,13 @@ import { DEFAULT_PROJECT } from '../../src/schemas/project.ts';
 import { isVerified } from '../support/dispatch.ts';
 import { violationsOf } from './checks.ts';
 import { pick } from './faults/fault.ts';
-import { type Choices, type Kind, type Omitted, type Strike, WORLDS } from './faults/worlds.ts';
+import { type Kind, type Omitted, type Strike, WORLDS } from './faults/worlds.ts';
 import { everyExperiment, readHistory } from './history.ts';
 import { type Receivers, startReceivers } from './receivers.ts';
 import { watchStarvation } from './starvation.ts';
 import { startUsers, type Users } from './users.ts';
 import { type Measured, startWatch, type Watch } from './watch.ts';
-import type { Observed } from './world.ts';
+import type { World } from './world.ts';
 
 const DRAIN_SECONDS = 180;
 const PROGRESS_MS = 60_000;
@@ -21,8 +21,6 @@ const POLL_MS = 100;
 /** The outcome of a campaign in one world. */
 export interface Result {
   readonly world: string;
-  /** The older version of the world `upgrade`. */
-  readonly older?: string | undefined;
   readonly seed: number;
   readonly minutes: number;
   readonly experiments: number;
@@ -41,9 +39,11 @@ export interface Result {
 }
 
 /** The choices of the caller of a campaign. */
-export interface Options extends Choices {
+export interface Options {
   /** One of {@link WORLDS}. */
   world: string;
+  /** Only faults whose kind contains this text. */
+  fault?: string | undefined;
   seed: number;
   /** Minutes of faults. */
   minutes: number;
@@ -56,40 +56,37 @@ export interface Options extends Choices {
 /** Runs random faults of one world under load for some time, and checks the whole history. */
 export async function runCampaign(options: Options): Promise<Result> {
   const kind = WORLDS[options.world]!;
-  const { world, faults, omitted } = await kind.start(options);
+  const { world, faults, omitted } = await kind.start(options.fault);
   const starvation = watchStarvation();
   const watch = startWatch(world.bench);
   const random = randomFrom(options.seed + 1);
-  const receivers = world.notifies ? await startReceivers(world, randomFrom(options.seed + 2)) : undefined;
+  const receivers = await startReceivers(world, randomFrom(options.seed + 2));
   const users = startUsers({ ...world.api, random, specOf: kind.specOf, openCount: () => openCount(world) });
   const begun = performance.now();
   const timer = setInterval(() => {
     const minutes = Math.round((performance.now() - begun) / 60_000);
     options.progress(`${minutes} min: ${users.accepted.size} submissions, ${watch.describe()}`);
   }, PROGRESS_MS);
-  let result: Result;
   try {
     const over = AbortSignal.timeout(options.minutes * 60_000);
     const signal = options.whileStarved ? over : AbortSignal.any([over, starvation.signal]);
     await strike({ world, watch, kind, faults }, { random: randomFrom(options.seed), signal });
     const undrained = await drain(world, { users, receivers }, watch);
     await watch.stop();
-    const notified = receivers?.notified ?? [];
-    const history = await readHistory(world, { users, notified, measured: watch.measured });
+    const history = await readHistory(world, {
+      users,
+      notified: receivers.notified,
+      measured: watch.measured,
+    });
     const recorded = [...history.experiments.values()];
-    result = {
+    return {
       world: options.world,
-      older: options.older,
       seed: options.seed,
       minutes: options.minutes,
       measured: watch.measured,
       omitted,
-      operations: new Map([
-        ...users.operations,
-        ...(receivers?.operations ?? []),
-        ...(history.leases?.operations ?? []),
-      ]),
-      violations: [...violationsOf(history), ...(world.violations?.(history) ?? [])],
+      operations: new Map([...users.operations, ...receivers.operations, ...history.leases.operations]),
+      violations: [...violationsOf(history), ...world.admitted],
       experiments: recorded.length,
       attempts: history.launches.length,
       events: recorded.reduce((sum, { entries }) => sum + entries.length, 0),
@@ -100,22 +97,21 @@ export async function runCampaign(options: Options): Promise<Result> {
   } finally {
     clearInterval(timer);
     users.abandon();
-    await receivers?.stop();
+    await receivers.stop();
     await watch.stop();
     starvation.stop();
     await world.stop();
   }
-  return { ...result, violations: [...result.violations, ...(world.left?.() ?? [])] };
 }
 
-async function openCount({ bench }: Observed): Promise<number> {
+async function openCount({ bench }: World): Promise<number> {
   const counts = await bench.store.experiments.counts();
   return counts.queued + counts.launching + counts.running + counts.cancelling;
 }
 
 /** Faults follow progress: most of them wait until every attempt that met the one before has recovered. */
 async function strike(
-  { world, watch, kind, faults }: { world: Observed; watch: Watch; kind: Kind; faults: readonly Strike[] },
+  { world, watch, kind, faults }: { world: World; watch: Watch; kind: Kind; faults: readonly Strike[] },
   { random, signal }: { random: () => number; signal: AbortSignal },
 ): Promise<void> {
   // A stuck attempt must not hold up the faults.
@@ -144,8 +140,8 @@ async function strike(
 
 /** Ends the load, and waits until every experiment has ended and every follower knows. Returns what did not happen. */
 async function drain(
-  world: Observed,
-  { users, receivers }: { users: Users; receivers: Receivers | undefined },
+  world: World,
+  { users, receivers }: { users: Users; receivers: Receivers },
   watch: Watch,
 ): Promise<string[]> {
   const missed: string[] = [];
@@ -165,7 +161,7 @@ async function drain(
   await step('the end of every followed stream', 60, users.followers());
   const newest = Number(await world.bench.store.feed.end(DEFAULT_PROJECT));
   await step('the newest entry of the feed', 30, users.feed.reaches(newest, over.signal));
-  if (receivers) await step('an answer to every notification', DRAIN_SECONDS, receivers.settle());
+  await step('an answer to every notification', DRAIN_SECONDS, receivers.settle());
   await step(
     'a record of every exposed attempt',
     30,
@@ -175,7 +171,7 @@ async function drain(
   return missed;
 }
 
-async function allEnded({ bench: { store } }: Observed): Promise<boolean> {
+async function allEnded({ bench: { store } }: World): Promise<boolean> {
   const open = await store.experiments.list({ limit: 1, state: STATES.filter((state) => !isFinal(state)) });
   if (open.items.length > 0 || (await store.sweeps.withWork(1)).length > 0) return false;
   return (await everyExperiment(store)).every(isVerified);

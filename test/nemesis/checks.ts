@@ -92,7 +92,7 @@ function checkLaunches({ launches, overlaps, leases }: History): string[] {
   const names = launches.map(({ experiment, attempt }) => `${experiment}/${attempt}`);
   return [
     ...repeated(names).map((name) => `${name} was launched again`),
-    ...(leases?.contradictions ?? []),
+    ...leases.contradictions,
     ...(overlaps === 0 ? [] : [`${overlaps} launches beside a running driver of the same experiment`]),
   ];
 }
@@ -155,7 +155,7 @@ function checkTurns({ experiments, users }: History): string[] {
 }
 
 function checkQuota({ quota }: History): string[] {
-  if (quota === undefined || quota.peak() <= quota.gpus) return [];
+  if (quota.peak() <= quota.gpus) return [];
   return [`drivers had ${quota.peak()} GPUs at a time, the quota is ${quota.gpus}`];
 }
 
@@ -175,7 +175,7 @@ function checkFaults(history: History): string[] {
     return good && !quarantined ? [] : [`${state}${quarantined ? ', in quarantine' : ''}: ${reason}`];
   });
   const held = left(history, ['allocations', 'unacquired attempts', 'leases', 'queued experiments']);
-  const lost = history.leases?.unexplained ?? [];
+  const lost = history.leases.unexplained;
   return [...ended, ...held, ...lost, ...selfEnded.map((name) => `${name} ended by itself`)];
 }
 

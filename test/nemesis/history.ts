@@ -6,7 +6,7 @@ import { checkLeases, type LeaseHistory } from './linearizability.ts';
 import type { Notified } from './receivers.ts';
 import type { Users } from './users.ts';
 import type { Measured } from './watch.ts';
-import type { Observed } from './world.ts';
+import type { World } from './world.ts';
 
 const PAGE = 500;
 const ALL = 1_000_000;
@@ -37,25 +37,23 @@ type Left =
 export interface History {
   readonly experiments: ReadonlyMap<string, Recorded>;
   readonly users: Users;
-  /** Empty: nothing is sent in this world. */
   readonly notified: readonly Notified[];
   readonly launches: readonly LaunchLine[];
   readonly overlaps: number;
-  readonly quota: Observed['quota'];
+  readonly quota: World['quota'];
   readonly clockErrorMs: number;
   /** When the driver of an attempt ended (ms since 1970); undefined: it runs, or it is forgotten. */
   endOf(experiment: string, attempt: number): number | undefined;
   /** Drivers, allocations, leases and batches that are left. */
   readonly left: Readonly<Record<Left, number>>;
-  /** Undefined: it was not recorded. */
-  readonly leases: LeaseHistory | undefined;
+  readonly leases: LeaseHistory;
   readonly selfEnded: readonly string[];
   readonly measured: Measured;
 }
 
 /** Reads a {@link History}; every experiment has ended. */
 export async function readHistory(
-  world: Observed,
+  world: World,
   { users, notified, measured }: Pick<History, 'users' | 'notified' | 'measured'>,
 ): Promise<History> {
   const { store, rayWorker } = world.bench;
@@ -79,8 +77,8 @@ export async function readHistory(
     measured,
     selfEnded: world.selfEnded,
     quota: world.quota,
-    clockErrorMs: world.clockErrorMs ?? 0,
-    leases: world.leases && checkLeases(world.leases.directory, world.leases),
+    clockErrorMs: world.clockErrorMs,
+    leases: checkLeases(world.leases.directory, world.leases),
     launches: rayWorker.launches(),
     overlaps: rayWorker.overlaps(),
     endOf: (experiment, attempt) =>
@@ -89,7 +87,7 @@ export async function readHistory(
 }
 
 /** The records of all experiments, the newest first. */
-export async function everyExperiment(store: Observed['bench']['store']): Promise<Experiment[]> {
+export async function everyExperiment(store: World['bench']['store']): Promise<Experiment[]> {
   const all: Experiment[] = [];
   for (let before: string | null | undefined; before !== null; ) {
     const page = await store.experiments.list({ limit: PAGE, ...(before !== undefined && { before }) });
@@ -101,7 +99,7 @@ export async function everyExperiment(store: Observed['bench']['store']): Promis
 
 /** What the store and the ray-worker have of one experiment. */
 export async function readRecorded(
-  { store, rayWorker }: Observed['bench'],
+  { store, rayWorker }: World['bench'],
   record: Experiment,
 ): Promise<Recorded> {
   const { id } = record;

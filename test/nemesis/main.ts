@@ -3,54 +3,33 @@
  * 3: inconclusive, because the machine was starved; 4: a time above its bound.
  */
 import { parseArgs } from 'node:util';
-import { readAcross } from './across.ts';
 import { type Options, type Result, runCampaign } from './campaign.ts';
-import { nameOf, tryDefects } from './detection.ts';
-import { writeCampaign, writeDefects } from './evidence.ts';
 import { WORLDS } from './faults/worlds.ts';
-import { enterOwnNamespaces } from './system/namespaces.ts';
 import { percentile } from './watch.ts';
 
 const USAGE = `usage: npm run test:nemesis -- [options]
-  --world NAME    ${Object.keys(WORLDS).join(', ')}. Default: all but system and upgrade, one after
-                  another. system has the real Ray, ray-worker, supervisors and drivers. Its processes, files and shared memory
-                  are in namespaces of their own.
-  --older REF     A commit: processes of the world upgrade run it and this version, in turn, after each has read and changed the
-                  records of the other.
+  --world NAME    ${Object.keys(WORLDS).join(', ')}. Default: all, one after another.
   --fault TEXT    Only faults whose name contains this text.
   --minutes M     Minutes of faults in each world. Default: 2.
   --seed N        Seed of faults and load. Default: a random one, which is printed.
-  --defects       Instead, try whether the tests find defects: a list of edits, each in a copy of the sources.
-  --write         Write the figures to docs/evidence/faults.md; those of other worlds stay.
 
 ECHELON_STARVED=continue continues on a starved machine; times say nothing there.`;
-
-/** Worlds that need more than most machines or callers have. */
-const BY_NAME = ['system', 'upgrade'];
 
 function optionsFrom(args: string[]) {
   const { values } = parseArgs({
     args,
     options: {
       world: { type: 'string' },
-      older: { type: 'string' },
       fault: { type: 'string' },
       minutes: { type: 'string', default: '2' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
-      defects: { type: 'boolean', default: false },
-      write: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  const worlds =
-    values.world === undefined
-      ? Object.keys(WORLDS).filter((world) => !BY_NAME.includes(world))
-      : [values.world];
+  const worlds = values.world === undefined ? Object.keys(WORLDS) : [values.world];
   const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
   if (worlds.some((world) => !Object.hasOwn(WORLDS, world))) throw new Error(`unknown world ${values.world}`);
   if (!(minutes > 0) || !Number.isInteger(seed)) throw new Error('--minutes and --seed need numbers');
-  if ((values.world === 'upgrade') !== (values.older !== undefined))
-    throw new Error('the world upgrade needs --older, and no other has it');
   return { ...values, worlds, minutes, seed };
 }
 
@@ -84,39 +63,18 @@ function print(result: Result): void {
   for (const exceeded of result.exceeded) console.log(`  EXCEEDED ${exceeded}`);
 }
 
-async function runDefects(write: boolean): Promise<number> {
-  const tried = await tryDefects(({ defect, outcome }) =>
-    console.log(`${outcome}: without ${defect.removes}, at ${nameOf(defect.cell)}`),
-  );
-  if (write) writeDefects(tried);
-  return tried.every(({ outcome }) => outcome === 'found') ? 0 : 1;
-}
-
 /** Ends at the first world with a violation. */
-async function runWorlds({
-  worlds,
-  older,
-  fault,
-  minutes,
-  seed,
-  write,
-}: ReturnType<typeof optionsFrom>): Promise<number> {
+async function runWorlds({ worlds, fault, minutes, seed }: ReturnType<typeof optionsFrom>): Promise<number> {
   const whileStarved = process.env.ECHELON_STARVED === 'continue';
   const progress = (line: string) => console.log(`  ${line}`);
   let starved = false;
   for (const world of worlds) {
-    const choice = `${world === 'upgrade' ? ` --older ${older}` : ''}${fault ? ` --fault '${fault}'` : ''}`;
+    const choice = fault ? ` --fault '${fault}'` : '';
     console.log(`npm run test:nemesis -- --world ${world}${choice} --minutes ${minutes} --seed ${seed}`);
-    if (older !== undefined) {
-      const failures = await readAcross(older, progress);
-      repeatAtEnd(failures.map((one) => `VIOLATION ${one}`));
-      if (failures.length > 0) return 1;
-    }
-    const result = await campaign({ world, older, fault, seed, minutes, whileStarved, progress });
+    const result = await campaign({ world, fault, seed, minutes, whileStarved, progress });
     starved ||= result.starved;
     print(result);
     repeatAtEnd([...result.violations.map((one) => `VIOLATION ${one}`), ...result.exceeded]);
-    if (write) writeCampaign(result);
     if (result.violations.length > 0) return 1;
     if (result.exceeded.length > 0 && !result.starved) return 4;
   }
@@ -133,8 +91,7 @@ async function main(): Promise<number> {
     console.error(`${(error as Error).message}\n${USAGE}`);
     return 2;
   }
-  if (!options.help && options.worlds.includes('system')) enterOwnNamespaces();
-  if (!options.help) return options.defects ? await runDefects(options.write) : await runWorlds(options);
+  if (!options.help) return await runWorlds(options);
   console.log(USAGE);
   return 0;
 }

@@ -7,7 +7,7 @@ import { type Received, type Receiver, receiverFor } from '../support/notificati
 import { between } from './faults/fault.ts';
 import { violationsOfStates } from './feed.ts';
 import { retry } from './users.ts';
-import type { Observed } from './world.ts';
+import type { World } from './world.ts';
 
 const TIMEOUT_MS = 6_000;
 const POLL_MS = 100;
@@ -29,7 +29,7 @@ export interface Receivers {
 
 /** Starts them, and subscribes each. To be called before the first experiment is submitted. */
 export async function startReceivers(
-  { bench: { store }, api }: Pick<Observed, 'bench' | 'api'>,
+  { bench: { store }, api }: Pick<World, 'bench' | 'api'>,
   random: () => number,
 ): Promise<Receivers> {
   const client = connect({ ...api, timeoutMs: TIMEOUT_MS });

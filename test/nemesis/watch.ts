@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LaunchLine } from '../support/fake-ray-worker.ts';
-import type { Observed } from './world.ts';
+import type { World } from './world.ts';
 
 const EVERY_MS = 200;
 
@@ -36,7 +36,7 @@ export interface Watch {
 }
 
 /** Starts a {@link Watch}. */
-export function startWatch({ store, rayWorker }: Observed['bench']): Watch {
+export function startWatch({ store, rayWorker }: World['bench']): Watch {
   const measured: Measured = { faults: new Map(), recoveries: [], lagMs: 0 };
   const open = new Map<string, LaunchLine>();
   let exposures: Exposure[] = [];

@@ -3,20 +3,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DEFAULT_PROJECT } from '../../src/schemas/project.ts';
 import { type Bench, startBench } from '../support/dispatch.ts';
 import {
-  OWN_SOURCES,
   type PartProcess,
   type Releases,
   spawnPart,
   startDispatcherProcess,
 } from '../support/dispatcher-processes.ts';
-import type { FakeRayWorker } from '../support/fake-ray-worker.ts';
 import { secretsFor } from '../support/notifications.ts';
 import { freePort } from '../support/redis.ts';
 import { type RedisClock, redisClockFor } from '../support/redis-clock.ts';
 import { S3_BUCKET, S3_KEYS, s3ServerFor } from '../support/s3-server.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { createDisk, type Disk } from './disk.ts';
-import type { History } from './history.ts';
 
 const DISPATCHERS = 3;
 /** Drivers that run at a time, if none is large. */
@@ -28,41 +25,10 @@ const GPU_QUOTA = 3;
 const KEEPALIVE = { timeMs: 1_000, timeoutMs: 1_000 };
 const TOKEN = 'token-of-the-campaign-0123456789';
 
-/** What a campaign needs of a world, whatever its parts are. */
-export interface Observed {
-  readonly bench: {
-    readonly store: Bench['store'];
-    /** A witness that the store does not know: what drivers did. */
-    readonly rayWorker: Pick<FakeRayWorker, 'running' | 'launches' | 'overlaps' | 'events' | 'arose'>;
-  };
-  /** The GPU quota of the project, and the most GPUs that it ever used at a time; undefined: it has no quota. */
-  readonly quota?: { readonly gpus: number; peak(): number };
-  /** The name of its cluster. */
-  readonly cluster: string;
-  /** The api that users reach. */
-  readonly api: { readonly url: string; readonly token: string };
-  /** Where dispatchers record what they do with leases; undefined: they do not. */
-  readonly leases?: { readonly directory: string; readonly leaseMs: number };
-  /** Whether its dispatchers send notifications, also to 127.0.0.1. Default: no. */
-  readonly notifies?: boolean;
-  /** By how much times that the store records may differ from those of this machine. Default: 0. */
-  readonly clockErrorMs?: number;
-  /** Processes that ended by themselves. */
-  readonly selfEnded: readonly string[];
-  /** Violations that the world's own witnesses show. Default: none. */
-  violations?(history: History): string[];
-  stop(): Promise<void>;
-  /** What the stopped world has left on the machine, in words. Default: nothing. */
-  left?(): string[];
-}
-
 /** A process of a world that faults end or freeze. */
 export interface Part {
-  /**
-   * Ends it by a signal and starts another one in its place; one such call waits for another. `sources`: the folder of the
-   * sources that it and its successors run.
-   */
-  replace(signal: NodeJS.Signals, sources?: string): Promise<void>;
+  /** Ends it by a signal and starts another one in its place; one such call waits for another. */
+  replace(signal: NodeJS.Signals): Promise<void>;
   freeze(ms: number): Promise<void>;
   /** Sets its clock that much after this process'; its successors have the same clock. */
   setClock(ms: number): Promise<void>;
@@ -74,11 +40,20 @@ export interface DispatcherPart extends Part {
 }
 
 /** Redis, dispatchers and an api, each a process, and a fake ray-worker. */
-export interface World extends Observed {
+export interface World {
   readonly bench: Bench;
+  /** The name of its cluster. */
+  readonly cluster: string;
   readonly leaseMs: number;
   readonly dispatchers: readonly DispatcherPart[];
-  readonly api: Observed['api'] & Part;
+  /** The api that users reach. */
+  readonly api: { readonly url: string; readonly token: string } & Part;
+  /** The GPU quota of the project, and the most GPUs that it ever used at a time. */
+  readonly quota: { readonly gpus: number; peak(): number };
+  /** Where dispatchers record what they do with leases. */
+  readonly leases: { readonly directory: string; readonly leaseMs: number };
+  /** By how much times that the store records may differ from those of this machine. */
+  readonly clockErrorMs: number;
   /** The disk of Redis. */
   readonly disk: Disk;
   /** Sets the clock of Redis that much after this machine's; undefined: not on this machine. */
@@ -93,28 +68,23 @@ export interface World extends Observed {
   readonly apiProxy: TcpProxy;
   /** All connections of dispatchers to the ray-worker. */
   readonly rayWorkerProxy: TcpProxy;
+  /** Processes that ended by themselves. */
+  readonly selfEnded: readonly string[];
+  stop(): Promise<void>;
 }
 
-/** Starts a {@link World}. The caller must `stop()` it. `sources`: folder of the sources that its processes run first. */
+/** Starts a {@link World}. The caller must `stop()` it. */
 export async function startWorld({
   leaseMs,
-  sources,
   clockErrorMs = 0,
 }: {
   leaseMs: number;
-  sources?: string;
   clockErrorMs?: number;
 }): Promise<World> {
-  const owned = createOwned(sources);
+  const owned = createOwned();
   try {
-    const inBucket = sources === undefined;
-    return {
-      ...(await startIn(owned, { leaseMs, inBucket })),
-      leaseMs,
-      clockErrorMs,
-      selfEnded: owned.selfEnded,
-      stop: owned.stop,
-    };
+    const parts = await startIn(owned, leaseMs);
+    return { ...parts, leaseMs, clockErrorMs, selfEnded: owned.selfEnded, stop: owned.stop };
   } catch (error) {
     await owned.stop();
     throw error;
@@ -123,54 +93,43 @@ export async function startWorld({
 
 async function startIn(
   owned: Owned,
-  // Processes of an older version know a directory only.
-  { leaseMs, inBucket }: { leaseMs: number; inBucket: boolean },
-): Promise<Omit<World, 'leaseMs' | 'selfEnded' | 'stop'>> {
+  leaseMs: number,
+): Promise<Omit<World, 'leaseMs' | 'clockErrorMs' | 'selfEnded' | 'stop'>> {
   const disk = owned.own(await createDisk());
   const clock = await clockOf(owned, disk);
   const objects = await s3ServerFor(releasesOf(owned));
   const bucket = { name: S3_BUCKET, prefix: '', endpoint: objects.url, ...S3_KEYS };
-  const bench = owned.own(
-    await startBench({ cpus: CPUS, gpus: GPUS, redis: clock.redis, ...(inBucket && { bucket }) }),
-  );
+  const bench = owned.own(await startBench({ cpus: CPUS, gpus: GPUS, redis: clock.redis, bucket }));
   await bench.store.projects.change(DEFAULT_PROJECT, { gpuQuota: GPU_QUOTA });
   const redisProxy = owned.own(await startTcpProxy(`127.0.0.1:${bench.server.port}`));
   const proxied = { ...bench, server: { ...bench.server, url: `redis://${redisProxy.address}` } };
   const rayWorkerProxy = owned.own(await startTcpProxy(bench.rayWorker.address));
   const [cluster] = await bench.store.clusters.list();
   await bench.store.clusters.put({ ...cluster!, address: rayWorkerProxy.address });
-  const notify = inBucket ? await secretsFor(releasesOf(owned)) : undefined;
+  const notify = await secretsFor(releasesOf(owned));
   const leases = { directory: join(bench.directory, 'leases'), leaseMs };
   let started = 0;
   const startDispatcher = async () => {
     const toRayWorker = owned.own(await startTcpProxy(rayWorkerProxy.address));
-    const part = await owned.startPart('a dispatcher', (releases, { clockMs, sources }) => {
-      const own = { leaseMs, clockMs, leases: leases.directory, keepalive: KEEPALIVE };
-      const setup = {
-        ...own,
-        id: `d${++started}`,
-        rayWorker: toRayWorker.address,
-        ...(notify && { notify }),
-      };
-      return startDispatcherProcess(proxied, releases, setup, sources);
+    const part = await owned.startPart('a dispatcher', (releases, clockMs) => {
+      const own = { leaseMs, clockMs, leases: leases.directory, keepalive: KEEPALIVE, notify };
+      const setup = { ...own, id: `d${++started}`, rayWorker: toRayWorker.address };
+      return startDispatcherProcess(proxied, releases, setup);
     });
     return { ...part, toRayWorker };
   };
   const dispatchers = await Promise.all(Array.from({ length: DISPATCHERS }, startDispatcher));
   const port = await freePort();
   const setup = { url: proxied.server.url, archive: bench.archive, port, token: TOKEN };
-  const api = await owned.startPart('the api', async (releases, { clockMs, sources }) => {
-    const own = { script: 'api-process.ts', name: 'api', setup: { ...setup, clockMs }, sources };
+  const api = await owned.startPart('the api', async (releases, clockMs) => {
+    const own = { script: 'api-process.ts', name: 'api', setup: { ...setup, clockMs } };
     const process = spawnPart(releases, own);
     await process.says('ready');
     return process;
   });
   const apiProxy = owned.own(await startTcpProxy(`127.0.0.1:${port}`));
-  const admitted: string[] = [];
   return {
-    admitted,
-    violations: () => admitted,
-    notifies: notify !== undefined,
+    admitted: [],
     bench,
     cluster: 'fake',
     disk,
@@ -198,25 +157,18 @@ async function clockOf(owned: Owned, disk: Disk): Promise<Pick<RedisClock, 'redi
 
 type Signalled = Pick<PartProcess, 'kill' | 'exited' | 'tell'>;
 
-/** What a process keeps over its replacements: how far its clock is after this process', and the folder of its sources. */
-interface OwnOfPart {
-  readonly clockMs: number;
-  readonly sources: string;
-}
-
 /** What a world has started, the last first when it is stopped. */
-export interface Owned {
+interface Owned {
   /** The same resource, stopped with the world. */
   own<T extends { stop(): Promise<void> }>(resource: T): T;
-  /** Starts a process with `start`, again at each replacement. */
-  startPart(name: string, start: (releases: Releases, own: OwnOfPart) => Promise<Signalled>): Promise<Part>;
+  /** Starts a process with `start`, again at each replacement; `clockMs`: how far its clock is after this process'. */
+  startPart(name: string, start: (releases: Releases, clockMs: number) => Promise<Signalled>): Promise<Part>;
   /** Names of processes that ended by themselves. */
   readonly selfEnded: readonly string[];
   stop(): Promise<void>;
 }
 
-/** An empty {@link Owned}. `sources`: folder of the sources that its processes run first. */
-export function createOwned(sources = OWN_SOURCES): Owned {
+function createOwned(): Owned {
   const resources = new AsyncDisposableStack();
   const selfEnded: string[] = [];
   const expected = new Set<Signalled>();
@@ -236,18 +188,17 @@ export function createOwned(sources = OWN_SOURCES): Owned {
       return resource;
     },
     async startPart(name, start) {
-      const own = { clockMs: 0, sources };
+      let clockMs = 0;
       const releases = { after: (release: () => Promise<void>) => resources.defer(release) };
-      let current = watched(name, start(releases, own));
+      let current = watched(name, start(releases, clockMs));
       await current;
       return {
-        async replace(signal, next) {
+        async replace(signal) {
           current = current.then(async (process) => {
             expected.add(process);
             process.kill(signal);
             await process.exited;
-            if (next !== undefined) own.sources = next;
-            return await watched(name, start(releases, own));
+            return await watched(name, start(releases, clockMs));
           });
           await current;
         },
@@ -258,7 +209,7 @@ export function createOwned(sources = OWN_SOURCES): Owned {
           process.kill('SIGCONT');
         },
         async setClock(ms) {
-          own.clockMs = ms;
+          clockMs = ms;
           (await current).tell(`clock ${ms}`);
         },
       };

@@ -20,6 +20,7 @@ import {
   kill,
   MAX_BROUGHT,
   type Neighbour,
+  processesWith,
   startNeighbour,
   startRay,
 } from './ray.ts';
@@ -40,7 +41,10 @@ const KNOWN_MS = 6_000;
 const STUCK_MS = 180_000;
 /** The fake autoscaler releases a node that is idle for 6 s. */
 const RELEASED_MS = 90_000;
+/** A supervisor ends soon after its attempt. */
+const LEFT_MS = 30_000;
 const MAX_OPEN = 10;
+const LEASE_MS = 6_000;
 
 const { values } = parseArgs({
   options: {
@@ -58,12 +62,14 @@ if (values.help) {
 const random = randomFrom(Number(values.seed));
 const violations: string[] = [];
 const counts = new Map<string, number>();
+// First, since it may lack what it needs.
+const objectStore = await startObjectStore();
 const ray: CampaignRay & { gcs: string } = await startRay(ADDRESSES);
 const autoscaled = await startRay([], { autoscaled: true });
-const objectStore = await startObjectStore();
 let neighbour: Neighbour = await startNeighbour(ray.gcs);
 const stateDir = mkdtempSync(join(tmpdir(), 'echelon-clusters-'));
 const rootOf = (cluster: string) => join(stateDir, cluster);
+const supervisors = () => processesWith('echelon_rayworker.supervisor', stateDir);
 const redis = await startRedis({ directory: join(stateDir, 'redis'), environment: process.env });
 const environment = {
   ...process.env,
@@ -71,7 +77,7 @@ const environment = {
   ECHELON_STATE_DIR: stateDir,
   ECHELON_TOKENS: TOKEN,
   ECHELON_PORT: '0',
-  ECHELON_LEASE_MS: '6000',
+  ECHELON_LEASE_MS: String(LEASE_MS),
 };
 const [api, url] = await spawnRole(['api'], environment, /listening on (\S+)/);
 const startDispatcher = async () => (await spawnRole(['dispatcher'], environment, /(dispatching)/))[0];
@@ -226,7 +232,25 @@ const OPERATIONS: readonly [name: string, weight: number, run: () => Promise<unk
   ['Ray drains a node without a deadline', 2, () => drain(0)],
   ['Ray drains a node with a deadline', 2, () => drain(25)],
   ['kill -9 of all processes of a node', 3, () => replaceNode(pick(random, ADDRESSES))],
-  ['kill -9 of the ray-worker', 3, async () => pick(random, [ray, autoscaled]).rayWorkers().forEach(kill)],
+  [
+    'kill -9 of the ray-worker',
+    3,
+    async () => {
+      for (const pid of pick(random, [ray, autoscaled]).rayWorkers()) kill(pid);
+    },
+  ],
+  [
+    'SIGSTOP of a supervisor, longer than a lease',
+    3,
+    async () => {
+      const found = supervisors();
+      if (found.length === 0) return 'skipped';
+      const pid = pick(random, found);
+      kill(pid, 'SIGSTOP');
+      await delay(between(random, 1.2 * LEASE_MS, 2 * LEASE_MS));
+      kill(pid, 'SIGCONT');
+    },
+  ],
   [
     'kill -9 of the dispatcher',
     3,
@@ -348,6 +372,8 @@ try {
     const steps = submitted.get(id);
     if (steps !== undefined) violations.push(...(await objectStore.problems(id, steps)));
   }
+  for (const until = Date.now() + LEFT_MS; supervisors().length > 0 && Date.now() < until; ) await delay(500);
+  if (supervisors().length > 0) violations.push(`${supervisors().length} supervisors are left`);
   const remaining = await gpuNodes();
   if (remaining > 0) violations.push(`the autoscaler has not released ${remaining} nodes`);
   if (brought > MAX_BROUGHT) violations.push(`the autoscaler brought ${brought} nodes`);

@@ -158,10 +158,15 @@ function autoscaler(gcs: string): object {
   };
 }
 
-/** Sends SIGKILL, unless the process has ended. */
-export function kill(pid: number): void {
+/** The processes whose command line has all these words. */
+export function processesWith(...words: readonly string[]): number[] {
+  return pids().filter((pid) => words.every((word) => read(pid, 'cmdline').includes(word)));
+}
+
+/** Sends a signal, unless the process has ended. */
+export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }

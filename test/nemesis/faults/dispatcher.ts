@@ -22,6 +22,13 @@ export const DISPATCHER_FAULTS: readonly Fault[] = [
     strike: ({ dispatchers }, random) => pick(random, dispatchers).replace('SIGTERM'),
   },
   {
+    kind: 'all dispatchers and the api: SIGTERM and a start, one by one, as in an upgrade',
+    outage: false,
+    async strike({ dispatchers, api }) {
+      for (const part of [...dispatchers, api]) await part.replace('SIGTERM');
+    },
+  },
+  {
     kind: 'dispatcher: refused by the ray-worker alone, longer than its lease',
     outage: false,
     async strike({ dispatchers, leaseMs }, random) {

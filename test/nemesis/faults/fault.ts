@@ -1,15 +1,15 @@
-import type { Observed, World } from '../world.ts';
+import type { World } from '../world.ts';
 
 /** A kind of fault of a world. */
-export interface Fault<W extends Observed = World> {
+export interface Fault {
   /** What it happens to, and how. */
   readonly kind: string;
   /** Nothing can be recorded until it is over: times count from its end. Otherwise they count from its beginning. */
   readonly outage: boolean;
   /** What this machine lacks for it; such a fault is omitted. */
-  missing?(world: W): string | undefined;
+  missing?(world: World): string | undefined;
   /** Returns when the fault is over and the process that it happened to answers again. */
-  strike(world: W, random: () => number): Promise<void>;
+  strike(world: World, random: () => number): Promise<void>;
 }
 
 /** A random whole number from `low` to below `high`. */
